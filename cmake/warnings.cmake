@@ -1,0 +1,10 @@
+# Flags that every target of ours shares: warnings, sanitizers, exact floating point.
+add_library(wg_flags INTERFACE)
+target_include_directories(wg_flags INTERFACE ${CMAKE_SOURCE_DIR}/grader)
+target_compile_options(wg_flags INTERFACE -Wall -Wextra -Wshadow -Wno-missing-field-initializers
+                                          -ffp-contract=off)
+if(WARPGRADE_SANITIZE)
+  target_compile_options(wg_flags INTERFACE -fsanitize=${WARPGRADE_SANITIZE} -fno-omit-frame-pointer
+                                            -fno-sanitize-recover=undefined)
+  target_link_options(wg_flags INTERFACE -fsanitize=${WARPGRADE_SANITIZE})
+endif()

@@ -1,0 +1,181 @@
+// What every device offers: VirtualGpu (PTX on the CPU) and CudaGpu (the driver API) implement this interface, and the
+// device server drives it. All sizes are bytes, all times nanoseconds of the device's own clock unless a name says
+// otherwise. Errors are thrown as DeviceError with CUDA's own error code.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace warpgrade::device {
+
+using DevicePtr = std::uint64_t;
+using ModuleId = std::uint32_t;
+using FunctionId = std::uint32_t;
+using StreamId = std::uint32_t;  // 0 is the default stream
+using EventId = std::uint32_t;
+
+struct Dim3 {
+    std::uint32_t x = 1, y = 1, z = 1;
+    [[nodiscard]] std::uint64_t count() const { return std::uint64_t{x} * y * z; }
+};
+
+// A failed device operation. `code` is the cudaError_t value that the CUDA runtime would return; what() explains it to
+// the student: what was wrong, where, and with which sizes. `sticky` errors end the context, as on a real GPU.
+class DeviceError : public std::runtime_error {
+  public:
+    DeviceError(int error_code, const std::string& message, bool is_sticky = false)
+        : std::runtime_error(message), code(error_code), sticky(is_sticky) {}
+    int code;
+    bool sticky;
+};
+
+// The cudaError_t values that the device itself raises (driver_types.h of CUDA 13).
+namespace error {
+inline constexpr int success = 0, invalid_value = 1, memory_allocation = 2, initialization_error = 3,
+                     invalid_configuration = 9, invalid_symbol = 13, invalid_device_pointer = 17,
+                     invalid_memcpy_direction = 21, invalid_device_function = 98, no_device = 100, invalid_device = 101,
+                     device_kernel_image_is_invalid = 200, no_kernel_image_for_device = 209,
+                     unsupported_ptx_version = 222, invalid_ptx = 218, invalid_resource_handle = 400, not_ready = 600,
+                     illegal_address = 700, launch_out_of_resources = 701, launch_timeout = 702, assert_failed = 710,
+                     hardware_stack_error = 714, illegal_instruction = 715, misaligned_address = 716,
+                     invalid_address_space = 717, invalid_pc = 718, launch_failure = 719,
+                     cooperative_launch_too_large = 720, not_permitted = 800, not_supported = 801, unknown = 999;
+}
+
+struct Counters {
+#define WG_COUNTER(field, ncu, meaning) std::uint64_t field = 0;
+#include "device/counters.def"
+#undef WG_COUNTER
+    Counters& operator+=(const Counters& other) {
+#define WG_COUNTER(field, ncu, meaning) field += other.field;
+#include "device/counters.def"
+#undef WG_COUNTER
+        return *this;
+    }
+    friend bool operator==(const Counters&, const Counters&) = default;
+};
+
+// Limits and rates of the device. Field names follow cudaDeviceProp where one exists.
+struct DeviceProperties {
+    std::string name;
+    std::string profile;  // "h100", …
+    int major = 0, minor = 0;
+    std::uint32_t warp_size = 32;
+    std::uint32_t multi_processor_count = 0;
+    std::uint32_t max_threads_per_block = 0;
+    std::uint32_t max_threads_per_multi_processor = 0;
+    std::uint32_t max_blocks_per_multi_processor = 0;
+    std::uint32_t regs_per_block = 0, regs_per_multiprocessor = 0;
+    std::uint64_t shared_mem_per_block = 0, shared_mem_per_block_optin = 0, shared_mem_per_multiprocessor = 0;
+    std::uint64_t reserved_shared_mem_per_block = 0;
+    std::uint64_t total_global_mem = 0, total_const_mem = 65536;
+    std::uint64_t l2_cache_bytes = 0, l1_cache_bytes = 0;
+    Dim3 max_threads_dim, max_grid_size;
+    double clock_ghz = 0, memory_clock_ghz = 0;
+    std::uint32_t memory_bus_bits = 0;
+    double dram_bytes_per_ns = 0, l2_bytes_per_ns = 0;  // of the whole device (or of the slice)
+};
+
+struct ParamInfo {
+    std::uint32_t offset = 0, bytes = 0;
+};
+
+struct FunctionInfo {
+    std::string name;  // mangled
+    std::vector<ParamInfo> params;
+    std::uint32_t param_bytes = 0;
+    std::uint32_t registers_per_thread = 0;  // of the cubin where there is one, else estimated
+    std::uint32_t static_shared_bytes = 0;
+    std::uint32_t local_bytes_per_thread = 0;
+    std::uint32_t max_threads_per_block = 0;
+    int ptx_version = 0, binary_version = 0;  // e.g. 90
+};
+
+struct SymbolInfo {
+    DevicePtr address = 0;
+    std::uint64_t bytes = 0;
+};
+
+struct LaunchConfig {
+    Dim3 grid, block;
+    std::uint64_t dynamic_shared_bytes = 0;
+    StreamId stream = 0;
+    bool cooperative = false;
+};
+
+struct Occupancy {
+    std::uint32_t blocks_per_multiprocessor = 0;
+    double theoretical = 0;  // resident warps / maximal warps
+    std::string limiter;     // "registers", "shared memory", "warps", "blocks"
+};
+
+struct LineCounters {
+    std::string file;
+    std::uint32_t line = 0;
+    Counters counters;
+};
+
+// What one kernel launch did. `error` is empty when it finished.
+struct LaunchRecord {
+    std::string kernel;     // mangled
+    std::string demangled;  // without parameter list where possible: "matmul_tiled"
+    LaunchConfig config;
+    std::uint32_t registers_per_thread = 0, static_shared_bytes = 0;
+    Counters counters;
+    Occupancy occupancy;
+    double start_ns = 0, duration_ns = 0;
+    std::vector<LineCounters> lines;  // ordered by file and line; only with line information
+    int error_code = 0;
+    std::string error;
+};
+
+struct MemoryInfo {
+    std::uint64_t free_bytes = 0, total_bytes = 0;
+};
+
+// Device-side printf and the like: text that the program under test printed, in order.
+class Device {
+  public:
+    virtual ~Device() = default;
+
+    [[nodiscard]] virtual const DeviceProperties& properties() const = 0;
+    [[nodiscard]] virtual MemoryInfo memory_info() const = 0;
+
+    // Memory. Addresses are checked against live allocations; a range outside one throws invalid_value (host copies) as
+    // the CUDA runtime would. `origin` names the call for diagnostics ("cudaMalloc at matmul.cu:41", may be empty).
+    virtual DevicePtr allocate(std::uint64_t bytes, std::string_view origin) = 0;
+    virtual void free(DevicePtr address) = 0;
+    virtual void write(DevicePtr destination, std::span<const std::byte> source) = 0;
+    virtual void read(DevicePtr source, std::span<std::byte> destination) = 0;
+    virtual void copy(DevicePtr destination, DevicePtr source, std::uint64_t bytes) = 0;
+    virtual void fill(DevicePtr destination, std::uint8_t value, std::uint64_t bytes) = 0;
+    // The live allocation (or module variable) that holds the address, if any: its base and size.
+    [[nodiscard]] virtual std::optional<SymbolInfo> find_allocation(DevicePtr address) const = 0;
+
+    // Modules: `image` is a fatbinary container, a PTX text or (CudaGpu) a cubin.
+    virtual ModuleId load_module(std::span<const std::byte> image) = 0;
+    virtual void unload_module(ModuleId module) = 0;
+    virtual FunctionId find_function(ModuleId module, std::string_view name) = 0;  // throws invalid_device_function
+    [[nodiscard]] virtual const FunctionInfo& function_info(FunctionId function) const = 0;
+    virtual SymbolInfo find_symbol(ModuleId module, std::string_view name) = 0;  // throws invalid_symbol
+
+    // Launch: `params` is the parameter block laid out as FunctionInfo::params says. Configuration errors throw before
+    // anything runs (not sticky); faults while running throw sticky errors. Runs to completion. Appends a record.
+    virtual void launch(FunctionId function, const LaunchConfig& config, std::span<const std::byte> params) = 0;
+    [[nodiscard]] virtual Occupancy occupancy(FunctionId function, std::uint32_t block_threads,
+                                              std::uint64_t dynamic_shared_bytes) const = 0;
+
+    // Records of launches since the last call, in launch order.
+    virtual std::vector<LaunchRecord> take_records() = 0;
+    // What device-side printf wrote since the last call.
+    virtual std::string take_output() = 0;
+};
+
+}  // namespace warpgrade::device
