@@ -1,0 +1,57 @@
+#include "sandbox/bwrap.hpp"
+
+namespace warpgrade::sandbox {
+namespace {
+
+using Arguments = std::vector<std::string>;
+
+void append(Arguments& arguments, std::initializer_list<std::string> more) {
+    arguments.insert(arguments.end(), more);
+}
+
+// A compiler works on the machine's own tools, which distributions spread over /usr and links into it. Of /etc it gets
+// what choosing alternatives and finding libraries needs.
+void add_system_folders(Arguments& arguments) {
+    append(arguments, {"--ro-bind", "/usr", "/usr"});
+    for (const char* folder : {"bin", "sbin", "lib", "lib32", "lib64", "libx32"}) {
+        const auto path = std::string("/") + folder;
+        append(arguments, {"--ro-bind-try", path, path});
+    }
+    for (const char* path : {"/etc/alternatives", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d"})
+        append(arguments, {"--ro-bind-try", path, path});
+    append(arguments, {"--proc", "/proc"});
+}
+
+}  // namespace
+
+std::vector<std::string> bwrap_arguments(const Options& options, const BwrapDescriptors& descriptors) {
+    Arguments arguments{"bwrap",         "--unshare-user", "--unshare-ipc",        "--unshare-pid",
+                        "--unshare-net", "--unshare-uts",  "--unshare-cgroup-try", "--disable-userns",
+                        "--hostname",    "sandbox",        "--die-with-parent",    "--new-session",
+                        "--as-pid-1",    "--cap-drop",     "ALL",                  "--clearenv"};
+    append(arguments, {"--seccomp", std::to_string(descriptors.seccomp)});
+    if (descriptors.block >= 0) append(arguments, {"--block-fd", std::to_string(descriptors.block)});
+    if (descriptors.status >= 0) append(arguments, {"--json-status-fd", std::to_string(descriptors.status)});
+
+    if (options.profile == Profile::worker)
+        append(arguments, {"--uid", "1000", "--gid", "1000"});  // the same for all, whoever runs it outside
+    else
+        add_system_folders(arguments);
+    // /dev comes with a world-writable /dev/shm whose size nothing bounds: read-only, it is empty for good.
+    append(arguments, {"--dev", "/dev", "--remount-ro", "/dev"});
+    append(arguments, {"--size", std::to_string(options.tmp_mib << 20), "--perms", "1777", "--tmpfs", "/tmp"});
+
+    for (const auto& [source, target] : options.read_only) append(arguments, {"--ro-bind", source, target});
+    for (const auto& [source, target] : options.writable) append(arguments, {"--bind", source, target});
+    for (std::size_t i = 0; i < options.files.size(); ++i)
+        append(arguments, {"--perms", "0555", "--ro-bind-data", std::to_string(descriptors.files.at(i)),
+                           options.files[i].second});
+    append(arguments, {"--remount-ro", "/"});
+
+    for (const auto& [key, value] : options.environment) append(arguments, {"--setenv", key, value});
+    append(arguments, {"--chdir", options.directory.empty() ? "/tmp" : options.directory, "--"});
+    arguments.insert(arguments.end(), options.command.begin(), options.command.end());
+    return arguments;
+}
+
+}  // namespace warpgrade::sandbox

@@ -1,0 +1,40 @@
+#include "sandbox/identity.hpp"
+
+#include <grp.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <sstream>
+#include <system_error>
+
+namespace warpgrade::sandbox {
+
+UidRange largest_range(const std::string& uid_map) {
+    UidRange best;
+    std::istringstream lines(uid_map);
+    for (uid_t inside, outside, count; lines >> inside >> outside >> count;)
+        if (count > best.count) best = {inside, count};
+    return best;
+}
+
+uid_t fresh_uid(const UidRange& range, pid_t supervisor) {
+    // pids are below 2^22, so that a machine's usual full range holds one uid for each of them, far above real users.
+    constexpr uid_t base = 1u << 30, pids = 1u << 22;
+    if (range.count > base && range.count - base > pids) return range.first + base + static_cast<uid_t>(supervisor);
+    // A container with few uids: use the upper half, which its image has no users in.
+    const uid_t half = range.count / 2;
+    return half ? range.first + half + static_cast<uid_t>(supervisor) % half : 65534;
+}
+
+void leave_root() {
+    if (geteuid() != 0) return;
+    std::ifstream file("/proc/self/uid_map");
+    std::stringstream map;
+    map << file.rdbuf();
+    const uid_t uid = fresh_uid(largest_range(map.str()), getpid());
+    if (setgroups(0, nullptr) != 0 || setresgid(uid, uid, uid) != 0 || setresuid(uid, uid, uid) != 0)
+        throw std::system_error(errno, std::generic_category(), "cannot change to uid " + std::to_string(uid));
+}
+
+}  // namespace warpgrade::sandbox

@@ -1,0 +1,96 @@
+#include "sandbox/options.hpp"
+
+#include <cstdlib>
+#include <string_view>
+
+namespace warpgrade::sandbox {
+
+const char* const usage_text =
+    R"(warpgrade-sandbox: runs one command without network, files, processes or descriptors of the host
+
+usage: warpgrade-sandbox [options] -- COMMAND [ARGUMENT…]
+       warpgrade-sandbox --probe          says whether the sandbox works on this machine, and if not, why
+
+  --profile worker|compile   worker (default): a student's program; compile: a compiler that reads a student's source
+  --unconfined               no bubblewrap and no seccomp: limits, environment and descriptors only
+  --ro-bind SRC DST          show a file or folder of the host read-only
+  --bind SRC DST             show it writable
+  --file SRC DST             copy an executable into the sandbox (its user needs no access to SRC)
+  --keep-fd N                pass this descriptor on; all others but 0, 1 and 2 are closed
+  --setenv KEY VALUE         the environment is empty otherwise
+  --chdir DIR
+  --cpu-seconds N  --memory-mib N  --file-size-mib N  --processes N (threads count)  --tmp-mib N
+  --seconds S                kill everything after S seconds of wall-clock time
+  --status-fd N              receives bubblewrap's JSON status
+
+exit status: the command's; 128 + N when signal N ended it; 124 out of time; 125 the sandbox could not start; 2 usage
+)";
+
+namespace {
+
+struct Arguments {
+    int count;
+    const char* const* values;
+    int next = 1;
+
+    std::string_view option;
+
+    std::string value() {
+        if (next >= count) throw UsageError("option " + std::string(option) + " needs a value");
+        return values[next++];
+    }
+    PathPair pair() {
+        auto first = value();
+        return {std::move(first), value()};
+    }
+    std::uint64_t number() {
+        const auto text = value();
+        char* end = nullptr;
+        const auto result = std::strtoull(text.c_str(), &end, 10);
+        if (text.empty() || *end != '\0' || text[0] == '-')
+            throw UsageError("option " + std::string(option) + " needs a whole number, not \"" + text + '"');
+        return result;
+    }
+};
+
+Profile profile_of(const std::string& name) {
+    if (name == "worker") return Profile::worker;
+    if (name == "compile") return Profile::compile;
+    throw UsageError("there is no profile \"" + name + '"');
+}
+
+}  // namespace
+
+Options parse(int argc, const char* const* argv) {
+    Options options;
+    Arguments arguments{argc, argv, 1, {}};
+    while (arguments.next < argc) {
+        const std::string_view option = arguments.option = argv[arguments.next++];
+        if (option == "--") {
+            options.command.assign(argv + arguments.next, argv + argc);
+            break;
+        }
+        if (option == "--profile") options.profile = profile_of(arguments.value());
+        else if (option == "--unconfined") options.unconfined = true;
+        else if (option == "--ro-bind") options.read_only.push_back(arguments.pair());
+        else if (option == "--bind") options.writable.push_back(arguments.pair());
+        else if (option == "--file") options.files.push_back(arguments.pair());
+        else if (option == "--setenv") options.environment.push_back(arguments.pair());
+        else if (option == "--keep-fd") options.keep_fds.push_back(static_cast<int>(arguments.number()));
+        else if (option == "--chdir") options.directory = arguments.value();
+        else if (option == "--cpu-seconds") options.cpu_seconds = arguments.number();
+        else if (option == "--memory-mib") options.memory_mib = arguments.number();
+        else if (option == "--file-size-mib") options.file_size_mib = arguments.number();
+        else if (option == "--processes") options.processes = arguments.number();
+        else if (option == "--tmp-mib") options.tmp_mib = arguments.number();
+        else if (option == "--seconds") options.seconds = std::strtod(arguments.value().c_str(), nullptr);
+        else if (option == "--status-fd") options.status_fd = static_cast<int>(arguments.number());
+        else if (option == "--probe") options.probe = true;
+        else if (option == "--help" || option == "-h") options.help = true;
+        else throw UsageError("unknown option \"" + std::string(option) + "\" (a command stands after --)");
+    }
+    if (options.command.empty() && !options.probe && !options.help) throw UsageError("there is no command to run");
+    return options;
+}
+
+}  // namespace warpgrade::sandbox

@@ -1,0 +1,41 @@
+// The sandbox's command line, and what a run is allowed to do.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace warpgrade::sandbox {
+
+// worker: a student's program. Fresh uid, nothing of the host's files, no fork, an allow-list of system calls.
+// compile: the compiler that reads a student's source. The toolkit's folders are bound by the caller.
+enum class Profile { worker, compile };
+
+using PathPair = std::pair<std::string, std::string>;  // on the host, in the sandbox
+
+struct Options {
+    Profile profile = Profile::worker;
+    bool unconfined = false;  // limits, environment and descriptors only (--no-sandbox of the grader)
+    std::vector<PathPair> read_only, writable, files;
+    std::vector<PathPair> environment;
+    std::vector<int> keep_fds;
+    std::string directory;
+    std::optional<std::uint64_t> cpu_seconds, memory_mib, file_size_mib, processes;
+    std::uint64_t tmp_mib = 64;
+    double seconds = 0;  // wall clock, 0: no limit here
+    int status_fd = -1;  // gets bubblewrap's JSON: {"child-pid":N,…} when it starts, {"exit-code":N} when it ends
+    bool probe = false, help = false;
+    std::vector<std::string> command;
+};
+
+struct UsageError : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+Options parse(int argc, const char* const* argv);
+extern const char* const usage_text;
+
+}  // namespace warpgrade::sandbox

@@ -1,0 +1,103 @@
+#include "sandbox/probe.hpp"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <fstream>
+#include <string>
+
+#include "sandbox/run.hpp"
+
+namespace warpgrade::sandbox {
+namespace {
+
+std::string first_word_of(const char* path) {
+    std::string word;
+    std::ifstream(path) >> word;
+    return word;
+}
+
+bool bwrap_is_installed() {
+    const char* folders = getenv("PATH");
+    const std::string path = folders ? folders : "/usr/bin:/bin";
+    for (std::size_t begin = 0; begin <= path.size();) {
+        const auto end = std::min(path.find(':', begin), path.size());
+        if (access((path.substr(begin, end - begin) + "/bwrap").c_str(), X_OK) == 0) return true;
+        begin = end + 1;
+    }
+    return false;
+}
+
+// Each remedy is one line, for the administrator of the machine.
+std::string remedy() {
+    if (first_word_of("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == "1" && geteuid() != 0)
+        return "Ubuntu restricts user namespaces: run `sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0` "
+               "(or give bwrap an AppArmor profile with `userns,`)";
+    if (first_word_of("/proc/sys/kernel/unprivileged_userns_clone") == "0")
+        return "user namespaces are switched off: run `sudo sysctl -w kernel.unprivileged_userns_clone=1`";
+    if (first_word_of("/proc/sys/user/max_user_namespaces") == "0")
+        return "user namespaces are switched off: run `sudo sysctl -w user.max_user_namespaces=10000`";
+    if (access("/.dockerenv", F_OK) == 0 || access("/run/.containerenv", F_OK) == 0)
+        return "this container forbids namespaces: start it with `--security-opt seccomp=unconfined --security-opt "
+               "apparmor=unconfined --cap-add SYS_ADMIN`";
+    return "the kernel or a container around this one forbids user namespaces";
+}
+
+struct Result {
+    int code;
+    std::string output;
+};
+
+// The worker's sandbox around this very program, which then only prints its usage.
+Result try_sandbox() {
+    int ends[2];
+    if (pipe(ends) != 0) return {exit_not_started, "no pipe"};
+    const pid_t child = fork();
+    if (child == 0) {
+        dup2(ends[1], 1);
+        dup2(ends[1], 2);
+        Options options;
+        // The dynamic loader and its libraries make this the harder of the two profiles.
+        options.profile = Profile::compile;
+        options.files = {{"/proc/self/exe", "/tmp/warpgrade-sandbox"}};
+        options.command = {"/tmp/warpgrade-sandbox", "--help"};
+        options.processes = 16;
+        options.seconds = 20;
+        try {
+            _exit(run(options));
+        } catch (const std::exception& error) {
+            std::fprintf(stderr, "%s\n", error.what());
+            _exit(exit_not_started);
+        }
+    }
+    close(ends[1]);
+    std::string output;
+    std::array<char, 4096> buffer;
+    for (ssize_t got; (got = read(ends[0], buffer.data(), buffer.size())) > 0;)
+        output.append(buffer.data(), static_cast<std::size_t>(got));
+    close(ends[0]);
+    int status = 0;
+    waitpid(child, &status, 0);
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : exit_not_started, output};
+}
+
+}  // namespace
+
+int probe() {
+    if (!bwrap_is_installed()) {
+        std::puts("the sandbox does not work: bubblewrap is missing; run `sudo apt-get install bubblewrap`");
+        return 1;
+    }
+    const auto [code, output] = try_sandbox();
+    if (code == 0) {
+        std::puts("the sandbox works");
+        return 0;
+    }
+    std::printf("the sandbox does not work: %s (%s)\n", remedy().c_str(),
+                output.substr(0, output.find('\n')).c_str());
+    return 1;
+}
+
+}  // namespace warpgrade::sandbox

@@ -1,0 +1,244 @@
+#include "sandbox/run.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <system_error>
+
+#include "sandbox/bwrap.hpp"
+#include "sandbox/identity.hpp"
+#include "sandbox/seccomp_filter.hpp"
+
+namespace warpgrade::sandbox {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+[[noreturn]] void fail(const std::string& what) { throw std::system_error(errno, std::generic_category(), what); }
+
+struct Pipe {
+    int read_end = -1, write_end = -1;
+    Pipe() {
+        int ends[2];
+        if (pipe2(ends, O_CLOEXEC) != 0) fail("pipe");
+        read_end = ends[0];
+        write_end = ends[1];
+    }
+};
+
+void pass_on(int fd) {
+    if (fcntl(fd, F_SETFD, 0) != 0) fail("descriptor " + std::to_string(fd) + " is not open");
+}
+
+void close_all_but_standard_on_exec() {
+    constexpr unsigned close_range_cloexec = 4;  // CLOSE_RANGE_CLOEXEC, Linux 5.11
+    if (syscall(SYS_close_range, 3u, ~0u, close_range_cloexec) == 0) return;
+    for (int fd = 3, end = static_cast<int>(sysconf(_SC_OPEN_MAX)); fd < end; ++fd) fcntl(fd, F_SETFD, FD_CLOEXEC);
+}
+
+// The command gets nothing to read from the caller's terminal or pipe.
+void empty_standard_input() {
+    const int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (null < 0 || dup2(null, 0) < 0) fail("/dev/null");
+}
+
+// Under memory pressure the kernel ends sandboxed programs first.
+void volunteer_for_oom() { std::ofstream("/proc/self/oom_score_adj") << 1000; }
+
+// pid 0 is the calling process. Limits that the caller already has stay where they are lower.
+void limit(pid_t pid, int resource, std::uint64_t amount) {
+    rlimit current{};
+    if (prlimit(pid, static_cast<__rlimit_resource>(resource), nullptr, &current) != 0) fail("reading a limit");
+    const rlim_t value = std::min<rlim_t>(amount, current.rlim_max);
+    const rlimit lowered{value, value};
+    if (prlimit(pid, static_cast<__rlimit_resource>(resource), &lowered, nullptr) != 0) fail("setting a limit");
+}
+
+void set_limits(const Options& options, pid_t pid) {
+    constexpr std::uint64_t mib = 1u << 20;
+    limit(pid, RLIMIT_CORE, 0);
+    limit(pid, RLIMIT_NOFILE, options.profile == Profile::worker ? 256 : 1024);
+    limit(pid, RLIMIT_MEMLOCK, 0);
+    if (options.cpu_seconds) limit(pid, RLIMIT_CPU, *options.cpu_seconds);
+    if (options.memory_mib) limit(pid, RLIMIT_AS, *options.memory_mib * mib);
+    if (options.file_size_mib) limit(pid, RLIMIT_FSIZE, *options.file_size_mib * mib);
+    // Without a namespace of its own the count would include every process of the caller.
+    if (options.processes && !options.unconfined) limit(pid, RLIMIT_NPROC, *options.processes);
+}
+
+std::vector<char*> pointers(std::vector<std::string>& strings) {
+    std::vector<char*> result;
+    for (auto& text : strings) result.push_back(text.data());
+    result.push_back(nullptr);
+    return result;
+}
+
+[[noreturn]] void exec_or_exit(std::vector<std::string> command, std::vector<std::string>* environment) {
+    auto arguments = pointers(command);
+    if (environment) {
+        auto variables = pointers(*environment);
+        execvpe(arguments[0], arguments.data(), variables.data());
+    } else {
+        execvp(arguments[0], arguments.data());
+    }
+    std::fprintf(stderr, "warpgrade-sandbox: cannot run %s: %s\n", arguments[0], std::strerror(errno));
+    _exit(exit_not_started);
+}
+
+// Reads bubblewrap's status reports, and passes them on.
+class StatusReader {
+  public:
+    StatusReader(int fd, int copy_to) : fd_(fd), copy_to_(copy_to) {}
+
+    // The number behind `key`, once it has arrived; -1 when the writer is gone without it, -2 when time is out.
+    long wait_for(const std::string& key, Clock::time_point deadline) {
+        for (;;) {
+            if (const auto at = text_.find('"' + key + "\":"); at != std::string::npos) {
+                const auto digits = at + key.size() + 3;
+                if (text_.find_first_of(",}\n", digits) != std::string::npos)
+                    return std::strtol(text_.c_str() + digits, nullptr, 10);
+            }
+            const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
+            if (left <= 0) return -2;
+            pollfd entry{fd_, POLLIN, 0};
+            const int ready = poll(&entry, 1, static_cast<int>(std::min<long long>(left, 1'000'000)));
+            if (ready < 0 && errno != EINTR) fail("poll");
+            if (ready <= 0) continue;
+            char buffer[4096];
+            const ssize_t got = read(fd_, buffer, sizeof buffer);
+            if (got <= 0) return -1;
+            // bubblewrap writes `"key": N`; one form is enough to search for.
+            for (ssize_t i = 0; i < got; ++i)
+                if (buffer[i] != ' ') text_ += buffer[i];
+            if (copy_to_ >= 0 && write(copy_to_, buffer, static_cast<std::size_t>(got)) < 0) copy_to_ = -1;
+        }
+    }
+
+  private:
+    int fd_, copy_to_;
+    std::string text_;
+};
+
+int exit_status_of(pid_t pid) {
+    int status = 0;
+    while (waitpid(pid, &status, 0) < 0)
+        if (errno != EINTR) fail("waitpid");
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+Clock::time_point deadline_of(const Options& options) {
+    if (options.seconds <= 0) return Clock::now() + std::chrono::hours(24 * 365);
+    return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options.seconds));
+}
+
+int run_confined(const Options& options) {
+    BwrapDescriptors inner;
+    for (const auto& [source, target] : options.files) {
+        inner.files.push_back(open(source.c_str(), O_RDONLY | O_CLOEXEC));
+        if (inner.files.back() < 0) fail("cannot read " + source);
+    }
+    inner.seccomp = seccomp_program(options.profile);
+    const Pipe block, status;
+    inner.block = block.read_end;
+    inner.status = status.write_end;
+
+    volunteer_for_oom();  // while /proc/self still is ours
+    // The compiler stays the caller's user: it reads a toolkit and writes a folder that may be the caller's alone, and
+    // no code of a student's runs in it. Its files are as visible as the folders that are bound.
+    if (options.profile == Profile::worker) leave_root();
+    const auto deadline = deadline_of(options);
+    const pid_t supervisor = getpid(), child = fork();
+    if (child < 0) fail("fork");
+    if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (getppid() != supervisor) _exit(exit_not_started);
+        close_all_but_standard_on_exec();
+        empty_standard_input();
+        for (const int fd : options.keep_fds) pass_on(fd);
+        for (const int fd : inner.files) pass_on(fd);
+        for (const int fd : {inner.seccomp, inner.block, inner.status}) pass_on(fd);
+        exec_or_exit(bwrap_arguments(options, inner), nullptr);
+    }
+    for (const int fd : {status.write_end, block.read_end, inner.seccomp}) close(fd);
+    for (const int fd : inner.files) close(fd);
+    for (const int fd : options.keep_fds)
+        if (fd > 2) close(fd);  // the other end must see when the command is gone
+
+    StatusReader reports(status.read_end, options.status_fd);
+    bool started = false, timed_out = false;
+    const long command_pid = reports.wait_for("child-pid", deadline);
+    if (command_pid > 0) {
+        // Limits go to the blocked command itself, now that it is in its own user namespace: processes are counted
+        // there, so that a limit of 64 means 64 of the command's and none of the caller's.
+        set_limits(options, static_cast<pid_t>(command_pid));
+        if (write(block.write_end, "x", 1) != 1) fail("starting the command");
+        const long code = reports.wait_for("exit-code", deadline);
+        started = code >= 0;
+        timed_out = code == -2;
+    }
+    if (timed_out) kill(child, SIGKILL);
+    const int code = exit_status_of(child);
+    return timed_out ? exit_timed_out : started ? code : exit_not_started;
+}
+
+int run_unconfined(const Options& options) {
+    std::vector<std::string> command = options.command, environment;
+    for (const auto& [source, target] : options.files)
+        if (command[0] == target) command[0] = source;
+    for (const auto& [key, value] : options.environment) environment.push_back(key + '=' + value);
+    const auto deadline = deadline_of(options);
+    const Pipe alive;  // closes when the command has ended
+    const pid_t supervisor = getpid(), child = fork();
+    if (child < 0) fail("fork");
+    if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (getppid() != supervisor) _exit(exit_not_started);
+        setpgid(0, 0);
+        close_all_but_standard_on_exec();
+        empty_standard_input();
+        for (const int fd : options.keep_fds) pass_on(fd);
+        if (!options.directory.empty() && chdir(options.directory.c_str()) != 0) {
+            std::perror("warpgrade-sandbox: chdir");
+            _exit(exit_not_started);
+        }
+        set_limits(options, 0);
+        exec_or_exit(command, &environment);
+    }
+    for (const int fd : options.keep_fds)
+        if (fd > 2) close(fd);
+    if (options.status_fd >= 0) dprintf(options.status_fd, "{ \"child-pid\": %d }\n", child);
+    siginfo_t ended{};
+    while (ended.si_pid == 0 && Clock::now() < deadline) {
+        if (options.seconds <= 0) {
+            waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOWAIT);
+        } else {
+            waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOWAIT | WNOHANG);
+            if (ended.si_pid == 0) usleep(10'000);
+        }
+    }
+    kill(-child, SIGKILL);  // what the command left behind
+    const int code = exit_status_of(child);
+    if (options.status_fd >= 0) dprintf(options.status_fd, "{ \"exit-code\": %d }\n", code);
+    return ended.si_pid == 0 ? exit_timed_out : code;
+}
+
+}  // namespace
+
+int run(const Options& options) {
+    signal(SIGPIPE, SIG_IGN);
+    return options.unconfined ? run_unconfined(options) : run_confined(options);
+}
+
+}  // namespace warpgrade::sandbox
