@@ -1,0 +1,11 @@
+# The front end of the virtual GPU: PTX, fatbinaries, device profiles, occupancy and the timing model. Depends on no
+# interpreter, so that it can be built and tested alone.
+add_library(wg_ptx STATIC
+  ${CMAKE_CURRENT_LIST_DIR}/ptx/ast.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/ptx/declaration_parser.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/ptx/function_parser.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/ptx/lexer.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/ptx/module_parser.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/ptx/names.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/ptx/operand_parser.cpp)
+target_link_libraries(wg_ptx PUBLIC wg_flags)

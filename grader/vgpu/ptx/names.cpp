@@ -1,0 +1,68 @@
+#include "vgpu/ptx/names.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace warpgrade::vgpu::ptx {
+
+std::optional<Entity> Scope::find(std::string_view name) const {
+    if (const auto found = names_.find(name); found != names_.end()) return found->second;
+    if (ranges_.empty()) return std::nullopt;
+    // %r12 may be number 12 of `%r<…>` or number 2 of `%r1<…>`; a number has no leading zeros.
+    std::uint64_t number = 0, place = 1;
+    for (std::size_t split = name.size(); split > 1 && name.size() - split < 9; place *= 10) {
+        const char digit = name[--split];
+        if (digit < '0' || digit > '9') break;
+        number += static_cast<std::uint64_t>(digit - '0') * place;
+        if (digit == '0' && split + 1 < name.size()) continue;
+        const auto range = ranges_.find(name.substr(0, split));
+        if (range != ranges_.end() && number < range->second.count) {
+            const auto index = static_cast<std::uint32_t>(range->second.first + number * range->second.width);
+            return Entity{Entity::Kind::Register, index, range->second.width, {}};
+        }
+    }
+    return std::nullopt;
+}
+
+bool is_special_register(std::string_view name) {
+    static constexpr std::string_view vectors[] = {"tid",       "ntid",       "ctaid",         "nctaid",
+                                                   "clusterid", "nclusterid", "cluster_ctaid", "cluster_nctaid"};
+    static constexpr std::string_view scalars[] = {"laneid",
+                                                   "warpid",
+                                                   "nwarpid",
+                                                   "smid",
+                                                   "nsmid",
+                                                   "gridid",
+                                                   "is_explicit_cluster",
+                                                   "cluster_ctarank",
+                                                   "cluster_nctarank",
+                                                   "lanemask_eq",
+                                                   "lanemask_le",
+                                                   "lanemask_lt",
+                                                   "lanemask_ge",
+                                                   "lanemask_gt",
+                                                   "clock",
+                                                   "clock_hi",
+                                                   "clock64",
+                                                   "globaltimer",
+                                                   "globaltimer_lo",
+                                                   "globaltimer_hi",
+                                                   "total_smem_size",
+                                                   "aggr_smem_size",
+                                                   "dynamic_smem_size",
+                                                   "current_graph_exec"};
+    static constexpr std::string_view numbered[] = {"envreg", "pm", "reserved_smem_offset_"};
+
+    if (name.empty() || name[0] != '%') return false;
+    name.remove_prefix(1);
+    if (std::find(std::begin(scalars), std::end(scalars), name) != std::end(scalars)) return true;
+    const std::string_view base = name.substr(0, name.find('.'));
+    const std::string_view suffix = name.substr(base.size());
+    if (std::find(std::begin(vectors), std::end(vectors), base) != std::end(vectors)) {
+        return suffix.empty() || suffix == ".x" || suffix == ".y" || suffix == ".z" || suffix == ".w";
+    }
+    return std::any_of(std::begin(numbered), std::end(numbered),
+                       [&](std::string_view prefix) { return name.substr(0, prefix.size()) == prefix; });
+}
+
+}  // namespace warpgrade::vgpu::ptx
