@@ -1,0 +1,46 @@
+#include "worker/buffers.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstring>
+
+namespace warpgrade::worker {
+namespace {
+constexpr std::byte canary{0xA5};
+}
+
+Buffer::~Buffer() {
+    if (mapping_) munmap(mapping_, mapped_);
+}
+
+bool Buffer::map(std::size_t bytes, std::uint64_t& hint) {
+    const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    const std::size_t body = (bytes + page - 1) / page * page + page;  // at least one page before the data
+    if (bytes > (std::size_t{1} << 46)) return false;
+    mapped_ = guard_bytes + body + guard_bytes;
+    // The guards take address space only: nothing is committed for a page that cannot be touched.
+    void* mapping = mmap(reinterpret_cast<void*>(hint), mapped_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (mapping == MAP_FAILED) return false;
+    mapping_ = static_cast<std::byte*>(mapping);
+    if (mprotect(mapping_ + guard_bytes, body, PROT_READ | PROT_WRITE) != 0) return false;
+    size_ = bytes;
+    data_ = mapping_ + guard_bytes + body - bytes;
+    std::memset(mapping_ + guard_bytes, static_cast<int>(canary), body - bytes);
+    hint += mapped_ + page;
+    return true;
+}
+
+std::size_t Buffer::damage_before() const {
+    for (const std::byte* at = data_ - 1; at >= mapping_ + guard_bytes; --at)
+        if (*at != canary) return static_cast<std::size_t>(data_ - at);
+    return 0;
+}
+
+std::optional<std::uint64_t> Buffer::beyond_end(std::uint64_t address) const {
+    const auto end = reinterpret_cast<std::uint64_t>(data_ + size_);
+    if (!mapping_ || address < end || address - end >= guard_bytes) return std::nullopt;
+    return address - end;
+}
+
+}  // namespace warpgrade::worker
