@@ -1,0 +1,46 @@
+// What the device server tells the judge about the work since it last asked: launches, errors with their explanations,
+// printed text. It outlives the worker. All of it is bounded: a worker that floods it gets errors, the server never
+// drops a launch in silence.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "device/device.hpp"
+
+namespace warpgrade::device {
+
+class Journal {
+  public:
+    // Launches that fit between two takes; beyond it the server refuses to launch.
+    static constexpr std::size_t max_launches = 16384;
+    // Source lines over all launches; beyond it records come without lines, and a diagnostic says so.
+    static constexpr std::size_t max_lines = 262144;
+    static constexpr std::size_t max_output_bytes = 1 << 20;  // as the buffer of CUDA's printf
+    static constexpr std::size_t max_diagnostics = 64;
+
+    [[nodiscard]] bool full() const { return launches_.size() >= max_launches; }
+    void add_launch(LaunchRecord record);
+    void add_error(std::string_view operation, int code, std::string_view message);
+    // The server's own trouble, never the submission's failure.
+    void add_internal_error(std::string_view message);
+    // Text of device-side printf: once for the judge, once for the worker's standard output.
+    void print(std::string_view text);
+
+    [[nodiscard]] bool has_output() const { return !worker_output_.empty(); }
+    std::string take_worker_output();
+
+    // The reply to {"op":"take"}, and an empty journal.
+    nlohmann::json take(double clock_ns);
+
+  private:
+    std::vector<LaunchRecord> launches_;
+    std::size_t lines_ = 0;
+    nlohmann::json diagnostics_ = nlohmann::json::array();
+    nlohmann::json last_error_, internal_error_;
+    std::string output_, worker_output_;
+};
+
+}  // namespace warpgrade::device

@@ -1,0 +1,27 @@
+// Which device a name such as "vgpu:h100" stands for.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "device/device.hpp"
+
+namespace warpgrade::device {
+
+struct DeviceOptions {
+    unsigned threads = 0;                  // of the host; 0: as many as it has
+    std::uint64_t instruction_limit = 0;   // warp instructions of one launch; 0: no limit
+    std::uint64_t memory_limit_bytes = 0;  // device memory; 0: as the profile says
+};
+
+using DeviceFactory = std::function<std::unique_ptr<Device>(const std::string& spec, const DeviceOptions&)>;
+
+// "vgpu", "vgpu:PROFILE". Throws std::invalid_argument for names of no device.
+std::unique_ptr<Device> open_device(const std::string& spec, const DeviceOptions& options);
+
+// The program: parses the command line, opens the device, serves. Returns the exit status.
+int server_main(int argc, char** argv, const DeviceFactory& factory);
+
+}  // namespace warpgrade::device

@@ -1,0 +1,189 @@
+#include "device/records.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "device/fields.hpp"
+
+namespace warpgrade::device {
+namespace {
+
+using nlohmann::json;
+
+// Bounds on what one record may hold, far above what a device writes.
+constexpr std::size_t max_lines = 1 << 20, max_text_bytes = 1 << 20;
+
+const json& member(const json& object, const char* name) {
+    if (!object.is_object()) throw RecordError(std::string("expected an object that holds ") + name);
+    const auto found = object.find(name);
+    if (found == object.end()) throw RecordError(std::string("missing: ") + name);
+    return *found;
+}
+
+[[noreturn]] void wrong(const char* name, const char* expected) {
+    throw RecordError(std::string(name) + ": expected " + expected);
+}
+
+void read(const json& value, const char* name, std::string& field) {
+    if (!value.is_string()) wrong(name, "a text");
+    field = value.get<std::string>();
+    if (field.size() > max_text_bytes) wrong(name, "a shorter text");
+}
+
+void read(const json& value, const char* name, double& field) {
+    if (!value.is_number()) wrong(name, "a number");
+    field = value.get<double>();
+    if (!std::isfinite(field)) wrong(name, "a finite number");
+}
+
+void read(const json& value, const char* name, bool& field) {
+    if (!value.is_boolean()) wrong(name, "true or false");
+    field = value.get<bool>();
+}
+
+template <class T>
+void read(const json& value, const char* name, T& field) requires std::is_integral_v<T> {
+    if (!value.is_number_integer()) wrong(name, "an integer");
+    if (value.is_number_unsigned()) {
+        const auto number = value.get<std::uint64_t>();
+        if (number > static_cast<std::uint64_t>(std::numeric_limits<T>::max())) wrong(name, "a smaller number");
+        field = static_cast<T>(number);
+    } else {
+        const auto number = value.get<std::int64_t>();  // the library stores negative numbers here
+        if (std::is_unsigned_v<T> || number < static_cast<std::int64_t>(std::numeric_limits<T>::min()))
+            wrong(name, "a larger number");
+        field = static_cast<T>(number);
+    }
+}
+
+void read(const json& value, const char* name, Dim3& field) {
+    if (!value.is_array() || value.size() != 3) wrong(name, "three numbers");
+    read(value[0], name, field.x), read(value[1], name, field.y), read(value[2], name, field.z);
+}
+
+template <class T>
+void read_member(const json& object, const char* name, T& field) {
+    read(member(object, name), name, field);
+}
+
+json dim_json(const Dim3& dim) { return json::array({dim.x, dim.y, dim.z}); }
+
+// A JSON number cannot hold an infinity.
+json number(double value) { return std::isfinite(value) ? json(value) : json(0.0); }
+
+json nonzero_counters(const Counters& counters) {
+    json result = json::object();
+#define WG_COUNTER(field, ncu, meaning) \
+    if (counters.field != 0) result[#field] = counters.field;
+#include "device/counters.def"
+#undef WG_COUNTER
+    return result;
+}
+
+}  // namespace
+
+json to_json(const Counters& counters) {
+    json result = json::object();
+#define WG_COUNTER(field, ncu, meaning) result[#field] = counters.field;
+#include "device/counters.def"
+#undef WG_COUNTER
+    return result;
+}
+
+Counters counters_from_json(const json& value) {
+    if (!value.is_object()) throw RecordError("counters: expected an object");
+    Counters counters;
+    for (const auto& [name, count] : value.items()) {
+#define WG_COUNTER(field, ncu, meaning)            \
+    if (name == #field) {                          \
+        read(count, name.c_str(), counters.field); \
+        continue;                                  \
+    }
+#include "device/counters.def"
+#undef WG_COUNTER
+        throw RecordError("unknown counter: " + name.substr(0, 100));
+    }
+    return counters;
+}
+
+json to_json(const LaunchRecord& record) {
+    json lines = json::array();
+    for (const LineCounters& line : record.lines)
+        lines.push_back({{"file", line.file}, {"line", line.line}, {"counters", nonzero_counters(line.counters)}});
+    const LaunchConfig& config = record.config;
+    return {{"kernel", record.kernel},
+            {"name", record.demangled},
+            {"grid", dim_json(config.grid)},
+            {"block", dim_json(config.block)},
+            {"dynamic_shared_bytes", config.dynamic_shared_bytes},
+            {"static_shared_bytes", record.static_shared_bytes},
+            {"registers_per_thread", record.registers_per_thread},
+            {"stream", config.stream},
+            {"cooperative", config.cooperative},
+            {"start_ns", number(record.start_ns)},
+            {"duration_ns", number(record.duration_ns)},
+            {"occupancy",
+             {{"theoretical", number(record.occupancy.theoretical)},
+              {"blocks_per_multiprocessor", record.occupancy.blocks_per_multiprocessor},
+              {"limiter", record.occupancy.limiter}}},
+            {"counters", to_json(record.counters)},
+            {"lines", std::move(lines)},
+            {"error",
+             record.error_code == 0 ? json(nullptr) : json{{"code", record.error_code}, {"message", record.error}}}};
+}
+
+LaunchRecord launch_record_from_json(const json& value) {
+    LaunchRecord record;
+    read_member(value, "kernel", record.kernel);
+    read_member(value, "name", record.demangled);
+    read_member(value, "grid", record.config.grid);
+    read_member(value, "block", record.config.block);
+    read_member(value, "dynamic_shared_bytes", record.config.dynamic_shared_bytes);
+    read_member(value, "static_shared_bytes", record.static_shared_bytes);
+    read_member(value, "registers_per_thread", record.registers_per_thread);
+    read_member(value, "stream", record.config.stream);
+    read_member(value, "cooperative", record.config.cooperative);
+    read_member(value, "start_ns", record.start_ns);
+    read_member(value, "duration_ns", record.duration_ns);
+    if (record.start_ns < 0 || record.duration_ns < 0) throw RecordError("a time before the start");
+    const json& occupancy = member(value, "occupancy");
+    read_member(occupancy, "theoretical", record.occupancy.theoretical);
+    read_member(occupancy, "blocks_per_multiprocessor", record.occupancy.blocks_per_multiprocessor);
+    read_member(occupancy, "limiter", record.occupancy.limiter);
+    record.counters = counters_from_json(member(value, "counters"));
+    const json& lines = member(value, "lines");
+    if (!lines.is_array() || lines.size() > max_lines) throw RecordError("lines: expected an array");
+    for (const json& line : lines) {
+        LineCounters& counters = record.lines.emplace_back();
+        read_member(line, "file", counters.file);
+        read_member(line, "line", counters.line);
+        counters.counters = counters_from_json(member(line, "counters"));
+    }
+    if (const json& error = member(value, "error"); !error.is_null()) {
+        read_member(error, "code", record.error_code);
+        read_member(error, "message", record.error);
+        if (record.error_code == 0) throw RecordError("an error with the code of success");
+    }
+    return record;
+}
+
+json to_json(const DeviceProperties& properties) {
+    json result = json::object();
+    for_each_field(properties, [&](const char* name, const auto& field) {
+        if constexpr (std::is_same_v<decltype(field), const Dim3&>)
+            result[name] = dim_json(field);
+        else
+            result[name] = field;
+    });
+    return result;
+}
+
+DeviceProperties properties_from_json(const json& value) {
+    DeviceProperties properties;
+    for_each_field(properties, [&](const char* name, auto& field) { read_member(value, name, field); });
+    return properties;
+}
+
+std::string dump_line(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace); }
+
+}  // namespace warpgrade::device

@@ -1,0 +1,28 @@
+// JSON of what a device did, for the control socket, verdicts and reports. Reading is for texts that a damaged or
+// captured process may have written: every defect is a RecordError, never a half-read record.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "device/device.hpp"
+
+namespace warpgrade::device {
+
+class RecordError : public std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+nlohmann::json to_json(const Counters& counters);    // every counter
+nlohmann::json to_json(const LaunchRecord& record);  // its lines hold counters other than zero only
+nlohmann::json to_json(const DeviceProperties& properties);
+
+// Missing counters are zero; an unknown one is an error.
+Counters counters_from_json(const nlohmann::json& json);
+LaunchRecord launch_record_from_json(const nlohmann::json& json);
+DeviceProperties properties_from_json(const nlohmann::json& json);
+
+// One line of JSON; bytes that are not UTF-8 (names come from submitted code) become U+FFFD.
+std::string dump_line(const nlohmann::json& json);
+
+}  // namespace warpgrade::device

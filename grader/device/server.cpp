@@ -1,0 +1,163 @@
+#include "device/server.hpp"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+
+#include "device/records.hpp"
+
+namespace warpgrade::device {
+namespace {
+
+constexpr std::size_t max_control_line = 1 << 16;
+
+bool again(int error) { return error == EAGAIN || error == EWOULDBLOCK || error == EINTR; }
+
+}  // namespace
+
+Server::Server(Device& device, int client_fd, int control_fd)
+    : device_(device),
+      timeline_(HostCosts::of(device.properties())),
+      client_fd_(client_fd),
+      control_fd_(control_fd),
+      input_(sizeof(wire::Header)) {
+    session_.emplace(device_, timeline_, journal_);
+}
+
+Server::~Server() {
+    if (client_fd_ >= 0) ::close(client_fd_);
+    ::close(control_fd_);
+}
+
+void Server::run() {
+    while (!shutdown_) {
+        pollfd sockets[2] = {{control_fd_, POLLIN, 0}, {client_fd_, POLLIN, 0}};
+        const bool sending = session_ && !session_->output().empty();
+        if (sending) sockets[1].events = POLLOUT;
+        if (::poll(sockets, client_fd_ >= 0 ? 2 : 1, -1) < 0) {
+            if (errno == EINTR) continue;
+            throw std::system_error(errno, std::generic_category(), "poll");
+        }
+        if (sockets[0].revents != 0 && !serve_control()) return;
+        if (client_fd_ >= 0 && sockets[1].revents != 0) serve_client();
+    }
+}
+
+// One round: what can be sent, else one frame. Then the judge has its turn.
+void Server::serve_client() {
+    try {
+        if (!session_->output().empty()) {
+            send_client();
+            return;
+        }
+        if (!receive_client()) return;
+        wire::Header header;
+        std::memcpy(&header, input_.data(), sizeof header);
+        received_ = 0;
+        session_->handle(header, std::span(input_).subspan(sizeof header, header.size));
+        send_client();
+    } catch (const wire::ProtocolError& failure) {
+        close_client(
+            fmt::format("the program broke the device protocol ({}): its connection was closed", failure.what()));
+    } catch (const std::exception& failure) {
+        journal_.add_internal_error(fmt::format("device server: {}", failure.what()));
+        close_client("the device server failed");
+    }
+}
+
+// Reads what is there of the next frame; true when it is complete.
+bool Server::receive_client() {
+    for (;;) {
+        std::size_t wanted = sizeof(wire::Header);
+        if (received_ >= wanted) {
+            const auto header = wire::parse_header(std::span(input_).first<sizeof(wire::Header)>());
+            wanted += header.size;
+            if (received_ == wanted) return true;
+            if (input_.size() < wanted) input_.resize(wanted);
+        }
+        const ssize_t got = ::recv(client_fd_, input_.data() + received_, wanted - received_, MSG_DONTWAIT);
+        if (got == 0) return close_client(""), false;
+        if (got < 0) {
+            if (!again(errno)) close_client("");
+            return false;
+        }
+        received_ += static_cast<std::size_t>(got);
+    }
+}
+
+bool Server::send_client() {
+    auto& output = session_->output();
+    while (!output.empty()) {
+        const ssize_t put =
+            ::send(client_fd_, output.data() + sent_, output.size() - sent_, MSG_DONTWAIT | MSG_NOSIGNAL);
+        if (put < 0) {
+            if (!again(errno)) close_client("");
+            return false;
+        }
+        sent_ += static_cast<std::size_t>(put);
+        if (sent_ < output.size()) continue;
+        output.clear();
+        sent_ = 0;
+        session_->refill();
+    }
+    return true;
+}
+
+// The journal stays for the judge. The context's memory goes with the process.
+void Server::close_client(const std::string& reason) {
+    if (!reason.empty()) journal_.add_error("protocol", error::unknown, reason);
+    ::close(client_fd_);
+    client_fd_ = -1;
+}
+
+bool Server::serve_control() {
+    char buffer[4096];
+    const ssize_t got = ::recv(control_fd_, buffer, sizeof buffer, MSG_DONTWAIT);
+    if (got == 0) return false;
+    if (got < 0) return again(errno);
+    control_input_.append(buffer, static_cast<std::size_t>(got));
+    for (std::size_t end; (end = control_input_.find('\n')) != std::string::npos;) {
+        const std::string line = control_input_.substr(0, end);
+        control_input_.erase(0, end + 1);
+        send_control(command(line));
+    }
+    return control_input_.size() <= max_control_line;
+}
+
+nlohmann::json Server::command(const std::string& line) {
+    const auto request = nlohmann::json::parse(line, nullptr, false);
+    const auto operation = request.is_object() ? request.find("op") : request.end();
+    if (!request.is_object() || operation == request.end() || !operation->is_string())
+        return {{"ok", false}, {"error", "expected an object with \"op\""}};
+    if (*operation == "hello") return {{"ok", true}, {"properties", to_json(device_.properties())}};
+    if (*operation == "take") return journal_.take(timeline_.finish());
+    if (*operation == "shutdown") {
+        shutdown_ = true;
+        return {{"ok", true}};
+    }
+    return {{"ok", false}, {"error", fmt::format("unknown op: {}", operation->get<std::string>())}};
+}
+
+void Server::send_control(const nlohmann::json& reply) {
+    const std::string line = dump_line(reply) + "\n";
+    for (std::size_t done = 0; done < line.size();) {
+        const ssize_t put = ::send(control_fd_, line.data() + done, line.size() - done, MSG_NOSIGNAL);
+        if (put < 0) {
+            if (errno == EINTR) continue;
+            if (again(errno)) {  // the judge's end of the socket pair may have made it non-blocking
+                pollfd writable{control_fd_, POLLOUT, 0};
+                ::poll(&writable, 1, -1);
+                continue;
+            }
+            throw std::system_error(errno, std::generic_category(), "control socket");
+        }
+        done += static_cast<std::size_t>(put);
+    }
+}
+
+}  // namespace warpgrade::device

@@ -1,0 +1,49 @@
+// The device server's loop: one worker's socket (untrusted) and the judge's control socket (trusted), one device. The
+// worker may send anything at any pace or vanish; the judge is still answered.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "device/device.hpp"
+#include "device/journal.hpp"
+#include "device/session.hpp"
+#include "device/timeline.hpp"
+
+namespace warpgrade::device {
+
+class Server {
+  public:
+    // Takes both descriptors over.
+    Server(Device& device, int client_fd, int control_fd);
+    ~Server();
+    Server(const Server&) = delete;
+    Server& operator=(const Server&) = delete;
+
+    // Serves until the judge says shutdown or closes the control socket.
+    void run();
+
+  private:
+    void serve_client();
+    bool receive_client();  // false when nothing more is there
+    bool send_client();     // false when the socket is full
+    void close_client(const std::string& reason);
+    bool serve_control();  // false to end
+    nlohmann::json command(const std::string& line);
+    void send_control(const nlohmann::json& reply);
+
+    Device& device_;
+    Journal journal_;
+    Timeline timeline_;
+    std::optional<Session> session_;
+    int client_fd_, control_fd_;
+    std::vector<std::byte> input_;  // the frame that is coming in
+    std::size_t received_ = 0;      // bytes of it that are there
+    std::size_t sent_ = 0;          // bytes of the session's output that are gone
+    std::string control_input_;
+    bool shutdown_ = false;
+};
+
+}  // namespace warpgrade::device

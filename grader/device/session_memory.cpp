@@ -1,0 +1,258 @@
+// Device memory and streamed transfers.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <new>
+
+#include "device/session.hpp"
+
+namespace warpgrade::device {
+
+using wire::Op;
+using wire::Reader;
+using wire::Region;
+using wire::Transfer;
+using wire::Writer;
+
+namespace {
+
+// Calls visit(address, data offset, bytes) for the contiguous parts of `bytes` bytes of data from `offset` on.
+template <class Visit>
+void for_each_part(const Region& region, std::uint64_t offset, std::uint64_t bytes, Visit&& visit) {
+    if (region.pitch == region.width || region.height == 1) return visit(region.address + offset, 0, bytes);
+    for (std::uint64_t done = 0; done < bytes;) {
+        const std::uint64_t row = (offset + done) / region.width, column = (offset + done) % region.width;
+        const std::uint64_t part = std::min(region.width - column, bytes - done);
+        visit(region.address + row * region.pitch + column, done, part);
+        done += part;
+    }
+}
+
+}  // namespace
+
+// The whole region must lie in one live allocation, as the CUDA runtime demands.
+void Session::check_region(const Region& region, const char* what) const {
+    const std::uint64_t data = region.bytes();
+    std::uint64_t extent = 0;
+    if (!region.extent(extent) || (data == 0 && region.width != 0 && region.height != 0))
+        throw DeviceError(error::invalid_value, fmt::format("{}: a size beyond any memory", what));
+    if (region.height > 1 && region.pitch < region.width)
+        throw DeviceError(error::invalid_value,
+                          fmt::format("{}: rows of {} bytes with a pitch of {}", what, region.width, region.pitch));
+    if (data == 0) return;
+    const auto allocation = device_.find_allocation(region.address);
+    if (!allocation)
+        throw DeviceError(error::invalid_value,
+                          fmt::format("{}: {:#x} is not an address of device memory: it was never allocated there, "
+                                      "is freed already, or is a host pointer",
+                                      what, region.address));
+    const std::uint64_t room = allocation->bytes - (region.address - allocation->address);
+    if (extent > room)
+        throw DeviceError(
+            error::invalid_value,
+            fmt::format("{}: {} bytes from offset {} of an allocation of {} bytes reach {} bytes past "
+                        "its end",
+                        what, extent, region.address - allocation->address, allocation->bytes, extent - room));
+}
+
+void Session::op_allocate(Reader& in, Writer& out) {
+    const auto bytes = in.get<std::uint64_t>();
+    const std::string origin = in.get_string(256);
+    in.done();
+    const DevicePtr address = device_.allocate(bytes, origin);
+    allocations_.insert(address);
+    out.put(address);
+}
+
+void Session::op_free_memory(Reader& in, Writer&) {
+    const auto address = in.get<std::uint64_t>();
+    in.done();
+    timeline_.synchronize_device();
+    // Not those of module variables, which are no allocations of the context.
+    if (!allocations_.contains(address))
+        throw DeviceError(
+            error::invalid_value,
+            fmt::format("cudaFree: {:#x} is not the start of an allocation, or was freed before", address));
+    device_.free(address);
+    allocations_.erase(address);
+}
+
+void Session::op_free_ordered(Reader& in, Writer&) {
+    const auto address = in.get<std::uint64_t>();
+    checked_stream(in.get<std::uint32_t>());
+    in.done();
+    if (stalled()) return;
+    if (!allocations_.contains(address))
+        throw DeviceError(error::invalid_value,
+                          fmt::format("cudaFreeAsync: {:#x} is not the start of an allocation", address));
+    device_.free(address);
+    allocations_.erase(address);
+}
+
+void Session::op_memory_info(Reader& in, Writer& out) {
+    in.done();
+    const MemoryInfo info = device_.memory_info();
+    out.put(info.free_bytes).put(info.total_bytes);
+}
+
+void Session::op_find_allocation(Reader& in, Writer& out) {
+    const auto address = in.get<std::uint64_t>();
+    in.done();
+    const auto found = device_.find_allocation(address).value_or(SymbolInfo{});
+    out.put(found.address).put(found.bytes);
+}
+
+void Session::op_write(Reader& in, Writer& out) {
+    Incoming incoming{.op = Op::write};
+    incoming.region = Region::get(in);
+    incoming.transfer = Transfer::get(in);
+    checked_stream(incoming.transfer.stream);
+    if (incoming.transfer.blocking) report_fault();
+    incoming.discard = stalled();
+    check_region(incoming.region, "copy to the device");
+    incoming.total = incoming.region.bytes();
+    start_incoming(std::move(incoming), in, out);
+}
+
+void Session::op_load_module(Reader& in, Writer& out) {
+    Incoming incoming{.op = Op::load_module};
+    incoming.total = in.get<std::uint64_t>();
+    if (incoming.total > wire::max_image_bytes)
+        throw DeviceError(error::device_kernel_image_is_invalid, "the program's device code is too large");
+    start_incoming(std::move(incoming), in, out);
+}
+
+// Small transfers carry their data with them; larger ones wait for the client to go on.
+void Session::start_incoming(Incoming incoming, Reader& in, Writer& out) {
+    incoming.sequence = current_sequence_;
+    if (incoming.total <= wire::chunk_bytes) {
+        if (in.remaining() != incoming.total) throw wire::ProtocolError("a transfer without its data");
+        incoming_ = std::move(incoming);
+        accept_piece(in.get_rest());
+        finish_incoming(out);
+    } else {
+        in.done();
+        incoming_ = std::move(incoming);
+    }
+}
+
+void Session::receive(const wire::Header& header, std::span<const std::byte> payload) {
+    if (!incoming_ || header.sequence != incoming_->sequence) throw wire::ProtocolError("data without a transfer");
+    if (payload.size() != std::min<std::uint64_t>(wire::chunk_bytes, incoming_->total - incoming_->received))
+        throw wire::ProtocolError("a piece of the wrong size");
+    accept_piece(payload);
+    if (incoming_->received < incoming_->total) return;
+    wire::Header request = header;
+    request.op = incoming_->op;
+    answer(request, [&](Writer& out) { finish_incoming(out); });
+}
+
+void Session::accept_piece(std::span<const std::byte> piece) {
+    Incoming& incoming = *incoming_;
+    const std::uint64_t offset = incoming.received;
+    incoming.received += piece.size();
+    if (incoming.discard || incoming.failure) return;
+    try {
+        if (incoming.op == Op::load_module)
+            incoming.image.insert(incoming.image.end(), piece.begin(), piece.end());
+        else
+            for_each_part(incoming.region, offset, piece.size(),
+                          [&](std::uint64_t address, std::uint64_t done, std::uint64_t bytes) {
+                              device_.write(address, piece.subspan(done, bytes));
+                          });
+    } catch (const DeviceError& failure) {
+        incoming.failure = failure;
+    } catch (const std::bad_alloc&) {
+        incoming.failure = DeviceError(error::memory_allocation, "the device server has no memory left for this");
+    }
+}
+
+void Session::finish_incoming(Writer& out) {
+    const Incoming incoming = std::move(*incoming_);
+    incoming_.reset();
+    if (incoming.failure) throw *incoming.failure;
+    if (incoming.op == Op::load_module) {
+        const ModuleId module = device_.load_module(incoming.image);
+        modules_.insert(module);
+        out.put(module);
+    } else if (incoming.total > 0 && !incoming.discard) {
+        timeline_.copy(incoming.transfer.stream, Timeline::Link::to_device, incoming.total, incoming.transfer.pinned,
+                       incoming.transfer.blocking);
+    }
+}
+
+void Session::op_read(Reader& in, Writer& out) {
+    const Region region = Region::get(in);
+    const Transfer transfer = Transfer::get(in);
+    in.done();
+    checked_stream(transfer.stream);
+    check_region(region, "copy from the device");
+    const std::uint64_t total = region.bytes();
+    if (total == 0) return;
+    timeline_.copy(transfer.stream, Timeline::Link::to_host, total, transfer.pinned, transfer.blocking);
+    if (total > wire::chunk_bytes) {
+        outgoing_ = {current_sequence_, region, total, 0};
+        return;
+    }
+    const std::size_t before = out.bytes().size();
+    out.bytes().resize(before + total);
+    for_each_part(region, 0, total, [&](std::uint64_t address, std::uint64_t done, std::uint64_t bytes) {
+        device_.read(address, std::span(out.bytes()).subspan(before + done, bytes));
+    });
+}
+
+void Session::refill() {
+    if (!outgoing_ || !output_.empty()) return;
+    Outgoing& outgoing = *outgoing_;
+    const std::uint64_t piece = std::min<std::uint64_t>(wire::chunk_bytes, outgoing.total - outgoing.sent);
+    wire::Header header;
+    header.op = Op::data;
+    header.sequence = outgoing.sequence;
+    header.size = static_cast<std::uint32_t>(piece);
+    output_.resize(sizeof header + piece);
+    std::memcpy(output_.data(), &header, sizeof header);
+    const auto data = std::span(output_).subspan(sizeof header);
+    for_each_part(outgoing.region, outgoing.sent, piece,
+                  [&](std::uint64_t address, std::uint64_t done, std::uint64_t bytes) {
+                      device_.read(address, data.subspan(done, bytes));
+                  });
+    outgoing.sent += piece;
+    if (outgoing.sent == outgoing.total) outgoing_.reset();
+}
+
+void Session::op_copy(Reader& in, Writer&) {
+    const Region destination = Region::get(in), source = Region::get(in);
+    const Transfer transfer = Transfer::get(in);
+    in.done();
+    checked_stream(transfer.stream);
+    if (transfer.blocking) report_fault();
+    check_region(destination, "copy within the device, destination");
+    check_region(source, "copy within the device, source");
+    if (destination.width != source.width || destination.height != source.height)
+        throw DeviceError(error::invalid_value, "copy within the device: the two sides differ in size");
+    const std::uint64_t total = source.bytes();
+    if (total == 0 || stalled()) return;
+    const bool contiguous = (destination.pitch == destination.width && source.pitch == source.width);
+    const std::uint64_t rows = contiguous ? 1 : source.height, width = contiguous ? total : source.width;
+    for (std::uint64_t row = 0; row < rows; ++row)
+        device_.copy(destination.address + row * destination.pitch, source.address + row * source.pitch, width);
+    timeline_.copy(transfer.stream, Timeline::Link::within_device, total, false, transfer.blocking);
+}
+
+void Session::op_fill(Reader& in, Writer&) {
+    const Region region = Region::get(in);
+    const auto value = in.get<std::uint8_t>();
+    const Transfer transfer = Transfer::get(in);
+    in.done();
+    checked_stream(transfer.stream);
+    if (transfer.blocking) report_fault();
+    check_region(region, "set device memory");
+    const std::uint64_t total = region.bytes();
+    if (total == 0 || stalled()) return;
+    for_each_part(region, 0, total, [&](std::uint64_t address, std::uint64_t, std::uint64_t bytes) {
+        device_.fill(address, value, bytes);
+    });
+    timeline_.fill(transfer.stream, total, transfer.blocking);
+}
+
+}  // namespace warpgrade::device

@@ -1,0 +1,91 @@
+// The modelled clock of a device: when each kernel and copy would have started and ended, had the host issued the same
+// calls to the real one. Work of one stream runs in order; the legacy default stream (0) waits for all blocking streams
+// and they for it; copies of one direction share a link, kernels share the multiprocessors. The host's own computing
+// takes no time, so that the clock depends on the calls alone: it is the same on every machine and on every run.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <unordered_map>
+
+#include "device/device.hpp"
+
+namespace warpgrade::device {
+
+// Costs outside the kernels. The constants were measured on an H100 (PCIe 5, driver 580, CUDA 13.0).
+struct HostCosts {
+    double launch_issue_ns = 2900;  // host time of one asynchronous launch; bounds the rate of small kernels
+    double copy_issue_ns = 1000;    // host time of an asynchronous copy or fill, of recording or waiting for an event
+    double query_ns = 260;          // host time of asking whether work is done
+    double wake_ns = 2500;          // from the end of the work until the waiting host goes on
+    double link_latency_ns = 2200;  // fixed part of a copy between host and device
+    double device_copy_latency_ns = 3900;  // fixed part of a copy within the device
+    double fill_latency_ns = 1500;
+    double pinned_bytes_per_ns = 55;    // link rate for page-locked host memory
+    double pageable_bytes_per_ns = 16;  // through the driver's staging buffer
+    double device_bytes_per_ns = 3350;  // traffic in device memory; a copy both reads and writes
+    double device_efficiency = 0.89;    // share of it that copies and fills reach
+
+    static HostCosts of(const DeviceProperties& properties);
+};
+
+class Timeline {
+  public:
+    enum class Link { to_device, to_host, within_device };
+    struct Interval {
+        double start_ns = 0, end_ns = 0;
+    };
+
+    explicit Timeline(const HostCosts& costs) : costs_(costs) { streams_[0] = {}; }
+
+    void add_stream(StreamId stream, bool blocking);
+    void remove_stream(StreamId stream);
+
+    // `share` in (0, 1] is the part of the device that the kernel fills: kernels of different streams overlap as long
+    // as their shares fit.
+    Interval kernel(StreamId stream, double duration_ns, double share);
+    Interval copy(StreamId stream, Link link, std::uint64_t bytes, bool pinned, bool blocking);
+    Interval fill(StreamId stream, std::uint64_t bytes, bool blocking);
+
+    double record(StreamId stream);                    // the time at which an event recorded now is done
+    void wait(StreamId stream, double event_time_ns);  // later work of the stream starts after that
+
+    void synchronize_stream(StreamId stream) { wake_at(ready(stream)); }
+    void synchronize_device() { wake_at(all_done()); }
+    void synchronize_until(double event_time_ns) { wake_at(event_time_ns); }
+    // Has it happened by now? Asking takes the host some time, so that polling ends.
+    bool reached(double time_ns);
+    bool stream_done(StreamId stream) { return reached(ready(stream)); }
+
+    [[nodiscard]] double host_ns() const { return host_ns_; }
+    // Waits for everything and returns the time since the last call (or the start). Not a host operation.
+    double finish();
+
+  private:
+    struct Stream {
+        double ready_ns = 0;
+        bool blocking = true;
+    };
+
+    [[nodiscard]] double ready(StreamId stream) const;
+    [[nodiscard]] double all_done() const;
+    void wake_at(double time_ns);
+    Interval transfer(StreamId stream, Link engine, double duration_ns, bool blocking);
+    [[nodiscard]] double kernel_start(double earliest_ns, double duration_ns, double share);
+
+    struct Running {
+        Interval when;
+        double share = 1;
+    };
+
+    HostCosts costs_;
+    std::unordered_map<StreamId, Stream> streams_;
+    double retired_blocking_ns_ = 0, retired_ns_ = 0;  // work of destroyed streams
+    std::array<double, 3> engine_free_ns_{};           // by Link
+    std::deque<Running> running_;                      // kernels that may still run at host_ns_
+    double kernel_floor_ns_ = 0;                       // no kernel starts before: the end of those forgotten
+    double host_ns_ = 0, mark_ns_ = 0;
+};
+
+}  // namespace warpgrade::device
