@@ -16,7 +16,8 @@ namespace oracle {
 // another half of the smallest denormal each, 2^-150. The oracle's own sum in double is 2^29 times as exact and is paid
 // for by counting one term more. Operands rounded to half precision or TF32 (u = 2^-11) exceed the bound for the sizes
 // tested here: their error grows with √k only, but starts 8192 times as large.
-inline warpgrade::judge::Expected matmul(const std::vector<float>& A, const std::vector<float>& B, int m, int k, int n) {
+inline warpgrade::judge::Expected matmul(const std::vector<float>& A, const std::vector<float>& B, int m, int k,
+                                         int n) {
     const auto columns = static_cast<std::size_t>(n);
     std::vector<double> value(static_cast<std::size_t>(m) * columns, 0.0);
     std::vector<double> bound(value.size(), 0.0);
