@@ -1,4 +1,7 @@
 // Public tests of lab matmul: right products, and the counters that prove what the tiles are for.
+#include <cstdint>
+#include <vector>
+
 #include "judge/judge.hpp"
 #include "matmul.h"
 #include "oracle.hpp"
@@ -9,7 +12,10 @@ namespace {
 
 // Sizes of the counter tests: multiples of 32 (a tile of 32 × 32 is as welcome as one of 16 × 16), all different in the
 // second row, so that no formula holds by accident.
-auto counted_sizes() { return table<std::uint64_t, std::uint64_t, std::uint64_t>({{64, 64, 64}, {96, 128, 160}}); }
+struct Sizes {
+    std::uint64_t m, k, n;
+};
+const std::vector<Sizes> counted_sizes{{64, 64, 64}, {96, 128, 160}};
 
 auto profile_product(int m, int k, int n) {
     const auto A = uniform(m * k), B = uniform(k * n);
@@ -46,7 +52,7 @@ TEST_CASE("multiplies rectangular matrices", "[public]") {
 //
 // And never fewer than all of A and B once: whoever stays below did not do the work on the device.
 TEST_CASE("global loads fall by the tile width", "[public][counter]") {
-    const auto [m, k, n] = GENERATE(counted_sizes());
+    const auto [m, k, n] = GENERATE(from_range(counted_sizes));
     const auto run = profile_product(m, k, n);
     const auto counters = run.total();
     CHECK(counters.global_load_requests <= m * n * k / 16 / TILE_WIDTH);
@@ -60,7 +66,7 @@ TEST_CASE("global loads fall by the tile width", "[public][counter]") {
 // for its stores among the 34 accesses of a turn. A tile read along its columns without padding pays several for each
 // single access. Every warp must have used the tiles, else there is nothing to be free of conflicts.
 TEST_CASE("tiles in shared memory have no bank conflicts", "[public][counter]") {
-    const auto [m, k, n] = GENERATE(counted_sizes());
+    const auto [m, k, n] = GENERATE(from_range(counted_sizes));
     const auto run = profile_product(m, k, n);
     const auto counters = run.total();
     CHECK(counters.shared_store_requests >= counters.warps_launched);
@@ -72,7 +78,7 @@ TEST_CASE("tiles in shared memory have no bank conflicts", "[public][counter]") 
 // m·n floats are m·n / 8 sectors. Each is written once, by neighbouring threads together; sums that go back to global
 // memory in every turn of the loop, or neighbouring threads in different rows of C, write more.
 TEST_CASE("each element of C is stored once", "[public][counter]") {
-    const auto [m, k, n] = GENERATE(counted_sizes());
+    const auto [m, k, n] = GENERATE(from_range(counted_sizes));
     const auto run = profile_product(m, k, n);
     CHECK(run.total().global_store_sectors == m * n / 8);
     CHECK(run.total().atomic_requests == 0);
