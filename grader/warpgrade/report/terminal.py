@@ -1,0 +1,142 @@
+"""The score table on a terminal, readable from 50 columns up, with or without colour and Unicode."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rich import box
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from warpgrade.result import Result, TestResult
+from warpgrade.text import bounded, number
+
+_MAX_WIDTH = 112
+_MESSAGE_LINES = 12
+
+
+@dataclass(frozen=True)
+class _Mark:
+    symbol: str
+    ascii: str
+    word: str
+    style: str
+
+
+_MARKS = {
+    "pass": _Mark("✓", "+", "pass", "green"),
+    "partial": _Mark("◐", "~", "partial", "yellow"),
+    "fail": _Mark("✗", "x", "fail", "red"),
+    "error": _Mark("!", "!", "error", "magenta"),
+    "pending": _Mark("…", ".", "pending", "cyan"),
+}
+
+
+def show(console: Console, result: Result, *, show_hidden: bool = False) -> None:
+    """Print the result."""
+    width = min(console.width, _MAX_WIDTH)
+    title = Text.assemble((result.lab.title, "bold"), " · ", result.submission.name)
+    console.print(title, width=width)
+    if result.problem is not None:
+        _show_problem(console, result, width)
+    else:
+        console.print(_table(console, result.tests, width, show_hidden=show_hidden))
+    console.print(_summary(result), width=width)
+
+
+def one_line(result: Result) -> str:
+    """Return lab, submission and total on one line, for --quiet."""
+    state = "" if result.status == "graded" else f" {result.status}"
+    return f"{result.lab.name} {result.submission.name}: {_points(result)}{state}"
+
+
+def _table(console: Console, tests: list[TestResult], width: int, *, show_hidden: bool) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, width=width, pad_edge=False, padding=(0, 1), show_edge=False)
+    table.add_column("result", no_wrap=True)
+    table.add_column("test", ratio=1, overflow="fold")
+    table.add_column("points", justify="right", no_wrap=True)
+    for test in tests:
+        mark = _MARKS[_kind(test)]
+        symbol = mark.symbol if _can_show(console, mark.symbol) else mark.ascii
+        table.add_row(
+            Text(f"{symbol} {mark.word}", style=mark.style),
+            _description(test, show_hidden=show_hidden),
+            Text(f"{number(test.points)}/{number(test.max_points)}", style=mark.style),
+        )
+    return table
+
+
+def _kind(test: TestResult) -> str:
+    # A speed test whose results are right but which is not fast enough has passed in part.
+    return "partial" if test.status == "pass" and test.points < test.max_points else test.status
+
+
+def _description(test: TestResult, *, show_hidden: bool) -> Text:
+    text = Text(test.name)
+    if test.hidden:
+        text.append("  hidden", style="dim")
+    if test.status == "pass" and test.points == test.max_points:
+        for measured in test.measurements[:1]:
+            text.append(f"  {measured.name} {number(measured.value, 2)}{measured.unit}", style="dim")
+        return text
+    # What a hidden test saw would tell its data.
+    if test.message and (show_hidden or not test.hidden or test.status == "error"):
+        text.append("\n" + bounded(test.message, lines=_MESSAGE_LINES, width=300), style="default")
+    if test.hint and test.status != "error":
+        text.append("\nhint: ", style="cyan")
+        text.append(test.hint)
+    return text
+
+
+def _show_problem(console: Console, result: Result, width: int) -> None:
+    problem = result.problem
+    if problem is None:
+        return
+    console.print()
+    console.print(
+        Text(problem.message, style="bold red" if result.status == "rejected" else "bold magenta"), width=width
+    )
+    if problem.detail:
+        # The compiler's own lines: not wrapped, so that they can be read and clicked as they are.
+        console.print(Padding(Text(problem.detail), (0, 0, 0, 2)), soft_wrap=True, highlight=False)
+    if problem.hint:
+        console.print(Text.assemble(("hint: ", "cyan"), problem.hint), width=width)
+    console.print()
+
+
+def _summary(result: Result) -> Table:
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column(overflow="fold")
+    table.add_row("Total", Text(_points(result), style="bold"))
+    score = result.score
+    if result.scope == "public":
+        table.add_row("", "of the public tests; hidden tests count too when the work is graded")
+    if score.error_points:
+        table.add_row("Error", f"{number(score.error_points)} points could not be judged: not your fault, and no zero")
+    if score.pending_points:
+        table.add_row("Pending", f"{number(score.pending_points)} points wait for a device that is not here")
+    name = result.device.properties.get("name")
+    table.add_row("Device", f"{name} ({result.device.requested})" if name else result.device.requested)
+    if result.seed is not None and result.problem is None:
+        table.add_row("Seed", f"{result.seed}   replay with --seed {result.seed}")
+    if result.submission.ignored:
+        table.add_row("Ignored", f"{', '.join(result.submission.ignored[:8])} (this lab does not take them)")
+    if not result.sandboxed:
+        table.add_row("Warning", "ran without the sandbox")
+    return table
+
+
+def _points(result: Result) -> str:
+    score = result.score
+    return f"{number(score.points)} / {number(score.max_points)}  ({number(score.percent)} %)"
+
+
+def _can_show(console: Console, symbol: str) -> bool:
+    try:
+        symbol.encode(console.encoding)
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True

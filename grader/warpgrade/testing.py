@@ -1,0 +1,150 @@
+"""`warpgrade test`: everything that must hold before a change may land, one step after the other."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from warpgrade import labs, starter
+from warpgrade.errors import EXIT_BELOW_THRESHOLD, EXIT_DONE, WarpgradeError
+from warpgrade.paths import Layout
+
+_CXX_SUFFIXES = {".cpp", ".hpp", ".h"}
+_CXX_FOLDERS = ("grader", "labs", "tests")
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step; `action` prints what it finds and returns whether all is well."""
+
+    name: str
+    action: Callable[[Layout], bool]
+    slow: bool = False
+
+
+def run(layout: Layout, *, quick: bool) -> int:
+    """Run all steps, also after a failure; return the exit status."""
+    steps = [
+        Step("clang-format", _clang_format),
+        Step("ruff", _ruff),
+        Step("mypy", _mypy),
+        Step("starters", _starters),
+        Step("clang-tidy", _clang_tidy, slow=True),
+        Step("ctest", _ctest),
+        Step("pytest", _pytest_quick if quick else _pytest),
+    ]
+    outcome: list[tuple[str, bool, float]] = []
+    for step in steps:
+        if quick and step.slow:
+            continue
+        click.secho(f"== {step.name}", bold=True)
+        started = time.monotonic()
+        good = step.action(layout)
+        outcome.append((step.name, good, time.monotonic() - started))
+    click.secho("== summary", bold=True)
+    for name, good, seconds in outcome:
+        click.echo(f"{'ok    ' if good else 'FAILED'}  {name:<14}{seconds:6.0f} s")
+    bad = [name for name, good, _ in outcome if not good]
+    total = sum(seconds for _, _, seconds in outcome)
+    if bad:
+        click.secho(f"warpgrade test: FAILED in {', '.join(bad)} ({total:.0f} s)", fg="red")
+        return EXIT_BELOW_THRESHOLD
+    click.secho(f"warpgrade test: all {len(outcome)} steps passed ({total:.0f} s)", fg="green")
+    return EXIT_DONE
+
+
+def _call(layout: Layout, command: list[str]) -> bool:
+    """Run a tool with its output on ours."""
+    sys.stdout.flush()
+    environment = {**os.environ, "PYTHONPATH": str(layout.root / "grader")}
+    try:
+        return subprocess.run(command, cwd=layout.root, env=environment, check=False).returncode == 0
+    except FileNotFoundError:
+        click.echo(f"{command[0]} is not installed; run ./warpgrade test, which installs it")
+        return False
+
+
+def _python_tool(name: str) -> list[str]:
+    return [sys.executable, "-m", name]
+
+
+def _cxx_files(layout: Layout) -> list[Path]:
+    return sorted(
+        path
+        for folder in _CXX_FOLDERS
+        for path in (layout.root / folder).rglob("*")
+        if path.suffix in _CXX_SUFFIXES and path.is_file()
+    )
+
+
+def _clang_format(layout: Layout) -> bool:
+    files = [str(path.relative_to(layout.root)) for path in _cxx_files(layout)]
+    return not files or _call(layout, ["clang-format", "--dry-run", "-Werror", *files])
+
+
+def _ruff(layout: Layout) -> bool:
+    checked = _call(layout, [*_python_tool("ruff"), "check", "-q", "grader", "tests"])
+    return _call(layout, [*_python_tool("ruff"), "format", "--check", "-q", "grader", "tests"]) and checked
+
+
+def _mypy(layout: Layout) -> bool:
+    return _call(layout, _python_tool("mypy"))
+
+
+def _starters(layout: Layout) -> bool:
+    good = True
+    for lab in labs.discover(layout):
+        try:
+            difference = starter.drift(layout, lab)
+        except WarpgradeError as problem:
+            difference = problem.message
+        click.echo(difference or f"starter/{lab.name}: as its reference gives it")
+        good = good and not difference
+    return good
+
+
+def _clang_tidy(layout: Layout) -> bool:
+    """Check the sources, several at a time; a file is one process, and says nothing when it is clean."""
+    if shutil.which("clang-tidy") is None:
+        click.echo("clang-tidy is not installed")
+        return False
+    database = layout.root / "build" / "dev"
+    sources = [
+        path for path in _cxx_files(layout) if path.suffix == ".cpp" and path.is_relative_to(layout.root / "grader")
+    ]
+
+    def check(path: Path) -> bool:
+        done = subprocess.run(
+            ["clang-tidy", "--quiet", "-p", str(database), str(path)],
+            cwd=layout.root, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL,
+        )  # fmt: skip
+        if done.returncode != 0:
+            click.echo(done.stdout.strip() or done.stderr.strip())
+        return done.returncode == 0
+
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        good = sum(pool.map(check, sources))
+    click.echo(f"clang-tidy: {good} of {len(sources)} files clean")
+    return good == len(sources)
+
+
+def _ctest(layout: Layout) -> bool:
+    jobs = str(len(os.sched_getaffinity(0)))
+    return _call(layout, ["ctest", "--preset", "dev", "--no-tests=error", "-j", jobs])
+
+
+def _pytest(layout: Layout) -> bool:
+    return _call(layout, _python_tool("pytest"))
+
+
+def _pytest_quick(layout: Layout) -> bool:
+    return _call(layout, [*_python_tool("pytest"), "-m", "not labs"])
