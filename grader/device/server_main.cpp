@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "device/open.hpp"
+#include "device/records.hpp"
 #include "device/server.hpp"
 
 namespace warpgrade::device {
@@ -22,12 +23,25 @@ int server_main(int argc, char** argv, const DeviceFactory& factory) {
         ->capture_default_str();
     app.add_option("--memory-mib", memory_mib, "device memory; 0: as the profile says")
         ->check(CLI::Range(std::uint64_t{0}, std::numeric_limits<std::uint64_t>::max() >> 20));
-    app.add_option("--client-fd", client_fd, "socket of the worker")->required()->check(CLI::NonNegativeNumber);
-    app.add_option("--control-fd", control_fd, "socket of the judge")->required()->check(CLI::NonNegativeNumber);
+    auto* client = app.add_option("--client-fd", client_fd, "socket of the worker")->check(CLI::NonNegativeNumber);
+    auto* control = app.add_option("--control-fd", control_fd, "socket of the judge")->check(CLI::NonNegativeNumber);
+    client->needs(control);
+    control->needs(client);
+    bool describe = false;
+    app.add_flag("--describe", describe, "print the device's properties as one line of JSON, serve nobody")
+        ->excludes(client);
     CLI11_PARSE(app, argc, argv);
+    if (!describe && !*client) {
+        fmt::print(stderr, "warpgrade-device: needs --client-fd and --control-fd, or --describe\n");
+        return 2;
+    }
     options.memory_limit_bytes = memory_mib << 20;
     try {
         const auto device = factory(spec, options);
+        if (describe) {
+            fmt::print("{}\n", dump_line(to_json(device->properties())));
+            return 0;
+        }
         Server(*device, client_fd, control_fd).run();
     } catch (const std::exception& failure) {
         fmt::print(stderr, "warpgrade-device: {}\n", failure.what());
