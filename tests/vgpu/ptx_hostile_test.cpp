@@ -3,7 +3,7 @@
 #include <random>
 #include <string>
 
-#include "ptx_samples.hpp"
+#include "samples.hpp"
 #include "vgpu/ptx/parser.hpp"
 
 using namespace warpgrade::vgpu::ptx;
@@ -36,7 +36,7 @@ std::string in_kernel(const std::string& body) { return header + ".entry k() {\n
 }  // namespace
 
 TEST_CASE("a truncated module is refused or parsed, never worse") {
-    for (const std::string& name : sample_names()) {
+    for (const std::string& name : sample_names("ptx")) {
         const std::string text = sample(name);
         const std::size_t step = 1 + text.size() / 700;
         for (std::size_t length = 0; length < text.size(); length += step) {
@@ -50,7 +50,7 @@ TEST_CASE("a truncated module is refused or parsed, never worse") {
 TEST_CASE("a mutated module is refused or parsed, never worse") {
     std::mt19937 random(42);
     const std::string bytes = "{}[]()<>;,:.+-!@%|_\"/*\n 0189xfdUabrLeg$=~";
-    for (const std::string& name : sample_names()) {
+    for (const std::string& name : sample_names("ptx")) {
         const std::string text = sample(name);
         for (int round = 0; round < 500; ++round) {
             std::string mutant = text;

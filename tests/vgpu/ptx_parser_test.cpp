@@ -5,7 +5,7 @@
 #include <catch2/catch.hpp>
 #include <string>
 
-#include "ptx_samples.hpp"
+#include "samples.hpp"
 
 using namespace warpgrade::vgpu::ptx;
 using Kind = Operand::Kind;
@@ -320,7 +320,7 @@ TEST_CASE(".alias makes a second function") {
 }
 
 TEST_CASE("what nvcc emits, in both of its dialects") {
-    for (const std::string& name : sample_names()) {
+    for (const std::string& name : sample_names("ptx")) {
         CAPTURE(name);
         const Module module = parse(sample(name));
         CHECK(module.target == (name.find("sm_100") != std::string::npos ? 100 : 90));

@@ -1,0 +1,26 @@
+// The files under tests/vgpu/ptx and tests/vgpu/fatbin: what nvcc 13.0 made of the .cu files beside them. PTX: nvcc
+// --ptx -std=c++17 -lineinfo ("debug" with -G; folders removed from the file names). Fatbinaries: see fatbin_test.cpp.
+#pragma once
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+// Sorted file names with this extension.
+inline std::vector<std::string> sample_names(const std::string& folder) {
+    std::vector<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(WG_VGPU_SAMPLES "/" + folder)) {
+        if (entry.path().extension() == "." + folder) names.push_back(entry.path().filename().string());
+    }
+    std::sort(names.begin(), names.end());
+    return names;
+}
+
+inline std::string sample(const std::string& name) {
+    const std::string folder = name.substr(name.rfind('.') + 1);
+    std::ifstream file(WG_VGPU_SAMPLES "/" + folder + "/" + name, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
