@@ -1,0 +1,98 @@
+// The worker's end of the device protocol: one socket, one request at a time.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "device/fields.hpp"
+#include "device/protocol.hpp"
+
+#if CUDART_VERSION < 13000
+#error "this runtime is CUDA 13's: it needs the headers of CUDA 13 or later"
+#endif
+
+namespace warpgrade::cudart {
+
+namespace wire = device::wire;
+using device::wire::Op;
+using device::wire::Reader;
+using device::wire::Writer;
+
+// Rows of host memory: `pitch` apart.
+struct HostRows {
+    std::byte* data = nullptr;
+    std::size_t pitch = 0;
+};
+
+// Every function here needs lock() held. None throws wire::ProtocolError: a broken server is an error code.
+class Connection {
+  public:
+    // Lives until the process ends: destructors of the program may still call us.
+    static Connection& get();
+
+    std::recursive_mutex& mutex() { return mutex_; }
+
+    // Connects on first use. Errors: no device, a dead context, a lost server.
+    cudaError_t ready();
+    // One request. Results of a successful reply go to `results`.
+    cudaError_t call(Op op, const Writer& arguments, std::vector<std::byte>* results = nullptr);
+    cudaError_t call(Op op) { return call(op, Writer()); }
+    // Requests that carry data, in pieces when there is much.
+    cudaError_t write(const wire::Region& region, const wire::Transfer& transfer, HostRows source);
+    cudaError_t read(const wire::Region& region, const wire::Transfer& transfer, HostRows destination);
+    cudaError_t load_module(const std::byte* image, std::size_t bytes, std::uint32_t& module);
+    // Takes one field of a reply; a short reply counts as a broken server.
+    template <class T>
+    cudaError_t call_for(Op op, const Writer& arguments, T& result) {
+        std::vector<std::byte> results;
+        if (const cudaError_t status = call(op, arguments, &results); status != cudaSuccess) return status;
+        return take(results, [&](Reader& reader) { result = reader.get<T>(); });
+    }
+    template <class Body>
+    cudaError_t take(const std::vector<std::byte>& results, Body&& body) {
+        try {
+            Reader reader(results);
+            body(reader);
+            return cudaSuccess;
+        } catch (const wire::ProtocolError& failure) {
+            return lose(failure.what());
+        }
+    }
+
+    [[nodiscard]] const device::DeviceProperties& properties() const { return properties_; }  // once ready()
+    // Is this an address of the device's memory, live or not?
+    [[nodiscard]] bool is_device_address(const void* pointer) const {
+        const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+        return address >= device_begin_ && address < device_end_;
+    }
+    // After cudaDeviceReset in a dead context, no device is to be had any more, as on a real one.
+    cudaError_t reset();
+
+  private:
+    cudaError_t open();
+    cudaError_t lose(const char* reason);
+    std::uint32_t send(Op op, const Writer& arguments);
+    void send_frame(const wire::Header& header, const std::byte* payload);
+    void receive_frame(wire::Header& header, std::vector<std::byte>& payload);
+    cudaError_t receive_reply(Op op, std::uint32_t sequence, std::vector<std::byte>* results);
+    void print_output();
+    cudaError_t send_pieces(Op op, const Writer& fields, std::size_t total, std::vector<std::byte>* results,
+                            const void* source, std::size_t width, std::size_t pitch);
+
+    enum class State { unopened, open, none, lost, dead };
+    std::recursive_mutex mutex_;
+    State state_ = State::unopened;
+    int descriptor_ = -1;
+    std::uint32_t sequence_ = 0;
+    bool output_waits_ = false;
+    cudaError_t fault_ = cudaSuccess;
+    device::DeviceProperties properties_;
+    std::uintptr_t device_begin_ = 0, device_end_ = 0;
+    std::vector<std::byte> frame_;
+};
+
+}  // namespace warpgrade::cudart

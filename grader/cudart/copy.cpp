@@ -1,0 +1,130 @@
+// Copies and fills of the API. Compiled once for each meaning of stream 0.
+#include "cudart/errors.hpp"
+#include "cudart/handles.hpp"
+#include "cudart/registry.hpp"
+#include "cudart/transfer.hpp"
+
+using namespace warpgrade::cudart;
+
+namespace {
+
+template <class Body>
+cudaError_t in_stream(cudaStream_t stream, Body&& body) {
+    return device_api([&](Connection&) -> cudaError_t {
+        std::uint32_t id = 0;
+        if (const cudaError_t status = resolve(stream, default_stream, id); status != cudaSuccess) return status;
+        return body(id);
+    });
+}
+
+// Bytes [offset, offset + count) of a variable.
+cudaError_t locate(const void* symbol, std::size_t count, std::size_t offset, void*& address) {
+    Variable* variable = nullptr;
+    if (const cudaError_t status = Registry::get().find_variable(symbol, variable); status != cudaSuccess)
+        return status;
+    if (offset > variable->bytes || count > variable->bytes - offset) return cudaErrorInvalidValue;
+    address = reinterpret_cast<void*>(variable->address + offset);
+    return cudaSuccess;
+}
+
+cudaError_t to_symbol(const void* symbol, const void* source, std::size_t count, std::size_t offset,
+                      cudaMemcpyKind kind, cudaStream_t stream, bool asynchronous) {
+    return in_stream(stream, [&](std::uint32_t id) -> cudaError_t {
+        void* address = nullptr;
+        if (kind == cudaMemcpyHostToHost || kind == cudaMemcpyDeviceToHost) return cudaErrorInvalidMemcpyDirection;
+        if (const cudaError_t status = locate(symbol, count, offset, address); status != cudaSuccess) return status;
+        return copy(address, count, {source, count}, {count}, kind, id, asynchronous);
+    });
+}
+
+cudaError_t from_symbol(void* destination, const void* symbol, std::size_t count, std::size_t offset,
+                        cudaMemcpyKind kind, cudaStream_t stream, bool asynchronous) {
+    return in_stream(stream, [&](std::uint32_t id) -> cudaError_t {
+        void* address = nullptr;
+        if (kind == cudaMemcpyHostToHost || kind == cudaMemcpyHostToDevice) return cudaErrorInvalidMemcpyDirection;
+        if (const cudaError_t status = locate(symbol, count, offset, address); status != cudaSuccess) return status;
+        return copy(destination, count, {address, count}, {count}, kind, id, asynchronous);
+    });
+}
+
+}  // namespace
+
+cudaError_t CUDARTAPI cudaMemcpy(void* destination, const void* source, std::size_t count, cudaMemcpyKind kind) {
+    return in_stream(nullptr, [&](std::uint32_t id) {
+        return copy(destination, count, {source, count}, {count}, kind, id, false);
+    });
+}
+
+cudaError_t CUDARTAPI cudaMemcpyAsync(void* destination, const void* source, std::size_t count, cudaMemcpyKind kind,
+                                      cudaStream_t stream) {
+    return in_stream(stream, [&](std::uint32_t id) {
+        return copy(destination, count, {source, count}, {count}, kind, id, true);
+    });
+}
+
+cudaError_t CUDARTAPI cudaMemcpy2D(void* destination, std::size_t destination_pitch, const void* source,
+                                   std::size_t source_pitch, std::size_t width, std::size_t height,
+                                   cudaMemcpyKind kind) {
+    return in_stream(nullptr, [&](std::uint32_t id) {
+        return copy(destination, destination_pitch, {source, source_pitch}, {width, height}, kind, id, false);
+    });
+}
+
+cudaError_t CUDARTAPI cudaMemcpy2DAsync(void* destination, std::size_t destination_pitch, const void* source,
+                                        std::size_t source_pitch, std::size_t width, std::size_t height,
+                                        cudaMemcpyKind kind, cudaStream_t stream) {
+    return in_stream(stream, [&](std::uint32_t id) {
+        return copy(destination, destination_pitch, {source, source_pitch}, {width, height}, kind, id, true);
+    });
+}
+
+cudaError_t CUDARTAPI cudaMemcpyToSymbol(const void* symbol, const void* source, std::size_t count, std::size_t offset,
+                                         cudaMemcpyKind kind) {
+    return to_symbol(symbol, source, count, offset, kind, nullptr, false);
+}
+
+cudaError_t CUDARTAPI cudaMemcpyToSymbolAsync(const void* symbol, const void* source, std::size_t count,
+                                              std::size_t offset, cudaMemcpyKind kind, cudaStream_t stream) {
+    return to_symbol(symbol, source, count, offset, kind, stream, true);
+}
+
+cudaError_t CUDARTAPI cudaMemcpyFromSymbol(void* destination, const void* symbol, std::size_t count, std::size_t offset,
+                                           cudaMemcpyKind kind) {
+    return from_symbol(destination, symbol, count, offset, kind, nullptr, false);
+}
+
+cudaError_t CUDARTAPI cudaMemcpyFromSymbolAsync(void* destination, const void* symbol, std::size_t count,
+                                                std::size_t offset, cudaMemcpyKind kind, cudaStream_t stream) {
+    return from_symbol(destination, symbol, count, offset, kind, stream, true);
+}
+
+cudaError_t CUDARTAPI cudaMemset(void* destination, int value, std::size_t count) {
+    return in_stream(nullptr, [&](std::uint32_t id) { return fill(destination, count, value, {count}, id); });
+}
+
+cudaError_t CUDARTAPI cudaMemsetAsync(void* destination, int value, std::size_t count, cudaStream_t stream) {
+    return in_stream(stream, [&](std::uint32_t id) { return fill(destination, count, value, {count}, id); });
+}
+
+cudaError_t CUDARTAPI cudaMemset2D(void* destination, std::size_t pitch, int value, std::size_t width,
+                                   std::size_t height) {
+    return in_stream(nullptr, [&](std::uint32_t id) { return fill(destination, pitch, value, {width, height}, id); });
+}
+
+cudaError_t CUDARTAPI cudaMemset2DAsync(void* destination, std::size_t pitch, int value, std::size_t width,
+                                        std::size_t height, cudaStream_t stream) {
+    return in_stream(stream, [&](std::uint32_t id) { return fill(destination, pitch, value, {width, height}, id); });
+}
+
+// Memory in the order of a stream: here allocating takes no time and needs no order.
+cudaError_t CUDARTAPI cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream_t stream) {
+    return in_stream(stream, [&](std::uint32_t) { return cudaMalloc(pointer, bytes); });
+}
+
+cudaError_t CUDARTAPI cudaFreeAsync(void* pointer, cudaStream_t stream) {
+    return in_stream(stream, [&](std::uint32_t id) -> cudaError_t {
+        if (pointer == nullptr) return cudaSuccess;
+        const auto address = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(pointer));
+        return Connection::get().call(Op::free_ordered, Writer().put(address).put(id));
+    });
+}

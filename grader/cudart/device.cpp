@@ -1,0 +1,111 @@
+// The one device: which it is, what it can do, waiting for it, resetting it.
+#include <cuda_profiler_api.h>
+
+#include <array>
+
+#include "cudart/errors.hpp"
+#include "cudart/handles.hpp"
+#include "cudart/registry.hpp"
+
+using namespace warpgrade::cudart;
+
+namespace {
+
+// Limits that a program may set: nothing here depends on them, but it reads back what it set. Defaults as on an H100.
+std::array<std::size_t, 7>& limits() {
+    static std::array<std::size_t, 7> values{1024, 8650752, 8388608, 0, 2048, 64, 0};
+    return values;
+}
+
+bool known_limit(cudaLimit limit) {
+    return static_cast<std::size_t>(limit) < limits().size() && limit != cudaLimitDevRuntimeSyncDepth;
+}
+
+// Which device a program uses is a question to the host alone: a dead context still answers.
+bool there_is_a_device() {
+    const cudaError_t status = Connection::get().ready();
+    return status != cudaErrorNoDevice && status != cudaErrorDevicesUnavailable;
+}
+
+}  // namespace
+
+cudaError_t CUDARTAPI cudaGetDeviceCount(int* count) {
+    return api([&] {
+        if (count == nullptr) return cudaErrorInvalidValue;
+        *count = there_is_a_device() ? 1 : 0;
+        return *count == 1 ? cudaSuccess : cudaErrorNoDevice;
+    });
+}
+
+cudaError_t CUDARTAPI cudaGetDevice(int* device) {
+    return api([&] {
+        if (device == nullptr) return cudaErrorInvalidValue;
+        *device = 0;
+        return there_is_a_device() ? cudaSuccess : cudaErrorNoDevice;
+    });
+}
+
+cudaError_t CUDARTAPI cudaSetDevice(int device) {
+    return api([&] {
+        if (!there_is_a_device()) return cudaErrorNoDevice;
+        return device == 0 ? cudaSuccess : cudaErrorInvalidDevice;
+    });
+}
+
+cudaError_t CUDARTAPI cudaSetDeviceFlags(unsigned int) {
+    return api([] { return there_is_a_device() ? cudaSuccess : cudaErrorNoDevice; });
+}
+
+cudaError_t CUDARTAPI cudaDeviceSynchronize() {
+    return device_api([](Connection& connection) { return connection.call(Op::synchronize_device); });
+}
+
+cudaError_t CUDARTAPI cudaDeviceReset() {
+    return api([]() -> cudaError_t {
+        const cudaError_t status = Connection::get().reset();
+        forget_handles();
+        Registry::get().forget();
+        return status;
+    });
+}
+
+cudaError_t CUDARTAPI cudaDeviceGetLimit(std::size_t* value, cudaLimit limit) {
+    return device_api([&](Connection&) {
+        if (value == nullptr) return cudaErrorInvalidValue;
+        if (!known_limit(limit)) return cudaErrorUnsupportedLimit;
+        *value = limits()[limit];
+        return cudaSuccess;
+    });
+}
+
+cudaError_t CUDARTAPI cudaDeviceSetLimit(cudaLimit limit, std::size_t value) {
+    return device_api([&](Connection&) {
+        if (!known_limit(limit)) return cudaErrorUnsupportedLimit;
+        limits()[limit] = value;
+        return cudaSuccess;
+    });
+}
+
+cudaError_t CUDARTAPI cudaDeviceSetCacheConfig(cudaFuncCache) {
+    return device_api([](Connection&) { return cudaSuccess; });
+}
+
+cudaError_t CUDARTAPI cudaDeviceGetCacheConfig(cudaFuncCache* config) {
+    return device_api([&](Connection&) {
+        if (config == nullptr) return cudaErrorInvalidValue;
+        *config = cudaFuncCachePreferNone;
+        return cudaSuccess;
+    });
+}
+
+cudaError_t CUDARTAPI cudaRuntimeGetVersion(int* version) {
+    if (version == nullptr) return remember(cudaErrorInvalidValue);
+    *version = CUDART_VERSION;
+    return cudaSuccess;
+}
+
+cudaError_t CUDARTAPI cudaDriverGetVersion(int* version) { return cudaRuntimeGetVersion(version); }
+
+cudaError_t CUDARTAPI cudaProfilerStart() { return cudaSuccess; }
+
+cudaError_t CUDARTAPI cudaProfilerStop() { return cudaSuccess; }

@@ -1,0 +1,54 @@
+#include "cudart/errors.hpp"
+
+#include <cstdio>
+#include <utility>
+
+namespace warpgrade::cudart {
+namespace {
+
+thread_local cudaError_t last_error = cudaSuccess;
+
+}  // namespace
+
+cudaError_t remember(cudaError_t status) {
+    if (status != cudaSuccess && status != cudaErrorNotReady) last_error = status;
+    return status;
+}
+
+cudaError_t not_supported(const char* what) {
+    std::fprintf(stderr, "warpgrade: not supported on this device: %s\n", what);
+    return cudaErrorNotSupported;
+}
+
+}  // namespace warpgrade::cudart
+
+using namespace warpgrade::cudart;
+
+// Reports an error once, a fault of the device too: it comes back with the next call.
+cudaError_t CUDARTAPI cudaGetLastError() { return std::exchange(last_error, cudaSuccess); }
+
+cudaError_t CUDARTAPI cudaPeekAtLastError() { return last_error; }
+
+const char* CUDARTAPI cudaGetErrorName(cudaError_t error) {
+    switch (error) {
+#define WG_CUDA_ERROR(name, text) \
+    case name:                    \
+        return #name;
+#include "cudart/errors.def"
+#undef WG_CUDA_ERROR
+        default:
+            return "unrecognized error code";
+    }
+}
+
+const char* CUDARTAPI cudaGetErrorString(cudaError_t error) {
+    switch (error) {
+#define WG_CUDA_ERROR(name, text) \
+    case name:                    \
+        return text;
+#include "cudart/errors.def"
+#undef WG_CUDA_ERROR
+        default:
+            return "unrecognized error code";
+    }
+}

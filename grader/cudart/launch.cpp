@@ -1,0 +1,87 @@
+// Kernel launches. Compiled once for each meaning of stream 0.
+#include <cstring>
+
+#include "cudart/errors.hpp"
+#include "cudart/handles.hpp"
+#include "cudart/registry.hpp"
+
+using namespace warpgrade::cudart;
+
+namespace {
+
+struct Launch {
+    dim3 grid, block;
+    std::size_t shared_bytes = 0;
+    cudaStream_t stream = nullptr;
+    bool cooperative = false;
+};
+
+cudaError_t launch(const void* function, const Launch& what, void** arguments) {
+    return device_api([&](Connection& connection) -> cudaError_t {
+        Kernel* kernel = nullptr;
+        std::uint32_t stream = 0;
+        if (const cudaError_t status = Registry::get().find_kernel(function, kernel); status != cudaSuccess)
+            return status;
+        if (const cudaError_t status = resolve(what.stream, default_stream, stream); status != cudaSuccess)
+            return status;
+        const auto& info = kernel->info;
+        if (arguments == nullptr && !info.params.empty()) return cudaErrorInvalidValue;
+        std::vector<std::byte> block(info.param_bytes);
+        for (std::size_t i = 0; i < info.params.size(); ++i)
+            std::memcpy(block.data() + info.params[i].offset, arguments[i], info.params[i].bytes);
+        Writer request;
+        request.put(kernel->id);
+        for (const dim3& size : {what.grid, what.block}) request.put(size.x).put(size.y).put(size.z);
+        request.put(std::uint64_t{what.shared_bytes}).put(stream).put(std::uint8_t{what.cooperative});
+        request.put_bytes(block);
+        return connection.call(Op::launch, request);
+    });
+}
+
+}  // namespace
+
+cudaError_t CUDARTAPI cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** arguments,
+                                       std::size_t shared_bytes, cudaStream_t stream) {
+    return launch(function, {grid, block, shared_bytes, stream}, arguments);
+}
+
+cudaError_t CUDARTAPI cudaLaunchCooperativeKernel(const void* function, dim3 grid, dim3 block, void** arguments,
+                                                  std::size_t shared_bytes, cudaStream_t stream) {
+    return launch(function, {grid, block, shared_bytes, stream, true}, arguments);
+}
+
+cudaError_t CUDARTAPI cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* function, void** arguments) {
+    if (config == nullptr || (config->attrs == nullptr && config->numAttrs > 0)) return remember(cudaErrorInvalidValue);
+    Launch what{config->gridDim, config->blockDim, config->dynamicSmemBytes, config->stream};
+    for (unsigned i = 0; i < config->numAttrs; ++i) {
+        const cudaLaunchAttribute& attribute = config->attrs[i];
+        switch (attribute.id) {
+            case cudaLaunchAttributeCooperative:
+                what.cooperative = attribute.val.cooperative != 0;
+                break;
+            case cudaLaunchAttributeIgnore:  // and what only tunes the speed of a real device
+            case cudaLaunchAttributeAccessPolicyWindow:
+            case cudaLaunchAttributePriority:
+            case cudaLaunchAttributePreferredSharedMemoryCarveout:
+            case cudaLaunchAttributeProgrammaticStreamSerialization:
+                break;
+            case cudaLaunchAttributeClusterDimension:
+                if (attribute.val.clusterDim.x * attribute.val.clusterDim.y * attribute.val.clusterDim.z == 1) break;
+                return remember(not_supported("thread block clusters"));
+            default:
+                return remember(not_supported("an attribute of cudaLaunchKernelEx"));
+        }
+    }
+    return launch(function, what, arguments);
+}
+
+// What a <<<…>>> becomes. The header declares these for nvcc only.
+#ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM
+#define WG_STUB_LAUNCH __cudaLaunchKernel_ptsz
+#else
+#define WG_STUB_LAUNCH __cudaLaunchKernel
+#endif
+extern "C" cudaError_t WG_STUB_LAUNCH(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments,
+                                      std::size_t shared_bytes, cudaStream_t stream) {
+    return launch(reinterpret_cast<const void*>(kernel), {grid, block, shared_bytes, stream}, arguments);
+}

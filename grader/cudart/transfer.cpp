@@ -1,0 +1,92 @@
+#include "cudart/transfer.hpp"
+
+#include <cstring>
+
+namespace warpgrade::cudart {
+namespace {
+
+wire::Region rows_of(const void* pointer, std::size_t pitch, Shape shape) {
+    return {reinterpret_cast<std::uintptr_t>(pointer), pitch, shape.width, shape.height};
+}
+
+enum class Side { host, device, either };
+
+bool on_device(const void* pointer, Side side) {
+    const Connection& connection = Connection::get();
+    return connection.is_device_address(pointer) || (side == Side::device && !is_pinned(pointer));
+}
+
+}  // namespace
+
+cudaError_t copy(void* destination, std::size_t destination_pitch, Rows source, Shape shape, cudaMemcpyKind kind,
+                 std::uint32_t stream, bool asynchronous) {
+    Connection& connection = Connection::get();
+    Side to = Side::either, from = Side::either;
+    switch (kind) {
+        case cudaMemcpyHostToHost:
+            to = Side::host, from = Side::host;
+            break;
+        case cudaMemcpyHostToDevice:
+            to = Side::device, from = Side::host;
+            break;
+        case cudaMemcpyDeviceToHost:
+            to = Side::host, from = Side::device;
+            break;
+        case cudaMemcpyDeviceToDevice:
+            to = Side::device, from = Side::device;
+            break;
+        case cudaMemcpyDefault:
+            break;
+        default:
+            return cudaErrorInvalidMemcpyDirection;
+    }
+    if (shape.width == 0 || shape.height == 0) return cudaSuccess;
+    if (shape.height > 1 && (destination_pitch < shape.width || source.pitch < shape.width))
+        return cudaErrorInvalidPitchValue;
+    if (destination == nullptr || source.data == nullptr) return cudaErrorInvalidValue;
+
+    const bool to_device = on_device(destination, to), from_device = on_device(source.data, from);
+    wire::Transfer transfer{stream, !asynchronous, false};
+    auto* host_destination = static_cast<std::byte*>(destination);
+    auto* host_source = static_cast<std::byte*>(const_cast<void*>(source.data));
+    if (to_device && from_device) {
+        transfer.blocking = false;  // within the device nothing waits
+        Writer request;
+        rows_of(destination, destination_pitch, shape).put(request);
+        rows_of(source.data, source.pitch, shape).put(request);
+        transfer.put(request);
+        return connection.call(Op::copy, request);
+    }
+    if (to_device) {
+        transfer.pinned = is_pinned(source.data);
+        return connection.write(rows_of(destination, destination_pitch, shape), transfer, {host_source, source.pitch});
+    }
+    if (from_device) {
+        transfer.pinned = is_pinned(destination);
+        // The host's pageable memory is filled by the time that even an asynchronous copy returns.
+        if (!transfer.pinned) transfer.blocking = true;
+        return connection.read(rows_of(source.data, source.pitch, shape), transfer,
+                               {host_destination, destination_pitch});
+    }
+    if (const cudaError_t status = connection.ready(); status != cudaSuccess) return status;
+    for (std::size_t row = 0; row < shape.height; ++row)
+        std::memmove(host_destination + row * destination_pitch, host_source + row * source.pitch, shape.width);
+    return cudaSuccess;
+}
+
+cudaError_t fill(void* destination, std::size_t pitch, int value, Shape shape, std::uint32_t stream) {
+    if (shape.width == 0 || shape.height == 0) return cudaSuccess;
+    if (shape.height > 1 && pitch < shape.width) return cudaErrorInvalidPitchValue;
+    if (is_pinned(destination)) {
+        for (std::size_t row = 0; row < shape.height; ++row)
+            std::memset(static_cast<std::byte*>(destination) + row * pitch, value, shape.width);
+        return cudaSuccess;
+    }
+    Writer request;
+    rows_of(destination, pitch, shape).put(request);
+    request.put(static_cast<std::uint8_t>(value));
+    wire::Transfer{stream, false, false}.put(request);
+    return Connection::get().call(Op::fill, request);
+}
+
+}  // namespace warpgrade::cudart
