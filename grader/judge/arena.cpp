@@ -1,0 +1,85 @@
+#include "judge/arena.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <stdexcept>
+
+#include "judge/errors.hpp"
+
+namespace warpgrade::judge {
+namespace {
+
+std::size_t size_of(const wire::Argument& argument) { return argument.count * wire::bytes_of(argument.type); }
+
+bool is_buffer(const wire::Argument& argument) {
+    return argument.kind != wire::Kind::scalar && argument.kind != wire::Kind::null_pointer;
+}
+
+[[noreturn]] void fail(const char* what) { throw InfrastructureError(std::string(what) + ": " + std::strerror(errno)); }
+
+}  // namespace
+
+Arena::Arena(const CallSpec& spec, RandomStream& random) {
+    if (spec.function.size() >= wire::max_name_bytes || spec.arguments.size() > wire::max_arguments)
+        throw std::invalid_argument("the call of " + spec.function + " is too large");
+    std::memcpy(call_.function, spec.function.data(), spec.function.size());
+    call_.argument_count = static_cast<std::uint32_t>(spec.arguments.size());
+    // Above the addresses that stand for device memory, below those of the program's own libraries and stack.
+    call_.address_hint = 0x1000'0000'0000 + (random.below(0x5000'0000'0000) & ~std::uint64_t{0xfff});
+    for (std::size_t i = 0; i < spec.arguments.size(); ++i) {
+        const auto& source = spec.arguments[i];
+        auto& argument = call_.arguments[i];
+        argument.kind = source.kind;
+        argument.type = source.type;
+        argument.value = source.bits;
+        argument.count = source.count;
+        if (!is_buffer(argument)) continue;
+        argument.value = bytes_;
+        bytes_ += (size_of(argument) + wire::arena_alignment - 1) / wire::arena_alignment * wire::arena_alignment;
+    }
+    call_.arena_bytes = bytes_ = std::max(bytes_, wire::arena_alignment);
+
+    file_ = Descriptor(memfd_create("arena", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+    if (!file_ || ftruncate(file_.get(), static_cast<off_t>(bytes_)) != 0) fail("the arena");
+    if (fcntl(file_.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) fail("sealing the arena");
+    void* mapping = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, file_.get(), 0);
+    if (mapping == MAP_FAILED) fail("mapping the arena");
+    data_ = static_cast<std::byte*>(mapping);
+
+    for (std::size_t i = 0; i < spec.arguments.size(); ++i) {
+        const auto& argument = call_.arguments[i];
+        if (!is_buffer(argument)) continue;
+        if (argument.kind == wire::Kind::out) {
+            auto& garbage = prefill_.emplace_back(size_of(argument));
+            random.fill(garbage);
+            if (!garbage.empty()) std::memcpy(data_ + argument.value, garbage.data(), garbage.size());
+        } else if (const auto input = spec.arguments[i].input; !input.empty()) {
+            std::memcpy(data_ + argument.value, input.data(), input.size());
+        }
+    }
+}
+
+Arena::~Arena() {
+    if (data_) munmap(data_, bytes_);
+}
+
+Arena::Snapshot Arena::snapshot() const {
+    Snapshot result;
+    std::size_t next_prefill = 0;
+    for (std::size_t i = 0; i < call_.argument_count; ++i) {
+        const auto& argument = call_.arguments[i];
+        if (!wire::is_written_back(argument.kind)) continue;
+        auto& output = result.outputs.emplace_back(data_ + argument.value, data_ + argument.value + size_of(argument));
+        if (argument.kind != wire::Kind::out) continue;
+        // Fewer bytes may well come out as they were by chance.
+        if (output.size() >= 4 && output == prefill_[next_prefill]) result.untouched.push_back(i);
+        ++next_prefill;
+    }
+    return result;
+}
+
+}  // namespace warpgrade::judge

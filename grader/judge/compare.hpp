@@ -1,0 +1,147 @@
+// Comparing what the student's code computed with what is right. The matchers say which elements differ, by how much,
+// and what was allowed.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace warpgrade::judge {
+
+// The oracle's answer, and how far from it each element may be.
+struct Expected {
+    std::vector<double> value, bound;
+};
+
+// gamma_k = k·u / (1 − k·u), u = 2^-24: a sum of k products in float, in any order and with or without FMA, is off by at
+// most gamma_k · Σ |a_i·b_i| (Higham, Accuracy and Stability of Numerical Algorithms, section 3.1).
+double gamma(double k);
+// That bound for one dot product of k terms. Allows for the oracle's own rounding and for products that underflow.
+// Operands rounded to half precision exceed it for k up to a few hundred: their error is about 2^-11/√k · Σ |a_i·b_i|.
+double dot_bound(double k, double sum_of_magnitudes);
+
+namespace detail {
+
+// Gathers the elements that differ and words the message.
+class Differences {
+  public:
+    Differences(std::size_t rows, std::size_t columns) : rows_(rows), columns_(columns) {}
+    void add(std::size_t index, std::string expected, std::string got, double tolerance);
+    [[nodiscard]] bool empty() const { return count_ == 0; }
+    [[nodiscard]] bool wants_more() const { return shown_.size() < 5; }
+    void count_only() { ++count_; }
+    [[nodiscard]] std::string message(std::size_t size) const;
+
+  private:
+    [[nodiscard]] std::string place(std::size_t index) const;
+    std::size_t rows_, columns_, count_ = 0;
+    std::vector<std::string> shown_;
+};
+
+std::string format(double value, bool is_float);
+template <class T>
+std::string to_text(T value) {
+    if constexpr (std::is_floating_point_v<T>) return format(static_cast<double>(value), sizeof(T) == 4);
+    else return std::to_string(value);
+}
+
+// The last message of a matcher, for the verdict (Catch2's own message would print whole vectors).
+void explain_mismatch(std::string message);
+void size_mismatch(std::size_t expected, std::size_t got);
+
+}  // namespace detail
+
+template <class Derived>
+class Shaped {
+  public:
+    // Tells the message to name elements by row and column.
+    Derived& shape(std::size_t rows, std::size_t columns) {
+        rows_ = rows, columns_ = columns;
+        return static_cast<Derived&>(*this);
+    }
+
+  protected:
+    std::size_t rows_ = 0, columns_ = 0;
+};
+
+class Near : public Shaped<Near> {
+  public:
+    explicit Near(Expected expected) : expected_(std::move(expected)) {}
+
+    template <class T>
+    bool match(const std::vector<T>& got) const {
+        if (got.size() != expected_.value.size()) {
+            detail::size_mismatch(expected_.value.size(), got.size());
+            return false;
+        }
+        detail::Differences differences(rows_, columns_);
+        for (std::size_t i = 0; i < got.size(); ++i) {
+            if (is_near(static_cast<double>(got[i]), expected_.value[i], bound(i))) continue;
+            if (differences.wants_more())
+                differences.add(i, detail::format(expected_.value[i], sizeof(T) <= 4), detail::to_text(got[i]), bound(i));
+            else
+                differences.count_only();
+        }
+        if (!differences.empty()) detail::explain_mismatch(differences.message(got.size()));
+        return differences.empty();
+    }
+    template <class T>
+    bool match(const T& got) const requires std::is_arithmetic_v<T> { return match(std::vector<T>{got}); }
+
+    [[nodiscard]] std::string toString() const { return "is near the expected values"; }
+
+  private:
+    [[nodiscard]] double bound(std::size_t i) const {
+        return expected_.bound.size() == 1 ? expected_.bound[0] : expected_.bound.at(i);
+    }
+    static bool is_near(double got, double expected, double bound) {
+        if (std::isnan(expected)) return std::isnan(got);
+        if (std::isinf(expected) || std::isinf(got)) return got == expected;
+        return std::abs(got - expected) <= bound;  // false for a NaN
+    }
+    Expected expected_;
+};
+
+// Every element within its bound; NaN and infinities must be where they are expected. One bound may serve all elements.
+inline Near near(Expected expected) { return Near(std::move(expected)); }
+
+template <class T>
+class EqualsExactly : public Shaped<EqualsExactly<T>> {
+  public:
+    explicit EqualsExactly(std::vector<T> expected) : expected_(std::move(expected)) {}
+
+    bool match(const std::vector<T>& got) const {
+        if (got.size() != expected_.size()) {
+            detail::size_mismatch(expected_.size(), got.size());
+            return false;
+        }
+        detail::Differences differences(this->rows_, this->columns_);
+        for (std::size_t i = 0; i < got.size(); ++i) {
+            if (got[i] == expected_[i] || (got[i] != got[i] && expected_[i] != expected_[i])) continue;
+            if (differences.wants_more())
+                differences.add(i, detail::to_text(expected_[i]), detail::to_text(got[i]), 0);
+            else
+                differences.count_only();
+        }
+        if (!differences.empty()) detail::explain_mismatch(differences.message(got.size()));
+        return differences.empty();
+    }
+    bool match(const T& got) const { return match(std::vector<T>{got}); }
+
+    [[nodiscard]] std::string toString() const { return "equals the expected values"; }
+
+  private:
+    std::vector<T> expected_;
+};
+
+// Every element equal (two NaNs count as equal).
+template <class T>
+EqualsExactly<T> equals_exactly(std::vector<T> expected) {
+    return EqualsExactly<T>(std::move(expected));
+}
+
+}  // namespace warpgrade::judge

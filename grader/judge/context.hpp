@@ -1,0 +1,44 @@
+// What the running judge knows: its options, and the state of the test that runs now.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "device/device.hpp"
+#include "judge/options.hpp"
+#include "judge/random.hpp"
+#include "judge/submission.hpp"
+
+namespace warpgrade::judge {
+
+class DeviceServer;
+
+struct Measurement {
+    std::string name;
+    double value;
+    std::string unit;
+};
+
+struct Context {
+    Options options;
+    std::uint64_t seed = 0;
+    std::unique_ptr<DeviceServer> idle_device;  // started to describe itself; the first session takes it
+    std::unique_ptr<Program> submission, baseline;
+
+    // Of the running test.
+    std::optional<RandomStream> stream;
+    std::vector<Measurement> measurements;
+    std::vector<device::LaunchRecord> launches;  // of the submission's last profiled call
+    std::string last_call;                       // described
+    std::vector<std::string> notes;              // what may explain a wrong result of the last call
+    std::string mismatch;                        // of the last matcher that did not match
+
+    void begin_test(const std::string& name);
+    void end_test();
+};
+
+Context& context();
+
+}  // namespace warpgrade::judge

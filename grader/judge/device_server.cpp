@@ -1,0 +1,109 @@
+#include "judge/device_server.hpp"
+
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <nlohmann/json.hpp>
+
+#include "device/records.hpp"
+#include "judge/errors.hpp"
+
+namespace warpgrade::judge {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t max_line_bytes = std::size_t{256} << 20;
+
+[[noreturn]] void gone() { throw InfrastructureError("the device server ended unexpectedly"); }
+
+// Errors that end the context, as on a real GPU: whatever the program does after one of them is void.
+bool ends_the_context(int code) {
+    namespace error = device::error;
+    for (const int sticky : {error::illegal_address, error::launch_timeout, error::assert_failed,
+                             error::hardware_stack_error, error::illegal_instruction, error::misaligned_address,
+                             error::invalid_address_space, error::invalid_pc, error::launch_failure})
+        if (code == sticky) return true;
+    return false;
+}
+
+void read_report(const json& reply, DeviceReport& report) {
+    for (const auto& launch : reply.at("launches")) {
+        report.launches.push_back(device::launch_record_from_json(launch));
+        const auto& record = report.launches.back();
+        if (record.error_code != 0 && report.fault.empty()) report.fault = record.error;
+    }
+    report.clock_ns = reply.at("clock_ns").get<double>();
+    report.output = reply.at("output").get<std::string>();
+    for (const auto& diagnostic : reply.at("diagnostics")) {
+        const auto message = diagnostic.at("message").get<std::string>();
+        if (report.fault.empty() && ends_the_context(diagnostic.at("code").get<int>())) report.fault = message;
+        report.diagnostics.push_back(diagnostic.at("operation").get<std::string>() + ": " + message);
+    }
+}
+
+}  // namespace
+
+DeviceServer::DeviceServer(const Options& options) {
+    auto [control, control_theirs] = socket_pair(SOCK_STREAM);
+    auto [client, client_theirs] = socket_pair(SOCK_STREAM);
+    process_ = Process({options.device_server, "--device", options.device, "--threads", std::to_string(options.threads),
+                        "--instructions", std::to_string(options.instructions), "--memory-mib",
+                        std::to_string(options.memory_mib), "--client-fd", "4", "--control-fd", "3"},
+                       {{3, control_theirs.get()}, {4, client_theirs.get()}});
+    control_ = std::move(control);
+    client_ = std::move(client);
+    control_theirs.close();
+    client_theirs.close();
+    const auto hello = request("hello", Clock::now() + std::chrono::seconds(30));
+    if (!hello.contains("properties")) throw InfrastructureError("the device server does not describe its device");
+    properties_ = hello["properties"].dump();
+}
+
+DeviceServer::~DeviceServer() = default;  // closing the sockets and killing the process ends it
+
+std::string DeviceServer::read_line(Clock::time_point deadline) {
+    std::size_t searched = 0;
+    for (;;) {
+        if (const auto end = received_.find('\n', searched); end != std::string::npos) {
+            auto line = received_.substr(0, end);
+            received_.erase(0, end + 1);
+            return line;
+        }
+        searched = received_.size();
+        if (received_.size() > max_line_bytes) throw InfrastructureError("the device server's reply is too long");
+        pollfd entry{control_.get(), POLLIN, 0};
+        const int ready = poll(&entry, 1, milliseconds_until(deadline));
+        if (ready < 0 && errno == EINTR) continue;
+        if (ready <= 0) throw DeviceSilent("the device server does not answer");
+        char buffer[1 << 16];
+        const ssize_t got = recv(control_.get(), buffer, sizeof buffer, 0);
+        if (got <= 0) gone();
+        received_.append(buffer, static_cast<std::size_t>(got));
+    }
+}
+
+json DeviceServer::request(const char* operation, Clock::time_point deadline) {
+    const std::string line = json{{"op", operation}}.dump() + '\n';
+    if (send(control_.get(), line.data(), line.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(line.size())) gone();
+    auto reply = json::parse(read_line(deadline), nullptr, false);
+    if (!reply.is_object() || !reply.value("ok", false))
+        throw InfrastructureError(std::string("the device server refuses ") + operation + ": " + reply.dump());
+    return reply;
+}
+
+DeviceReport DeviceServer::take(Clock::time_point deadline) {
+    const auto reply = request("take", deadline);
+    DeviceReport report;
+    try {
+        read_report(reply, report);
+    } catch (const std::exception& error) {
+        throw InfrastructureError(std::string("the device server's report cannot be read: ") + error.what());
+    }
+    if (const auto internal = reply.find("internal_error"); internal != reply.end() && internal->is_string())
+        throw InfrastructureError(internal->get<std::string>());
+    return report;
+}
+
+}  // namespace warpgrade::judge

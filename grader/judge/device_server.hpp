@@ -1,0 +1,50 @@
+// The device server of one session, seen from the judge: a process and its control socket.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "device/device.hpp"
+#include "judge/errors.hpp"
+#include "judge/options.hpp"
+#include "judge/process.hpp"
+
+namespace warpgrade::judge {
+
+// What the device did since it was last asked.
+struct DeviceReport {
+    std::vector<device::LaunchRecord> launches;
+    double clock_ns = 0;
+    std::string output;                    // of device-side printf
+    std::vector<std::string> diagnostics;  // in the words of the device
+    std::string fault;                     // what ended the context (a kernel's illegal access, …); empty: nothing
+};
+
+// The server still lives but has not answered in time, as while a kernel runs.
+class DeviceSilent : public InfrastructureError {
+  public:
+    using InfrastructureError::InfrastructureError;
+};
+
+// Every member function throws InfrastructureError when the server is gone, silent or talks nonsense.
+class DeviceServer {
+  public:
+    explicit DeviceServer(const Options& options);
+    ~DeviceServer();
+
+    [[nodiscard]] const std::string& properties_json() const { return properties_; }
+    [[nodiscard]] int client_socket() const { return client_.get(); }
+    void client_was_passed_on() { client_.close(); }
+    DeviceReport take(Clock::time_point deadline);
+
+  private:
+    nlohmann::json request(const char* operation, Clock::time_point deadline);
+    std::string read_line(Clock::time_point deadline);
+
+    Descriptor control_, client_;
+    Process process_;
+    std::string received_, properties_;
+};
+
+}  // namespace warpgrade::judge

@@ -1,0 +1,20 @@
+// Why a call did not come back with outputs.
+#pragma once
+
+#include <stdexcept>
+
+namespace warpgrade::judge {
+
+// The student's code is to blame (crash, time-out, device fault, early exit): the test fails with this message.
+class SubmissionFailure : public std::runtime_error {
+  public:
+    using std::runtime_error::runtime_error;
+};
+
+// The machine or the grader is to blame: the test's status is "error", which is never a zero.
+class InfrastructureError : public std::runtime_error {
+  public:
+    using std::runtime_error::runtime_error;
+};
+
+}  // namespace warpgrade::judge

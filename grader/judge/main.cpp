@@ -1,0 +1,81 @@
+// A lab's judge: runs the lab's tests against a submission and writes the verdicts.
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "judge/context.hpp"
+#include "judge/device_server.hpp"
+#include "judge/errors.hpp"
+#include "judge/run_tests.hpp"
+
+namespace {
+
+using namespace warpgrade::judge;
+
+constexpr int exit_no_tests = 2, exit_infrastructure = 3;
+
+void add_options(CLI::App& app, Options& options) {
+    app.add_option("--worker", options.worker, "the submission's program")->required()->check(CLI::ExistingFile);
+    app.add_option("--baseline", options.baseline, "the unmodified starter's program")->check(CLI::ExistingFile);
+    app.add_option("--device-server", options.device_server, "warpgrade-device; without it, tests run without a device")
+        ->check(CLI::ExistingFile);
+    app.add_option("--sandbox", options.sandbox, "warpgrade-sandbox")->required()->check(CLI::ExistingFile);
+    app.add_option("--device", options.device, "vgpu[:PROFILE]")->capture_default_str();
+    app.add_option("--verdict", options.verdict, "file for the verdicts, JSON lines")->required();
+    app.add_option("--seed", options.seed, "replay an earlier run's inputs (default: from the system's entropy)");
+    app.add_option("--threads", options.threads, "host threads of the virtual GPU")->capture_default_str();
+    app.add_option("--seconds", options.seconds, "wall-clock limit of one test")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
+    app.add_option("--memory-mib", options.memory_mib, "memory limit of the program, and of the device")
+        ->capture_default_str();
+    app.add_option("--instructions", options.instructions, "warp instructions of one launch")->capture_default_str();
+    app.add_flag("--no-sandbox", options.no_sandbox, "for one's own code on a machine without namespaces");
+    app.add_option("--only", options.only, "which tests")->check(CLI::IsMember({"public", "all"}));
+    app.add_option("--test", options.test, "the one test of this name");
+    app.add_flag("--progress", options.progress, "a line on stderr for each test");
+}
+
+void prepare(const Options& options) {
+    auto& current = context();
+    current.options = options;
+    current.seed = options.seed ? *options.seed : random_seed();
+    current.submission = std::make_unique<Program>(Program::Role::submission);
+    current.baseline = std::make_unique<Program>(Program::Role::baseline);
+    if (!options.device_server.empty()) current.idle_device = std::make_unique<DeviceServer>(options);
+}
+
+int run(const Options& options) {
+    VerdictFile verdicts(options.verdict);
+    prepare(options);
+    const auto& device = context().idle_device;
+    verdicts.write({{"type", "start"},
+                    {"seed", context().seed},
+                    {"device", device ? nlohmann::json::parse(device->properties_json()) : nlohmann::json()}});
+    const auto cases = run_tests(options, verdicts);
+    if (cases == 0) {
+        std::fputs("no test matches\n", stderr);
+        return exit_no_tests;
+    }
+    verdicts.write({{"type", "end"}, {"cases", cases}});
+    return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    CLI::App app{"Judges one submission of this lab."};
+    Options options;
+    add_options(app, options);
+    CLI11_PARSE(app, argc, argv);
+    std::signal(SIGPIPE, SIG_IGN);
+    try {
+        return run(options);
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "judge: %s\n", error.what());
+        return exit_infrastructure;
+    }
+}

@@ -1,0 +1,21 @@
+// The judge's command line.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace warpgrade::judge {
+
+struct Options {
+    std::string worker, baseline, device_server, sandbox, device = "vgpu:h100", verdict;
+    std::optional<std::uint64_t> seed;
+    unsigned threads = 1;
+    double seconds = 20;  // wall clock of one test's calls
+    std::uint64_t memory_mib = 2048;
+    std::uint64_t instructions = 2'000'000'000;
+    bool no_sandbox = false, progress = false;
+    std::string only = "all", test;
+};
+
+}  // namespace warpgrade::judge

@@ -1,0 +1,155 @@
+// The only file that holds Catch2's own code (version 2 compiles it from its header), so that a lab's tests compile fast.
+// A reporter turns Catch2's events into verdicts.
+#define CATCH_CONFIG_RUNNER
+#include "judge/catch.hpp"
+
+#if WG_CATCH_VERSION == 3
+#include <catch2/catch_session.hpp>
+#include <catch2/catch_test_case_info.hpp>
+#include <catch2/catch_translate_exception.hpp>
+#include <catch2/reporters/catch_reporter_registrars.hpp>
+#include <catch2/reporters/catch_reporter_streaming_base.hpp>
+#endif
+
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "judge/context.hpp"
+#include "judge/errors.hpp"
+#include "judge/run_tests.hpp"
+
+namespace warpgrade::judge {
+namespace {
+
+struct RunState {
+    VerdictFile* verdicts = nullptr;
+    bool progress = false;
+    std::size_t cases = 0;
+    CaseVerdict current;
+    enum class Thrown { other, submission, infrastructure } thrown = Thrown::other;
+};
+RunState run;
+
+#if WG_CATCH_VERSION == 3
+using ReporterBase = Catch::StreamingReporterBase;
+using EndedResult = void;
+const Catch::TestCaseInfo& info_of(const Catch::TestCaseStats& stats) { return *stats.testInfo; }
+std::vector<std::string> tags_of(const Catch::TestCaseInfo& info) {
+    std::vector<std::string> tags;
+    for (const auto& tag : info.tags) tags.emplace_back(std::string(tag.original));
+    return tags;
+}
+#else
+using ReporterBase = Catch::StreamingReporterBase<class VerdictReporter>;
+using EndedResult = bool;
+std::vector<std::string> tags_of(const Catch::TestCaseInfo& info) { return info.tags; }
+#endif
+
+class VerdictReporter : public ReporterBase {
+  public:
+    using ReporterBase::ReporterBase;
+    static std::string getDescription() { return "Writes Warpgrade's verdicts"; }
+
+    void testCaseStarting(const Catch::TestCaseInfo& info) override {
+        ReporterBase::testCaseStarting(info);
+        context().begin_test(info.name);
+        run.current.begin(info.name, tags_of(info));
+        run.verdicts->write({{"type", "case_start"}, {"name", info.name}});
+    }
+
+    void assertionStarting(const Catch::AssertionInfo&) override {}
+
+    EndedResult assertionEnded(const Catch::AssertionStats& stats) override {
+        run.current.checked();
+        const auto& result = stats.assertionResult;
+        if (!result.isOk()) report(result, stats.infoMessages);
+        context().mismatch.clear();
+        run.thrown = RunState::Thrown::other;
+        return static_cast<EndedResult>(true);
+    }
+
+    void testCaseEnded(const Catch::TestCaseStats& stats) override {
+        auto& current = run.current;
+        run.verdicts->write(current.end());
+        ++run.cases;
+        if (run.progress) std::fprintf(stderr, "%-5s %s\n", current.status(), current.name().c_str());
+        context().end_test();
+        ReporterBase::testCaseEnded(stats);
+    }
+
+  private:
+    template <class Messages>
+    void report(const Catch::AssertionResult& result, const Messages& messages) {
+        const bool threw = result.getResultType() == Catch::ResultWas::ThrewException;
+        const std::string said = text(result.getMessage());
+        if (threw && run.thrown == RunState::Thrown::infrastructure) return run.current.error(said);
+        if (threw && run.thrown == RunState::Thrown::other) return run.current.error("the test itself failed: " + said);
+        std::string message;
+        if (threw || result.getResultType() == Catch::ResultWas::ExplicitFailure) {
+            message = said;
+        } else if (auto mismatch = std::exchange(context().mismatch, {}); !mismatch.empty()) {
+            // "C, near(expected)": what stands before the matcher is the value's name.
+            const std::string expression = text(result.getExpression());
+            message = expression.substr(0, expression.find(',')) + ": " + mismatch;
+        } else {
+            message = explain_assertion(text(result.getTestMacroName()), text(result.getExpression()),
+                                        text(result.getExpandedExpression()));
+        }
+        for (const auto& info : messages)
+            if (info.type == Catch::ResultWas::Info) message += "\n  with " + info.message;
+        run.current.failed(std::move(message));
+    }
+
+    template <class Text>
+    static std::string text(const Text& value) {
+        return std::string(value);
+    }
+};
+
+CATCH_REGISTER_REPORTER("warpgrade", VerdictReporter)
+
+}  // namespace
+
+CATCH_TRANSLATE_EXCEPTION(const SubmissionFailure& failure) {
+    run.thrown = RunState::Thrown::submission;
+    return failure.what();
+}
+
+CATCH_TRANSLATE_EXCEPTION(const InfrastructureError& failure) {
+    run.thrown = RunState::Thrown::infrastructure;
+    return failure.what();
+}
+
+namespace {
+
+// A test's name as Catch2's test specification spells it: quoted, with its special characters escaped.
+std::string quoted(const std::string& name) {
+    std::string text = "\"";
+    for (const char c : name) {
+        if (c == '\\' || c == '"' || c == ',' || c == '[' || c == ']') text += '\\';
+        text += c;
+    }
+    return text + '"';
+}
+
+}  // namespace
+
+std::size_t run_tests(const Options& options, VerdictFile& verdicts) {
+    run = {};
+    run.verdicts = &verdicts;
+    run.progress = options.progress;
+    std::string specification;
+    if (!options.test.empty()) specification += quoted(options.test);
+    if (options.only == "public") specification += "[public]";
+    const std::string catch_seed = std::to_string(context().seed % 0xffffffff + 1);
+    std::vector<const char*> arguments{"judge", "--reporter", "warpgrade", "--rng-seed", catch_seed.c_str()};
+    if (!specification.empty()) arguments.push_back(specification.c_str());
+
+    Catch::Session session;
+    if (session.applyCommandLine(static_cast<int>(arguments.size()), arguments.data()) != 0)
+        throw InfrastructureError("Catch2 does not take the judge's command line");
+    session.run();  // its status counts failures; the verdicts say more
+    return run.cases;
+}
+
+}  // namespace warpgrade::judge

@@ -1,0 +1,122 @@
+#include "judge/session.hpp"
+
+#include <fmt/format.h>
+
+#include "judge/arena.hpp"
+#include "judge/errors.hpp"
+#include "judge/explain.hpp"
+#include "judge/inputs.hpp"
+
+namespace warpgrade::judge {
+namespace {
+
+constexpr auto device_grace = std::chrono::seconds(5);
+
+std::string out_of_time(const Options& options) {
+    return fmt::format("your program did not finish within the test's {:g} seconds", options.seconds);
+}
+
+void add_notes(const DeviceReport& report, std::vector<std::string>& notes) {
+    constexpr std::size_t most = 3;
+    for (std::size_t i = 0; i < report.diagnostics.size() && i < most; ++i)
+        notes.push_back(tame(report.diagnostics[i], 600));
+    if (report.diagnostics.size() > most)
+        notes.push_back(fmt::format("and {} more CUDA errors", report.diagnostics.size() - most));
+}
+
+}  // namespace
+
+Session::Session(const Options& options, const std::string& executable, std::unique_ptr<DeviceServer> device)
+    : options_(options),
+      device_(std::move(device)),
+      worker_(options, executable, device_ ? device_->client_socket() : -1) {
+    if (device_) device_->client_was_passed_on();
+}
+
+CallResult Session::call(const CallSpec& spec, Clock::time_point deadline, std::vector<std::string>& notes) {
+    wait_until_ready(spec, deadline);
+    const Arena arena(spec, stream());
+    wire::Call call = arena.call();
+    call.sequence = ++sequence_;
+    const double cpu_before = worker_.cpu_ns();
+    if (!worker_.send(call, arena.descriptor())) worker_is_gone(spec);
+
+    wire::Reply reply;
+    wait_for_reply(spec, deadline, reply);
+    // From here on nothing that the worker still does can change what is checked.
+    auto snapshot = arena.snapshot();
+    CallResult result;
+    result.profile.host_cpu_ns = worker_.cpu_ns() - cpu_before;
+
+    const auto report = take(std::max(deadline, Clock::now() + device_grace));
+    if (!report.fault.empty()) throw SubmissionFailure("on the device: " + report.fault);
+    if (reply.status != wire::Status::returned) fail(explain(reply, spec), false);
+    if (reply.result_type != spec.result)
+        throw SubmissionFailure(fmt::format("{} returned another type than its contract says", spec.function));
+
+    add_notes(report, notes);
+    for (const auto index : snapshot.untouched)
+        notes.push_back(fmt::format("argument {} was never written", index + 1));
+    result.result = reply.result;
+    result.outputs = std::move(snapshot.outputs);
+    result.profile.launches = report.launches;
+    result.profile.time_ns = report.clock_ns;
+    result.profile.device_output = report.output;
+    return result;
+}
+
+void Session::wait_until_ready(const CallSpec& spec, Clock::time_point deadline) {
+    if (ready_) return;
+    wire::Reply reply;
+    wait_for_reply(spec, deadline, reply);
+    if (reply.status != wire::Status::ready) fail(explain(reply, spec), true);
+    ready_ = true;
+}
+
+// Returns with the reply to the current call; the greeting has number 0.
+void Session::wait_for_reply(const CallSpec& spec, Clock::time_point deadline, wire::Reply& reply) {
+    switch (worker_.receive(reply, deadline)) {
+        case WorkerProcess::Event::gone: worker_is_gone(spec);
+        // The device may be in the middle of the kernel that takes too long: it is not asked.
+        case WorkerProcess::Event::timed_out: throw SubmissionFailure(out_of_time(options_));
+        case WorkerProcess::Event::malformed: fail("your program wrote to the judge's connection", true);
+        case WorkerProcess::Event::reply: break;
+    }
+    if (reply.status == wire::Status::crashed) fail(explain(reply, spec), true);
+    if (reply.sequence != sequence_) fail("your program wrote to the judge's connection", true);
+}
+
+void Session::worker_is_gone(const CallSpec& spec) {
+    const int code = worker_.exit_code();
+    if (!worker_.started())
+        throw InfrastructureError("the sandbox did not start: " + tame(worker_.output()));
+    fail(explain_exit(code, spec), true);
+}
+
+// The submission is to blame, unless the device server died first. What the device says may be the true reason.
+void Session::fail(std::string message, bool ask_device) {
+    if (ask_device && device_) {
+        try {
+            const auto report = device_->take(Clock::now() + device_grace);
+            if (!report.fault.empty()) message += "\non the device: " + report.fault;
+            std::vector<std::string> notes;
+            add_notes(report, notes);
+            for (const auto& note : notes) message += "\nnote: " + note;
+        } catch (const DeviceSilent&) {
+            // It still runs a kernel for a program that is gone.
+        }
+    }
+    throw SubmissionFailure(message);
+}
+
+DeviceReport Session::take(Clock::time_point deadline) {
+    if (!device_) return {};
+    try {
+        return device_->take(deadline);
+    } catch (const DeviceSilent&) {
+        if (Clock::now() < deadline) throw;
+        throw SubmissionFailure(out_of_time(options_));
+    }
+}
+
+}  // namespace warpgrade::judge

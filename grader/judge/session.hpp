@@ -1,0 +1,41 @@
+// One session: a device server and a worker that is connected to it. It serves the calls of one test case, and ends with
+// the first call that does not come back.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "judge/device_server.hpp"
+#include "judge/submission.hpp"
+#include "judge/worker_process.hpp"
+
+namespace warpgrade::judge {
+
+class Arena;
+
+class Session {
+  public:
+    // `device` may be null for labs that use none.
+    Session(const Options& options, const std::string& executable, std::unique_ptr<DeviceServer> device);
+
+    // Throws SubmissionFailure or InfrastructureError, after which the session is of no use. `notes` receives what may
+    // explain a wrong result.
+    CallResult call(const CallSpec& spec, Clock::time_point deadline, std::vector<std::string>& notes);
+    [[nodiscard]] std::string output() const { return worker_.output(); }
+
+  private:
+    void wait_until_ready(const CallSpec& spec, Clock::time_point deadline);
+    void wait_for_reply(const CallSpec& spec, Clock::time_point deadline, wire::Reply& reply);
+    [[noreturn]] void worker_is_gone(const CallSpec& spec);
+    [[noreturn]] void fail(std::string message, bool ask_device);
+    DeviceReport take(Clock::time_point deadline);
+
+    const Options& options_;
+    std::unique_ptr<DeviceServer> device_;
+    WorkerProcess worker_;
+    bool ready_ = false;
+    std::uint32_t sequence_ = 0;
+};
+
+}  // namespace warpgrade::judge

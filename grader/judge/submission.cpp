@@ -1,0 +1,107 @@
+#include "judge/submission.hpp"
+
+#include <fmt/format.h>
+
+#include "judge/context.hpp"
+#include "judge/device_server.hpp"
+#include "judge/errors.hpp"
+#include "judge/session.hpp"
+
+namespace warpgrade::judge {
+namespace {
+
+std::unique_ptr<DeviceServer> start_device() {
+    auto& current = context();
+    if (current.options.device_server.empty()) return nullptr;
+    if (current.idle_device) return std::move(current.idle_device);
+    return std::make_unique<DeviceServer>(current.options);
+}
+
+std::string names_of(const std::vector<device::LaunchRecord>& launches) {
+    std::string text;
+    for (std::size_t i = 0; i < launches.size() && i < 4; ++i) text += (i ? ", " : "") + launches[i].demangled;
+    return launches.size() > 4 ? text + ", …" : text;
+}
+
+}  // namespace
+
+const device::LaunchRecord& Profile::kernel(std::string_view name) const {
+    const device::LaunchRecord* found = nullptr;
+    std::size_t count = 0;
+    for (const auto& launch : launches) {
+        if (launch.demangled.find(name) == std::string::npos) continue;
+        found = &launch;
+        ++count;
+    }
+    if (count == 1) return *found;
+    const auto what = name.empty() ? std::string("kernel launch") : fmt::format("launch of a kernel named *{}*", name);
+    throw SubmissionFailure(launches.empty()
+                                ? fmt::format("the test expects one {}, but no kernel was launched", what)
+                                : fmt::format("the test expects one {}, but there were {} (launched: {})", what, count,
+                                              names_of(launches)));
+}
+
+device::Counters Profile::total() const {
+    device::Counters sum;
+    for (const auto& launch : launches) sum += launch.counters;
+    return sum;
+}
+
+Program::Program(Role role) : role_(role) {}
+Program::~Program() = default;
+
+CallResult Program::execute(const CallSpec& spec, bool profiled) {
+    auto& current = context();
+    current.last_call = describe(spec);
+    current.notes.clear();
+    if (!failure_.empty()) throw SubmissionFailure(failure_);
+    try {
+        CallResult result;
+        try {
+            result = attempt(spec);
+        } catch (const InfrastructureError&) {
+            // Once more with new processes; a second time it is reported.
+            end_session();
+            current.notes.clear();
+            result = attempt(spec);
+        }
+        if (profiled && role_ == Role::submission) current.launches = result.profile.launches;
+        return result;
+    } catch (const SubmissionFailure& failure) {
+        end_session();
+        failure_ = failure.what();
+        if (role_ == Role::baseline) throw InfrastructureError("the starter failed: " + failure_);
+        throw;
+    } catch (...) {
+        end_session();
+        throw;
+    }
+}
+
+CallResult Program::attempt(const CallSpec& spec) {
+    auto& current = context();
+    const auto& executable = role_ == Role::submission ? current.options.worker : current.options.baseline;
+    if (executable.empty()) throw InfrastructureError("the judge was started without a program to call");
+    const auto begin = Clock::now();
+    const std::chrono::duration<double> left(std::max(0.0, current.options.seconds - seconds_used_));
+    if (!session_) session_ = std::make_unique<Session>(current.options, executable, start_device());
+    auto result = session_->call(spec, begin + std::chrono::duration_cast<Clock::duration>(left), current.notes);
+    seconds_used_ += std::chrono::duration<double>(Clock::now() - begin).count();
+    return result;
+}
+
+void Program::end_session() {
+    if (session_) output_ = session_->output();
+    session_.reset();
+}
+
+void Program::reset() {
+    end_session();
+    seconds_used_ = 0;
+    failure_.clear();
+    output_.clear();
+}
+
+std::string Program::output() const { return session_ ? session_->output() : output_; }
+
+}  // namespace warpgrade::judge

@@ -1,0 +1,94 @@
+// The programs under test, as handles: submission() is the student's, baseline() the unmodified starter.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "device/device.hpp"
+#include "judge/arguments.hpp"
+
+namespace warpgrade::judge {
+
+// What the device did during one call.
+struct Profile {
+    std::vector<device::LaunchRecord> launches;
+    double time_ns = 0;      // of the device's clock
+    double host_cpu_ns = 0;  // processor time of the program, measured outside it
+    std::string device_output;
+
+    // The only launch; with a name, the only one whose kernel's name contains it. Fails the test when there is none or
+    // more than one.
+    [[nodiscard]] const device::LaunchRecord& kernel(std::string_view name = {}) const;
+    [[nodiscard]] device::Counters total() const;
+};
+
+template <class Output>
+struct Run : Profile {
+    Output output;
+};
+
+struct CallResult {
+    std::uint64_t result = 0;
+    std::vector<std::vector<std::byte>> outputs;  // of out and inout arguments, in order
+    Profile profile;
+};
+
+class Session;
+
+class Program {
+  public:
+    enum class Role { submission, baseline };
+    explicit Program(Role role);
+    ~Program();
+    Program(const Program&) = delete;
+    Program& operator=(const Program&) = delete;
+
+    // Calls Function in the program. One output: its vector; several: a tuple; a returned value comes first.
+    // Throws SubmissionFailure when the call does not come back, InfrastructureError when that is not its fault.
+    template <auto Function, class... Arguments>
+    auto call(const Arguments&... arguments) {
+        using Signature = detail::Signature<decltype(Function)>;
+        const auto result = execute(spec<Function>(arguments...), false);
+        return detail::outputs_of<typename Signature::Result, Arguments...>(result.result, result.outputs);
+    }
+
+    // The same, with what the device did.
+    template <auto Function, class... Arguments>
+    auto profile(const Arguments&... arguments) {
+        using Signature = detail::Signature<decltype(Function)>;
+        auto result = execute(spec<Function>(arguments...), true);
+        auto output = detail::outputs_of<typename Signature::Result, Arguments...>(result.result, result.outputs);
+        return Run<decltype(output)>{std::move(result.profile), std::move(output)};
+    }
+
+    CallResult execute(const CallSpec& spec, bool profiled);
+    // Ends the program's processes; the next call starts afresh, with the time limit's full budget.
+    void reset();
+    // The end of what the program printed in this test.
+    [[nodiscard]] std::string output() const;
+
+  private:
+    template <auto Function, class... Arguments>
+    static CallSpec spec(const Arguments&... arguments) {
+        using Signature = detail::Signature<decltype(Function)>;
+        static_assert(Signature::count == sizeof...(Arguments), "the function has another number of parameters");
+        return {detail::name_of<Function>(), Signature::marshal_all(arguments...),
+                wire::type_of<typename Signature::Result>()};
+    }
+    CallResult attempt(const CallSpec& spec);
+    void end_session();
+
+    Role role_;
+    std::unique_ptr<Session> session_;
+    double seconds_used_ = 0;
+    std::string failure_;  // of an earlier call in this test
+    std::string output_;
+};
+
+Program& submission();
+Program& baseline();
+
+}  // namespace warpgrade::judge

@@ -1,0 +1,114 @@
+#include "judge/verdict.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <system_error>
+
+#include "device/records.hpp"
+#include "judge/context.hpp"
+
+namespace warpgrade::judge {
+namespace {
+
+constexpr std::size_t max_messages = 3, max_message_bytes = 4000;
+
+std::string join(const std::vector<std::string>& messages) {
+    std::string text;
+    for (std::size_t i = 0; i < messages.size() && i < max_messages; ++i) text += (i ? "\n" : "") + messages[i];
+    if (messages.size() > max_messages)
+        text += "\nand " + std::to_string(messages.size() - max_messages) + " more failed checks";
+    if (text.size() > max_message_bytes) {
+        text.resize(max_message_bytes);
+        while (!text.empty() && (static_cast<unsigned char>(text.back()) & 0xc0) == 0x80) text.pop_back();
+        if (!text.empty() && static_cast<unsigned char>(text.back()) >= 0xc0) text.pop_back();
+        text += "…";
+    }
+    return text;
+}
+
+void add(std::vector<std::string>& messages, std::string message) {
+    if (std::find(messages.begin(), messages.end(), message) == messages.end()) messages.push_back(std::move(message));
+}
+
+}  // namespace
+
+VerdictFile::VerdictFile(const std::string& path)
+    : file_(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)) {
+    if (!file_) throw std::system_error(errno, std::generic_category(), "cannot write " + path);
+}
+
+void VerdictFile::write(const nlohmann::json& value) {
+    const auto line = device::dump_line(value) + '\n';
+    for (std::size_t done = 0; done < line.size();) {
+        const ssize_t put = ::write(file_.get(), line.data() + done, line.size() - done);
+        if (put < 0 && errno == EINTR) continue;
+        if (put < 0) throw std::system_error(errno, std::generic_category(), "writing the verdict");
+        done += static_cast<std::size_t>(put);
+    }
+}
+
+void CaseVerdict::begin(std::string name, std::vector<std::string> tags) {
+    name_ = std::move(name);
+    tags_ = std::move(tags);
+    failures_.clear();
+    errors_.clear();
+    checks_ = 0;
+    begin_ = Clock::now();
+}
+
+void CaseVerdict::failed(std::string message) {
+    const auto& current = context();
+    if (!current.last_call.empty()) message += "\n  in " + current.last_call;
+    for (const auto& note : current.notes) message += "\n  note: " + note;
+    add(failures_, std::move(message));
+}
+
+void CaseVerdict::error(std::string message) { add(errors_, std::move(message)); }
+
+const char* CaseVerdict::status() const {
+    if (!errors_.empty() || (checks_ == 0 && failures_.empty())) return "error";
+    return failures_.empty() ? "pass" : "fail";
+}
+
+std::string CaseVerdict::message() const {
+    if (!errors_.empty()) return join(errors_);
+    if (checks_ == 0 && failures_.empty()) return "the test checked nothing";
+    return join(failures_);
+}
+
+nlohmann::json CaseVerdict::end() {
+    auto& current = context();
+    auto measurements = nlohmann::json::array();
+    for (const auto& [name, value, unit] : current.measurements)
+        measurements.push_back({{"name", name}, {"value", value}, {"unit", unit}});
+    auto launches = nlohmann::json::array();
+    for (const auto& launch : current.launches) launches.push_back(device::to_json(launch));
+    const std::chrono::duration<double> seconds = Clock::now() - begin_;
+    return {{"type", "case"},
+            {"name", name_},
+            {"tags", tags_},
+            {"status", status()},
+            {"seconds", seconds.count()},
+            {"message", message()},
+            {"measurements", std::move(measurements)},
+            {"launches", std::move(launches)},
+            {"output", current.submission->output()},
+            {"seed", current.seed}};
+}
+
+std::string explain_assertion(const std::string& macro, const std::string& expression, const std::string& expanded) {
+    // Catch2 adds the hexadecimal form to large numbers.
+    static const std::regex hexadecimal(R"re( \(0x[0-9a-f]+\))re");
+    const auto values = std::regex_replace(expanded, hexadecimal, "");
+    const bool negated = macro.find("FALSE") != std::string::npos;
+    std::string text = (negated ? "expected not: " : "expected: ") + expression;
+    if (!values.empty() && values != expression) text += "\n  found:  " + values;
+    return text;
+}
+
+}  // namespace warpgrade::judge

@@ -1,0 +1,50 @@
+// The verdicts: one JSON object a line, each written out before the next test begins. A test without a line is never a
+// pass, and a file without its last line means that the judge died.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "judge/process.hpp"
+
+namespace warpgrade::judge {
+
+class VerdictFile {
+  public:
+    // Throws std::system_error.
+    explicit VerdictFile(const std::string& path);
+    void write(const nlohmann::json& line);
+
+  private:
+    Descriptor file_;
+};
+
+// Gathers what happens in one test and words its verdict.
+class CaseVerdict {
+  public:
+    void begin(std::string name, std::vector<std::string> tags);
+
+    void failed(std::string message);  // the student's
+    void error(std::string message);   // the grader's: outweighs every failure
+    void checked() { ++checks_; }
+
+    // The line, from what was gathered and the state of the context. Ends the test.
+    nlohmann::json end();
+    [[nodiscard]] const std::string& name() const { return name_; }
+    [[nodiscard]] const char* status() const;
+
+  private:
+    [[nodiscard]] std::string message() const;
+
+    std::string name_;
+    std::vector<std::string> tags_, failures_, errors_;
+    std::size_t checks_ = 0;
+    Clock::time_point begin_;
+};
+
+// An assertion in words: what was expected, and which values there were instead.
+std::string explain_assertion(const std::string& macro, const std::string& expression, const std::string& expanded);
+
+}  // namespace warpgrade::judge

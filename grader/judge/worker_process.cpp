@@ -1,0 +1,161 @@
+#include "judge/worker_process.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <ctime>
+
+#include "judge/errors.hpp"
+
+namespace warpgrade::judge {
+namespace {
+
+constexpr int call_fd = 3, device_fd = 4, status_fd = 5;
+constexpr const char* path_in_sandbox = "/worker";
+
+std::vector<std::string> command_line(const Options& options, const std::string& executable, bool with_device) {
+    std::vector<std::string> command{options.sandbox, "--profile", "worker", "--file", executable, path_in_sandbox};
+    const auto add = [&](std::initializer_list<std::string> more) { command.insert(command.end(), more); };
+    if (options.no_sandbox) add({"--unconfined"});
+    add({"--keep-fd", std::to_string(call_fd), "--setenv", "WARPGRADE_CALL_FD", std::to_string(call_fd)});
+    if (with_device)
+        add({"--keep-fd", std::to_string(device_fd), "--setenv", "WARPGRADE_DEVICE_FD", std::to_string(device_fd)});
+    add({"--status-fd", std::to_string(status_fd)});
+    // Wall clock is the limit that counts; this one holds if the judge is gone, and for programs with many threads.
+    add({"--cpu-seconds", std::to_string(static_cast<long>(std::ceil(options.seconds * 4)) + 2)});
+    add({"--memory-mib", std::to_string(options.memory_mib), "--file-size-mib", "64", "--processes", "64"});
+    add({"--", path_in_sandbox});
+    return command;
+}
+
+// The number behind "key": in the sandbox's status, if it has arrived.
+std::optional<long> find_number(const std::string& status, const std::string& key) {
+    const auto at = status.find('"' + key + "\":");
+    if (at == std::string::npos || status.find_first_of(",}\n", at) == std::string::npos) return std::nullopt;
+    return std::strtol(status.c_str() + at + key.size() + 3, nullptr, 10);
+}
+
+}  // namespace
+
+void OutputTail::append(const char* text, std::size_t size) {
+    total_ += size;
+    if (size >= max_bytes) {
+        tail_.assign(text + size - max_bytes, max_bytes);
+    } else {
+        tail_.append(text, size);
+        if (tail_.size() > 2 * max_bytes) tail_.erase(0, tail_.size() - max_bytes);
+    }
+}
+
+std::string OutputTail::text() const {
+    const auto kept = std::min(tail_.size(), max_bytes);
+    if (total_ == kept) return tail_;
+    return fmt::format("[{} bytes left out]\n", total_ - kept) + tail_.substr(tail_.size() - kept);
+}
+
+WorkerProcess::WorkerProcess(const Options& options, const std::string& executable, int device_socket) {
+    auto [call, call_theirs] = socket_pair(SOCK_SEQPACKET);
+    auto [output, output_theirs] = make_pipe();
+    auto [status, status_theirs] = make_pipe();
+    std::vector<std::pair<int, int>> descriptors{{1, output_theirs.get()},
+                                                 {2, output_theirs.get()},
+                                                 {call_fd, call_theirs.get()},
+                                                 {status_fd, status_theirs.get()}};
+    if (device_socket >= 0) descriptors.emplace_back(device_fd, device_socket);
+    sandbox_ = Process(command_line(options, executable, device_socket >= 0), descriptors);
+    call_ = std::move(call);
+    output_pipe_ = std::move(output);
+    status_pipe_ = std::move(status);
+    fcntl(output_pipe_.get(), F_SETFL, O_NONBLOCK);
+    // Our copies of its ends close here: the end of the worker is then the end of the connection.
+    for (auto* theirs : {&call_theirs, &output_theirs, &status_theirs}) theirs->close();
+}
+
+bool WorkerProcess::send(const wire::Call& call, int arena) {
+    iovec data{const_cast<wire::Call*>(&call), sizeof call};
+    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+    msghdr message{};
+    message.msg_iov = &data;
+    message.msg_iovlen = 1;
+    message.msg_control = control;
+    message.msg_controllen = sizeof control;
+    cmsghdr* header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(sizeof arena);
+    std::memcpy(CMSG_DATA(header), &arena, sizeof arena);
+    // The worker reads one call at a time; a socket that is full is a worker that misbehaves.
+    return sendmsg(call_.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT) == static_cast<ssize_t>(sizeof call);
+}
+
+WorkerProcess::Event WorkerProcess::receive(wire::Reply& reply, Clock::time_point deadline) {
+    for (;;) {
+        pollfd entries[] = {{call_.get(), POLLIN, 0}, {output_pipe_.get(), POLLIN, 0}};
+        const int ready = poll(entries, 2, milliseconds_until(deadline));
+        if (ready < 0 && errno != EINTR) throw InfrastructureError(std::string("poll: ") + std::strerror(errno));
+        if (ready > 0 && entries[1].revents) read_output();
+        if (ready > 0 && entries[0].revents) {
+            // Descriptors that a hostile worker attaches are dropped, since there is no room for them.
+            const ssize_t got = recv(call_.get(), &reply, sizeof reply, MSG_DONTWAIT | MSG_TRUNC);
+            if (got < 0 && (errno == EAGAIN || errno == EINTR)) continue;
+            read_output();
+            if (got <= 0) return Event::gone;
+            return got == static_cast<ssize_t>(sizeof reply) && reply.magic == wire::reply_magic ? Event::reply
+                                                                                                 : Event::malformed;
+        }
+        if (Clock::now() >= deadline) return Event::timed_out;
+    }
+}
+
+// At most what a pipe holds, so that a flood cannot keep the judge here.
+void WorkerProcess::read_output() {
+    if (!output_pipe_) return;
+    char buffer[1 << 16];
+    for (int i = 0; i < 2; ++i) {
+        const ssize_t got = read(output_pipe_.get(), buffer, sizeof buffer);
+        if (got > 0) output_.append(buffer, static_cast<std::size_t>(got));
+        if (got == 0) output_pipe_.close();  // poll ignores what is not open
+        if (got <= 0) return;
+    }
+}
+
+void WorkerProcess::read_status(Clock::time_point deadline, const char* until) {
+    while (!find_number(status_, until) && status_pipe_ && status_.size() < 65536) {
+        pollfd entry{status_pipe_.get(), POLLIN, 0};
+        const int ready = poll(&entry, 1, milliseconds_until(deadline));
+        if (ready < 0 && errno == EINTR) continue;
+        if (ready <= 0) return;
+        char buffer[4096];
+        const ssize_t got = read(status_pipe_.get(), buffer, sizeof buffer);
+        if (got <= 0) return status_pipe_.close();
+        for (ssize_t i = 0; i < got; ++i)
+            if (buffer[i] != ' ') status_ += buffer[i];
+    }
+}
+
+int WorkerProcess::exit_code() {
+    const auto deadline = Clock::now() + std::chrono::seconds(2);
+    killed_ = !sandbox_.wait(deadline);
+    if (killed_) sandbox_.kill();
+    read_output();
+    read_status(Clock::now(), "exit-code");
+    exit_code_ = static_cast<int>(find_number(status_, "exit-code").value_or(-1));
+    return exit_code_;
+}
+
+double WorkerProcess::cpu_ns() {
+    read_status(Clock::now() + std::chrono::seconds(1), "child-pid");
+    const auto pid = find_number(status_, "child-pid");
+    clockid_t clock;
+    timespec time{};
+    if (!pid || clock_getcpuclockid(static_cast<pid_t>(*pid), &clock) != 0 || clock_gettime(clock, &time) != 0) return 0;
+    return static_cast<double>(time.tv_sec) * 1e9 + static_cast<double>(time.tv_nsec);
+}
+
+}  // namespace warpgrade::judge

@@ -1,0 +1,58 @@
+// One sandboxed worker: its processes, its connection, and what it prints.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "judge/options.hpp"
+#include "judge/process.hpp"
+#include "worker/wire.hpp"
+
+namespace warpgrade::judge {
+
+// The last bytes that a program printed. A flood is read and dropped, so that printing never blocks the program.
+class OutputTail {
+  public:
+    static constexpr std::size_t max_bytes = 4096;
+    void append(const char* text, std::size_t size);
+    [[nodiscard]] std::string text() const;
+
+  private:
+    std::string tail_;
+    std::uint64_t total_ = 0;
+};
+
+class WorkerProcess {
+  public:
+    // `device_socket` is handed to the worker; -1: it gets no device.
+    WorkerProcess(const Options& options, const std::string& executable, int device_socket);
+
+    // `arena` travels with the call. False when the worker is gone.
+    bool send(const wire::Call& call, int arena);
+
+    enum class Event { reply, malformed, gone, timed_out };
+    // Waits for the next message, and reads what the program prints meanwhile.
+    Event receive(wire::Reply& reply, Clock::time_point deadline);
+
+    // After Event::gone: the program's exit code (128 + signal); negative: it still ran.
+    int exit_code();
+    // False when the sandbox itself did not come up, as output() then explains. After exit_code().
+    [[nodiscard]] bool started() const { return exit_code_ >= 0 || killed_; }
+    // Processor time that the program has used so far, as the kernel counts it.
+    double cpu_ns();
+    [[nodiscard]] std::string output() const { return output_.text(); }
+
+  private:
+    void read_output();
+    void read_status(Clock::time_point deadline, const char* until);
+
+    Descriptor call_, output_pipe_, status_pipe_;
+    Process sandbox_;
+    OutputTail output_;
+    std::string status_;
+    int exit_code_ = -1;
+    bool killed_ = false;
+};
+
+}  // namespace warpgrade::judge
