@@ -5,6 +5,8 @@ find_library(WG_LZ4_LIBRARY lz4 REQUIRED)
 add_library(wg_ptx STATIC
   ${CMAKE_CURRENT_LIST_DIR}/cubin.cpp
   ${CMAKE_CURRENT_LIST_DIR}/fatbin.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/occupancy.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/profile.cpp
   ${CMAKE_CURRENT_LIST_DIR}/ptx/ast.cpp
   ${CMAKE_CURRENT_LIST_DIR}/ptx/declaration_parser.cpp
   ${CMAKE_CURRENT_LIST_DIR}/ptx/function_parser.cpp

@@ -1,0 +1,51 @@
+// Device profiles: the limits of a compute capability and the rates of one GPU, as data. A lab runs on a slice of a
+// profile, a few multiprocessors with their share of the bandwidth and of the L2 cache, so that a small problem fills
+// the device as a large one fills the real one.
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "device/device.hpp"
+
+namespace warpgrade::vgpu {
+
+class ProfileError : public std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+struct Profile {
+    device::DeviceProperties properties;  // of the whole device, or of the slice
+    std::uint32_t full_sms = 0;           // multiprocessors of the whole device
+
+    // One multiprocessor.
+    double issue_per_cycle = 4;  // warp instructions
+    double shared_wavefronts_per_cycle = 1;
+
+    // Latencies seen by one warp, in cycles.
+    double arithmetic_latency = 4, shared_latency = 23, l1_latency = 33, l2_latency = 260, dram_latency = 600;
+
+    // Host side. Not scaled by slices: the bus is as long for a small device.
+    double launch_ns = 2500;        // from one kernel's end to the next one's start
+    double copy_latency_ns = 8000;  // of a copy from or to the host
+    double host_bytes_per_ns = 12;  // pageable host memory
+
+    [[nodiscard]] int compute_capability() const { return properties.major * 10 + properties.minor; }
+    // The architecture that programs for this device are compiled for. nvcc 13 knows none before 75; an older device
+    // runs that code within its own limits.
+    [[nodiscard]] int compile_arch() const { return compute_capability() < 75 ? 75 : compute_capability(); }
+};
+
+std::vector<std::string> profile_names();
+
+// "h100", or "h100:4" for a slice of four multiprocessors. Throws ProfileError, which lists the known names.
+Profile find_profile(std::string_view name);
+
+// `sms` of the profile's multiprocessors with their share of bandwidth and L2; throws ProfileError unless 1 ≤ sms ≤
+// all.
+Profile slice(const Profile& profile, std::uint32_t sms);
+
+}  // namespace warpgrade::vgpu
