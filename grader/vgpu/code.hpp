@@ -1,0 +1,150 @@
+// A kernel decoded once for execution: instructions with their handlers and operand places, cut into basic blocks.
+//
+// A register is a vector of 32 lanes (a predicate: one 32-bit mask). Operands are `Ref`s: byte offsets into one of
+// three areas, chosen by the top two bits, so that a handler reads registers, immediates and special registers alike.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "vgpu/ptx/ast.hpp"
+
+namespace warpgrade::vgpu {
+
+inline constexpr unsigned warp_size = 32;
+inline constexpr std::uint32_t full_mask = ~0u;
+
+struct Warp;
+struct Insn;
+// Executes one instruction for the lanes in `mask`. An instruction has two: `full` may assume all 32 lanes.
+using Handler = void (*)(Warp&, const Insn&, std::uint32_t mask);
+
+using Ref = std::uint32_t;
+namespace area {
+inline constexpr Ref registers = 0u << 30, constants = 1u << 30, specials = 2u << 30;
+inline constexpr Ref offset_mask = (1u << 30) - 1;
+}  // namespace area
+
+struct Insn {
+    Handler full = nullptr, masked = nullptr;
+    Handler inner = nullptr;  // of a guarded instruction: what runs for the lanes whose predicate holds
+    Ref d = 0, a = 0, b = 0, c = 0, e = 0;
+    Ref guard = 0;            // predicate of a guarded instruction or conditional branch
+    std::int64_t offset = 0;  // of a memory operand; immediate of others
+    std::uint32_t stat = 0;   // memory instruction: its index into the statistics
+    std::uint16_t aux = 0;    // meaning is the handler's
+    bool guard_negated = false;
+    bool has_guard = false;
+};
+
+enum class Terminator : std::uint8_t { Fall, Branch, Return, Exit, Barrier, WarpSync, Call, BranchIndexed, Trap };
+
+// aux of a barrier's Insn. a: number of the barrier, b: threads (if counted), c: predicate, d: result.
+namespace barrier_form {
+inline constexpr std::uint16_t sync = 0, arrive = 1, popc = 2, all = 3, any = 4, kind = 7, counted = 8, negated = 16;
+}
+
+struct BasicBlock {
+    std::uint32_t begin = 0, end = 0;  // instructions [begin, end); the terminator's own Insn, if any, stands at `end`
+    Terminator terminator = Terminator::Fall;
+    std::uint32_t target = 0;  // taken branch (block index); Call: index into Code::calls
+    std::uint32_t size = 0;    // instructions counted when the block runs, terminator included
+    bool conditional = false;  // Branch, Return, Exit, Trap with a guard
+};
+
+// One argument or return value of a call: `bytes` per lane from one frame's parameter storage to another's.
+struct CallCopy {
+    Ref from = 0, to = 0;
+    std::uint32_t bytes = 0;
+};
+
+struct CallSite {
+    std::uint32_t callee = 0;         // index into Code::functions, unless
+    int builtin = -1;                 // vprintf and the like; see builtins.hpp
+    std::vector<CallCopy> arguments;  // caller's frame → callee's frame (or builtin's argument block)
+    std::vector<CallCopy> results;    // callee's frame → caller's frame
+};
+
+// What a memory instruction counts; one per instruction and host thread.
+struct MemoryStats {
+    std::uint64_t requests = 0;
+    std::uint64_t sectors_or_wavefronts = 0;
+    std::uint64_t conflicts = 0;
+};
+
+enum class StatKind : std::uint8_t {
+    GlobalLoad,
+    GlobalStore,
+    LocalLoad,
+    LocalStore,
+    SharedLoad,
+    SharedStore,
+    GlobalAtomic,
+    SharedAtomic,
+    None,
+};
+
+struct FunctionCode {
+    std::string name;
+    std::uint32_t entry_block = 0;
+    std::uint32_t first_block = 0, end_block = 0;
+    std::uint32_t frame_bytes = 0;  // registers and parameter storage of one activation, 32 lanes
+    std::uint32_t local_bytes = 0;  // per thread
+};
+
+// All code of one kernel, its callees included. Immutable once decoded; shared by all host threads.
+struct Code {
+    std::vector<Insn> insns;
+    std::vector<ptx::LocationId> locations;  // parallel to insns
+    std::vector<std::uint32_t> ptx_lines;    // parallel to insns
+    std::vector<BasicBlock> blocks;
+    std::vector<FunctionCode> functions;  // [0] is the kernel
+    std::vector<CallSite> calls;
+    std::vector<std::vector<std::uint32_t>> branch_tables;
+    std::vector<std::byte> constants;       // the pool of immediates, 32 lanes each
+    std::vector<StatKind> stat_kinds;       // of each memory instruction
+    std::vector<std::uint32_t> stat_insns;  // its instruction
+    std::uint32_t used_specials = 0;        // bit per Special
+    std::uint32_t static_shared_bytes = 0;
+    std::uint32_t local_bytes = 0;
+    std::uint32_t register_estimate = 0;
+    bool has_calls = false;
+    bool synchronises_globally = false;  // may see other blocks' effects while it runs, or prints
+    std::vector<std::pair<std::string, std::uint32_t>> shared_offsets;  // static shared variables by name
+};
+
+enum class Special : std::uint8_t {
+    TidX,
+    TidY,
+    TidZ,
+    NtidX,
+    NtidY,
+    NtidZ,
+    CtaidX,
+    CtaidY,
+    CtaidZ,
+    NctaidX,
+    NctaidY,
+    NctaidZ,
+    LaneId,
+    WarpId,
+    NwarpId,
+    SmId,
+    NsmId,
+    LanemaskEq,
+    LanemaskLe,
+    LanemaskLt,
+    LanemaskGe,
+    LanemaskGt,
+    DynamicSmemSize,
+    TotalSmemSize,
+    EnvReg1,
+    EnvReg2,
+    Count,
+};
+
+}  // namespace warpgrade::vgpu

@@ -1,0 +1,412 @@
+#include "vgpu/grid.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <thread>
+
+namespace warpgrade::vgpu {
+
+namespace {
+
+constexpr int fresh_pattern = 0xCD;                     // shared memory at the start of a block
+constexpr std::uint64_t smallest_parallel_grid = 2048;  // threads; below, starting host threads costs more
+constexpr std::uint32_t special_bytes = static_cast<std::uint32_t>(Special::Count) * warp_size * 4;
+constexpr std::uint32_t call_stack_bytes = 16384;  // local memory a thread for called functions, on top of the kernel's
+
+std::uint32_t threads_of(const device::Dim3& d) { return static_cast<std::uint32_t>(d.count()); }
+
+}  // namespace
+
+Grid::Grid(const Code& c, const ptx::Module& m, const device::LaunchConfig& launch, const LaunchLimits& l,
+           std::span<const std::byte> params, GlobalMemory& memory)
+    : code(c), module(m), config(launch), limits(l), params_(params), memory_(memory) {}
+
+void Grid::prepare(Executor& e, unsigned thread, bool tracking) const {
+    e = Executor{};
+    e.grid = const_cast<Grid*>(this);
+    e.code = &code;
+    e.thread = thread;
+    e.tracking = tracking;
+    e.memory.resize(code.stat_kinds.size());
+    e.last_allocation.resize(code.stat_kinds.size());
+    e.block_warps.resize(code.blocks.size());
+    e.block_threads.resize(code.blocks.size());
+    e.block_divergent.resize(code.blocks.size());
+    e.params = params_.data();
+    e.param_bytes = params_.size();
+    e.global = &memory_;
+}
+
+namespace {
+
+void fill_specials(const Code& code, const device::LaunchConfig& config, const LaunchLimits& limits,
+                   const BlockState& block, Warp& w) {
+    const auto fill = [&](Special s, auto&& value) {
+        if (!(code.used_specials >> static_cast<unsigned>(s) & 1)) return;
+        auto* lanes = reinterpret_cast<std::uint32_t*>(w.base[2] + static_cast<unsigned>(s) * warp_size * 4);
+        for (unsigned l = 0; l < warp_size; ++l) lanes[l] = value(l);
+    };
+    const auto same = [&](Special s, std::uint32_t v) { fill(s, [v](unsigned) { return v; }); };
+    const auto thread = [&](unsigned l) { return w.index * warp_size + l; };
+    const auto& b = config.block;
+    fill(Special::TidX, [&](unsigned l) { return thread(l) % b.x; });
+    fill(Special::TidY, [&](unsigned l) { return thread(l) / b.x % b.y; });
+    fill(Special::TidZ, [&](unsigned l) { return thread(l) / b.x / b.y; });
+    same(Special::NtidX, b.x);
+    same(Special::NtidY, b.y);
+    same(Special::NtidZ, b.z);
+    same(Special::CtaidX, block.x);
+    same(Special::CtaidY, block.y);
+    same(Special::CtaidZ, block.z);
+    same(Special::NctaidX, config.grid.x);
+    same(Special::NctaidY, config.grid.y);
+    same(Special::NctaidZ, config.grid.z);
+    fill(Special::LaneId, [](unsigned l) { return l; });
+    same(Special::WarpId, w.index);
+    same(Special::NwarpId, static_cast<std::uint32_t>(block.warps.size()));
+    same(Special::SmId, static_cast<std::uint32_t>(block.linear % limits.multiprocessors));
+    same(Special::NsmId, limits.multiprocessors);
+    fill(Special::LanemaskEq, [](unsigned l) { return 1u << l; });
+    fill(Special::LanemaskLe, [](unsigned l) { return (2u << l) - 1; });
+    fill(Special::LanemaskLt, [](unsigned l) { return (1u << l) - 1; });
+    fill(Special::LanemaskGe, [](unsigned l) { return ~((1u << l) - 1); });
+    fill(Special::LanemaskGt, [](unsigned l) { return ~((2u << l) - 1); });
+    same(Special::DynamicSmemSize, limits.dynamic_shared_bytes);
+    same(Special::TotalSmemSize, limits.shared_bytes);
+    same(Special::EnvReg1, 0);
+    same(Special::EnvReg2, 0);
+}
+
+}  // namespace
+
+void Grid::start_block(Executor& e, BlockState& block, std::uint64_t linear) const {
+    const std::uint32_t threads = threads_of(config.block), warps = (threads + warp_size - 1) / warp_size;
+    const std::uint32_t frame = code.functions[0].frame_bytes;
+    const std::size_t warp_bytes = std::size_t{frame} + special_bytes;
+    const std::uint32_t stack = code.has_calls ? call_stack_bytes : 0;
+    const std::uint32_t local_stride = code.functions[0].local_bytes + stack;
+    const std::uint64_t shared = (limits.shared_bytes + 63) / 64 * 64;
+    if (!block.storage) {
+        block.storage = aligned_bytes(warps * warp_bytes + shared);
+        if (local_stride) block.local = HostPages(std::uint64_t{warps} * warp_size * local_stride);
+        block.warps.resize(warps);
+    }
+    block.linear = linear;
+    block.x = static_cast<std::uint32_t>(linear % config.grid.x);
+    block.y = static_cast<std::uint32_t>(linear / config.grid.x % config.grid.y);
+    block.z = static_cast<std::uint32_t>(linear / config.grid.x / config.grid.y);
+    block.shared = block.storage.get() + warps * warp_bytes;
+    block.shared_bytes = limits.shared_bytes;
+    std::memset(block.shared, fresh_pattern, shared);
+    if (local_stride && code.functions[0].local_bytes)
+        std::memset(block.local.data(), fresh_pattern, std::size_t{warps} * warp_size * local_stride);
+    block.live_threads = threads;
+    block.barriers.fill(Barrier{});
+    block.warps_done = 0;
+    for (std::uint32_t i = 0; i < warps; ++i) {
+        Warp& w = block.warps[i];
+        std::byte* registers = block.storage.get() + i * warp_bytes;
+        std::memset(registers, 0, frame);
+        w.base[0] = registers;
+        w.base[1] = const_cast<std::byte*>(code.constants.data());
+        w.base[2] = registers + frame;
+        w.base[3] = registers;
+        w.executor = &e;
+        w.block = &block;
+        w.index = i;
+        w.local = local_stride ? block.local.data() + std::size_t{i} * warp_size * local_stride : nullptr;
+        w.local_stride = local_stride;
+        const std::uint32_t lanes = std::min(threads - i * warp_size, warp_size);
+        w.live = lanes == warp_size ? full_mask : (1u << lanes) - 1;
+        w.clock = 0;
+        w.frame = 0;
+        w.frames.resize(1);
+        w.frame_storage.clear();
+        w.frames[0] = Frame{};
+        w.frames[0].registers = registers;
+        w.frames[0].users = lanes;
+        w.splits.assign(1, Split{});
+        w.splits[0].pc = code.functions[0].entry_block;
+        w.splits[0].mask = w.live;
+        fill_specials(code, config, limits, block, w);
+    }
+}
+
+void Grid::first_touch(Allocation& a, bool store) {
+    const std::uint8_t mine = store ? Allocation::Written : Allocation::Read;
+    if (store && !a.track.load(std::memory_order_acquire)) track(a);
+    const std::uint8_t before = a.touched.fetch_or(mine);
+    const std::uint8_t now = before | mine;
+    constexpr std::uint8_t both = Allocation::Read | Allocation::Written;
+    if ((now & both) == both && !(now & Allocation::Tracked)) throw TrackReads{&a};
+}
+
+LaunchTrack& Grid::track(Allocation& a) {
+    const std::lock_guard lock(mutex_);
+    if (LaunchTrack* t = a.track.load()) return *t;
+    tracks_.push_back(std::make_unique<LaunchTrack>(a, limits.threads));
+    a.track.store(tracks_.back().get(), std::memory_order_release);
+    return *tracks_.back();
+}
+
+void Grid::note_store(Executor& e, Allocation& a, const Access& x, unsigned bytes) {
+    LaunchTrack& t = *a.track.load(std::memory_order_acquire);
+    const auto note = [&](std::uint64_t address, std::uint64_t size) {
+        t.save_pages(address - a.base, size);
+        LaunchTrack::mark(t.written[e.thread], address - a.base, size);
+    };
+    if (x.kind == Access::Kind::Contiguous) return note(x.address[0], std::uint64_t{bytes} * warp_size);
+    for_active(x.mask, [&](unsigned l) { note(x.address[l], bytes); });
+}
+
+void Grid::note_load(Executor& e, Allocation& a, const Access& x, unsigned bytes) {
+    LaunchTrack* t = a.track.load(std::memory_order_acquire);
+    HostPages& bitmap = (t ? *t : track(a)).read[e.thread];
+    if (x.kind == Access::Kind::Contiguous)
+        return LaunchTrack::mark(bitmap, x.address[0] - a.base, std::uint64_t{bytes} * warp_size);
+    for_active(x.mask, [&](unsigned l) { LaunchTrack::mark(bitmap, x.address[l] - a.base, bytes); });
+}
+
+bool Grid::charge(Executor& e) {
+    const std::uint64_t total = instructions_.fetch_add(e.instructions, std::memory_order_relaxed) + e.instructions;
+    e.instructions = 0;
+    if (e.tracking && stop_.load(std::memory_order_relaxed)) throw RunSerially{};
+    return limits.instructions == 0 || total <= limits.instructions;
+}
+
+LaunchFault Grid::describe(const Fault& fault, const Executor& e, const BlockState& block) const {
+    const std::uint32_t thread = fault.warp * warp_size + fault.lane;
+    const auto& b = config.block;
+    std::string where;
+    if (fault.insn) {
+        const auto index = static_cast<std::size_t>(fault.insn - e.code->insns.data());
+        if (const auto at = module.outermost(e.code->locations[index]); at.line)
+            if (const std::string* file = module.file_name(at.file)) where = fmt::format("{}:{}: ", *file, at.line);
+    }
+    return {fault.code, fmt::format("{}{} [thread ({},{},{}) of block ({},{},{})]", where, fault.what(), thread % b.x,
+                                    thread / b.x % b.y, thread / b.x / b.y, block.x, block.y, block.z)};
+}
+
+void Grid::run_serial(Executor& e) {
+    BlockState block;
+    const std::uint64_t blocks = config.grid.count();
+    for (std::uint64_t linear = 0; linear < blocks; ++linear) {
+        start_block(e, block, linear);
+        try {
+            while (!run_block(e, block)) {
+            }
+        } catch (const Fault& fault) {
+            fault_ = describe(fault, e, block);
+            return;
+        }
+        if (!charge(e)) {
+            fault_ = LaunchFault{
+                device::error::launch_timeout,
+                fmt::format("the kernel executed more than {} warp instructions and was stopped", limits.instructions)};
+            return;
+        }
+    }
+}
+
+void Grid::run_taking_turns(Executor& e) {
+    const std::uint64_t blocks = config.grid.count();
+    const std::uint64_t resident = std::clamp<std::uint64_t>(limits.resident_blocks, 1, blocks);
+    std::vector<std::unique_ptr<BlockState>> slots;
+    std::vector<std::unique_ptr<BlockState>> spare;
+    std::uint64_t next = 0;
+    const auto step = [&](BlockState& block) {
+        try {
+            return run_block(e, block);
+        } catch (const Fault& fault) {
+            fault_ = describe(fault, e, block);
+            return true;
+        }
+    };
+    while (next < blocks || !slots.empty()) {
+        // Everyone resident has a turn; a further block starts only when there is room.
+        for (std::size_t i = 0; i < slots.size();) {
+            const bool done = step(*slots[i]);
+            if (fault_) return;
+            if (done) {
+                spare.push_back(std::move(slots[i]));
+                slots.erase(slots.begin() + static_cast<std::ptrdiff_t>(i));
+            } else {
+                ++i;
+            }
+        }
+        while (next < blocks && slots.size() < resident) {
+            if (spare.empty()) spare.push_back(std::make_unique<BlockState>());
+            auto block = std::move(spare.back());
+            spare.pop_back();
+            start_block(e, *block, next++);
+            const bool done = step(*block);
+            if (fault_) return;
+            (done ? spare : slots).push_back(std::move(block));
+        }
+    }
+}
+
+bool Grid::run_parallel() {
+    const std::uint64_t blocks = config.grid.count();
+    const auto threads = static_cast<unsigned>(std::min<std::uint64_t>(limits.threads, blocks));
+    executors_.resize(threads);
+    for (unsigned t = 0; t < threads; ++t) prepare(executors_[t], t, true);
+    std::atomic<std::uint64_t> next{0};
+    std::atomic<bool> serially{false};
+    const auto work = [&](Executor& e) {
+        try {
+            BlockState block;
+            for (std::uint64_t linear;
+                 !stop_.load(std::memory_order_relaxed) && (linear = next.fetch_add(1)) < blocks;) {
+                start_block(e, block, linear);
+                while (!run_block(e, block)) {
+                }
+                if (!charge(e)) throw RunSerially{};
+            }
+        } catch (const TrackReads& request) {
+            const std::lock_guard lock(mutex_);
+            track_reads_.push_back(request.allocation);
+            stop_ = true;
+        } catch (...) {  // a fault (the serial run finds out which comes first), or blocks that met
+            serially = true;
+            stop_ = true;
+        }
+    };
+    std::vector<std::thread> helpers;
+    for (unsigned t = 1; t < threads; ++t) helpers.emplace_back(work, std::ref(executors_[t]));
+    work(executors_[0]);
+    for (std::thread& h : helpers) h.join();
+    if (serially || stop_) return false;
+    return std::none_of(tracks_.begin(), tracks_.end(), [](const auto& t) { return t->conflicts(); });
+}
+
+void Grid::clear_touched() {
+    memory_.for_each([](Allocation& a) {
+        a.touched = 0;
+        a.track = nullptr;
+    });
+}
+
+void Grid::roll_back() {
+    for (const auto& t : tracks_) t->restore();
+    tracks_.clear();
+    clear_touched();
+    instructions_ = 0;
+    stop_ = false;
+}
+
+std::optional<LaunchFault> Grid::run() {
+    clear_touched();
+    const bool may_run_parallel = limits.threads > 1 && !code.synchronises_globally && config.grid.count() > 1 &&
+                                  config.grid.count() * config.block.count() >= smallest_parallel_grid;
+    while (may_run_parallel && !ran_parallel) {
+        const std::size_t tracked = track_reads_.size();
+        for (Allocation* a : track_reads_) a->touched = Allocation::Tracked;
+        if (run_parallel()) {
+            ran_parallel = true;
+        } else {
+            roll_back();
+            if (track_reads_.size() == tracked) break;  // not for want of tracking: serially, then
+        }
+    }
+    if (!ran_parallel) {
+        executors_.resize(1);
+        prepare(executors_[0], 0, false);
+        if (code.synchronises_globally)
+            run_taking_turns(executors_[0]);
+        else
+            run_serial(executors_[0]);
+    }
+    memory_.for_each([&](Allocation& a) {
+        if (a.touched & (Allocation::Read | Allocation::Written)) touched_bytes += a.bytes;
+    });
+    clear_touched();
+    tracks_.clear();
+    collect(executors_);
+    return fault_;
+}
+
+void Grid::collect(const std::vector<Executor>& executors) {
+    std::map<std::pair<std::string, std::uint32_t>, device::Counters> by_line;
+    std::map<ptx::LocationId, device::Counters*> line_of;
+    const auto line = [&](std::size_t insn) -> device::Counters* {
+        const ptx::LocationId id = code.locations[insn];
+        const auto [it, fresh] = line_of.try_emplace(id, nullptr);
+        if (fresh) {
+            const auto at = module.outermost(id);
+            const std::string* file = at.line ? module.file_name(at.file) : nullptr;
+            if (file) it->second = &by_line[{*file, at.line}];
+        }
+        return it->second;
+    };
+    const auto add = [&](std::size_t insn, auto&& change) {
+        change(counters);
+        if (device::Counters* l = line(insn)) change(*l);
+    };
+    for (std::size_t i = 0; i < code.blocks.size(); ++i) {
+        const BasicBlock& b = code.blocks[i];
+        std::uint64_t warps = 0, threads = 0, divergent = 0;
+        for (const Executor& e : executors) {
+            warps += e.block_warps[i];
+            threads += e.block_threads[i];
+            divergent += e.block_divergent[i];
+        }
+        if (!warps) continue;
+        for (std::uint32_t k = 0; k < b.size; ++k)
+            add(b.begin + k, [&](device::Counters& c) {
+                c.inst_executed += warps;
+                c.thread_inst_executed += threads;
+            });
+        if ((b.terminator == Terminator::Branch && b.conditional) || b.terminator == Terminator::BranchIndexed)
+            add(b.end, [&](device::Counters& c) {
+                c.branches += warps;
+                c.divergent_branches += divergent;
+            });
+        if (b.terminator == Terminator::Barrier) add(b.end, [&](device::Counters& c) { c.barriers += warps; });
+    }
+    for (std::size_t s = 0; s < code.stat_kinds.size(); ++s) {
+        MemoryStats total;
+        for (const Executor& e : executors) {
+            total.requests += e.memory[s].requests;
+            total.sectors_or_wavefronts += e.memory[s].sectors_or_wavefronts;
+            total.conflicts += e.memory[s].conflicts;
+        }
+        if (!total.requests) continue;
+        add(code.stat_insns[s], [&](device::Counters& c) {
+            switch (code.stat_kinds[s]) {
+#define WG_STAT(kind, requests_field, units_field)    \
+    case StatKind::kind:                              \
+        c.requests_field += total.requests;           \
+        c.units_field += total.sectors_or_wavefronts; \
+        break;
+                WG_STAT(GlobalLoad, global_load_requests, global_load_sectors)
+                WG_STAT(GlobalStore, global_store_requests, global_store_sectors)
+                WG_STAT(LocalLoad, local_load_requests, local_load_sectors)
+                WG_STAT(LocalStore, local_store_requests, local_store_sectors)
+                WG_STAT(GlobalAtomic, atomic_requests, atomic_sectors)
+                WG_STAT(SharedLoad, shared_load_requests, shared_load_wavefronts)
+                WG_STAT(SharedStore, shared_store_requests, shared_store_wavefronts)
+#undef WG_STAT
+                case StatKind::SharedAtomic:
+                    c.shared_atomic_requests += total.requests;
+                    break;
+                case StatKind::None:
+                    break;
+            }
+            if (code.stat_kinds[s] == StatKind::SharedLoad) c.shared_load_bank_conflicts += total.conflicts;
+            if (code.stat_kinds[s] == StatKind::SharedStore) c.shared_store_bank_conflicts += total.conflicts;
+        });
+    }
+    std::uint64_t blocks = 0;
+    const std::uint32_t entry = code.functions[0].entry_block;
+    const std::uint64_t warps_a_block = (config.block.count() + warp_size - 1) / warp_size;
+    for (const Executor& e : executors) blocks += e.block_warps[entry];
+    counters.warps_launched = fault_ ? blocks : config.grid.count() * warps_a_block;
+    counters.blocks_launched = counters.warps_launched / warps_a_block;
+    for (auto& [where, c] : by_line) lines.push_back({where.first, where.second, c});
+}
+
+}  // namespace warpgrade::vgpu

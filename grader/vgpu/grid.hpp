@@ -1,0 +1,115 @@
+// One kernel launch: its blocks, run on the host's threads so that the result is always that of running them one after
+// the other in the order of their index.
+//
+// Blocks that cannot see each other's effects run in parallel. Whether they could is not guessed: each host thread
+// records what its blocks write (and, where an allocation is both read and written, what they read), every page is
+// saved before its first write, and if two threads met, the pages are restored and the launch runs again serially. A
+// kernel that communicates on purpose (global atomics, volatile accesses, fences) runs serially from the start, its
+// resident blocks taking turns, so that grid-wide barriers and flags work.
+#pragma once
+
+#include <atomic>
+#include <mutex>
+#include <optional>
+
+#include "device/device.hpp"
+#include "vgpu/access.hpp"
+#include "vgpu/warp.hpp"
+
+namespace warpgrade::vgpu {
+
+// What a launch in parallel remembers of one allocation.
+struct LaunchTrack {
+    static constexpr std::uint64_t page_bytes = 4096, word_bytes = 4;
+
+    LaunchTrack(Allocation& allocation, unsigned threads);
+    Allocation& allocation;
+    std::vector<HostPages> written;                           // by host thread: one bit a word
+    std::vector<HostPages> read;                              // the same, when the allocation is read as well
+    std::unique_ptr<std::atomic<std::uint8_t>[]> page_state;  // 0 untouched, 1 being saved, 2 saved
+    HostPages saved;                                          // the bytes before the launch, by page
+
+    void save_pages(std::uint64_t offset, std::uint64_t bytes);
+    static void mark(HostPages& bitmap, std::uint64_t offset, std::uint64_t bytes);
+    void restore() const;
+    [[nodiscard]] bool conflicts() const;
+};
+
+struct LaunchLimits {
+    unsigned threads = 1;
+    std::uint64_t instructions = 0;     // warp instructions of one launch; 0: no limit
+    std::uint32_t resident_blocks = 1;  // that take turns when blocks communicate
+    std::uint32_t shared_bytes = 0;     // static and dynamic, of one block
+    std::uint32_t dynamic_shared_bytes = 0;
+    std::uint32_t multiprocessors = 1;
+};
+
+// What went wrong in a launch, located.
+struct LaunchFault {
+    int code = 0;
+    std::string message;  // complete, for the student
+};
+
+// Thrown to end the parallel attempt when blocks turn out to meet; caught by Grid::run.
+struct RunSerially {};
+// An allocation is written as well as read: record reads from now on, and start again.
+struct TrackReads {
+    Allocation* allocation;
+};
+
+class Grid {
+  public:
+    Grid(const Code& code, const ptx::Module& module, const device::LaunchConfig& config, const LaunchLimits& limits,
+         std::span<const std::byte> params, GlobalMemory& memory);
+
+    // Runs all blocks. Returns the fault if there was one; then memory holds what a serial run had written until then.
+    std::optional<LaunchFault> run();
+
+    // Filled by run().
+    device::Counters counters;
+    std::vector<device::LineCounters> lines;
+    std::uint64_t touched_bytes = 0;  // of allocations that the launch read or wrote: its footprint
+    std::string output;               // what device printf wrote
+    bool ran_parallel = false;
+
+    // For the memory handlers, when tracking.
+    void first_touch(Allocation& allocation, bool store);
+    void note_store(Executor& executor, Allocation& allocation, const Access& access, unsigned bytes);
+    void note_load(Executor& executor, Allocation& allocation, const Access& access, unsigned bytes);
+
+    // For the scheduler: adds the executor's instructions to the launch's total; false when the limit is exceeded.
+    bool charge(Executor& executor);
+
+    const Code& code;
+    const ptx::Module& module;
+    const device::LaunchConfig& config;
+    const LaunchLimits& limits;
+
+  private:
+    void run_serial(Executor& executor);
+    void run_taking_turns(Executor& executor);
+    bool run_parallel();  // false: must run serially
+    void prepare(Executor& executor, unsigned thread, bool tracking) const;
+    void clear_touched();
+    void roll_back();
+    void collect(const std::vector<Executor>& executors);
+    LaunchTrack& track(Allocation& allocation);
+    void start_block(Executor& executor, BlockState& block, std::uint64_t linear) const;
+    [[nodiscard]] LaunchFault describe(const Fault& fault, const Executor& executor, const BlockState& block) const;
+
+    std::span<const std::byte> params_;
+    GlobalMemory& memory_;
+    std::vector<Executor> executors_;
+    std::atomic<std::uint64_t> instructions_{0};
+    std::atomic<bool> stop_{false};
+    std::mutex mutex_;
+    std::vector<std::unique_ptr<LaunchTrack>> tracks_;
+    std::vector<Allocation*> track_reads_;
+    std::optional<LaunchFault> fault_;
+};
+
+// scheduler.cpp: runs the block until every warp is done (true) or none can go on without other blocks (false).
+bool run_block(Executor& executor, BlockState& block);
+[[noreturn]] void raise_at(const Warp& warp, const Insn* insn, int code, const std::string& message, unsigned lane);
+
+}  // namespace warpgrade::vgpu

@@ -1,0 +1,97 @@
+// Global memory of the virtual GPU: allocations with bounds, addresses that are never handed out twice, and what a
+// launch needs to know of each allocation to run its blocks in parallel without changing the result (see grid.hpp).
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <new>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace warpgrade::vgpu {
+
+// Pages of host memory, zero-filled on demand; released on destruction.
+class HostPages {
+  public:
+    HostPages() = default;
+    explicit HostPages(std::uint64_t bytes);
+    ~HostPages();
+    HostPages(HostPages&& other) noexcept;
+    HostPages& operator=(HostPages&& other) noexcept;
+    [[nodiscard]] std::byte* data() const { return data_; }
+    [[nodiscard]] std::uint64_t size() const { return bytes_; }
+    void reset();  // all zero again
+
+  private:
+    std::byte* data_ = nullptr;
+    std::uint64_t bytes_ = 0;
+};
+
+// Plain bytes aligned to a cache line.
+struct AlignedDelete {
+    void operator()(std::byte* p) const { ::operator delete[](p, std::align_val_t{64}); }
+};
+using AlignedBytes = std::unique_ptr<std::byte[], AlignedDelete>;
+inline AlignedBytes aligned_bytes(std::size_t bytes) {
+    return AlignedBytes(static_cast<std::byte*>(::operator new[](bytes ? bytes : 1, std::align_val_t{64})));
+}
+
+struct LaunchTrack;
+
+struct Allocation {
+    std::uint64_t base = 0, bytes = 0;
+    std::byte* host = nullptr;
+    HostPages pages;
+    std::string origin;      // "cudaMalloc", or the name of a module variable
+    bool read_only = false;  // a __constant__ variable
+    bool is_variable = false;
+
+    // What the running launch has done to it (Touch bits), and its footprint for the timing model.
+    enum Touch : std::uint8_t { Read = 1, Written = 2, Tracked = 4 };
+    std::atomic<std::uint8_t> touched{0};
+    std::atomic<LaunchTrack*> track{nullptr};  // what a launch in parallel remembers of it; see grid.hpp
+
+    [[nodiscard]] std::uint64_t end() const { return base + bytes; }
+    [[nodiscard]] std::byte* at(std::uint64_t address) const { return host + (address - base); }
+    [[nodiscard]] bool holds(std::uint64_t address, std::uint64_t size) const {
+        return address >= base && size <= bytes && address - base <= bytes - size;
+    }
+};
+
+class GlobalMemory {
+  public:
+    explicit GlobalMemory(std::uint64_t limit_bytes) : limit_bytes_(limit_bytes) {}
+
+    // Fresh memory holds a fixed pattern, never zeros: a program that forgets to initialise it must not pass by luck.
+    // Throws DeviceError(memory_allocation) beyond the limit.
+    Allocation& allocate(std::uint64_t bytes, std::string_view origin, std::uint64_t align = 256);
+    // Throws DeviceError: what the address is instead (freed before, inside an allocation, never allocated).
+    void free(std::uint64_t address);
+    void release(Allocation& allocation);  // of a module that is unloaded
+
+    [[nodiscard]] Allocation* find(std::uint64_t address) const;
+    // The bytes at [address, address+size), or DeviceError(invalid_value) that says what is there.
+    [[nodiscard]] std::byte* checked(std::uint64_t address, std::uint64_t size, const char* what) const;
+    // "8 bytes past the end of the 1024-byte allocation at 0x…", for messages.
+    [[nodiscard]] std::string describe(std::uint64_t address) const;
+
+    [[nodiscard]] std::uint64_t used_bytes() const { return used_bytes_; }
+    [[nodiscard]] std::uint64_t limit_bytes() const { return limit_bytes_; }
+    template <class F>
+    void for_each(F&& f) {
+        for (auto& [base, allocation] : live_) f(*allocation);
+    }
+
+  private:
+    std::map<std::uint64_t, std::unique_ptr<Allocation>> live_;
+    std::map<std::uint64_t, std::uint64_t> freed_;  // base → bytes; addresses are never used again
+    std::uint64_t next_ = 0;
+    std::uint64_t used_bytes_ = 0, limit_bytes_;
+};
+
+}  // namespace warpgrade::vgpu

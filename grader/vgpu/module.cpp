@@ -1,0 +1,172 @@
+#include "vgpu/module.hpp"
+
+#include <cxxabi.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "device/address_space.hpp"
+#include "vgpu/fatbin.hpp"
+#include "vgpu/ptx/parser.hpp"
+
+namespace warpgrade::vgpu {
+
+using device::DeviceError;
+namespace error = device::error;
+using ptx::Space;
+
+namespace {
+
+ptx::Module parse_image(std::span<const std::byte> image, int compute_capability,
+                        std::vector<KernelResources>* resources) {
+    try {
+        if (!is_fatbin(image)) {
+            const std::string_view text(reinterpret_cast<const char*>(image.data()), image.size());
+            return ptx::parse(text.substr(0, text.find('\0')));
+        }
+        const auto entries = read_fatbin(image);
+        const FatbinEntry* entry = choose_ptx(entries, compute_capability);
+        if (!entry) return {};
+        if (const FatbinEntry* cubin = choose_cubin(entries, compute_capability)) *resources = read_cubin(cubin->data);
+        return ptx::parse(entry->text());
+    } catch (const ptx::PtxError& e) {
+        throw DeviceError(error::invalid_ptx, e.what());
+    } catch (const FatbinError& e) {
+        throw DeviceError(error::no_kernel_image_for_device, e.what());
+    }
+}
+
+}  // namespace
+
+LoadedModule::LoadedModule(std::span<const std::byte> image, int compute_capability, GlobalMemory& memory)
+    : memory_(memory), ptx_(parse_image(image, compute_capability, &resources_)) {
+    try {
+        place_variables();
+    } catch (...) {
+        for (Allocation* a : variables_) memory_.release(*a);
+        throw;
+    }
+}
+
+LoadedModule::~LoadedModule() {
+    for (Allocation* a : variables_) memory_.release(*a);
+}
+
+void LoadedModule::place_variables() {
+    for (const ptx::Variable& v : ptx_.variables) {
+        if (v.space == Space::Shared) {
+            // Static ones are placed kernel by kernel; `extern .shared` is each kernel's dynamic part.
+            if (v.is_extern) symbols_[v.name] = {Space::Shared, 0, 0};
+            continue;
+        }
+        if (v.space != Space::Global && v.space != Space::Const) continue;
+        if (v.is_extern)
+            throw DeviceError(error::invalid_ptx,
+                              fmt::format("variable '{}' is declared extern and defined nowhere: separate compilation "
+                                          "(-rdc=true) is not supported",
+                                          v.name));
+        Allocation& a = memory_.allocate(std::max<std::uint64_t>(v.bytes, 1), "device variable " + v.name,
+                                         std::max<std::uint64_t>(v.align, 256));
+        a.is_variable = true;
+        a.read_only = v.space == Space::Const;
+        variables_.push_back(&a);
+        symbols_[v.name] = {v.space, a.base, v.bytes};
+        std::memset(a.host, 0, a.bytes);
+        if (!v.initial.empty()) std::memcpy(a.host, v.initial.data(), std::min<std::size_t>(v.initial.size(), a.bytes));
+    }
+    std::uint64_t functions = 0;
+    for (const ptx::Function& f : ptx_.functions)
+        symbols_.try_emplace(f.name, SymbolPlace{Space::None, device::address_space::code_base + 16 * ++functions, 0});
+    for (const ptx::Variable& v : ptx_.variables)
+        for (const ptx::Relocation& r : v.relocations) {
+            const auto target = symbols_.find(r.symbol);
+            const auto self = symbols_.find(v.name);
+            if (self == symbols_.end()) continue;
+            if (target == symbols_.end() || target->second.space == Space::Shared)
+                throw DeviceError(error::invalid_ptx,
+                                  fmt::format("initial value of '{}': no address of '{}'", v.name, r.symbol));
+            const std::uint64_t value = target->second.address + static_cast<std::uint64_t>(r.addend);
+            std::memcpy(memory_.checked(self->second.address + r.offset, r.bytes, "initial value"), &value, r.bytes);
+        }
+}
+
+std::string LoadedModule::located(const ptx::Function& function, const ptx::PtxError& e) const {
+    for (const ptx::Function& f : ptx_.functions)
+        for (const ptx::Instruction& in : f.body)
+            if (in.ptx_line == e.ptx_line)
+                if (const auto at = ptx_.outermost(in.location); at.line)
+                    if (const std::string* file = ptx_.file_name(at.file))
+                        return fmt::format("{}:{}: kernel '{}': {}", *file, at.line, readable_name(function.name),
+                                           e.what());
+    return fmt::format("kernel '{}': {}", readable_name(function.name), e.what());
+}
+
+LoadedKernel& LoadedModule::kernel(std::string_view name) {
+    for (const auto& k : kernels_)
+        if (k->function->name == name) return *k;
+    const ptx::Function* f = ptx_.find_function(std::string(name));
+    if (!f || !f->is_entry || f->is_declaration)
+        throw DeviceError(error::invalid_device_function, fmt::format("the module has no kernel '{}'", name));
+    auto k = std::make_unique<LoadedKernel>();
+    k->function = f;
+    try {
+        k->code = decode_kernel(ptx_, *f, symbols_);
+    } catch (const ptx::PtxError& e) {
+        throw DeviceError(error::not_supported, located(*f, e));
+    }
+    device::FunctionInfo& info = k->info;
+    info.name = f->name;
+    std::uint32_t offset_count = 0;
+    for (const std::uint32_t offset : parameter_offsets(f->parameters, &info.param_bytes))
+        info.params.push_back({offset, static_cast<std::uint32_t>(f->parameters[offset_count++].bytes)});
+    info.registers_per_thread = k->code.register_estimate;
+    info.static_shared_bytes = k->code.static_shared_bytes;
+    info.local_bytes_per_thread = k->code.local_bytes;
+    for (const KernelResources& r : resources_)
+        if (r.name == f->name) {
+            info.registers_per_thread = r.registers_per_thread;
+            info.local_bytes_per_thread = r.local_bytes_per_thread;
+        }
+    const std::uint64_t maximum =
+        std::uint64_t{f->max_ntid[0]} * std::max(f->max_ntid[1], 1u) * std::max(f->max_ntid[2], 1u);
+    info.max_threads_per_block = maximum ? static_cast<std::uint32_t>(std::min<std::uint64_t>(maximum, 1024)) : 1024;
+    info.ptx_version = info.binary_version = ptx_.target;
+    kernels_.push_back(std::move(k));
+    return *kernels_.back();
+}
+
+device::SymbolInfo LoadedModule::symbol(std::string_view name) const {
+    const auto it = symbols_.find(std::string(name));
+    if (it == symbols_.end() || (it->second.space != Space::Global && it->second.space != Space::Const))
+        throw DeviceError(error::invalid_symbol, fmt::format("the module has no variable '{}'", name));
+    return {it->second.address, it->second.bytes};
+}
+
+std::string readable_name(const std::string& mangled) {
+    int status = 0;
+    const std::unique_ptr<char, decltype(&std::free)> text(
+        abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status), &std::free);
+    if (status != 0 || !text) return mangled;
+    std::string name = text.get();
+    // Cut the parameter list: the last '(' at depth 0 of <> that is not part of "(anonymous namespace)".
+    int depth = 0;
+    std::size_t cut = std::string::npos;
+    for (std::size_t i = 0; i < name.size(); ++i) {
+        if (name[i] == '<')
+            ++depth;
+        else if (name[i] == '>')
+            --depth;
+        else if (name[i] == '(' && depth == 0 && name.compare(i, 11, "(anonymous ") != 0) {
+            cut = i;
+            break;
+        }
+    }
+    if (cut != std::string::npos) name.resize(cut);
+    // A function template's name comes with its return type.
+    if (name.starts_with("void ")) name.erase(0, 5);
+    return name;
+}
+
+}  // namespace warpgrade::vgpu

@@ -1,0 +1,197 @@
+// Atomics and reductions on memory. The lanes of a warp perform them one after the other in lane order.
+#include "vgpu/decoder.hpp"
+#include "vgpu/float_math.hpp"
+#include "vgpu/resolve.hpp"
+
+namespace warpgrade::vgpu {
+namespace {
+
+using ptx::Space;
+
+struct Add {
+    template <class T>
+    static T apply(T old, T v, T) {
+        if constexpr (std::is_floating_point_v<T>)
+            return canonical(old + v);
+        else
+            return static_cast<T>(static_cast<std::make_unsigned_t<T>>(old) + static_cast<std::make_unsigned_t<T>>(v));
+    }
+};
+struct And {
+    template <class T>
+    static T apply(T old, T v, T) {
+        return old & v;
+    }
+};
+struct Or {
+    template <class T>
+    static T apply(T old, T v, T) {
+        return old | v;
+    }
+};
+struct Xor {
+    template <class T>
+    static T apply(T old, T v, T) {
+        return old ^ v;
+    }
+};
+struct Min {
+    template <class T>
+    static T apply(T old, T v, T) {
+        return v < old ? v : old;
+    }
+};
+struct Max {
+    template <class T>
+    static T apply(T old, T v, T) {
+        return v > old ? v : old;
+    }
+};
+struct Inc {
+    template <class T>
+    static T apply(T old, T v, T) {
+        return old >= v ? T{0} : static_cast<T>(old + 1);
+    }
+};
+struct Dec {
+    template <class T>
+    static T apply(T old, T v, T) {
+        return old == 0 || old > v ? v : static_cast<T>(old - 1);
+    }
+};
+struct Exch {
+    template <class T>
+    static T apply(T, T v, T) {
+        return v;
+    }
+};
+struct Cas {
+    template <class T>
+    static T apply(T old, T compare, T v) {
+        return old == compare ? v : old;
+    }
+};
+
+template <class O, class T>
+void perform(Warp& w, const Insn& in, std::byte* origin, const Access& x) {
+    const T *b = operand<T>(w, in.b), *c = operand<T>(w, in.c);
+    T* d = operand<T>(w, in.d);
+    for_active(x.mask, [&](unsigned l) {
+        T old;
+        std::memcpy(&old, origin + x.address[l], sizeof old);
+        const T now = O::apply(old, b[l], c[l]);
+        std::memcpy(origin + x.address[l], &now, sizeof now);
+        d[l] = old;
+    });
+}
+
+template <class O, class T>
+void run_atomic(Warp& w, const Insn& in, std::uint32_t mask) {
+    ++w.sync_operations;
+    Access x;
+    if (in.aux & 16)
+        x.collect<false>(operand<std::uint32_t>(w, in.a), in.offset, mask, sizeof(T));
+    else
+        x.collect<false>(operand<std::uint64_t>(w, in.a), in.offset, mask, sizeof(T));
+    const auto body = [&](std::byte* origin, const Access& part) { perform<O, T>(w, in, origin, part); };
+    const auto global = [&](const Access& part) {
+        resolve_global<Op::Atomic>(w, in, in.stat, part, sizeof(T), body);
+        count(w, in.stat, part.sectors(sizeof(T)));
+    };
+    const auto shared = [&](const Access& part, std::uint32_t slot) {
+        resolve_shared<Op::Atomic>(w, in, part, sizeof(T), body);
+        const auto waves = part.wavefronts(sizeof(T));
+        count(w, slot, waves.total, waves.total - waves.ideal);
+    };
+    switch (static_cast<Space>(in.aux >> 8)) {
+        case Space::Global:
+            return global(x);
+        case Space::Shared:
+            return shared(x, in.stat);
+        default:
+            split_generic(x, sizeof(T), [&](Space space, const Access& part) {
+                if (space == Space::Shared) return shared(part, in.stat + 1);
+                if (space == Space::Local) return resolve_local<Op::Atomic>(w, in, part, sizeof(T), body);
+                if (space == Space::Param) raise_access(w, in, part, space, Op::Atomic, sizeof(T));
+                return global(part);
+            });
+    }
+}
+
+template <class O, bool Reduction>
+void decode_atomic(InsnBuilder& b) {
+    constexpr bool cas = std::is_same_v<O, Cas>;
+    const std::size_t first = Reduction ? 0 : 1;  // red has no destination
+    b.expect_operands(first + 2 + cas, first + 2 + cas);
+    const ptx::Type t = b.type();
+    const Space space = b.has("global")                           ? Space::Global
+                        : b.has("shared") || b.has("shared::cta") ? Space::Shared
+                                                                  : Space::Generic;
+    const unsigned bytes = ptx::size_of(t);
+    b.out.d = Reduction ? b.sink(bytes) : b.destination(0, bytes);
+    b.out.b = b.source(first + 1, t);
+    b.out.c = cas ? b.source(first + 2, t) : b.out.b;
+    const ptx::Operand& address = b.operand(first);
+    if (address.kind != ptx::Operand::Kind::Address) b.refuse("needs an address in brackets");
+    b.address(address, space, 16);
+    b.out.aux = static_cast<std::uint16_t>(b.out.aux | (static_cast<unsigned>(space) << 8));
+    b.out.stat = b.function.statistics(space, AccessClass::Atomic);
+    if (space != Space::Shared) b.function.synchronises_globally();
+    constexpr bool bitwise = std::is_same_v<O, And> || std::is_same_v<O, Or> || std::is_same_v<O, Xor>;
+    constexpr bool exchange = std::is_same_v<O, Exch> || cas;
+    Handler h = nullptr;
+    switch (t) {
+        case ptx::Type::B32:
+        case ptx::Type::U32:
+            h = run_atomic<O, std::uint32_t>;
+            break;
+        case ptx::Type::B64:
+        case ptx::Type::U64:
+            h = run_atomic<O, std::uint64_t>;
+            break;
+        case ptx::Type::S32:
+            h = run_atomic<O, std::int32_t>;
+            break;
+        case ptx::Type::S64:
+            h = run_atomic<O, std::int64_t>;
+            break;
+        case ptx::Type::B16:
+            if constexpr (exchange) h = run_atomic<O, std::uint16_t>;
+            break;
+        case ptx::Type::F32:
+            if constexpr (!bitwise && !exchange) h = run_atomic<O, float>;
+            break;
+        case ptx::Type::F64:
+            if constexpr (!bitwise && !exchange) h = run_atomic<O, double>;
+            break;
+        default:
+            break;
+    }
+    if (!h) b.refuse("type not supported here");
+    b.handlers({h, h});
+}
+
+constexpr std::string_view how = "global shared shared::cta relaxed acquire release acq_rel cta cluster gpu sys";
+#define WG_ATOMIC(name, op, types, summary)                                                \
+    {"atom", name, types, how, summary, decode_atomic<op, false>}, {                       \
+        "red", name, types, how, summary " without its old value", decode_atomic<op, true> \
+    }
+constexpr OpcodeRow rows[] = {
+    WG_ATOMIC("add", Add, "u32 s32 u64 s64 f32 f64", "adds"),
+    WG_ATOMIC("and", And, "b32 b64", "bitwise and"),
+    WG_ATOMIC("or", Or, "b32 b64", "bitwise or"),
+    WG_ATOMIC("xor", Xor, "b32 b64", "bitwise exclusive or"),
+    WG_ATOMIC("min", Min, "u32 s32 u64 s64", "keeps the smaller"),
+    WG_ATOMIC("max", Max, "u32 s32 u64 s64", "keeps the larger"),
+    WG_ATOMIC("inc", Inc, "u32", "adds 1, wraps to 0 above b"),
+    WG_ATOMIC("dec", Dec, "u32", "subtracts 1, wraps to b"),
+    {"atom", "exch", "b32 b64", how, "exchanges", decode_atomic<Exch, false>},
+    {"atom", "cas", "b16 b32 b64", how, "exchanges if it compares equal", decode_atomic<Cas, false>},
+};
+#undef WG_ATOMIC
+
+}  // namespace
+
+std::span<const OpcodeRow> atomic_opcodes() { return rows; }
+
+}  // namespace warpgrade::vgpu

@@ -1,0 +1,377 @@
+// Loads and stores of every state space, fences.
+#include <fmt/format.h>
+
+#include "vgpu/decoder.hpp"
+#include "vgpu/opcodes.hpp"
+#include "vgpu/resolve.hpp"
+
+namespace warpgrade::vgpu {
+namespace {
+
+using ptx::Space;
+// aux: bits 0–2 the number of elements, bit 3: counts as synchronisation (volatile, acquire …), bit 4: 32-bit address.
+namespace form {
+constexpr std::uint16_t elements = 7, synchronises = 8, address32 = 16;
+}
+
+template <class Mem, class Reg>
+void load_elements(Warp& w, const Insn& in, const std::byte* origin, const Access& x, bool full) {
+    const unsigned n = in.aux & form::elements;
+    const Ref refs[4] = {in.d, in.b, in.c, in.e};
+    for (unsigned i = 0; i < n; ++i) {
+        Reg* d = operand<Reg>(w, refs[i]);
+        if (full)
+            gather<Mem, Reg, true>(d, origin, x, i * sizeof(Mem), full_mask);
+        else
+            gather<Mem, Reg, false>(d, origin, x, i * sizeof(Mem), x.mask);
+    }
+}
+
+template <class Mem, class Reg>
+void store_elements(Warp& w, const Insn& in, std::byte* origin, const Access& x, bool full) {
+    const unsigned n = in.aux & form::elements;
+    const Ref refs[4] = {in.d, in.b, in.c, in.e};
+    if (n == 1) {
+        const Reg* s = operand<Reg>(w, refs[0]);
+        if (full) return scatter<Mem, Reg, true>(s, origin, x, 0, full_mask);
+        return scatter<Mem, Reg, false>(s, origin, x, 0, x.mask);
+    }
+    // Element by element within a lane, so that the highest lane's whole vector stays where two meet.
+    for_active(x.mask, [&](unsigned l) {
+        for (unsigned i = 0; i < n; ++i) {
+            const Mem v = static_cast<Mem>(operand<Reg>(w, refs[i])[l]);
+            std::memcpy(origin + x.address[l] + i * sizeof(Mem), &v, sizeof v);
+        }
+    });
+}
+
+template <Op O, class Mem, class Reg>
+void move_elements(Warp& w, const Insn& in, std::byte* origin, const Access& x, bool full) {
+    if constexpr (O == Op::Load)
+        load_elements<Mem, Reg>(w, in, origin, x, full);
+    else
+        store_elements<Mem, Reg>(w, in, origin, x, full);
+}
+
+template <Op O, Space S, class Mem, class Reg>
+void perform(Warp& w, const Insn& in, std::uint32_t slot, const Access& x, unsigned bytes) {
+    const auto move = [&](std::byte* origin, const Access& part) {
+        move_elements<O, Mem, Reg>(w, in, origin, part, part.mask == full_mask);
+    };
+    if constexpr (S == Space::Global || S == Space::Const) {
+        resolve_global<O>(w, in, slot, x, bytes, move);
+        count(w, slot, x.sectors(bytes));
+    } else if constexpr (S == Space::Shared) {
+        resolve_shared<O>(w, in, x, bytes, move);
+        const auto waves = x.wavefronts(bytes);
+        count(w, slot, waves.total, waves.total - waves.ideal);
+    } else {
+        resolve_local<O>(w, in, x, bytes, move);
+        count(w, slot, local_sectors(x, bytes));
+    }
+}
+
+template <Op O, Space S, class Mem, class Reg, bool Full>
+void run_access(Warp& w, const Insn& in, std::uint32_t mask) {
+    const unsigned bytes = (in.aux & form::elements) * sizeof(Mem);
+    if (in.aux & form::synchronises) ++w.sync_operations;
+    Access x;
+    if (in.aux & form::address32)
+        x.collect<Full>(operand<std::uint32_t>(w, in.a), in.offset, mask, bytes);
+    else
+        x.collect<Full>(operand<std::uint64_t>(w, in.a), in.offset, mask, bytes);
+    if constexpr (S != Space::Generic) {
+        perform<O, S, Mem, Reg>(w, in, in.stat, x, bytes);
+    } else {
+        split_generic(x, bytes, [&](Space space, const Access& part) {
+            switch (space) {
+                case Space::Shared:
+                    return perform<O, Space::Shared, Mem, Reg>(w, in, in.stat + 1, part, bytes);
+                case Space::Local:
+                    return perform<O, Space::Local, Mem, Reg>(w, in, in.stat + 2, part, bytes);
+                case Space::Param: {
+                    const Executor& e = *w.executor;
+                    if (O != Op::Load || part.misaligned || !fits(part.low, part.high, 0, e.param_bytes, bytes))
+                        raise_access(w, in, part, Space::Param, O, bytes);
+                    return move_elements<O, Mem, Reg>(w, in, const_cast<std::byte*>(e.params), part, false);
+                }
+                default:
+                    return perform<O, Space::Global, Mem, Reg>(w, in, in.stat, part, bytes);
+            }
+        });
+    }
+}
+
+// Kernel parameters: the same for all lanes.
+template <class Mem, class Reg>
+void run_load_kernel_param(Warp& w, const Insn& in, std::uint32_t mask) {
+    const Ref refs[4] = {in.d, in.b, in.c, in.e};
+    for (unsigned i = 0; i < (in.aux & form::elements); ++i) {
+        Mem v;
+        std::memcpy(&v, w.executor->params + in.offset + i * sizeof(Mem), sizeof v);
+        for_lanes<false>(operand<Reg>(w, refs[i]), mask, [=](unsigned) { return static_cast<Reg>(v); });
+    }
+}
+
+// Parameters of a called function live in the frame, each lane's apart: c is the storage, stat its bytes a lane.
+template <Op O, class Mem, class Reg>
+void run_frame_param(Warp& w, const Insn& in, std::uint32_t mask) {
+    const Ref refs[4] = {in.d, in.b, in.c, in.e};
+    for (unsigned i = 0; i < (in.aux & form::elements); ++i) {
+        Reg* r = operand<Reg>(w, refs[i]);
+        std::byte* at = operand<std::byte>(w, in.a) + in.offset + i * sizeof(Mem);
+        for_active(mask, [&](unsigned l) {
+            std::byte* lane = at + std::size_t{l} * in.stat;
+            Mem v;
+            if constexpr (O == Op::Load) {
+                std::memcpy(&v, lane, sizeof v);
+                r[l] = static_cast<Reg>(v);
+            } else {
+                v = static_cast<Mem>(r[l]);
+                std::memcpy(lane, &v, sizeof v);
+            }
+        });
+    }
+}
+
+// Calls f<Mem, Reg>() for the memory type and register width.
+template <class F>
+void by_memory_type(InsnBuilder& b, ptx::Type t, unsigned reg, F&& f) {
+    using ptx::Type;
+    using u8 = std::uint8_t;
+    using u16 = std::uint16_t;
+    using u32 = std::uint32_t;
+    using u64 = std::uint64_t;
+    const auto widths = [&]<class Mem, class R16, class R32, class R64>() {
+        if constexpr (sizeof(Mem) <= 2)
+            if (reg == 2) return f.template operator()<Mem, R16>();
+        if constexpr (sizeof(Mem) <= 4)
+            if (reg == 4) return f.template operator()<Mem, R32>();
+        if (reg == 8) return f.template operator()<Mem, R64>();
+        b.refuse("register is narrower than the memory type");
+    };
+    switch (t) {
+        case Type::B8:
+        case Type::U8:
+            return widths.template operator()<u8, u16, u32, u64>();
+        case Type::S8:
+            return widths.template operator()<std::int8_t, std::int16_t, std::int32_t, std::int64_t>();
+        case Type::B16:
+        case Type::U16:
+        case Type::F16:
+        case Type::BF16:
+            return widths.template operator()<u16, u16, u32, u64>();
+        case Type::S16:
+            return widths.template operator()<std::int16_t, std::int16_t, std::int32_t, std::int64_t>();
+        case Type::B32:
+        case Type::U32:
+        case Type::F32:
+            return widths.template operator()<u32, u16, u32, u64>();
+        case Type::S32:
+            return widths.template operator()<std::int32_t, std::int16_t, std::int32_t, std::int64_t>();
+        case Type::B64:
+        case Type::U64:
+        case Type::S64:
+        case Type::F64:
+            return widths.template operator()<u64, u16, u32, u64>();
+        default:
+            b.refuse("memory type not supported");
+    }
+}
+
+Space space_of(const InsnBuilder& b) {
+    if (b.has("global")) return Space::Global;
+    if (b.has("shared") || b.has("shared::cta")) return Space::Shared;
+    if (b.has("local")) return Space::Local;
+    if (b.has("const")) return Space::Const;
+    if (b.has("param") || b.has("param::entry") || b.has("param::func")) return Space::Param;
+    return Space::Generic;
+}
+
+// The element places: a vector {…} or one register. Returns the register width that all share.
+unsigned data_operands(InsnBuilder& b, const ptx::Operand& data, ptx::Type t, bool load) {
+    using Kind = ptx::Operand::Kind;
+    const bool vector = b.has("v2") || b.has("v4");
+    const std::size_t n = b.has("v4") ? 4 : b.has("v2") ? 2 : 1;
+    if (vector != (data.kind == Kind::Vector) || (vector && data.elements.size() != n))
+        b.refuse("number of elements does not fit");
+    const ptx::Operand* parts = vector ? data.elements.data() : &data;
+    unsigned width = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        const unsigned w = b.register_bytes(parts[i]);
+        if (w && width && w != width) b.refuse("registers of different widths");
+        if (w) width = w;
+    }
+    if (width == 0) width = std::max(2u, ptx::size_of(t));
+    Ref* places[4] = {&b.out.d, &b.out.b, &b.out.c, &b.out.e};
+    const ptx::Type container = width == 2 ? ptx::Type::B16 : width == 4 ? ptx::Type::B32 : ptx::Type::B64;
+    for (std::size_t i = 0; i < n; ++i) {
+        if (load)
+            *places[i] = parts[i].kind == Kind::None ? b.sink(width) : b.destination(parts[i], width);
+        else
+            *places[i] = b.source(parts[i], container);
+    }
+    b.out.aux = static_cast<std::uint16_t>(n);
+    return width;
+}
+
+template <Op O>
+void decode_param(InsnBuilder& b, const ptx::Operand& address, ptx::Type t, unsigned width) {
+    if (address.reg != ptx::Operand::no_register) b.refuse("parameters are addressed by name");
+    const unsigned bytes = (b.out.aux & form::elements) * ptx::size_of(t);
+    const auto place = b.function.parameter(address.symbol);
+    if (!place) b.refuse("no parameter '" + address.symbol + "'");
+    if (address.offset < 0 || static_cast<std::uint64_t>(address.offset) + bytes > place->bytes)
+        b.refuse("reaches beyond parameter '" + address.symbol + "'");
+    if (place->kernel) {
+        if (O == Op::Store) b.refuse("kernel parameters are read-only");
+        b.out.offset = static_cast<std::int64_t>(place->offset) + address.offset;
+        by_memory_type(b, t, width, [&]<class Mem, class Reg>() {
+            b.handlers({run_load_kernel_param<Mem, Reg>, run_load_kernel_param<Mem, Reg>});
+        });
+    } else {
+        b.out.a = place->storage;
+        b.out.stat = place->bytes;
+        b.out.offset = address.offset;
+        by_memory_type(b, t, width, [&]<class Mem, class Reg>() {
+            b.handlers({run_frame_param<O, Mem, Reg>, run_frame_param<O, Mem, Reg>});
+        });
+    }
+}
+
+template <Op O, Space S, class Mem, class Reg>
+Handlers access_handlers() {
+    return {run_access<O, S, Mem, Reg, true>, run_access<O, S, Mem, Reg, false>};
+}
+
+template <Op O>
+void decode_access(InsnBuilder& b) {
+    b.expect_operands(2, 2);
+    const ptx::Type t = b.type();
+    const ptx::Operand& address = b.operand(O == Op::Load ? 1 : 0);
+    const ptx::Operand& data = b.operand(O == Op::Load ? 0 : 1);
+    if (address.kind != ptx::Operand::Kind::Address) b.refuse("needs an address in brackets");
+    const unsigned width = data_operands(b, data, t, O == Op::Load);
+    const Space space = space_of(b);
+    if (space == Space::Param) return decode_param<O>(b, address, t, width);
+    if (space == Space::Const && O == Op::Store) b.refuse("constant memory is read-only");
+    const bool ordered = b.has("volatile") || b.has("acquire") || b.has("release") || b.has("relaxed") || b.has("mmio");
+    if (ordered) b.out.aux |= form::synchronises;
+    // Volatile accesses of shared memory are how old warp-synchronous code is written; they order nothing across
+    // blocks.
+    if (ordered && space != Space::Shared && space != Space::Local) b.function.synchronises_globally();
+    b.address(address, space, form::address32);
+    b.out.stat = b.function.statistics(space, O == Op::Load ? AccessClass::Load : AccessClass::Store);
+    by_memory_type(b, t, width, [&]<class Mem, class Reg>() {
+        switch (space) {
+            case Space::Global:
+                return b.handlers(access_handlers<O, Space::Global, Mem, Reg>());
+            case Space::Const:
+                return b.handlers(access_handlers<O, Space::Global, Mem, Reg>());
+            case Space::Shared:
+                return b.handlers(access_handlers<O, Space::Shared, Mem, Reg>());
+            case Space::Local:
+                return b.handlers(access_handlers<O, Space::Local, Mem, Reg>());
+            default:
+                return b.handlers(access_handlers<O, Space::Generic, Mem, Reg>());
+        }
+    });
+}
+
+// Blocks run one after the other or in turns, and lanes see memory in order: a fence has nothing to do, but it says
+// that the kernel means other blocks to see its writes.
+void run_fence(Warp& w, const Insn&, std::uint32_t) { ++w.sync_operations; }
+void decode_fence(InsnBuilder& b) {
+    if (!b.has("cta")) b.function.synchronises_globally();
+    b.handlers({run_fence, run_fence});
+}
+
+constexpr std::string_view
+    types = "b8 u8 s8 b16 u16 s16 b32 u32 s32 f32 b64 u64 s64 f64",
+    load_how =
+        "global shared shared::cta local const param param::entry param::func v2 v4 nc volatile relaxed acquire "
+        "cta cluster gpu sys mmio ca cg cs lu cv L1::no_allocate L1::evict_normal L1::evict_first L1::evict_last "
+        "L1::evict_unchanged L2::64B L2::128B L2::256B weak unified",
+    store_how =
+        "global shared shared::cta local param param::func v2 v4 volatile relaxed release "
+        "cta cluster gpu sys mmio wb cg cs wt L1::no_allocate L1::evict_normal L1::evict_first L1::evict_last "
+        "L1::evict_unchanged weak";
+constexpr OpcodeRow rows[] = {
+    {"ld", "", types, load_how, "loads", decode_access<Op::Load>},
+    {"ldu", "", types, load_how, "loads", decode_access<Op::Load>},
+    {"st", "", types, store_how, "stores", decode_access<Op::Store>},
+    {"membar", "", "", "cta gl sys", "memory fence", decode_fence},
+    {"fence", "", "", "cta cluster gpu sys sc acq_rel acquire release proxy alias async", "memory fence", decode_fence},
+};
+
+}  // namespace
+
+std::span<const OpcodeRow> memory_opcodes() { return rows; }
+
+std::uint32_t local_sectors(const Access& x, unsigned bytes) {
+    std::uint32_t total = 0;
+    for (unsigned i = 0; i < (bytes + 3) / 4; ++i) {
+        Access rows_of_words;
+        std::uint64_t physical[warp_size];
+        for (unsigned l = 0; l < warp_size; ++l) physical[l] = ((x.address[l] / 4 + i) * warp_size + l) * 4;
+        rows_of_words.collect<false>(physical, 0, x.mask, 4);
+        total += rows_of_words.sectors(4);
+    }
+    return total;
+}
+
+void raise_access(const Warp& w, const Insn& in, const Access& x, Space space, Op op, unsigned bytes) {
+    namespace error = device::error;
+    constexpr const char* op_names[] = {"load", "store", "atomic"};
+    const auto space_name = [&] {
+        switch (space) {
+            case Space::Shared:
+                return "shared";
+            case Space::Local:
+                return "local";
+            case Space::Param:
+                return "parameter";
+            default:
+                return "global";
+        }
+    }();
+    const auto what =
+        fmt::format("{} {} of {} byte{}", space_name, op_names[static_cast<int>(op)], bytes, bytes == 1 ? "" : "s");
+    unsigned lane = static_cast<unsigned>(std::countr_zero(x.mask));
+    const auto at = [&](auto&& wrong) {
+        for (std::uint32_t m = x.mask; m; m &= m - 1) {
+            const auto l = static_cast<unsigned>(std::countr_zero(m));
+            if (wrong(x.address[l])) {
+                lane = l;
+                return true;
+            }
+        }
+        return false;
+    };
+    const auto size = space == Space::Shared  ? w.block->shared_bytes
+                      : space == Space::Local ? std::uint64_t{w.local_stride}
+                                              : w.executor->param_bytes;
+    const GlobalMemory& memory = *w.executor->global;
+    const bool outside = at([&](std::uint64_t a) {
+        if (space != Space::Global) return !fits(a, a, 0, size, bytes);
+        const Allocation* found = memory.find(a);
+        return !found || !found->holds(a, bytes);
+    });
+    if (outside) {
+        const std::uint64_t a = x.address[lane];
+        const std::string where =
+            space == Space::Global ? fmt::format("at {:#x}: {}", a, memory.describe(a))
+            : a >= size
+                ? fmt::format("at offset {}: {} bytes past the end of the {} bytes there are", a, a - size, size)
+                : fmt::format("at offset {}: reaches beyond the {} bytes there are", a, size);
+        raise_at(w, &in, error::illegal_address, what + " out of bounds " + where, lane);
+    }
+    if (at([&](std::uint64_t a) { return a % bytes != 0; }))
+        raise_at(w, &in, error::misaligned_address,
+                 fmt::format("misaligned {}: address {:#x} is not a multiple of {}", what, x.address[lane], bytes),
+                 lane);
+    raise_at(w, &in, error::illegal_address,
+             fmt::format("{} to read-only memory: {}", what, memory.describe(x.address[lane])), lane);
+}
+
+}  // namespace warpgrade::vgpu

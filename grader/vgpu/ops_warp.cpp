@@ -1,0 +1,200 @@
+// Exchange between the lanes of a warp: shuffles, votes, matches, reductions. Lanes that are named in the member mask
+// but do not execute the instruction take no part.
+#include "vgpu/opcodes.hpp"
+
+namespace warpgrade::vgpu {
+namespace {
+
+enum Shuffle : std::uint16_t { Up = 0, Down = 1, Butterfly = 2, Index = 3 };
+
+// shfl.sync d|p, a, b, c: c holds a clamp value and a segment mask (bits 8–12).
+void run_shfl(Warp& w, const Insn& in, std::uint32_t mask) {
+    std::uint32_t source[warp_size];
+    std::memcpy(source, operand<std::uint32_t>(w, in.a), sizeof source);
+    auto* d = operand<std::uint32_t>(w, in.d);
+    const auto *b = operand<std::uint32_t>(w, in.b), *c = operand<std::uint32_t>(w, in.c);
+    std::uint32_t in_range = 0;
+    for_active(mask, [&](unsigned lane) {
+        const std::uint32_t bval = b[lane] & 31, cval = c[lane] & 31, segment = (c[lane] >> 8) & 31;
+        const std::uint32_t highest = (lane & segment) | (cval & ~segment), lowest = lane & segment;
+        std::uint32_t j = 0;
+        bool ok = false;
+        switch (in.aux) {
+            case Up:
+                j = lane - bval;
+                ok = static_cast<std::int32_t>(j) >= static_cast<std::int32_t>(highest);
+                break;
+            case Down:
+                j = lane + bval;
+                ok = j <= highest;
+                break;
+            case Butterfly:
+                j = lane ^ bval;
+                ok = j <= highest;
+                break;
+            default:
+                j = lowest | (bval & ~segment);
+                ok = j <= highest;
+                break;
+        }
+        if (!ok) j = lane;
+        in_range |= std::uint32_t{ok} << lane;
+        d[lane] = source[j & 31];
+    });
+    std::uint32_t& p = predicate(w, in.e);
+    p = (p & ~mask) | (in_range & mask);
+}
+
+template <Shuffle Kind>
+void decode_shfl(InsnBuilder& b) {
+    b.expect_operands(5, 5);
+    const ptx::Operand& d = b.operand(0);
+    const bool pair = d.kind == ptx::Operand::Kind::Pair && d.elements.size() == 2;
+    b.out.d = b.destination(pair ? d.elements[0] : d, 4);
+    b.out.e = pair ? b.predicate_destination(d.elements[1]) : b.sink(4);
+    b.out.a = b.source(1, ptx::Type::B32);
+    b.out.b = b.source(2, ptx::Type::B32);
+    b.out.c = b.source(3, ptx::Type::B32);
+    b.source(4, ptx::Type::B32);
+    b.out.aux = Kind;
+    b.handlers({run_shfl, run_shfl});
+}
+
+enum Vote : std::uint16_t { All = 0, Any = 1, Uniform = 2, Ballot = 3, negated = 4 };
+
+void run_vote(Warp& w, const Insn& in, std::uint32_t mask) {
+    const std::uint32_t members = operand<std::uint32_t>(w, in.b)[std::countr_zero(mask)] & mask;
+    const std::uint32_t holds = (predicate(w, in.a) ^ (in.aux & negated ? ~0u : 0u)) & members;
+    const unsigned kind = in.aux & 3;
+    if (kind == Ballot) {
+        for_lanes<false>(operand<std::uint32_t>(w, in.d), mask, [=](unsigned) { return holds; });
+        return;
+    }
+    const bool r = kind == All ? holds == members : kind == Any ? holds != 0 : holds == members || holds == 0;
+    std::uint32_t& d = predicate(w, in.d);
+    d = (d & ~mask) | (r ? mask : 0u);
+}
+
+template <Vote Kind>
+void decode_vote(InsnBuilder& b) {
+    b.expect_operands(3, 3);
+    bool negate = false;
+    b.out.a = b.predicate_source(b.operand(1), &negate);
+    b.out.b = b.source(2, ptx::Type::B32);
+    b.out.d = Kind == Ballot ? b.destination(0, 4) : b.predicate_destination(b.operand(0));
+    b.out.aux = static_cast<std::uint16_t>(Kind | (negate ? negated : 0));
+    b.handlers({run_vote, run_vote});
+}
+
+// match.any: lanes that hold the same value; match.all: the members if all agree, else 0.
+template <class T, bool EveryLane>
+void run_match(Warp& w, const Insn& in, std::uint32_t mask) {
+    const T* a = operand<T>(w, in.a);
+    auto* d = operand<std::uint32_t>(w, in.d);
+    const std::uint32_t members = operand<std::uint32_t>(w, in.b)[std::countr_zero(mask)] & mask;
+    std::uint32_t same[warp_size] = {};
+    for_active(mask, [&](unsigned l) { same[l] = ballot([&](unsigned o) { return a[o] == a[l]; }) & members; });
+    const bool agree = EveryLane && same[std::countr_zero(mask)] == members;
+    for_active(mask, [&](unsigned l) { d[l] = EveryLane ? (agree ? members : 0) : same[l]; });
+    if (EveryLane) {
+        std::uint32_t& p = predicate(w, in.e);
+        p = (p & ~mask) | (agree ? mask : 0u);
+    }
+}
+
+template <bool EveryLane>
+void decode_match(InsnBuilder& b) {
+    b.expect_operands(3, 3);
+    const ptx::Operand& d = b.operand(0);
+    const bool pair = d.kind == ptx::Operand::Kind::Pair && d.elements.size() == 2;
+    b.out.d = b.destination(pair ? d.elements[0] : d, 4);
+    b.out.e = pair ? b.predicate_destination(d.elements[1]) : b.sink(4);
+    b.out.a = b.source(1, b.type());
+    b.out.b = b.source(2, ptx::Type::B32);
+    const Handler h = ptx::size_of(b.type()) == 8 ? Handler{run_match<std::uint64_t, EveryLane>}
+                                                  : Handler{run_match<std::uint32_t, EveryLane>};
+    b.handlers({h, h});
+}
+
+struct Add {
+    template <class T>
+    static T apply(T a, T b) {
+        return static_cast<T>(static_cast<std::uint32_t>(a) + static_cast<std::uint32_t>(b));
+    }
+};
+struct Min {
+    template <class T>
+    static T apply(T a, T b) {
+        return a < b ? a : b;
+    }
+};
+struct Max {
+    template <class T>
+    static T apply(T a, T b) {
+        return a > b ? a : b;
+    }
+};
+struct And {
+    template <class T>
+    static T apply(T a, T b) {
+        return a & b;
+    }
+};
+struct Or {
+    template <class T>
+    static T apply(T a, T b) {
+        return a | b;
+    }
+};
+struct Xor {
+    template <class T>
+    static T apply(T a, T b) {
+        return a ^ b;
+    }
+};
+
+template <class Op, class T>
+void run_redux(Warp& w, const Insn& in, std::uint32_t mask) {
+    const T* a = operand<T>(w, in.a);
+    const std::uint32_t members = operand<std::uint32_t>(w, in.b)[std::countr_zero(mask)] & mask;
+    if (!members) return;
+    T r = a[std::countr_zero(members)];
+    for_active(members & (members - 1), [&](unsigned l) { r = Op::apply(r, a[l]); });
+    for_lanes<false>(operand<T>(w, in.d), mask, [=](unsigned) { return r; });
+}
+
+template <class Op>
+void decode_redux(InsnBuilder& b) {
+    b.expect_operands(3, 3);
+    b.out.d = b.destination(0, 4);
+    b.out.a = b.source(1, ptx::Type::B32);
+    b.out.b = b.source(2, ptx::Type::B32);
+    const Handler h =
+        b.type() == ptx::Type::S32 ? Handler{run_redux<Op, std::int32_t>} : Handler{run_redux<Op, std::uint32_t>};
+    b.handlers({h, h});
+}
+
+constexpr OpcodeRow rows[] = {
+    {"shfl", "sync up", "b32", "", "value of a lower lane", decode_shfl<Up>},
+    {"shfl", "sync down", "b32", "", "value of a higher lane", decode_shfl<Down>},
+    {"shfl", "sync bfly", "b32", "", "value of the lane with the number xor b", decode_shfl<Butterfly>},
+    {"shfl", "sync idx", "b32", "", "value of the lane with number b", decode_shfl<Index>},
+    {"vote", "sync all", "pred", "", "does it hold in all lanes", decode_vote<All>},
+    {"vote", "sync any", "pred", "", "does it hold in any lane", decode_vote<Any>},
+    {"vote", "sync uni", "pred", "", "is it the same in all lanes", decode_vote<Uniform>},
+    {"vote", "sync ballot", "b32", "", "lanes in which it holds", decode_vote<Ballot>},
+    {"match", "any sync", "b32 b64", "", "lanes with the same value", decode_match<false>},
+    {"match", "all sync", "b32 b64", "", "do all lanes hold the same value", decode_match<true>},
+    {"redux", "sync add", "u32 s32", "", "sum over lanes", decode_redux<Add>},
+    {"redux", "sync min", "u32 s32", "", "smallest over lanes", decode_redux<Min>},
+    {"redux", "sync max", "u32 s32", "", "largest over lanes", decode_redux<Max>},
+    {"redux", "sync and", "b32", "", "and over lanes", decode_redux<And>},
+    {"redux", "sync or", "b32", "", "or over lanes", decode_redux<Or>},
+    {"redux", "sync xor", "b32", "", "exclusive or over lanes", decode_redux<Xor>},
+};
+
+}  // namespace
+
+std::span<const OpcodeRow> warp_opcodes() { return rows; }
+
+}  // namespace warpgrade::vgpu

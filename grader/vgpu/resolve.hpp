@@ -1,0 +1,117 @@
+// From a warp-level access to host memory: bounds, alignment, state spaces, and what observers of memory need to know.
+// Every address that a kernel forms goes through here.
+#pragma once
+
+#include "device/address_space.hpp"
+#include "device/device.hpp"
+#include "vgpu/access.hpp"
+#include "vgpu/grid.hpp"
+
+namespace warpgrade::vgpu {
+
+enum class Op : std::uint8_t { Load, Store, Atomic };
+
+[[noreturn]] void raise_access(const Warp& w, const Insn& in, const Access& x, ptx::Space space, Op op, unsigned bytes);
+
+inline void count(Warp& w, std::uint32_t slot, std::uint64_t units, std::uint64_t conflicts = 0) {
+    MemoryStats& s = w.executor->memory[slot];
+    ++s.requests;
+    s.sectors_or_wavefronts += units;
+    s.conflicts += conflicts;
+}
+
+inline bool fits(std::uint64_t low, std::uint64_t high, std::uint64_t base, std::uint64_t size, unsigned bytes) {
+    return low >= base && bytes <= size && high - base <= size - bytes;
+}
+
+// Calls body(origin, access): origin + address is the host's place for each lane in access.mask. Twice or more when
+// lanes reach into different allocations.
+template <Op O, class F>
+inline void resolve_global(Warp& w, const Insn& in, std::uint32_t slot, const Access& x, unsigned bytes, F&& body) {
+    Executor& e = *w.executor;
+    if (x.misaligned) [[unlikely]]
+        raise_access(w, in, x, ptx::Space::Global, O, bytes);
+    const auto use = [&](Allocation& a, const Access& part, bool fresh) {
+        if (e.tracking) {
+            const std::uint8_t seen = a.touched.load(std::memory_order_relaxed);
+            constexpr std::uint8_t wanted = O == Op::Load ? Allocation::Read : Allocation::Written;
+            if (!(seen & wanted)) e.grid->first_touch(a, O != Op::Load);
+            if (O != Op::Load)
+                e.grid->note_store(e, a, part, bytes);
+            else if (seen & Allocation::Tracked)
+                e.grid->note_load(e, a, part, bytes);
+        } else if (fresh) {
+            a.touched.fetch_or(O == Op::Load ? Allocation::Read : Allocation::Written, std::memory_order_relaxed);
+        }
+        body(a.host - a.base, part);
+    };
+    Allocation* a = e.last_allocation[slot];
+    if (a && fits(x.low, x.high, a->base, a->bytes, bytes)) [[likely]]
+        return use(*a, x, false);
+    std::uint32_t rest = x.mask;
+    while (rest) {
+        const unsigned lane = static_cast<unsigned>(std::countr_zero(rest));
+        a = e.global->find(x.address[lane]);
+        if (!a || !a->holds(x.address[lane], bytes) || (O != Op::Load && a->read_only))
+            raise_access(w, in, x, ptx::Space::Global, O, bytes);
+        e.last_allocation[slot] = O != Op::Load && a->read_only ? nullptr : a;
+        std::uint32_t part = 0;
+        for_active(rest, [&](unsigned l) { part |= std::uint32_t{a->holds(x.address[l], bytes)} << l; });
+        if (part == x.mask) return use(*a, x, true);
+        Access some;
+        some.collect<false>(x.address, 0, part, bytes);
+        use(*a, some, true);
+        rest &= ~part;
+    }
+}
+
+template <Op O, class F>
+inline void resolve_shared(Warp& w, const Insn& in, const Access& x, unsigned bytes, F&& body) {
+    if (x.misaligned || !fits(x.low, x.high, 0, w.block->shared_bytes, bytes)) [[unlikely]]
+        raise_access(w, in, x, ptx::Space::Shared, O, bytes);
+    body(w.block->shared, x);
+}
+
+// Local memory is lane-major on the host; `x` holds each lane's own offsets.
+template <Op O, class F>
+inline void resolve_local(Warp& w, const Insn& in, const Access& x, unsigned bytes, F&& body) {
+    if (x.misaligned || !fits(x.low, x.high, 0, w.local_stride, bytes)) [[unlikely]]
+        raise_access(w, in, x, ptx::Space::Local, O, bytes);
+    Access lanes = x;
+    for (unsigned l = 0; l < warp_size; ++l) lanes.address[l] += std::uint64_t{l} * w.local_stride;
+    for (auto& g : lanes.group) g = Access::Kind::Other;
+    lanes.kind = Access::Kind::Other;
+    body(w.local, lanes);
+}
+
+// The hardware interleaves local memory by lane: word i of all lanes lies in one row of 128 bytes.
+std::uint32_t local_sectors(const Access& x, unsigned bytes);
+
+// Splits a generic access by the windows that its addresses lie in; calls body(space, access with addresses of that
+// space). Addresses outside every window go to Global, which explains them.
+template <class F>
+inline void split_generic(const Access& x, unsigned bytes, F&& body) {
+    namespace windows = device::address_space;
+    if (x.low >= windows::global_base) return body(ptx::Space::Global, x);
+    std::uint32_t rest = x.mask;
+    const auto part_in = [&](std::uint64_t base) {
+        std::uint32_t part = 0;
+        for_active(rest, [&](unsigned l) {
+            part |= std::uint32_t{x.address[l] >= base && x.address[l] < base + windows::window} << l;
+        });
+        rest &= ~part;
+        return part;
+    };
+    const auto run = [&](ptx::Space space, std::uint32_t part, std::uint64_t base) {
+        if (!part) return;
+        Access some;
+        some.collect<false>(x.address, -static_cast<std::int64_t>(base), part, bytes);
+        body(space, some);
+    };
+    run(ptx::Space::Shared, part_in(windows::shared_base), windows::shared_base);
+    run(ptx::Space::Local, part_in(windows::local_base), windows::local_base);
+    run(ptx::Space::Param, part_in(windows::param_base), windows::param_base);
+    run(ptx::Space::Global, rest, 0);
+}
+
+}  // namespace warpgrade::vgpu

@@ -1,0 +1,113 @@
+// The state of a running warp, block and host thread, as the handlers see it.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "vgpu/code.hpp"
+#include "vgpu/memory.hpp"
+
+namespace warpgrade::vgpu {
+
+class Grid;
+struct Executor;
+struct BlockState;
+
+// A fault of the program that runs: ends the launch with a CUDA error. `lane` is the first lane at fault.
+class Fault : public std::runtime_error {
+  public:
+    Fault(int error_code, const std::string& message, unsigned at_lane)
+        : std::runtime_error(message), code(error_code), lane(at_lane) {}
+    int code;
+    unsigned lane;
+    const Insn* insn = nullptr;  // where, if known
+    std::uint32_t warp = 0;      // index in its block
+};
+
+// Lanes of one warp that stand at the same place. A converged warp has one split.
+struct Split {
+    enum class State : std::uint8_t { Ready, AtBarrier, AtWarpSync };
+    std::uint32_t pc = 0;  // basic block
+    std::uint32_t mask = 0;
+    std::uint32_t frame = 0;  // index into Warp::frames
+    State state = State::Ready;
+    std::uint8_t barrier = 0;            // which one it waits at
+    bool deferred = false;               // let the others of this warp run first: it spins
+    std::uint32_t members = 0;           // AtWarpSync: the lanes that have to come
+    const Insn* waiting_insn = nullptr;  // the instruction that it waits at
+};
+
+struct Frame {
+    std::byte* registers = nullptr;
+    std::uint32_t function = 0;
+    std::uint32_t caller = 0;  // frame index
+    std::uint32_t return_pc = 0;
+    std::uint32_t call_site = 0;
+    std::uint32_t users = 0;  // lanes that have not returned; 0: free
+    std::uint32_t storage_bytes = 0;
+    std::uint32_t depth = 0;
+    std::uint32_t local_offset = 0;  // of this activation in each thread's local memory
+};
+
+struct Warp {
+    std::byte* base[4] = {};  // by Ref area: the running frame's registers, constants, specials, (none)
+    Executor* executor = nullptr;
+    BlockState* block = nullptr;
+    std::byte* local = nullptr;         // local memory of this warp: lane-major
+    std::uint32_t local_stride = 0;     // bytes of each lane's local memory
+    std::uint32_t index = 0;            // in the block
+    std::uint32_t live = 0;             // lanes that have not exited
+    std::uint32_t sync_operations = 0;  // atomics and volatile accesses since this warp was scheduled
+    std::uint64_t clock = 0;            // instructions that this warp has executed: %clock
+    std::uint32_t frame = 0;            // index of the running frame
+    std::vector<Split> splits;
+    std::vector<Frame> frames;
+    std::vector<AlignedBytes> frame_storage;  // of calls, by frame index
+};
+
+struct Barrier {
+    std::uint32_t arrived = 0;   // threads
+    std::uint32_t expected = 0;  // 0: all live threads of the block
+    std::uint32_t count = 0;     // bar.red: threads whose predicate holds
+};
+
+struct BlockState {
+    std::uint32_t x = 0, y = 0, z = 0;
+    std::uint64_t linear = 0;
+    std::byte* shared = nullptr;
+    std::uint64_t shared_bytes = 0;
+    std::uint32_t live_threads = 0;
+    std::vector<Warp> warps;
+    std::array<Barrier, 16> barriers{};
+    std::uint32_t warps_done = 0;
+    AlignedBytes storage;  // registers, specials and shared memory
+    HostPages local;       // of all warps
+};
+
+// What one host thread needs to execute blocks of a launch; counters are summed over executors afterwards.
+struct Executor {
+    Grid* grid = nullptr;
+    const Code* code = nullptr;
+    unsigned thread = 0;                       // index of the host thread
+    bool tracking = false;                     // blocks run in parallel: record what is read and written
+    std::vector<MemoryStats> memory;           // by Insn::stat
+    std::vector<Allocation*> last_allocation;  // by Insn::stat
+    std::vector<std::uint64_t> block_warps, block_threads, block_divergent;  // by basic block
+    std::uint64_t instructions = 0;                                          // not yet charged to the launch's budget
+    const std::byte* params = nullptr;
+    std::uint64_t param_bytes = 0;
+    GlobalMemory* global = nullptr;
+};
+
+template <class T>
+inline T* operand(const Warp& w, Ref ref) {
+    return reinterpret_cast<T*>(w.base[ref >> 30] + (ref & area::offset_mask));
+}
+
+inline std::uint32_t& predicate(const Warp& w, Ref ref) { return *operand<std::uint32_t>(w, ref); }
+
+}  // namespace warpgrade::vgpu
