@@ -142,8 +142,14 @@ def decode(raw: bytes) -> Result:
 
 
 def json_schema() -> bytes:
-    """Return the JSON Schema of a result, as docs/result.schema.json holds it."""
+    """Return the JSON Schema of a result, as docs/result.schema.json holds it.
+
+    All keys are required: a result is written with every key, also where it may be empty.
+    """
     schema = msgspec.json.schema(Result)
+    for definition in schema["$defs"].values():
+        definition["description"] = " ".join(definition["description"].split())
+        definition["required"] = list(definition["properties"])
     document = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Warpgrade result, version 1",

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import dataclass
 
 from rich import box
 from rich.console import Console
-from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -43,6 +43,7 @@ def show(console: Console, result: Result, *, show_hidden: bool = False) -> None
         _show_problem(console, result, width)
     else:
         console.print(_table(console, result.tests, width, show_hidden=show_hidden))
+        console.print()
     console.print(_summary(result), width=width)
 
 
@@ -63,9 +64,14 @@ def _table(console: Console, tests: list[TestResult], width: int, *, show_hidden
         table.add_row(
             Text(f"{symbol} {mark.word}", style=mark.style),
             _description(test, show_hidden=show_hidden),
-            Text(f"{number(test.points)}/{number(test.max_points)}", style=mark.style),
+            Text(f"{_earned(test)}/{number(test.max_points)}", style=mark.style),
         )
     return table
+
+
+def _earned(test: TestResult) -> str:
+    """Points that are not decided yet are no zero."""
+    return "?" if test.status in ("error", "pending") else number(test.points)
 
 
 def _kind(test: TestResult) -> str:
@@ -79,7 +85,10 @@ def _description(test: TestResult, *, show_hidden: bool) -> Text:
         text.append("  hidden", style="dim")
     if test.status == "pass" and test.points == test.max_points:
         for measured in test.measurements[:1]:
-            text.append(f"  {measured.name} {number(measured.value, 2)}{measured.unit}", style="dim")
+            text.append(
+                f"  {measured.name} {number(measured.value, 2)}{'×' if measured.unit == 'x' else ' ' + measured.unit}",
+                style="dim",
+            )
         return text
     # What a hidden test saw would tell its data.
     if test.message and (show_hidden or not test.hidden or test.status == "error"):
@@ -100,7 +109,8 @@ def _show_problem(console: Console, result: Result, width: int) -> None:
     )
     if problem.detail:
         # The compiler's own lines: not wrapped, so that they can be read and clicked as they are.
-        console.print(Padding(Text(problem.detail), (0, 0, 0, 2)), soft_wrap=True, highlight=False)
+        console.print(Text(textwrap.indent(problem.detail.rstrip(), "  ")), soft_wrap=True)
+        console.print()
     if problem.hint:
         console.print(Text.assemble(("hint: ", "cyan"), problem.hint), width=width)
     console.print()
@@ -119,9 +129,9 @@ def _summary(result: Result) -> Table:
     if score.pending_points:
         table.add_row("Pending", f"{number(score.pending_points)} points wait for a device that is not here")
     name = result.device.properties.get("name")
-    table.add_row("Device", f"{name} ({result.device.requested})" if name else result.device.requested)
+    table.add_row("Device", str(name or result.device.requested))
     if result.seed is not None and result.problem is None:
-        table.add_row("Seed", f"{result.seed}   replay with --seed {result.seed}")
+        table.add_row("Seed", f"--seed {result.seed} replays these inputs")
     if result.submission.ignored:
         table.add_row("Ignored", f"{', '.join(result.submission.ignored[:8])} (this lab does not take them)")
     if not result.sandboxed:

@@ -1,0 +1,81 @@
+"""Results that tests of reports and schema share."""
+
+from __future__ import annotations
+
+from warpgrade.result import (
+    DeviceInfo,
+    FileInfo,
+    LabInfo,
+    Measurement,
+    Problem,
+    Result,
+    Score,
+    Seconds,
+    SubmissionInfo,
+    TestResult,
+    Toolchain,
+)
+
+GRADED = Result(
+    lab=LabInfo(name="matmul", title="Matrix multiplication in shared memory"),
+    submission=SubmissionInfo(
+        name="hand-ins/jane",
+        digest="ab12",
+        files=[FileInfo(name="matmul.cu", bytes=2210, sha256="cd34")],
+        ignored=["old.cu"],
+    ),
+    status="error",
+    score=Score(points=58.3, max_points=100, percent=58.3, error_points=5, pending_points=10),
+    tests=[
+        TestResult("multiplies sizes that are multiples of the tile", "test", "pass", 30, 30, hidden=False),
+        TestResult(
+            "each element is loaded once per tile", "test", "fail", 0, 10, hidden=False,
+            message="16777216 sectors were loaded from global memory; at most 1048576 are needed",
+            hint="Which threads of a block need the same element?",
+        ),
+        TestResult(
+            "keeps NaN and infinity", "test", "fail", 0, 10, hidden=True,
+            message="C[5] is 0, expected NaN", hint="What is 0 times infinity?",
+        ),
+        TestResult(
+            "speed on 256 × 256", "speed", "pass", 8.3, 15, hidden=False,
+            message="2.66× as fast as the starter; points begin above 1×, all 15 at 4×", hint="Reuse what you load.",
+            measurements=[Measurement("speedup", 2.66, "x")],
+        ),
+        TestResult(
+            "speed on 512 × 512", "speed", "pass", 20, 20, hidden=False,
+            measurements=[Measurement("speedup", 4.52, "x")],
+        ),
+        TestResult("sizes of one", "test", "error", 0, 5, hidden=True, message="the device server did not start"),
+        TestResult("overlaps copies", "test", "pending", 0, 10, hidden=False),
+    ],
+    device=DeviceInfo(requested="auto", kind="vgpu", properties={"name": "NVIDIA H100 (virtual, 4 multiprocessors)"}),
+    started_at="2026-11-21T08:00:00Z",
+    seconds=Seconds(build=1.5, judge=2.25),
+    warpgrade="0.1.0",
+    seed=81985529216486895,
+    toolchain=Toolchain(nvcc="13.0.88", host_compiler="g++ 12.2.0", architecture="sm_90"),
+)  # fmt: skip
+
+REJECTED = Result(
+    lab=GRADED.lab,
+    submission=SubmissionInfo(name="hand-ins/joe"),
+    status="rejected",
+    score=Score(points=0, max_points=100, percent=0, error_points=0, pending_points=0),
+    tests=[],
+    device=DeviceInfo(requested="vgpu:h100", kind="vgpu"),
+    started_at="2026-11-21T08:00:00Z",
+    seconds=Seconds(build=0.6, judge=0),
+    sandboxed=False,
+    scope="public",
+    problem=Problem(
+        stage="compile",
+        message="matmul.cu does not compile (2 errors)",
+        detail="""\
+matmul.cu(22): error: identifier "flot" is undefined
+  void matmul(const float* A, flot* C, int m, int k, int n) {
+                              ^
+""",
+        hint="mend the first error first; later ones often follow from it",
+    ),
+)
