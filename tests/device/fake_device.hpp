@@ -1,0 +1,91 @@
+// A device without a GPU behind it: memory is a map, and kernels are C++ functions found by a part of their name. What
+// a kernel's name says (vecadd, reverse, store_to, …) it does, so that programs compiled by nvcc run on it as well.
+#pragma once
+
+#include <cstring>
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "device/address_space.hpp"
+#include "device/device.hpp"
+
+namespace warpgrade::device::testing {
+
+class FakeDevice : public Device {
+  public:
+    FakeDevice();
+
+    const DeviceProperties& properties() const override { return properties_; }
+    MemoryInfo memory_info() const override {
+        return {properties_.total_global_mem - used_, properties_.total_global_mem};
+    }
+    DevicePtr allocate(std::uint64_t bytes, std::string_view origin) override;
+    void free(DevicePtr address) override;
+    void write(DevicePtr destination, std::span<const std::byte> source) override {
+        std::memcpy(at(destination, source.size()), source.data(), source.size());
+    }
+    void read(DevicePtr source, std::span<std::byte> destination) override {
+        std::memcpy(destination.data(), at(source, destination.size()), destination.size());
+    }
+    void copy(DevicePtr destination, DevicePtr source, std::uint64_t bytes) override {
+        std::memmove(at(destination, bytes), at(source, bytes), bytes);
+    }
+    void fill(DevicePtr destination, std::uint8_t value, std::uint64_t bytes) override {
+        std::memset(at(destination, bytes), value, bytes);
+    }
+    std::optional<SymbolInfo> find_allocation(DevicePtr address) const override;
+    ModuleId load_module(std::span<const std::byte> image) override;
+    void unload_module(ModuleId module) override;
+    FunctionId find_function(ModuleId module, std::string_view name) override;
+    const FunctionInfo& function_info(FunctionId function) const override { return functions_.at(function).info; }
+    SymbolInfo find_symbol(ModuleId module, std::string_view name) override;
+    void launch(FunctionId function, const LaunchConfig& config, std::span<const std::byte> params) override;
+    Occupancy occupancy(FunctionId, std::uint32_t block_threads, std::uint64_t) const override {
+        return {2048 / block_threads, 1.0, "warps"};
+    }
+    std::vector<LaunchRecord> take_records() override { return std::exchange(records_, {}); }
+    std::string take_output() override { return std::exchange(output_, {}); }
+
+    std::vector<std::byte> last_image;
+    std::size_t live_allocations() const { return memory_.size(); }
+
+  private:
+    struct Run {
+        const LaunchConfig& config;
+        std::span<const std::byte> params;
+        FakeDevice& device;
+        template <class T>
+        T param(std::size_t offset) const {
+            T value;
+            std::memcpy(&value, params.subspan(offset).data(), sizeof value);
+            return value;
+        }
+    };
+    struct Function {
+        FunctionInfo info;
+        std::function<void(const Run&)> body;
+    };
+
+    std::byte* at(DevicePtr address, std::uint64_t bytes);
+    template <class T>
+    T* array(DevicePtr address, std::uint64_t count) {
+        return reinterpret_cast<T*>(at(address, count * sizeof(T)));
+    }
+    void add_kernels();
+
+    DeviceProperties properties_;
+    std::map<DevicePtr, std::vector<std::byte>> memory_;
+    std::map<ModuleId, std::map<std::string, DevicePtr, std::less<>>> modules_;
+    std::map<std::string, Function> kernels_;  // by the part of the mangled name
+    std::vector<Function> functions_;
+    std::vector<LaunchRecord> records_;
+    std::string output_;
+    std::uint64_t used_ = 0;
+    DevicePtr next_address_ = address_space::global_base;
+    ModuleId next_module_ = 1;
+};
+
+}  // namespace warpgrade::device::testing

@@ -1,0 +1,144 @@
+// The server with a client that does not keep to the protocol: an error reply or a closed connection, and the judge is
+// answered as if nothing had happened.
+#include "judge/catch.hpp"
+#include "session_fixture.hpp"
+
+using namespace warpgrade::device;
+using namespace warpgrade::device::testing;
+using wire::Op;
+using wire::Region;
+using wire::Writer;
+
+namespace {
+
+class HostileFixture : public ServerFixture {
+  public:
+    ~HostileFixture() {
+        const auto taken = judge.take();
+        CHECK(taken.at("ok") == true);
+        CHECK(taken.at("internal_error").is_null());
+    }
+    void check_closed_with_reason() {
+        CHECK(is_closed());
+        const auto taken = judge.take();
+        REQUIRE(taken.at("diagnostics").size() >= 1);
+        CHECK(taken.at("diagnostics").back().at("operation") == "protocol");
+    }
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(HostileFixture, "bytes that are no frame end the connection") {
+    const std::vector<std::byte> noise(100, std::byte{0x5A});
+    send_raw(noise);
+    check_closed_with_reason();
+}
+
+TEST_CASE_METHOD(HostileFixture, "a frame that claims to be huge ends the connection before it is read") {
+    wire::Header header;
+    header.sequence = 1;
+    header.size = 0xFFFFFFF0;
+    send_raw(std::as_bytes(std::span(&header, 1)));
+    check_closed_with_reason();
+}
+
+TEST_CASE_METHOD(HostileFixture, "an unknown operation ends the connection") {
+    send_frame(static_cast<Op>(9999), 1, {});
+    check_closed_with_reason();
+}
+
+TEST_CASE_METHOD(HostileFixture, "half a frame does not keep the judge waiting") {
+    wire::Header header;
+    header.sequence = 1;
+    header.size = 1000;
+    send_raw(std::as_bytes(std::span(&header, 1)).first(7));
+    CHECK(judge.take().at("ok") == true);
+    send_raw(std::as_bytes(std::span(&header, 1)).subspan(7));
+    CHECK(judge.take().at("ok") == true);
+    hang_up();
+}
+
+TEST_CASE_METHOD(HostileFixture, "a client that does not read its answer does not keep the judge waiting") {
+    const DevicePtr address = allocate(32 << 20);
+    send_frame(Op::read, ++sequence, transfer(Region::range(address, 32 << 20)).bytes());
+    CHECK(judge.take().at("ok") == true);
+    CHECK(judge.take().at("ok") == true);
+    hang_up();
+}
+
+TEST_CASE_METHOD(HostileFixture, "every operation survives an empty, a short and a long payload") {
+    const auto op = GENERATE(range(std::size_t{0}, wire::ops.size()));
+    const auto size = GENERATE(std::size_t{0}, std::size_t{1}, std::size_t{3}, std::size_t{17}, std::size_t{4096});
+    const auto fill = GENERATE(std::byte{0}, std::byte{1}, std::byte{0xFF});
+    send_frame(static_cast<Op>(op), 1, std::vector<std::byte>(size, fill));
+    try {
+        receive();
+    } catch (const std::exception&) {
+        hang_up();  // the server closed the connection
+    }
+}
+
+TEST_CASE_METHOD(HostileFixture, "handles that were never given out are refused") {
+    for (const std::uint32_t handle : {1u, 77u, 0xFFFFFFFFu}) {
+        CHECK(call(Op::synchronize_stream, Writer().put(handle)).status == error::invalid_resource_handle);
+        CHECK(call(Op::destroy_stream, Writer().put(handle)).status == error::invalid_resource_handle);
+        CHECK(call(Op::query_event, Writer().put(handle)).status == error::invalid_resource_handle);
+        CHECK(call(Op::destroy_event, Writer().put(handle)).status == error::invalid_resource_handle);
+        CHECK(call(Op::unload_module, Writer().put(handle)).status == error::invalid_resource_handle);
+        CHECK(call(Op::find_function, Writer().put(handle).put_string("x")).status == error::invalid_resource_handle);
+        CHECK(launch(handle, 1).status == error::invalid_device_function);
+    }
+    CHECK(call(Op::destroy_stream, Writer().put(0u)).status == error::invalid_resource_handle);
+}
+
+TEST_CASE_METHOD(HostileFixture, "arguments of the wrong size never reach a kernel") {
+    const FunctionId store = kernel("store_to");
+    CHECK(launch(store, 1).status == error::invalid_value);
+    CHECK(launch(store, 1, std::uint64_t{0}, std::uint64_t{0}).status == error::invalid_value);
+    CHECK(judge.take().at("launches").empty());
+}
+
+TEST_CASE_METHOD(HostileFixture, "requests out of order end the connection") {
+    sequence = 5;
+    send_frame(Op::memory_info, 7, {});
+    check_closed_with_reason();
+}
+
+TEST_CASE_METHOD(HostileFixture, "a request in the middle of a transfer ends the connection") {
+    const DevicePtr address = allocate(4 << 20);
+    CHECK(call(Op::write, transfer(Region::range(address, 4 << 20))).status == 0);
+    send_frame(Op::memory_info, ++sequence, {});
+    check_closed_with_reason();
+}
+
+TEST_CASE_METHOD(HostileFixture, "pieces of the wrong size or of no transfer end the connection") {
+    SECTION("no transfer") { send_frame(Op::data, 1, std::vector<std::byte>(10)); }
+    SECTION("too small") {
+        const DevicePtr address = allocate(4 << 20);
+        CHECK(call(Op::write, transfer(Region::range(address, 4 << 20))).status == 0);
+        send_frame(Op::data, sequence, std::vector<std::byte>(10));
+    }
+    SECTION("of another request") {
+        const DevicePtr address = allocate(4 << 20);
+        CHECK(call(Op::write, transfer(Region::range(address, 4 << 20))).status == 0);
+        send_frame(Op::data, sequence - 1, std::vector<std::byte>(wire::chunk_bytes));
+    }
+    SECTION("a small transfer without its data") {
+        const DevicePtr address = allocate(64);
+        send_frame(Op::write, ++sequence, transfer(Region::range(address, 64)).bytes());
+    }
+    check_closed_with_reason();
+}
+
+TEST_CASE_METHOD(HostileFixture, "a module that claims to be huge is refused without memory for it") {
+    CHECK(call(Op::load_module, Writer().put(std::uint64_t{1} << 40)).status == error::device_kernel_image_is_invalid);
+    CHECK(call(Op::load_module, Writer().put(std::uint64_t{200} << 20)).status == 0);  // announced, never sent
+    hang_up();
+}
+
+TEST_CASE_METHOD(HostileFixture, "streams and events are bounded") {
+    int status = 0;
+    for (int i = 0; i < 5000 && status == 0; ++i)
+        status = call(Op::create_stream, Writer().put(std::uint8_t{1})).status;
+    CHECK(status == error::memory_allocation);
+}

@@ -1,0 +1,8 @@
+// Catch2's main, for version 2 and version 3.
+#define CATCH_CONFIG_RUNNER
+#include "judge/catch.hpp"
+#if WG_CATCH_VERSION == 3
+#include <catch2/catch_session.hpp>
+#endif
+
+int main(int argc, char** argv) { return Catch::Session().run(argc, argv); }

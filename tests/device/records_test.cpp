@@ -1,0 +1,97 @@
+#include "device/records.hpp"
+
+#include "judge/catch.hpp"
+
+using namespace warpgrade::device;
+
+namespace {
+
+LaunchRecord sample() {
+    LaunchRecord record;
+    record.kernel = "_Z6vecaddPf";
+    record.demangled = "vecadd";
+    record.config.grid = {4, 2, 1};
+    record.config.block = {256, 1, 1};
+    record.config.dynamic_shared_bytes = 1024;
+    record.registers_per_thread = 40;
+    record.counters.inst_executed = 123456789012345;
+    record.occupancy = {8, 0.75, "registers"};
+    record.start_ns = 1.5;
+    record.duration_ns = 1000.25;
+    record.lines.push_back({"vecadd.cu", 7, {}});
+    record.lines.back().counters.global_load_sectors = 9;
+    return record;
+}
+
+}  // namespace
+
+TEST_CASE("a launch record survives JSON") {
+    const LaunchRecord record = sample();
+    const auto text = to_json(record).dump();
+    const LaunchRecord back = launch_record_from_json(nlohmann::json::parse(text));
+    CHECK(back.demangled == "vecadd");
+    CHECK(back.config.grid.y == 2);
+    CHECK(back.config.dynamic_shared_bytes == 1024);
+    CHECK(back.counters == record.counters);
+    CHECK(back.occupancy.limiter == "registers");
+    CHECK(back.duration_ns == 1000.25);
+    CHECK(back.lines.at(0).counters == record.lines.at(0).counters);
+    CHECK(back.error_code == 0);
+    CHECK(to_json(back) == to_json(record));
+    CHECK(to_json(record).at("lines").at(0).at("counters").size() == 1);  // zeros are left out
+}
+
+TEST_CASE("a failed launch keeps its error") {
+    LaunchRecord record = sample();
+    record.error_code = error::illegal_address;
+    record.error = "4 bytes past d";
+    const auto back = launch_record_from_json(to_json(record));
+    CHECK(back.error_code == error::illegal_address);
+    CHECK(back.error == "4 bytes past d");
+}
+
+TEST_CASE("records with hostile content are refused, never half read") {
+    const auto broken = [](auto&& change) {
+        auto json = to_json(sample());
+        change(json);
+        CHECK_THROWS_AS(launch_record_from_json(json), RecordError);
+    };
+    broken([](auto& j) { j = nlohmann::json::array(); });
+    broken([](auto& j) { j.erase("kernel"); });
+    broken([](auto& j) { j["kernel"] = 7; });
+    broken([](auto& j) { j["grid"] = {1, 2}; });
+    broken([](auto& j) { j["grid"] = {1, 2, -3}; });
+    broken([](auto& j) { j["grid"] = {1, 2, 4294967296}; });
+    broken([](auto& j) { j["registers_per_thread"] = 1.5; });
+    broken([](auto& j) { j["duration_ns"] = -1; });
+    broken([](auto& j) { j["duration_ns"] = "fast"; });
+    broken([](auto& j) { j["counters"]["inst_executed"] = -1; });
+    broken([](auto& j) { j["counters"]["made_up"] = 1; });
+    broken([](auto& j) { j["lines"] = "none"; });
+    broken([](auto& j) { j["lines"][0].erase("line"); });
+    broken([](auto& j) { j["error"] = {{"code", 0}, {"message", "fine"}}; });
+    broken([](auto& j) { j["cooperative"] = 1; });
+    broken([](auto& j) { j["occupancy"] = nullptr; });
+}
+
+TEST_CASE("device properties survive JSON") {
+    DeviceProperties properties;
+    properties.name = "GPU";
+    properties.major = 9;
+    properties.max_threads_dim = {1024, 1024, 64};
+    properties.clock_ghz = 1.98;
+    const auto back = properties_from_json(to_json(properties));
+    CHECK(back.name == "GPU");
+    CHECK(back.major == 9);
+    CHECK(back.max_threads_dim.z == 64);
+    CHECK(back.clock_ghz == 1.98);
+    auto json = to_json(properties);
+    json["warp_size"] = -32;
+    CHECK_THROWS_AS(properties_from_json(json), RecordError);
+}
+
+TEST_CASE("names that are not UTF-8 do not break a reply") {
+    LaunchRecord record = sample();
+    record.kernel = "\xff\xfe";
+    CHECK_NOTHROW(launch_record_from_json(nlohmann::json::parse(dump_line(to_json(record)))));
+}
