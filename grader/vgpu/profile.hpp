@@ -13,8 +13,8 @@
 
 namespace warpgrade::vgpu {
 
-class ProfileError : public std::runtime_error {
-    using std::runtime_error::runtime_error;
+class ProfileError : public std::invalid_argument {
+    using std::invalid_argument::invalid_argument;
 };
 
 struct Profile {
@@ -23,15 +23,9 @@ struct Profile {
 
     // One multiprocessor.
     double issue_per_cycle = 4;  // warp instructions
-    double shared_wavefronts_per_cycle = 1;
 
     // Latencies seen by one warp, in cycles.
     double arithmetic_latency = 4, shared_latency = 23, l1_latency = 33, l2_latency = 260, dram_latency = 600;
-
-    // Host side. Not scaled by slices: the bus is as long for a small device.
-    double launch_ns = 2500;        // from one kernel's end to the next one's start
-    double copy_latency_ns = 8000;  // of a copy from or to the host
-    double host_bytes_per_ns = 12;  // pageable host memory
 
     [[nodiscard]] int compute_capability() const { return properties.major * 10 + properties.minor; }
     // The architecture that programs for this device are compiled for. nvcc 13 knows none before 75; an older device

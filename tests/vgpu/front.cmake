@@ -4,7 +4,8 @@ add_executable(test-vgpu-front
   ${CMAKE_CURRENT_LIST_DIR}/front_main.cpp
   ${CMAKE_CURRENT_LIST_DIR}/occupancy_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/ptx_hostile_test.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/ptx_parser_test.cpp)
+  ${CMAKE_CURRENT_LIST_DIR}/ptx_parser_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/timing_test.cpp)
 # The reference for occupancy comes with the CUDA toolkit; without it that comparison is left out.
 find_path(WG_CUDA_INCLUDE cuda_occupancy.h HINTS $ENV{CUDA_HOME}/include /usr/local/cuda/include)
 if(WG_CUDA_INCLUDE)
