@@ -12,27 +12,77 @@ void Access::fill_inactive() {
     }
 }
 
+namespace {
+
+// The shape of eight lanes' addresses.
+#if defined(__AVX2__)
+Access::Kind group_kind(const std::uint64_t* a, unsigned bytes) {
+    const auto step = static_cast<long long>(bytes);
+    const __m256i base = _mm256_set1_epi64x(static_cast<long long>(a[0]));
+    const __m256i low = _mm256_sub_epi64(_mm256_load_si256(reinterpret_cast<const __m256i*>(a)), base);
+    const __m256i high = _mm256_sub_epi64(_mm256_load_si256(reinterpret_cast<const __m256i*>(a + 4)), base);
+    const __m256i any = _mm256_or_si256(low, high);
+    if (_mm256_testz_si256(any, any)) return Access::Kind::Uniform;
+    const __m256i wrong =
+        _mm256_or_si256(_mm256_xor_si256(low, _mm256_setr_epi64x(0, step, 2 * step, 3 * step)),
+                        _mm256_xor_si256(high, _mm256_setr_epi64x(4 * step, 5 * step, 6 * step, 7 * step)));
+    return _mm256_testz_si256(wrong, wrong) ? Access::Kind::Contiguous : Access::Kind::Other;
+}
+#else
+Access::Kind group_kind(const std::uint64_t* a, unsigned bytes) {
+    std::uint64_t not_uniform = 0, not_contiguous = 0;
+    for (unsigned l = 0; l < 8; ++l) {
+        const std::uint64_t distance = a[l] - a[0];
+        not_uniform |= distance;
+        not_contiguous |= distance ^ (std::uint64_t{l} * bytes);
+    }
+    return not_uniform == 0      ? Access::Kind::Uniform
+           : not_contiguous == 0 ? Access::Kind::Contiguous
+                                 : Access::Kind::Other;
+}
+#endif
+
+}  // namespace
+
 void Access::classify_groups(unsigned bytes) {
     kind = Kind::Other;
+    bool shaped = true;
+    for (unsigned g = 0; g < 4; ++g) {
+        group[g] = group_kind(address + 8 * g, bytes);
+        shaped &= group[g] != Kind::Other;
+    }
     std::uint64_t any = 0, lowest = address[0], highest = address[0];
-    for (unsigned l = 0; l < warp_size; ++l) {
-        any |= address[l];
-        lowest = address[l] < lowest ? address[l] : lowest;
-        highest = address[l] > highest ? address[l] : highest;
+    const auto include = [&](std::uint64_t a) {
+        any |= a;
+        lowest = a < lowest ? a : lowest;
+        highest = a > highest ? a : highest;
+    };
+    if (shaped) {  // the ends of each group say it all
+        for (unsigned g = 0; g < 4; ++g) {
+            include(address[8 * g]);
+            include(address[8 * g + 7]);
+        }
+    } else {
+        for (unsigned l = 0; l < warp_size; ++l) include(address[l]);
     }
     low = lowest;
     high = highest;
     misaligned = any & (bytes - 1);
+}
+
+std::uint32_t Access::sectors_of_groups() const {
+    std::uint64_t first[4], last[4];
+    std::uint32_t total = 0;
     for (unsigned g = 0; g < 4; ++g) {
-        const std::uint64_t* a = address + 8 * g;
-        std::uint64_t not_uniform = 0, not_contiguous = 0;
-        for (unsigned l = 0; l < 8; ++l) {
-            const std::uint64_t distance = a[l] - a[0];
-            not_uniform |= distance;
-            not_contiguous |= distance ^ (std::uint64_t{l} * bytes);
+        first[g] = address[8 * g] / sector_bytes;
+        last[g] = address[8 * g + 7] / sector_bytes;
+        for (std::uint64_t s = first[g]; s <= last[g]; ++s) {
+            bool seen = false;
+            for (unsigned h = 0; h < g; ++h) seen |= s >= first[h] && s <= last[h];
+            total += !seen;
         }
-        group[g] = not_uniform == 0 ? Kind::Uniform : not_contiguous == 0 ? Kind::Contiguous : Kind::Other;
     }
+    return total;
 }
 
 std::uint32_t Access::distinct_sectors() const {

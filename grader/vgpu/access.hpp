@@ -49,6 +49,8 @@ struct Access {
         if (kind == Kind::Contiguous)
             return static_cast<std::uint32_t>(((address[0] % sector_bytes) + warp_size * bytes + sector_bytes - 1) /
                                               sector_bytes);
+        if (group[0] != Kind::Other && group[1] != Kind::Other && group[2] != Kind::Other && group[3] != Kind::Other)
+            return sectors_of_groups();
         std::uint64_t changes = 0, falls = 0;
         for (unsigned l = 1; l < warp_size; ++l) {
             const std::uint64_t here = address[l] / sector_bytes, before = address[l - 1] / sector_bytes;
@@ -68,6 +70,7 @@ struct Access {
   private:
     void fill_inactive();
     void classify_groups(unsigned bytes);
+    [[nodiscard]] std::uint32_t sectors_of_groups() const;
     [[nodiscard]] std::uint32_t distinct_sectors() const;
     void set(Kind k, std::uint64_t lowest, std::uint64_t highest, unsigned bytes) {
         kind = k;

@@ -1,0 +1,237 @@
+#include "vgpu/virtual_gpu.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <thread>
+#include <utility>
+
+#include "vgpu/grid.hpp"
+#include "vgpu/module.hpp"
+#include "vgpu/occupancy.hpp"
+#include "vgpu/profile.hpp"
+#include "vgpu/timing.hpp"
+
+namespace warpgrade::vgpu {
+
+using device::DeviceError;
+namespace error = device::error;
+
+namespace {
+
+constexpr std::uint32_t default_slice = 4;  // multiprocessors
+
+Profile open_profile(const std::string& name) {
+    Profile p = find_profile(name);
+    if (name.find(':') != std::string::npos) return p;  // a slice was asked for
+    return p.properties.multi_processor_count > default_slice ? slice(p, default_slice) : p;
+}
+
+class VirtualGpu final : public device::Device {
+  public:
+    VirtualGpu(Profile profile, const VirtualGpuOptions& options)
+        : profile_(std::move(profile)),
+          options_(options),
+          memory_(options.memory_limit_bytes
+                      ? std::min<std::uint64_t>(options.memory_limit_bytes, profile_.properties.total_global_mem)
+                      : profile_.properties.total_global_mem) {
+        if (options_.threads == 0) options_.threads = std::max(1u, std::thread::hardware_concurrency());
+    }
+
+    [[nodiscard]] const device::DeviceProperties& properties() const override { return profile_.properties; }
+    [[nodiscard]] device::MemoryInfo memory_info() const override {
+        return {memory_.limit_bytes() - memory_.used_bytes(), memory_.limit_bytes()};
+    }
+
+    device::DevicePtr allocate(std::uint64_t bytes, std::string_view origin) override {
+        return memory_.allocate(bytes, origin).base;
+    }
+    void free(device::DevicePtr address) override { memory_.free(address); }
+    void write(device::DevicePtr destination, std::span<const std::byte> source) override {
+        if (source.empty()) return;
+        std::copy(source.begin(), source.end(), memory_.checked(destination, source.size(), "copy to the device"));
+    }
+    void read(device::DevicePtr source, std::span<std::byte> destination) override {
+        if (destination.empty()) return;
+        std::copy_n(memory_.checked(source, destination.size(), "copy from the device"), destination.size(),
+                    destination.data());
+    }
+    void copy(device::DevicePtr destination, device::DevicePtr source, std::uint64_t bytes) override {
+        if (bytes == 0) return;
+        std::byte* to = memory_.checked(destination, bytes, "copy on the device, destination");
+        const std::byte* from = memory_.checked(source, bytes, "copy on the device, source");
+        std::memmove(to, from, bytes);
+    }
+    void fill(device::DevicePtr destination, std::uint8_t value, std::uint64_t bytes) override {
+        if (bytes == 0) return;
+        std::memset(memory_.checked(destination, bytes, "memset"), value, bytes);
+    }
+    [[nodiscard]] std::optional<device::SymbolInfo> find_allocation(device::DevicePtr address) const override {
+        const Allocation* a = memory_.find(address);
+        if (!a) return std::nullopt;
+        return device::SymbolInfo{a->base, a->bytes};
+    }
+
+    device::ModuleId load_module(std::span<const std::byte> image) override {
+        modules_.emplace(next_module_, std::make_unique<LoadedModule>(image, profile_.compile_arch(), memory_));
+        return next_module_++;
+    }
+    void unload_module(device::ModuleId module) override {
+        std::erase_if(functions_, [module](const auto& f) { return f.second.module == module; });
+        if (modules_.erase(module) == 0) throw DeviceError(error::invalid_resource_handle, "no such module");
+    }
+    device::FunctionId find_function(device::ModuleId module, std::string_view name) override {
+        LoadedKernel& kernel = loaded(module).kernel(name);
+        for (const auto& [id, f] : functions_)
+            if (f.kernel == &kernel) return id;
+        functions_.emplace(next_function_, Function{module, &kernel});
+        return next_function_++;
+    }
+    [[nodiscard]] const device::FunctionInfo& function_info(device::FunctionId function) const override {
+        return find(function).kernel->info;
+    }
+    device::SymbolInfo find_symbol(device::ModuleId module, std::string_view name) override {
+        return loaded(module).symbol(name);
+    }
+
+    void launch(device::FunctionId function, const device::LaunchConfig& config,
+                std::span<const std::byte> params) override;
+
+    [[nodiscard]] device::Occupancy occupancy(device::FunctionId function, std::uint32_t block_threads,
+                                              std::uint64_t dynamic_shared_bytes) const override {
+        return vgpu::occupancy(profile_.properties, find(function).kernel->info, block_threads, dynamic_shared_bytes);
+    }
+
+    std::vector<device::LaunchRecord> take_records() override { return std::exchange(records_, {}); }
+    std::string take_output() override { return std::exchange(output_, {}); }
+
+  private:
+    struct Function {
+        device::ModuleId module;
+        LoadedKernel* kernel;
+    };
+
+    [[nodiscard]] LoadedModule& loaded(device::ModuleId id) const {
+        const auto it = modules_.find(id);
+        if (it == modules_.end()) throw DeviceError(error::invalid_resource_handle, "no such module");
+        return *it->second;
+    }
+    [[nodiscard]] const Function& find(device::FunctionId id) const {
+        const auto it = functions_.find(id);
+        if (it == functions_.end()) throw DeviceError(error::invalid_device_function, "no such kernel");
+        return it->second;
+    }
+    void check_configuration(const device::FunctionInfo& info, const device::LaunchConfig& config,
+                             const device::Occupancy& occupancy) const;
+
+    Profile profile_;
+    VirtualGpuOptions options_;
+    GlobalMemory memory_;
+    std::map<device::ModuleId, std::unique_ptr<LoadedModule>> modules_;
+    std::map<device::FunctionId, Function> functions_;
+    device::ModuleId next_module_ = 1;
+    device::FunctionId next_function_ = 1;
+    std::vector<device::LaunchRecord> records_;
+    std::string output_;
+};
+
+void VirtualGpu::check_configuration(const device::FunctionInfo& info, const device::LaunchConfig& config,
+                                     const device::Occupancy& occupancy) const {
+    const device::DeviceProperties& p = profile_.properties;
+    const auto name = readable_name(info.name);
+    const auto refuse = [&](int code, const std::string& why) {
+        throw DeviceError(code, fmt::format("launch of '{}': {}", name, why));
+    };
+    const auto dims = [&](const device::Dim3& d, const device::Dim3& most, const char* what) {
+        const std::uint32_t values[] = {d.x, d.y, d.z}, limits[] = {most.x, most.y, most.z};
+        for (int i = 0; i < 3; ++i) {
+            if (values[i] == 0)
+                refuse(error::invalid_configuration, fmt::format("{} has no extent in {}", what, "xyz"[i]));
+            if (values[i] > limits[i])
+                refuse(error::invalid_configuration,
+                       fmt::format("{}.{} is {}, the limit is {}", what, "xyz"[i], values[i], limits[i]));
+        }
+    };
+    dims(config.grid, p.max_grid_size, "grid");
+    dims(config.block, p.max_threads_dim, "block");
+    if (config.block.count() > p.max_threads_per_block)
+        refuse(error::invalid_configuration,
+               fmt::format("{} threads in a block ({}×{}×{}), the limit is {}", config.block.count(), config.block.x,
+                           config.block.y, config.block.z, p.max_threads_per_block));
+    if (config.block.count() > info.max_threads_per_block)
+        refuse(error::launch_out_of_resources,
+               fmt::format("{} threads in a block, the kernel was compiled for at most {}", config.block.count(),
+                           info.max_threads_per_block));
+    const std::uint64_t shared = info.static_shared_bytes + config.dynamic_shared_bytes;
+    if (config.dynamic_shared_bytes > p.shared_mem_per_block_optin || shared > p.shared_mem_per_block_optin)
+        refuse(error::invalid_value,
+               fmt::format("{} bytes of shared memory a block ({} static, {} dynamic), the limit is {}", shared,
+                           info.static_shared_bytes, config.dynamic_shared_bytes, p.shared_mem_per_block_optin));
+    if (occupancy.blocks_per_multiprocessor == 0)
+        refuse(error::launch_out_of_resources,
+               fmt::format(
+                   "a block of {} threads does not fit a multiprocessor: {} ({} registers a thread, {} bytes shared)",
+                   config.block.count(), occupancy.limiter, info.registers_per_thread, shared));
+    if (config.cooperative) {
+        const std::uint64_t most = std::uint64_t{occupancy.blocks_per_multiprocessor} * p.multi_processor_count;
+        if (config.grid.count() > most)
+            refuse(
+                error::cooperative_launch_too_large,
+                fmt::format("{} blocks in a cooperative launch, {} fit the device at once", config.grid.count(), most));
+    }
+}
+
+void VirtualGpu::launch(device::FunctionId id, const device::LaunchConfig& config, std::span<const std::byte> params) {
+    const Function& f = find(id);
+    const LoadedKernel& kernel = *f.kernel;
+    const device::FunctionInfo& info = kernel.info;
+    // An absurd block must not reach arithmetic on its size.
+    const std::uint64_t threads = std::min<std::uint64_t>(config.block.count(), 1u << 20);
+    const auto fit = occupancy(id, static_cast<std::uint32_t>(std::max<std::uint64_t>(threads, 1)),
+                               std::min<std::uint64_t>(config.dynamic_shared_bytes, 1u << 30));
+    check_configuration(info, config, fit);
+    if (params.size() < info.param_bytes)
+        throw DeviceError(error::invalid_value,
+                          fmt::format("launch of '{}': {} bytes of parameters, the kernel takes {}",
+                                      readable_name(info.name), params.size(), info.param_bytes));
+    LaunchLimits limits;
+    limits.threads = options_.threads;
+    limits.instructions = options_.instruction_limit;
+    limits.multiprocessors = profile_.properties.multi_processor_count;
+    limits.resident_blocks = fit.blocks_per_multiprocessor * limits.multiprocessors;
+    limits.dynamic_shared_bytes = static_cast<std::uint32_t>(config.dynamic_shared_bytes);
+    // The dynamic part begins at the next multiple of 16.
+    limits.shared_bytes = config.dynamic_shared_bytes
+                              ? (info.static_shared_bytes + 15) / 16 * 16 + limits.dynamic_shared_bytes
+                              : info.static_shared_bytes;
+    Grid grid(kernel.code, loaded(f.module).ptx(), config, limits, params, memory_);
+    const auto fault = grid.run();
+    device::LaunchRecord record;
+    record.kernel = info.name;
+    record.demangled = readable_name(info.name);
+    record.config = config;
+    record.registers_per_thread = info.registers_per_thread;
+    record.static_shared_bytes = info.static_shared_bytes;
+    record.counters = grid.counters;
+    record.occupancy = fit;
+    record.duration_ns = model_ns(profile_, config, grid.counters, fit, grid.touched_bytes);
+    record.lines = std::move(grid.lines);
+    if (fault) {
+        record.error_code = fault->code;
+        record.error = fault->message;
+    }
+    records_.push_back(std::move(record));
+    output_ += grid.output;
+    if (fault)
+        throw DeviceError(fault->code, fmt::format("kernel '{}': {}", readable_name(info.name), fault->message), true);
+}
+
+}  // namespace
+
+std::unique_ptr<device::Device> make_virtual_gpu(const std::string& profile, const VirtualGpuOptions& options) {
+    return std::make_unique<VirtualGpu>(open_profile(profile), options);
+}
+
+}  // namespace warpgrade::vgpu
