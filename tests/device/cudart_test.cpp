@@ -1,0 +1,167 @@
+// A program that nvcc compiled, linked with our runtime, against the device server: on the fake device, and on the
+// virtual GPU in a process of its own, as the judge starts it.
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+
+#include <cstdlib>
+
+#include "judge/catch.hpp"
+#include "session_fixture.hpp"
+
+using namespace warpgrade::device;
+using namespace warpgrade::device::testing;
+
+extern char** environ;
+
+namespace {
+
+// Starts a program with some of our descriptors under chosen numbers. Its stdout goes to a pipe, its stderr to ours.
+class Child {
+  public:
+    Child(std::vector<std::string> arguments, const std::vector<std::pair<int, int>>& descriptors,
+          const std::string& environment = "") {
+        int pipe_ends[2];
+        if (::pipe2(pipe_ends, O_CLOEXEC) != 0) throw std::runtime_error("pipe");
+        posix_spawn_file_actions_t actions;
+        posix_spawn_file_actions_init(&actions);
+        posix_spawn_file_actions_adddup2(&actions, pipe_ends[1], 1);
+        // First out of the way of each other's numbers.
+        std::vector<int> high;
+        for (const auto& [from, to] : descriptors) high.push_back(::fcntl(from, F_DUPFD_CLOEXEC, 100));
+        for (std::size_t i = 0; i < descriptors.size(); ++i)
+            posix_spawn_file_actions_adddup2(&actions, high[i], descriptors[i].second);
+        std::vector<char*> argv, envp;
+        for (std::string& argument : arguments) argv.push_back(argument.data());
+        argv.push_back(nullptr);
+        std::string setting = environment;
+        if (!setting.empty()) envp.push_back(setting.data());
+        envp.push_back(nullptr);
+        const int status = ::posix_spawn(&pid_, argv[0], &actions, nullptr, argv.data(), envp.data());
+        posix_spawn_file_actions_destroy(&actions);
+        ::close(pipe_ends[1]);
+        for (const int descriptor : high) ::close(descriptor);
+        output_ = pipe_ends[0];
+        if (status != 0) throw std::runtime_error("cannot start " + arguments[0]);
+    }
+    // Exit status and what it printed.
+    std::pair<int, std::string> wait() {
+        std::string text;
+        char buffer[4096];
+        for (ssize_t got; (got = ::read(output_, buffer, sizeof buffer)) > 0;)
+            text.append(buffer, static_cast<std::size_t>(got));
+        ::close(output_);
+        int status = 0;
+        ::waitpid(pid_, &status, 0);
+        return {WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status), text};
+    }
+
+  private:
+    pid_t pid_ = 0;
+    int output_ = -1;
+};
+
+struct Result {
+    int status = 0;
+    std::string output;
+    nlohmann::json taken;
+};
+
+std::string descriptor_setting() { return std::string(wire::descriptor_variable) + "=5"; }
+
+Result run_on_fake(const std::string& program, const std::string& check) {
+    SocketPair control, client;
+    FakeDevice device;
+    std::thread server([&] { Server(device, client.theirs, control.theirs).run(); });
+    Result result;
+    {
+        Judge judge(control.ours);
+        Child child({program, check}, {{client.ours, 5}}, descriptor_setting());
+        ::close(client.ours);
+        std::tie(result.status, result.output) = child.wait();
+        result.taken = judge.take();
+        judge.ask(R"({"op":"shutdown"})");
+    }
+    server.join();
+    return result;
+}
+
+Result run_on_virtual_gpu(const std::string& program, const std::string& check) {
+    SocketPair control, client;
+    Child server({WG_DEVICE_SERVER, "--device", "vgpu:h100", "--threads", "2", "--instructions", "100000000",
+                  "--client-fd", "4", "--control-fd", "3"},
+                 {{control.theirs, 3}, {client.theirs, 4}});
+    ::close(control.theirs), ::close(client.theirs);
+    Result result;
+    {
+        Judge judge(control.ours);
+        judge.ask(R"({"op":"hello"})");
+        Child child({program, check}, {{client.ours, 5}}, descriptor_setting());
+        ::close(client.ours);
+        std::tie(result.status, result.output) = child.wait();
+        result.taken = judge.take();
+        judge.ask(R"({"op":"shutdown"})");
+    }
+    CHECK(server.wait().first == 0);
+    return result;
+}
+
+using Runner = Result (*)(const std::string&, const std::string&);
+
+}  // namespace
+
+TEST_CASE("the runtime keeps CUDA's promises") {
+    const auto [where, run] =
+        GENERATE(table<const char*, Runner>({{"fake device", run_on_fake}, {"virtual GPU", run_on_virtual_gpu}}));
+    const std::string check =
+        GENERATE("vecadd", "symbol", "reverse", "copies", "errors", "fault", "streams", "queries", "threads", "reset");
+    const std::string program = GENERATE(WG_PROGRAM, WG_PROGRAM_PER_THREAD);
+    CAPTURE(where, check, program);
+    const Result result = run(program, check);
+    CHECK(result.output == "ok\n");
+    CHECK(result.status == 0);
+    CHECK(result.taken.at("internal_error").is_null());
+}
+
+TEST_CASE("the virtual GPU's records of a run are complete") {
+    const Result result = run_on_virtual_gpu(WG_PROGRAM, "vecadd");
+    REQUIRE(result.taken.at("launches").size() == 1);
+    const auto& launch = result.taken.at("launches")[0];
+    CHECK(launch.at("name") == "vecadd");
+    CHECK(launch.at("grid")[0] == 2735);
+    CHECK(launch.at("counters").at("global_load_requests") == 2 * 21876);
+    CHECK(launch.at("duration_ns").get<double>() > 0);
+    CHECK(launch.at("lines").size() > 0);
+    CHECK(result.taken.at("clock_ns").get<double>() > launch.at("duration_ns").get<double>());
+    CHECK(run_on_virtual_gpu(WG_PROGRAM, "vecadd").taken == result.taken);  // the same on every run
+}
+
+TEST_CASE("device-side printf reaches the program's stdout when it synchronises") {
+    const Runner run = GENERATE(Runner{run_on_fake}, Runner{run_on_virtual_gpu});
+    const Result result = run(WG_PROGRAM, "printf");
+    CHECK(result.output == "said 7\nok\n");
+    CHECK(result.taken.at("output") == "said 7\n");
+}
+
+TEST_CASE("a fault's explanation reaches the judge") {
+    const Runner run = GENERATE(Runner{run_on_fake}, Runner{run_on_virtual_gpu});
+    const Result result = run(WG_PROGRAM, "fault");
+    REQUIRE(result.taken.at("launches").size() == 1);
+    CHECK(result.taken.at("launches")[0].at("error").at("code") == error::illegal_address);
+}
+
+TEST_CASE("without a device every call says so") {
+    Child child({WG_PROGRAM, "nothing"}, {});
+    const auto [status, output] = child.wait();
+    CHECK(output == "ok\n");
+    CHECK(status == 0);
+}
+
+TEST_CASE("a program whose server dies gets errors, not a hang") {
+    SocketPair client;
+    Child child({WG_PROGRAM, "vecadd"}, {{client.ours, 5}}, descriptor_setting());
+    ::close(client.ours), ::close(client.theirs);
+    const auto [status, output] = child.wait();
+    CHECK(status == 1);
+    CHECK(output.find("cudaErrorDevicesUnavailable") != std::string::npos);
+}

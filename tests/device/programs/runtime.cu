@@ -1,0 +1,338 @@
+// An ordinary CUDA program, one check an argument: what a course's code expects of the runtime. It links
+// libwarpgrade_cudart.a; test-cudart runs it on the fake device and on the virtual GPU. Exit status 0 and a last line
+// "ok": everything held. To run one check by hand: test-cudart "the runtime keeps CUDA's promises".
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
+
+#define EXPECT(condition)                                                     \
+    do {                                                                      \
+        if (!(condition)) {                                                   \
+            std::printf("line %d: not so: %s\n", __LINE__, #condition);       \
+            std::exit(1);                                                     \
+        }                                                                     \
+    } while (0)
+#define EXPECT_ERROR(expected, ...)                                                                             \
+    do {                                                                                                        \
+        const cudaError_t got = (__VA_ARGS__);                                                                  \
+        if (got != (expected)) {                                                                                \
+            std::printf("line %d: %s gave %s\n", __LINE__, #__VA_ARGS__, cudaGetErrorName(got));                 \
+            std::exit(1);                                                                                       \
+        }                                                                                                       \
+    } while (0)
+#define OK(...) EXPECT_ERROR(cudaSuccess, __VA_ARGS__)
+
+__constant__ float factor;
+
+__global__ void vecadd(const float* a, const float* b, float* c, int n) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) c[i] = a[i] + b[i];
+}
+
+__global__ void scale(float* x, int n) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) x[i] *= factor;
+}
+
+__global__ void reverse(int* x, int n) {
+    extern __shared__ int shared[];
+    shared[threadIdx.x] = x[threadIdx.x];
+    __syncthreads();
+    x[threadIdx.x] = shared[n - 1 - threadIdx.x];
+}
+
+__global__ void store_to(int* p) { *p = 1; }
+
+__global__ void say(int value) { printf("said %d\n", value); }
+
+template <class T>
+T* upload(const std::vector<T>& host) {
+    T* device = nullptr;
+    OK(cudaMalloc(&device, host.size() * sizeof(T)));
+    OK(cudaMemcpy(device, host.data(), host.size() * sizeof(T), cudaMemcpyHostToDevice));
+    return device;
+}
+
+template <class T>
+std::vector<T> download(const T* device, std::size_t count) {
+    std::vector<T> host(count);
+    OK(cudaMemcpy(host.data(), device, count * sizeof(T), cudaMemcpyDeviceToHost));
+    return host;
+}
+
+void check_vecadd() {
+    const int n = 700'001;  // more than one piece of a transfer
+    std::vector<float> a(n), b(n);
+    for (int i = 0; i < n; ++i) a[i] = i, b[i] = 2 * i;
+    float *da = upload(a), *db = upload(b), *dc = nullptr;
+    OK(cudaMalloc(&dc, n * sizeof(float)));
+    vecadd<<<(n + 255) / 256, 256>>>(da, db, dc, n);
+    OK(cudaGetLastError());
+    OK(cudaDeviceSynchronize());
+    const auto c = download(dc, n);
+    for (int i = 0; i < n; ++i) EXPECT(c[i] == 3.0f * i);
+    OK(cudaFree(da)); OK(cudaFree(db)); OK(cudaFree(dc));
+    EXPECT_ERROR(cudaErrorInvalidValue, cudaFree(dc));
+}
+
+void check_symbol() {
+    const float two = 2;
+    float back = 0, *address = nullptr;
+    std::size_t bytes = 0;
+    OK(cudaMemcpyToSymbol(factor, &two, sizeof two));
+    OK(cudaMemcpyFromSymbol(&back, factor, sizeof back));
+    EXPECT(back == 2);
+    OK(cudaGetSymbolSize(&bytes, factor));
+    EXPECT(bytes == sizeof(float));
+    OK(cudaGetSymbolAddress(reinterpret_cast<void**>(&address), factor));
+    OK(cudaMemcpy(&back, address, sizeof back, cudaMemcpyDefault));
+    float* x = upload(std::vector<float>{1, 2, 3});
+    scale<<<1, 32>>>(x, 3);
+    EXPECT((download(x, 3) == std::vector<float>{2, 4, 6}));
+    EXPECT_ERROR(cudaErrorInvalidValue, cudaMemcpyToSymbol(factor, &two, 8));
+    EXPECT_ERROR(cudaErrorInvalidValue, cudaMemcpyToSymbol(factor, &two, 4, 4));
+    EXPECT_ERROR(cudaErrorInvalidMemcpyDirection, cudaMemcpyToSymbol(factor, &two, 4, 0, cudaMemcpyDeviceToHost));
+    EXPECT_ERROR(cudaErrorInvalidSymbol, cudaMemcpyToSymbol(back, &two, 4));
+}
+
+void check_reverse() {
+    int* x = upload(std::vector<int>{1, 2, 3, 4, 5});
+    reverse<<<1, 5, 5 * sizeof(int)>>>(x, 5);
+    EXPECT((download(x, 5) == std::vector<int>{5, 4, 3, 2, 1}));
+    reverse<<<1, 5, 60'000>>>(x, 5);
+    EXPECT_ERROR(cudaErrorInvalidValue, cudaGetLastError());
+    cudaFuncAttributes attributes;
+    OK(cudaFuncSetAttribute(reverse, cudaFuncAttributeMaxDynamicSharedMemorySize, 60'000));
+    OK(cudaFuncGetAttributes(&attributes, reverse));
+    EXPECT(attributes.maxDynamicSharedSizeBytes == 60'000);
+    EXPECT(attributes.maxThreadsPerBlock == 1024);
+    reverse<<<1, 5, 60'000>>>(x, 5);
+    OK(cudaGetLastError());
+    EXPECT((download(x, 5) == std::vector<int>{1, 2, 3, 4, 5}));
+}
+
+void check_copies() {
+    std::vector<int> a{1, 2, 3, 4}, b(4);
+    int* device = upload(a);
+    OK(cudaMemcpy(b.data(), a.data(), 16, cudaMemcpyHostToHost));
+    EXPECT(a == b);
+    EXPECT_ERROR(cudaErrorInvalidValue, cudaMemcpy(b.data(), a.data(), 16, cudaMemcpyHostToDevice));
+    EXPECT_ERROR(cudaErrorInvalidValue, cudaMemcpy(b.data(), a.data(), 16, cudaMemcpyDeviceToHost));
+    EXPECT_ERROR(cudaErrorInvalidValue, cudaMemcpy(device, a.data(), 16, cudaMemcpyDeviceToDevice));
+    EXPECT_ERROR(cudaErrorInvalidMemcpyDirection,
+                 cudaMemcpy(device, a.data(), 16, static_cast<cudaMemcpyKind>(7)));
+    EXPECT_ERROR(cudaErrorInvalidValue, cudaMemcpy(device, a.data(), 20, cudaMemcpyHostToDevice));
+    EXPECT_ERROR(cudaErrorInvalidValue, cudaMemcpy(nullptr, a.data(), 4, cudaMemcpyHostToDevice));
+    OK(cudaMemcpy(nullptr, a.data(), 0, cudaMemcpyHostToDevice));
+    EXPECT_ERROR(cudaErrorInvalidValue, cudaGetLastError());
+    OK(cudaGetLastError());
+    int* other = upload(std::vector<int>(4));
+    OK(cudaMemcpy(other, device, 16, cudaMemcpyDefault));
+    EXPECT(download(other, 4) == a);
+    OK(cudaMemset(other, 0xFF, 8));
+    EXPECT((download(other, 4) == std::vector<int>{-1, -1, 3, 4}));
+    EXPECT_ERROR(cudaErrorInvalidValue, cudaMemset(other, 0, 17));
+
+    std::vector<char> rows(3 * 5, 'x'), back(3 * 7, '.');
+    char* pitched = nullptr;
+    std::size_t pitch = 0;
+    OK(cudaMallocPitch(&pitched, &pitch, 5, 3));
+    EXPECT(pitch == 512);
+    OK(cudaMemset2D(pitched, pitch, 'm', 5, 3));
+    OK(cudaMemcpy2D(pitched, pitch, rows.data(), 5, 4, 3, cudaMemcpyHostToDevice));
+    OK(cudaMemcpy2D(back.data(), 7, pitched, pitch, 5, 3, cudaMemcpyDeviceToHost));
+    EXPECT(std::string(back.begin(), back.end()) == "xxxxm..xxxxm..xxxxm..");
+    EXPECT_ERROR(cudaErrorInvalidPitchValue,
+                 cudaMemcpy2D(pitched, pitch, rows.data(), 5, 6, 2, cudaMemcpyHostToDevice));
+
+    int* pinned = nullptr;
+    cudaPointerAttributes attributes;
+    OK(cudaMallocHost(&pinned, 64));
+    OK(cudaMemcpyAsync(pinned, device, 16, cudaMemcpyDeviceToHost));
+    OK(cudaDeviceSynchronize());
+    EXPECT(pinned[3] == 4);
+    OK(cudaPointerGetAttributes(&attributes, pinned));
+    EXPECT(attributes.type == cudaMemoryTypeHost);
+    OK(cudaPointerGetAttributes(&attributes, device + 1));
+    EXPECT(attributes.type == cudaMemoryTypeDevice && attributes.devicePointer == device + 1);
+    OK(cudaPointerGetAttributes(&attributes, &attributes));
+    EXPECT(attributes.type == cudaMemoryTypeUnregistered);
+    OK(cudaFreeHost(pinned));
+    EXPECT_ERROR(cudaErrorInvalidValue, cudaFreeHost(pinned));
+}
+
+void check_errors() {
+    int* x = upload(std::vector<int>{0});
+    OK(cudaGetLastError());
+    store_to<<<1, 2048>>>(x);
+    const cudaError_t wrong = cudaPeekAtLastError();  // depends on the device's age
+    EXPECT(wrong == cudaErrorInvalidConfiguration || wrong == cudaErrorInvalidValue);
+    EXPECT_ERROR(wrong, cudaGetLastError());
+    OK(cudaGetLastError());
+    store_to<<<0, 32>>>(x);
+    EXPECT(cudaGetLastError() != cudaSuccess);
+    OK(cudaDeviceSynchronize());
+    void* pointer = &x;
+    EXPECT_ERROR(cudaErrorMemoryAllocation, cudaMalloc(&pointer, std::size_t{1} << 50));
+    EXPECT(pointer == nullptr);
+    EXPECT_ERROR(cudaErrorInvalidDevice, cudaSetDevice(5));
+    EXPECT_ERROR(cudaErrorInvalidDevice, cudaPeekAtLastError());
+    std::thread([] { OK(cudaGetLastError()); }).join();  // each thread has its own
+    EXPECT_ERROR(cudaErrorInvalidDevice, cudaGetLastError());
+    EXPECT_ERROR(cudaErrorInvalidResourceHandle,
+                 cudaLaunchKernel(reinterpret_cast<void*>(check_errors), dim3(1), dim3(1), nullptr, 0, nullptr));
+    EXPECT_ERROR(cudaErrorInvalidResourceHandle, cudaStreamSynchronize(reinterpret_cast<cudaStream_t>(0x1000)));
+    EXPECT(std::string(cudaGetErrorString(cudaErrorIllegalAddress)) == "an illegal memory access was encountered");
+    EXPECT(std::string(cudaGetErrorName(cudaErrorNotSupported)) == "cudaErrorNotSupported");
+    EXPECT(std::string(cudaGetErrorName(static_cast<cudaError_t>(12345))) == "unrecognized error code");
+}
+
+void check_fault() {
+    int *x = upload(std::vector<int>{0}), count = 0;
+    store_to<<<1, 1>>>(reinterpret_cast<int*>(16));
+    OK(cudaGetLastError());  // the host cannot know yet
+    store_to<<<1, 1>>>(x);
+    OK(cudaGetLastError());
+    EXPECT_ERROR(cudaErrorIllegalAddress, cudaDeviceSynchronize());
+    EXPECT_ERROR(cudaErrorIllegalAddress, cudaGetLastError());
+    OK(cudaGetLastError());
+    EXPECT_ERROR(cudaErrorIllegalAddress, cudaMalloc(&x, 4));
+    EXPECT_ERROR(cudaErrorIllegalAddress, cudaMemcpy(&count, x, 4, cudaMemcpyDeviceToHost));
+    store_to<<<1, 1>>>(x);
+    EXPECT_ERROR(cudaErrorIllegalAddress, cudaGetLastError());
+    OK(cudaGetDeviceCount(&count));
+    EXPECT(count == 1);
+    OK(cudaDeviceReset());
+    EXPECT_ERROR(cudaErrorDevicesUnavailable, cudaMalloc(&x, 4));
+}
+
+void check_streams() {
+    cudaStream_t first, second;
+    cudaEvent_t start, middle, end, untimed;
+    float milliseconds = -1;
+    OK(cudaStreamCreate(&first));
+    OK(cudaStreamCreateWithPriority(&second, cudaStreamNonBlocking, -99));
+    int priority = 0;
+    OK(cudaStreamGetPriority(second, &priority));
+    EXPECT(priority == -5);
+    OK(cudaEventCreate(&start)); OK(cudaEventCreate(&middle)); OK(cudaEventCreate(&end));
+    OK(cudaEventCreateWithFlags(&untimed, cudaEventDisableTiming));
+    EXPECT_ERROR(cudaErrorInvalidResourceHandle, cudaEventElapsedTime(&milliseconds, start, end));
+    EXPECT_ERROR(cudaErrorInvalidResourceHandle, cudaGetLastError());
+    const int n = 4096;
+    float* x = upload(std::vector<float>(n, 1));
+    OK(cudaEventRecord(start, first));
+    vecadd<<<16, 256, 0, first>>>(x, x, x, n);
+    OK(cudaEventRecord(middle, first));
+    OK(cudaStreamWaitEvent(second, middle));
+    vecadd<<<16, 256, 0, second>>>(x, x, x, n);
+    OK(cudaEventRecord(end, second));
+    EXPECT_ERROR(cudaErrorNotReady, cudaStreamQuery(second));
+    OK(cudaGetLastError());
+    OK(cudaEventSynchronize(end));
+    OK(cudaEventQuery(end));
+    OK(cudaEventElapsedTime(&milliseconds, start, end));
+    EXPECT(milliseconds > 0 && milliseconds < 10);
+    float first_half = 0, second_half = 0;
+    OK(cudaEventElapsedTime(&first_half, start, middle)); OK(cudaEventElapsedTime(&second_half, middle, end));
+    EXPECT(first_half > 0 && second_half > 0 && first_half + second_half < milliseconds * 1.001f);
+    OK(cudaEventRecord(untimed)); OK(cudaEventSynchronize(untimed));
+    EXPECT_ERROR(cudaErrorInvalidResourceHandle, cudaEventElapsedTime(&milliseconds, start, untimed));
+    EXPECT(download(x, n)[n - 1] == 4);
+    bool called = false;
+    OK(cudaLaunchHostFunc(first, [](void* flag) { *static_cast<bool*>(flag) = true; }, &called));
+    OK(cudaStreamSynchronize(first));
+    EXPECT(called);
+    OK(cudaStreamDestroy(first)); OK(cudaStreamDestroy(second));
+    EXPECT_ERROR(cudaErrorInvalidResourceHandle, cudaStreamDestroy(first));
+    OK(cudaEventDestroy(start)); OK(cudaEventDestroy(end));
+    EXPECT_ERROR(cudaErrorInvalidResourceHandle, cudaEventRecord(end));
+}
+
+void check_queries() {
+    int count = 0, device = -1, value = 0, blocks = 0, block = 0;
+    OK(cudaGetDeviceCount(&count));
+    OK(cudaGetDevice(&device));
+    EXPECT(count == 1 && device == 0);
+    cudaDeviceProp properties;
+    OK(cudaGetDeviceProperties(&properties, 0));
+    EXPECT(properties.warpSize == 32 && properties.maxThreadsPerBlock == 1024 && properties.name[0] != 0);
+    EXPECT(properties.sharedMemPerBlock == 49152 && properties.multiProcessorCount > 0);
+    OK(cudaDeviceGetAttribute(&value, cudaDevAttrMultiProcessorCount, 0));
+    EXPECT(value == properties.multiProcessorCount);
+    EXPECT_ERROR(cudaErrorInvalidDevice, cudaDeviceGetAttribute(&value, cudaDevAttrWarpSize, 1));
+    OK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, vecadd, 256, 0));
+    EXPECT(blocks == properties.maxThreadsPerMultiProcessor / 256);
+    EXPECT_ERROR(cudaErrorInvalidValue, cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, vecadd, 0, 0));
+    OK(cudaOccupancyMaxPotentialBlockSize(&blocks, &block, vecadd));
+    EXPECT(block >= 32 && block <= 1024 && blocks > 0);
+    std::size_t free_bytes = 0, total_bytes = 0, limit = 0;
+    OK(cudaMemGetInfo(&free_bytes, &total_bytes));
+    EXPECT(free_bytes <= total_bytes && total_bytes > 0);
+    OK(cudaDeviceSetLimit(cudaLimitStackSize, 4096));
+    OK(cudaDeviceGetLimit(&limit, cudaLimitStackSize));
+    EXPECT(limit == 4096);
+    OK(cudaRuntimeGetVersion(&value));
+    EXPECT(value >= 13000);
+}
+
+void check_printf() {
+    say<<<1, 1>>>(7);
+    OK(cudaDeviceSynchronize());
+}
+
+// Launches from several threads, each with streams of its own.
+void check_threads() {
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 4; ++t)
+        threads.emplace_back([t] {
+            cudaStream_t stream;
+            OK(cudaStreamCreate(&stream));
+            for (int round = 0; round < 20; ++round) {
+                const int n = 1000 + t;
+                float* x = upload(std::vector<float>(n, static_cast<float>(t)));
+                vecadd<<<(n + 255) / 256, 256, 0, stream>>>(x, x, x, n);
+                OK(cudaStreamSynchronize(stream));
+                EXPECT(download(x, n)[n - 1] == 2.0f * t);
+                OK(cudaFree(x));
+            }
+        });
+    for (std::thread& thread : threads) thread.join();
+}
+
+void check_reset() {
+    float two = 2;
+    OK(cudaMemcpyToSymbol(factor, &two, sizeof two));
+    OK(cudaDeviceReset());
+    OK(cudaMemcpyFromSymbol(&two, factor, sizeof two));
+    EXPECT(two == 0);  // loaded anew
+    float* x = upload(std::vector<float>{1});
+    vecadd<<<1, 1>>>(x, x, x, 1);
+    EXPECT(download(x, 1)[0] == 2);
+}
+
+void check_nothing() {
+    int count = -1;
+    void* pointer = nullptr;
+    EXPECT_ERROR(cudaErrorNoDevice, cudaGetDeviceCount(&count));
+    EXPECT(count == 0);
+    EXPECT_ERROR(cudaErrorNoDevice, cudaMalloc(&pointer, 4));
+    store_to<<<1, 1>>>(nullptr);
+    EXPECT_ERROR(cudaErrorNoDevice, cudaGetLastError());
+}
+
+int main(int argc, char** argv) {
+    const std::map<std::string, void (*)()> checks = {
+        {"vecadd", check_vecadd},   {"symbol", check_symbol},   {"reverse", check_reverse}, {"copies", check_copies},
+        {"errors", check_errors},   {"fault", check_fault},     {"streams", check_streams}, {"queries", check_queries},
+        {"printf", check_printf},   {"threads", check_threads}, {"reset", check_reset},     {"nothing", check_nothing},
+    };
+    if (argc != 2 || checks.count(argv[1]) == 0) return 2;
+    checks.at(argv[1])();
+    std::printf("ok\n");
+    return 0;
+}
