@@ -13,11 +13,21 @@ std::string describe(const CallSpec& spec) {
         if (i) text += ", ";
         const char* type = wire::name_of(argument.type);
         switch (argument.kind) {
-            case wire::Kind::scalar: text += argument.text; break;
-            case wire::Kind::in: text += fmt::format("in {} {}", argument.count, type); break;
-            case wire::Kind::out: text += fmt::format("out {} {}", argument.count, type); break;
-            case wire::Kind::inout: text += fmt::format("inout {} {}", argument.count, type); break;
-            case wire::Kind::null_pointer: text += "nullptr"; break;
+            case wire::Kind::scalar:
+                text += argument.text;
+                break;
+            case wire::Kind::in:
+                text += fmt::format("in {} {}", argument.count, type);
+                break;
+            case wire::Kind::out:
+                text += fmt::format("out {} {}", argument.count, type);
+                break;
+            case wire::Kind::inout:
+                text += fmt::format("inout {} {}", argument.count, type);
+                break;
+            case wire::Kind::null_pointer:
+                text += "nullptr";
+                break;
         }
     }
     return text + ')';

@@ -1,5 +1,5 @@
-// What a test passes to the student's function: in(x), out<T>(n), inout(x), scalars and nullptr. The function's own type
-// checks them when the test is compiled.
+// What a test passes to the student's function: in(x), out<T>(n), inout(x), scalars and nullptr. The function's own
+// type checks them when the test is compiled.
 #pragma once
 
 #include <cstddef>
@@ -97,7 +97,8 @@ struct Buffer<Out<T>> {
 
 template <class Parameter, class Argument>
 ArgumentData marshal_scalar(Argument argument) {
-    static_assert(std::is_arithmetic_v<Parameter>, "the function takes a pointer here: pass in(…), out<T>(…) or inout(…)");
+    static_assert(std::is_arithmetic_v<Parameter>,
+                  "the function takes a pointer here: pass in(…), out<T>(…) or inout(…)");
     const auto value = static_cast<Parameter>(argument);
     if constexpr (std::is_integral_v<Argument> && std::is_integral_v<Parameter>) {
         if (static_cast<Argument>(value) != argument || (value < Parameter{}) != (argument < Argument{}))
@@ -177,8 +178,10 @@ auto output_of(const std::vector<std::vector<std::byte>>& outputs, std::size_t& 
 // A single value stays alone; several make a tuple in the order of the parameters, a returned value first.
 template <class Tuple>
 auto unwrap(Tuple&& tuple) {
-    if constexpr (std::tuple_size_v<std::remove_cvref_t<Tuple>> == 1) return std::get<0>(std::forward<Tuple>(tuple));
-    else return std::forward<Tuple>(tuple);
+    if constexpr (std::tuple_size_v<std::remove_cvref_t<Tuple>> == 1)
+        return std::get<0>(std::forward<Tuple>(tuple));
+    else
+        return std::forward<Tuple>(tuple);
 }
 
 template <class Result, class... Arguments>

@@ -30,15 +30,16 @@ std::string Differences::place(std::size_t index) const {
 
 void Differences::add(std::size_t index, std::string expected, std::string got, double tolerance) {
     ++count_;
-    shown_.push_back(fmt::format("{} expected {}, got {}", place(index), expected, got));
+    places_.push_back(place(index));
+    shown_.push_back(fmt::format("expected {}, got {}", expected, got));
     if (tolerance > 0) shown_.back() += fmt::format(" (tolerance {:.2g})", tolerance);
 }
 
 std::string Differences::message(std::size_t size) const {
-    if (size == 1 && shown_.size() == 1) return shown_[0].substr(shown_[0].find(' ') + 1);
+    if (size == 1) return shown_[0];
     std::string text = fmt::format("{} of {} elements {} wrong", count_, size, count_ == 1 ? "is" : "are");
     if (rows_ * columns_ == size && columns_ != 0) text += fmt::format(" ({} × {})", rows_, columns_);
-    for (const auto& line : shown_) text += "\n  " + line;
+    for (std::size_t i = 0; i < shown_.size(); ++i) text += "\n  " + places_[i] + ' ' + shown_[i];
     if (count_ > shown_.size()) text += "\n  …";
     return text;
 }

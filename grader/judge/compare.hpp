@@ -17,8 +17,8 @@ struct Expected {
     std::vector<double> value, bound;
 };
 
-// gamma_k = k·u / (1 − k·u), u = 2^-24: a sum of k products in float, in any order and with or without FMA, is off by at
-// most gamma_k · Σ |a_i·b_i| (Higham, Accuracy and Stability of Numerical Algorithms, section 3.1).
+// gamma_k = k·u / (1 − k·u), u = 2^-24: a sum of k products in float, in any order and with or without FMA, is off by
+// at most gamma_k · Σ |a_i·b_i| (Higham, Accuracy and Stability of Numerical Algorithms, section 3.1).
 double gamma(double k);
 // That bound for one dot product of k terms. Allows for the oracle's own rounding and for products that underflow.
 // Operands rounded to half precision exceed it for k up to a few hundred: their error is about 2^-11/√k · Σ |a_i·b_i|.
@@ -39,14 +39,16 @@ class Differences {
   private:
     [[nodiscard]] std::string place(std::size_t index) const;
     std::size_t rows_, columns_, count_ = 0;
-    std::vector<std::string> shown_;
+    std::vector<std::string> places_, shown_;  // of the first few
 };
 
 std::string format(double value, bool is_float);
 template <class T>
 std::string to_text(T value) {
-    if constexpr (std::is_floating_point_v<T>) return format(static_cast<double>(value), sizeof(T) == 4);
-    else return std::to_string(value);
+    if constexpr (std::is_floating_point_v<T>)
+        return format(static_cast<double>(value), sizeof(T) == 4);
+    else
+        return std::to_string(value);
 }
 
 // The last message of a matcher, for the verdict (Catch2's own message would print whole vectors).
@@ -82,7 +84,8 @@ class Near : public Shaped<Near> {
         for (std::size_t i = 0; i < got.size(); ++i) {
             if (is_near(static_cast<double>(got[i]), expected_.value[i], bound(i))) continue;
             if (differences.wants_more())
-                differences.add(i, detail::format(expected_.value[i], sizeof(T) <= 4), detail::to_text(got[i]), bound(i));
+                differences.add(i, detail::format(expected_.value[i], sizeof(T) <= 4), detail::to_text(got[i]),
+                                bound(i));
             else
                 differences.count_only();
         }
@@ -90,7 +93,9 @@ class Near : public Shaped<Near> {
         return differences.empty();
     }
     template <class T>
-    bool match(const T& got) const requires std::is_arithmetic_v<T> { return match(std::vector<T>{got}); }
+    bool match(const T& got) const requires std::is_arithmetic_v<T> {
+        return match(std::vector<T>{got});
+    }
 
     [[nodiscard]] std::string toString() const { return "is near the expected values"; }
 

@@ -12,17 +12,28 @@ namespace {
 
 const char* signal_text(std::uint32_t number) {
     switch (number) {
-        case SIGSEGV: return "segmentation fault";
-        case SIGBUS: return "bus error";
-        case SIGFPE: return "arithmetic exception, such as a whole number divided by zero";
-        case SIGILL: return "illegal instruction";
-        case SIGABRT: return "abort: an exception that nothing caught, a failed assert or a damaged heap";
-        case SIGTRAP: return "trap";
-        case SIGSYS: return "forbidden system call";
-        case SIGXCPU: return "too much processor time";
-        case SIGXFSZ: return "too large a file";
-        case SIGKILL: return "killed, for example for using too much memory or processor time";
-        default: return "a signal";
+        case SIGSEGV:
+            return "segmentation fault";
+        case SIGBUS:
+            return "bus error";
+        case SIGFPE:
+            return "arithmetic exception, such as a whole number divided by zero";
+        case SIGILL:
+            return "illegal instruction";
+        case SIGABRT:
+            return "abort: an exception that nothing caught, a failed assert or a damaged heap";
+        case SIGTRAP:
+            return "trap";
+        case SIGSYS:
+            return "forbidden system call";
+        case SIGXCPU:
+            return "too much processor time";
+        case SIGXFSZ:
+            return "too large a file";
+        case SIGKILL:
+            return "killed, for example for using too much memory or processor time";
+        default:
+            return "a signal";
     }
 }
 
@@ -42,8 +53,10 @@ std::string where(const wire::Reply& reply, const CallSpec& spec) {
         return fmt::format(": host code accessed memory {} bytes beyond the end of {}", reply.distance,
                            name_argument(spec, reply.argument));
     if (device::address_space::is_device_address(reply.address))
-        return fmt::format(": host code dereferenced the device pointer 0x{:x}; device memory is reached by kernels "
-                           "and cudaMemcpy only", reply.address);
+        return fmt::format(
+            ": host code dereferenced the device pointer 0x{:x}; device memory is reached by kernels "
+            "and cudaMemcpy only",
+            reply.address);
     if (reply.address < 65536) return ": host code dereferenced a null pointer";
     return fmt::format(" at address 0x{:x}", reply.address);
 }
@@ -64,7 +77,8 @@ std::string explain(const wire::Reply& reply, const CallSpec& spec) {
     switch (reply.status) {
         case wire::Status::crashed:
             return fmt::format("your program crashed ({}){}", signal_text(reply.signal), where(reply, spec));
-        case wire::Status::threw: return fmt::format("{} threw an exception: {}", spec.function, text);
+        case wire::Status::threw:
+            return fmt::format("{} threw an exception: {}", spec.function, text);
         case wire::Status::wrote_before:
             return fmt::format("your program wrote to memory {} bytes before the start of {}", reply.distance,
                                name_argument(spec, reply.argument));
@@ -75,7 +89,8 @@ std::string explain(const wire::Reply& reply, const CallSpec& spec) {
         case wire::Status::bad_arguments:
             return fmt::format("{} cannot be called as the test does: {}", spec.function, text);
         case wire::Status::ready:
-        case wire::Status::returned: break;
+        case wire::Status::returned:
+            break;
     }
     return "your program wrote to the judge's connection";
 }

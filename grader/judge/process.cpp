@@ -18,9 +18,7 @@
 namespace warpgrade::judge {
 namespace {
 
-[[noreturn]] void fail(const std::string& what) {
-    throw InfrastructureError(what + ": " + std::strerror(errno));
-}
+[[noreturn]] void fail(const std::string& what) { throw InfrastructureError(what + ": " + std::strerror(errno)); }
 
 // High numbers never collide with those that a child is to get.
 Descriptor raised(int fd) {

@@ -1,5 +1,5 @@
-// The only file that holds Catch2's own code (version 2 compiles it from its header), so that a lab's tests compile fast.
-// A reporter turns Catch2's events into verdicts.
+// The only file that holds Catch2's own code (version 2 compiles it from its header), so that a lab's tests compile
+// fast. A reporter turns Catch2's events into verdicts.
 #define CATCH_CONFIG_RUNNER
 #include "judge/catch.hpp"
 
@@ -60,7 +60,6 @@ class VerdictReporter : public ReporterBase {
     void assertionStarting(const Catch::AssertionInfo&) override {}
 
     EndedResult assertionEnded(const Catch::AssertionStats& stats) override {
-        run.current.checked();
         const auto& result = stats.assertionResult;
         if (!result.isOk()) report(result, stats.infoMessages);
         context().mismatch.clear();
@@ -70,6 +69,7 @@ class VerdictReporter : public ReporterBase {
 
     void testCaseEnded(const Catch::TestCaseStats& stats) override {
         auto& current = run.current;
+        current.checked(stats.totals.assertions.total());
         run.verdicts->write(current.end());
         ++run.cases;
         if (run.progress) std::fprintf(stderr, "%-5s %s\n", current.status(), current.name().c_str());

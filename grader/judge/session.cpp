@@ -76,11 +76,15 @@ void Session::wait_until_ready(const CallSpec& spec, Clock::time_point deadline)
 // Returns with the reply to the current call; the greeting has number 0.
 void Session::wait_for_reply(const CallSpec& spec, Clock::time_point deadline, wire::Reply& reply) {
     switch (worker_.receive(reply, deadline)) {
-        case WorkerProcess::Event::gone: worker_is_gone(spec);
+        case WorkerProcess::Event::gone:
+            worker_is_gone(spec);
         // The device may be in the middle of the kernel that takes too long: it is not asked.
-        case WorkerProcess::Event::timed_out: throw SubmissionFailure(out_of_time(options_));
-        case WorkerProcess::Event::malformed: fail("your program wrote to the judge's connection", true);
-        case WorkerProcess::Event::reply: break;
+        case WorkerProcess::Event::timed_out:
+            throw SubmissionFailure(out_of_time(options_));
+        case WorkerProcess::Event::malformed:
+            fail("your program wrote to the judge's connection", true);
+        case WorkerProcess::Event::reply:
+            break;
     }
     if (reply.status == wire::Status::crashed) fail(explain(reply, spec), true);
     if (reply.sequence != sequence_) fail("your program wrote to the judge's connection", true);
@@ -88,8 +92,7 @@ void Session::wait_for_reply(const CallSpec& spec, Clock::time_point deadline, w
 
 void Session::worker_is_gone(const CallSpec& spec) {
     const int code = worker_.exit_code();
-    if (!worker_.started())
-        throw InfrastructureError("the sandbox did not start: " + tame(worker_.output()));
+    if (!worker_.started()) throw InfrastructureError("the sandbox did not start: " + tame(worker_.output()));
     fail(explain_exit(code, spec), true);
 }
 

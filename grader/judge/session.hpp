@@ -1,5 +1,5 @@
-// One session: a device server and a worker that is connected to it. It serves the calls of one test case, and ends with
-// the first call that does not come back.
+// One session: a device server and a worker that is connected to it. It serves the calls of one test case, and ends
+// with the first call that does not come back.
 #pragma once
 
 #include <memory>

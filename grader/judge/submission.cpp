@@ -35,10 +35,9 @@ const device::LaunchRecord& Profile::kernel(std::string_view name) const {
     }
     if (count == 1) return *found;
     const auto what = name.empty() ? std::string("kernel launch") : fmt::format("launch of a kernel named *{}*", name);
-    throw SubmissionFailure(launches.empty()
-                                ? fmt::format("the test expects one {}, but no kernel was launched", what)
-                                : fmt::format("the test expects one {}, but there were {} (launched: {})", what, count,
-                                              names_of(launches)));
+    throw SubmissionFailure(launches.empty() ? fmt::format("the test expects one {}, but no kernel was launched", what)
+                                             : fmt::format("the test expects one {}, but there were {} (launched: {})",
+                                                           what, count, names_of(launches)));
 }
 
 device::Counters Profile::total() const {

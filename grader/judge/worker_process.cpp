@@ -154,7 +154,8 @@ double WorkerProcess::cpu_ns() {
     const auto pid = find_number(status_, "child-pid");
     clockid_t clock;
     timespec time{};
-    if (!pid || clock_getcpuclockid(static_cast<pid_t>(*pid), &clock) != 0 || clock_gettime(clock, &time) != 0) return 0;
+    if (!pid || clock_getcpuclockid(static_cast<pid_t>(*pid), &clock) != 0 || clock_gettime(clock, &time) != 0)
+        return 0;
     return static_cast<double>(time.tv_sec) * 1e9 + static_cast<double>(time.tv_nsec);
 }
 

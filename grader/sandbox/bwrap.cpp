@@ -5,9 +5,7 @@ namespace {
 
 using Arguments = std::vector<std::string>;
 
-void append(Arguments& arguments, std::initializer_list<std::string> more) {
-    arguments.insert(arguments.end(), more);
-}
+void append(Arguments& arguments, std::initializer_list<std::string> more) { arguments.insert(arguments.end(), more); }
 
 // A compiler works on the machine's own tools, which distributions spread over /usr and links into it. Of /etc it gets
 // what choosing alternatives and finding libraries needs.
@@ -25,10 +23,22 @@ void add_system_folders(Arguments& arguments) {
 }  // namespace
 
 std::vector<std::string> bwrap_arguments(const Options& options, const BwrapDescriptors& descriptors) {
-    Arguments arguments{"bwrap",         "--unshare-user", "--unshare-ipc",        "--unshare-pid",
-                        "--unshare-net", "--unshare-uts",  "--unshare-cgroup-try", "--disable-userns",
-                        "--hostname",    "sandbox",        "--die-with-parent",    "--new-session",
-                        "--as-pid-1",    "--cap-drop",     "ALL",                  "--clearenv"};
+    Arguments arguments{"bwrap",
+                        "--unshare-user",
+                        "--unshare-ipc",
+                        "--unshare-pid",
+                        "--unshare-net",
+                        "--unshare-uts",
+                        "--unshare-cgroup-try",
+                        "--disable-userns",
+                        "--hostname",
+                        "sandbox",
+                        "--die-with-parent",
+                        "--new-session",
+                        "--as-pid-1",
+                        "--cap-drop",
+                        "ALL",
+                        "--clearenv"};
     append(arguments, {"--seccomp", std::to_string(descriptors.seccomp)});
     if (descriptors.block >= 0) append(arguments, {"--block-fd", std::to_string(descriptors.block)});
     if (descriptors.status >= 0) append(arguments, {"--json-status-fd", std::to_string(descriptors.status)});
@@ -44,8 +54,8 @@ std::vector<std::string> bwrap_arguments(const Options& options, const BwrapDesc
     for (const auto& [source, target] : options.read_only) append(arguments, {"--ro-bind", source, target});
     for (const auto& [source, target] : options.writable) append(arguments, {"--bind", source, target});
     for (std::size_t i = 0; i < options.files.size(); ++i)
-        append(arguments, {"--perms", "0555", "--ro-bind-data", std::to_string(descriptors.files.at(i)),
-                           options.files[i].second});
+        append(arguments,
+               {"--perms", "0555", "--ro-bind-data", std::to_string(descriptors.files.at(i)), options.files[i].second});
     append(arguments, {"--remount-ro", "/"});
 
     for (const auto& [key, value] : options.environment) append(arguments, {"--setenv", key, value});

@@ -10,9 +10,9 @@ namespace warpgrade::sandbox {
 
 // Descriptors that bubblewrap itself reads or writes; none of them reaches the command.
 struct BwrapDescriptors {
-    int seccomp = -1;  // the filter
-    int block = -1;    // the command starts when a byte can be read here
-    int status = -1;   // JSON status
+    int seccomp = -1;        // the filter
+    int block = -1;          // the command starts when a byte can be read here
+    int status = -1;         // JSON status
     std::vector<int> files;  // contents of Options::files, in order
 };
 

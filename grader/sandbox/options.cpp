@@ -70,24 +70,42 @@ Options parse(int argc, const char* const* argv) {
             options.command.assign(argv + arguments.next, argv + argc);
             break;
         }
-        if (option == "--profile") options.profile = profile_of(arguments.value());
-        else if (option == "--unconfined") options.unconfined = true;
-        else if (option == "--ro-bind") options.read_only.push_back(arguments.pair());
-        else if (option == "--bind") options.writable.push_back(arguments.pair());
-        else if (option == "--file") options.files.push_back(arguments.pair());
-        else if (option == "--setenv") options.environment.push_back(arguments.pair());
-        else if (option == "--keep-fd") options.keep_fds.push_back(static_cast<int>(arguments.number()));
-        else if (option == "--chdir") options.directory = arguments.value();
-        else if (option == "--cpu-seconds") options.cpu_seconds = arguments.number();
-        else if (option == "--memory-mib") options.memory_mib = arguments.number();
-        else if (option == "--file-size-mib") options.file_size_mib = arguments.number();
-        else if (option == "--processes") options.processes = arguments.number();
-        else if (option == "--tmp-mib") options.tmp_mib = arguments.number();
-        else if (option == "--seconds") options.seconds = std::strtod(arguments.value().c_str(), nullptr);
-        else if (option == "--status-fd") options.status_fd = static_cast<int>(arguments.number());
-        else if (option == "--probe") options.probe = true;
-        else if (option == "--help" || option == "-h") options.help = true;
-        else throw UsageError("unknown option \"" + std::string(option) + "\" (a command stands after --)");
+        if (option == "--profile")
+            options.profile = profile_of(arguments.value());
+        else if (option == "--unconfined")
+            options.unconfined = true;
+        else if (option == "--ro-bind")
+            options.read_only.push_back(arguments.pair());
+        else if (option == "--bind")
+            options.writable.push_back(arguments.pair());
+        else if (option == "--file")
+            options.files.push_back(arguments.pair());
+        else if (option == "--setenv")
+            options.environment.push_back(arguments.pair());
+        else if (option == "--keep-fd")
+            options.keep_fds.push_back(static_cast<int>(arguments.number()));
+        else if (option == "--chdir")
+            options.directory = arguments.value();
+        else if (option == "--cpu-seconds")
+            options.cpu_seconds = arguments.number();
+        else if (option == "--memory-mib")
+            options.memory_mib = arguments.number();
+        else if (option == "--file-size-mib")
+            options.file_size_mib = arguments.number();
+        else if (option == "--processes")
+            options.processes = arguments.number();
+        else if (option == "--tmp-mib")
+            options.tmp_mib = arguments.number();
+        else if (option == "--seconds")
+            options.seconds = std::strtod(arguments.value().c_str(), nullptr);
+        else if (option == "--status-fd")
+            options.status_fd = static_cast<int>(arguments.number());
+        else if (option == "--probe")
+            options.probe = true;
+        else if (option == "--help" || option == "-h")
+            options.help = true;
+        else
+            throw UsageError("unknown option \"" + std::string(option) + "\" (a command stands after --)");
     }
     if (options.command.empty() && !options.probe && !options.help) throw UsageError("there is no command to run");
     return options;

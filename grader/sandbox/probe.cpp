@@ -95,8 +95,7 @@ int probe() {
         std::puts("the sandbox works");
         return 0;
     }
-    std::printf("the sandbox does not work: %s (%s)\n", remedy().c_str(),
-                output.substr(0, output.find('\n')).c_str());
+    std::printf("the sandbox does not work: %s (%s)\n", remedy().c_str(), output.substr(0, output.find('\n')).c_str());
     return 1;
 }
 

@@ -39,7 +39,7 @@ struct Pipe {
 };
 
 void pass_on(int fd) {
-    if (fcntl(fd, F_SETFD, 0) != 0) fail("descriptor " + std::to_string(fd) + " is not open");
+    if (fcntl(fd, F_SETFD, 0) != 0) _exit(exit_not_started);
 }
 
 void close_all_but_standard_on_exec() {
@@ -238,6 +238,9 @@ int run_unconfined(const Options& options) {
 
 int run(const Options& options) {
     signal(SIGPIPE, SIG_IGN);
+    // Before anything of ours is opened, which could take such a number.
+    for (const int fd : options.keep_fds)
+        if (fcntl(fd, F_GETFD) < 0) fail("descriptor " + std::to_string(fd) + " cannot be kept");
     return options.unconfined ? run_unconfined(options) : run_confined(options);
 }
 

@@ -24,39 +24,89 @@ constexpr const char* worker_calls[] = {
     "lstat", "statx", "lseek", "open", "openat", "access", "faccessat", "faccessat2", "readlink", "readlinkat",
     "getdents64", "getcwd", "chdir", "unlink", "unlinkat", "rename", "renameat", "renameat2", "mkdir", "mkdirat",
     "rmdir", "ftruncate", "fallocate", "fsync", "fdatasync", "dup", "dup2", "dup3", "pipe", "pipe2", "fcntl", "poll",
-    "ppoll", "select", "pselect6", "epoll_create", "epoll_create1", "epoll_ctl", "epoll_wait", "epoll_pwait",
-    "eventfd", "eventfd2", "sendto", "recvfrom", "sendmsg", "recvmsg", "shutdown", "getsockopt", "getsockname",
-    "getpeername",
+    "ppoll", "select", "pselect6", "epoll_create", "epoll_create1", "epoll_ctl", "epoll_wait", "epoll_pwait", "eventfd",
+    "eventfd2", "sendto", "recvfrom", "sendmsg", "recvmsg", "shutdown", "getsockopt", "getsockname", "getpeername",
     // memory
     "mmap", "munmap", "mremap", "mprotect", "brk", "madvise", "mincore", "msync", "mlock", "munlock", "membarrier",
     // threads, signals, time
     "futex", "set_robust_list", "get_robust_list", "rseq", "set_tid_address", "gettid", "getpid", "getppid", "getpgrp",
     "getuid", "geteuid", "getgid", "getegid", "getgroups", "sched_yield", "sched_getaffinity", "sched_setaffinity",
-    "sched_getparam", "sched_getscheduler", "getcpu", "rt_sigaction", "rt_sigprocmask", "rt_sigreturn",
-    "rt_sigpending", "rt_sigsuspend", "rt_sigtimedwait", "sigaltstack", "kill", "tgkill", "tkill", "pause", "alarm",
-    "getitimer", "setitimer", "nanosleep", "clock_nanosleep", "clock_gettime", "clock_getres", "gettimeofday", "time",
-    "times", "getrusage", "getrlimit", "setrlimit", "prlimit64", "sysinfo", "uname", "getrandom", "restart_syscall",
+    "sched_getparam", "sched_getscheduler", "getcpu", "rt_sigaction", "rt_sigprocmask", "rt_sigreturn", "rt_sigpending",
+    "rt_sigsuspend", "rt_sigtimedwait", "sigaltstack", "kill", "tgkill", "tkill", "pause", "alarm", "getitimer",
+    "setitimer", "nanosleep", "clock_nanosleep", "clock_gettime", "clock_getres", "gettimeofday", "time", "times",
+    "getrusage", "getrlimit", "setrlimit", "prlimit64", "sysinfo", "uname", "getrandom", "restart_syscall",
     "arch_prctl", "wait4", "waitid",
     // bubblewrap starts the program after the filter is in place
     "execve", "exit", "exit_group"};
 
 // What no compiler needs. Compilers use too many calls, which differ too much between distributions, to list.
-constexpr const char* compile_refused[] = {"ptrace", "process_vm_readv", "process_vm_writev", "process_madvise",
-                                           "pidfd_getfd", "kcmp", "bpf", "perf_event_open", "userfaultfd",
-                                           "io_uring_setup", "io_uring_enter", "io_uring_register", "add_key",
-                                           "request_key", "keyctl", "mount", "umount2", "pivot_root", "chroot",
-                                           "fsopen", "fsmount", "fspick", "fsconfig", "move_mount", "open_tree",
-                                           "mount_setattr", "unshare", "setns", "kexec_load",
-                                           "kexec_file_load", "init_module", "finit_module", "delete_module", "reboot",
-                                           "swapon", "swapoff", "acct", "quotactl", "nfsservctl", "syslog",
-                                           "open_by_handle_at", "name_to_handle_at", "fanotify_init", "lookup_dcookie",
-                                           "mbind", "set_mempolicy", "migrate_pages", "move_pages", "vmsplice",
-                                           "personality", "iopl", "ioperm", "modify_ldt", "settimeofday", "adjtimex",
-                                           "clock_settime", "clock_adjtime", "sethostname", "setdomainname", "vhangup",
-                                           "semget", "shmget", "msgget", "mq_open"};
+constexpr const char* compile_refused[] = {"ptrace",
+                                           "process_vm_readv",
+                                           "process_vm_writev",
+                                           "process_madvise",
+                                           "pidfd_getfd",
+                                           "kcmp",
+                                           "bpf",
+                                           "perf_event_open",
+                                           "userfaultfd",
+                                           "io_uring_setup",
+                                           "io_uring_enter",
+                                           "io_uring_register",
+                                           "add_key",
+                                           "request_key",
+                                           "keyctl",
+                                           "mount",
+                                           "umount2",
+                                           "pivot_root",
+                                           "chroot",
+                                           "fsopen",
+                                           "fsmount",
+                                           "fspick",
+                                           "fsconfig",
+                                           "move_mount",
+                                           "open_tree",
+                                           "mount_setattr",
+                                           "unshare",
+                                           "setns",
+                                           "kexec_load",
+                                           "kexec_file_load",
+                                           "init_module",
+                                           "finit_module",
+                                           "delete_module",
+                                           "reboot",
+                                           "swapon",
+                                           "swapoff",
+                                           "acct",
+                                           "quotactl",
+                                           "nfsservctl",
+                                           "syslog",
+                                           "open_by_handle_at",
+                                           "name_to_handle_at",
+                                           "fanotify_init",
+                                           "lookup_dcookie",
+                                           "mbind",
+                                           "set_mempolicy",
+                                           "migrate_pages",
+                                           "move_pages",
+                                           "vmsplice",
+                                           "personality",
+                                           "iopl",
+                                           "ioperm",
+                                           "modify_ldt",
+                                           "settimeofday",
+                                           "adjtimex",
+                                           "clock_settime",
+                                           "clock_adjtime",
+                                           "sethostname",
+                                           "setdomainname",
+                                           "vhangup",
+                                           "semget",
+                                           "shmget",
+                                           "msgget",
+                                           "mq_open"};
 
-constexpr std::uint64_t new_namespaces = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC |
-                                         CLONE_NEWUTS | CLONE_NEWCGROUP;
+constexpr std::uint64_t new_namespaces =
+    CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP;
 
 struct FilterDeleter {
     void operator()(void* filter) const { seccomp_release(filter); }
@@ -101,8 +151,7 @@ Filter compile_filter() {
     add(filter, SCMP_ACT_ERRNO(ENOSYS), "clone3");
     add(filter, SCMP_ACT_ERRNO(EAFNOSUPPORT), "socket", SCMP_A0(SCMP_CMP_NE, static_cast<std::uint64_t>(AF_UNIX)));
     for (std::uint64_t flag = 1; flag != 0 && flag <= new_namespaces; flag <<= 1)
-        if (flag & new_namespaces)
-            add(filter, SCMP_ACT_ERRNO(EPERM), "clone", SCMP_A0(SCMP_CMP_MASKED_EQ, flag, flag));
+        if (flag & new_namespaces) add(filter, SCMP_ACT_ERRNO(EPERM), "clone", SCMP_A0(SCMP_CMP_MASKED_EQ, flag, flag));
     return filter;
 }
 

@@ -1,5 +1,5 @@
-// How the worker calls a lab's functions: bind<matmul>("matmul") makes a Binding from the function's own type. The build
-// generates, for each lab, one file that includes the lab's header and defines the table below.
+// How the worker calls a lab's functions: bind<matmul>("matmul") makes a Binding from the function's own type. The
+// build generates, for each lab, one file that includes the lab's header and defines the table below.
 #pragma once
 
 #include <cstddef>
@@ -89,6 +89,6 @@ constexpr Binding bind(const char* name) {
 
 }  // namespace warpgrade::worker
 
-// Defined by the lab's generated file; ends with a Binding without a name. Plain data: no order of initialisation, and a
-// student's own definition of it is a doubly defined symbol.
+// Defined by the lab's generated file; ends with a Binding without a name. Plain data: no order of initialisation, and
+// a student's own definition of it is a doubly defined symbol.
 extern const warpgrade::worker::Binding warpgrade_bindings[];

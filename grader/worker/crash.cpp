@@ -18,7 +18,8 @@ std::uint64_t stack_top = 0, stack_bytes = 0;
 
 bool is_below_the_stack(std::uint64_t address) {
     constexpr std::uint64_t slack = 1u << 20;
-    return address < stack_top && stack_top - address >= stack_bytes - slack && stack_top - address < stack_bytes + slack;
+    return address < stack_top && stack_top - address >= stack_bytes - slack &&
+           stack_top - address < stack_bytes + slack;
 }
 
 void report(int signal_number, siginfo_t* info, void*) {

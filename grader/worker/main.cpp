@@ -40,7 +40,8 @@ bool reply_to(int socket, const wire::Reply& reply) {
 int main() {
     const int socket = worker::call_in_progress.socket;
     if (socket < 0) {
-        std::fputs("This program is called by Warpgrade's judge: run `warpgrade check` or `warpgrade grade`.\n", stderr);
+        std::fputs("This program is called by Warpgrade's judge: run `warpgrade check` or `warpgrade grade`.\n",
+                   stderr);
         return 2;
     }
     std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);  // what was printed before a crash is not lost

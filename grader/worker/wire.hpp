@@ -1,6 +1,6 @@
-// The call protocol between judge and worker: one SOCK_SEQPACKET message for each call and for each reply. Buffers travel
-// in a sealed anonymous file (the arena), made for one call and passed with its message. The judge trusts nothing in a
-// reply: it is written by the process that holds the student's code.
+// The call protocol between judge and worker: one SOCK_SEQPACKET message for each call and for each reply. Buffers
+// travel in a sealed anonymous file (the arena), made for one call and passed with its message. The judge trusts
+// nothing in a reply: it is written by the process that holds the student's code.
 #pragma once
 
 #include <cstdint>
@@ -17,15 +17,22 @@ enum class Type : std::uint8_t { none, boolean, i8, u8, i16, u16, i32, u32, i64,
 template <class T>
 constexpr Type type_of() {
     using U = std::remove_cv_t<T>;
-    if constexpr (std::is_same_v<U, bool>) return Type::boolean;
-    else if constexpr (std::is_same_v<U, float>) return Type::f32;
-    else if constexpr (std::is_same_v<U, double>) return Type::f64;
+    if constexpr (std::is_same_v<U, bool>)
+        return Type::boolean;
+    else if constexpr (std::is_same_v<U, float>)
+        return Type::f32;
+    else if constexpr (std::is_same_v<U, double>)
+        return Type::f64;
     else if constexpr (std::is_integral_v<U>) {
         constexpr bool is_signed = std::is_signed_v<U>;
-        if constexpr (sizeof(U) == 1) return is_signed ? Type::i8 : Type::u8;
-        else if constexpr (sizeof(U) == 2) return is_signed ? Type::i16 : Type::u16;
-        else if constexpr (sizeof(U) == 4) return is_signed ? Type::i32 : Type::u32;
-        else return is_signed ? Type::i64 : Type::u64;
+        if constexpr (sizeof(U) == 1)
+            return is_signed ? Type::i8 : Type::u8;
+        else if constexpr (sizeof(U) == 2)
+            return is_signed ? Type::i16 : Type::u16;
+        else if constexpr (sizeof(U) == 4)
+            return is_signed ? Type::i32 : Type::u32;
+        else
+            return is_signed ? Type::i64 : Type::u64;
     } else {
         return Type::none;
     }
@@ -33,26 +40,30 @@ constexpr Type type_of() {
 
 constexpr std::uint32_t bytes_of(Type type) {
     switch (type) {
-        case Type::none: return 0;
+        case Type::none:
+            return 0;
         case Type::boolean:
         case Type::i8:
-        case Type::u8: return 1;
+        case Type::u8:
+            return 1;
         case Type::i16:
-        case Type::u16: return 2;
+        case Type::u16:
+            return 2;
         case Type::i32:
         case Type::u32:
-        case Type::f32: return 4;
+        case Type::f32:
+            return 4;
         case Type::i64:
         case Type::u64:
-        case Type::f64: return 8;
+        case Type::f64:
+            return 8;
     }
     return 0;
 }
 
 constexpr const char* name_of(Type type) {
-    constexpr const char* names[] = {"void",           "bool", "signed char",  "unsigned char", "short",
-                                     "unsigned short", "int",  "unsigned int", "long",          "unsigned long",
-                                     "float",          "double"};
+    constexpr const char* names[] = {"void", "bool",         "signed char", "unsigned char", "short", "unsigned short",
+                                     "int",  "unsigned int", "long",        "unsigned long", "float", "double"};
     return names[static_cast<int>(type)];
 }
 

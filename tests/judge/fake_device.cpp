@@ -1,0 +1,61 @@
+// Stands in for the device server where a test wants one that misbehaves: `--device fake:WHAT`.
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "device/records.hpp"
+
+namespace {
+
+using nlohmann::json;
+
+json launch(const char* name, double duration_ns) {
+    warpgrade::device::LaunchRecord record;
+    record.kernel = record.demangled = name;
+    record.duration_ns = duration_ns;
+    record.counters.inst_executed = 42;
+    return warpgrade::device::to_json(record);
+}
+
+json answer(const std::string& what, const std::string& operation) {
+    if (operation == "hello") return {{"ok", true}, {"properties", {{"name", "a fake"}}}};
+    if (operation != "take") return {{"ok", true}};
+    if (what == "dies") _exit(1);
+    if (what == "silent") pause();
+    if (what == "nonsense") return {{"ok", true}, {"launches", 3}};
+    json reply{{"ok", true},
+               {"launches", json::array()},
+               {"clock_ns", 1000.0},
+               {"output", "from a kernel"},
+               {"last_error", nullptr},
+               {"diagnostics", json::array()},
+               {"internal_error", nullptr}};
+    if (what == "broken") reply["internal_error"] = "out of its own memory";
+    if (what == "kernels") reply["launches"] = {launch("first", 250.0), launch("second", 750.0)};
+    if (what == "fault")
+        reply["diagnostics"] = {{{"operation", "launch"}, {"code", 700}, {"message", "8 bytes past d (400 bytes)"}}};
+    if (what == "misuse")
+        reply["diagnostics"] = {{{"operation", "cudaMemcpy"}, {"code", 1}, {"message", "the size is larger than d"}}};
+    return reply;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    std::string what;
+    for (int i = 1; i + 1 < argc; ++i)
+        if (std::strcmp(argv[i], "--device") == 0) what = std::string(argv[i + 1]).substr(5);
+    std::string received;
+    char buffer[4096];
+    for (ssize_t got; (got = recv(3, buffer, sizeof buffer, 0)) > 0;) {
+        received.append(buffer, static_cast<std::size_t>(got));
+        for (std::size_t end; (end = received.find('\n')) != std::string::npos; received.erase(0, end + 1)) {
+            const auto reply = answer(what, json::parse(received.substr(0, end))["op"]).dump() + '\n';
+            if (send(3, reply.data(), reply.size(), MSG_NOSIGNAL) < 0) return 1;
+        }
+    }
+    return 0;
+}

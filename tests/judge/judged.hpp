@@ -1,0 +1,45 @@
+// Runs a whole judge on one of the programs and reads its verdicts.
+#pragma once
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "command.hpp"
+
+struct Judged {
+    int status = -1;
+    std::string output;
+    nlohmann::json start, end;                    // null when absent
+    std::map<std::string, nlohmann::json> cases;  // by name
+
+    const nlohmann::json& scales() const { return cases.at("scales, with commas and [brackets]"); }
+    std::string message() const { return scales().at("message"); }
+    // How all other tests but the one about scale() and the speed ended.
+    bool others_pass() const {
+        return cases.at("sums").at("status") == "pass" && cases.at("negates in place").at("status") == "pass";
+    }
+};
+
+inline Judged judge(const std::string& program, const std::string& options = "--seconds 5") {
+    char path[] = "/tmp/warpgrade-verdict-XXXXXX";
+    close(mkstemp(path));
+    const std::string programs = WG_PROGRAMS "/program-";
+    const auto finished =
+        run_command(WG_JUDGE " --sandbox " WG_SANDBOX " --baseline " + programs + "correct --worker " + programs +
+                    program + " --memory-mib 512 --verdict " + path + " " + options);
+    Judged result{finished.status, finished.output, {}, {}, {}};
+    std::ifstream lines(path);
+    for (std::string line; std::getline(lines, line);) {
+        const auto value = nlohmann::json::parse(line);
+        if (value["type"] == "start") result.start = value;
+        if (value["type"] == "end") result.end = value;
+        if (value["type"] == "case") result.cases[value["name"]] = value;
+    }
+    unlink(path);
+    return result;
+}

@@ -1,0 +1,163 @@
+// Runs inside the sandbox and tries what must not work. `probe-inside WHAT` ends with status 0 when the sandbox held.
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/keyctl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#ifndef AF_VSOCK
+#define AF_VSOCK 40
+#endif
+
+static int holds(const char* what, int refused) {
+    if (!refused) printf("%s: it worked\n", what);
+    return refused ? 0 : 1;
+}
+
+static int network(void) {
+    const int families[] = {AF_INET, AF_INET6, AF_NETLINK, AF_VSOCK, AF_PACKET};
+    int broken = 0;
+    for (unsigned i = 0; i < sizeof families / sizeof *families; ++i)
+        broken |= holds("socket", socket(families[i], SOCK_STREAM, 0) < 0 && socket(families[i], SOCK_RAW, 0) < 0);
+    return broken;
+}
+
+static int system_calls(void) {
+    int broken = 0;
+    broken |= holds("unshare", unshare(CLONE_NEWUSER) != 0);
+    broken |= holds("clone", syscall(SYS_clone, CLONE_NEWUSER | SIGCHLD, 0, 0, 0, 0) < 0);
+    broken |= holds("clone3", syscall(SYS_clone3, NULL, 0) < 0 && errno == ENOSYS);
+    broken |= holds("mount", mount("none", "/tmp", "tmpfs", 0, "") != 0);
+    broken |= holds("ptrace", ptrace(PTRACE_TRACEME, 0, 0, 0) != 0);
+    broken |= holds("add_key", syscall(SYS_add_key, "user", "k", "v", 1, KEY_SPEC_USER_KEYRING) < 0);
+    broken |= holds("keyctl", syscall(SYS_keyctl, KEYCTL_GET_KEYRING_ID, KEY_SPEC_USER_KEYRING, 1) < 0);
+    broken |= holds("io_uring", syscall(SYS_io_uring_setup, 8, NULL) < 0 && errno != EFAULT);
+    broken |= holds("bpf", syscall(SYS_bpf, 0, NULL, 0) < 0 && errno != EFAULT && errno != EINVAL);
+    broken |= holds("perf", syscall(SYS_perf_event_open, NULL, 0, -1, -1, 0) < 0 && errno != EFAULT);
+    broken |= holds("userfaultfd", syscall(SYS_userfaultfd, 0) < 0);
+    broken |= holds("process_vm_readv", syscall(SYS_process_vm_readv, getpid(), NULL, 0, NULL, 0, 0) < 0);
+    broken |= holds("TIOCSTI", ioctl(0, TIOCSTI, "x") != 0);
+    return broken;
+}
+
+static int processes(void) {
+    int broken = 0, started = 0;
+    for (int i = 0; i < 1000; ++i) {
+        const pid_t child = fork();
+        if (child == 0) {
+            pause();
+            _exit(0);
+        }
+        if (child > 0) ++started;
+    }
+    printf("%d children\n", started);
+    broken |= holds("1000 processes", started < 100);
+    return broken;
+}
+
+// Forking is refused altogether.
+static int no_fork(void) { return holds("fork", fork() < 0 && vfork() < 0); }
+
+static int descriptors(const char* expected) {
+    char found[256] = "";
+    for (int fd = 3; fd < 1024; ++fd) {
+        char number[16];
+        snprintf(number, sizeof number, "%d,", fd);
+        if (fcntl(fd, F_GETFD) >= 0) strncat(found, number, sizeof found - strlen(found) - 1);
+    }
+    printf("open: %s\n", found);
+    return strcmp(found, expected) != 0;
+}
+
+static int writes(void) {
+    const char* const places[] = {"/x", "/dev/x", "/dev/shm/x", "/usr/x", "/etc/x", "/proc/sys/kernel/hostname"};
+    int broken = 0;
+    for (unsigned i = 0; i < sizeof places / sizeof *places; ++i)
+        broken |= holds(places[i], open(places[i], O_CREAT | O_WRONLY, 0600) < 0);
+    // /tmp is there, and small.
+    static char block[1 << 20];
+    long total = 0;
+    for (int file = 0; file < 64; ++file) {
+        char name[32];
+        snprintf(name, sizeof name, "/tmp/%d", file);
+        const int fd = open(name, O_CREAT | O_WRONLY, 0600);
+        for (int i = 0; fd >= 0 && i < 16 && write(fd, block, sizeof block) > 0; ++i) total += sizeof block;
+        close(fd);
+    }
+    printf("%ld bytes in /tmp\n", total);
+    broken |= holds("1 GiB in /tmp", total > 0 && total <= (64 << 20));
+    broken |= holds("own code", open("/probe", O_WRONLY) < 0);
+    return broken;
+}
+
+static int host_files(void) {
+    const char* const places[] = {"/etc/passwd", "/home", "/root", "/var", "/sys", "/work"};
+    int broken = 0;
+    for (unsigned i = 0; i < sizeof places / sizeof *places; ++i)
+        broken |= holds(places[i], access(places[i], F_OK) != 0);
+    return broken;
+}
+
+static int only_own_processes(void) {
+    DIR* proc = opendir("/proc");
+    if (!proc) return 0;  // not even a /proc
+    int count = 0;
+    for (struct dirent* entry; (entry = readdir(proc));) count += entry->d_name[0] >= '1' && entry->d_name[0] <= '9';
+    return holds("processes of others", count == 1) | holds("kill", kill(2, SIGKILL) != 0);
+}
+
+static int limits(void) {
+    struct rlimit core;
+    getrlimit(RLIMIT_CORE, &core);
+    int broken = holds("core dumps", core.rlim_max == 0);
+    broken |= holds("1 GiB of memory", malloc((size_t)1 << 30) == NULL);
+    const struct rlimit more = {4096, 4096};
+    broken |= holds("raising a limit", setrlimit(RLIMIT_NOFILE, &more) != 0);
+    broken |= holds("uid 0", getuid() != 0 && setuid(0) != 0);
+    return broken;
+}
+
+static int environment(void) {
+    extern char** environ;
+    int broken = 0;
+    for (char** variable = environ; *variable; ++variable)
+        broken |= holds(*variable, strncmp(*variable, "PWD=", 4) == 0 || strcmp(*variable, "GIVEN=yes") == 0);
+    return broken | holds("GIVEN", getenv("GIVEN") != NULL);
+}
+
+int main(int argc, char** argv) {
+    const char* const what = argc > 1 ? argv[1] : "";
+    if (strcmp(what, "network") == 0) return network();
+    if (strcmp(what, "system-calls") == 0) return system_calls();
+    if (strcmp(what, "processes") == 0) return processes();
+    if (strcmp(what, "no-fork") == 0) return no_fork();
+    if (strcmp(what, "descriptors") == 0) return descriptors(argc > 2 ? argv[2] : "");
+    if (strcmp(what, "writes") == 0) return writes();
+    if (strcmp(what, "host-files") == 0) return host_files();
+    if (strcmp(what, "only-own-processes") == 0) return only_own_processes();
+    if (strcmp(what, "limits") == 0) return limits();
+    if (strcmp(what, "environment") == 0) return environment();
+    if (strcmp(what, "exit") == 0) return atoi(argv[2]);
+    if (strcmp(what, "signal") == 0) return raise(SIGSEGV), abort(), 0;
+    if (strcmp(what, "spin") == 0)
+        for (;;) {
+        }
+    if (strcmp(what, "sleep") == 0) return sleep(60), 0;
+    fprintf(stderr, "probe-inside: what?\n");
+    return 99;
+}

@@ -1,0 +1,7 @@
+#define OWN_SCALE
+#include "right.hpp"
+
+void scale(const float* x, float* y, float a, int n) {
+    right::scale(x, y, a, n);
+    y[-3] = 0;
+}

@@ -1,0 +1,7 @@
+#define OWN_SCALE
+#include "right.hpp"
+
+void scale(const float*, float*, float, int) {
+    for (volatile bool forever = true; forever;) {
+    }
+}

@@ -1,0 +1,64 @@
+// The judge and its device server, which may die, hang or talk nonsense: never the student's failure.
+#include "judge/catch.hpp"
+#include "judged.hpp"
+
+using Catch::Matchers::Contains;
+
+namespace {
+
+Judged judge_on(const std::string& device, const std::string& options = "--seconds 5") {
+    return judge("correct", options + " --device-server " WG_FAKE_DEVICE " --device fake:" + device);
+}
+
+}  // namespace
+
+TEST_CASE("a device server that fails is an error, not a failure") {
+    const auto [device, reason] = GENERATE(table<std::string, std::string>(
+        {{"dies", "ended unexpectedly"}, {"nonsense", "cannot be read"}, {"broken", "out of its own memory"}}));
+    const auto judged = judge_on(device);
+    INFO(judged.output);
+    REQUIRE(judged.cases.size() == 4);
+    CHECK(judged.scales()["status"] == "error");
+    CHECK_THAT(judged.message(), Contains(reason));
+    CHECK(judged.end["cases"] == 4);
+}
+
+TEST_CASE("a kernel's fault fails the test in the device's words") {
+    const auto judged = judge_on("fault");
+    CHECK(judged.start["device"]["name"] == "a fake");
+    CHECK(judged.scales()["status"] == "fail");
+    CHECK_THAT(judged.message(), Contains("on the device: 8 bytes past d (400 bytes)"));
+    // The starter's fault is no student's.
+    CHECK(judged.cases.at("measures")["status"] == "error");
+}
+
+TEST_CASE("errors of CUDA calls explain a wrong result, and spoil no right one") {
+    CHECK(judge_on("misuse").scales()["status"] == "pass");
+    const auto judged = judge("wrong", std::string("--device-server ") + WG_FAKE_DEVICE + " --device fake:misuse");
+    CHECK_THAT(judged.message(), Contains("note: cudaMemcpy: the size is larger than d"));
+}
+
+TEST_CASE("a measured test carries its launches and its speed") {
+    const auto judged = judge_on("kernels");
+    const auto& measured = judged.cases.at("measures");
+    INFO(measured.dump());
+    CHECK(measured["status"] == "pass");
+    REQUIRE(measured["launches"].size() == 2);
+    CHECK(measured["launches"][1]["name"] == "second");
+    CHECK(measured["launches"][1]["counters"]["inst_executed"] == 42);
+    REQUIRE(measured["measurements"].size() >= 3);
+    CHECK(measured["measurements"][0] == nlohmann::json({{"name", "speedup"}, {"value", 1.0}, {"unit", "x"}}));
+    CHECK(judged.scales()["launches"].empty());
+}
+
+TEST_CASE("no kernel, no speed") {
+    // Here it is the starter that launches none.
+    CHECK(judge_on("idle").cases.at("measures")["status"] == "error");
+}
+
+TEST_CASE("a device server that cannot start ends the judge without a verdict") {
+    const auto judged = judge("correct", "--device-server /bin/false");
+    CHECK(judged.status != 0);
+    CHECK(judged.end.is_null());
+    CHECK(judged.cases.empty());
+}

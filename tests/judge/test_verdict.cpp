@@ -1,0 +1,58 @@
+#include <nlohmann/json.hpp>
+
+#include "judge/catch.hpp"
+#include "judge/context.hpp"
+#include "judge/verdict.hpp"
+
+using namespace warpgrade::judge;
+using Catch::Matchers::Contains;
+
+namespace {
+
+CaseVerdict fresh() {
+    context().submission = std::make_unique<Program>(Program::Role::submission);
+    context().begin_test("t");
+    CaseVerdict verdict;
+    verdict.begin("t", {"public"});
+    return verdict;
+}
+
+}  // namespace
+
+TEST_CASE("errors outweigh failures, and a test that checks nothing is none that passes") {
+    auto verdict = fresh();
+    CHECK(std::string(verdict.status()) == "error");
+    CHECK(verdict.end()["message"] == "the test checked nothing");
+    verdict = fresh();
+    verdict.checked(1);
+    CHECK(std::string(verdict.status()) == "pass");
+    verdict.failed("wrong");
+    CHECK(std::string(verdict.status()) == "fail");
+    verdict.error("the machine");
+    const auto line = verdict.end();
+    CHECK(line["status"] == "error");
+    CHECK(line["message"] == "the machine");
+}
+
+TEST_CASE("messages are bounded and come once each") {
+    auto verdict = fresh();
+    for (int i = 0; i < 10; ++i) verdict.failed("the same");
+    CHECK(verdict.end()["message"] == "the same");
+    verdict = fresh();
+    for (int i = 0; i < 10; ++i) verdict.failed("number " + std::to_string(i));
+    CHECK_THAT(verdict.end()["message"].get<std::string>(), Contains("number 2\nand 7 more failed checks"));
+    verdict = fresh();
+    std::string long_text;
+    while (long_text.size() < 10000) long_text += "…";
+    verdict.failed(long_text);
+    const std::string message = verdict.end()["message"];
+    CHECK(message.size() < 4100);
+    CHECK_NOTHROW(nlohmann::json(message).dump());  // cut between characters
+}
+
+TEST_CASE("an assertion is told in words") {
+    CHECK(explain_assertion("CHECK", "run.sectors <= limit", "8192 (0x2000) <= 512 (0x200)") ==
+          "expected: run.sectors <= limit\n  found:  8192 <= 512");
+    CHECK(explain_assertion("CHECK", "ok", "ok") == "expected: ok");
+    CHECK(explain_assertion("CHECK_FALSE", "x", "true") == "expected not: x\n  found:  true");
+}
