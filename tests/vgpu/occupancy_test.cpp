@@ -1,8 +1,8 @@
 #include "vgpu/occupancy.hpp"
 
-#include <catch2/catch.hpp>
 #include <climits>
 
+#include "catch.hpp"
 #include "vgpu/profile.hpp"
 
 // CUDA's own calculation, where the toolkit's header is at hand.
@@ -126,7 +126,7 @@ TEST_CASE("profiles are found by name, and slices share") {
     CHECK(four.properties.dram_bytes_per_ns == Approx(h100.properties.dram_bytes_per_ns * 4 / 132));
     CHECK(four.properties.l2_cache_bytes == h100.properties.l2_cache_bytes * 4 / 132);
     CHECK(slice(h100, 132).properties.l2_cache_bytes == h100.properties.l2_cache_bytes);
-    CHECK_THROWS_WITH(find_profile("h200"), Catch::Contains("'h200'") && Catch::Contains("h100, a100"));
+    CHECK_THROWS_WITH(find_profile("h200"), contains("'h200'") && contains("h100, a100"));
     CHECK_THROWS_AS(find_profile("h100:0"), ProfileError);
     CHECK_THROWS_AS(find_profile("h100:133"), ProfileError);
     CHECK_THROWS_AS(find_profile("h100:x"), ProfileError);

@@ -1,8 +1,9 @@
 // PTX is the student's: whatever stands in it, parse() returns or throws PtxError, soon and in little memory.
-#include <catch2/catch.hpp>
+
 #include <random>
 #include <string>
 
+#include "catch.hpp"
 #include "samples.hpp"
 #include "vgpu/ptx/parser.hpp"
 

@@ -1,9 +1,9 @@
 #include "vgpu/timing.hpp"
 
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <string>
 
+#include "catch.hpp"
 #include "vgpu/occupancy.hpp"
 
 using namespace warpgrade;
