@@ -1,5 +1,4 @@
 // PTX is the student's: whatever stands in it, parse() returns or throws PtxError, soon and in little memory.
-
 #include <random>
 #include <string>
 
