@@ -46,7 +46,8 @@ def find(layout: Layout) -> Compilers:
     nvcc = Path(entries.get("nvcc", ""))
     if not entries or not nvcc.is_file():
         raise GraderError(
-            "nvcc has not been found yet", hint="run ./warpgrade doctor, which looks for it or installs it"
+            "nvcc has not been found yet",
+            hint="set CUDA_HOME or WARPGRADE_NVCC, or let ./warpgrade install it (that needs the Python package index)",
         )
     host = shutil.which(os.environ.get("CXX") or "g++") or shutil.which("c++")
     if host is None:
