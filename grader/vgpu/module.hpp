@@ -38,8 +38,8 @@ class LoadedModule {
     [[nodiscard]] std::string located(const ptx::Function& function, const ptx::PtxError& error) const;
 
     GlobalMemory& memory_;
+    std::vector<KernelResources> resources_;  // before ptx_, whose initialiser fills it
     ptx::Module ptx_;
-    std::vector<KernelResources> resources_;
     SymbolTable symbols_;
     std::vector<Allocation*> variables_;
     std::vector<std::unique_ptr<LoadedKernel>> kernels_;
