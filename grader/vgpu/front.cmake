@@ -14,5 +14,6 @@ add_library(wg_ptx STATIC
   ${CMAKE_CURRENT_LIST_DIR}/ptx/module_parser.cpp
   ${CMAKE_CURRENT_LIST_DIR}/ptx/names.cpp
   ${CMAKE_CURRENT_LIST_DIR}/ptx/operand_parser.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/ptx/table_parser.cpp
   ${CMAKE_CURRENT_LIST_DIR}/timing.cpp)
 target_link_libraries(wg_ptx PUBLIC wg_flags PRIVATE ${WG_ZSTD_LIBRARY} ${WG_LZ4_LIBRARY})

@@ -89,6 +89,8 @@ TEST_CASE("sizes out of all proportion are refused") {
     CHECK(refused(header + repeat(".global .b8 x[200000000] = {1};", 2)));
     CHECK(refused(header + ".global .b8 x[][1000000000] = {{1}, {2}};"));
     CHECK(refused(header + ".global .b8 x[][0] = {{}, {}, {1}};"));
+    CHECK(refused(in_kernel(".local .b8 x[60000000000];")));
+    CHECK(refused(in_kernel(repeat("{ .shared .b8 x[6000000]; }", 3))));
     CHECK(refused(header + ".global .align 3 .b8 x;"));
     CHECK(refused(header + ".entry k(.param .b8 p[99999999999]) { ret; }"));
     CHECK_FALSE(refused(header + ".global .b8 x[1000000] = {1};"));

@@ -20,6 +20,7 @@ inline constexpr std::size_t inline_depth = 256;                            // f
 inline constexpr std::size_t dimensions = 8;                                // of one array
 inline constexpr std::uint64_t registers = 1u << 21;                        // of a module
 inline constexpr std::uint64_t variable_bytes = std::uint64_t{1} << 36;     // of one variable
+inline constexpr std::uint64_t function_bytes = 1u << 24;                   // of one function's variables
 inline constexpr std::uint64_t initialised_bytes = std::uint64_t{1} << 28;  // of a module
 inline constexpr std::uint64_t parameter_bytes = 1u << 20;                  // of one parameter
 inline constexpr std::uint64_t alias_instructions = 1u << 20;               // that a module's aliases repeat

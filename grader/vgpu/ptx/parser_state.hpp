@@ -1,5 +1,6 @@
 // The parser's inside: one class, its parts in module_parser.cpp (module level), declaration_parser.cpp (variables,
-// parameters, initialisers), function_parser.cpp (bodies) and operand_parser.cpp. Not for use outside of ptx/.
+// parameters, initial values), function_parser.cpp (bodies), operand_parser.cpp and table_parser.cpp (source lines,
+// branch tables). Not for use outside of ptx/.
 #pragma once
 
 #include <cstdint>
@@ -139,6 +140,7 @@ class Parser {
     // Of the function being parsed.
     Function function_;
     std::vector<Scope> scopes_;
+    std::uint64_t function_bytes_ = 0;                                    // of its variables
     std::unordered_map<std::string, std::uint32_t> used_names_;           // unique names, and the last suffix given
     std::unordered_map<std::string_view, std::uint32_t> last_parameter_;  // .param variables by name: newest index
     std::unordered_map<LocationKey, LocationId, LocationHash> frames_;    // newest location at a file, line, column
