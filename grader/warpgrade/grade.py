@@ -5,11 +5,12 @@ from __future__ import annotations
 import concurrent.futures
 import hashlib
 import os
+import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
@@ -34,6 +35,9 @@ from warpgrade.result import (
 from warpgrade.sandbox import Sandbox
 
 Say = Callable[[str], None]
+
+# In the sandbox the folder has a fixed name; without it, it lies in a scratch folder.
+_COMPILED_IN = re.compile(rf"(?:/[^\s/:'\"]+)*{SUBMISSION_FOLDER}/")
 
 
 @dataclass(frozen=True)
@@ -247,12 +251,11 @@ def _without_folders(test: TestResult) -> TestResult:
             launches.append({**launch, "lines": lines})
         else:
             launches.append(launch)
-    return msgspec.structs.replace(test, launches=launches)
+    return msgspec.structs.replace(test, launches=launches, message=_student_path(test.message))
 
 
-def _student_path(path: str) -> str:
-    scratch = f"{SUBMISSION_FOLDER}/"
-    return PurePosixPath(path).name if scratch in path else path
+def _student_path(text: str) -> str:
+    return _COMPILED_IN.sub("", text)
 
 
 def _since(start: float) -> float:

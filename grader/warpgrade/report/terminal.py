@@ -14,7 +14,7 @@ from warpgrade.result import Result, TestResult
 from warpgrade.text import bounded, number
 
 _MAX_WIDTH = 112
-_MESSAGE_LINES = 12
+_MESSAGE_LINES = 8
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,7 @@ class _Mark:
 _MARKS = {
     "pass": _Mark("✓", "+", "pass", "green"),
     "partial": _Mark("◐", "~", "partial", "yellow"),
+    "slow": _Mark("○", "o", "slow", "yellow"),
     "fail": _Mark("✗", "x", "fail", "red"),
     "error": _Mark("!", "!", "error", "magenta"),
     "pending": _Mark("…", ".", "pending", "cyan"),
@@ -75,8 +76,10 @@ def _earned(test: TestResult) -> str:
 
 
 def _kind(test: TestResult) -> str:
-    # A speed test whose results are right but which is not fast enough has passed in part.
-    return "partial" if test.status == "pass" and test.points < test.max_points else test.status
+    # A speed test whose results are right but which is not fast enough has passed in part, or is worth nothing yet.
+    if test.status == "pass" and test.points < test.max_points:
+        return "partial" if test.points else "slow"
+    return test.status
 
 
 def _description(test: TestResult, *, show_hidden: bool) -> Text:
