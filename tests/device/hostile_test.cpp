@@ -1,5 +1,7 @@
 // The server with a client that does not keep to the protocol: an error reply or a closed connection, and the judge is
 // answered as if nothing had happened.
+#include <random>
+
 #include "judge/catch.hpp"
 #include "session_fixture.hpp"
 
@@ -141,4 +143,43 @@ TEST_CASE_METHOD(HostileFixture, "streams and events are bounded") {
     for (int i = 0; i < 5000 && status == 0; ++i)
         status = call(Op::create_stream, Writer().put(std::uint8_t{1})).status;
     CHECK(status == error::memory_allocation);
+}
+
+TEST_CASE_METHOD(HostileFixture, "random requests never break the server") {
+    std::mt19937 random(GENERATE(range(0u, 400u)));
+    const DevicePtr address = allocate(4096);
+    const FunctionId store = kernel("store_to");
+    // Mostly small numbers and real addresses, so that many requests get past the first checks.
+    const auto number = [&]() -> std::uint64_t {
+        switch (random() % 6) {
+            case 0:
+                return address + random() % 5000;
+            case 1:
+                return random() % 4096;
+            case 2:
+                return (std::uint64_t{random()} << 32) | random();
+            case 3:
+                return store;
+            default:
+                return random() % 3;
+        }
+    };
+    try {
+        for (int i = 0; i < 200; ++i) {
+            const auto op = static_cast<Op>(random() % wire::ops.size());
+            Writer request;
+            const int fields = static_cast<int>(random() % 8);
+            for (int f = 0; f < fields; ++f) {
+                const std::uint64_t value = number();
+                if (random() % 2 == 0)
+                    request.put(value);
+                else
+                    request.put(static_cast<std::uint32_t>(value));
+            }
+            if (random() % 2 == 0) request.put(std::uint8_t{1}).put(std::uint8_t{0});
+            call(op, request);
+        }
+    } catch (const std::exception&) {
+        hang_up();  // the server closed the connection, or sent a piece of a large read
+    }
 }
