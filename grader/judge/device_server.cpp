@@ -1,7 +1,9 @@
 #include "judge/device_server.hpp"
 
+#include <fmt/format.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 
 #include <cerrno>
 #include <nlohmann/json.hpp>
@@ -15,8 +17,6 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t max_line_bytes = std::size_t{256} << 20;
-
-[[noreturn]] void gone() { throw InfrastructureError("the device server ended unexpectedly"); }
 
 // Errors that end the context, as on a real GPU: whatever the program does after one of them is void.
 bool ends_the_context(int code) {
@@ -63,6 +63,14 @@ DeviceServer::DeviceServer(const Options& options) {
 
 DeviceServer::~DeviceServer() = default;  // closing the sockets and killing the process ends it
 
+void DeviceServer::is_gone() {
+    const auto status = process_.wait(Clock::now() + std::chrono::seconds(1));
+    std::string how;
+    if (status && WIFSIGNALED(*status)) how = fmt::format(" by signal {}", WTERMSIG(*status));
+    if (status && WIFEXITED(*status)) how = fmt::format(" with status {}", WEXITSTATUS(*status));
+    throw InfrastructureError("the device server ended unexpectedly" + how);
+}
+
 std::string DeviceServer::read_line(Clock::time_point deadline) {
     std::size_t searched = 0;
     for (;;) {
@@ -79,14 +87,14 @@ std::string DeviceServer::read_line(Clock::time_point deadline) {
         if (ready <= 0) throw DeviceSilent("the device server does not answer");
         char buffer[1 << 16];
         const ssize_t got = recv(control_.get(), buffer, sizeof buffer, 0);
-        if (got <= 0) gone();
+        if (got <= 0) is_gone();
         received_.append(buffer, static_cast<std::size_t>(got));
     }
 }
 
 json DeviceServer::request(const char* operation, Clock::time_point deadline) {
     const std::string line = json{{"op", operation}}.dump() + '\n';
-    if (send(control_.get(), line.data(), line.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(line.size())) gone();
+    if (send(control_.get(), line.data(), line.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(line.size())) is_gone();
     auto reply = json::parse(read_line(deadline), nullptr, false);
     if (!reply.is_object() || !reply.value("ok", false))
         throw InfrastructureError(std::string("the device server refuses ") + operation + ": " + reply.dump());

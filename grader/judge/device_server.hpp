@@ -40,6 +40,7 @@ class DeviceServer {
 
   private:
     nlohmann::json request(const char* operation, Clock::time_point deadline);
+    [[noreturn]] void is_gone();
     std::string read_line(Clock::time_point deadline);
 
     Descriptor control_, client_;

@@ -31,7 +31,7 @@ struct RunState {
 RunState run;
 
 #if WG_CATCH_VERSION == 3
-using ReporterBase = Catch::StreamingReporterBase;
+using StreamingBase = Catch::StreamingReporterBase;
 using EndedResult = void;
 const Catch::TestCaseInfo& info_of(const Catch::TestCaseStats& stats) { return *stats.testInfo; }
 std::vector<std::string> tags_of(const Catch::TestCaseInfo& info) {
@@ -40,18 +40,18 @@ std::vector<std::string> tags_of(const Catch::TestCaseInfo& info) {
     return tags;
 }
 #else
-using ReporterBase = Catch::StreamingReporterBase<class VerdictReporter>;
+using StreamingBase = Catch::StreamingReporterBase<class VerdictReporter>;
 using EndedResult = bool;
 std::vector<std::string> tags_of(const Catch::TestCaseInfo& info) { return info.tags; }
 #endif
 
-class VerdictReporter : public ReporterBase {
+class VerdictReporter : public StreamingBase {
   public:
-    using ReporterBase::ReporterBase;
+    using StreamingBase::StreamingBase;
     static std::string getDescription() { return "Writes Warpgrade's verdicts"; }
 
     void testCaseStarting(const Catch::TestCaseInfo& info) override {
-        ReporterBase::testCaseStarting(info);
+        StreamingBase::testCaseStarting(info);
         context().begin_test(info.name);
         run.current.begin(info.name, tags_of(info));
         run.verdicts->write({{"type", "case_start"}, {"name", info.name}});
@@ -74,7 +74,7 @@ class VerdictReporter : public ReporterBase {
         ++run.cases;
         if (run.progress) std::fprintf(stderr, "%-5s %s\n", current.status(), current.name().c_str());
         context().end_test();
-        ReporterBase::testCaseEnded(stats);
+        StreamingBase::testCaseEnded(stats);
     }
 
   private:
@@ -88,9 +88,7 @@ class VerdictReporter : public ReporterBase {
         if (threw || result.getResultType() == Catch::ResultWas::ExplicitFailure) {
             message = said;
         } else if (auto mismatch = std::exchange(context().mismatch, {}); !mismatch.empty()) {
-            // "C, near(expected)": what stands before the matcher is the value's name.
-            const std::string expression = text(result.getExpression());
-            message = expression.substr(0, expression.find(',')) + ": " + mismatch;
+            message = checked_value(text(result.getExpression())) + ": " + mismatch;
         } else {
             message = explain_assertion(text(result.getTestMacroName()), text(result.getExpression()),
                                         text(result.getExpandedExpression()));

@@ -51,9 +51,11 @@ Program::~Program() = default;
 
 CallResult Program::execute(const CallSpec& spec, bool profiled) {
     auto& current = context();
+    // A test makes many calls. One that ended badly would end so again, after the same wait.
+    if (!error_.empty()) throw InfrastructureError(error_);
+    if (!failure_.empty()) throw SubmissionFailure(failure_);
     current.last_call = describe(spec);
     current.notes.clear();
-    if (!failure_.empty()) throw SubmissionFailure(failure_);
     try {
         CallResult result;
         try {
@@ -68,8 +70,15 @@ CallResult Program::execute(const CallSpec& spec, bool profiled) {
         return result;
     } catch (const SubmissionFailure& failure) {
         end_session();
-        failure_ = failure.what();
-        if (role_ == Role::baseline) throw InfrastructureError("the starter failed: " + failure_);
+        if (role_ == Role::submission) {
+            failure_ = failure.what();
+            throw;
+        }
+        error_ = std::string("the starter failed: ") + failure.what();
+        throw InfrastructureError(error_);
+    } catch (const InfrastructureError& error) {
+        end_session();
+        error_ = error.what();
         throw;
     } catch (...) {
         end_session();
@@ -98,6 +107,7 @@ void Program::reset() {
     end_session();
     seconds_used_ = 0;
     failure_.clear();
+    error_.clear();
     output_.clear();
 }
 

@@ -84,7 +84,7 @@ class Program {
     Role role_;
     std::unique_ptr<Session> session_;
     double seconds_used_ = 0;
-    std::string failure_;  // of an earlier call in this test
+    std::string failure_, error_;  // what ended an earlier call in this test
     std::string output_;
 };
 

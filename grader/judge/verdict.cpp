@@ -101,6 +101,12 @@ nlohmann::json CaseVerdict::end() {
             {"seed", current.seed}};
 }
 
+std::string checked_value(const std::string& expression) {
+    static const std::regex name(R"re(^([A-Za-z_][A-Za-z0-9_.]*(\[[A-Za-z0-9_]*\])?),)re");
+    std::smatch match;
+    return std::regex_search(expression, match, name) ? match[1].str() : "the result";
+}
+
 std::string explain_assertion(const std::string& macro, const std::string& expression, const std::string& expanded) {
     // Catch2 adds the hexadecimal form to large numbers.
     static const std::regex hexadecimal(R"re( \(0x[0-9a-f]+\))re");

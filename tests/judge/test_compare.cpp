@@ -1,13 +1,12 @@
 #include <cmath>
 #include <limits>
 
-#include "judge/catch.hpp"
+#include "contains.hpp"
 #include "judge/compare.hpp"
 #include "judge/context.hpp"
 #include "judge/inputs.hpp"
 
 using namespace warpgrade::judge;
-using Catch::Matchers::Contains;
 
 namespace {
 

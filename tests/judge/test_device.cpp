@@ -1,8 +1,6 @@
 // The judge and its device server, which may die, hang or talk nonsense: never the student's failure.
-#include "judge/catch.hpp"
+#include "contains.hpp"
 #include "judged.hpp"
-
-using Catch::Matchers::Contains;
 
 namespace {
 

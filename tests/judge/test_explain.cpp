@@ -1,11 +1,10 @@
 #include <csignal>
 
-#include "judge/catch.hpp"
+#include "contains.hpp"
 #include "judge/explain.hpp"
 
 using namespace warpgrade;
 using namespace warpgrade::judge;
-using Catch::Matchers::Contains;
 
 namespace {
 

@@ -1,8 +1,6 @@
 // Whole judges: what each kind of program gets as its verdict. The programs are in programs/.
-#include "judge/catch.hpp"
+#include "contains.hpp"
 #include "judged.hpp"
-
-using Catch::Matchers::Contains;
 
 namespace {
 

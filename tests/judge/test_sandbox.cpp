@@ -5,11 +5,10 @@
 #include <cstdlib>
 
 #include "command.hpp"
-#include "judge/catch.hpp"
+#include "contains.hpp"
 #include "sandbox/bwrap.hpp"
 #include "sandbox/identity.hpp"
 
-using Catch::Matchers::Contains;
 using namespace warpgrade;
 
 namespace {

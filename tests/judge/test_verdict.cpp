@@ -1,11 +1,10 @@
 #include <nlohmann/json.hpp>
 
-#include "judge/catch.hpp"
+#include "contains.hpp"
 #include "judge/context.hpp"
 #include "judge/verdict.hpp"
 
 using namespace warpgrade::judge;
-using Catch::Matchers::Contains;
 
 namespace {
 
@@ -51,6 +50,8 @@ TEST_CASE("messages are bounded and come once each") {
 }
 
 TEST_CASE("an assertion is told in words") {
+    CHECK(checked_value("run.output, near(expected)") == "run.output");
+    CHECK(checked_value("submission().call<f>(in(x), n), near(expected)") == "the result");
     CHECK(explain_assertion("CHECK", "run.sectors <= limit", "8192 (0x2000) <= 512 (0x200)") ==
           "expected: run.sectors <= limit\n  found:  8192 <= 512");
     CHECK(explain_assertion("CHECK", "ok", "ok") == "expected: ok");
