@@ -3,15 +3,13 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <vector>
 
 #include "judge/judge.hpp"
 
-// Any int, so that no pattern (a ramp, a constant, a palindrome) can hide a wrong index.
-inline std::vector<int> any_integers(int n) {
-    return warpgrade::judge::integers<int>(n, std::numeric_limits<int>::min(), std::numeric_limits<int>::max());
-}
+// All different, so that every wrong index shows; in random order, so that the index alone does not tell the value;
+// small, so that a message is readable.
+inline std::vector<int> distinct_integers(int n) { return warpgrade::judge::permutation<int>(n); }
 
 inline std::vector<int> reversed(std::vector<int> d) {
     std::reverse(d.begin(), d.end());
@@ -24,7 +22,7 @@ template <auto function>
 void check_reversal(int n) {
     using namespace warpgrade::judge;
     INFO("n = " << n);
-    const auto d = any_integers(n);
+    const auto d = distinct_integers(n);
     CHECK_THAT(submission().call<function>(inout(d), n), equals_exactly(reversed(d)));
 }
 
@@ -32,7 +30,7 @@ void check_reversal(int n) {
 template <auto function>
 warpgrade::device::LaunchRecord profile_reversal(int n) {
     using namespace warpgrade::judge;
-    const auto d = any_integers(n);
+    const auto d = distinct_integers(n);
     const auto run = submission().profile<function>(inout(d), n);
     CHECK_THAT(run.output, equals_exactly(reversed(d)));
     return run.kernel();

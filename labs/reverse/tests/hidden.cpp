@@ -13,7 +13,7 @@ void check_capacity(int capacity) {
     check_reversal<function>(capacity);
     for (const int n : {capacity + 1, 2 * capacity, 0, -1}) {
         INFO("n = " << n);
-        const auto d = any_integers(std::max(n, 5));
+        const auto d = distinct_integers(std::max(n, 5));
         const auto run = submission().profile<function>(inout(d), n);
         CHECK_THAT(run.output, equals_exactly(d));
         CHECK(run.launches.empty());

@@ -1,4 +1,4 @@
-// WRONG: loses "dynamic_reverse_symbol reverses up to 1024 elements", "dynamic_reverse_symbol has whole warps and loads the size", "the dynamic versions reverse sizes around whole warps", "sizes beyond the capacity leave the array alone", "each call sets its own size" - dynamic_reverse_symbol stores the number of threads in the variable instead of the number of elements
+// WRONG: loses "dynamic_reverse_symbol reverses up to 1024 elements", "dynamic_reverse_symbol has whole warps and loads the size", "the dynamic versions reverse sizes around whole warps", "each call sets its own size" - dynamic_reverse_symbol stores the number of threads in the variable instead of the number of elements
 #include "reverse.h"
 
 #include <cstdio>

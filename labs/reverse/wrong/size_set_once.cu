@@ -1,4 +1,4 @@
-// WRONG: loses "dynamic_reverse_symbol reverses up to 1024 elements", "the dynamic versions reverse sizes around whole warps", "each call sets its own size" - dynamic_reverse_symbol sets the variable in its first call only
+// WRONG: loses "dynamic_reverse_symbol reverses up to 1024 elements", "dynamic_reverse_symbol has whole warps and loads the size", "the dynamic versions reverse sizes around whole warps", "each call sets its own size" - dynamic_reverse_symbol sets the variable in its first call only
 #include "reverse.h"
 
 #include <cstdio>
