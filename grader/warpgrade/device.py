@@ -17,7 +17,7 @@ from warpgrade.text import bounded, clean
 DEFAULT_PROFILE = "h100"
 # nvcc 13 compiles for compute capability 7.5 and newer; older profiles run the code for 7.5.
 _OLDEST_ARCHITECTURE = 75
-_SPEC = re.compile(r"auto|vgpu(?::(?P<profile>[A-Za-z0-9_-]+))?|gpu(?::(?P<index>[0-9]+))?")
+_SPEC = re.compile(r"auto|vgpu(?::(?P<profile>[A-Za-z0-9_-]+(?::[0-9]+)?))?|gpu(?::(?P<index>[0-9]+))?")
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,9 @@ def resolve(layout: Layout, requested: str) -> Device:
     """Return the device of `auto`, `vgpu[:PROFILE]` or `gpu[:N]`; raises BadInput when it is not to be had."""
     match = _SPEC.fullmatch(requested)
     if match is None:
-        raise BadInput(f"there is no device “{clean(requested)}”", hint="use auto, vgpu, vgpu:PROFILE or gpu:N")
+        raise BadInput(
+            f"there is no device “{clean(requested)}”", hint="use auto, vgpu, vgpu:PROFILE[:MULTIPROCESSORS] or gpu:N"
+        )
     if requested.startswith("gpu"):
         there = "this machine has a GPU, but " if machine_gpus() else "this machine has no NVIDIA GPU, and "
         raise BadInput(
@@ -70,7 +72,8 @@ def describe(layout: Layout, spec: str) -> dict[str, Any]:
     except subprocess.TimeoutExpired:
         raise GraderError("the device server does not answer") from None
     if done.returncode != 0:
-        raise BadInput(f"device {spec} is not to be had: {bounded(clean(done.stderr).strip(), lines=3)}")
+        reason = bounded(clean(done.stderr).strip().removeprefix(f"{program.name}: "), lines=3)
+        raise BadInput(f"device {spec} is not to be had: {reason}")
     try:
         return msgspec.json.decode(done.stdout, type=dict[str, Any])
     except msgspec.DecodeError:

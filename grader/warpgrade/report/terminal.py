@@ -14,7 +14,7 @@ from warpgrade.result import Result, TestResult
 from warpgrade.text import bounded, number
 
 _MAX_WIDTH = 112
-_MESSAGE_LINES = 8
+_MESSAGE_LINES = 5
 
 
 @dataclass(frozen=True)
