@@ -7,6 +7,7 @@ import subprocess
 import tomllib
 
 import pytest
+
 from warpgrade.paths import find_layout
 
 ROOT = find_layout().root
