@@ -43,15 +43,35 @@ void read_report(const json& reply, DeviceReport& report) {
     }
 }
 
+// The server reads what a student compiled, and is kept as apart from the machine as the student's program. A real
+// GPU's server needs the driver's devices and files.
+std::vector<std::string> command_line(const Options& options) {
+    std::vector<std::string> command;
+    if (!options.device.starts_with("gpu")) {
+        command = {options.sandbox, "--profile", "device", "--keep-fd", "3", "--keep-fd", "4"};
+        if (options.no_sandbox) command.push_back("--unconfined");
+        for (const char* word : {"--file", options.device_server.c_str(), "/warpgrade-device", "--"})
+            command.emplace_back(word);
+        command.emplace_back("/warpgrade-device");
+    } else {
+        command = {options.device_server};
+    }
+    const std::string arguments[] = {"--device",       options.device,
+                                     "--threads",      std::to_string(options.threads),
+                                     "--instructions", std::to_string(options.instructions),
+                                     "--memory-mib",   std::to_string(options.memory_mib),
+                                     "--client-fd",    "4",
+                                     "--control-fd",   "3"};
+    command.insert(command.end(), std::begin(arguments), std::end(arguments));
+    return command;
+}
+
 }  // namespace
 
 DeviceServer::DeviceServer(const Options& options) {
     auto [control, control_theirs] = socket_pair(SOCK_STREAM);
     auto [client, client_theirs] = socket_pair(SOCK_STREAM);
-    process_ = Process({options.device_server, "--device", options.device, "--threads", std::to_string(options.threads),
-                        "--instructions", std::to_string(options.instructions), "--memory-mib",
-                        std::to_string(options.memory_mib), "--client-fd", "4", "--control-fd", "3"},
-                       {{3, control_theirs.get()}, {4, client_theirs.get()}});
+    process_ = Process(command_line(options), {{3, control_theirs.get()}, {4, client_theirs.get()}});
     control_ = std::move(control);
     client_ = std::move(client);
     control_theirs.close();
@@ -66,8 +86,10 @@ DeviceServer::~DeviceServer() = default;  // closing the sockets and killing the
 void DeviceServer::is_gone() {
     const auto status = process_.wait(Clock::now() + std::chrono::seconds(1));
     std::string how;
-    if (status && WIFSIGNALED(*status)) how = fmt::format(" by signal {}", WTERMSIG(*status));
-    if (status && WIFEXITED(*status)) how = fmt::format(" with status {}", WEXITSTATUS(*status));
+    if (status && WIFEXITED(*status)) {
+        const int code = WEXITSTATUS(*status);  // as warpgrade-sandbox passes it on
+        how = code > 128 ? fmt::format(" by signal {}", code - 128) : fmt::format(" with status {}", code);
+    }
     throw InfrastructureError("the device server ended unexpectedly" + how);
 }
 

@@ -7,8 +7,8 @@ using Arguments = std::vector<std::string>;
 
 void append(Arguments& arguments, std::initializer_list<std::string> more) { arguments.insert(arguments.end(), more); }
 
-// A compiler works on the machine's own tools, which distributions spread over /usr and links into it. Of /etc it gets
-// what choosing alternatives and finding libraries needs.
+// The machine's own tools and libraries, which distributions spread over /usr and links into it; of /etc what choosing
+// alternatives and finding libraries needs.
 void add_system_folders(Arguments& arguments) {
     append(arguments, {"--ro-bind", "/usr", "/usr"});
     for (const char* folder : {"bin", "sbin", "lib", "lib32", "lib64", "libx32"}) {
@@ -17,7 +17,6 @@ void add_system_folders(Arguments& arguments) {
     }
     for (const char* path : {"/etc/alternatives", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d"})
         append(arguments, {"--ro-bind-try", path, path});
-    append(arguments, {"--proc", "/proc"});
 }
 
 }  // namespace
@@ -43,10 +42,10 @@ std::vector<std::string> bwrap_arguments(const Options& options, const BwrapDesc
     if (descriptors.block >= 0) append(arguments, {"--block-fd", std::to_string(descriptors.block)});
     if (descriptors.status >= 0) append(arguments, {"--json-status-fd", std::to_string(descriptors.status)});
 
-    if (options.profile == Profile::worker)
+    if (options.profile != Profile::compile)
         append(arguments, {"--uid", "1000", "--gid", "1000"});  // the same for all, whoever runs it outside
-    else
-        add_system_folders(arguments);
+    if (options.profile != Profile::worker) add_system_folders(arguments);
+    if (options.profile == Profile::compile) append(arguments, {"--proc", "/proc"});
     // /dev comes with a world-writable /dev/shm whose size nothing bounds: read-only, it is empty for good.
     append(arguments, {"--dev", "/dev", "--remount-ro", "/dev"});
     append(arguments, {"--size", std::to_string(options.tmp_mib << 20), "--perms", "1777", "--tmpfs", "/tmp"});

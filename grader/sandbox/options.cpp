@@ -11,7 +11,9 @@ const char* const usage_text =
 usage: warpgrade-sandbox [options] -- COMMAND [ARGUMENT…]
        warpgrade-sandbox --probe          says whether the sandbox works on this machine, and if not, why
 
-  --profile worker|compile   worker (default): a student's program; compile: a compiler that reads a student's source
+  --profile worker|device|compile
+                             worker (default): a student's program; device: the device server, which reads a
+                             student's kernels; compile: a compiler that reads a student's source
   --unconfined               no bubblewrap and no seccomp: limits, environment and descriptors only
   --ro-bind SRC DST          show a file or folder of the host read-only
   --bind SRC DST             show it writable
@@ -55,6 +57,7 @@ struct Arguments {
 
 Profile profile_of(const std::string& name) {
     if (name == "worker") return Profile::worker;
+    if (name == "device") return Profile::device;
     if (name == "compile") return Profile::compile;
     throw UsageError("there is no profile \"" + name + '"');
 }

@@ -11,8 +11,9 @@
 namespace warpgrade::sandbox {
 
 // worker: a student's program. Fresh uid, nothing of the host's files, no fork, an allow-list of system calls.
+// device: the device server, which reads a student's compiled kernels. A worker that sees the machine's libraries.
 // compile: the compiler that reads a student's source. The toolkit's folders are bound by the caller.
-enum class Profile { worker, compile };
+enum class Profile { worker, device, compile };
 
 using PathPair = std::pair<std::string, std::string>;  // on the host, in the sandbox
 

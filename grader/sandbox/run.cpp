@@ -69,7 +69,7 @@ void limit(pid_t pid, int resource, std::uint64_t amount) {
 void set_limits(const Options& options, pid_t pid) {
     constexpr std::uint64_t mib = 1u << 20;
     limit(pid, RLIMIT_CORE, 0);
-    limit(pid, RLIMIT_NOFILE, options.profile == Profile::worker ? 256 : 1024);
+    limit(pid, RLIMIT_NOFILE, options.profile == Profile::compile ? 1024 : 256);
     limit(pid, RLIMIT_MEMLOCK, 0);
     if (options.cpu_seconds) limit(pid, RLIMIT_CPU, *options.cpu_seconds);
     if (options.memory_mib) limit(pid, RLIMIT_AS, *options.memory_mib * mib);
@@ -157,7 +157,7 @@ int run_confined(const Options& options) {
     volunteer_for_oom();  // while /proc/self still is ours
     // The compiler stays the caller's user: it reads a toolkit and writes a folder that may be the caller's alone, and
     // no code of a student's runs in it. Its files are as visible as the folders that are bound.
-    if (options.profile == Profile::worker) leave_root();
+    if (options.profile != Profile::compile) leave_root();
     const auto deadline = deadline_of(options);
     const pid_t supervisor = getpid(), child = fork();
     if (child < 0) fail("fork");

@@ -158,7 +158,7 @@ Filter compile_filter() {
 }  // namespace
 
 int seccomp_program(Profile profile) {
-    const Filter filter = profile == Profile::worker ? worker_filter() : compile_filter();
+    const Filter filter = profile == Profile::compile ? compile_filter() : worker_filter();
     // A 32-bit or x32 call would bypass a filter that looks at 64-bit numbers.
     check(seccomp_attr_set(filter.get(), SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS), "bad architectures");
     const int program = memfd_create("seccomp", 0);

@@ -36,6 +36,12 @@ TEST_CASE("a worker has no network, no files of the host, no processes of others
         check_holds(what);
 }
 
+TEST_CASE("a device server has a worker's restrictions, and sees the machine's libraries") {
+    for (const char* what : {"network", "system-calls", "no-fork", "only-own-processes", "limits"})
+        check_holds(what, "--profile device");
+    CHECK(run_command(WG_SANDBOX " --profile device -- /bin/true").status == 0);  // dynamically linked
+}
+
 TEST_CASE("a compiler has no network and no system calls that reach beyond it") {
     for (const char* what : {"network", "only-own-processes"}) check_holds(what, "--profile compile");
     const auto finished = inside("system-calls", "--profile compile");
