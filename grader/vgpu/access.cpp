@@ -4,6 +4,47 @@
 
 namespace warpgrade::vgpu {
 
+void Access::collect(const std::uint64_t* registers, std::int64_t offset, std::uint32_t active, unsigned bytes) {
+    mask = active;
+    for (unsigned l = 0; l < warp_size; ++l) address[l] = registers[l] + static_cast<std::uint64_t>(offset);
+    recognise(bytes);
+}
+
+void Access::collect(const std::uint32_t* registers, std::int64_t offset, std::uint32_t active, unsigned bytes) {
+    mask = active;
+    for (unsigned l = 0; l < warp_size; ++l) address[l] = registers[l] + static_cast<std::uint32_t>(offset);
+    recognise(bytes);
+}
+
+void Access::recognise(unsigned bytes) {
+    if (mask != full_mask) fill_inactive();
+    const std::uint64_t first = address[0];
+#if defined(__AVX2__)
+    const __m256i base = _mm256_set1_epi64x(static_cast<long long>(first));
+    const auto step = static_cast<long long>(bytes);
+    const __m256i four_lanes = _mm256_set1_epi64x(4 * step);
+    __m256i expected = _mm256_add_epi64(base, _mm256_setr_epi64x(0, step, 2 * step, 3 * step));
+    __m256i apart = _mm256_setzero_si256(), astray = apart;
+    for (unsigned l = 0; l < warp_size; l += 4) {
+        const __m256i a = _mm256_load_si256(reinterpret_cast<const __m256i*>(address + l));
+        apart = _mm256_or_si256(apart, _mm256_xor_si256(a, base));
+        astray = _mm256_or_si256(astray, _mm256_xor_si256(a, expected));
+        expected = _mm256_add_epi64(expected, four_lanes);
+    }
+    const bool uniform = _mm256_testz_si256(apart, apart), contiguous = _mm256_testz_si256(astray, astray);
+#else
+    std::uint64_t apart = 0, astray = 0;
+    for (unsigned l = 0; l < warp_size; ++l) {
+        apart |= address[l] ^ first;
+        astray |= address[l] ^ (first + std::uint64_t{l} * bytes);
+    }
+    const bool uniform = apart == 0, contiguous = astray == 0;
+#endif
+    if (contiguous) return set(Kind::Contiguous, first, address[warp_size - 1], bytes);
+    if (uniform) return set(Kind::Uniform, first, first, bytes);
+    classify_groups(bytes);
+}
+
 void Access::fill_inactive() {
     std::uint64_t last = address[std::countr_zero(mask)];
     for (unsigned l = 0; l < warp_size; ++l) {
@@ -36,7 +77,7 @@ Access::Kind group_kind(const std::uint64_t* a, unsigned bytes) {
         not_uniform |= distance;
         not_contiguous |= distance ^ (std::uint64_t{l} * bytes);
     }
-    return not_uniform == 0      ? Access::Kind::Uniform
+    return not_uniform == 0 ? Access::Kind::Uniform
            : not_contiguous == 0 ? Access::Kind::Contiguous
                                  : Access::Kind::Other;
 }

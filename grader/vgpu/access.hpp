@@ -22,26 +22,9 @@ struct Access {
     Kind kind = Kind::Other;
     Kind group[4] = {};  // the same for each group of eight lanes
 
-    // `bytes` is what one lane moves (all elements of a vector access).
-    template <bool Full, class A>
-    void collect(const A* registers, std::int64_t offset, std::uint32_t active, unsigned bytes) {
-        mask = active;
-        for (unsigned l = 0; l < warp_size; ++l)
-            address[l] = static_cast<std::uint64_t>(registers[l]) + static_cast<std::uint64_t>(offset);
-        if constexpr (sizeof(A) == 4)
-            for (unsigned l = 0; l < warp_size; ++l) address[l] &= 0xffffffffu;
-        if constexpr (!Full) fill_inactive();
-        const std::uint64_t first = address[0];
-        std::uint64_t not_uniform = 0, not_contiguous = 0;
-        for (unsigned l = 0; l < warp_size; ++l) {
-            const std::uint64_t distance = address[l] - first;
-            not_uniform |= distance;
-            not_contiguous |= distance ^ (std::uint64_t{l} * bytes);
-        }
-        if (not_contiguous == 0) return set(Kind::Contiguous, first, address[warp_size - 1], bytes);
-        if (not_uniform == 0) return set(Kind::Uniform, first, first, bytes);
-        classify_groups(bytes);
-    }
+    // `bytes` is what one lane moves (all elements of a vector access): a power of two.
+    void collect(const std::uint64_t* registers, std::int64_t offset, std::uint32_t active, unsigned bytes);
+    void collect(const std::uint32_t* registers, std::int64_t offset, std::uint32_t active, unsigned bytes);
 
     // Distinct sectors touched. Accesses are aligned to their size, so none straddles two.
     [[nodiscard]] std::uint32_t sectors(unsigned bytes) const {
@@ -68,6 +51,7 @@ struct Access {
     [[nodiscard]] Wavefronts wavefronts(unsigned bytes) const;
 
   private:
+    void recognise(unsigned bytes);
     void fill_inactive();
     void classify_groups(unsigned bytes);
     [[nodiscard]] std::uint32_t sectors_of_groups() const;
@@ -92,8 +76,8 @@ inline void gather(Reg* d, const std::byte* origin, const Access& x, unsigned sh
             std::memcpy(&v, from + x.address[g], sizeof v);
             for (unsigned l = g; l < g + 8; ++l)
                 if (Full || lane_on(mask, l)) d[l] = static_cast<Reg>(v);
-        } else if (kind == Access::Kind::Contiguous && Full) {
-            Mem v[8];
+        } else if (kind == Access::Kind::Contiguous && Full && x.address[g + 1] - x.address[g] == sizeof(Mem)) {
+            Mem v[8];  // not for vector accesses: their lanes are next to each other, but their first elements are not
             std::memcpy(v, from + x.address[g], sizeof v);
             for (unsigned l = 0; l < 8; ++l) d[g + l] = static_cast<Reg>(v[l]);
         } else {

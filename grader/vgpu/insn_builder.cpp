@@ -161,6 +161,8 @@ Ref InsnBuilder::predicate_destination(const Operand& o) {
 }
 
 Ref InsnBuilder::predicate_source(const Operand& o, bool* negated) {
+    *negated = false;
+    if (o.kind == Kind::Immediate) return constant(o.imm ? ~0u : 0u, 4);
     if (o.kind != Kind::Register || !function.is_predicate(o.reg)) refuse("needs a predicate register");
     *negated = o.negated;
     return function.register_place(o.reg, in.ptx_line);

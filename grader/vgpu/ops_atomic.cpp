@@ -85,22 +85,23 @@ void perform(Warp& w, const Insn& in, std::byte* origin, const Access& x) {
     });
 }
 
-template <class O, class T>
-void run_atomic(Warp& w, const Insn& in, std::uint32_t mask) {
+using Performer = void (*)(Warp&, const Insn&, std::byte* origin, const Access&);
+
+void access_atomically(Warp& w, const Insn& in, std::uint32_t mask, unsigned bytes, Performer perform_lanes) {
     ++w.sync_operations;
     Access x;
     if (in.aux & 16)
-        x.collect<false>(operand<std::uint32_t>(w, in.a), in.offset, mask, sizeof(T));
+        x.collect(operand<std::uint32_t>(w, in.a), in.offset, mask, bytes);
     else
-        x.collect<false>(operand<std::uint64_t>(w, in.a), in.offset, mask, sizeof(T));
-    const auto body = [&](std::byte* origin, const Access& part) { perform<O, T>(w, in, origin, part); };
+        x.collect(operand<std::uint64_t>(w, in.a), in.offset, mask, bytes);
+    const auto body = [&](std::byte* origin, const Access& part) { perform_lanes(w, in, origin, part); };
     const auto global = [&](const Access& part) {
-        resolve_global<Op::Atomic>(w, in, in.stat, part, sizeof(T), body);
-        count(w, in.stat, part.sectors(sizeof(T)));
+        resolve_global<Op::Atomic>(w, in, in.stat, part, bytes, body);
+        count(w, in.stat, part.sectors(bytes));
     };
     const auto shared = [&](const Access& part, std::uint32_t slot) {
-        resolve_shared<Op::Atomic>(w, in, part, sizeof(T), body);
-        const auto waves = part.wavefronts(sizeof(T));
+        resolve_shared<Op::Atomic>(w, in, part, bytes, body);
+        const auto waves = part.wavefronts(bytes);
         count(w, slot, waves.total, waves.total - waves.ideal);
     };
     switch (static_cast<Space>(in.aux >> 8)) {
@@ -109,13 +110,18 @@ void run_atomic(Warp& w, const Insn& in, std::uint32_t mask) {
         case Space::Shared:
             return shared(x, in.stat);
         default:
-            split_generic(x, sizeof(T), [&](Space space, const Access& part) {
+            split_generic(x, bytes, [&](Space space, const Access& part) {
                 if (space == Space::Shared) return shared(part, in.stat + 1);
-                if (space == Space::Local) return resolve_local<Op::Atomic>(w, in, part, sizeof(T), body);
-                if (space == Space::Param) raise_access(w, in, part, space, Op::Atomic, sizeof(T));
+                if (space == Space::Local) return resolve_local<Op::Atomic>(w, in, part, bytes, body);
+                if (space == Space::Param) raise_access(w, in, part, space, Op::Atomic, bytes);
                 return global(part);
             });
     }
+}
+
+template <class O, class T>
+void run_atomic(Warp& w, const Insn& in, std::uint32_t mask) {
+    access_atomically(w, in, mask, sizeof(T), perform<O, T>);
 }
 
 template <class O, bool Reduction>

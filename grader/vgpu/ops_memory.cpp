@@ -14,13 +14,16 @@ namespace form {
 constexpr std::uint16_t elements = 7, synchronises = 8, address32 = 16;
 }
 
+// Moves the elements of one access between registers and memory: origin + address is each lane's place.
+using Mover = void (*)(Warp&, const Insn&, std::byte* origin, const Access&);
+
 template <class Mem, class Reg>
-void load_elements(Warp& w, const Insn& in, const std::byte* origin, const Access& x, bool full) {
+void load_elements(Warp& w, const Insn& in, std::byte* origin, const Access& x) {
     const unsigned n = in.aux & form::elements;
     const Ref refs[4] = {in.d, in.b, in.c, in.e};
     for (unsigned i = 0; i < n; ++i) {
         Reg* d = operand<Reg>(w, refs[i]);
-        if (full)
+        if (x.mask == full_mask)
             gather<Mem, Reg, true>(d, origin, x, i * sizeof(Mem), full_mask);
         else
             gather<Mem, Reg, false>(d, origin, x, i * sizeof(Mem), x.mask);
@@ -28,12 +31,12 @@ void load_elements(Warp& w, const Insn& in, const std::byte* origin, const Acces
 }
 
 template <class Mem, class Reg>
-void store_elements(Warp& w, const Insn& in, std::byte* origin, const Access& x, bool full) {
+void store_elements(Warp& w, const Insn& in, std::byte* origin, const Access& x) {
     const unsigned n = in.aux & form::elements;
     const Ref refs[4] = {in.d, in.b, in.c, in.e};
     if (n == 1) {
         const Reg* s = operand<Reg>(w, refs[0]);
-        if (full) return scatter<Mem, Reg, true>(s, origin, x, 0, full_mask);
+        if (x.mask == full_mask) return scatter<Mem, Reg, true>(s, origin, x, 0, full_mask);
         return scatter<Mem, Reg, false>(s, origin, x, 0, x.mask);
     }
     // Element by element within a lane, so that the highest lane's whole vector stays where two meet.
@@ -45,61 +48,59 @@ void store_elements(Warp& w, const Insn& in, std::byte* origin, const Access& x,
     });
 }
 
-template <Op O, class Mem, class Reg>
-void move_elements(Warp& w, const Insn& in, std::byte* origin, const Access& x, bool full) {
-    if constexpr (O == Op::Load)
-        load_elements<Mem, Reg>(w, in, origin, x, full);
-    else
-        store_elements<Mem, Reg>(w, in, origin, x, full);
-}
-
-template <Op O, Space S, class Mem, class Reg>
-void perform(Warp& w, const Insn& in, std::uint32_t slot, const Access& x, unsigned bytes) {
-    const auto move = [&](std::byte* origin, const Access& part) {
-        move_elements<O, Mem, Reg>(w, in, origin, part, part.mask == full_mask);
-    };
-    if constexpr (S == Space::Global || S == Space::Const) {
-        resolve_global<O>(w, in, slot, x, bytes, move);
+template <Op O, Space S>
+void perform(Warp& w, const Insn& in, std::uint32_t slot, const Access& x, unsigned bytes, Mover move) {
+    const auto body = [&](std::byte* origin, const Access& part) { move(w, in, origin, part); };
+    if constexpr (S == Space::Global) {
+        resolve_global<O>(w, in, slot, x, bytes, body);
         count(w, slot, x.sectors(bytes));
     } else if constexpr (S == Space::Shared) {
-        resolve_shared<O>(w, in, x, bytes, move);
+        resolve_shared<O>(w, in, x, bytes, body);
         const auto waves = x.wavefronts(bytes);
         count(w, slot, waves.total, waves.total - waves.ideal);
     } else {
-        resolve_local<O>(w, in, x, bytes, move);
+        resolve_local<O>(w, in, x, bytes, body);
         count(w, slot, local_sectors(x, bytes));
     }
 }
 
-template <Op O, Space S, class Mem, class Reg, bool Full>
-void run_access(Warp& w, const Insn& in, std::uint32_t mask) {
-    const unsigned bytes = (in.aux & form::elements) * sizeof(Mem);
+template <Op O, Space S>
+void access_memory(Warp& w, const Insn& in, std::uint32_t mask, unsigned element_bytes, Mover move) {
+    const unsigned bytes = (in.aux & form::elements) * element_bytes;
     if (in.aux & form::synchronises) ++w.sync_operations;
     Access x;
     if (in.aux & form::address32)
-        x.collect<Full>(operand<std::uint32_t>(w, in.a), in.offset, mask, bytes);
+        x.collect(operand<std::uint32_t>(w, in.a), in.offset, mask, bytes);
     else
-        x.collect<Full>(operand<std::uint64_t>(w, in.a), in.offset, mask, bytes);
+        x.collect(operand<std::uint64_t>(w, in.a), in.offset, mask, bytes);
     if constexpr (S != Space::Generic) {
-        perform<O, S, Mem, Reg>(w, in, in.stat, x, bytes);
+        perform<O, S>(w, in, in.stat, x, bytes, move);
     } else {
         split_generic(x, bytes, [&](Space space, const Access& part) {
             switch (space) {
                 case Space::Shared:
-                    return perform<O, Space::Shared, Mem, Reg>(w, in, in.stat + 1, part, bytes);
+                    return perform<O, Space::Shared>(w, in, in.stat + 1, part, bytes, move);
                 case Space::Local:
-                    return perform<O, Space::Local, Mem, Reg>(w, in, in.stat + 2, part, bytes);
+                    return perform<O, Space::Local>(w, in, in.stat + 2, part, bytes, move);
                 case Space::Param: {
                     const Executor& e = *w.executor;
                     if (O != Op::Load || part.misaligned || !fits(part.low, part.high, 0, e.param_bytes, bytes))
                         raise_access(w, in, part, Space::Param, O, bytes);
-                    return move_elements<O, Mem, Reg>(w, in, const_cast<std::byte*>(e.params), part, false);
+                    return move(w, in, const_cast<std::byte*>(e.params), part);
                 }
                 default:
-                    return perform<O, Space::Global, Mem, Reg>(w, in, in.stat, part, bytes);
+                    return perform<O, Space::Global>(w, in, in.stat, part, bytes, move);
             }
         });
     }
+}
+
+template <Op O, Space S, class Mem, class Reg>
+void run_access(Warp& w, const Insn& in, std::uint32_t mask) {
+    if constexpr (O == Op::Load)
+        access_memory<O, S>(w, in, mask, sizeof(Mem), load_elements<Mem, Reg>);
+    else
+        access_memory<O, S>(w, in, mask, sizeof(Mem), store_elements<Mem, Reg>);
 }
 
 // Kernel parameters: the same for all lanes.
@@ -241,7 +242,7 @@ void decode_param(InsnBuilder& b, const ptx::Operand& address, ptx::Type t, unsi
 
 template <Op O, Space S, class Mem, class Reg>
 Handlers access_handlers() {
-    return {run_access<O, S, Mem, Reg, true>, run_access<O, S, Mem, Reg, false>};
+    return {run_access<O, S, Mem, Reg>, run_access<O, S, Mem, Reg>};
 }
 
 template <Op O>
@@ -314,7 +315,7 @@ std::uint32_t local_sectors(const Access& x, unsigned bytes) {
         Access rows_of_words;
         std::uint64_t physical[warp_size];
         for (unsigned l = 0; l < warp_size; ++l) physical[l] = ((x.address[l] / 4 + i) * warp_size + l) * 4;
-        rows_of_words.collect<false>(physical, 0, x.mask, 4);
+        rows_of_words.collect(physical, 0, x.mask, 4);
         total += rows_of_words.sectors(4);
     }
     return total;

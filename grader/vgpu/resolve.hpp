@@ -59,7 +59,7 @@ inline void resolve_global(Warp& w, const Insn& in, std::uint32_t slot, const Ac
         for_active(rest, [&](unsigned l) { part |= std::uint32_t{a->holds(x.address[l], bytes)} << l; });
         if (part == x.mask) return use(*a, x, true);
         Access some;
-        some.collect<false>(x.address, 0, part, bytes);
+        some.collect(x.address, 0, part, bytes);
         use(*a, some, true);
         rest &= ~part;
     }
@@ -105,7 +105,7 @@ inline void split_generic(const Access& x, unsigned bytes, F&& body) {
     const auto run = [&](ptx::Space space, std::uint32_t part, std::uint64_t base) {
         if (!part) return;
         Access some;
-        some.collect<false>(x.address, -static_cast<std::int64_t>(base), part, bytes);
+        some.collect(x.address, -static_cast<std::int64_t>(base), part, bytes);
         body(space, some);
     };
     run(ptx::Space::Shared, part_in(windows::shared_base), windows::shared_base);

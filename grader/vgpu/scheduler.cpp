@@ -407,24 +407,28 @@ class WarpRunner {
     const Code& code;
 };
 
-// All live threads wait and nothing can release them.
+// All live threads wait and nothing can release them. Lanes that wait for others of their warp explain most.
 [[noreturn]] void raise_deadlock(const BlockState& block) {
+    const Warp* waiting_warp = nullptr;
+    const Split* waiting = nullptr;
     for (const Warp& w : block.warps)
-        for (const Split& s : w.splits) {
-            if (s.state == Split::State::Ready) continue;
-            const auto lane = static_cast<unsigned>(std::countr_zero(s.mask));
-            if (s.state == Split::State::AtWarpSync)
-                raise_at(w, s.waiting_insn, error::launch_timeout,
-                         fmt::format("deadlock: lanes {:#010x} wait in __syncwarp for lanes {:#010x}, which never come",
-                                     s.mask, s.members & w.live & ~s.mask),
-                         lane);
-            const Barrier& b = block.barriers[s.barrier];
-            raise_at(w, s.waiting_insn, error::launch_timeout,
-                     fmt::format("deadlock: {} of {} threads reached this barrier, the others never do", b.arrived,
-                                 b.expected ? b.expected : block.live_threads),
-                     lane);
-        }
-    throw Fault(error::launch_failure, "deadlock", 0);
+        for (const Split& s : w.splits)
+            if (!waiting || (waiting->state != Split::State::AtWarpSync && s.state == Split::State::AtWarpSync)) {
+                waiting_warp = &w;
+                waiting = &s;
+            }
+    const Warp& w = *waiting_warp;
+    const auto lane = static_cast<unsigned>(std::countr_zero(waiting->mask));
+    if (waiting->state == Split::State::AtWarpSync)
+        raise_at(w, waiting->waiting_insn, error::launch_timeout,
+                 fmt::format("deadlock: lanes {:#010x} wait in __syncwarp for lanes {:#010x}, which never come",
+                             waiting->mask, waiting->members & w.live & ~waiting->mask),
+                 lane);
+    const Barrier& b = block.barriers[waiting->barrier];
+    raise_at(w, waiting->waiting_insn, error::launch_timeout,
+             fmt::format("deadlock: {} of {} threads reached this barrier, the others never do", b.arrived,
+                         b.expected ? b.expected : block.live_threads),
+             lane);
 }
 
 }  // namespace

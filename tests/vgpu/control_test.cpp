@@ -1,0 +1,199 @@
+// Divergence, barriers, calls, turns: what runs, in which order, and what ends with a message.
+#include <algorithm>
+#include <functional>
+
+#include "catch.hpp"
+#include "machine.hpp"
+
+using namespace warpgrade;
+using vgpu::test::Machine;
+
+namespace {
+
+std::string message_of(const std::function<void()>& launch, int code) {
+    try {
+        launch();
+    } catch (const device::DeviceError& e) {
+        CHECK(e.code == code);
+        return e.what();
+    }
+    return "the launch did not fail";
+}
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+std::vector<int> ramp(int n) {
+    std::vector<int> v(static_cast<std::size_t>(n));
+    for (int i = 0; i < n; ++i) v[static_cast<std::size_t>(i)] = i;
+    return v;
+}
+
+}  // namespace
+
+TEST_CASE("both sides of a branch run, then the lanes are together again") {
+    Machine m;
+    const auto d = m.upload(ramp(64));
+    const auto c = m.launch("diverge", {1}, {32}, d).counters;
+    const auto v = m.download(d);
+    for (int t = 0; t < 32; ++t) CHECK(v[static_cast<std::size_t>(t)] == (t % 2 ? t * 3 : t + 32 + 5));
+    CHECK(c.divergent_branches == 1);
+    CHECK(c.global_store_requests == 1);  // one store for all 32 lanes: they met at the post-dominator
+}
+
+TEST_CASE("lanes leave a loop one by one and meet behind it") {
+    Machine m;
+    const auto d = m.upload(ramp(64));
+    const auto c = m.launch("loop_by_lane", {1}, {32}, d).counters;
+    CHECK(c.global_store_requests == 1);
+    CHECK(c.divergent_branches >= 1);
+    const auto v = m.download(d);
+    for (int t = 0; t < 32; ++t) {
+        int n = 0;
+        for (int i = 0; i <= t; ++i) n += i ^ (i & 3);
+        CHECK(v[static_cast<std::size_t>(32 + t)] == n);
+    }
+}
+
+TEST_CASE("a switch sends each lane to its case") {
+    Machine m;
+    const auto d = m.upload(ramp(40));
+    m.launch("choose", {1}, {32}, d, 1);
+    const int cases[] = {11, 1 + 22, 2 * 33, 3 - 44, 4 ^ 55, 66};
+    for (int t = 0; t < 32; ++t) CHECK(m.download(d)[static_cast<std::size_t>(8 + t)] == cases[(t + 1) % 6]);
+}
+
+TEST_CASE("functions call themselves, each lane to its own depth") {
+    Machine m;
+    const auto d = m.upload(std::vector<int>(32));
+    m.launch("recurse", {1}, {32}, d);
+    const int fibonacci[] = {0, 1, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89};
+    for (int t = 0; t < 32; ++t) CHECK(m.download(d)[static_cast<std::size_t>(t)] == fibonacci[t % 12]);
+    const auto text =
+        message_of([&] { m.launch("recurse_for_ever", {1}, {32}, d); }, device::error::hardware_stack_error);
+    CHECK(has(text, "stack overflow"));
+}
+
+TEST_CASE("dynamic shared memory and the barrier reverse a block of any size") {
+    Machine m;
+    for (const int n : {1, 31, 32, 33, 64, 257, 1024}) {
+        const auto d = m.upload(ramp(n));
+        const auto record = m.launch_shared("reverse_dynamic", {1}, {static_cast<std::uint32_t>(n)},
+                                            4 * static_cast<std::uint64_t>(n), d, n);
+        CAPTURE(n);
+        auto expected = ramp(n);
+        std::reverse(expected.begin(), expected.end());
+        CHECK(m.download(d) == expected);
+        CHECK(record.counters.barriers == static_cast<std::uint64_t>((n + 31) / 32));
+        CHECK(record.counters.warps_launched == static_cast<std::uint64_t>((n + 31) / 32));
+        CHECK(record.config.dynamic_shared_bytes == 4 * static_cast<std::uint64_t>(n));
+    }
+}
+
+TEST_CASE("a barrier counts and votes over the block") {
+    Machine m;
+    std::vector<int> in(96, -5);
+    for (std::size_t i = 0; i < in.size(); i += 3) in[i] = 7;
+    const auto a = m.upload(in), b = m.upload(std::vector<int>(96));
+    m.launch("count_if", {1}, {96}, a, b);
+    CHECK(m.download(b) == std::vector<int>(96, 32 * 4 + 2 + 0));
+}
+
+TEST_CASE("shuffles, votes and matches exchange values") {
+    Machine m;
+    std::vector<float> in(64);
+    for (std::size_t i = 0; i < 64; ++i) in[i] = static_cast<float>(i);
+    const auto a = m.upload(in), b = m.upload(std::vector<float>(2));
+    m.launch("warp_sum", {1}, {64}, a, b);
+    CHECK(m.download(b) == std::vector<float>{496, 496 + 1024});
+    const auto ints = m.upload(ramp(32));
+    const auto r = m.upload(std::vector<unsigned>(32));
+    m.launch("votes", {1}, {32}, ints, r);
+    for (unsigned t = 0; t < 32; ++t) CHECK(m.download(r)[t] == (0xaaaaaaaau ^ (1u << t) ^ (t ^ 5u)));
+}
+
+TEST_CASE("lanes of one warp that contend for a lock all get it") {
+    Machine m;
+    for (const char* kernel : {"spin_lock", "spin_lock_plain"}) {
+        const auto lock = m.upload(std::vector<int>(1)), value = m.upload(std::vector<int>(1));
+        m.launch(kernel, {3}, {64}, lock, value);
+        CAPTURE(kernel);
+        CHECK(m.download(value)[0] == 3 * 64);
+    }
+}
+
+TEST_CASE("a block may wait for a later one while both are resident") {
+    Machine m;
+    const auto out = m.upload(std::vector<int>(2));
+    m.launch("wait_for_later_block", {8}, {32}, out);
+    CHECK(m.download(out)[0] == 42);
+}
+
+TEST_CASE("what never ends is stopped and says where") {
+    Machine m(1, vgpu::test::read_text(WG_TEST_KERNELS), 2'000'000);
+    const auto out = m.upload(std::vector<int>(2));
+    for (const char* kernel : {"spin_for_ever", "loop_for_ever"}) {
+        const auto text = message_of([&] { m.launch(kernel, {2}, {64}, out); }, device::error::launch_timeout);
+        CAPTURE(text);
+        CHECK(has(text, "more than 2000000 warp instructions"));
+        CHECK(has(text, "kernels.cu:"));
+    }
+}
+
+TEST_CASE("a deadlock is named") {
+    Machine m;
+    const auto out = m.upload(std::vector<int>(64));
+    const auto text = message_of([&] { m.launch("warp_deadlock", {1}, {32}, out); }, device::error::launch_timeout);
+    CHECK(has(text, "__syncwarp"));
+}
+
+TEST_CASE("printf writes each thread's text, assert ends the kernel") {
+    Machine m;
+    m.launch("say", {2}, {32}, 3);
+    CHECK(m.gpu->take_output() ==
+          "block 0 thread 0:  4.50 text x 1099511627776 %\nblock 0 thread 1:  4.50 text x 1099511627776 %\n"
+          "block 1 thread 0:  4.50 text x 1099511627776 %\nblock 1 thread 1:  4.50 text x 1099511627776 %\n");
+    const auto in = m.upload(std::vector<int>{1, 2, -3, 4});
+    const auto text = message_of([&] { m.launch("check_positive", {1}, {4}, in); }, device::error::assert_failed);
+    CHECK(has(text, "assertion `in[threadIdx.x] > 0' failed"));
+    CHECK(has(text, "thread (2,0,0)"));
+}
+
+TEST_CASE("launches beyond the device's limits are refused before they run") {
+    Machine m;
+    const auto out = m.upload(std::vector<int>(64));
+    CHECK(has(message_of([&] { m.launch("copy", {1}, {1025}, out, out, 1); }, device::error::invalid_configuration),
+              "1024"));
+    CHECK(has(message_of([&] { m.launch("copy", {0}, {32}, out, out, 1); }, device::error::invalid_configuration),
+              "grid"));
+    CHECK(has(message_of(
+                  [&] {
+                      m.launch("copy", {1}, {1, 1, 65}, out, out, 1);
+                  },
+                  device::error::invalid_configuration),
+              "block.z"));
+    CHECK(has(message_of([&] { m.launch_shared("reverse_dynamic", {1}, {32}, 1 << 20, out, 1); },
+                         device::error::invalid_value),
+              "shared memory"));
+}
+
+TEST_CASE("what is not supported is refused by name and line before it runs") {
+    const std::string head = ".version 8.0\n.target sm_75\n.address_size 64\n";
+    Machine m(1, head + ".visible .entry k() {\n.reg .b32 %r<3>;\nfrobnicate.sync.b32 %r1, %r2;\nret;\n}\n");
+    const auto text = message_of([&] { m.launch("k", {1}, {32}); }, device::error::not_supported);
+    CHECK(has(text, "frobnicate.sync.b32"));
+    CHECK(has(text, "PTX line 6"));
+    CHECK(has(message_of([&] { m.launch("nowhere", {1}, {32}); }, device::error::invalid_device_function), "nowhere"));
+}
+
+TEST_CASE("counters are attributed to source lines") {
+    Machine m;
+    const auto in = m.upload(std::vector<int>(64)), out = m.upload(std::vector<int>(64));
+    const auto record = m.launch("copy", {2}, {32}, in, out, 64);
+    device::Counters sum;
+    for (const auto& l : record.lines) {
+        CHECK(has(l.file, "kernels.cu"));
+        sum += l.counters;
+    }
+    CHECK(sum.global_load_sectors == record.counters.global_load_sectors);
+    CHECK(sum.inst_executed == record.counters.inst_executed);
+}

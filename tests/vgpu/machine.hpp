@@ -1,0 +1,79 @@
+// A virtual GPU with the test kernels loaded, and a short way to launch them.
+#pragma once
+
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "device/device.hpp"
+#include "vgpu/virtual_gpu.hpp"
+
+namespace warpgrade::vgpu::test {
+
+inline std::string read_text(const std::string& path) {
+    std::ifstream file(path);
+    if (!file) throw std::runtime_error("cannot read " + path);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+template <class T>
+struct Buffer {
+    device::DevicePtr address = 0;
+    std::size_t size = 0;
+};
+
+class Machine {
+  public:
+    explicit Machine(unsigned threads = 1, const std::string& ptx = read_text(WG_TEST_KERNELS),
+                     std::uint64_t instruction_limit = 200'000'000)
+        : gpu(make_virtual_gpu("h100", {threads, instruction_limit, 0})),
+          module(gpu->load_module(std::as_bytes(std::span(ptx.data(), ptx.size())))) {}
+
+    template <class T>
+    Buffer<T> upload(const std::vector<T>& values) {
+        const Buffer<T> b{gpu->allocate(values.size() * sizeof(T), "cudaMalloc"), values.size()};
+        gpu->write(b.address, std::as_bytes(std::span(values)));
+        return b;
+    }
+    template <class T>
+    std::vector<T> download(const Buffer<T>& b) {
+        std::vector<T> values(b.size);
+        gpu->read(b.address, std::as_writable_bytes(std::span(values)));
+        return values;
+    }
+
+    template <class... Args>
+    device::LaunchRecord launch(const std::string& kernel, device::Dim3 grid, device::Dim3 block, const Args&... args) {
+        return launch_shared(kernel, grid, block, 0, args...);
+    }
+    template <class... Args>
+    device::LaunchRecord launch_shared(const std::string& kernel, device::Dim3 grid, device::Dim3 block,
+                                       std::uint64_t dynamic_shared_bytes, const Args&... args) {
+        const auto f = gpu->find_function(module, kernel);
+        const auto& info = gpu->function_info(f);
+        std::vector<std::byte> params(info.param_bytes);
+        std::size_t index = 0;
+        (put(params, info.params.at(index++), args), ...);
+        gpu->take_records();
+        gpu->launch(f, {grid, block, dynamic_shared_bytes, 0, false}, params);
+        return gpu->take_records().at(0);
+    }
+
+    std::unique_ptr<device::Device> gpu;
+    device::ModuleId module;
+
+  private:
+    template <class T>
+    static void put(std::vector<std::byte>& params, const device::ParamInfo& p, const Buffer<T>& b) {
+        std::memcpy(params.data() + p.offset, &b.address, 8);
+    }
+    template <class T>
+    static void put(std::vector<std::byte>& params, const device::ParamInfo& p, const T& v) {
+        if (sizeof v != p.bytes) throw std::logic_error("argument of the wrong size");
+        std::memcpy(params.data() + p.offset, &v, sizeof v);
+    }
+};
+
+}  // namespace warpgrade::vgpu::test

@@ -1,0 +1,173 @@
+// What memory accesses count, from first principles, and which are refused.
+#include <functional>
+#include <numeric>
+
+#include "catch.hpp"
+#include "machine.hpp"
+
+using namespace warpgrade;
+using vgpu::test::Machine;
+
+namespace {
+
+std::vector<float> ramp(std::size_t n) {
+    std::vector<float> v(n);
+    std::iota(v.begin(), v.end(), 0.0f);
+    return v;
+}
+
+// The error of a launch that must fail.
+device::DeviceError fault_of(const std::function<void()>& launch) {
+    try {
+        launch();
+    } catch (const device::DeviceError& e) {
+        return e;
+    }
+    FAIL("the launch did not fail");
+    throw std::logic_error("unreachable");
+}
+
+bool mentions(const device::DeviceError& e, const std::string& text) {
+    return std::string(e.what()).find(text) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("a contiguous load of 32 floats is 4 sectors, one of stride s is min(32, 4s)") {
+    Machine m;
+    const auto in = m.upload(ramp(32 * 64)), out = m.upload(ramp(32));
+    for (const int stride : {1, 2, 3, 4, 8, 16, 64}) {
+        const auto c = m.launch("load_strided", {1}, {32}, in, out, stride).counters;
+        CAPTURE(stride);
+        CHECK(c.global_load_requests == 1);
+        CHECK(c.global_load_sectors == static_cast<std::uint64_t>(std::min(32, 4 * stride)));
+        CHECK(c.global_store_sectors == 4);
+        CHECK(m.download(out)[5] == 5.0f * static_cast<float>(stride));
+    }
+}
+
+TEST_CASE("reversed and shifted loads touch the sectors that they span") {
+    Machine m;
+    const auto in = m.upload(ramp(64)), out = m.upload(ramp(32));
+    CHECK(m.launch("load_reversed", {1}, {32}, in, out, 32).counters.global_load_sectors == 4);
+    CHECK(m.download(out)[0] == 31.0f);
+    CHECK(m.launch("load_misaligned", {1}, {32}, in, out, 1).counters.global_load_sectors == 5);
+    CHECK(m.launch("load_misaligned", {1}, {32}, in, out, 8).counters.global_load_sectors == 4);
+    CHECK(m.download(out)[3] == 11.0f);
+}
+
+TEST_CASE("a float4 load is one request of 16 sectors, 32 bytes are one sector") {
+    Machine m;
+    const auto in = m.upload(ramp(128)), out = m.upload(ramp(128));
+    const auto c = m.launch("load_vector", {1}, {32}, in, out).counters;
+    CHECK(c.global_load_requests == 1);
+    CHECK(c.global_load_sectors == 16);
+    CHECK(m.download(out) == m.download(in));
+    const auto bytes = m.upload(std::vector<unsigned char>(32, 7)), copy = m.upload(std::vector<unsigned char>(32));
+    CHECK(m.launch("copy_bytes", {1}, {32}, bytes, copy).counters.global_load_sectors == 1);
+    CHECK(m.download(copy) == std::vector<unsigned char>(32, 7));
+}
+
+TEST_CASE("a shared access of stride s takes gcd(s, 32) wavefronts, a broadcast one") {
+    Machine m;
+    const auto out = m.upload(ramp(32));
+    for (const int stride : {1, 2, 3, 8, 16, 32, 33}) {
+        const auto c = m.launch("shared_strided", {1}, {32}, out, stride).counters;
+        CAPTURE(stride);
+        CHECK(c.shared_load_requests == 1);
+        CHECK(c.shared_load_wavefronts == static_cast<std::uint64_t>(std::gcd(stride, 32)));
+        CHECK(c.shared_load_bank_conflicts == static_cast<std::uint64_t>(std::gcd(stride, 32) - 1));
+        CHECK(c.shared_store_bank_conflicts == 0);
+        CHECK(m.download(out)[31] == 31.0f * static_cast<float>(stride));
+    }
+    const auto c = m.launch("shared_broadcast", {1}, {32}, out).counters;
+    CHECK(c.shared_load_wavefronts == 1);
+    CHECK(m.download(out) == std::vector<float>(32, 7.0f));
+}
+
+TEST_CASE("lanes that are off touch nothing") {
+    Machine m;
+    const auto in = m.upload(std::vector<int>(100, 3)), out = m.upload(std::vector<int>(128, -1));
+    const auto record = m.launch("copy", {4}, {32}, in, out, 100);
+    CHECK(record.counters.global_load_requests == 4);
+    CHECK(record.counters.global_load_sectors == 13);  // 100 · 4 bytes
+    const auto result = m.download(out);
+    CHECK(result[99] == 3);
+    CHECK(result[100] == -1);
+}
+
+TEST_CASE("constants, initialised variables and local arrays hold what they should") {
+    Machine m;
+    const auto weights = m.gpu->find_symbol(m.module, "weights");
+    CHECK(weights.bytes == 32);
+    const std::vector<float> w{1, 2, 3, 4, 5, 6, 7, 8};
+    m.gpu->write(weights.address, std::as_bytes(std::span(w)));
+    const auto sum = m.upload(std::vector<float>(32));
+    m.launch("constant_sum", {1}, {32}, sum);
+    CHECK(m.download(sum) == std::vector<float>(32, 36.0f));
+    const auto ints = m.upload(std::vector<int>(32));
+    m.launch("read_initialised", {1}, {32}, ints);
+    CHECK(m.download(ints)[6] == 30);
+    const auto record = m.launch("local_array", {1}, {32}, ints, 20);
+    CHECK(record.counters.local_store_requests > 0);
+    for (int t = 0; t < 32; ++t) {
+        int expected = 0;
+        for (int i = 0; i < 20; ++i) expected += t * 100 + (i * 7 + t) % 20;
+        CHECK(m.download(ints)[static_cast<std::size_t>(t)] == expected);
+    }
+}
+
+TEST_CASE("fresh memory is not zero") {
+    Machine m;
+    vgpu::test::Buffer<int> b{m.gpu->allocate(64, "cudaMalloc"), 16};
+    for (const int v : m.download(b)) CHECK(v != 0);
+}
+
+TEST_CASE("accesses out of bounds say what, where and by which thread") {
+    Machine m;
+    const auto out = m.upload(std::vector<int>(64));
+    const auto past = fault_of([&] { m.launch("store_at", {1}, {1}, out, std::int64_t{66}); });
+    CHECK(past.code == device::error::illegal_address);
+    CHECK(past.sticky);
+    CHECK(mentions(past, "store of 4 bytes"));
+    CHECK(mentions(past, "8 bytes past the end of the 256-byte allocation"));
+    CHECK(mentions(past, "kernels.cu:"));
+    CHECK(mentions(past, "thread (0,0,0) of block (0,0,0)"));
+    CHECK(mentions(fault_of([&] { m.launch("store_at", {1}, {1}, out, std::int64_t{-1}); }),
+                   "4 bytes before the 256-byte"));
+    vgpu::test::Buffer<int> null{0, 0}, host{0x7fff12345678 & ~3ULL, 0};
+    CHECK(mentions(fault_of([&] { m.launch("store_at", {1}, {1}, null, std::int64_t{0}); }), "null pointer"));
+    CHECK(mentions(fault_of([&] { m.launch("store_at", {1}, {1}, host, std::int64_t{0}); }), "host address"));
+    const auto gone = m.upload(std::vector<int>(64));
+    m.gpu->free(gone.address);
+    CHECK(mentions(fault_of([&] { m.launch("store_at", {1}, {1}, gone, std::int64_t{3}); }), "was freed"));
+    // An address near the top of the range must not wrap around the check.
+    CHECK(fault_of([&] {
+              m.launch("store_at", {1}, {1}, vgpu::test::Buffer<int>{~0ULL - 3, 0}, std::int64_t{0});
+          }).code == device::error::illegal_address);
+}
+
+TEST_CASE("misaligned and shared accesses out of bounds are refused") {
+    Machine m;
+    const auto out = m.upload(std::vector<int>(64));
+    const auto misaligned = fault_of([&] { m.launch("store_unaligned", {1}, {1}, out); });
+    CHECK(misaligned.code == device::error::misaligned_address);
+    CHECK(mentions(misaligned, "not a multiple of 4"));
+    const auto shared = fault_of([&] { m.launch("shared_out_of_bounds", {1}, {16}, out, 16); });
+    CHECK(shared.code == device::error::illegal_address);
+    CHECK(mentions(shared, "shared load of 4 bytes"));
+}
+
+TEST_CASE("host copies stay inside an allocation, and free is checked") {
+    Machine m;
+    const auto out = m.upload(std::vector<int>(16));
+    std::vector<std::byte> more(65);
+    CHECK(fault_of([&] { m.gpu->read(out.address, more); }).code == device::error::invalid_value);
+    CHECK(fault_of([&] { m.gpu->write(out.address + 60, std::span(more).first(8)); }).code ==
+          device::error::invalid_value);
+    CHECK(fault_of([&] { m.gpu->fill(~0ULL - 8, 0, 64); }).code == device::error::invalid_value);
+    CHECK(fault_of([&] { m.gpu->free(out.address + 4); }).code == device::error::invalid_value);
+    m.gpu->free(out.address);
+    CHECK(mentions(fault_of([&] { m.gpu->free(out.address); }), "freed before"));
+    CHECK(fault_of([&] { m.gpu->allocate(1ULL << 60, ""); }).code == device::error::memory_allocation);
+}
