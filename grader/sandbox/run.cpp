@@ -14,6 +14,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <system_error>
 
@@ -85,7 +86,8 @@ std::vector<char*> pointers(std::vector<std::string>& strings) {
     return result;
 }
 
-[[noreturn]] void exec_or_exit(std::vector<std::string> command, std::vector<std::string>* environment) {
+// `failure`: a byte goes there when the program cannot be started.
+[[noreturn]] void exec_or_exit(std::vector<std::string> command, std::vector<std::string>* environment, int failure) {
     auto arguments = pointers(command);
     if (environment) {
         auto variables = pointers(*environment);
@@ -94,6 +96,7 @@ std::vector<char*> pointers(std::vector<std::string>& strings) {
         execvp(arguments[0], arguments.data());
     }
     std::fprintf(stderr, "warpgrade-sandbox: cannot run %s: %s\n", arguments[0], std::strerror(errno));
+    [[maybe_unused]] const auto told = write(failure, "x", 1);
     _exit(exit_not_started);
 }
 
@@ -169,7 +172,7 @@ int run_confined(const Options& options) {
         for (const int fd : options.keep_fds) pass_on(fd);
         for (const int fd : inner.files) pass_on(fd);
         for (const int fd : {inner.seccomp, inner.block, inner.status}) pass_on(fd);
-        exec_or_exit(bwrap_arguments(options, inner), nullptr);
+        exec_or_exit(bwrap_arguments(options, inner), nullptr, -1);
     }
     for (const int fd : {status.write_end, block.read_end, inner.seccomp}) close(fd);
     for (const int fd : inner.files) close(fd);
@@ -196,10 +199,10 @@ int run_confined(const Options& options) {
 int run_unconfined(const Options& options) {
     std::vector<std::string> command = options.command, environment;
     for (const auto& [source, target] : options.files)
-        if (command[0] == target) command[0] = source;
+        if (command[0] == target) command[0] = std::filesystem::absolute(source).string();
     for (const auto& [key, value] : options.environment) environment.push_back(key + '=' + value);
     const auto deadline = deadline_of(options);
-    const Pipe alive;  // closes when the command has ended
+    const Pipe not_started;
     const pid_t supervisor = getpid(), child = fork();
     if (child < 0) fail("fork");
     if (child == 0) {
@@ -214,10 +217,12 @@ int run_unconfined(const Options& options) {
             _exit(exit_not_started);
         }
         set_limits(options, 0);
-        exec_or_exit(command, &environment);
+        exec_or_exit(command, &environment, not_started.write_end);
     }
     for (const int fd : options.keep_fds)
         if (fd > 2) close(fd);
+    close(not_started.write_end);
+    if (char failed; read(not_started.read_end, &failed, 1) == 1) return exit_status_of(child);
     if (options.status_fd >= 0) dprintf(options.status_fd, "{ \"child-pid\": %d }\n", child);
     siginfo_t ended{};
     while (ended.si_pid == 0 && Clock::now() < deadline) {

@@ -82,6 +82,9 @@ TEST_CASE("the exit status is the command's, or says why there is none") {
     CHECK(inside("sleep", "--seconds 0.2").status == 124);
     CHECK(inside("spin", "--seconds 0.2 --unconfined").status == 124);
     CHECK(run_command(WG_SANDBOX " -- /no/such/program").status == 125);
+    CHECK(run_command(WG_SANDBOX " --unconfined -- /no/such/program").status == 125);
+    CHECK_THAT(run_command(WG_SANDBOX " --unconfined --status-fd 1 -- /no/such/program").output,
+               !Contains("exit-code"));
     CHECK(run_command(WG_SANDBOX " --file /no/such/file /x -- /x").status == 125);
     CHECK(run_command(WG_SANDBOX " --profile nothing -- /x").status == 2);
     CHECK(run_command(WG_SANDBOX).status == 2);
