@@ -1,4 +1,4 @@
-// WRONG: loses "multiplies square matrices", "multiplies rectangular matrices", "global loads fall by the tile width", "tiles in shared memory have no bank conflicts", "each element of C is stored once", "speed on 256 × 256 matrices", "multiplies long and flat matrices", "whole numbers come out exactly", "badly scaled values keep their precision", "NaN and infinity stay in their row and column", "stretch: sizes that are not multiples of the tile" - no barrier between filling the tiles and reading them
+// WRONG: loses "multiplies square matrices", "multiplies rectangular matrices", "global loads fall by the tile width", "tiles in shared memory have no bank conflicts", "each element of C is stored once", "speed on 256 × 256 matrices", "multiplies long and flat matrices", "whole numbers come out exactly", "badly scaled values keep their precision", "NaN and infinity stay in their row and column", "empty sums are zero and empty matrices launch nothing", "stretch: sizes that are not multiples of the tile" - no barrier between filling the tiles and reading them
 #include "matmul.h"
 
 #include <cstdio>

@@ -18,12 +18,15 @@ inline std::vector<int> reversed(std::vector<int> d) {
 
 inline std::uint64_t warps_of(int n) { return (static_cast<std::uint64_t>(n) + 31) / 32; }
 
+// The array is reversed, and on the device.
 template <auto function>
 void check_reversal(int n) {
     using namespace warpgrade::judge;
     INFO("n = " << n);
     const auto d = distinct_integers(n);
-    CHECK_THAT(submission().call<function>(inout(d), n), equals_exactly(reversed(d)));
+    const auto run = submission().profile<function>(inout(d), n);
+    CHECK_THAT(run.output, equals_exactly(reversed(d)));
+    CHECK(run.launches.size() == 1);
 }
 
 // The array is reversed, and by one kernel, whose record is returned.

@@ -1,4 +1,4 @@
-// What matmul must yield: the product in double, and how far a right solution in single precision may be from it.
+// What the tests of lab matmul ask of every product: near the one in double precision, and computed on the device.
 #pragma once
 
 #include <cmath>
@@ -6,9 +6,12 @@
 #include <vector>
 
 #include "judge/judge.hpp"
+#include "matmul.h"
 
 namespace oracle {
 
+// The product in double, and how far a right solution in single precision may be from it.
+//
 // The bound is derived, not guessed (judge/compare.hpp, dot_bound). Each element is a sum of k products: whatever the
 // order of the additions, and with or without fused multiply-add, it differs from the exact one by at most
 //     gamma_k · Σ |a·b|,   gamma_k = k·u / (1 − k·u),   u = 2^-24.
@@ -36,3 +39,12 @@ inline warpgrade::judge::Expected matmul(const std::vector<float>& A, const std:
 }
 
 }  // namespace oracle
+
+// The submission's product, which must not be the host's work: a loop on the CPU is right as well, and no CUDA.
+inline std::vector<float> product_on_device(const std::vector<float>& A, const std::vector<float>& B, int m, int k,
+                                            int n) {
+    using namespace warpgrade::judge;
+    const auto run = submission().profile<matmul>(in(A), in(B), out<float>(m * n), m, k, n);
+    CHECK_FALSE(run.launches.empty());
+    return run.output;
+}
