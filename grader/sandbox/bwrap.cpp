@@ -17,6 +17,7 @@ void add_system_folders(Arguments& arguments) {
     }
     for (const char* path : {"/etc/alternatives", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d"})
         append(arguments, {"--ro-bind-try", path, path});
+    append(arguments, {"--proc", "/proc"});  // compilers find themselves through it, sanitizers their memory
 }
 
 }  // namespace
@@ -45,7 +46,6 @@ std::vector<std::string> bwrap_arguments(const Options& options, const BwrapDesc
     if (options.profile != Profile::compile)
         append(arguments, {"--uid", "1000", "--gid", "1000"});  // the same for all, whoever runs it outside
     if (options.profile != Profile::worker) add_system_folders(arguments);
-    if (options.profile == Profile::compile) append(arguments, {"--proc", "/proc"});
     // /dev comes with a world-writable /dev/shm whose size nothing bounds: read-only, it is empty for good.
     append(arguments, {"--dev", "/dev", "--remount-ro", "/dev"});
     append(arguments, {"--size", std::to_string(options.tmp_mib << 20), "--perms", "1777", "--tmpfs", "/tmp"});

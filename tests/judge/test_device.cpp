@@ -49,6 +49,16 @@ TEST_CASE("a measured test carries its launches and its speed") {
     CHECK(judged.scales()["launches"].empty());
 }
 
+TEST_CASE("computing on the host is charged") {
+    const auto judged =
+        judge("computes_on_the_host", std::string("--device-server ") + WG_FAKE_DEVICE + " --device fake:kernels");
+    const auto& measurements = judged.cases.at("measures")["measurements"];
+    INFO(measurements.dump());
+    REQUIRE(measurements.size() == 4);
+    CHECK(measurements[0]["value"] < 0.001);  // 1 µs against 100 ms
+    CHECK(measurements[3]["name"] == "charged host time");
+}
+
 TEST_CASE("no kernel, no speed") {
     // Here it is the starter that launches none.
     CHECK(judge_on("idle").cases.at("measures")["status"] == "error");
