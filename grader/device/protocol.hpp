@@ -95,7 +95,9 @@ class Writer {
         return put_bytes(std::as_bytes(std::span(text)));
     }
     Writer& put_bytes(std::span<const std::byte> bytes) {
-        buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
+        const std::size_t before = buffer_.size();
+        buffer_.resize(before + bytes.size());
+        if (!bytes.empty()) std::memcpy(buffer_.data() + before, bytes.data(), bytes.size());
         return *this;
     }
     [[nodiscard]] const std::vector<std::byte>& bytes() const { return buffer_; }

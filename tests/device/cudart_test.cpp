@@ -113,8 +113,8 @@ using Runner = Result (*)(const std::string&, const std::string&);
 TEST_CASE("the runtime keeps CUDA's promises") {
     const auto [where, run] =
         GENERATE(table<const char*, Runner>({{"fake device", run_on_fake}, {"virtual GPU", run_on_virtual_gpu}}));
-    const std::string check =
-        GENERATE("vecadd", "symbol", "reverse", "copies", "errors", "fault", "streams", "queries", "threads", "reset");
+    const std::string check = GENERATE("vecadd", "symbol", "reverse", "copies", "errors", "fault", "streams", "queries",
+                                       "threads", "reset", "handles", "launches");
     const std::string program = GENERATE(WG_PROGRAM, WG_PROGRAM_PER_THREAD);
     CAPTURE(where, check, program);
     const Result result = run(program, check);

@@ -123,6 +123,8 @@ void FakeDevice::launch(FunctionId id, const LaunchConfig& config, std::span<con
     const Function& function = functions_.at(id);
     if (config.grid.count() == 0 || config.block.count() == 0 || config.block.count() > 1024)
         throw DeviceError(error::invalid_configuration, "a launch that no device can run");
+    if (config.cooperative && config.grid.count() > 64)
+        throw DeviceError(error::cooperative_launch_too_large, "the blocks do not fit all at once");
     LaunchRecord record;
     record.kernel = record.demangled = function.info.name;
     record.config = config;
