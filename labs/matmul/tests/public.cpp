@@ -20,8 +20,9 @@ const std::vector<Sizes> counted_sizes{{64, 64, 64}, {96, 128, 160}};
 auto profile_product(int m, int k, int n) {
     const auto A = uniform(m * k), B = uniform(k * n);
     auto run = submission().profile<matmul>(in(A), in(B), out<float>(m * n), m, k, n);
-    CHECK_THAT(run.output, near(oracle::matmul(A, B, m, k, n)).shape(m, n));  // few loads of wrong data prove nothing
-    CHECK_FALSE(run.launches.empty());
+    INFO("the counters are looked at when the product is right");  // few loads of wrong data prove nothing
+    REQUIRE_THAT(run.output, near(oracle::matmul(A, B, m, k, n)).shape(m, n));
+    REQUIRE_FALSE(run.launches.empty());
     return run;
 }
 
@@ -90,6 +91,7 @@ TEST_CASE("speed on 256 × 256 matrices", "[public][speed]") {
     const auto A = uniform(n * n), B = uniform(n * n);
     const auto base = baseline().profile<matmul>(in(A), in(B), out<float>(n * n), n, n, n);
     const auto mine = submission().profile<matmul>(in(A), in(B), out<float>(n * n), n, n, n);
-    CHECK_THAT(mine.output, near(oracle::matmul(A, B, n, n, n)).shape(n, n));
+    INFO("the speed is looked at when the product is right");
+    REQUIRE_THAT(mine.output, near(oracle::matmul(A, B, n, n, n)).shape(n, n));
     report_speedup(base, mine);
 }
