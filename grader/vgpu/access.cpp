@@ -187,13 +187,14 @@ Access::Wavefronts Access::wavefronts(unsigned bytes) const {
         if (kind != Kind::Other || (bytes == bank_bytes && conflict_free_by_groups(*this))) return {1, 1};
         return {worst_bank(*this, 0, warp_size, 1), 1};
     }
-    const unsigned words = bytes / bank_bytes, lanes_per_phase = warp_size / words;
-    Wavefronts result{0, 0};
-    for (unsigned first = 0; first < warp_size; first += lanes_per_phase) {
-        const std::uint32_t worst = worst_bank(*this, first, first + lanes_per_phase, words);
-        result.total += worst;
-        result.ideal += worst > 0;
-    }
+    // As measured with Nsight Compute on sm_90: 64-bit accesses share words across the whole warp, 128-bit ones within
+    // each half of it.
+    const unsigned words = bytes / bank_bytes, lanes_together = words > 2 ? warp_size / 2 : warp_size;
+    const auto active = static_cast<std::uint32_t>(std::popcount(mask));
+    Wavefronts result{0, (active * words + bank_count - 1) / bank_count};
+    for (unsigned first = 0; first < warp_size; first += lanes_together)
+        result.total += worst_bank(*this, first, first + lanes_together, words);
+    result.ideal = std::min(result.ideal, result.total);
     return result;
 }
 

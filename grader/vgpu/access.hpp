@@ -46,8 +46,8 @@ struct Access {
     struct Wavefronts {
         std::uint32_t total, ideal;
     };
-    // A request is served in phases of 128 bytes; in each phase a bank delivers one word a wavefront, and all lanes
-    // that want the same word share it.
+    // In one wavefront each bank delivers one word, and all lanes that want the same word share it. `ideal` is what the
+    // same number of lanes and bytes takes at best; what is above it are bank conflicts.
     [[nodiscard]] Wavefronts wavefronts(unsigned bytes) const;
 
   private:

@@ -141,23 +141,23 @@ void VirtualGpu::check_configuration(const device::FunctionInfo& info, const dev
                                      const device::Occupancy& occupancy) const {
     const device::DeviceProperties& p = profile_.properties;
     const auto name = readable_name(info.name);
+    // Codes as an H100 gives them with CUDA 13.0: invalid_value also for an impossible grid or block.
     const auto refuse = [&](int code, const std::string& why) {
         throw DeviceError(code, fmt::format("launch of '{}': {}", name, why));
     };
     const auto dims = [&](const device::Dim3& d, const device::Dim3& most, const char* what) {
         const std::uint32_t values[] = {d.x, d.y, d.z}, limits[] = {most.x, most.y, most.z};
         for (int i = 0; i < 3; ++i) {
-            if (values[i] == 0)
-                refuse(error::invalid_configuration, fmt::format("{} has no extent in {}", what, "xyz"[i]));
+            if (values[i] == 0) refuse(error::invalid_value, fmt::format("{} has no extent in {}", what, "xyz"[i]));
             if (values[i] > limits[i])
-                refuse(error::invalid_configuration,
+                refuse(error::invalid_value,
                        fmt::format("{}.{} is {}, the limit is {}", what, "xyz"[i], values[i], limits[i]));
         }
     };
     dims(config.grid, p.max_grid_size, "grid");
     dims(config.block, p.max_threads_dim, "block");
     if (config.block.count() > p.max_threads_per_block)
-        refuse(error::invalid_configuration,
+        refuse(error::invalid_value,
                fmt::format("{} threads in a block ({}×{}×{}), the limit is {}", config.block.count(), config.block.x,
                            config.block.y, config.block.z, p.max_threads_per_block));
     if (config.block.count() > info.max_threads_per_block)

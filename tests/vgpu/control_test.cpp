@@ -161,15 +161,13 @@ TEST_CASE("printf writes each thread's text, assert ends the kernel") {
 TEST_CASE("launches beyond the device's limits are refused before they run") {
     Machine m;
     const auto out = m.upload(std::vector<int>(64));
-    CHECK(has(message_of([&] { m.launch("copy", {1}, {1025}, out, out, 1); }, device::error::invalid_configuration),
-              "1024"));
-    CHECK(has(message_of([&] { m.launch("copy", {0}, {32}, out, out, 1); }, device::error::invalid_configuration),
-              "grid"));
+    CHECK(has(message_of([&] { m.launch("copy", {1}, {1025}, out, out, 1); }, device::error::invalid_value), "1024"));
+    CHECK(has(message_of([&] { m.launch("copy", {0}, {32}, out, out, 1); }, device::error::invalid_value), "grid"));
     CHECK(has(message_of(
                   [&] {
                       m.launch("copy", {1}, {1, 1, 65}, out, out, 1);
                   },
-                  device::error::invalid_configuration),
+                  device::error::invalid_value),
               "block.z"));
     CHECK(has(message_of([&] { m.launch_shared("reverse_dynamic", {1}, {32}, 1 << 20, out, 1); },
                          device::error::invalid_value),

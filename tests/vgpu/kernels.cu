@@ -34,6 +34,18 @@ KERNEL shared_strided(float* out, int stride) {
     __syncthreads();
     out[threadIdx.x] = s[threadIdx.x * stride];
 }
+KERNEL shared_strided64(double* out, int stride) {
+    __shared__ double s[32 * 33];
+    for (int i = threadIdx.x; i < 32 * 33; i += 32) s[i] = i;
+    __syncthreads();
+    out[threadIdx.x] = s[threadIdx.x * stride];
+}
+KERNEL shared_strided128(float4* out, int stride) {
+    __shared__ float4 s[32 * 17];
+    for (int i = threadIdx.x; i < 32 * 17; i += 32) s[i] = make_float4(i, i, i, i);
+    __syncthreads();
+    out[threadIdx.x] = s[threadIdx.x * stride % (32 * 17)];
+}
 KERNEL shared_broadcast(float* out) {
     __shared__ float s[32];
     s[threadIdx.x] = threadIdx.x;

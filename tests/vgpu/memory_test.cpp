@@ -85,6 +85,39 @@ TEST_CASE("a shared access of stride s takes gcd(s, 32) wavefronts, a broadcast 
     CHECK(m.download(out) == std::vector<float>(32, 7.0f));
 }
 
+TEST_CASE("wavefronts of wide shared loads are those that Nsight Compute counts on sm_90") {
+    struct Row {
+        int stride;
+        std::uint64_t wavefronts, conflicts;
+    };
+    Machine m;
+    const auto doubles = m.upload(std::vector<double>(32));
+    for (const Row& r : {Row{0, 1, 0},
+                         {1, 2, 0},
+                         {2, 4, 2},
+                         {3, 2, 0},
+                         {4, 8, 6},
+                         {8, 16, 14},
+                         {16, 32, 30},
+                         {32, 32, 30},
+                         {33, 2, 0}}) {
+        const auto c = m.launch("shared_strided64", {1}, {32}, doubles, r.stride).counters;
+        CAPTURE(r.stride);
+        CHECK(c.shared_load_wavefronts == r.wavefronts);
+        CHECK(c.shared_load_bank_conflicts == r.conflicts);
+        CHECK(c.shared_store_wavefronts == 66);
+    }
+    const auto vectors = m.upload(std::vector<float>(128));
+    for (const Row& r :
+         {Row{0, 2, 0}, {1, 4, 0}, {2, 8, 4}, {3, 4, 0}, {4, 16, 12}, {8, 32, 28}, {16, 32, 28}, {17, 4, 0}}) {
+        const auto c = m.launch("shared_strided128", {1}, {32}, vectors, r.stride).counters;
+        CAPTURE(r.stride);
+        CHECK(c.shared_load_wavefronts == r.wavefronts);
+        CHECK(c.shared_load_bank_conflicts == r.conflicts);
+        CHECK(c.shared_store_wavefronts == 68);
+    }
+}
+
 TEST_CASE("lanes that are off touch nothing") {
     Machine m;
     const auto in = m.upload(std::vector<int>(100, 3)), out = m.upload(std::vector<int>(128, -1));
