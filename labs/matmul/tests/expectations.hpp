@@ -45,6 +45,6 @@ inline std::vector<float> product_on_device(const std::vector<float>& A, const s
                                             int n) {
     using namespace warpgrade::judge;
     const auto run = submission().profile<matmul>(in(A), in(B), out<float>(m * n), m, k, n);
-    CHECK_FALSE(run.launches.empty());
+    CHECK(run.launches.size() >= 1);
     return run.output;
 }

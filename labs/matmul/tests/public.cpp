@@ -22,7 +22,7 @@ auto profile_product(int m, int k, int n) {
     auto run = submission().profile<matmul>(in(A), in(B), out<float>(m * n), m, k, n);
     INFO("the counters are looked at when the product is right");  // few loads of wrong data prove nothing
     REQUIRE_THAT(run.output, near(oracle::matmul(A, B, m, k, n)).shape(m, n));
-    REQUIRE_FALSE(run.launches.empty());
+    REQUIRE(run.launches.size() >= 1);
     return run;
 }
 
