@@ -55,6 +55,12 @@ void empty_standard_input() {
     if (null < 0 || dup2(null, 0) < 0) fail("/dev/null");
 }
 
+// A judge that is killed leaves nothing running. A change of user forgets this, so it comes after it.
+void die_with(pid_t caller) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != caller) _exit(exit_not_started);
+}
+
 // Under memory pressure the kernel ends sandboxed programs first.
 void volunteer_for_oom() { std::ofstream("/proc/self/oom_score_adj") << 1000; }
 
@@ -146,7 +152,7 @@ Clock::time_point deadline_of(const Options& options) {
     return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options.seconds));
 }
 
-int run_confined(const Options& options) {
+int run_confined(const Options& options, pid_t caller) {
     BwrapDescriptors inner;
     for (const auto& [source, target] : options.files) {
         inner.files.push_back(open(source.c_str(), O_RDONLY | O_CLOEXEC));
@@ -161,12 +167,12 @@ int run_confined(const Options& options) {
     // The compiler stays the caller's user: it reads a toolkit and writes a folder that may be the caller's alone, and
     // no code of a student's runs in it. Its files are as visible as the folders that are bound.
     if (options.profile != Profile::compile) leave_root();
+    die_with(caller);
     const auto deadline = deadline_of(options);
     const pid_t supervisor = getpid(), child = fork();
     if (child < 0) fail("fork");
     if (child == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        if (getppid() != supervisor) _exit(exit_not_started);
+        die_with(supervisor);
         close_all_but_standard_on_exec();
         empty_standard_input();
         for (const int fd : options.keep_fds) pass_on(fd);
@@ -180,8 +186,8 @@ int run_confined(const Options& options) {
         if (fd > 2) close(fd);  // the other end must see when the command is gone
 
     StatusReader reports(status.read_end, options.status_fd);
-    bool started = false, timed_out = false;
     const long command_pid = reports.wait_for("child-pid", deadline);
+    bool started = false, timed_out = command_pid == -2;
     if (command_pid > 0) {
         // Limits go to the blocked command itself, now that it is in its own user namespace: processes are counted
         // there, so that a limit of 64 means 64 of the command's and none of the caller's.
@@ -196,18 +202,18 @@ int run_confined(const Options& options) {
     return timed_out ? exit_timed_out : started ? code : exit_not_started;
 }
 
-int run_unconfined(const Options& options) {
+int run_unconfined(const Options& options, pid_t caller) {
     std::vector<std::string> command = options.command, environment;
     for (const auto& [source, target] : options.files)
         if (command[0] == target) command[0] = std::filesystem::absolute(source).string();
     for (const auto& [key, value] : options.environment) environment.push_back(key + '=' + value);
     const auto deadline = deadline_of(options);
     const Pipe not_started;
+    die_with(caller);
     const pid_t supervisor = getpid(), child = fork();
     if (child < 0) fail("fork");
     if (child == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        if (getppid() != supervisor) _exit(exit_not_started);
+        die_with(supervisor);
         setpgid(0, 0);
         close_all_but_standard_on_exec();
         empty_standard_input();
@@ -242,11 +248,12 @@ int run_unconfined(const Options& options) {
 }  // namespace
 
 int run(const Options& options) {
+    const pid_t caller = getppid();
     signal(SIGPIPE, SIG_IGN);
     // Before anything of ours is opened, which could take such a number.
     for (const int fd : options.keep_fds)
         if (fcntl(fd, F_GETFD) < 0) fail("descriptor " + std::to_string(fd) + " cannot be kept");
-    return options.unconfined ? run_unconfined(options) : run_confined(options);
+    return options.unconfined ? run_unconfined(options, caller) : run_confined(options, caller);
 }
 
 }  // namespace warpgrade::sandbox

@@ -67,6 +67,16 @@ TEST_CASE("a program that never comes back is stopped, and costs its own test on
     CHECK(judged.scales()["seconds"] < 5.0);
 }
 
+TEST_CASE("a judge that is killed leaves nothing running") {
+    const auto running = [] {
+        return std::atoi(run_command("pgrep -c -f 'warpgrade-sandbox .*/[p]rogram-hangs'").output.c_str());
+    };
+    run_command("timeout -s KILL 1 " WG_JUDGE " --sandbox " WG_SANDBOX " --worker " WG_PROGRAMS
+                "/program-hangs --verdict /dev/null");
+    for (int i = 0; i < 50 && running() > 0; ++i) usleep(20'000);
+    CHECK(running() == 0);
+}
+
 TEST_CASE("leaving early is no pass") {
     check_scale_fails(judge("exits"), "ended by itself (exit code 0) before scale returned");
     const auto at_start = judge("exits_at_start");
