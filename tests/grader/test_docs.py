@@ -1,0 +1,32 @@
+"""Documents: links lead somewhere, commands exist, and nothing names a place outside the project."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from warpgrade import cli
+from warpgrade.paths import find_layout
+
+ROOT = find_layout().root
+DOCUMENTS = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md"), *(ROOT / "labs").glob("*/README.md")])
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_and_commands(document: Path) -> None:
+    text = document.read_text(encoding="utf-8")
+    targets = [*re.findall(r"\]\(([^)\s]+)\)", text), *re.findall(r'(?:src|srcset|href)="([^"]+)"', text)]
+    for target in targets:
+        if "://" not in target and not target.startswith("#"):
+            assert (document.parent / target.partition("#")[0]).exists(), f"{target} is not there"
+    for command in re.findall(r"(?:\./|/path/to/)warpgrade ([a-z]+)", text):
+        assert command in cli.main.commands, f"there is no command {command}"
+    assert "/work/" not in text
+
+
+def test_all_guides_are_named_in_the_readme() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    for guide in (ROOT / "docs").glob("*.md"):
+        assert f"docs/{guide.name}" in readme
