@@ -54,7 +54,7 @@ int run(const Options& options) {
     const auto& device = context().idle_device;
     verdicts.write({{"type", "start"},
                     {"seed", context().seed},
-                    {"device", device ? nlohmann::json::parse(device->properties_json()) : nlohmann::json()}});
+                    {"device", device ? nlohmann::json::parse(device->properties_json()) : nlohmann::json::object()}});
     const auto cases = run_tests(options, verdicts);
     if (cases == 0) {
         std::fputs("no test matches\n", stderr);

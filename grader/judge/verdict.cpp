@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <nlohmann/json.hpp>
 #include <regex>
+#include <span>
 #include <system_error>
 
 #include "device/records.hpp"
@@ -16,6 +17,7 @@ namespace warpgrade::judge {
 namespace {
 
 constexpr std::size_t max_messages = 3, max_message_bytes = 4000;
+constexpr std::size_t max_launches = 256;  // in a verdict; the checks see all
 
 std::string join(const std::vector<std::string>& messages) {
     std::string text;
@@ -87,7 +89,8 @@ nlohmann::json CaseVerdict::end() {
     for (const auto& [name, value, unit] : current.measurements)
         measurements.push_back({{"name", name}, {"value", value}, {"unit", unit}});
     auto launches = nlohmann::json::array();
-    for (const auto& launch : current.launches) launches.push_back(device::to_json(launch));
+    for (const auto& launch : std::span(current.launches).first(std::min(current.launches.size(), max_launches)))
+        launches.push_back(device::to_json(launch));
     const std::chrono::duration<double> seconds = Clock::now() - begin_;
     return {{"type", "case"},
             {"name", name_},
@@ -97,6 +100,7 @@ nlohmann::json CaseVerdict::end() {
             {"message", message()},
             {"measurements", std::move(measurements)},
             {"launches", std::move(launches)},
+            {"launches_left_out", current.launches.size() - std::min(current.launches.size(), max_launches)},
             {"output", current.submission->output()},
             {"seed", current.seed}};
 }

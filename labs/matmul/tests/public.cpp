@@ -22,7 +22,7 @@ auto profile_product(int m, int k, int n) {
     auto run = submission().profile<matmul>(in(A), in(B), out<float>(m * n), m, k, n);
     INFO("the counters are looked at when the product is right");  // few loads of wrong data prove nothing
     REQUIRE_THAT(run.output, near(oracle::matmul(A, B, m, k, n)).shape(m, n));
-    REQUIRE(run.launches.size() >= 1);
+    check_device_work(run, m, k, n);
     return run;
 }
 
@@ -93,5 +93,6 @@ TEST_CASE("speed on 256 × 256 matrices", "[public][speed]") {
     const auto mine = submission().profile<matmul>(in(A), in(B), out<float>(n * n), n, n, n);
     INFO("the speed is looked at when the product is right");
     REQUIRE_THAT(mine.output, near(oracle::matmul(A, B, n, n, n)).shape(n, n));
+    check_device_work(mine, n, n, n);
     report_speedup(base, mine);
 }
