@@ -9,9 +9,9 @@ namespace warpgrade::device::address_space {
 
 inline constexpr std::uint64_t shared_base = 0x0100'0000'0000, local_base = 0x0200'0000'0000,
                                const_base = 0x0300'0000'0000, param_base = 0x0400'0000'0000,
-                               code_base = 0x0500'0000'0000,  // addresses of device functions
                                global_base = 0x0700'0000'0000, global_end = 0x0780'0000'0000;
-inline constexpr std::uint64_t window = 0x0100'0000'0000;  // size of each range below global_base
+inline constexpr std::uint64_t code_base = 0x0500'0000'0000;  // addresses of device functions
+inline constexpr std::uint64_t window = 0x0100'0000'0000;     // size of each range below global_base
 
 constexpr bool is_device_address(std::uint64_t address) { return address >= shared_base && address < global_end; }
 

@@ -99,11 +99,12 @@ class InsnBuilder {
 template <class F>
 auto by_type(InsnBuilder& b, ptx::Type t, F&& f) {
     switch (t) {
-        WG_CASE(U16, std::uint16_t)
-        WG_CASE(B16, std::uint16_t)
-        WG_CASE(S16, std::int16_t) WG_CASE(U32, std::uint32_t) WG_CASE(B32, std::uint32_t) WG_CASE(S32, std::int32_t)
-            WG_CASE(U64, std::uint64_t) WG_CASE(B64, std::uint64_t) WG_CASE(S64, std::int64_t) default
-            : b.refuse("type not supported here");
+        // clang-format off
+        WG_CASE(U16, std::uint16_t) WG_CASE(B16, std::uint16_t) WG_CASE(S16, std::int16_t)
+        WG_CASE(U32, std::uint32_t) WG_CASE(B32, std::uint32_t) WG_CASE(S32, std::int32_t)
+        WG_CASE(U64, std::uint64_t) WG_CASE(B64, std::uint64_t) WG_CASE(S64, std::int64_t)
+        default: b.refuse("type not supported here");
+        // clang-format on
     }
 }
 

@@ -15,6 +15,7 @@ namespace warpgrade::vgpu::ptx {
 
 enum class Space : std::uint8_t { None, Generic, Global, Shared, Local, Const, Param };
 
+// clang-format off
 enum class Type : std::uint8_t {
     None, Pred,
     B8, B16, B32, B64, B128,
@@ -22,6 +23,7 @@ enum class Type : std::uint8_t {
     S8, S16, S32, S64,
     F16, F16x2, BF16, BF16x2, F32, F64,
 };
+// clang-format on
 
 // Size of one element in bytes; Pred and None are 0.
 std::uint32_t size_of(Type type);
@@ -61,12 +63,12 @@ struct Operand {
 
 struct Instruction {
     std::string opcode;                  // "ld"
-    std::vector<std::string> modifiers;  // "global", "nc", "v4", "f32": in order, without dots ("L1::no_allocate" kept whole)
+    std::vector<std::string> modifiers;  // "global", "nc", "v4", "f32": in order, no dots ("L1::no_allocate" whole)
     std::uint32_t guard = Operand::no_register;  // the predicate of `@%p`
     bool guard_negated = false;
-    std::vector<Operand> operands;       // in PTX's order, destination first
+    std::vector<Operand> operands;  // in PTX's order, destination first
     LocationId location = 0;
-    std::uint32_t ptx_line = 0;          // 1-based line in the PTX text
+    std::uint32_t ptx_line = 0;  // 1-based line in the PTX text
 
     // For call: operands are [Vector of return params (or None)], Symbol or Register callee, [Vector of arguments],
     // and, for indirect calls, a Symbol naming the prototype or the .calltargets list.
@@ -113,11 +115,11 @@ struct Prototype {  // of .callprototype
 struct Function {
     std::string name;
     bool is_entry = false;
-    bool is_declaration = false;  // no body: extern, or a forward declaration
-    std::vector<Parameter> returns;      // of a .func
+    bool is_declaration = false;     // no body: extern, or a forward declaration
+    std::vector<Parameter> returns;  // of a .func
     std::vector<Parameter> parameters;
     std::vector<Register> registers;
-    std::vector<Variable> variables;     // .local, .shared (demoted) and .param (call arguments), unique names
+    std::vector<Variable> variables;  // .local, .shared (demoted) and .param (call arguments), unique names
     std::vector<Instruction> body;
     std::vector<std::pair<std::string, std::vector<std::uint32_t>>> branch_targets;  // .branchtargets: label → indices
     std::vector<std::pair<std::string, std::vector<std::string>>> call_targets;      // .calltargets
@@ -129,8 +131,8 @@ struct Function {
 
 struct Module {
     int version_major = 0, version_minor = 0;
-    int target = 0;              // 90 for sm_90 and sm_90a
-    std::string target_name;     // "sm_90a"
+    int target = 0;           // 90 for sm_90 and sm_90a
+    std::string target_name;  // "sm_90a"
     int address_bits = 64;
     std::vector<Variable> variables;
     std::vector<Function> functions;
