@@ -38,7 +38,9 @@ void read_report(const json& reply, DeviceReport& report) {
     report.output = reply.at("output").get<std::string>();
     for (const auto& diagnostic : reply.at("diagnostics")) {
         const auto message = diagnostic.at("message").get<std::string>();
-        if (report.fault.empty() && ends_the_context(diagnostic.at("code").get<int>())) report.fault = message;
+        const int code = diagnostic.at("code").get<int>();
+        if (report.fault.empty() && ends_the_context(code)) report.fault = message;
+        if (report.unsupported.empty() && code == device::error::not_supported) report.unsupported = message;
         report.diagnostics.push_back(diagnostic.at("operation").get<std::string>() + ": " + message);
     }
 }

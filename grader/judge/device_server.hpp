@@ -19,6 +19,7 @@ struct DeviceReport {
     std::string output;                    // of device-side printf
     std::vector<std::string> diagnostics;  // in the words of the device
     std::string fault;                     // what ended the context (a kernel's illegal access, …); empty: nothing
+    std::string unsupported;               // what the program asked for and the device cannot do; empty: nothing
 };
 
 // The server still lives but has not answered in time, as while a kernel runs.

@@ -24,6 +24,12 @@ void add_notes(const DeviceReport& report, std::vector<std::string>& notes) {
         notes.push_back(fmt::format("and {} more CUDA errors", report.diagnostics.size() - most));
 }
 
+// What the device cannot do is no mistake of the student's: the test is an error, not a fail.
+void refuse_unsupported(const DeviceReport& report) {
+    if (!report.unsupported.empty())
+        throw InfrastructureError("the device cannot run this program: " + tame(report.unsupported, 600));
+}
+
 }  // namespace
 
 Session::Session(const Options& options, const std::string& executable, std::unique_ptr<DeviceServer> device)
@@ -49,6 +55,7 @@ CallResult Session::call(const CallSpec& spec, Clock::time_point deadline, std::
     result.profile.host_cpu_ns = worker_.cpu_ns() - cpu_before;
 
     const auto report = take(std::max(deadline, Clock::now() + device_grace));
+    refuse_unsupported(report);
     if (!report.fault.empty()) throw SubmissionFailure("on the device: " + report.fault);
     if (reply.status != wire::Status::returned) fail(explain(reply, spec), false);
     if (reply.result_type != spec.result)
@@ -101,6 +108,7 @@ void Session::fail(std::string message, bool ask_device) {
     if (ask_device && device_) {
         try {
             const auto report = device_->take(Clock::now() + device_grace);
+            refuse_unsupported(report);
             if (!report.fault.empty()) message += "\non the device: " + report.fault;
             std::vector<std::string> notes;
             add_notes(report, notes);

@@ -157,3 +157,21 @@ def test_a_submission_that_ends_early_fails_each_test_with_a_reason(body: str, m
     assert outcome.score.points == 0
     assert all(test.status == "fail" and test.message for test in outcome.tests), story(outcome)
     assert all(message in test.message for test in outcome.tests)
+
+
+def test_what_the_virtual_gpu_does_not_support_is_an_error_never_a_failure(tmp_path: Path) -> None:
+    text = """
+__global__ void k(float* C) { asm volatile("griddepcontrol.wait;"); C[threadIdx.x] = 1; }
+void matmul(const float*, const float*, float* C, int m, int k_, int n) {
+    float* d = nullptr;
+    cudaMalloc(&d, sizeof(float) * m * n + 4);
+    k<<<1, 1>>>(d);
+    cudaMemcpy(C, d, sizeof(float) * m * n, cudaMemcpyDeviceToHost);
+}
+"""
+    (tmp_path / "matmul.cu").write_text(text, encoding="utf-8")
+    outcome = graded(labs.find(LAYOUT, "matmul"), tmp_path)
+    first = outcome.tests[0]
+    assert first.status == "error", story(outcome)
+    assert "matmul.cu:2" in first.message
+    assert "griddepcontrol.wait" in first.message

@@ -37,6 +37,8 @@ json answer(const std::string& what, const std::string& operation) {
     if (what == "kernels") reply["launches"] = {launch("first", 250.0), launch("second", 750.0)};
     if (what == "fault")
         reply["diagnostics"] = {{{"operation", "launch"}, {"code", 700}, {"message", "8 bytes past d (400 bytes)"}}};
+    if (what == "limited")
+        reply["diagnostics"] = {{{"operation", "launch"}, {"code", 801}, {"message", "'wmma' is not supported"}}};
     if (what == "misuse")
         reply["diagnostics"] = {{{"operation", "cudaMemcpy"}, {"code", 1}, {"message", "the size is larger than d"}}};
     return reply;

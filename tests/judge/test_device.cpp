@@ -21,6 +21,12 @@ TEST_CASE("a device server that fails is an error, not a failure") {
     CHECK(judged.end["cases"] == 4);
 }
 
+TEST_CASE("what the device does not support is an error, not a failure") {
+    const auto judged = judge_on("limited");
+    CHECK(judged.scales()["status"] == "error");
+    CHECK_THAT(judged.message(), Contains("cannot run this program: 'wmma' is not supported"));
+}
+
 TEST_CASE("a kernel's fault fails the test in the device's words") {
     const auto judged = judge_on("fault");
     CHECK(judged.start["device"]["name"] == "a fake");
