@@ -47,10 +47,9 @@ void report(int signal_number, siginfo_t* info, void*) {
 
 // Before the constructors of the student's globals, which may crash as well.
 __attribute__((constructor(101))) void install() {
-    char here = 0;
     rlimit limit{};
     getrlimit(RLIMIT_STACK, &limit);
-    stack_top = reinterpret_cast<std::uint64_t>(&here);
+    stack_top = reinterpret_cast<std::uint64_t>(__builtin_frame_address(0));
     stack_bytes = limit.rlim_cur == RLIM_INFINITY ? (8u << 20) : limit.rlim_cur;
     constexpr std::size_t alternate_bytes = 64 << 10;
     stack_t alternate{};
