@@ -179,6 +179,9 @@ Profile slice(const Profile& profile, std::uint32_t sms) {
     p.dram_bytes_per_ns *= share;
     p.l2_bytes_per_ns *= share;
     p.l2_cache_bytes = p.l2_cache_bytes * sms / all;
+    if (sms < part.full_sms)  // the name says so, wherever it is printed
+        p.name = p.name.substr(0, p.name.find(" (virtual")) + " (virtual, " + std::to_string(sms) + " of " +
+                 std::to_string(part.full_sms) + " SMs)";
     return part;
 }
 

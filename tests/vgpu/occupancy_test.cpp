@@ -127,6 +127,8 @@ TEST_CASE("profiles are found by name, and slices share") {
     CHECK(std::abs(four.properties.dram_bytes_per_ns * 33 - h100.properties.dram_bytes_per_ns) < 1e-6);
     CHECK(four.properties.l2_cache_bytes == h100.properties.l2_cache_bytes * 4 / 132);
     CHECK(slice(h100, 132).properties.l2_cache_bytes == h100.properties.l2_cache_bytes);
+    CHECK(slice(h100, 132).properties.name == h100.properties.name);
+    CHECK(slice(slice(h100, 8), 4).properties.name == "NVIDIA H100 80GB HBM3 (virtual, 4 of 132 SMs)");
     CHECK_THROWS_WITH(find_profile("h200"), contains("'h200'") && contains("h100, a100"));
     CHECK_THROWS_AS(find_profile("h100:0"), ProfileError);
     CHECK_THROWS_AS(find_profile("h100:133"), ProfileError);
