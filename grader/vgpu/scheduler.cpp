@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "vgpu/builtins.hpp"
 #include "vgpu/grid.hpp"
@@ -417,6 +418,7 @@ class WarpRunner {
                 waiting_warp = &w;
                 waiting = &s;
             }
+    if (!waiting) throw std::logic_error("a block without live threads cannot be in a deadlock");
     const Warp& w = *waiting_warp;
     const auto lane = static_cast<unsigned>(std::countr_zero(waiting->mask));
     if (waiting->state == Split::State::AtWarpSync)
