@@ -179,23 +179,13 @@ template <class Op>
 void decode_logic(InsnBuilder& b) {
     b.expect_operands(3, 3);
     if (b.type() == ptx::Type::Pred) return decode_predicate_logic<Op>(b);
-    by_type(b, b.type(), [&]<class T>() {
-        b.out.d = b.destination(0, sizeof(T));
-        b.out.a = b.source(1, b.type());
-        b.out.b = b.source(2, b.type());
-        b.handlers(Binary<Op, T, T>::handlers);
-    });
+    decode_binary<Op>(b);
 }
 
-template <class Op>
 void decode_not(InsnBuilder& b) {
     b.expect_operands(2, 2);
     if (b.type() == ptx::Type::Pred) return decode_predicate_logic<Not>(b);
-    by_type(b, b.type(), [&]<class T>() {
-        b.out.d = b.destination(0, sizeof(T));
-        b.out.a = b.source(1, b.type());
-        b.handlers(Unary<Op, T, T>::handlers);
-    });
+    decode_unary<Not>(b);
 }
 
 template <class Op>
@@ -304,8 +294,8 @@ constexpr OpcodeRow rows[] = {
     {"and", "", untyped, "", "bitwise and", decode_logic<And>},
     {"or", "", untyped, "", "bitwise or", decode_logic<Or>},
     {"xor", "", untyped, "", "bitwise exclusive or", decode_logic<Xor>},
-    {"not", "", untyped, "", "bitwise complement", decode_not<Not>},
-    {"cnot", "", bits, "", "1 if a is 0, else 0", decode_not<Cnot>},
+    {"not", "", untyped, "", "bitwise complement", decode_not},
+    {"cnot", "", bits, "", "1 if a is 0, else 0", decode_unary<Cnot>},
     {"shl", "", bits, "", "shift left; 0 from the width on", decode_shift<Shl>},
     {"shr", "", "b16 b32 b64 u16 u32 u64 s16 s32 s64", "", "shift right; signed types keep the sign",
      decode_shift<Shr>},
@@ -317,7 +307,7 @@ constexpr OpcodeRow rows[] = {
     {"clz", "", "b32 b64", "", "number of leading zeros", decode_count<Clz>},
     {"bfind", "", "u32 s32 u64 s64", "", "position of the highest significant bit", decode_count<Bfind<false>>},
     {"bfind", "shiftamt", "u32 s32 u64 s64", "", "shift that brings it to the top", decode_count<Bfind<true>>},
-    {"brev", "", "b32 b64", "", "bits in reverse order", decode_not<Brev>},
+    {"brev", "", "b32 b64", "", "bits in reverse order", decode_unary<Brev>},
     {"bfe", "", "u32 s32 u64 s64", "", "extracts a bit field", decode_bfe},
     {"bfi", "", "b32 b64", "", "inserts a bit field", decode_bfi},
     {"bmsk", "clamp", "b32", "", "mask of `len` bits from `pos`", decode_bmsk},

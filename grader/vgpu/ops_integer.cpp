@@ -127,39 +127,6 @@ struct Sad {
 };
 
 template <class Op>
-void decode_unary(InsnBuilder& b) {
-    b.expect_operands(2, 2);
-    by_type(b, b.type(), [&]<class T>() {
-        b.out.d = b.destination(0, sizeof(T));
-        b.out.a = b.source(1, b.type());
-        b.handlers(Unary<Op, T, T>::handlers);
-    });
-}
-
-template <class Op>
-void decode_binary(InsnBuilder& b) {
-    b.expect_operands(3, 3);
-    by_type(b, b.type(), [&]<class T>() {
-        b.out.d = b.destination(0, sizeof(T));
-        b.out.a = b.source(1, b.type());
-        b.out.b = b.source(2, b.type());
-        b.handlers(Binary<Op, T, T>::handlers);
-    });
-}
-
-template <class Op>
-void decode_ternary(InsnBuilder& b) {
-    b.expect_operands(4, 4);
-    by_type(b, b.type(), [&]<class T>() {
-        b.out.d = b.destination(0, sizeof(T));
-        b.out.a = b.source(1, b.type());
-        b.out.b = b.source(2, b.type());
-        b.out.c = b.source(3, b.type());
-        b.handlers(Ternary<Op, T, T>::handlers);
-    });
-}
-
-template <class Op>
 void decode_saturating(InsnBuilder& b) {
     b.expect_operands(3, 3);
     b.out.d = b.destination(0, 4);

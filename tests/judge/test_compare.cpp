@@ -1,7 +1,7 @@
 #include <cmath>
 #include <limits>
 
-#include "contains.hpp"
+#include "support/contains.hpp"
 #include "judge/compare.hpp"
 #include "judge/context.hpp"
 #include "judge/inputs.hpp"

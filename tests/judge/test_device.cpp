@@ -1,5 +1,5 @@
 // The judge and its device server, which may die, hang or talk nonsense: never the student's failure.
-#include "contains.hpp"
+#include "support/contains.hpp"
 #include "judged.hpp"
 
 namespace {

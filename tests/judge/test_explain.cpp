@@ -1,6 +1,6 @@
 #include <csignal>
 
-#include "contains.hpp"
+#include "support/contains.hpp"
 #include "judge/explain.hpp"
 
 using namespace warpgrade;

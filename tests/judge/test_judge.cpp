@@ -1,5 +1,5 @@
 // Whole judges: what each kind of program gets as its verdict. The programs are in programs/.
-#include "contains.hpp"
+#include "support/contains.hpp"
 #include "judged.hpp"
 
 namespace {

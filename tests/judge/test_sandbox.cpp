@@ -5,7 +5,7 @@
 #include <cstdlib>
 
 #include "command.hpp"
-#include "contains.hpp"
+#include "support/contains.hpp"
 #include "sandbox/bwrap.hpp"
 #include "sandbox/identity.hpp"
 

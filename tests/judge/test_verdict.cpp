@@ -1,6 +1,6 @@
 #include <nlohmann/json.hpp>
 
-#include "contains.hpp"
+#include "support/contains.hpp"
 #include "judge/context.hpp"
 #include "judge/verdict.hpp"
 

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <limits>
 
-#include "catch.hpp"
+#include "support/contains.hpp"
 #include "machine.hpp"
 
 using namespace warpgrade;

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <functional>
 
-#include "catch.hpp"
+#include "support/contains.hpp"
 #include "machine.hpp"
 
 using namespace warpgrade;

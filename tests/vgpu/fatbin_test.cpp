@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "catch.hpp"
+#include "support/contains.hpp"
 #include "samples.hpp"
 #include "vgpu/cubin.hpp"
 #include "vgpu/ptx/parser.hpp"
@@ -88,12 +88,12 @@ TEST_CASE("architecture-specific PTX is for that architecture only, and comes se
     CHECK(choose_ptx(entries, 100)->variant == 0);
     const std::vector<FatbinEntry> only{entries.at(0)};
     CHECK(choose_ptx(only, 90)->variant == 'a');
-    CHECK_THROWS_WITH(choose_ptx(only, 100), contains("compute_90a"));
+    CHECK_THROWS_WITH(choose_ptx(only, 100), Contains("compute_90a"));
 }
 
 TEST_CASE("without usable PTX the message says how to compile") {
-    CHECK_THAT(error_of(sample("cubin-only.fatbin")), contains("sm_90 only") && contains("code=compute_90"));
-    CHECK_THAT(error_of(sample("named.fatbin"), 75), contains("compute_80") && contains("7.5"));
+    CHECK_THAT(error_of(sample("cubin-only.fatbin")), Contains("sm_90 only") && Contains("code=compute_90"));
+    CHECK_THAT(error_of(sample("named.fatbin"), 75), Contains("compute_80") && Contains("7.5"));
     CHECK(choose_ptx(read(sample("empty.fatbin")), 90) == nullptr);  // what every executable registers besides
 }
 
@@ -116,13 +116,13 @@ TEST_CASE("resources of kernels are those that ptxas -v prints") {
 }
 
 TEST_CASE("what is no fatbinary is refused") {
-    CHECK_THAT(error_of(""), contains("truncated"));
-    CHECK_THAT(error_of(".version 9.0"), contains("no fatbinary"));
+    CHECK_THAT(error_of(""), Contains("truncated"));
+    CHECK_THAT(error_of(".version 9.0"), Contains("no fatbinary"));
     CHECK_FALSE(is_fatbin(bytes_of(".version")));
     CHECK(is_fatbin(bytes_of(sample("zstd.fatbin"))));
     std::string image = sample("zstd.fatbin");
     store<std::uint32_t>(image, 0, 0x466243B1);
-    CHECK_THAT(error_of(image), contains("wrapper"));
+    CHECK_THAT(error_of(image), Contains("wrapper"));
     CHECK_THROWS_AS(read_cubin({}), FatbinError);
 }
 
@@ -134,18 +134,18 @@ TEST_CASE("sizes that lie are refused") {
         std::memcpy(image.data() + offset, &value, bytes);
         return error_of(image);
     };
-    CHECK_THAT(with(8, 1u << 30, 8), contains("truncated"));  // container
-    CHECK_THAT(with(8, ~0ull, 8), contains("truncated"));
-    CHECK_THAT(with(6, 8, 2), contains("malformed"));                  // container's header
-    CHECK_THAT(with(entry + 4, 0, 4), contains("malformed"));          // entry's header
-    CHECK_THAT(with(entry + 8, ~0ull, 8), contains("truncated"));      // stored
-    CHECK_THAT(with(entry + 16, 1u << 20, 4), contains("truncated"));  // compressed
-    CHECK_THAT(with(entry + 56, 1ull << 40, 8), contains("256 MiB"));  // uncompressed
-    CHECK_THAT(with(entry + 56, 100, 8), contains("decompress"));
-    CHECK_THAT(with(entry + 56, 100000, 8), contains("another size"));
-    CHECK_THAT(with(entry + 28, 1u << 31, 4), contains("architecture"));
-    CHECK_THAT(with(entry + 36, 1u << 31, 4), contains("truncated"));  // name
-    CHECK_THAT(with(entry + 40, 0x11, 8), contains("not supported"));  // neither zstd nor LZ4
+    CHECK_THAT(with(8, 1u << 30, 8), Contains("truncated"));  // container
+    CHECK_THAT(with(8, ~0ull, 8), Contains("truncated"));
+    CHECK_THAT(with(6, 8, 2), Contains("malformed"));                  // container's header
+    CHECK_THAT(with(entry + 4, 0, 4), Contains("malformed"));          // entry's header
+    CHECK_THAT(with(entry + 8, ~0ull, 8), Contains("truncated"));      // stored
+    CHECK_THAT(with(entry + 16, 1u << 20, 4), Contains("truncated"));  // compressed
+    CHECK_THAT(with(entry + 56, 1ull << 40, 8), Contains("256 MiB"));  // uncompressed
+    CHECK_THAT(with(entry + 56, 100, 8), Contains("decompress"));
+    CHECK_THAT(with(entry + 56, 100000, 8), Contains("another size"));
+    CHECK_THAT(with(entry + 28, 1u << 31, 4), Contains("architecture"));
+    CHECK_THAT(with(entry + 36, 1u << 31, 4), Contains("truncated"));  // name
+    CHECK_THAT(with(entry + 40, 0x11, 8), Contains("not supported"));  // neither zstd nor LZ4
 }
 
 TEST_CASE("a damaged fatbinary is refused or read, never worse") {

@@ -2,7 +2,7 @@
 #include <functional>
 #include <numeric>
 
-#include "catch.hpp"
+#include "support/contains.hpp"
 #include "machine.hpp"
 
 using namespace warpgrade;

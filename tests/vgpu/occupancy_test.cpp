@@ -3,7 +3,7 @@
 #include <climits>
 #include <cmath>
 
-#include "catch.hpp"
+#include "support/contains.hpp"
 #include "vgpu/profile.hpp"
 
 // CUDA's own calculation, where the toolkit's header is at hand.
@@ -129,7 +129,7 @@ TEST_CASE("profiles are found by name, and slices share") {
     CHECK(slice(h100, 132).properties.l2_cache_bytes == h100.properties.l2_cache_bytes);
     CHECK(slice(h100, 132).properties.name == h100.properties.name);
     CHECK(slice(slice(h100, 8), 4).properties.name == "NVIDIA H100 80GB HBM3 (virtual, 4 of 132 SMs)");
-    CHECK_THROWS_WITH(find_profile("h200"), contains("'h200'") && contains("h100, a100"));
+    CHECK_THROWS_WITH(find_profile("h200"), Contains("'h200'") && Contains("h100, a100"));
     CHECK_THROWS_AS(find_profile("h100:0"), ProfileError);
     CHECK_THROWS_AS(find_profile("h100:133"), ProfileError);
     CHECK_THROWS_AS(find_profile("h100:x"), ProfileError);

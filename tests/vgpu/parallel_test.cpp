@@ -1,5 +1,5 @@
 // The result of a launch is that of its blocks run one after the other, whatever the number of host threads.
-#include "catch.hpp"
+#include "support/contains.hpp"
 #include "machine.hpp"
 
 using namespace warpgrade;

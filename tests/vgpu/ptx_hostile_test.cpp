@@ -2,7 +2,7 @@
 #include <random>
 #include <string>
 
-#include "catch.hpp"
+#include "support/contains.hpp"
 #include "samples.hpp"
 #include "vgpu/ptx/parser.hpp"
 

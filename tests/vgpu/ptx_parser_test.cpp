@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "catch.hpp"
+#include "support/contains.hpp"
 #include "samples.hpp"
 
 using namespace warpgrade::vgpu::ptx;
@@ -52,8 +52,8 @@ TEST_CASE("reads version, target and address size") {
     CHECK(module.version_minor == 4);
     CHECK(module.target == 90);
     CHECK(module.target_name == "sm_90a");
-    CHECK_THAT(error_of(".target sm_90"), contains("PTX line 1") && contains(".version"));
-    CHECK_THAT(error_of(".version 9.0\n.target sm_90\n.address_size 32"), contains("64-bit"));
+    CHECK_THAT(error_of(".target sm_90"), Contains("PTX line 1") && Contains(".version"));
+    CHECK_THAT(error_of(".version 9.0\n.target sm_90\n.address_size 32"), Contains("64-bit"));
 }
 
 TEST_CASE("a register of an inner scope shadows the outer one and ends with its scope") {
@@ -83,8 +83,8 @@ TEST_CASE("register ranges, lists and vectors") {
     CHECK(f.registers[f.body[1].operands[1].reg].name == "w.x");
     REQUIRE(f.body[2].operands[1].elements.size() == 2);
     CHECK(f.registers[f.body[2].operands[1].elements[1].reg].name == "%v0.y");
-    CHECK_THAT(error_in_kernel(".reg .b32 %r<3>; mov.b32 %r3, 0;"), contains("'%r3'"));
-    CHECK_THAT(error_in_kernel(".reg .b32 %r<3>; mov.b32 %r01, 0;"), contains("'%r01'"));
+    CHECK_THAT(error_in_kernel(".reg .b32 %r<3>; mov.b32 %r3, 0;"), Contains("'%r3'"));
+    CHECK_THAT(error_in_kernel(".reg .b32 %r<3>; mov.b32 %r01, 0;"), Contains("'%r01'"));
 }
 
 TEST_CASE("labels repeat in sibling scopes, and inner ones come before outer ones") {
@@ -101,8 +101,8 @@ TEST_CASE("labels repeat in sibling scopes, and inner ones come before outer one
     CHECK(body[2].operands[0].target == 2);
     CHECK(body[3].operands[0].target == 5);
     CHECK(body[4].operands[0].target == 4);
-    CHECK_THAT(error_in_kernel("bra NOWHERE;"), contains("line 5") && contains("NOWHERE"));
-    CHECK_THAT(error_in_kernel("{ IN: ret; } bra IN;"), contains("'IN'"));
+    CHECK_THAT(error_in_kernel("bra NOWHERE;"), Contains("line 5") && Contains("NOWHERE"));
+    CHECK_THAT(error_in_kernel("{ IN: ret; } bra IN;"), Contains("'IN'"));
 }
 
 TEST_CASE("a body never ends without leaving") {
@@ -148,7 +148,7 @@ TEST_CASE("immediates of every form") {
     CHECK(integer(14) == -1);
     for (const char* wrong : {"0x", "12abc", "0b2", "08", "0f3F80", "18446744073709551616", "1e999"}) {
         CAPTURE(wrong);
-        CHECK_THAT(error_in_kernel(std::string(".reg .b64 d; mov.b64 d, ") + wrong + ";"), contains("line 5"));
+        CHECK_THAT(error_in_kernel(std::string(".reg .b64 d; mov.b64 d, ") + wrong + ";"), Contains("line 5"));
     }
 }
 
@@ -251,8 +251,8 @@ TEST_CASE("variables: arrays, initial values, addresses") {
     CHECK((variable(module, "m").is_managed && variable(module, "m").is_visible));
     CHECK(variable(module, "v").bytes == 16);
     CHECK(variable(module, "v").initial[7] == 0x3f);
-    CHECK_THAT(error_of(header + ".global .b8 a[2] = {1, 2, 3};"), contains("more initial values"));
-    CHECK_THAT(error_of(header + ".global .u64 a = nowhere;"), contains("nowhere"));
+    CHECK_THAT(error_of(header + ".global .b8 a[2] = {1, 2, 3};"), Contains("more initial values"));
+    CHECK_THAT(error_of(header + ".global .u64 a = nowhere;"), Contains("nowhere"));
 }
 
 TEST_CASE("an address in single bytes becomes one relocation") {
@@ -270,8 +270,8 @@ TEST_CASE("an address in single bytes becomes one relocation") {
     CHECK(packed.relocations[0].addend == 4);
     CHECK(packed.relocations[0].symbol == "x");
     CHECK_THAT(error_of(header + ".global .u32 x; .global .u8 pk[9] = {0xFF(x), 0xFF00(x), 1};"),
-               contains("incomplete"));
-    CHECK_THAT(error_of(header + ".global .u32 x; .global .u8 pk[9] = {0xFF00(x)};"), contains("in order"));
+               Contains("incomplete"));
+    CHECK_THAT(error_of(header + ".global .u32 x; .global .u8 pk[9] = {0xFF00(x)};"), Contains("in order"));
 }
 
 TEST_CASE("a local variable never hides behind a module's of the same name") {
@@ -316,7 +316,7 @@ TEST_CASE(".alias makes a second function") {
         parse(header + ".func a();\n.func b() { ret; }\n.alias a, b;\n.visible .entry k() { call a; ret; }\n");
     CHECK(module.functions[0].name == "a");
     CHECK(module.functions[0].body.size() == 1);
-    CHECK_THAT(error_of(header + ".func a();\n.alias a, c;"), contains("'c'"));
+    CHECK_THAT(error_of(header + ".func a();\n.alias a, c;"), Contains("'c'"));
 }
 
 TEST_CASE("what nvcc emits, in both of its dialects") {

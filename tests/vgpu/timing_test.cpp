@@ -3,7 +3,7 @@
 #include <cmath>
 #include <string>
 
-#include "catch.hpp"
+#include "support/contains.hpp"
 #include "vgpu/occupancy.hpp"
 
 using namespace warpgrade;

@@ -1,4 +1,4 @@
-// Catch2's main, for version 2 and version 3.
+// The main function of every test program, for Catch2 2 and 3.
 #define CATCH_CONFIG_RUNNER
 #include "judge/catch.hpp"
 #if WG_CATCH_VERSION == 3
