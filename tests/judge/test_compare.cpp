@@ -1,10 +1,10 @@
 #include <cmath>
 #include <limits>
 
-#include "support/contains.hpp"
 #include "judge/compare.hpp"
 #include "judge/context.hpp"
 #include "judge/inputs.hpp"
+#include "support/contains.hpp"
 
 using namespace warpgrade::judge;
 

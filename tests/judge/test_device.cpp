@@ -1,6 +1,6 @@
 // The judge and its device server, which may die, hang or talk nonsense: never the student's failure.
-#include "support/contains.hpp"
 #include "judged.hpp"
+#include "support/contains.hpp"
 
 namespace {
 

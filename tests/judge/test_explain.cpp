@@ -1,7 +1,7 @@
 #include <csignal>
 
-#include "support/contains.hpp"
 #include "judge/explain.hpp"
+#include "support/contains.hpp"
 
 using namespace warpgrade;
 using namespace warpgrade::judge;

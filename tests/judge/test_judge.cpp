@@ -1,6 +1,6 @@
 // Whole judges: what each kind of program gets as its verdict. The programs are in programs/.
-#include "support/contains.hpp"
 #include "judged.hpp"
+#include "support/contains.hpp"
 
 namespace {
 

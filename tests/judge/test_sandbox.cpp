@@ -5,9 +5,9 @@
 #include <cstdlib>
 
 #include "command.hpp"
-#include "support/contains.hpp"
 #include "sandbox/bwrap.hpp"
 #include "sandbox/identity.hpp"
+#include "support/contains.hpp"
 
 using namespace warpgrade;
 

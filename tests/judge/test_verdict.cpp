@@ -1,8 +1,8 @@
 #include <nlohmann/json.hpp>
 
-#include "support/contains.hpp"
 #include "judge/context.hpp"
 #include "judge/verdict.hpp"
+#include "support/contains.hpp"
 
 using namespace warpgrade::judge;
 

@@ -2,8 +2,8 @@
 #include <cmath>
 #include <limits>
 
-#include "support/contains.hpp"
 #include "machine.hpp"
+#include "support/contains.hpp"
 
 using namespace warpgrade;
 using vgpu::test::Machine;

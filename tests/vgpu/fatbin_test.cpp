@@ -5,8 +5,8 @@
 #include <span>
 #include <string>
 
-#include "support/contains.hpp"
 #include "samples.hpp"
+#include "support/contains.hpp"
 #include "vgpu/cubin.hpp"
 #include "vgpu/ptx/parser.hpp"
 

@@ -1,6 +1,6 @@
 // The result of a launch is that of its blocks run one after the other, whatever the number of host threads.
-#include "support/contains.hpp"
 #include "machine.hpp"
+#include "support/contains.hpp"
 
 using namespace warpgrade;
 using vgpu::test::Machine;

@@ -2,8 +2,8 @@
 #include <random>
 #include <string>
 
-#include "support/contains.hpp"
 #include "samples.hpp"
+#include "support/contains.hpp"
 #include "vgpu/ptx/parser.hpp"
 
 using namespace warpgrade::vgpu::ptx;

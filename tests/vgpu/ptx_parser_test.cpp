@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "support/contains.hpp"
 #include "samples.hpp"
+#include "support/contains.hpp"
 
 using namespace warpgrade::vgpu::ptx;
 using Kind = Operand::Kind;
