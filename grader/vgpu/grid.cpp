@@ -190,40 +190,24 @@ LaunchFault Grid::describe(const Fault& fault, const Executor& e, const BlockSta
                                     thread / b.x % b.y, thread / b.x / b.y, block.x, block.y, block.z)};
 }
 
-void Grid::run_serial(Executor& e) {
-    BlockState block;
+void Grid::run_in_turns(Executor& e, std::uint64_t resident) {
     const std::uint64_t blocks = config.grid.count();
-    for (std::uint64_t linear = 0; linear < blocks; ++linear) {
-        start_block(e, block, linear);
-        try {
-            while (!run_block(e, block)) {
-            }
-        } catch (const Fault& fault) {
-            fault_ = describe(fault, e, block);
-            return;
-        }
-        if (!charge(e)) {
-            fault_ = LaunchFault{
-                device::error::launch_timeout,
-                fmt::format("the kernel executed more than {} warp instructions and was stopped", limits.instructions)};
-            return;
-        }
-    }
-}
-
-void Grid::run_taking_turns(Executor& e) {
-    const std::uint64_t blocks = config.grid.count();
-    const std::uint64_t resident = std::clamp<std::uint64_t>(limits.resident_blocks, 1, blocks);
+    resident = std::clamp<std::uint64_t>(resident, 1, blocks);
     std::vector<std::unique_ptr<BlockState>> slots;
     std::vector<std::unique_ptr<BlockState>> spare;
     std::uint64_t next = 0;
     const auto step = [&](BlockState& block) {
         try {
-            return run_block(e, block);
+            if (!run_block(e, block)) return false;
         } catch (const Fault& fault) {
             fault_ = describe(fault, e, block);
             return true;
         }
+        if (!charge(e))
+            fault_ = LaunchFault{
+                device::error::launch_timeout,
+                fmt::format("the kernel executed more than {} warp instructions and was stopped", limits.instructions)};
+        return true;
     };
     while (next < blocks || !slots.empty()) {
         // Everyone resident has a turn; a further block starts only when there is room.
@@ -315,10 +299,8 @@ std::optional<LaunchFault> Grid::run() {
     if (!ran_parallel) {
         executors_.resize(1);
         prepare(executors_[0], 0, false);
-        if (code.synchronises_globally)
-            run_taking_turns(executors_[0]);
-        else
-            run_serial(executors_[0]);
+        // Blocks that do not look at each other run one after the other.
+        run_in_turns(executors_[0], code.synchronises_globally ? limits.resident_blocks : 1);
     }
     memory_.for_each([&](Allocation& a) {
         if (a.touched & (Allocation::Read | Allocation::Written)) touched_bytes += a.bytes;

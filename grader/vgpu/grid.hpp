@@ -86,9 +86,8 @@ class Grid {
     const LaunchLimits& limits;
 
   private:
-    void run_serial(Executor& executor);
-    void run_taking_turns(Executor& executor);
-    bool run_parallel();  // false: must run serially
+    void run_in_turns(Executor& executor, std::uint64_t resident);  // on this thread, `resident` blocks at a time
+    bool run_parallel();                                            // false: must run serially
     void prepare(Executor& executor, unsigned thread, bool tracking) const;
     void clear_touched();
     void roll_back();

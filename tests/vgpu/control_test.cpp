@@ -139,6 +139,17 @@ TEST_CASE("what never ends is stopped and says where") {
     }
 }
 
+TEST_CASE("the budget holds for short blocks too, those that communicate included") {
+    Machine m(1, vgpu::test::read_text(WG_TEST_KERNELS), 1000);
+    const auto in = m.upload(std::vector<float>(25600)), out = m.upload(std::vector<float>(25600));
+    for (const char* kernel : {"float_atomics", "copy"}) {
+        const auto text =
+            message_of([&] { m.launch(kernel, {100}, {256}, in, out, 25600); }, device::error::launch_timeout);
+        CAPTURE(kernel);
+        CHECK(has(text, "more than 1000 warp instructions"));
+    }
+}
+
 TEST_CASE("a deadlock is named") {
     Machine m;
     const auto out = m.upload(std::vector<int>(64));
