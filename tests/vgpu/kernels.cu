@@ -207,24 +207,3 @@ KERNEL say(int n) {
     if (threadIdx.x < 2) printf("block %d thread %u: %5.2f %s %c %lld %%\n", blockIdx.x, threadIdx.x, n * 1.5, "text", 'x', 1LL << 40);
 }
 KERNEL check_positive(const int* in) { assert(in[threadIdx.x] > 0); }
-
-// Matrices, for the benchmark and the tests of parallel runs.
-KERNEL matmul_naive(const float* A, const float* B, float* C, int n) {
-    int row = blockIdx.y * blockDim.y + threadIdx.y, col = blockIdx.x * blockDim.x + threadIdx.x;
-    float sum = 0;
-    for (int k = 0; k < n; ++k) sum += A[row * n + k] * B[k * n + col];
-    C[row * n + col] = sum;
-}
-KERNEL matmul_tiled(const float* A, const float* B, float* C, int n) {
-    __shared__ float a[16][16], b[16][16];
-    int tx = threadIdx.x, ty = threadIdx.y, row = blockIdx.y * 16 + ty, col = blockIdx.x * 16 + tx;
-    float sum = 0;
-    for (int t = 0; t < n; t += 16) {
-        a[ty][tx] = A[row * n + t + tx];
-        b[ty][tx] = B[(t + ty) * n + col];
-        __syncthreads();
-        for (int k = 0; k < 16; ++k) sum += a[ty][k] * b[k][tx];
-        __syncthreads();
-    }
-    C[row * n + col] = sum;
-}

@@ -44,7 +44,7 @@ void check_same_for_any_threads(F&& run) {
 
 TEST_CASE("independent blocks: matrix product") {
     check_same_for_any_threads([](unsigned threads) {
-        Machine m(threads);
+        Machine m(threads, vgpu::test::read_text(WG_BENCH_KERNELS));
         const auto a = m.upload(noise(64 * 64)), b = m.upload(noise(64 * 64)),
                    c = m.upload(std::vector<float>(64 * 64));
         const auto r = m.launch("matmul_tiled", {4, 4}, {16, 16}, a, b, c, 64);

@@ -1,0 +1,215 @@
+// How fast the virtual GPU runs, with counters and bounds checks on, against the same algorithms in plain C++ (-O2) on
+// one core in the same run; then what a user waits for and the memory that it takes:
+//   build/dev/bin/bench-vgpu [--only NAME] [--repeats N]
+// The columns: thread instructions of one run; thread instructions a second on one core; time on the virtual GPU and
+// in plain C++, and their ratio; how much faster two host threads are.
+#include <fmt/core.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <ctime>
+#include <functional>
+
+#include "../machine.hpp"
+#include "plain.hpp"
+#include "process.hpp"
+
+using namespace warpgrade;
+using vgpu::test::Machine;
+namespace plain = vgpu::bench::plain;
+using Floats = std::vector<float>;
+
+namespace {
+
+constexpr int n = 512, long_n = 1 << 22, mask_width = 9;
+
+Floats noise(std::size_t count, unsigned seed) {
+    Floats v(count);
+    for (float& f : v) f = static_cast<float>((seed = seed * 1664525u + 1013904223u) >> 8) * 0x1p-24f;
+    return v;
+}
+
+Floats transposed(const Floats& m) {
+    Floats t(m.size());
+    for (std::size_t i = 0; i < n; ++i)
+        for (std::size_t j = 0; j < n; ++j) t[j * n + i] = m[i * n + j];
+    return t;
+}
+
+// One algorithm: `prepare` uploads to a machine and returns what launches it, giving the thread instructions; `plain`
+// does the same work on the CPU. `result` is where the machine's answer lies afterwards.
+struct Prepared {
+    std::function<std::uint64_t()> run;
+    vgpu::test::Buffer<float> result;
+};
+struct Case {
+    const char* name;
+    std::function<Prepared(Machine&)> prepare;
+    std::function<Floats()> plain;
+};
+
+Prepared square(Machine& m, const char* kernel, device::Dim3 grid, device::Dim3 block, const std::vector<Floats>& in) {
+    std::vector<vgpu::test::Buffer<float>> b;
+    for (const Floats& f : in) b.push_back(m.upload(f));
+    const auto out = m.upload(Floats(n * n));
+    const std::string name = kernel;
+    return {[=, &m] {
+                if (name == "step_v3")
+                    return m.launch(name, grid, block, out, b[0], b[1], n).counters.thread_inst_executed;
+                if (name == "step_v0") return m.launch(name, grid, block, out, b[0], n).counters.thread_inst_executed;
+                return m.launch(name, grid, block, b[0], b[1], out, n).counters.thread_inst_executed;
+            },
+            out};
+}
+
+Prepared reduction(Machine& m, const char* kernel) {
+    const auto in = m.upload(noise(long_n, 3));
+    const vgpu::test::Buffer<float> partial[2] = {m.upload(Floats(long_n / 256)), m.upload(Floats(long_n / 65536))};
+    const auto out = m.upload(Floats(1));
+    return {[=, &m] {
+                auto from = in;
+                std::uint64_t instructions = 0;
+                for (const auto& to : {partial[0], partial[1], out}) {
+                    const auto r = m.launch(kernel, {static_cast<std::uint32_t>(to.size)}, {256}, from, to,
+                                            static_cast<int>(from.size));
+                    instructions += r.counters.thread_inst_executed;
+                    from = to;
+                }
+                return instructions;
+            },
+            out};
+}
+
+Prepared convolution(Machine& m) {
+    const auto in = m.upload(noise(long_n, 4)), out = m.upload(Floats(long_n));
+    const auto mask = noise(mask_width, 5);
+    m.gpu->write(m.gpu->find_symbol(m.module, "convolution_mask").address, std::as_bytes(std::span(mask)));
+    return {[=, &m] {
+                return m.launch("convolution", {long_n / 256}, {256}, in, out, long_n, mask_width)
+                    .counters.thread_inst_executed;
+            },
+            out};
+}
+
+std::vector<Case> cases() {
+    const auto a = noise(n * n, 1), b = noise(n * n, 2), long_in = noise(long_n, 3), signal = noise(long_n, 4),
+               mask = noise(mask_width, 5), columns = transposed(a);
+    const auto into = [](std::size_t size, auto&& fill) {
+        Floats v(size);
+        fill(v.data());
+        return v;
+    };
+    constexpr std::uint32_t tiles = n / 16, big_tiles = n / 64;
+    return {
+        {"matmul_naive",
+         [=](Machine& m) {
+             return square(m, "matmul_naive", {tiles, tiles}, {16, 16}, {a, b});
+         },
+         [=] { return into(n * n, [&](float* c) { plain::matmul_naive(a.data(), b.data(), c, n); }); }},
+        {"matmul_tiled",
+         [=](Machine& m) {
+             return square(m, "matmul_tiled", {tiles, tiles}, {16, 16}, {a, b});
+         },
+         [=] { return into(n * n, [&](float* c) { plain::matmul_tiled(a.data(), b.data(), c, n); }); }},
+        {"step_v0",
+         [=](Machine& m) {
+             return square(m, "step_v0", {tiles, tiles}, {16, 16}, {a});
+         },
+         [=] { return into(n * n, [&](float* r) { plain::step_v0(r, a.data(), n); }); }},
+        {"step_v3",
+         [=](Machine& m) {
+             return square(m, "step_v3", {big_tiles, big_tiles}, {8, 8}, {a, columns});
+         },
+         [=] { return into(n * n, [&](float* r) { plain::step_v3(r, a.data(), columns.data(), n); }); }},
+        {"reduce_tree", [](Machine& m) { return reduction(m, "reduce_tree"); },
+         [=] { return Floats{plain::reduce_tree(long_in.data(), Floats(long_n / 256).data(), long_n)}; }},
+        {"reduce_shuffle", [](Machine& m) { return reduction(m, "reduce_shuffle"); },
+         [=] { return Floats{plain::reduce_shuffle(long_in.data(), Floats(long_n / 256).data(), long_n)}; }},
+        {"convolution", convolution,
+         [=] {
+             return into(long_n,
+                         [&](float* r) { plain::convolution(signal.data(), r, long_n, mask.data(), mask_width); });
+         }},
+    };
+}
+
+double wall() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+double processor() {  // of this thread: what others do on the machine does not count
+    timespec t{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
+}
+
+double best_of(int repeats, double (*clock)(), const std::function<void()>& work) {
+    double best = HUGE_VAL;
+    for (int i = 0; i < repeats; ++i) {
+        const double start = clock();
+        work();
+        best = std::min(best, clock() - start);
+    }
+    return best;
+}
+
+// Fused multiply-add and plain C++ round differently; anything more is a wrong answer, which is not worth timing.
+void check_close(const char* name, const Floats& got, const Floats& expected) {
+    for (std::size_t i = 0; i < expected.size(); ++i)
+        if (!(std::abs(got[i] - expected[i]) <= 1e-4f * std::abs(expected[i])))
+            throw std::runtime_error(fmt::format("{}: element {} is {}, expected {}", name, i, got[i], expected[i]));
+}
+
+void measure(const Case& c, int repeats) {
+    const std::string ptx = vgpu::test::read_text(WG_BENCH_KERNELS);
+    Machine one(1, ptx, 0), two(2, ptx, 0);
+    const Prepared alone = c.prepare(one), both = c.prepare(two);
+    std::uint64_t instructions = 0;
+    const double own = best_of(repeats, processor, [&] { instructions = alone.run(); });
+    Floats expected;
+    const double plain_time = best_of(repeats, processor, [&] { expected = c.plain(); });
+    check_close(c.name, one.download(alone.result), expected);
+    double own_wall = HUGE_VAL, both_wall = HUGE_VAL;  // in turns: the machine may be busy for a while
+    for (int i = 0; i < repeats; ++i) {
+        own_wall = std::min(own_wall, best_of(1, wall, [&] { alone.run(); }));
+        both_wall = std::min(both_wall, best_of(1, wall, [&] { both.run(); }));
+    }
+    if (two.download(both.result) != one.download(alone.result)) throw std::runtime_error("two threads: other results");
+    fmt::print("{:<16}{:>12.0f}{:>12.2f}{:>12.1f}{:>12.1f}{:>9.2f}{:>12.2f}\n", c.name,
+               static_cast<double>(instructions) / 1e6, static_cast<double>(instructions) / own / 1e9, own * 1e3,
+               plain_time * 1e3, own / plain_time, own_wall / both_wall);
+    std::fflush(stdout);
+}
+
+void measure_processes(int repeats) {
+    double start_up = HUGE_VAL;
+    for (int i = 0; i < repeats + 3; ++i)
+        start_up = std::min(start_up,
+                            vgpu::bench::run_program(WG_DEVICE_SERVER, WG_BENCH_PROGRAM, {}, 2).first_kernel_seconds);
+    fmt::print("\nstart-up to the end of the first kernel, processes included: {:.1f} ms\n", start_up * 1e3);
+    for (const int each : {128, 256}) {
+        const auto r = vgpu::bench::run_program(WG_DEVICE_SERVER, WG_BENCH_PROGRAM, {std::to_string(each)}, 2);
+        fmt::print("device server's peak memory for {} MiB of data, changed in place on two threads: {:.0f} MiB\n",
+                   2 * each, r.server_peak_bytes / (1 << 20));
+    }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+    std::string only;
+    int repeats = 5;
+    for (int i = 1; i + 1 < argc; i += 2) {
+        if (std::string(argv[i]) == "--only") only = argv[i + 1];
+        if (std::string(argv[i]) == "--repeats") repeats = std::max(1, std::atoi(argv[i + 1]));
+    }
+    fmt::print("{:<16}{:>12}{:>12}{:>12}{:>12}{:>9}{:>12}\n", "", "10^6 instr.", "10^9 i./s", "virtual ms", "plain ms",
+               "ratio", "two threads");
+    for (const Case& c : cases())
+        if (only.empty() || only == c.name) measure(c, repeats);
+    if (only.empty() || only == "processes") measure_processes(repeats);
+    return 0;
+} catch (const std::exception& failure) {
+    fmt::print(stderr, "bench-vgpu: {}\n", failure.what());
+    return 1;
+}
