@@ -113,6 +113,7 @@ struct LaunchConfig {
 struct Occupancy {
     std::uint32_t blocks_per_multiprocessor = 0;
     double theoretical = 0;  // resident warps / maximal warps
+    double achieved = 0;     // the same over a launch, its last, partly filled wave of blocks included; 0 without one
     std::string limiter;     // "registers", "shared memory", "warps", "blocks"
 };
 

@@ -45,9 +45,12 @@ void Journal::print(std::string_view text) {
 
 std::string Journal::take_worker_output() { return std::exchange(worker_output_, {}); }
 
-nlohmann::json Journal::take(double clock_ns) {
+nlohmann::json Journal::take(double clock_ns, bool lines) {
     auto launches = nlohmann::json::array();
-    for (const LaunchRecord& record : launches_) launches.push_back(to_json(record));
+    for (LaunchRecord& record : launches_) {
+        if (!lines) record.lines.clear();
+        launches.push_back(to_json(record));
+    }
     nlohmann::json reply = {{"ok", true},
                             {"launches", std::move(launches)},
                             {"clock_ns", clock_ns},

@@ -32,8 +32,8 @@ class Journal {
     [[nodiscard]] bool has_output() const { return !worker_output_.empty(); }
     std::string take_worker_output();
 
-    // The reply to {"op":"take"}, and an empty journal.
-    nlohmann::json take(double clock_ns);
+    // The reply to {"op":"take"}, and an empty journal. `lines`: with counters by source line.
+    nlohmann::json take(double clock_ns, bool lines = true);
 
   private:
     std::vector<LaunchRecord> launches_;

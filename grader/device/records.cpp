@@ -124,6 +124,7 @@ json to_json(const LaunchRecord& record) {
             {"duration_ns", number(record.duration_ns)},
             {"occupancy",
              {{"theoretical", number(record.occupancy.theoretical)},
+              {"achieved", number(record.occupancy.achieved)},
               {"blocks_per_multiprocessor", record.occupancy.blocks_per_multiprocessor},
               {"limiter", record.occupancy.limiter}}},
             {"counters", to_json(record.counters)},
@@ -148,6 +149,7 @@ LaunchRecord launch_record_from_json(const json& value) {
     if (record.start_ns < 0 || record.duration_ns < 0) throw RecordError("a time before the start");
     const json& occupancy = member(value, "occupancy");
     read_member(occupancy, "theoretical", record.occupancy.theoretical);
+    read_member(occupancy, "achieved", record.occupancy.achieved);
     read_member(occupancy, "blocks_per_multiprocessor", record.occupancy.blocks_per_multiprocessor);
     read_member(occupancy, "limiter", record.occupancy.limiter);
     record.counters = counters_from_json(member(value, "counters"));
@@ -182,6 +184,18 @@ DeviceProperties properties_from_json(const json& value) {
     DeviceProperties properties;
     for_each_field(properties, [&](const char* name, auto& field) { read_member(value, name, field); });
     return properties;
+}
+
+json to_json(const std::vector<Timeline::Transfer>& transfers) {
+    static constexpr const char* kinds[] = {"to_device", "to_host", "within_device", "fill"};
+    json result = json::array();
+    for (const auto& transfer : transfers)
+        result.push_back({{"kind", kinds[static_cast<std::size_t>(transfer.kind)]},
+                          {"stream", transfer.stream},
+                          {"bytes", transfer.bytes},
+                          {"start_ns", number(transfer.when.start_ns)},
+                          {"duration_ns", number(transfer.when.end_ns - transfer.when.start_ns)}});
+    return result;
 }
 
 std::string dump_line(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace); }

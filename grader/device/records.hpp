@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "device/device.hpp"
+#include "device/timeline.hpp"
 
 namespace warpgrade::device {
 
@@ -16,6 +17,7 @@ class RecordError : public std::runtime_error {
 nlohmann::json to_json(const Counters& counters);    // every counter
 nlohmann::json to_json(const LaunchRecord& record);  // its lines hold counters other than zero only
 nlohmann::json to_json(const DeviceProperties& properties);
+nlohmann::json to_json(const std::vector<Timeline::Transfer>& transfers);
 
 // Missing counters are zero; an unknown one is an error.
 Counters counters_from_json(const nlohmann::json& json);

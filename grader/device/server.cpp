@@ -20,8 +20,9 @@ bool again(int error) { return error == EAGAIN || error == EWOULDBLOCK || error 
 
 }  // namespace
 
-Server::Server(Device& device, int client_fd, int control_fd)
+Server::Server(Device& device, int client_fd, int control_fd, ServerOptions options)
     : device_(device),
+      options_(options),
       timeline_(HostCosts::of(device.properties())),
       client_fd_(client_fd),
       control_fd_(control_fd),
@@ -39,12 +40,13 @@ void Server::run() {
         pollfd sockets[2] = {{control_fd_, POLLIN, 0}, {client_fd_, POLLIN, 0}};
         const bool sending = session_ && !session_->output().empty();
         if (sending) sockets[1].events = POLLOUT;
-        if (::poll(sockets, client_fd_ >= 0 ? 2 : 1, -1) < 0) {
+        const bool listening = client_fd_ >= 0 && !(options_.wait_for_take && journal_.full());
+        if (::poll(sockets, listening ? 2 : 1, -1) < 0) {
             if (errno == EINTR) continue;
             throw std::system_error(errno, std::generic_category(), "poll");
         }
         if (sockets[0].revents != 0 && !serve_control()) return;
-        if (client_fd_ >= 0 && sockets[1].revents != 0) serve_client();
+        if (listening && sockets[1].revents != 0) serve_client();
     }
 }
 
@@ -130,12 +132,20 @@ bool Server::serve_control() {
 }
 
 nlohmann::json Server::command(const std::string& line) {
+    using nlohmann::json;
     const auto request = nlohmann::json::parse(line, nullptr, false);
     const auto operation = request.is_object() ? request.find("op") : request.end();
     if (!request.is_object() || operation == request.end() || !operation->is_string())
         return {{"ok", false}, {"error", "expected an object with \"op\""}};
     if (*operation == "hello") return {{"ok", true}, {"properties", to_json(device_.properties())}};
-    if (*operation == "take") return journal_.take(timeline_.finish());
+    if (*operation == "take") {
+        // Who looks at a program in the middle of its work must not change its clock.
+        const bool finish = request.value("finish", json(true)) != json(false);
+        const bool lines = request.value("lines", json(true)) != json(false);
+        json reply = journal_.take(finish ? timeline_.finish() : 0, lines);
+        reply["transfers"] = to_json(timeline_.take_transfers());
+        return reply;
+    }
     if (*operation == "shutdown") {
         shutdown_ = true;
         return {{"ok", true}};

@@ -14,10 +14,16 @@
 
 namespace warpgrade::device {
 
+struct ServerOptions {
+    // What to do with a worker that has filled the journal: let it wait until the judge takes it, or refuse its
+    // launches.
+    bool wait_for_take = false;
+};
+
 class Server {
   public:
     // Takes both descriptors over.
-    Server(Device& device, int client_fd, int control_fd);
+    Server(Device& device, int client_fd, int control_fd, ServerOptions options = {});
     ~Server();
     Server(const Server&) = delete;
     Server& operator=(const Server&) = delete;
@@ -35,6 +41,7 @@ class Server {
     void send_control(const nlohmann::json& reply);
 
     Device& device_;
+    ServerOptions options_;
     Journal journal_;
     Timeline timeline_;
     std::optional<Session> session_;

@@ -27,6 +27,9 @@ int server_main(int argc, char** argv, const DeviceFactory& factory) {
     auto* control = app.add_option("--control-fd", control_fd, "socket of the judge")->check(CLI::NonNegativeNumber);
     client->needs(control);
     control->needs(client);
+    ServerOptions server_options;
+    app.add_flag("--wait-for-take", server_options.wait_for_take,
+                 "let the worker wait when the record of its launches is full, instead of refusing further launches");
     bool describe = false;
     app.add_flag("--describe", describe, "print the device's properties as one line of JSON, serve nobody")
         ->excludes(client);
@@ -42,7 +45,7 @@ int server_main(int argc, char** argv, const DeviceFactory& factory) {
             fmt::print("{}\n", dump_line(to_json(device->properties())));
             return 0;
         }
-        Server(*device, client_fd, control_fd).run();
+        Server(*device, client_fd, control_fd, server_options).run();
     } catch (const std::exception& failure) {
         fmt::print(stderr, "warpgrade-device: {}\n", failure.what());
         return 1;

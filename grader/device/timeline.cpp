@@ -98,18 +98,26 @@ double Timeline::kernel_start(double earliest_ns, double duration_ns, double sha
 
 Timeline::Interval Timeline::copy(StreamId stream, Link link, std::uint64_t bytes, bool pinned, bool blocking) {
     const auto size = static_cast<double>(bytes);
+    double duration_ns =
+        costs_.link_latency_ns + size / (pinned ? costs_.pinned_bytes_per_ns : costs_.pageable_bytes_per_ns);
     if (link == Link::within_device)
-        return transfer(
-            stream, link,
-            costs_.device_copy_latency_ns + 2 * size / (costs_.device_bytes_per_ns * costs_.device_efficiency),
-            blocking);
-    const double rate = pinned ? costs_.pinned_bytes_per_ns : costs_.pageable_bytes_per_ns;
-    return transfer(stream, link, costs_.link_latency_ns + size / rate, blocking);
+        duration_ns =
+            costs_.device_copy_latency_ns + 2 * size / (costs_.device_bytes_per_ns * costs_.device_efficiency);
+    const Interval when = transfer(stream, link, duration_ns, blocking);
+    keep({static_cast<Transfer::Kind>(link), stream, bytes, when});
+    return when;
 }
 
 Timeline::Interval Timeline::fill(StreamId stream, std::uint64_t bytes, bool blocking) {
     const double rate = costs_.device_bytes_per_ns * costs_.device_efficiency;
-    return transfer(stream, Link::within_device, costs_.fill_latency_ns + static_cast<double>(bytes) / rate, blocking);
+    const Interval when =
+        transfer(stream, Link::within_device, costs_.fill_latency_ns + static_cast<double>(bytes) / rate, blocking);
+    keep({Transfer::Kind::fill, stream, bytes, when});
+    return when;
+}
+
+void Timeline::keep(const Transfer& transfer) {
+    if (transfers_.size() < max_transfers) transfers_.push_back(transfer);
 }
 
 Timeline::Interval Timeline::transfer(StreamId stream, Link engine, double duration_ns, bool blocking) {

@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <deque>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "device/device.hpp"
 
@@ -36,6 +38,15 @@ class Timeline {
     struct Interval {
         double start_ns = 0, end_ns = 0;
     };
+    // A copy or fill (a kernel's place is in its LaunchRecord).
+    struct Transfer {
+        enum class Kind { to_device, to_host, within_device, fill } kind;
+        StreamId stream = 0;
+        std::uint64_t bytes = 0;
+        Interval when;
+    };
+    // Transfers kept between two takes; further ones count in the clock, but are not listed.
+    static constexpr std::size_t max_transfers = 65536;
 
     explicit Timeline(const HostCosts& costs) : costs_(costs) { streams_[0] = {}; }
 
@@ -61,6 +72,8 @@ class Timeline {
     [[nodiscard]] double host_ns() const { return host_ns_; }
     // Waits for everything and returns the time since the last call (or the start). Not a host operation.
     double finish();
+    // Those since the last call, in the order of issue.
+    std::vector<Transfer> take_transfers() { return std::exchange(transfers_, {}); }
 
   private:
     struct Stream {
@@ -72,6 +85,7 @@ class Timeline {
     [[nodiscard]] double all_done() const;
     void wake_at(double time_ns);
     Interval transfer(StreamId stream, Link engine, double duration_ns, bool blocking);
+    void keep(const Transfer& transfer);
     [[nodiscard]] double kernel_start(double earliest_ns, double duration_ns, double share);
 
     struct Running {
@@ -86,6 +100,7 @@ class Timeline {
     std::deque<Running> running_;                      // kernels that may still run at host_ns_
     double kernel_floor_ns_ = 0;                       // no kernel starts before: the end of those forgotten
     double host_ns_ = 0, mark_ns_ = 0;
+    std::vector<Transfer> transfers_;
 };
 
 }  // namespace warpgrade::device

@@ -79,4 +79,15 @@ device::Occupancy occupancy(const device::DeviceProperties& device, const device
     return result;
 }
 
+double achieved_occupancy(const device::DeviceProperties& device, const device::Occupancy& fit, std::uint64_t blocks) {
+    const std::uint64_t multiprocessors = std::max(device.multi_processor_count, 1u);
+    const std::uint64_t resident = std::max(fit.blocks_per_multiprocessor, 1u);
+    // Some multiprocessors have one block more than the others. Each is active as long as its waves of blocks last.
+    const std::uint64_t few = blocks / multiprocessors, many = blocks % multiprocessors;
+    const auto waves = [&](std::uint64_t count) { return (count + resident - 1) / resident; };
+    const std::uint64_t active = many * waves(few + 1) + (multiprocessors - many) * waves(few);
+    if (active == 0) return 0;
+    return fit.theoretical * static_cast<double>(blocks) / static_cast<double>(active * resident);
+}
+
 }  // namespace warpgrade::vgpu

@@ -23,4 +23,8 @@ BlockLimits block_limits(const device::DeviceProperties& device, const device::F
 device::Occupancy occupancy(const device::DeviceProperties& device, const device::FunctionInfo& function,
                             std::uint32_t block_threads, std::uint64_t dynamic_shared_bytes);
 
+// What a launch of `blocks` blocks achieves of it (Nsight Compute: sm__warps_active.avg over the peak): blocks go round
+// the multiprocessors, `fit` of them at a time on each, all blocks taken to last equally long. In (0, theoretical].
+double achieved_occupancy(const device::DeviceProperties& device, const device::Occupancy& fit, std::uint64_t blocks);
+
 }  // namespace warpgrade::vgpu

@@ -153,15 +153,17 @@ Profile find_profile(std::string_view name) {
         std::string known;
         for (const std::string& each : profile_names()) known += (known.empty() ? "" : ", ") + each;
         throw ProfileError("there is no device profile '" + std::string(base) + "'; known are " + known +
-                           ", each also as a slice of some multiprocessors, such as h100:4");
+                           ", each also as a slice of some multiprocessors, such as h100:4, or whole: h100:all");
     }
     Profile profile = make(*row);
     if (base.size() == name.size()) return profile;
     const std::string_view digits = name.substr(base.size() + 1);
+    if (digits == "all") return slice(profile, profile.full_sms);
     std::uint32_t sms = 0;
     const auto number = std::from_chars(digits.data(), digits.data() + digits.size(), sms);
     if (number.ec != std::errc{} || number.ptr != digits.data() + digits.size()) {
-        throw ProfileError("'" + std::string(digits) + "' is no number of multiprocessors; write for example h100:4");
+        throw ProfileError("'" + std::string(digits) +
+                           "' is no number of multiprocessors; write for example h100:4 or h100:all");
     }
     return slice(profile, sms);
 }

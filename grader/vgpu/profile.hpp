@@ -35,7 +35,8 @@ struct Profile {
 
 std::vector<std::string> profile_names();
 
-// "h100", or "h100:4" for a slice of four multiprocessors. Throws ProfileError, which lists the known names.
+// "h100", "h100:4" for a slice of four multiprocessors, "h100:all" for the whole device. Throws ProfileError, which
+// lists the known names.
 Profile find_profile(std::string_view name);
 
 // `sms` of the profile's multiprocessors with their share of bandwidth and L2; throws ProfileError unless 1 ≤ sms ≤

@@ -216,6 +216,7 @@ void VirtualGpu::launch(device::FunctionId id, const device::LaunchConfig& confi
     record.static_shared_bytes = info.static_shared_bytes;
     record.counters = grid.counters;
     record.occupancy = fit;
+    record.occupancy.achieved = achieved_occupancy(profile_.properties, fit, config.grid.count());
     record.duration_ns = model_ns(profile_, config, grid.counters, fit, grid.touched_bytes);
     record.lines = std::move(grid.lines);
     if (fault) {

@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import click
+import msgspec
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from warpgrade import __version__, doctor, grade, intake, labs, result, starter, testing
+from warpgrade import run as run_program
 from warpgrade.errors import (
     EXIT_BAD_INPUT,
     EXIT_BELOW_THRESHOLD,
@@ -28,6 +30,7 @@ from warpgrade.errors import (
 from warpgrade.labs import Lab
 from warpgrade.paths import Layout, find_layout
 from warpgrade.progress import Progress
+from warpgrade.report import profile as profile_report
 from warpgrade.report import terminal
 from warpgrade.text import printable_name
 
@@ -125,6 +128,76 @@ def check_command(lab_name: str | None, **options: Any) -> int:
     return _grade(layout, lab, Path.cwd(), public_only=True, show_hidden=False, **options)
 
 
+class _ProgramCommand(click.Command):
+    """A command whose words behind `--` belong to somebody else's program, options and all."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        own, theirs = _split(args, "--")
+        ctx.meta["program_arguments"] = theirs
+        return super().parse_args(ctx, own)
+
+
+def _split(words: list[str], separator: str) -> tuple[list[str], list[str]]:
+    at = words.index(separator) if separator in words else len(words)
+    return words[:at], words[at + 1 :]
+
+
+@main.command("run", cls=_ProgramCommand, epilog="Exit status: the program's own; 2 when it does not compile.")
+@click.argument("files", metavar="FILE… [-- ARGUMENT…]", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--device", default="auto", metavar="auto|vgpu[:PROFILE[:SMS]]", help="Where to run: the whole device.")
+@click.option("--lines", is_flag=True, help="Show the counters by source line as well.")
+@click.option("--json", "json_file", metavar="FILE", help="Write the profile as JSON; - is stdout.")
+@click.option("--trace", "trace_file", metavar="FILE", help="Write the timeline for a trace viewer (Chrome, Perfetto).")
+@click.option("-I", "includes", multiple=True, metavar="DIR", help="A folder of headers.")
+@click.option("-D", "defines", multiple=True, metavar="NAME[=VALUE]", help="A macro.")
+@click.option("-X", "--nvcc", "words", multiple=True, metavar="WORD", help="A word for nvcc, as -X -O3 -X --std=c++20.")
+@click.option("--threads", type=click.IntRange(1, 1024), help="CPU threads of the virtual GPU.")
+@click.option(
+    "--instructions", type=click.IntRange(1), default=None, metavar="N", help="Stop a launch after N warp instructions."
+)
+@click.option("--no-sandbox", is_flag=True, help="Do not confine the virtual GPU.")
+@click.option("-q", "--quiet", is_flag=True, help="Print nothing but what the program prints.")
+@click.pass_context
+def run_command(
+    context: click.Context,
+    files: tuple[Path, ...],
+    device: str,
+    lines: bool,
+    json_file: str | None,
+    trace_file: str | None,
+    includes: tuple[str, ...],
+    defines: tuple[str, ...],
+    words: tuple[str, ...],
+    threads: int | None,
+    instructions: int | None,
+    no_sandbox: bool,
+    quiet: bool,
+) -> int:
+    """Compile and run any CUDA program on the virtual GPU, and profile it.
+
+    The program runs as it would without Warpgrade: in this folder, with your rights. The profile goes to stderr.
+    """
+    for name, path in (("--json", json_file), ("--trace", trace_file)):
+        if path is not None:
+            _check_writable(name, path)
+    options = run_program.Options(
+        device=device,
+        threads=threads,
+        instructions=instructions or 0,
+        confined=not no_sandbox,
+        lines=lines,
+        nvcc=(*(f"-I{folder}" for folder in includes), *(f"-D{macro}" for macro in defines), *words),
+    )
+    profile = run_program.run(find_layout(), files, context.meta["program_arguments"], options)
+    _write(json_file, "--json", msgspec.json.format(msgspec.json.encode(profile), indent=1) + b"\n")
+    _write(trace_file, "--trace", profile_report.trace(profile))
+    if not quiet:
+        profile_report.show(_console(stderr=True), profile, lines=lines)
+    if how := run_program.how_it_ended(profile.exit_status):
+        click.echo(f"warpgrade: {how}", err=True)
+    return profile.exit_status
+
+
 @main.command("list")
 def list_command() -> int:
     """List the labs."""
@@ -208,7 +281,7 @@ def _grade(
 ) -> int:
     options = grade.Options(device=device, seed=seed, threads=threads, confined=not no_sandbox, public_only=public_only)
     if json_file is not None:
-        _check_writable(json_file)
+        _check_writable("--json", json_file)
     try:
         submission = intake.read(lab, path)
     except BadInput as problem:
@@ -237,26 +310,30 @@ def _console(*, stderr: bool = False) -> Console:
     return Console(stderr=stderr, highlight=False)
 
 
-def _check_writable(json_file: str) -> None:
+def _check_writable(option: str, name: str) -> None:
     """Find out before the work, not after it."""
-    if json_file == "-":
+    if name == "-":
         return
-    folder = Path(json_file).absolute().parent
+    folder = Path(name).absolute().parent
     if not folder.is_dir():
-        raise BadInput(f"--json {printable_name(json_file)}: there is no folder {printable_name(str(folder))}")
-    if Path(json_file).is_dir() or not os.access(folder, os.W_OK):
-        raise BadInput(f"--json {printable_name(json_file)} cannot be written")
+        raise BadInput(f"{option} {printable_name(name)}: there is no folder {printable_name(str(folder))}")
+    if Path(name).is_dir() or not os.access(folder, os.W_OK):
+        raise BadInput(f"{option} {printable_name(name)} cannot be written")
 
 
 def _write_json(json_file: str | None, graded: result.Result) -> None:
-    if json_file is None:
+    if json_file is not None:
+        _write(json_file, "--json", result.encode(graded))
+
+
+def _write(name: str | None, option: str, content: bytes) -> None:
+    if name is None:
         return
-    content = result.encode(graded)
-    if json_file == "-":
+    if name == "-":
         sys.stdout.buffer.write(content)
         sys.stdout.buffer.flush()
         return
-    path = Path(json_file).absolute()
+    path = Path(name).absolute()
     try:
         if path.exists() and not path.is_file():  # /dev/stderr and the like
             path.write_bytes(content)
@@ -268,4 +345,4 @@ def _write_json(json_file: str | None, graded: result.Result) -> None:
         Path(scratch).chmod(0o644)
         Path(scratch).replace(path)
     except OSError as error:
-        raise BadInput(f"--json {printable_name(json_file)} cannot be written: {error.strerror}") from None
+        raise BadInput(f"{option} {printable_name(name)} cannot be written: {error.strerror}") from None

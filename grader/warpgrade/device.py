@@ -17,7 +17,7 @@ from warpgrade.text import bounded, clean
 DEFAULT_PROFILE = "h100"
 # nvcc 13 compiles for compute capability 7.5 and newer; older profiles run the code for 7.5.
 _OLDEST_ARCHITECTURE = 75
-_SPEC = re.compile(r"auto|vgpu(?::(?P<profile>[A-Za-z0-9_-]+(?::[0-9]+)?))?|gpu(?::(?P<index>[0-9]+))?")
+_SPEC = re.compile(r"auto|vgpu(?::(?P<profile>[A-Za-z0-9_-]+(?::(?:[0-9]+|all))?))?|gpu(?::(?P<index>[0-9]+))?")
 
 
 @dataclass(frozen=True)
@@ -42,12 +42,16 @@ class Device:
         return f"{self.spec} ({name})" if name else self.spec
 
 
-def resolve(layout: Layout, requested: str) -> Device:
-    """Return the device of `auto`, `vgpu[:PROFILE]` or `gpu[:N]`; raises BadInput when it is not to be had."""
+def resolve(layout: Layout, requested: str, *, whole: bool = False) -> Device:
+    """Return the device of `auto`, `vgpu[:PROFILE[:SMS]]` or `gpu[:N]`; raises BadInput when it is not to be had.
+
+    Where SMS is not said, it is the profile's usual slice, or all of the device if `whole`.
+    """
     match = _SPEC.fullmatch(requested)
     if match is None:
         raise BadInput(
-            f"there is no device “{clean(requested)}”", hint="use auto, vgpu, vgpu:PROFILE[:MULTIPROCESSORS] or gpu:N"
+            f"there is no device “{clean(requested)}”",
+            hint="use auto, vgpu, vgpu:PROFILE, vgpu:PROFILE:MULTIPROCESSORS (a number or all) or gpu:N",
         )
     if requested.startswith("gpu"):
         there = "this machine has a GPU, but " if machine_gpus() else "this machine has no NVIDIA GPU, and "
@@ -55,7 +59,8 @@ def resolve(layout: Layout, requested: str) -> Device:
             f"device {requested} is not available: {there}this build runs on the virtual GPU only",
             hint="leave --device out, or use vgpu",
         )
-    spec = f"vgpu:{(match['profile'] or DEFAULT_PROFILE).lower()}"
+    profile = (match["profile"] or DEFAULT_PROFILE).lower()
+    spec = f"vgpu:{profile}:all" if whole and ":" not in profile else f"vgpu:{profile}"
     return Device(requested=requested, spec=spec, kind="vgpu", properties=describe(layout, spec))
 
 

@@ -145,3 +145,17 @@ TEST_CASE("many kernels that were never waited for stay cheap and in order") {
     for (int i = 0; i < 5000; ++i) last = timeline.kernel(1 + i % 8, 10, 1).end_ns;
     CHECK(last == 50000);
 }
+
+TEST_CASE("transfers are listed with their place on the clock, once") {
+    Timeline timeline(simple());
+    timeline.copy(0, Timeline::Link::to_device, 1000, false, true);
+    timeline.fill(0, 64, false);
+    const auto transfers = timeline.take_transfers();
+    REQUIRE(transfers.size() == 2);
+    CHECK(transfers[0].kind == Timeline::Transfer::Kind::to_device);
+    CHECK(transfers[0].bytes == 1000);
+    CHECK(transfers[0].when.end_ns > transfers[0].when.start_ns);
+    CHECK(transfers[1].kind == Timeline::Transfer::Kind::fill);
+    CHECK(transfers[1].when.start_ns >= transfers[0].when.end_ns);
+    CHECK(timeline.take_transfers().empty());
+}

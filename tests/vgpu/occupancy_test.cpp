@@ -129,10 +129,25 @@ TEST_CASE("profiles are found by name, and slices share") {
     CHECK(slice(h100, 132).properties.l2_cache_bytes == h100.properties.l2_cache_bytes);
     CHECK(slice(h100, 132).properties.name == h100.properties.name);
     CHECK(slice(slice(h100, 8), 4).properties.name == "NVIDIA H100 80GB HBM3 (virtual, 4 of 132 SMs)");
+    CHECK(find_profile("h100:all").properties.multi_processor_count == 132);
     CHECK_THROWS_WITH(find_profile("h200"), Contains("'h200'") && Contains("h100, a100"));
     CHECK_THROWS_AS(find_profile("h100:0"), ProfileError);
     CHECK_THROWS_AS(find_profile("h100:133"), ProfileError);
     CHECK_THROWS_AS(find_profile("h100:x"), ProfileError);
     CHECK_THROWS_AS(find_profile("h100:"), ProfileError);
     CHECK_THROWS_AS(find_profile(""), ProfileError);
+}
+
+TEST_CASE("achieved occupancy counts the last wave of blocks") {
+    const auto& device = find_profile("h100:4").properties;
+    device::Occupancy fit;
+    fit.theoretical = 1;
+    fit.blocks_per_multiprocessor = 8;
+    CHECK(achieved_occupancy(device, fit, 32) == 1);          // one full wave
+    CHECK(achieved_occupancy(device, fit, 4) == 1.0 / 8);     // one block each
+    CHECK(achieved_occupancy(device, fit, 1) == 1.0 / 8);     // idle multiprocessors do not count
+    CHECK(achieved_occupancy(device, fit, 33) == 33.0 / 40);  // one of them works alone in a second wave
+    CHECK(achieved_occupancy(device, fit, 0) == 0);
+    fit.theoretical = 0.5;
+    CHECK(achieved_occupancy(device, fit, 48) == 0.5 * 48 / 64);
 }

@@ -1,0 +1,217 @@
+"""The profile of `warpgrade run` on a terminal, from 60 columns up, and as a trace."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import msgspec
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from warpgrade.profile import Counters, Kernel, Profile, Shape
+from warpgrade.text import clean, number
+
+_MAX_WIDTH = 120
+_WARP = 32
+_TRANSFER_NAMES = {
+    "to_device": "copies to the device",
+    "to_host": "copies to the host",
+    "within_device": "copies within the device",
+    "fill": "fills",
+}
+
+
+def show(console: Console, profile: Profile, *, lines: bool) -> None:
+    """Print what the program did on the device."""
+    width = min(console.width, _MAX_WIDTH)
+    console.print()
+    console.print(Text.assemble(("warpgrade", "bold"), " · ", str(profile.device.get("name", ""))), width=width)
+    for diagnostic in profile.diagnostics:
+        console.print(Text(clean(diagnostic), style="red"), soft_wrap=True)
+    if not profile.kernels and not profile.transfers:
+        console.print("the program did nothing on the device", width=width)
+        return
+    console.print(_overview(profile, width))
+    for kernel in profile.kernels:
+        console.print()
+        console.print(_heading(kernel), width=width)
+        console.print(_details(kernel))
+    if lines:
+        for file in sorted({line.file for kernel in profile.kernels for line in kernel.lines}):
+            console.print()
+            console.print(_by_line(profile.kernels, file, width))
+
+
+def _overview(profile: Profile, width: int) -> Table:
+    table = _table(width)
+    table.add_column("modelled time of", ratio=1, overflow="fold")
+    for title in ("count", "total", "average"):
+        table.add_column(title, justify="right", no_wrap=True)
+    for kernel in profile.kernels:
+        average = _time(kernel.total_ns / kernel.launches)
+        table.add_row(Text(clean(kernel.name)), f"{kernel.launches:,}", _time(kernel.total_ns), average)
+    for kind, sums in profile.transfers.items():
+        what = Text.assemble(_TRANSFER_NAMES[kind], (f"  {_bytes(sums.bytes)}", "dim"))
+        table.add_row(what, f"{sums.count:,}", _time(sums.total_ns), _time(sums.total_ns / sums.count))
+    table.add_row(Text("everything, with what overlaps", style="dim"), "", _time(profile.clock_ns), "")
+    return table
+
+
+def _heading(kernel: Kernel) -> Text:
+    grid = "grids of several sizes" if kernel.grid is None else f"grid {_dimensions(kernel.grid)}"
+    block = "blocks of several sizes" if kernel.block is None else f"block {_dimensions(kernel.block)}"
+    launches = "1 launch" if kernel.launches == 1 else f"{kernel.launches:,} launches"
+    heading = Text.assemble((clean(kernel.name), "bold"), (f"  {launches}, {grid}, {block}", "dim"))
+    if kernel.error:
+        heading.append(f"\n{clean(kernel.error)}", style="red")
+    return heading
+
+
+def _details(kernel: Kernel) -> Table:
+    table = Table.grid(padding=(0, 2))
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, text in _facts(kernel):
+        table.add_row(f"  {name}", text)
+    return table
+
+
+def _facts(kernel: Kernel) -> Iterable[tuple[str, str]]:
+    """Yield what is worth a row: counters of what the kernel does not use are left out."""
+    c = kernel.counters
+    count = c.get
+    lanes = _ratio(count("thread_inst_executed", 0), count("inst_executed", 0))
+    yield "instructions", f"{count('inst_executed', 0):,} of warps; {lanes} of {_WARP} lanes active"
+    for title, prefix in (
+        ("global loads", "global_load"),
+        ("global stores", "global_store"),
+        ("global atomics", "atomic"),
+        ("local loads", "local_load"),
+        ("local stores", "local_store"),
+    ):
+        if requests := count(f"{prefix}_requests", 0):
+            sectors = count(f"{prefix}_sectors", 0)
+            yield title, f"{requests:,} requests, {sectors:,} sectors: {_ratio(sectors, requests)} a request"
+    for title, prefix in (("shared loads", "shared_load"), ("shared stores", "shared_store")):
+        if requests := count(f"{prefix}_requests", 0):
+            conflicts = count(f"{prefix}_bank_conflicts", 0)
+            told = f"{conflicts:,} bank conflicts" if conflicts else "no bank conflicts"
+            yield title, f"{requests:,} requests, {count(f'{prefix}_wavefronts', 0):,} wavefronts: {told}"
+    if requests := count("shared_atomic_requests", 0):
+        yield "shared atomics", f"{requests:,} requests"
+    yield from _cache_facts(c)
+    if branches := count("branches", 0):
+        divergent = count("divergent_branches", 0)
+        yield "branches", f"{branches:,}, of which {divergent:,} divergent ({_percent(divergent / branches)})"
+    if barriers := count("barriers", 0):
+        yield "barriers", f"{barriers:,}"
+    yield (
+        "occupancy",
+        (f"{_percent(kernel.occupancy)} limited by {kernel.limiter}; {_percent(kernel.achieved_occupancy)} achieved"),
+    )
+    shared = kernel.static_shared_bytes + kernel.dynamic_shared_bytes
+    yield "resources", f"{kernel.registers_per_thread} registers a thread, {shared:,} bytes of shared memory a block"
+
+
+def _cache_facts(c: Counters) -> Iterable[tuple[str, str]]:
+    for title, lookups, hits in (("L1 cache", "l1_lookups", "l1_hits"), ("L2 cache", "l2_lookups", "l2_hits")):
+        if sectors := c.get(lookups, 0):
+            yield title, f"{sectors:,} sectors, {_percent(c.get(hits, 0) / sectors)} hits"
+
+
+def _by_line(kernels: list[Kernel], file: str, width: int) -> Table:
+    """Return the counters of one source file, with its text where it can be read."""
+    sums: dict[int, Counters] = {}
+    for kernel in kernels:
+        for line in kernel.lines:
+            if line.file == file:
+                into = sums.setdefault(line.line, {})
+                for name, value in line.counters.items():
+                    into[name] = into.get(name, 0) + value
+    source = _source(file)
+    table = _table(width)
+    table.add_column("line", justify="right", no_wrap=True)
+    for title in ("instr.", "global", "/req", "shared", "confl.", "diverg."):
+        table.add_column(title, justify="right", no_wrap=True, style="cyan")
+    table.add_column(_from_here(file), ratio=1, no_wrap=True, overflow="ellipsis")
+    for row, c in sorted(sums.items()):
+        requests = sum(c.get(f"{name}_requests", 0) for name in ("global_load", "global_store", "atomic"))
+        sectors = sum(c.get(f"{name}_sectors", 0) for name in ("global_load", "global_store", "atomic"))
+        wavefronts = c.get("shared_load_wavefronts", 0) + c.get("shared_store_wavefronts", 0)
+        conflicts = c.get("shared_load_bank_conflicts", 0) + c.get("shared_store_bank_conflicts", 0)
+        table.add_row(
+            str(row), _short(c.get("inst_executed", 0)), _short(sectors), _ratio(sectors, requests),
+            _short(wavefronts), _short(conflicts), _short(c.get("divergent_branches", 0)),
+            Text(source[row - 1].strip() if row <= len(source) else ""),
+        )  # fmt: skip
+    return table
+
+
+def _from_here(file: str) -> str:
+    path = Path(file)
+    return clean(str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path))
+
+
+def _source(file: str) -> list[str]:
+    try:
+        return clean(Path(file).read_bytes()).expandtabs(4).split("\n")
+    except OSError:
+        return []
+
+
+def _table(width: int) -> Table:
+    return Table(box=box.SIMPLE_HEAD, width=width, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
+
+
+def _ratio(part: int, whole: int) -> str:
+    return number(part / whole) if whole else ""
+
+
+def _percent(share: float) -> str:
+    return f"{number(100 * share)} %"
+
+
+def _dimensions(shape: Shape) -> str:
+    x, y, z = shape
+    return f"{x:,}" if y == z == 1 else f"{x}×{y}" if z == 1 else f"{x}×{y}×{z}"
+
+
+def _time(nanoseconds: float) -> str:
+    for unit, size in (("s", 1e9), ("ms", 1e6), ("µs", 1e3)):
+        if nanoseconds >= size:
+            return f"{nanoseconds / size:.2f} {unit}"
+    return f"{nanoseconds:.0f} ns"
+
+
+def _bytes(count: int) -> str:
+    for unit, size in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
+        if count >= size:
+            return f"{number(count / size)} {unit}"
+    return f"{count} bytes"
+
+
+def _short(count: int) -> str:
+    """Return at most five characters; nothing for zero, so that what is there stands out."""
+    if count == 0:
+        return ""
+    for unit, size in (("G", 10**9), ("M", 10**6), ("k", 10**3)):
+        if count >= 10 * size:
+            return f"{count / size:.0f}{unit}"
+        if count >= size and unit != "k":
+            return f"{count / size:.1f}{unit}"
+    return str(count)
+
+
+def trace(profile: Profile) -> bytes:
+    """Return the timeline in the Trace Event Format of Chrome and Perfetto; one row a stream, times in µs."""
+    events = [
+        {
+            "name": clean(event.name), "cat": event.kind, "ph": "X", "pid": 0, "tid": event.stream,
+            "ts": event.start_ns / 1e3, "dur": event.duration_ns / 1e3,
+        }
+        for event in profile.timeline
+    ]  # fmt: skip
+    return msgspec.json.encode({"traceEvents": events, "displayTimeUnit": "ns"}) + b"\n"

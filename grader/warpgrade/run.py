@@ -1,0 +1,180 @@
+"""Compiles an ordinary CUDA program, its own main() and all, and runs it on the virtual GPU.
+
+The program runs as its user would run it: in their folder, on their terminal, with their rights. Only the device
+server, which reads the compiled kernels, is confined.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from warpgrade import device, toolchain
+from warpgrade.device_server import CLIENT_VARIABLE, DeviceServer, ServerPlan
+from warpgrade.errors import BadInput, GraderError
+from warpgrade.paths import Layout
+from warpgrade.profile import Collector, Profile
+from warpgrade.sandbox import Sandbox
+from warpgrade.text import bounded, clean, printable_name
+
+_ELF = b"\x7fELF"
+_SOURCES = {".cu", ".c", ".cc", ".cpp", ".cxx", ".o", ".a"}
+_MISSING = re.compile(r"undefined reference to [`'‘](?P<symbol>.+?)['’]")
+_HINTS = (
+    (re.compile(r"^cublas"), "cuBLAS is not there: the virtual GPU runs kernels that nvcc compiles from source"),
+    (re.compile(r"^(cufft|curand|cusolver|cusparse|cudnn|nppi?)"),
+     "NVIDIA's closed libraries are not there: the virtual GPU runs kernels that nvcc compiles from source"),
+    (re.compile(r"^cu[A-Z]"), "the driver API (cu…) is not there; use the runtime API (cuda…)"),
+    (re.compile(r"^_*cuda"), "Warpgrade's CUDA runtime does not have this function yet: see docs/cuda-api.md"),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to compile and run."""
+
+    device: str = "auto"
+    threads: int | None = None
+    instructions: int = 0
+    confined: bool = True
+    lines: bool = False
+    nvcc: tuple[str, ...] = ()  # further words for nvcc
+
+
+def run(layout: Layout, files: Sequence[Path], arguments: Sequence[str], options: Options) -> Profile:
+    """Run the program and return what the device did; raises BadInput when it does not compile."""
+    target = device.resolve(layout, options.device, whole=True)
+    sandbox = Sandbox(layout.program("warpgrade-sandbox"), confined=options.confined)
+    sandbox.require()
+    with tempfile.TemporaryDirectory(prefix="warpgrade-run-") as scratch:
+        program = _program(layout, files, target.architecture, options, Path(scratch))
+        collector = Collector()
+        plan = ServerPlan(
+            device=target.spec,
+            threads=options.threads or len(os.sched_getaffinity(0)),
+            instructions=options.instructions,
+            confined=options.confined,
+            lines=options.lines,
+        )
+        with DeviceServer(layout, plan, collector.add) as server:
+            status = _execute(layout, program, arguments, server)
+        return collector.finish(target.properties, status)
+
+
+def _program(layout: Layout, files: Sequence[Path], architecture: int, options: Options, scratch: Path) -> Path:
+    """Return the executable: compiled from sources, or given as it is."""
+    for path in files:
+        if not path.is_file():
+            raise BadInput(
+                f"there is no file {printable_name(str(path))}",
+                hint="arguments of the program come behind --, as in: warpgrade run prog.cu -- 1024",
+            )
+    if len(files) == 1 and _is_elf_program(files[0]):
+        _check_runtime(files[0])
+        return files[0].resolve()
+    for path in files:
+        if path.suffix.lower() not in _SOURCES:
+            raise BadInput(
+                f"{printable_name(path.name)} is no CUDA or C++ source file",
+                hint="name .cu files, or one program that nvcc linked with -cudart shared",
+            )
+    return _compile(layout, files, architecture, options, scratch)
+
+
+def _is_elf_program(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(4) == _ELF and path.suffix.lower() not in _SOURCES
+
+
+def _check_runtime(path: Path) -> None:
+    """A program that holds NVIDIA's runtime looks for NVIDIA's driver, not for us."""
+    done = subprocess.run(
+        ["readelf", "-d", str(path)], capture_output=True, check=False, stdin=subprocess.DEVNULL, timeout=60
+    )
+    needed = re.findall(r"\(NEEDED\).*\[(libcudart\.so[^\]]*)\]", clean(done.stdout))
+    if needed == ["libcudart.so.13"]:
+        return
+    if needed:
+        raise BadInput(
+            f"{printable_name(path.name)} is linked with {needed[0]}; Warpgrade's CUDA runtime is libcudart.so.13",
+            hint="compile it with CUDA 13, or give the .cu files",
+        )
+    raise BadInput(
+        f"{printable_name(path.name)} holds NVIDIA's own CUDA runtime, which needs a real GPU's driver",
+        hint="link it with `nvcc -cudart shared`, or give the .cu files",
+    )
+
+
+def _compile(layout: Layout, files: Sequence[Path], architecture: int, options: Options, scratch: Path) -> Path:
+    compilers = toolchain.find(layout)
+    program = scratch / files[0].stem
+    runtime = layout.library("warpgrade_cudart")
+    command = [
+        str(compilers.nvcc), "-lineinfo",
+        "-gencode", f"arch=compute_{architecture},code=[compute_{architecture},sm_{architecture}]",
+        "-ccbin", str(compilers.host), *options.nvcc, *map(str, files), "-o", str(program),
+        "-cudart", "none", str(runtime), "-lpthread", "-ldl", "-lrt",
+    ]  # fmt: skip
+    done = subprocess.run(command, capture_output=True, check=False, stdin=subprocess.DEVNULL)
+    words = clean(done.stderr + done.stdout).strip()
+    if done.returncode != 0:
+        raise _refusal(files, words)
+    if words:  # warnings
+        os.write(2, (words + "\n").encode())
+    return program
+
+
+def _refusal(files: Sequence[Path], words: str) -> BadInput:
+    symbols = list(dict.fromkeys(match["symbol"] for match in _MISSING.finditer(words)))
+    if not symbols:
+        return BadInput(f"{printable_name(files[0].name)} does not compile", detail=bounded(words))
+    hint = ""
+    for pattern, text in _HINTS:
+        if any(pattern.match(symbol) for symbol in symbols):
+            hint = text
+            break
+    shown = ", ".join(symbols[:6]) + (f" and {len(symbols) - 6} more" if len(symbols) > 6 else "")
+    return BadInput(f"the program does not link: {shown} is not defined", hint=hint)
+
+
+def _execute(layout: Layout, program: Path, arguments: Sequence[str], server: DeviceServer) -> int:
+    """Run it on our terminal and return its exit status as a shell would have it."""
+    descriptor = server.client.fileno()
+    libraries = str(layout.build / "lib")
+    path = ":".join(filter(None, [libraries, os.environ.get("LD_LIBRARY_PATH", "")]))
+    environment = {**os.environ, CLIENT_VARIABLE: str(descriptor), "LD_LIBRARY_PATH": path}
+    try:
+        process = subprocess.Popen([str(program), *arguments], env=environment, pass_fds=(descriptor,))
+    except OSError as error:
+        raise GraderError(f"the program cannot be started: {error.strerror}") from None
+    server.close_client()
+    try:
+        status = process.wait()
+    except KeyboardInterrupt:
+        # The terminal has told the program as well.
+        try:
+            process.wait(timeout=2)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        raise
+    return status if status >= 0 else 128 - status
+
+
+def how_it_ended(status: int) -> str:
+    """Return nothing for an ordinary end, else which signal ended the program and what that often means."""
+    try:
+        name = signal.Signals(status - 128).name if status > 128 else ""
+    except ValueError:
+        name = ""
+    if not name:
+        return ""
+    if name in ("SIGSEGV", "SIGBUS"):
+        return f"the program was ended by {name}: does host code use a pointer that cudaMalloc gave?"
+    return f"the program was ended by {name}"

@@ -1,0 +1,165 @@
+"""`warpgrade run`: an ordinary program, compiled by nvcc, on the virtual GPU."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from warpgrade import run
+from warpgrade.errors import BadInput
+from warpgrade.paths import find_layout
+from warpgrade.profile import Collector
+
+pytestmark = pytest.mark.labs
+
+LAYOUT = find_layout()
+PROGRAM = Path(__file__).parent / "programs" / "vectors.cu"
+_KERNEL_LINE = next(n for n, text in enumerate(PROGRAM.read_text().splitlines(), 1) if "c[i] = a[i]" in text)
+
+
+def warpgrade(*words: object, stdin: str = "", cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "warpgrade", "run", *map(str, words)],
+        input=stdin, capture_output=True, text=True, check=False, cwd=cwd, timeout=240,
+        env={**os.environ, "PYTHONPATH": str(LAYOUT.root / "grader"), "COLUMNS": "100"},
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def shared_program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The program compiled once, for the tests that only run it."""
+    folder = tmp_path_factory.mktemp("program")
+    return run._compile(LAYOUT, [PROGRAM], 90, run.Options(), folder)
+
+
+@pytest.fixture
+def execute(shared_program: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.setattr(run, "_program", lambda *_: shared_program)
+    return lambda *words, **options: run.run(LAYOUT, [PROGRAM], [str(w) for w in words], run.Options(**options))
+
+
+def test_a_program_is_compiled_run_and_profiled(tmp_path: Path) -> None:
+    profile, trace = tmp_path / "profile.json", tmp_path / "trace.json"
+    done = warpgrade(PROGRAM, "--lines", "--json", profile, "--trace", trace)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "added 1000 numbers\nright\n"  # and nothing of ours
+
+    kernel = json.loads(profile.read_text())["kernels"][0]
+    assert (kernel["name"], kernel["launches"], kernel["grid"], kernel["block"]) == ("add", 1, [4, 1, 1], [256, 1, 1])
+    counters = kernel["counters"]
+    # 1,000 floats are 31 full warps and one of 8 lanes: 32 requests an array, 31 × 4 + 1 sectors.
+    assert (counters["global_load_requests"], counters["global_load_sectors"]) == (64, 250)
+    assert (counters["global_store_requests"], counters["global_store_sectors"]) == (32, 125)
+    # i < n in the last warp, i == 0 in the first
+    assert counters["divergent_branches"] == 2
+    at_line = {line["line"]: line["counters"] for line in kernel["lines"] if line["file"].endswith("vectors.cu")}
+    assert at_line[_KERNEL_LINE]["global_load_sectors"] == 250
+
+    for words in ("add", "64 requests, 250 sectors", "copies to the device", "c[i] = a[i] + b[i];", "100 % limited by"):
+        assert words in done.stderr
+    events = json.loads(trace.read_text())["traceEvents"]
+    assert [event["cat"] for event in events] == ["to_device", "to_device", "kernel", "to_host"]
+    assert all(a["ts"] + a["dur"] <= b["ts"] for a, b in itertools.pairwise(events))
+
+
+def test_the_exit_status_is_the_programs(execute: Any) -> None:
+    assert execute("-s", 0).exit_status == 0
+    assert execute("-s", 37).exit_status == 37
+
+
+def test_options_behind_the_dashes_and_standard_input_are_the_programs() -> None:
+    done = warpgrade(PROGRAM, "-q", "--", "echo", "--lines", "-q", stdin="one\ntwo\n")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "one\ntwo\n", "")
+
+
+def test_a_crash_on_a_device_pointer_is_explained(execute: Any) -> None:
+    status = execute("crash").exit_status
+    assert status == 128 + 11
+    assert "SIGSEGV" in run.how_it_ended(status)
+    assert "cudaMalloc" in run.how_it_ended(status)
+
+
+def test_a_fault_names_its_line(execute: Any) -> None:
+    profile = execute("beyond")
+    assert profile.exit_status == 5
+    assert "vectors.cu:" in profile.kernels[0].error
+    assert "4000-byte allocation" in profile.kernels[0].error
+
+
+def test_more_launches_than_the_journal_holds(execute: Any) -> None:
+    profile = execute("launches", 20_000)
+    assert profile.exit_status == 0
+    assert [(kernel.name, kernel.launches) for kernel in profile.kernels] == [("nothing", 20_000)]
+
+
+def test_the_profile_does_not_depend_on_who_looks(execute: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def look(seconds: float) -> Any:
+        monkeypatch.setattr("warpgrade.device_server._TAKE_SECONDS", seconds)
+        return execute("launches", 3000)
+
+    assert look(0.0005) == look(5)
+
+
+def test_the_whole_device_unless_a_slice_is_named(execute: Any) -> None:
+    assert execute("-s", 0).device["multi_processor_count"] == 132
+    assert execute("-s", 0, device="vgpu:t4:2").device["multi_processor_count"] == 2
+
+
+def test_what_does_not_compile_is_told_by_nvcc(tmp_path: Path) -> None:
+    source = tmp_path / "broken.cu"
+    source.write_text("__global__ void k() { int x = ; }\nint main() {}\n")
+    done = warpgrade("broken.cu", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "broken.cu does not compile" in done.stderr
+    assert "broken.cu(1): error: expected an expression" in done.stderr
+
+
+def test_what_does_not_link_is_named(tmp_path: Path) -> None:
+    source = tmp_path / "driver.cu"
+    source.write_text("#include <cuda.h>\nint main() { return cuInit(0); }\n")
+    with pytest.raises(BadInput, match="does not link: cuInit is not defined") as refused:
+        run.run(LAYOUT, [source], [], run.Options())
+    assert "runtime API" in refused.value.hint
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("absent.cu", None, "there is no file"),
+        ("notes.txt", b"hello", "no CUDA or C.. source"),
+        ("program", Path("/bin/true").read_bytes(), "holds NVIDIA's own CUDA runtime"),
+    ],
+)
+def test_what_is_no_program(tmp_path: Path, name: str, content: bytes | None, message: str) -> None:
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
+    with pytest.raises(BadInput, match=message):
+        run.run(LAYOUT, [tmp_path / name], [], run.Options())
+
+
+def test_kernels_are_summed_by_name_and_shapes_kept_where_they_agree() -> None:
+    collector = Collector()
+    launch = {
+        "kernel": "_Z1k", "name": "k", "grid": [2, 1, 1], "block": [32, 1, 1], "duration_ns": 5.0, "start_ns": 0.0,
+        "stream": 0, "registers_per_thread": 8, "static_shared_bytes": 0, "dynamic_shared_bytes": 0,
+        "occupancy": {"theoretical": 1.0, "achieved": 0.5, "limiter": "warps"}, "counters": {"inst_executed": 4},
+        "error": None, "lines": [{"file": "k.cu", "line": 3, "counters": {"inst_executed": 4}}],
+    }  # fmt: skip
+    report = {
+        "launches": [launch, {**launch, "grid": [4, 1, 1], "duration_ns": 15.0}],
+        "diagnostics": [],
+        "clock_ns": 9,
+    }
+    collector.add(report)
+    kernel = collector.finish({}, 0).kernels[0]
+    assert (kernel.launches, kernel.total_ns, kernel.shortest_ns, kernel.longest_ns) == (2, 20, 5, 15)
+    assert (kernel.grid, kernel.block) == (None, (32, 1, 1))
+    assert (kernel.occupancy, kernel.achieved_occupancy) == (1.0, 0.5)
+    assert kernel.lines[0].counters == kernel.counters == {"inst_executed": 8}
