@@ -44,7 +44,7 @@ class FakeDevice : public Device {
     SymbolInfo find_symbol(ModuleId module, std::string_view name) override;
     void launch(FunctionId function, const LaunchConfig& config, std::span<const std::byte> params) override;
     Occupancy occupancy(FunctionId, std::uint32_t block_threads, std::uint64_t) const override {
-        return {2048 / block_threads, 1.0, "warps"};
+        return {2048 / block_threads, 1.0, 0.0, "warps"};
     }
     std::vector<LaunchRecord> take_records() override { return std::exchange(records_, {}); }
     std::string take_output() override { return std::exchange(output_, {}); }
