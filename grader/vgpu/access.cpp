@@ -1,6 +1,9 @@
 #include "vgpu/access.hpp"
 
 #include <algorithm>
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
 
 namespace warpgrade::vgpu {
 

@@ -2,11 +2,12 @@
 // sectors (global, local) or wavefronts over 32 four-byte banks (shared).
 #pragma once
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
-#include "vgpu/lanes.hpp"
+#include "vgpu/code.hpp"
+#include "vgpu/mask.hpp"
 
 namespace warpgrade::vgpu {
 
@@ -65,25 +66,30 @@ struct Access {
     }
 };
 
+// Where `address` lies when address 0 lies at `origin`; wraps, since shapes have addresses below their origin.
+inline std::byte* host_place(std::byte* origin, std::uint64_t address) {
+    return reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(origin) + address);
+}
+
 // d[l] = the element at address[l] + shift, for lanes in the mask; `origin` + address is where it lies on the host.
 template <class Mem, class Reg, bool Full>
-inline void gather(Reg* d, const std::byte* origin, const Access& x, unsigned shift, std::uint32_t mask) {
-    const std::byte* from = origin + shift;
+inline void gather(Reg* d, std::byte* origin, const Access& x, unsigned shift, std::uint32_t mask) {
+    std::byte* from = origin + shift;
     for (unsigned g = 0; g < warp_size; g += 8) {
         const Access::Kind kind = x.group[g / 8];
         if (kind == Access::Kind::Uniform) {
             Mem v;
-            std::memcpy(&v, from + x.address[g], sizeof v);
+            std::memcpy(&v, host_place(from, x.address[g]), sizeof v);
             for (unsigned l = g; l < g + 8; ++l)
                 if (Full || lane_on(mask, l)) d[l] = static_cast<Reg>(v);
         } else if (kind == Access::Kind::Contiguous && Full && x.address[g + 1] - x.address[g] == sizeof(Mem)) {
             Mem v[8];  // not for vector accesses: their lanes are next to each other, but their first elements are not
-            std::memcpy(v, from + x.address[g], sizeof v);
+            std::memcpy(v, host_place(from, x.address[g]), sizeof v);
             for (unsigned l = 0; l < 8; ++l) d[g + l] = static_cast<Reg>(v[l]);
         } else {
             for (unsigned l = g; l < g + 8; ++l) {
                 Mem v;
-                std::memcpy(&v, from + x.address[l], sizeof v);
+                std::memcpy(&v, host_place(from, x.address[l]), sizeof v);
                 if (Full || lane_on(mask, l)) d[l] = static_cast<Reg>(v);
             }
         }
@@ -98,12 +104,12 @@ inline void scatter(const Reg* s, std::byte* origin, const Access& x, unsigned s
         if (Full && x.group[g / 8] == Access::Kind::Contiguous) {
             Mem v[8];
             for (unsigned l = 0; l < 8; ++l) v[l] = static_cast<Mem>(s[g + l]);
-            std::memcpy(to + x.address[g], v, sizeof v);
+            std::memcpy(host_place(to, x.address[g]), v, sizeof v);
         } else {
             for (unsigned l = g; l < g + 8; ++l) {
                 if (!Full && !lane_on(mask, l)) continue;
                 const Mem v = static_cast<Mem>(s[l]);
-                std::memcpy(to + x.address[l], &v, sizeof v);
+                std::memcpy(host_place(to, x.address[l]), &v, sizeof v);
             }
         }
     }

@@ -74,6 +74,11 @@ struct MemoryStats {
     std::uint64_t requests = 0;
     std::uint64_t sectors_or_wavefronts = 0;
     std::uint64_t conflicts = 0;
+    void add(std::uint64_t units, std::uint64_t conflicting = 0) {
+        ++requests;
+        sectors_or_wavefronts += units;
+        conflicts += conflicting;
+    }
 };
 
 enum class StatKind : std::uint8_t {

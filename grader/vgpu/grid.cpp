@@ -31,7 +31,6 @@ void Grid::prepare(Executor& e, unsigned thread, bool tracking) const {
     e.thread = thread;
     e.tracking = tracking;
     e.memory.resize(code.stat_kinds.size());
-    e.last_allocation.resize(code.stat_kinds.size());
     e.block_warps.resize(code.blocks.size());
     e.block_threads.resize(code.blocks.size());
     e.block_divergent.resize(code.blocks.size());
@@ -88,7 +87,8 @@ void Grid::start_block(Executor& e, BlockState& block, std::uint64_t linear) con
     const std::size_t warp_bytes = std::size_t{frame} + special_bytes;
     const std::uint32_t stack = code.has_calls ? call_stack_bytes : 0;
     const std::uint32_t local_stride = code.functions[0].local_bytes + stack;
-    const std::uint64_t shared = (limits.shared_bytes + 63) / 64 * 64;
+    // Behind the end, load_words may read the rest of a window.
+    const std::uint64_t shared = (limits.shared_bytes + 63) / 64 * 64 + sector_bytes;
     if (!block.storage) {
         block.storage = aligned_bytes(warps * warp_bytes + shared);
         if (local_stride) block.local = HostPages(std::uint64_t{warps} * warp_size * local_stride);

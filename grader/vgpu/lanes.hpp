@@ -1,7 +1,6 @@
 // Loops over the 32 lanes of a warp, in the shape that compilers turn into SIMD code, and the handlers made from them.
 #pragma once
 
-#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
@@ -9,11 +8,10 @@
 #include <immintrin.h>
 #endif
 
+#include "vgpu/mask.hpp"
 #include "vgpu/warp.hpp"
 
 namespace warpgrade::vgpu {
-
-inline bool lane_on(std::uint32_t mask, unsigned lane) { return (mask >> lane) & 1u; }
 
 // d[l] = f(l) for the lanes in the mask. `f` must be harmless in lanes that are off: it is evaluated for all of them.
 template <bool Full, class D, class F>
@@ -25,12 +23,6 @@ inline void for_lanes(D* d, std::uint32_t mask, F&& f) {
 #pragma GCC ivdep
         for (unsigned l = 0; l < warp_size; ++l) d[l] = lane_on(mask, l) ? f(l) : d[l];
     }
-}
-
-// f(l) for the lanes in the mask only, in lane order: for what has effects.
-template <class F>
-inline void for_active(std::uint32_t mask, F&& f) {
-    for (; mask; mask &= mask - 1) f(static_cast<unsigned>(std::countr_zero(mask)));
 }
 
 // Bit l of the result is f(l); evaluated for all lanes.

@@ -78,9 +78,9 @@ void perform(Warp& w, const Insn& in, std::byte* origin, const Access& x) {
     T* d = operand<T>(w, in.d);
     for_active(x.mask, [&](unsigned l) {
         T old;
-        std::memcpy(&old, origin + x.address[l], sizeof old);
+        std::memcpy(&old, host_place(origin, x.address[l]), sizeof old);
         const T now = O::apply(old, b[l], c[l]);
-        std::memcpy(origin + x.address[l], &now, sizeof now);
+        std::memcpy(host_place(origin, x.address[l]), &now, sizeof now);
         d[l] = old;
     });
 }

@@ -1,6 +1,4 @@
 // Loads and stores of every state space, fences.
-#include <fmt/format.h>
-
 #include "vgpu/decoder.hpp"
 #include "vgpu/opcodes.hpp"
 #include "vgpu/resolve.hpp"
@@ -9,9 +7,10 @@ namespace warpgrade::vgpu {
 namespace {
 
 using ptx::Space;
-// aux: bits 0–2 the number of elements, bit 3: counts as synchronisation (volatile, acquire …), bit 4: 32-bit address.
+// aux: bits 0–2 the number of elements, bit 3: counts as synchronisation (volatile, acquire …), bit 4: 32-bit address,
+// bit 5: one four-byte element to or from a 32-bit register.
 namespace form {
-constexpr std::uint16_t elements = 7, synchronises = 8, address32 = 16;
+constexpr std::uint16_t elements = 7, synchronises = 8, address32 = 16, word = 32;
 }
 
 // Moves the elements of one access between registers and memory: origin + address is each lane's place.
@@ -43,9 +42,18 @@ void store_elements(Warp& w, const Insn& in, std::byte* origin, const Access& x)
     for_active(x.mask, [&](unsigned l) {
         for (unsigned i = 0; i < n; ++i) {
             const Mem v = static_cast<Mem>(operand<Reg>(w, refs[i])[l]);
-            std::memcpy(origin + x.address[l] + i * sizeof(Mem), &v, sizeof v);
+            std::memcpy(host_place(origin, x.address[l] + i * sizeof(Mem)), &v, sizeof v);
         }
     });
+}
+
+// Local memory is lane-major on the host.
+void move_local(Warp& w, const Insn& in, const Pattern& p, std::uint64_t first, Mover move) {
+    Access lanes = static_cast<const Access&>(p);
+    for (unsigned l = 0; l < warp_size; ++l) lanes.address[l] += std::uint64_t{l} * w.local_stride;
+    for (auto& g : lanes.group) g = Access::Kind::Other;
+    lanes.kind = Access::Kind::Other;
+    move(w, in, host_place(w.local, first), lanes);
 }
 
 template <Op O, Space S>
@@ -64,15 +72,62 @@ void perform(Warp& w, const Insn& in, std::uint32_t slot, const Access& x, unsig
     }
 }
 
+// An access of the shape that the instruction had last time: everything but its bounds is known. False: not so, or
+// something is wrong with it, and the long way says what.
+template <Op O, Space S>
+bool access_as_before(Warp& w, const Insn& in, Pattern& p, std::uint64_t first, Mover move) {
+    const std::uint64_t low = first + p.low, high = first + p.high;
+    if (first & (p.bytes - 1)) return false;
+    MemorySite& site = w.executor->memory[in.stat];
+    if constexpr (S == Space::Shared) {
+        if (!fits(low, high, 0, w.block->shared_bytes, p.bytes) || first % bank_bytes != 0) return false;
+        std::byte* origin = host_place(w.block->shared, first);
+        if (O == Op::Load && p.windowed && (in.aux & form::word))
+            load_words(operand<std::uint32_t>(w, in.d), origin, p);
+        else
+            move(w, in, origin, p);
+        const auto waves = p.wavefronts_anywhere();
+        site.add(waves.total, waves.total - waves.ideal);
+    } else if constexpr (S == Space::Local) {
+        if (!fits(low, high, 0, w.local_stride, p.bytes) || first % bank_bytes != 0) return false;
+        move_local(w, in, p, first, move);
+        site.add(p.local_sectors_anywhere());
+    } else {
+        if (S == Space::Generic && low < device::address_space::global_base) return false;
+        Allocation* a = global_allocation<O>(w, site, low, high, p.bytes);
+        if (!a) return false;
+        note_global<O>(w, *a, p.bytes, [&] { return p.at(first); });
+        std::byte* origin = host_place(a->host, first - a->base);
+        if (O == Op::Load && p.windowed && (in.aux & form::word) && first - a->base + p.reach <= a->bytes)
+            load_words(operand<std::uint32_t>(w, in.d), origin, p);
+        else
+            move(w, in, origin, p);
+        site.add(p.sectors_at(first));
+    }
+    return true;
+}
+
 template <Op O, Space S>
 void access_memory(Warp& w, const Insn& in, std::uint32_t mask, unsigned element_bytes, Mover move) {
     const unsigned bytes = (in.aux & form::elements) * element_bytes;
     if (in.aux & form::synchronises) ++w.sync_operations;
+    MemorySite& site = w.executor->memory[in.stat];
     Access x;
-    if (in.aux & form::address32)
-        x.collect(operand<std::uint32_t>(w, in.a), in.offset, mask, bytes);
-    else
-        x.collect(operand<std::uint64_t>(w, in.a), in.offset, mask, bytes);
+    if (in.aux & form::address32) {
+        const auto* registers = operand<std::uint32_t>(w, in.a);
+        if (Pattern* p = site.recall(registers, mask, bytes)) {
+            const auto first = static_cast<std::uint32_t>(registers[p->leader] + static_cast<std::uint32_t>(in.offset));
+            if (access_as_before<O, S>(w, in, *p, first, move)) return site.recalled();
+        }
+        x.collect(registers, in.offset, mask, bytes);
+    } else {
+        const auto* registers = operand<std::uint64_t>(w, in.a);
+        if (Pattern* p = site.recall(registers, mask, bytes)) {
+            const auto first = registers[p->leader] + static_cast<std::uint64_t>(in.offset);
+            if (access_as_before<O, S>(w, in, *p, first, move)) return site.recalled();
+        }
+        x.collect(registers, in.offset, mask, bytes);
+    }
     if constexpr (S != Space::Generic) {
         perform<O, S>(w, in, in.stat, x, bytes, move);
     } else {
@@ -93,6 +148,7 @@ void access_memory(Warp& w, const Insn& in, std::uint32_t mask, unsigned element
             }
         });
     }
+    site.missed(x, bytes, w.executor->patterns);
 }
 
 template <Op O, Space S, class Mem, class Reg>
@@ -264,6 +320,7 @@ void decode_access(InsnBuilder& b) {
     b.address(address, space, form::address32);
     b.out.stat = b.function.statistics(space, O == Op::Load ? AccessClass::Load : AccessClass::Store);
     by_memory_type(b, t, width, [&]<class Mem, class Reg>() {
+        if (sizeof(Mem) == 4 && sizeof(Reg) == 4 && (b.out.aux & form::elements) == 1) b.out.aux |= form::word;
         switch (space) {
             case Space::Global:
                 return b.handlers(access_handlers<O, Space::Global, Mem, Reg>());
@@ -308,71 +365,5 @@ constexpr OpcodeRow rows[] = {
 }  // namespace
 
 std::span<const OpcodeRow> memory_opcodes() { return rows; }
-
-std::uint32_t local_sectors(const Access& x, unsigned bytes) {
-    std::uint32_t total = 0;
-    for (unsigned i = 0; i < (bytes + 3) / 4; ++i) {
-        Access rows_of_words;
-        std::uint64_t physical[warp_size];
-        for (unsigned l = 0; l < warp_size; ++l) physical[l] = ((x.address[l] / 4 + i) * warp_size + l) * 4;
-        rows_of_words.collect(physical, 0, x.mask, 4);
-        total += rows_of_words.sectors(4);
-    }
-    return total;
-}
-
-void raise_access(const Warp& w, const Insn& in, const Access& x, Space space, Op op, unsigned bytes) {
-    namespace error = device::error;
-    constexpr const char* op_names[] = {"load", "store", "atomic"};
-    const auto space_name = [&] {
-        switch (space) {
-            case Space::Shared:
-                return "shared";
-            case Space::Local:
-                return "local";
-            case Space::Param:
-                return "parameter";
-            default:
-                return "global";
-        }
-    }();
-    const auto what =
-        fmt::format("{} {} of {} byte{}", space_name, op_names[static_cast<int>(op)], bytes, bytes == 1 ? "" : "s");
-    unsigned lane = static_cast<unsigned>(std::countr_zero(x.mask));
-    const auto at = [&](auto&& wrong) {
-        for (std::uint32_t m = x.mask; m; m &= m - 1) {
-            const auto l = static_cast<unsigned>(std::countr_zero(m));
-            if (wrong(x.address[l])) {
-                lane = l;
-                return true;
-            }
-        }
-        return false;
-    };
-    const auto size = space == Space::Shared  ? w.block->shared_bytes
-                      : space == Space::Local ? std::uint64_t{w.local_stride}
-                                              : w.executor->param_bytes;
-    const GlobalMemory& memory = *w.executor->global;
-    const bool outside = at([&](std::uint64_t a) {
-        if (space != Space::Global) return !fits(a, a, 0, size, bytes);
-        const Allocation* found = memory.find(a);
-        return !found || !found->holds(a, bytes);
-    });
-    if (outside) {
-        const std::uint64_t a = x.address[lane];
-        const std::string where =
-            space == Space::Global ? fmt::format("at {:#x}: {}", a, memory.describe(a))
-            : a >= size
-                ? fmt::format("at offset {}: {} bytes past the end of the {} bytes there are", a, a - size, size)
-                : fmt::format("at offset {}: reaches beyond the {} bytes there are", a, size);
-        raise_at(w, &in, error::illegal_address, what + " out of bounds " + where, lane);
-    }
-    if (at([&](std::uint64_t a) { return a % bytes != 0; }))
-        raise_at(w, &in, error::misaligned_address,
-                 fmt::format("misaligned {}: address {:#x} is not a multiple of {}", what, x.address[lane], bytes),
-                 lane);
-    raise_at(w, &in, error::illegal_address,
-             fmt::format("{} to read-only memory: {}", what, memory.describe(x.address[lane])), lane);
-}
 
 }  // namespace warpgrade::vgpu

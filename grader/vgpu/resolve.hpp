@@ -14,53 +14,64 @@ enum class Op : std::uint8_t { Load, Store, Atomic };
 [[noreturn]] void raise_access(const Warp& w, const Insn& in, const Access& x, ptx::Space space, Op op, unsigned bytes);
 
 inline void count(Warp& w, std::uint32_t slot, std::uint64_t units, std::uint64_t conflicts = 0) {
-    MemoryStats& s = w.executor->memory[slot];
-    ++s.requests;
-    s.sectors_or_wavefronts += units;
-    s.conflicts += conflicts;
+    w.executor->memory[slot].add(units, conflicts);
 }
 
 inline bool fits(std::uint64_t low, std::uint64_t high, std::uint64_t base, std::uint64_t size, unsigned bytes) {
     return low >= base && bytes <= size && high - base <= size - bytes;
 }
 
+// Tells the launch what is touched; `access` makes the Access if somebody needs it.
+template <Op O, class F>
+inline void note_global(Warp& w, Allocation& a, unsigned bytes, F&& access) {
+    constexpr std::uint8_t wanted = O == Op::Load ? Allocation::Read : Allocation::Written;
+    const std::uint8_t seen = a.touched.load(std::memory_order_relaxed);
+    Executor& e = *w.executor;
+    if (!e.tracking) {
+        if (!(seen & wanted)) a.touched.store(seen | wanted, std::memory_order_relaxed);
+        return;
+    }
+    if (!(seen & wanted)) e.grid->first_touch(a, O != Op::Load);
+    if (O != Op::Load)
+        e.grid->note_store(e, a, access(), bytes);
+    else if (seen & Allocation::Tracked)
+        e.grid->note_load(e, a, access(), bytes);
+}
+
+// The allocation that holds every lane's bytes, or nullptr.
+template <Op O>
+inline Allocation* global_allocation(Warp& w, MemorySite& site, std::uint64_t low, std::uint64_t high, unsigned bytes) {
+    Allocation* a = site.allocation;
+    if (a && fits(low, high, a->base, a->bytes, bytes)) [[likely]]
+        return a;
+    a = w.executor->global->find(low);
+    if (!a || !fits(low, high, a->base, a->bytes, bytes) || (O != Op::Load && a->read_only)) return nullptr;
+    return site.allocation = a;
+}
+
 // Calls body(origin, access): origin + address is the host's place for each lane in access.mask. Twice or more when
 // lanes reach into different allocations.
 template <Op O, class F>
 inline void resolve_global(Warp& w, const Insn& in, std::uint32_t slot, const Access& x, unsigned bytes, F&& body) {
-    Executor& e = *w.executor;
     if (x.misaligned) [[unlikely]]
         raise_access(w, in, x, ptx::Space::Global, O, bytes);
-    const auto use = [&](Allocation& a, const Access& part, bool fresh) {
-        if (e.tracking) {
-            const std::uint8_t seen = a.touched.load(std::memory_order_relaxed);
-            constexpr std::uint8_t wanted = O == Op::Load ? Allocation::Read : Allocation::Written;
-            if (!(seen & wanted)) e.grid->first_touch(a, O != Op::Load);
-            if (O != Op::Load)
-                e.grid->note_store(e, a, part, bytes);
-            else if (seen & Allocation::Tracked)
-                e.grid->note_load(e, a, part, bytes);
-        } else if (fresh) {
-            a.touched.fetch_or(O == Op::Load ? Allocation::Read : Allocation::Written, std::memory_order_relaxed);
-        }
-        body(a.host - a.base, part);
+    const auto use = [&](Allocation& a, const Access& part) {
+        note_global<O>(w, a, bytes, [&]() -> const Access& { return part; });
+        body(host_place(a.host, 0 - a.base), part);
     };
-    Allocation* a = e.last_allocation[slot];
-    if (a && fits(x.low, x.high, a->base, a->bytes, bytes)) [[likely]]
-        return use(*a, x, false);
+    if (Allocation* a = global_allocation<O>(w, w.executor->memory[slot], x.low, x.high, bytes)) [[likely]]
+        return use(*a, x);
     std::uint32_t rest = x.mask;
     while (rest) {
         const unsigned lane = static_cast<unsigned>(std::countr_zero(rest));
-        a = e.global->find(x.address[lane]);
+        Allocation* a = w.executor->global->find(x.address[lane]);
         if (!a || !a->holds(x.address[lane], bytes) || (O != Op::Load && a->read_only))
             raise_access(w, in, x, ptx::Space::Global, O, bytes);
-        e.last_allocation[slot] = O != Op::Load && a->read_only ? nullptr : a;
         std::uint32_t part = 0;
         for_active(rest, [&](unsigned l) { part |= std::uint32_t{a->holds(x.address[l], bytes)} << l; });
-        if (part == x.mask) return use(*a, x, true);
         Access some;
         some.collect(x.address, 0, part, bytes);
-        use(*a, some, true);
+        use(*a, some);
         rest &= ~part;
     }
 }
@@ -83,9 +94,6 @@ inline void resolve_local(Warp& w, const Insn& in, const Access& x, unsigned byt
     lanes.kind = Access::Kind::Other;
     body(w.local, lanes);
 }
-
-// The hardware interleaves local memory by lane: word i of all lanes lies in one row of 128 bytes.
-std::uint32_t local_sectors(const Access& x, unsigned bytes);
 
 // Splits a generic access by the windows that its addresses lie in; calls body(space, access with addresses of that
 // space). Addresses outside every window go to Global, which explains them.

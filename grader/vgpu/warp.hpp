@@ -10,6 +10,7 @@
 
 #include "vgpu/code.hpp"
 #include "vgpu/memory.hpp"
+#include "vgpu/site.hpp"
 
 namespace warpgrade::vgpu {
 
@@ -92,10 +93,10 @@ struct BlockState {
 struct Executor {
     Grid* grid = nullptr;
     const Code* code = nullptr;
-    unsigned thread = 0;                       // index of the host thread
-    bool tracking = false;                     // blocks run in parallel: record what is read and written
-    std::vector<MemoryStats> memory;           // by Insn::stat
-    std::vector<Allocation*> last_allocation;  // by Insn::stat
+    unsigned thread = 0;             // index of the host thread
+    bool tracking = false;           // blocks run in parallel: record what is read and written
+    std::vector<MemorySite> memory;  // by Insn::stat
+    PatternPool patterns;
     std::vector<std::uint64_t> block_warps, block_threads, block_divergent;  // by basic block
     std::uint64_t instructions = 0;                                          // not yet charged to the launch's budget
     const std::byte* params = nullptr;
