@@ -31,6 +31,29 @@ void receive_all(int descriptor, std::byte* data, std::size_t size) {
     }
 }
 
+// The same, and a file may come with the bytes.
+void receive_all(int descriptor, std::byte* data, std::size_t size, device::Descriptor& file) {
+    while (size > 0) {
+        iovec bytes{data, size};
+        alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+        msghdr message{};
+        message.msg_iov = &bytes;
+        message.msg_iovlen = 1;
+        message.msg_control = control;
+        message.msg_controllen = sizeof control;
+        const ssize_t got = ::recvmsg(descriptor, &message, MSG_CMSG_CLOEXEC);
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) throw wire::ProtocolError("the device server is gone");
+        const cmsghdr* header = CMSG_FIRSTHDR(&message);
+        if (header != nullptr && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS) {
+            int number = -1;
+            std::memcpy(&number, CMSG_DATA(header), sizeof number);
+            file = device::Descriptor(number);
+        }
+        data += got, size -= static_cast<std::size_t>(got);
+    }
+}
+
 // Calls visit(host offset, bytes) for the contiguous parts of `bytes` bytes of data from `offset` on.
 template <class Visit>
 void for_each_row_part(std::size_t width, std::size_t pitch, std::size_t offset, std::size_t bytes, Visit&& visit) {
@@ -113,7 +136,8 @@ std::uint32_t Connection::send(Op op, const Writer& arguments) {
 
 void Connection::receive_frame(wire::Header& header, std::vector<std::byte>& payload) {
     std::array<std::byte, sizeof(wire::Header)> bytes;
-    receive_all(descriptor_, bytes.data(), bytes.size());
+    received_file_.reset();
+    receive_all(descriptor_, bytes.data(), bytes.size(), received_file_);
     header = wire::parse_header(bytes);
     payload.resize(header.size);
     receive_all(descriptor_, payload.data(), payload.size());
@@ -151,6 +175,14 @@ cudaError_t Connection::call(Op op, const Writer& arguments, std::vector<std::by
     } catch (const wire::ProtocolError& failure) {
         return lose(failure.what());
     }
+}
+
+cudaError_t Connection::call_for_file(Op op, const Writer& arguments, std::vector<std::byte>& results,
+                                      device::Descriptor& file) {
+    if (const cudaError_t status = call(op, arguments, &results); status != cudaSuccess) return status;
+    if (!received_file_) return lose("shared memory without its file");
+    file = std::move(received_file_);
+    return cudaSuccess;
 }
 
 void Connection::print_output() {

@@ -41,6 +41,9 @@ class Connection {
     // One request. Results of a successful reply go to `results`.
     cudaError_t call(Op op, const Writer& arguments, std::vector<std::byte>* results = nullptr);
     cudaError_t call(Op op) { return call(op, Writer()); }
+    // A request whose reply brings memory to map: its file, which the caller closes.
+    cudaError_t call_for_file(Op op, const Writer& arguments, std::vector<std::byte>& results,
+                              device::Descriptor& file);
     // Requests that carry data, in pieces when there is much.
     cudaError_t write(const wire::Region& region, const wire::Transfer& transfer, HostRows source);
     cudaError_t read(const wire::Region& region, const wire::Transfer& transfer, HostRows destination);
@@ -93,6 +96,7 @@ class Connection {
     device::DeviceProperties properties_;
     std::uintptr_t device_begin_ = 0, device_end_ = 0;
     std::vector<std::byte> frame_;
+    device::Descriptor received_file_;  // came with the last reply
 };
 
 }  // namespace warpgrade::cudart

@@ -5,6 +5,7 @@
 
 #include "cudart/errors.hpp"
 #include "cudart/handles.hpp"
+#include "cudart/host_memory.hpp"
 #include "cudart/registry.hpp"
 
 using namespace warpgrade::cudart;
@@ -64,6 +65,7 @@ cudaError_t CUDARTAPI cudaDeviceReset() {
     return api([]() -> cudaError_t {
         const cudaError_t status = Connection::get().reset();
         forget_handles();
+        forget_host_ranges();
         Registry::get().forget();
         return status;
     });

@@ -1,5 +1,6 @@
 // Device memory and device variables.
 #include "cudart/errors.hpp"
+#include "cudart/host_memory.hpp"
 #include "cudart/registry.hpp"
 #include "cudart/transfer.hpp"
 
@@ -42,7 +43,9 @@ cudaError_t CUDARTAPI cudaMallocPitch(void** pointer, std::size_t* pitch, std::s
 // cudaFree(nullptr) does nothing but start the device, for which programs use it.
 cudaError_t CUDARTAPI cudaFree(void* pointer) {
     return device_api([&](Connection& connection) {
-        return pointer == nullptr ? cudaSuccess : connection.call(Op::free_memory, Writer().put(address_of(pointer)));
+        if (pointer == nullptr) return cudaSuccess;
+        if (find_host_range(pointer) != nullptr) return free_host_range(pointer, HostRange::Kind::managed);
+        return connection.call(Op::free_memory, Writer().put(address_of(pointer)));
     });
 }
 
@@ -87,9 +90,10 @@ cudaError_t CUDARTAPI cudaPointerGetAttributes(cudaPointerAttributes* attributes
         *attributes = {};
         attributes->device = cudaInvalidDeviceId;
         attributes->hostPointer = const_cast<void*>(pointer);
-        if (is_pinned(pointer)) {
-            attributes->type = cudaMemoryTypeHost;
+        if (find_host_range(pointer) != nullptr) {
+            attributes->type = is_managed(pointer) ? cudaMemoryTypeManaged : cudaMemoryTypeHost;
             attributes->device = 0;
+            attributes->devicePointer = const_cast<void*>(pointer);
         } else if (connection.is_device_address(pointer)) {
             std::vector<std::byte> reply;
             const cudaError_t status = connection.call(Op::find_allocation, Writer().put(address_of(pointer)), &reply);

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "cudart/errors.hpp"
+#include "cudart/host_memory.hpp"
 
 namespace warpgrade::cudart {
 namespace {
@@ -60,8 +61,26 @@ void Registry::add_variable(Module* module, const void* shadow, const char* name
     variables_[shadow] = {module, name, 0, 0};
 }
 
+void Registry::add_managed_variable(Module* module, void** pointer, const char* name) {
+    managed_.push_back({module, name, pointer});
+}
+
+cudaError_t Registry::map_managed_variables(const Module& module) {
+    for (ManagedVariable& variable : managed_) {
+        if (variable.module != &module) continue;
+        const cudaError_t status =
+            map_managed_variable(module.id, variable.name.c_str(), variable.pointer, variable.bytes);
+        if (status != cudaSuccess) return status;
+        // A symbol of the API is its address, as for any other variable.
+        variables_[*variable.pointer] = {variable.module, variable.name,
+                                         reinterpret_cast<std::uintptr_t>(*variable.pointer), variable.bytes};
+    }
+    return cudaSuccess;
+}
+
 // At the program's end. The server forgets the module together with the context.
 void Registry::remove_module(Module* module) {
+    std::erase_if(managed_, [&](const ManagedVariable& variable) { return variable.module == module; });
     std::erase_if(variables_, [&](const auto& entry) { return entry.second.module == module; });
     std::erase_if(handles_, [&](const auto& entry) { return entry.second->module == module; });
     std::erase_if(kernels_, [&](const auto& entry) { return entry.second->module == module; });
@@ -72,12 +91,11 @@ cudaError_t Registry::load(Module& module) {
     if (module.loaded) return module.load_status;
     if (const cudaError_t status = Connection::get().ready(); status != cudaSuccess) return status;
     module.loaded = true;
-    if (!module.managed_variable.empty())
-        module.load_status = not_supported(("__managed__ variable " + module.managed_variable).c_str());
-    else if (module.image == nullptr)
+    if (module.image == nullptr)
         module.load_status = cudaErrorInvalidKernelImage;
     else
         module.load_status = Connection::get().load_module(module.image, module.bytes, module.id);
+    if (module.load_status == cudaSuccess) module.load_status = map_managed_variables(module);
     return module.load_status;
 }
 
@@ -153,7 +171,10 @@ void __cudaUnregisterFatBinary(void** handle) {
     Registry::get().remove_module(reinterpret_cast<Module*>(handle));
 }
 
-char __cudaInitModule(void**) { return 1; }
+// Called before the host first reads or writes a __managed__ variable of the module.
+char __cudaInitModule(void** handle) {
+    return api([&] { return Registry::get().load(*reinterpret_cast<Module*>(handle)); }) == cudaSuccess ? 1 : 0;
+}
 
 void __cudaRegisterFunction(void** handle, const char* stub, char*, const char* name, int, uint3*, uint3*, dim3*, dim3*,
                             int*) {
@@ -166,10 +187,9 @@ void __cudaRegisterVar(void** handle, char* shadow, char*, const char* name, int
     Registry::get().add_variable(reinterpret_cast<Module*>(handle), shadow, name);
 }
 
-// Host and device cannot share memory here: using anything of the module says so.
-void __cudaRegisterManagedVar(void** handle, void**, char*, const char* name, int, std::size_t, int, int) {
+void __cudaRegisterManagedVar(void** handle, void** pointer, char*, const char* name, int, std::size_t, int, int) {
     const std::lock_guard lock(Connection::get().mutex());
-    reinterpret_cast<Module*>(handle)->managed_variable = name;
+    Registry::get().add_managed_variable(reinterpret_cast<Module*>(handle), pointer, name);
 }
 
 cudaError_t __cudaGetKernel(cudaKernel_t* handle, const void* stub) {

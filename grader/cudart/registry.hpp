@@ -14,7 +14,7 @@ namespace warpgrade::cudart {
 struct Module {
     const std::byte* image = nullptr;
     std::size_t bytes = 0;
-    std::string managed_variable;  // one that makes the module unusable here
+    bool linked = false;  // its code is in several containers: see registry.cpp
     bool loaded = false;
     cudaError_t load_status = cudaSuccess;
     std::uint32_t id = 0;
@@ -36,6 +36,14 @@ struct Variable {
     std::uint64_t address = 0, bytes = 0;  // once resolved
 };
 
+// A __managed__ variable: the program reaches it through a pointer, which is set when its module is loaded.
+struct ManagedVariable {
+    Module* module = nullptr;
+    std::string name;
+    void** pointer = nullptr;
+    std::size_t bytes = 0;
+};
+
 class Registry {
   public:
     static Registry& get();
@@ -43,6 +51,7 @@ class Registry {
     Module* add_module(const void* wrapper);
     void add_kernel(Module* module, const void* stub, const char* name);
     void add_variable(Module* module, const void* shadow, const char* name);
+    void add_managed_variable(Module* module, void** pointer, const char* name);
     void remove_module(Module* module);
 
     // The kernel behind a host stub or a cudaKernel_t, loaded. cudaErrorInvalidResourceHandle for anything else.
@@ -52,16 +61,19 @@ class Registry {
     // The variable behind its host shadow, with its address. cudaErrorInvalidSymbol for anything else.
     cudaError_t find_variable(const void* shadow, Variable*& variable);
 
+    cudaError_t load(Module& module);
+
     // Everything has to be loaded again: the context was reset.
     void forget();
 
   private:
-    cudaError_t load(Module& module);
+    cudaError_t map_managed_variables(const Module& module);
 
     std::unordered_map<Module*, std::unique_ptr<Module>> modules_;
     std::unordered_map<const void*, std::unique_ptr<Kernel>> kernels_;  // by stub
     std::unordered_map<const void*, Kernel*> handles_;                  // by cudaKernel_t
     std::unordered_map<const void*, Variable> variables_;
+    std::vector<ManagedVariable> managed_;
 };
 
 }  // namespace warpgrade::cudart

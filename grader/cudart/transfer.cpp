@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "cudart/host_memory.hpp"
+
 namespace warpgrade::cudart {
 namespace {
 
@@ -13,7 +15,8 @@ enum class Side { host, device, either };
 
 bool on_device(const void* pointer, Side side) {
     const Connection& connection = Connection::get();
-    return connection.is_device_address(pointer) || (side == Side::device && !is_pinned(pointer));
+    return connection.is_device_address(pointer) || is_managed(pointer) ||
+           (side == Side::device && !is_pinned(pointer));
 }
 
 }  // namespace

@@ -21,7 +21,4 @@ cudaError_t copy(void* destination, std::size_t destination_pitch, Rows source, 
 
 cudaError_t fill(void* destination, std::size_t pitch, int value, Shape shape, std::uint32_t stream);
 
-// Page-locked ranges of the host (host_memory.cpp).
-bool is_pinned(const void* pointer);
-
 }  // namespace warpgrade::cudart

@@ -13,6 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#include "device/descriptor.hpp"
+
 namespace warpgrade::device {
 
 using DevicePtr = std::uint64_t;
@@ -103,6 +105,14 @@ struct SymbolInfo {
     std::uint64_t bytes = 0;
 };
 
+// Memory that the worker's process maps too, at the device's own address. Its size is sealed: neither side can pull
+// the pages away under the other. The worker may change the bytes at any time, also while a kernel runs.
+struct HostVisibleMemory {
+    DevicePtr address = 0;
+    std::uint64_t bytes = 0;
+    Descriptor file;  // `bytes`, rounded up to whole pages
+};
+
 struct LaunchConfig {
     Dim3 grid, block;
     std::uint64_t dynamic_shared_bytes = 0;
@@ -153,6 +163,9 @@ class Device {
     // the CUDA runtime would. `origin` names the call for diagnostics ("cudaMalloc at matmul.cu:41", may be empty).
     virtual DevicePtr allocate(std::uint64_t bytes, std::string_view origin) = 0;
     virtual void free(DevicePtr address) = 0;
+    // Memory for both sides. `at` is 0, or the page that the worker wants it to begin on (its own, outside all of the
+    // device's ranges).
+    virtual HostVisibleMemory allocate_host_visible(std::uint64_t bytes, DevicePtr at, std::string_view origin);
     virtual void write(DevicePtr destination, std::span<const std::byte> source) = 0;
     virtual void read(DevicePtr source, std::span<std::byte> destination) = 0;
     virtual void copy(DevicePtr destination, DevicePtr source, std::uint64_t bytes) = 0;
@@ -166,6 +179,8 @@ class Device {
     virtual FunctionId find_function(ModuleId module, std::string_view name) = 0;  // throws invalid_device_function
     [[nodiscard]] virtual const FunctionInfo& function_info(FunctionId function) const = 0;
     virtual SymbolInfo find_symbol(ModuleId module, std::string_view name) = 0;  // throws invalid_symbol
+    // A __managed__ variable of the module; its file is handed out once.
+    virtual HostVisibleMemory share_symbol(ModuleId module, std::string_view name);
 
     // Launch: `params` is the parameter block laid out as FunctionInfo::params says. Configuration errors throw before
     // anything runs (not sticky); faults while running throw sticky errors. Runs to completion. Appends a record.
@@ -178,5 +193,12 @@ class Device {
     // What device-side printf wrote since the last call.
     virtual std::string take_output() = 0;
 };
+
+inline HostVisibleMemory Device::allocate_host_visible(std::uint64_t, DevicePtr, std::string_view) {
+    throw DeviceError(error::not_supported, "this device shares no memory with the host");
+}
+inline HostVisibleMemory Device::share_symbol(ModuleId, std::string_view) {
+    throw DeviceError(error::not_supported, "this device shares no memory with the host");
+}
 
 }  // namespace warpgrade::device

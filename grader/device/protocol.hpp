@@ -7,6 +7,8 @@
 // Bulk data never makes one big frame. Up to `chunk_bytes` travel inside the request (write, load_module) or the reply
 // (read). More follows as `data` frames of chunk_bytes, the last one shorter: for write and load_module once the server
 // has accepted the request with a first reply, and then a second reply ends the transfer; for read behind the reply.
+//
+// Memory that both sides map travels as a file descriptor (SCM_RIGHTS) with the first byte of the reply.
 #pragma once
 
 #include <array>
@@ -23,7 +25,7 @@
 namespace warpgrade::device::wire {
 
 inline constexpr std::uint32_t magic = 0x44474757;  // "WGGD"
-inline constexpr std::uint32_t version = 1;
+inline constexpr std::uint32_t version = 2;
 inline constexpr std::size_t chunk_bytes = std::size_t{1} << 20;
 inline constexpr std::size_t max_payload_bytes = chunk_bytes + 4096;  // a chunk and the fields before it
 inline constexpr std::size_t max_name_bytes = 64 << 10;               // mangled names of templates get long

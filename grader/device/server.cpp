@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstring>
 #include <system_error>
 
 #include "device/records.hpp"
@@ -17,6 +18,26 @@ namespace {
 constexpr std::size_t max_control_line = 1 << 16;
 
 bool again(int error) { return error == EAGAIN || error == EWOULDBLOCK || error == EINTR; }
+
+// Sends what fits, and the file with it if there is one.
+ssize_t send_with(int socket, const Descriptor& file, std::span<const std::byte> bytes) {
+    iovec data{const_cast<std::byte*>(bytes.data()), bytes.size()};
+    msghdr message{};
+    message.msg_iov = &data;
+    message.msg_iovlen = 1;
+    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+    if (file) {
+        message.msg_control = control;
+        message.msg_controllen = sizeof control;
+        cmsghdr* header = CMSG_FIRSTHDR(&message);
+        header->cmsg_level = SOL_SOCKET;
+        header->cmsg_type = SCM_RIGHTS;
+        header->cmsg_len = CMSG_LEN(sizeof(int));
+        const int number = file.get();
+        std::memcpy(CMSG_DATA(header), &number, sizeof number);
+    }
+    return ::sendmsg(socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
 
 }  // namespace
 
@@ -95,13 +116,13 @@ bool Server::receive_client() {
 bool Server::send_client() {
     auto& output = session_->output();
     while (!output.empty()) {
-        const ssize_t put =
-            ::send(client_fd_, output.data() + sent_, output.size() - sent_, MSG_DONTWAIT | MSG_NOSIGNAL);
+        const ssize_t put = send_with(client_fd_, session_->attachment(), std::span(output).subspan(sent_));
         if (put < 0) {
             if (!again(errno)) close_client("");
             return false;
         }
         sent_ += static_cast<std::size_t>(put);
+        session_->attachment().reset();
         if (sent_ < output.size()) continue;
         output.clear();
         sent_ = 0;

@@ -30,6 +30,8 @@ class Session {
     // Bytes for the client; take them away, then call refill(): a read goes on with its next piece.
     [[nodiscard]] std::vector<std::byte>& output() { return output_; }
     void refill();
+    // The file that goes with the first byte of output(), if any.
+    [[nodiscard]] Descriptor& attachment() { return attachment_; }
 
   private:
     struct Fault {
@@ -91,6 +93,7 @@ class Session {
     Journal& journal_;
     Fault fault_;
     std::set<DevicePtr> allocations_;
+    std::set<DevicePtr> host_allocations_;  // those of them that the worker maps
     std::set<ModuleId> modules_;
     std::unordered_map<FunctionId, ModuleId> functions_;
     std::unordered_map<FunctionId, std::uint64_t> dynamic_shared_;  // what set_dynamic_shared allowed
@@ -102,6 +105,7 @@ class Session {
     std::optional<Incoming> incoming_;
     std::optional<Outgoing> outgoing_;
     std::vector<std::byte> output_;
+    Descriptor attachment_;
 };
 
 }  // namespace warpgrade::device

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <new>
 
+#include "device/address_space.hpp"
 #include "device/session.hpp"
 
 namespace warpgrade::device {
@@ -15,6 +16,9 @@ using wire::Transfer;
 using wire::Writer;
 
 namespace {
+
+// Each is a mapping of the server's; the kernel allows a process some 65,000.
+constexpr std::size_t max_host_allocations = 32768;
 
 // Calls visit(address, data offset, bytes) for the contiguous parts of `bytes` bytes of data from `offset` on.
 template <class Visit>
@@ -64,6 +68,39 @@ void Session::op_allocate(Reader& in, Writer& out) {
     out.put(address);
 }
 
+// Registered memory keeps the host's address, which must not look like one of the device's.
+void Session::op_allocate_host(Reader& in, Writer& out) {
+    namespace space = address_space;
+    const auto bytes = in.get<std::uint64_t>();
+    const auto at = in.get<std::uint64_t>();
+    const std::string origin = in.get_string(256);
+    in.done();
+    if (bytes == 0 || bytes > space::host_end - space::host_base)
+        throw DeviceError(error::memory_allocation, fmt::format("{}: {} bytes", origin, bytes));
+    const bool misplaced = at % space::page_bytes != 0 || at >= space::user_end || bytes > space::user_end - at ||
+                           (at < space::host_end && at + bytes > space::shared_base);
+    if (at != 0 && misplaced)
+        throw DeviceError(error::invalid_value, fmt::format("{}: {:#x} is no page of host memory", origin, at));
+    if (host_allocations_.size() >= max_host_allocations)
+        throw DeviceError(
+            error::memory_allocation,
+            fmt::format("more than {} allocations of page-locked and managed memory", max_host_allocations));
+    HostVisibleMemory memory = device_.allocate_host_visible(bytes, at, origin);
+    allocations_.insert(memory.address);
+    host_allocations_.insert(memory.address);
+    attachment_ = std::move(memory.file);
+    out.put(memory.address);
+}
+
+void Session::op_share_symbol(Reader& in, Writer& out) {
+    const ModuleId module = checked_module(in.get<std::uint32_t>());
+    const std::string name = in.get_string();
+    in.done();
+    HostVisibleMemory memory = device_.share_symbol(module, name);
+    attachment_ = std::move(memory.file);
+    out.put(memory.address).put(memory.bytes);
+}
+
 void Session::op_free_memory(Reader& in, Writer&) {
     const auto address = in.get<std::uint64_t>();
     in.done();
@@ -75,6 +112,7 @@ void Session::op_free_memory(Reader& in, Writer&) {
             fmt::format("cudaFree: {:#x} is not the start of an allocation, or was freed before", address));
     device_.free(address);
     allocations_.erase(address);
+    host_allocations_.erase(address);
 }
 
 void Session::op_free_ordered(Reader& in, Writer&) {
@@ -87,6 +125,7 @@ void Session::op_free_ordered(Reader& in, Writer&) {
                           fmt::format("cudaFreeAsync: {:#x} is not the start of an allocation", address));
     device_.free(address);
     allocations_.erase(address);
+    host_allocations_.erase(address);
 }
 
 void Session::op_memory_info(Reader& in, Writer& out) {

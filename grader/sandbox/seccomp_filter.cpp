@@ -125,7 +125,7 @@ void add(const Filter& filter, std::uint32_t action, const char* name, Compariso
 }
 
 // An allow-list. What is not on it does not exist (ENOSYS), so that the C library falls back where it can.
-Filter worker_filter() {
+Filter worker_filter(Profile profile) {
     Filter filter(seccomp_init(SCMP_ACT_ERRNO(ENOSYS)));
     if (!filter) throw std::runtime_error("seccomp_init failed");
     for (const char* name : worker_calls) add(filter, SCMP_ACT_ALLOW, name);
@@ -140,6 +140,8 @@ Filter worker_filter() {
         add(filter, SCMP_ACT_ALLOW, "ioctl", SCMP_A1(SCMP_CMP_EQ, static_cast<std::uint64_t>(request)));
     for (const int option : {PR_SET_NAME, PR_GET_NAME, PR_SET_PDEATHSIG, PR_GET_DUMPABLE})
         add(filter, SCMP_ACT_ALLOW, "prctl", SCMP_A0(SCMP_CMP_EQ, static_cast<std::uint64_t>(option)));
+    // Memory that the device shares with the program. The program itself must not have files that no limit counts.
+    if (profile == Profile::device) add(filter, SCMP_ACT_ALLOW, "memfd_create");
     return filter;
 }
 
@@ -158,7 +160,7 @@ Filter compile_filter() {
 }  // namespace
 
 int seccomp_program(Profile profile) {
-    const Filter filter = profile == Profile::compile ? compile_filter() : worker_filter();
+    const Filter filter = profile == Profile::compile ? compile_filter() : worker_filter(profile);
     // A 32-bit or x32 call would bypass a filter that looks at 64-bit numbers.
     check(seccomp_attr_set(filter.get(), SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS), "bad architectures");
     const int program = memfd_create("seccomp", 0);

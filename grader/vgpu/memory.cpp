@@ -1,7 +1,9 @@
 #include "vgpu/memory.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <utility>
@@ -17,6 +19,12 @@ namespace error = device::error;
 HostPages::HostPages(std::uint64_t bytes) : bytes_(bytes) {
     if (bytes == 0) return;
     void* p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p == MAP_FAILED) throw DeviceError(error::memory_allocation, "the host has no memory left for the virtual GPU");
+    data_ = static_cast<std::byte*>(p);
+}
+
+HostPages::HostPages(std::uint64_t bytes, const device::Descriptor& file) : bytes_(bytes) {
+    void* p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
     if (p == MAP_FAILED) throw DeviceError(error::memory_allocation, "the host has no memory left for the virtual GPU");
     data_ = static_cast<std::byte*>(p);
 }
@@ -41,6 +49,15 @@ void HostPages::reset() {
 namespace {
 constexpr std::uint64_t gap = 4096;  // unmapped addresses between two allocations
 constexpr int fresh_pattern = 0xCD;
+
+// A file in memory whose size nobody can change any more: a worker that could shrink it would crash the server.
+device::Descriptor sealed_file(std::uint64_t bytes) {
+    device::Descriptor file(memfd_create("warpgrade", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+    if (!file || ftruncate(file.get(), static_cast<off_t>(bytes)) != 0 ||
+        fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
+        throw DeviceError(error::memory_allocation, "the host has no memory left to share with the program");
+    return file;
+}
 }  // namespace
 
 Allocation& GlobalMemory::allocate(std::uint64_t bytes, std::string_view origin, std::uint64_t align) {
@@ -48,18 +65,46 @@ Allocation& GlobalMemory::allocate(std::uint64_t bytes, std::string_view origin,
         throw DeviceError(
             error::memory_allocation,
             fmt::format("out of device memory: {} bytes asked for, {} of {} in use", bytes, used_bytes_, limit_bytes_));
-    auto allocation = std::make_unique<Allocation>();
     const std::uint64_t base = (device::address_space::global_base + next_ + gap + align - 1) / align * align;
     if (base + bytes + gap > device::address_space::global_end)
         throw DeviceError(error::memory_allocation, "the device's address space is used up");
-    allocation->pages = HostPages(bytes);
+    Allocation& result = insert(base, bytes, HostPages(bytes), origin);
+    next_ = base + bytes - device::address_space::global_base;
+    used_bytes_ += bytes;
+    return result;
+}
+
+Allocation& GlobalMemory::allocate_host_visible(std::uint64_t bytes, std::uint64_t at, std::string_view origin) {
+    namespace space = device::address_space;
+    if (bytes > limit_bytes_ || used_host_bytes_ > limit_bytes_ - bytes)
+        throw DeviceError(error::memory_allocation,
+                          fmt::format("out of page-locked and managed memory: {} bytes asked for, {} of {} in use",
+                                      bytes, used_host_bytes_, limit_bytes_));
+    const std::uint64_t whole = (bytes + space::page_bytes - 1) / space::page_bytes * space::page_bytes;
+    const std::uint64_t base = at ? at : space::host_base + next_host_ + gap;
+    if (!at && base + whole + gap > space::host_end)
+        throw DeviceError(error::memory_allocation, "the address space of page-locked memory is used up");
+    const auto after = live_.lower_bound(base);
+    const bool free_before = after == live_.begin() || std::prev(after)->second->end() <= base;
+    if (!free_before || (after != live_.end() && after->first < base + whole))
+        throw DeviceError(error::invalid_value, fmt::format("{}: {:#x} is shared already", origin, base));
+    device::Descriptor file = sealed_file(whole);
+    HostPages pages(whole, file);
+    Allocation& result = insert(base, bytes, std::move(pages), origin);
+    result.file = std::move(file);
+    if (!at) next_host_ = base + whole - space::host_base;
+    used_host_bytes_ += bytes;
+    return result;
+}
+
+Allocation& GlobalMemory::insert(std::uint64_t base, std::uint64_t bytes, HostPages pages, std::string_view origin) {
+    auto allocation = std::make_unique<Allocation>();
+    allocation->pages = std::move(pages);
     allocation->host = allocation->pages.data();
     allocation->base = base;
     allocation->bytes = bytes;
     allocation->origin = origin;
     if (bytes) std::memset(allocation->host, fresh_pattern, bytes);
-    next_ = base + bytes - device::address_space::global_base;
-    used_bytes_ += bytes;
     return *live_.emplace(base, std::move(allocation)).first->second;
 }
 
@@ -73,7 +118,9 @@ void GlobalMemory::free(std::uint64_t address) {
 }
 
 void GlobalMemory::release(Allocation& allocation) {
-    used_bytes_ -= allocation.bytes;
+    namespace space = device::address_space;
+    const bool on_device = allocation.base >= space::global_base && allocation.base < space::global_end;
+    (on_device ? used_bytes_ : used_host_bytes_) -= allocation.bytes;
     freed_.emplace(allocation.base, allocation.bytes);
     live_.erase(allocation.base);
 }
@@ -104,13 +151,14 @@ std::string GlobalMemory::describe(std::uint64_t address) const {
         return fmt::format("offset {} of the {}-byte allocation at {:#x} ({})", address - inside->base, inside->bytes,
                            inside->base, inside->origin);
     if (address < 65536) return "a null pointer";
-    if (address < space::global_base || address >= space::global_end)
-        return space::is_device_address(address) ? "not an address of global memory" : "a host address";
+    if (!space::is_global(address)) return "not an address of global memory";
     if (auto f = freed_.upper_bound(address); f != freed_.begin()) {
         --f;
         if (address < f->first + f->second)
             return fmt::format("offset {} of a {}-byte allocation that was freed", address - f->first, f->second);
     }
+    if (address < space::global_base || address >= space::host_end)
+        return "a host address that is neither page-locked nor managed memory";
     auto after = live_.upper_bound(address);
     const Allocation* before = after == live_.begin() ? nullptr : std::prev(after)->second.get();
     const std::uint64_t past = before ? address - before->end() : ~0ULL;

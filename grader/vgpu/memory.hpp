@@ -13,6 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#include "device/descriptor.hpp"
+
 namespace warpgrade::vgpu {
 
 // Pages of host memory, zero-filled on demand; released on destruction.
@@ -20,6 +22,7 @@ class HostPages {
   public:
     HostPages() = default;
     explicit HostPages(std::uint64_t bytes);
+    HostPages(std::uint64_t bytes, const device::Descriptor& file);  // shared with whoever maps the file
     ~HostPages();
     HostPages(HostPages&& other) noexcept;
     HostPages& operator=(HostPages&& other) noexcept;
@@ -47,8 +50,9 @@ struct Allocation {
     std::uint64_t base = 0, bytes = 0;
     std::byte* host = nullptr;
     HostPages pages;
-    std::string origin;      // "cudaMalloc", or the name of a module variable
-    bool read_only = false;  // a __constant__ variable
+    device::Descriptor file;  // of memory that the worker maps, until it is handed out
+    std::string origin;       // "cudaMalloc", or the name of a module variable
+    bool read_only = false;   // a __constant__ variable
     bool is_variable = false;
 
     // What the running launch has done to it (Touch bits), and its footprint for the timing model.
@@ -70,6 +74,8 @@ class GlobalMemory {
     // Fresh memory holds a fixed pattern, never zeros: a program that forgets to initialise it must not pass by luck.
     // Throws DeviceError(memory_allocation) beyond the limit.
     Allocation& allocate(std::uint64_t bytes, std::string_view origin, std::uint64_t align = 256);
+    // Memory that the host's process maps as well: at an address of its own, or at `at`.
+    Allocation& allocate_host_visible(std::uint64_t bytes, std::uint64_t at, std::string_view origin);
     // Throws DeviceError: what the address is instead (freed before, inside an allocation, never allocated).
     void free(std::uint64_t address);
     void release(Allocation& allocation);  // of a module that is unloaded
@@ -90,8 +96,11 @@ class GlobalMemory {
   private:
     std::map<std::uint64_t, std::unique_ptr<Allocation>> live_;
     std::map<std::uint64_t, std::uint64_t> freed_;  // base → bytes; addresses are never used again
-    std::uint64_t next_ = 0;
+    Allocation& insert(std::uint64_t base, std::uint64_t bytes, HostPages pages, std::string_view origin);
+
+    std::uint64_t next_ = 0, next_host_ = 0;
     std::uint64_t used_bytes_ = 0, limit_bytes_;
+    std::uint64_t used_host_bytes_ = 0;  // memory of the host's: not the device's, but bounded all the same
 };
 
 }  // namespace warpgrade::vgpu

@@ -67,8 +67,10 @@ void LoadedModule::place_variables() {
                               fmt::format("variable '{}' is declared extern and defined nowhere: separate compilation "
                                           "(-rdc=true) is not supported",
                                           v.name));
-        Allocation& a = memory_.allocate(std::max<std::uint64_t>(v.bytes, 1), "device variable " + v.name,
-                                         std::max<std::uint64_t>(v.align, 256));
+        const std::uint64_t bytes = std::max<std::uint64_t>(v.bytes, 1);
+        Allocation& a =
+            v.is_managed ? memory_.allocate_host_visible(bytes, 0, "managed variable " + v.name)
+                         : memory_.allocate(bytes, "device variable " + v.name, std::max<std::uint64_t>(v.align, 256));
         a.is_variable = true;
         a.read_only = v.space == Space::Const;
         variables_.push_back(&a);

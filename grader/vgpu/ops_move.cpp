@@ -181,8 +181,9 @@ void decode_cvta(InsnBuilder& b) {
 void run_isspacep(Warp& w, const Insn& in, std::uint32_t mask) {
     const auto* a = operand<std::uint64_t>(w, in.a);
     const auto low = static_cast<std::uint64_t>(in.offset);
-    const std::uint64_t high = low == space::global_base ? space::global_end : low + space::window;
-    const std::uint32_t r = ballot([=](unsigned l) { return a[l] >= low && a[l] < high; });
+    const std::uint32_t r = low == space::global_base
+                                ? ballot([=](unsigned l) { return space::is_global(a[l]); })
+                                : ballot([=](unsigned l) { return a[l] >= low && a[l] < low + space::window; });
     std::uint32_t& d = predicate(w, in.d);
     d = (d & ~mask) | (r & mask);
 }

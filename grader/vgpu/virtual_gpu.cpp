@@ -48,6 +48,11 @@ class VirtualGpu final : public device::Device {
     device::DevicePtr allocate(std::uint64_t bytes, std::string_view origin) override {
         return memory_.allocate(bytes, origin).base;
     }
+    device::HostVisibleMemory allocate_host_visible(std::uint64_t bytes, device::DevicePtr at,
+                                                    std::string_view origin) override {
+        Allocation& a = memory_.allocate_host_visible(bytes, at, origin);
+        return {a.base, a.bytes, std::move(a.file)};
+    }
     void free(device::DevicePtr address) override { memory_.free(address); }
     void write(device::DevicePtr destination, std::span<const std::byte> source) override {
         if (source.empty()) return;
@@ -94,6 +99,14 @@ class VirtualGpu final : public device::Device {
     }
     device::SymbolInfo find_symbol(device::ModuleId module, std::string_view name) override {
         return loaded(module).symbol(name);
+    }
+
+    device::HostVisibleMemory share_symbol(device::ModuleId module, std::string_view name) override {
+        const device::SymbolInfo symbol = loaded(module).symbol(name);
+        Allocation* a = memory_.find(symbol.address);
+        if (!a || !a->file)
+            throw DeviceError(error::invalid_symbol, fmt::format("'{}' is no __managed__ variable, or shared", name));
+        return {symbol.address, symbol.bytes, std::move(a->file)};
     }
 
     void launch(device::FunctionId function, const device::LaunchConfig& config,

@@ -115,7 +115,7 @@ TEST_CASE("the runtime keeps CUDA's promises") {
         GENERATE(table<const char*, Runner>({{"fake device", run_on_fake}, {"virtual GPU", run_on_virtual_gpu}}));
     const std::string check = GENERATE("vecadd", "symbol", "reverse", "copies", "errors", "fault", "streams", "queries",
                                        "threads", "reset", "handles", "launches");
-    const std::string program = GENERATE(WG_PROGRAM, WG_PROGRAM_PER_THREAD);
+    const std::string program = GENERATE(WG_RUNTIME_LEGACY, WG_RUNTIME_PER_THREAD);
     CAPTURE(where, check, program);
     const Result result = run(program, check);
     CHECK(result.output == "ok\n");
@@ -123,8 +123,19 @@ TEST_CASE("the runtime keeps CUDA's promises") {
     CHECK(result.taken.at("internal_error").is_null());
 }
 
+TEST_CASE("memory is shared and shaped as CUDA says") {
+    const std::string check =
+        GENERATE("managed", "managed structures", "managed variables", "advice", "mapped", "registered");
+    const std::string program = GENERATE(WG_MEMORY_LEGACY, WG_MEMORY_PER_THREAD);
+    CAPTURE(check, program);
+    const Result result = run_on_virtual_gpu(program, check);
+    CHECK(result.output == "ok\n");
+    CHECK(result.status == 0);
+    CHECK(result.taken.at("internal_error").is_null());
+}
+
 TEST_CASE("the virtual GPU's records of a run are complete") {
-    const Result result = run_on_virtual_gpu(WG_PROGRAM, "vecadd");
+    const Result result = run_on_virtual_gpu(WG_RUNTIME_LEGACY, "vecadd");
     REQUIRE(result.taken.at("launches").size() == 1);
     const auto& launch = result.taken.at("launches")[0];
     CHECK(launch.at("name") == "vecadd");
@@ -133,25 +144,25 @@ TEST_CASE("the virtual GPU's records of a run are complete") {
     CHECK(launch.at("duration_ns").get<double>() > 0);
     CHECK(launch.at("lines").size() > 0);
     CHECK(result.taken.at("clock_ns").get<double>() > launch.at("duration_ns").get<double>());
-    CHECK(run_on_virtual_gpu(WG_PROGRAM, "vecadd").taken == result.taken);  // the same on every run
+    CHECK(run_on_virtual_gpu(WG_RUNTIME_LEGACY, "vecadd").taken == result.taken);  // the same on every run
 }
 
 TEST_CASE("device-side printf reaches the program's stdout when it synchronises") {
     const Runner run = GENERATE(Runner{run_on_fake}, Runner{run_on_virtual_gpu});
-    const Result result = run(WG_PROGRAM, "printf");
+    const Result result = run(WG_RUNTIME_LEGACY, "printf");
     CHECK(result.output == "said 7\nok\n");
     CHECK(result.taken.at("output") == "said 7\n");
 }
 
 TEST_CASE("a fault's explanation reaches the judge") {
     const Runner run = GENERATE(Runner{run_on_fake}, Runner{run_on_virtual_gpu});
-    const Result result = run(WG_PROGRAM, "fault");
+    const Result result = run(WG_RUNTIME_LEGACY, "fault");
     REQUIRE(result.taken.at("launches").size() == 1);
     CHECK(result.taken.at("launches")[0].at("error").at("code") == error::illegal_address);
 }
 
 TEST_CASE("without a device every call says so") {
-    Child child({WG_PROGRAM, "nothing"}, {});
+    Child child({WG_RUNTIME_LEGACY, "nothing"}, {});
     const auto [status, output] = child.wait();
     CHECK(output == "ok\n");
     CHECK(status == 0);
@@ -159,7 +170,7 @@ TEST_CASE("without a device every call says so") {
 
 TEST_CASE("a program whose server dies gets errors, not a hang") {
     SocketPair client;
-    Child child({WG_PROGRAM, "vecadd"}, {{client.ours, 5}}, descriptor_setting());
+    Child child({WG_RUNTIME_LEGACY, "vecadd"}, {{client.ours, 5}}, descriptor_setting());
     ::close(client.ours), ::close(client.theirs);
     const auto [status, output] = child.wait();
     CHECK(status == 1);

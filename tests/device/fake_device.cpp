@@ -1,5 +1,8 @@
 #include "fake_device.hpp"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <algorithm>
 
 namespace warpgrade::device::testing {
@@ -76,6 +79,20 @@ DevicePtr FakeDevice::allocate(std::uint64_t bytes, std::string_view) {
     used_ += bytes;
     memory_[address].resize(bytes);
     return address;
+}
+
+// With a file of its own, not the memory that kernels see: enough for the protocol.
+HostVisibleMemory FakeDevice::allocate_host_visible(std::uint64_t bytes, DevicePtr at, std::string_view) {
+    if (bytes > properties_.total_global_mem - used_) throw DeviceError(error::memory_allocation, "out of memory");
+    const DevicePtr address = at ? at : next_host_;
+    if (!at) next_host_ += (bytes + 8191) / 4096 * 4096;
+    if (find_allocation(address)) throw DeviceError(error::invalid_value, "shared already");
+    used_ += bytes;
+    memory_[address].resize(bytes);
+    Descriptor file(::memfd_create("fake", MFD_CLOEXEC));
+    if (::ftruncate(file.get(), static_cast<off_t>((bytes + 4095) / 4096 * 4096)) != 0)
+        throw DeviceError(error::memory_allocation, "no file");
+    return {address, bytes, std::move(file)};
 }
 
 void FakeDevice::free(DevicePtr address) {

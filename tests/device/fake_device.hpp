@@ -23,6 +23,7 @@ class FakeDevice : public Device {
         return {properties_.total_global_mem - used_, properties_.total_global_mem};
     }
     DevicePtr allocate(std::uint64_t bytes, std::string_view origin) override;
+    HostVisibleMemory allocate_host_visible(std::uint64_t bytes, DevicePtr at, std::string_view origin) override;
     void free(DevicePtr address) override;
     void write(DevicePtr destination, std::span<const std::byte> source) override {
         std::memcpy(at(destination, source.size()), source.data(), source.size());
@@ -84,7 +85,7 @@ class FakeDevice : public Device {
     std::vector<LaunchRecord> records_;
     std::string output_;
     std::uint64_t used_ = 0;
-    DevicePtr next_address_ = address_space::global_base;
+    DevicePtr next_address_ = address_space::global_base, next_host_ = address_space::host_base;
     ModuleId next_module_ = 1;
 };
 

@@ -145,6 +145,36 @@ TEST_CASE_METHOD(HostileFixture, "streams and events are bounded") {
     CHECK(status == error::memory_allocation);
 }
 
+TEST_CASE_METHOD(HostileFixture, "memory to share is refused where it must not lie") {
+    namespace space = address_space;
+    const auto share = [&](std::uint64_t bytes, std::uint64_t at) {
+        return call(Op::allocate_host, Writer().put(bytes).put(at).put_string("test")).status;
+    };
+    constexpr std::uint64_t page = space::page_bytes, host = 0x7F00'0000'0000;
+    CHECK(share(0, 0) == error::memory_allocation);
+    CHECK(share(~std::uint64_t{0}, 0) == error::memory_allocation);
+    CHECK(share(std::uint64_t{1} << 41, 0) == error::memory_allocation);
+    CHECK(share(page, host + 1) == error::invalid_value);
+    CHECK(share(page, ~(page - 1)) == error::invalid_value);
+    CHECK(share(2 * page, space::user_end - page) == error::invalid_value);
+    CHECK(share(2 * page, space::shared_base - page) == error::invalid_value);
+    for (const std::uint64_t inside :
+         {space::shared_base, space::local_base, space::global_base, space::host_base, space::host_end - page})
+        CHECK(share(page, inside) == error::invalid_value);
+    CHECK(share(page, host) == 0);
+    CHECK(share(page, host) == error::invalid_value);
+    CHECK(call(Op::free_memory, Writer().put(host)).status == 0);
+    CHECK(call(Op::free_memory, Writer().put(host)).status == error::invalid_value);
+    CHECK(share(page, host) == 0);
+    CHECK(call(Op::share_symbol, Writer().put(77u).put_string("x")).status == error::invalid_resource_handle);
+}
+
+TEST_CASE_METHOD(HostileFixture, "a client that ignores the files it gets does not keep the server's") {
+    for (int i = 0; i < 600; ++i)
+        REQUIRE(call(Op::allocate_host, Writer().put(std::uint64_t{1}).put(std::uint64_t{0}).put_string("")).status ==
+                0);
+}
+
 TEST_CASE_METHOD(HostileFixture, "random requests never break the server") {
     std::mt19937 random(GENERATE(range(0u, 400u)));
     const DevicePtr address = allocate(4096);

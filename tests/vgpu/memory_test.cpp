@@ -1,9 +1,13 @@
 // What memory accesses count, from first principles, and which are refused.
+#include <unistd.h>
+
 #include <functional>
 #include <numeric>
 
+#include "device/address_space.hpp"
 #include "machine.hpp"
 #include "support/contains.hpp"
+#include "vgpu/memory.hpp"
 
 using namespace warpgrade;
 using vgpu::test::Machine;
@@ -203,4 +207,26 @@ TEST_CASE("host copies stay inside an allocation, and free is checked") {
     m.gpu->free(out.address);
     CHECK(mentions(fault_of([&] { m.gpu->free(out.address); }), "freed before"));
     CHECK(fault_of([&] { m.gpu->allocate(1ULL << 60, ""); }).code == device::error::memory_allocation);
+}
+
+TEST_CASE("memory that the host maps is one with its file, whose size is sealed") {
+    vgpu::GlobalMemory memory(1 << 20);
+    vgpu::Allocation& a = memory.allocate_host_visible(5000, 0, "test");
+    CHECK(a.base >= device::address_space::host_base);
+    CHECK(memory.used_bytes() == 0);  // no device memory
+    a.host[4999] = std::byte{42};
+    std::byte seen{};
+    CHECK(pread(a.file.get(), &seen, 1, 4999) == 1);
+    CHECK(seen == std::byte{42});
+    CHECK(ftruncate(a.file.get(), 0) != 0);
+    CHECK(ftruncate(a.file.get(), 1 << 20) != 0);
+    CHECK_THROWS_AS(memory.checked(a.base, 5001, "test"), device::DeviceError);
+    CHECK_THROWS_AS(memory.allocate_host_visible(1 << 20, 0, "test"), device::DeviceError);
+    // Pages of the host's own, once each.
+    constexpr std::uint64_t at = 0x7F00'0000'0000;
+    CHECK(memory.allocate_host_visible(8192, at, "test").base == at);
+    CHECK_THROWS_AS(memory.allocate_host_visible(4096, at + 4096, "test"), device::DeviceError);
+    CHECK_THROWS_AS(memory.allocate_host_visible(8192, at - 4096, "test"), device::DeviceError);
+    memory.free(at);
+    memory.allocate_host_visible(4096, at + 4096, "test");
 }

@@ -1,6 +1,6 @@
 // An ordinary CUDA program, one check an argument: what a course's code expects of the runtime. It links
-// libwarpgrade_cudart.a; test-cudart runs it on the fake device and on the virtual GPU. Exit status 0 and a last line
-// "ok": everything held. Linked with NVIDIA's runtime, all checks but `handles` and `nothing` hold on a real H100 too.
+// libwarpgrade_cudart.a; test-cudart runs it on the fake device and on the virtual GPU. Linked with NVIDIA's runtime,
+// all checks but `handles` and `nothing` hold on a real H100 too.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -9,22 +9,7 @@
 #include <thread>
 #include <vector>
 
-#define EXPECT(condition)                                                     \
-    do {                                                                      \
-        if (!(condition)) {                                                   \
-            std::printf("line %d: not so: %s\n", __LINE__, #condition);       \
-            std::exit(1);                                                     \
-        }                                                                     \
-    } while (0)
-#define EXPECT_ERROR(expected, ...)                                                                             \
-    do {                                                                                                        \
-        const cudaError_t got = (__VA_ARGS__);                                                                  \
-        if (got != (expected)) {                                                                                \
-            std::printf("line %d: %s gave %s\n", __LINE__, #__VA_ARGS__, cudaGetErrorName(got));                 \
-            std::exit(1);                                                                                       \
-        }                                                                                                       \
-    } while (0)
-#define OK(...) EXPECT_ERROR(cudaSuccess, __VA_ARGS__)
+#include "checks.cuh"
 
 __constant__ float factor;
 
@@ -48,21 +33,6 @@ __global__ void reverse(int* x, int n) {
 __global__ void store_to(int* p) { *p = 1; }
 
 __global__ void say(int value) { printf("said %d\n", value); }
-
-template <class T>
-T* upload(const std::vector<T>& host) {
-    T* device = nullptr;
-    OK(cudaMalloc(&device, host.size() * sizeof(T)));
-    OK(cudaMemcpy(device, host.data(), host.size() * sizeof(T), cudaMemcpyHostToDevice));
-    return device;
-}
-
-template <class T>
-std::vector<T> download(const T* device, std::size_t count) {
-    std::vector<T> host(count);
-    OK(cudaMemcpy(host.data(), device, count * sizeof(T), cudaMemcpyDeviceToHost));
-    return host;
-}
 
 void check_vecadd() {
     const int n = 700'001;  // more than one piece of a transfer
@@ -366,8 +336,5 @@ int main(int argc, char** argv) {
         {"printf", check_printf},   {"threads", check_threads}, {"reset", check_reset},     {"nothing", check_nothing},
         {"handles", check_handles}, {"launches", check_launches},
     };
-    if (argc != 2 || checks.count(argv[1]) == 0) return 2;
-    checks.at(argv[1])();
-    std::printf("ok\n");
-    return 0;
+    return run_check(argc, argv, checks);
 }
