@@ -134,8 +134,8 @@ template <class T>
 T argument(const Warp& w, const CallSite& site, std::size_t index, unsigned lane) {
     T v{};
     if (index >= site.arguments.size() || site.arguments[index].bytes < sizeof(T)) return v;
-    const CallCopy& a = site.arguments[index];
-    std::memcpy(&v, operand<std::byte>(w, a.from) + std::size_t{lane} * a.bytes, sizeof v);
+    const ParameterSlot& a = site.arguments[index];
+    std::memcpy(&v, operand<std::byte>(w, a.storage) + std::size_t{lane} * a.stride, sizeof v);
     return v;
 }
 
@@ -147,8 +147,8 @@ void builtin_vprintf(Warp& w, const Insn& in, const CallSite& site, std::uint32_
         if (output.size() + text.size() <= max_output) output += text;
         if (!site.results.empty()) {
             const auto written = static_cast<std::int32_t>(text.size());
-            const CallCopy& r = site.results[0];
-            std::memcpy(operand<std::byte>(w, r.to) + std::size_t{lane} * r.bytes, &written, sizeof written);
+            const ParameterSlot& r = site.results[0];
+            std::memcpy(operand<std::byte>(w, r.storage) + std::size_t{lane} * r.stride, &written, sizeof written);
         }
     });
 }

@@ -25,7 +25,7 @@ using Handler = void (*)(Warp&, const Insn&, std::uint32_t mask);
 
 using Ref = std::uint32_t;
 namespace area {
-inline constexpr Ref registers = 0u << 30, constants = 1u << 30, specials = 2u << 30;
+inline constexpr Ref registers = 0u << 30, constants = 1u << 30, specials = 2u << 30, scratch = 3u << 30;
 inline constexpr Ref offset_mask = (1u << 30) - 1;
 }  // namespace area
 
@@ -41,12 +41,31 @@ struct Insn {
     bool has_guard = false;
 };
 
-enum class Terminator : std::uint8_t { Fall, Branch, Return, Exit, Barrier, WarpSync, Call, BranchIndexed, Trap };
+// Skip: the guard of a terminator that has none of its own; jumps over it. Counted as part of what it guards.
+enum class Terminator : std::uint8_t {
+    Fall,
+    Branch,
+    Skip,
+    Return,
+    Exit,
+    Barrier,
+    Collective,
+    Call,
+    BranchIndexed,
+    Trap
+};
 
 // aux of a barrier's Insn. a: number of the barrier, b: threads (if counted), c: predicate, d: result.
 namespace barrier_form {
 inline constexpr std::uint16_t sync = 0, arrive = 1, popc = 2, all = 3, any = 4, kind = 7, counted = 8, negated = 16;
 }
+
+// A collective's Insn (shuffle, vote, match, reduction, bar.warp.sync). offset: Ref of the member mask; stat: index
+// into Code::collectives, the same for equal opcodes; a: what the lanes exchange, of so many bytes (0: a predicate).
+namespace collective_form {
+inline constexpr std::uint16_t negated = 4;  // in aux: the predicate source is
+inline constexpr unsigned source_shift = 8;  // aux >> 8: bytes of the source
+}  // namespace collective_form
 
 struct BasicBlock {
     std::uint32_t begin = 0, end = 0;  // instructions [begin, end); the terminator's own Insn, if any, stands at `end`
@@ -56,17 +75,20 @@ struct BasicBlock {
     bool conditional = false;  // Branch, Return, Exit, Trap with a guard
 };
 
-// One argument or return value of a call: `bytes` per lane from one frame's parameter storage to another's.
-struct CallCopy {
-    Ref from = 0, to = 0;
-    std::uint32_t bytes = 0;
+// Storage of one parameter or return value in a frame: 32 lanes, `stride` bytes apart.
+struct ParameterSlot {
+    static constexpr std::uint32_t no_address = ~0u;
+    Ref storage = 0;
+    std::uint32_t stride = 0, bytes = 0;
+    std::uint32_t local =
+        no_address;  // where a copy lies among the function's local variables, if its address is taken
 };
 
 struct CallSite {
-    std::uint32_t callee = 0;         // index into Code::functions, unless
-    int builtin = -1;                 // vprintf and the like; see builtins.hpp
-    std::vector<CallCopy> arguments;  // caller's frame → callee's frame (or builtin's argument block)
-    std::vector<CallCopy> results;    // callee's frame → caller's frame
+    static constexpr std::uint32_t through_pointer = ~0u;
+    std::uint32_t callee = 0;                       // index into Code::functions, or through_pointer, unless
+    int builtin = -1;                               // vprintf and the like; see builtins.hpp
+    std::vector<ParameterSlot> arguments, results;  // in the caller's frame
 };
 
 // What a memory instruction counts; one per instruction and host thread.
@@ -99,6 +121,7 @@ struct FunctionCode {
     std::uint32_t first_block = 0, end_block = 0;
     std::uint32_t frame_bytes = 0;  // registers and parameter storage of one activation, 32 lanes
     std::uint32_t local_bytes = 0;  // per thread
+    std::vector<ParameterSlot> parameters, returns;
 };
 
 // All code of one kernel, its callees included. Immutable once decoded; shared by all host threads.
@@ -109,6 +132,9 @@ struct Code {
     std::vector<BasicBlock> blocks;
     std::vector<FunctionCode> functions;  // [0] is the kernel
     std::vector<CallSite> calls;
+    std::unordered_map<std::uint64_t, std::uint32_t>
+        function_at;                       // address → index, if functions are called by pointer
+    std::vector<std::string> collectives;  // opcodes with modifiers: "shfl.sync.up.b32"
     std::vector<std::vector<std::uint32_t>> branch_tables;
     std::vector<std::byte> constants;       // the pool of immediates, 32 lanes each
     std::vector<StatKind> stat_kinds;       // of each memory instruction

@@ -16,7 +16,8 @@ using Kind = ptx::Operand::Kind;
 
 namespace {
 
-constexpr std::uint32_t max_frame_bytes = 16u << 20, max_local_bytes = 512u << 10, max_shared_bytes = 256u << 10;
+constexpr std::uint32_t max_frame_bytes = 16u << 20, max_local_bytes = 512u << 10, max_shared_bytes = 256u << 10,
+                        max_parameter_bytes = 64u << 10;
 
 std::uint32_t aligned(std::uint64_t value, std::uint64_t to) {
     return static_cast<std::uint32_t>((value + to - 1) / to * to);
@@ -88,16 +89,16 @@ Ref FunctionDecoder::allocate(std::uint32_t bytes, std::uint32_t align) {
 void FunctionDecoder::place_variables() {
     auto& parameters = builder.parameters[index_];
     const auto in_frame = [&](const std::string& name, std::uint64_t bytes, std::uint32_t line) {
-        if (bytes > 4096) throw PtxError(line, "parameter '" + name + "' is too large");
+        if (bytes > max_parameter_bytes) throw PtxError(line, "parameter '" + name + "' is too large");
         const auto stride = aligned(std::max<std::uint64_t>(bytes, 1), 8);
-        parameters[name] = {false, 0, stride, allocate(stride * warp_size, 64)};
+        parameters[name] = {false, 0, static_cast<std::uint32_t>(bytes), allocate(stride * warp_size, 64), stride};
     };
     if (is_kernel()) {
         std::uint32_t total = 0;
         const auto offsets = parameter_offsets(function.parameters, &total);
         for (std::size_t i = 0; i < offsets.size(); ++i)
             parameters[function.parameters[i].name] = {true, offsets[i],
-                                                       static_cast<std::uint32_t>(function.parameters[i].bytes), 0};
+                                                       static_cast<std::uint32_t>(function.parameters[i].bytes), 0, 0};
     } else {
         for (const auto& p : function.parameters) in_frame(p.name, p.bytes, function.ptx_line);
         for (const auto& p : function.returns) in_frame(p.name, p.bytes, function.ptx_line);
@@ -116,6 +117,17 @@ void FunctionDecoder::place_variables() {
         } else if (v.space == Space::Param) {
             in_frame(v.name, v.bytes, v.ptx_line);
         }
+    }
+    // A function's parameter whose address is taken is a local variable as well.
+    for (const auto& in : function.body) {
+        if (is_kernel() || in.opcode == "call") continue;
+        for (const auto& o : in.operands)
+            for (const auto& p : function.parameters) {
+                if (o.kind != Kind::Symbol || o.symbol != p.name || locals_.contains(p.name)) continue;
+                local = aligned(local, std::max(p.align, 8u));
+                locals_[p.name] = static_cast<std::uint32_t>(local);
+                local += p.bytes;
+            }
     }
     local_bytes_ = aligned(local, 16);
 }
@@ -184,6 +196,12 @@ std::uint32_t FunctionDecoder::statistics(Space space, AccessClass access) {
     return slot;
 }
 
+bool needs_skip(const ptx::Instruction& in) {
+    if (in.guard == Operand::no_register || !is_terminator(in)) return false;
+    return in.opcode != "bra" && in.opcode != "ret" && in.opcode != "exit" && in.opcode != "trap" &&
+           in.opcode != "brkpt";
+}
+
 void FunctionDecoder::split_blocks() {
     const auto& body = function.body;
     leader_.assign(body.size() + 1, false);
@@ -201,8 +219,10 @@ void FunctionDecoder::split_blocks() {
         for (const auto t : targets) mark(t, function.ptx_line);
     block_of_.assign(body.size() + 1, ~0u);
     auto next = static_cast<std::uint32_t>(builder.code.blocks.size());
-    for (std::uint32_t i = 0; i <= body.size(); ++i)
+    for (std::uint32_t i = 0; i <= body.size(); ++i) {
         if (leader_[i]) block_of_[i] = next++;
+        if (i < body.size() && needs_skip(body[i])) ++next;  // the guarded instruction has a block of its own
+    }
 }
 
 std::uint32_t FunctionDecoder::block_at(std::uint32_t instruction, std::uint32_t ptx_line) const {
@@ -238,6 +258,24 @@ void FunctionDecoder::decode_instruction(const ptx::Instruction& in) {
     append(b.out, in);
 }
 
+// @p bar.sync 0 and its like, as a jump over the instruction for the lanes whose predicate does not hold.
+void FunctionDecoder::decode_skip(const ptx::Instruction& in, std::uint32_t position) {
+    Insn out;
+    apply_guard(in, out);
+    out.guard_negated = !out.guard_negated;
+    Code& code = builder.code;
+    BasicBlock& block = code.blocks.back();
+    block.terminator = Terminator::Skip;
+    block.conditional = true;
+    block.target = block_of_[position + 1];
+    block.end = static_cast<std::uint32_t>(code.insns.size());
+    block.size = block.end - block.begin + 1;  // the guarded instruction is counted here, whether it runs or not
+    append(out, in);
+    BasicBlock guarded;
+    guarded.begin = static_cast<std::uint32_t>(code.insns.size());
+    code.blocks.push_back(guarded);
+}
+
 void FunctionDecoder::decode() {
     split_blocks();
     Code& code = builder.code;
@@ -258,6 +296,7 @@ void FunctionDecoder::decode() {
         }
         if (i == function.body.size()) break;
         const ptx::Instruction& in = function.body[i];
+        if (needs_skip(in)) decode_skip(in, i);
         if (is_terminator(in))
             decode_terminator(in, i);
         else
@@ -275,88 +314,18 @@ void FunctionDecoder::decode() {
     f.end_block = static_cast<std::uint32_t>(code.blocks.size());
     f.frame_bytes = aligned(std::max(frame_bytes_, 64u), 64);
     f.local_bytes = local_bytes_;
-    code.local_bytes = std::max(code.local_bytes, local_bytes_);
-}
-
-namespace {
-
-// Registers that ptxas would need at least: values live at the same time are not known here, so the number declared,
-// within the hardware's bounds. The cubin's own number is used where the fatbinary holds one.
-std::uint32_t estimate_registers(const ptx::Function& f) {
-    std::uint64_t words = 0;
-    for (const auto& r : f.registers) words += r.type == ptx::Type::Pred ? 0 : (ptx::size_of(r.type) + 3) / 4;
-    return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(words / 2 + 8, 16, 255));
-}
-
-void link_calls(CodeBuilder& builder) {
-    for (const PendingCall& call : builder.pending) {
-        CallSite& site = builder.code.calls[call.site];
-        const ptx::Function* callee = builder.module.find_function(call.callee);
-        const auto& from = builder.parameters[call.caller];
-        const auto place = [&](const std::string& name) -> const ParameterPlace& {
-            const auto it = from.find(name);
-            if (it == from.end() || it->second.kernel)
-                throw PtxError(call.ptx_line, "call argument '" + name + "' is not a .param variable");
-            return it->second;
-        };
-        if (site.builtin >= 0) {
-            for (const auto& a : call.arguments) site.arguments.push_back({place(a).storage, 0, place(a).bytes});
-            for (const auto& r : call.results) site.results.push_back({0, place(r).storage, place(r).bytes});
-            continue;
+    const auto slots = [&](const std::vector<ptx::Parameter>& parameters, std::vector<ParameterSlot>& to) {
+        for (const auto& p : parameters) {
+            const ParameterPlace& place = builder.parameters[index_].at(p.name);
+            to.push_back({place.storage, place.stride, place.bytes});
+            if (const auto local = locals_.find(p.name); local != locals_.end()) to.back().local = local->second;
         }
-        if (call.arguments.size() != callee->parameters.size() || call.results.size() != callee->returns.size())
-            throw PtxError(call.ptx_line, "call of '" + call.callee + "' with a different number of parameters");
-        const auto& to = builder.parameters[site.callee];
-        for (std::size_t i = 0; i < call.arguments.size(); ++i) {
-            const auto& a = place(call.arguments[i]);
-            const auto& p = to.at(callee->parameters[i].name);
-            site.arguments.push_back({a.storage, p.storage, std::min(a.bytes, p.bytes)});
-            if (a.bytes != p.bytes) throw PtxError(call.ptx_line, "call argument of a different size");
-        }
-        for (std::size_t i = 0; i < call.results.size(); ++i) {
-            const auto& r = place(call.results[i]);
-            const auto& p = to.at(callee->returns[i].name);
-            if (r.bytes != p.bytes) throw PtxError(call.ptx_line, "call result of a different size");
-            site.results.push_back({p.storage, r.storage, r.bytes});
-        }
-    }
-}
-
-}  // namespace
-
-Code decode_kernel(const ptx::Module& module, const ptx::Function& kernel, const SymbolTable& symbols) {
-    CodeBuilder builder(module, symbols);
-    // All static shared variables first: the dynamic part begins behind them. Function-scope ones are placed for every
-    // function that the kernel may reach; a variable of module scope belongs to each kernel that names it.
-    std::vector<bool> used(module.variables.size(), false);
-    const auto names_variable = [&](const ptx::Function& f, const std::string& name) {
-        for (const auto& in : f.body)
-            for (const auto& o : in.operands) {
-                if (o.symbol == name) return true;
-                for (const auto& e : o.elements)
-                    if (e.symbol == name) return true;
-            }
-        return false;
     };
-    builder.function(kernel);
-    for (std::size_t i = 0; i < builder.queue.size(); ++i) {  // reachable functions, in the order of discovery
-        const ptx::Function& f = *builder.queue[i];
-        for (const auto& v : f.variables) builder.place_shared(v);
-        for (const auto& v : module.variables)
-            if (v.space == Space::Shared && !v.is_extern && names_variable(f, v.name)) builder.place_shared(v);
-        for (const auto& in : f.body) {
-            if (in.opcode != "call") continue;
-            for (const auto& o : in.operands)
-                if (o.kind == Kind::Symbol)
-                    if (const ptx::Function* callee = module.find_function(o.symbol); callee && !callee->is_declaration)
-                        builder.function(*callee);
-        }
+    if (!is_kernel()) {
+        slots(function.parameters, f.parameters);
+        slots(function.returns, f.returns);
     }
-    for (std::uint32_t i = 0; i < builder.queue.size(); ++i) FunctionDecoder(builder, *builder.queue[i], i).decode();
-    link_calls(builder);
-    builder.code.register_estimate = estimate_registers(kernel);
-    builder.code.has_calls = !builder.code.calls.empty();
-    return std::move(builder.code);
+    code.local_bytes = std::max(code.local_bytes, local_bytes_);
 }
 
 }  // namespace warpgrade::vgpu

@@ -26,7 +26,8 @@ struct ParameterPlace {
     bool kernel = false;  // in the launch's parameter block, at `offset`
     std::uint32_t offset = 0;
     std::uint32_t bytes = 0;
-    Ref storage = 0;  // else in the frame, 32 lanes of `bytes`
+    Ref storage = 0;  // else in the frame: 32 lanes, `stride` bytes apart
+    std::uint32_t stride = 0;
 };
 
 // Layout of a parameter list: offsets of each, and the total.
@@ -84,7 +85,8 @@ class FunctionDecoder {
     void split_blocks();
     void decode_instruction(const ptx::Instruction& in);
     void decode_terminator(const ptx::Instruction& in, std::uint32_t position);
-    void decode_call(const ptx::Instruction& in, Insn& out, BasicBlock& block);
+    void decode_call(InsnBuilder& b, BasicBlock& block);
+    void decode_skip(const ptx::Instruction& in, std::uint32_t position);
     void apply_guard(const ptx::Instruction& in, Insn& out);
     void append(const Insn& out, const ptx::Instruction& in);
     std::uint32_t block_at(std::uint32_t instruction, std::uint32_t ptx_line) const;
@@ -100,5 +102,6 @@ class FunctionDecoder {
 };
 
 bool is_terminator(const ptx::Instruction& in);
+bool needs_skip(const ptx::Instruction& in);  // a terminator whose guard the scheduler does not know
 
 }  // namespace warpgrade::vgpu

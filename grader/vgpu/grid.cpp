@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <map>
 #include <thread>
 
 namespace warpgrade::vgpu {
@@ -101,8 +100,9 @@ void Grid::start_block(Executor& e, BlockState& block, std::uint64_t linear) con
     block.shared = block.storage.get() + warps * warp_bytes;
     block.shared_bytes = limits.shared_bytes;
     std::memset(block.shared, fresh_pattern, shared);
-    if (local_stride && code.functions[0].local_bytes)
-        std::memset(block.local.data(), fresh_pattern, std::size_t{warps} * warp_size * local_stride);
+    if (const std::uint32_t own = code.functions[0].local_bytes)  // a called function's part is filled at its call
+        for (std::size_t lane = 0; lane < std::size_t{warps} * warp_size; ++lane)
+            std::memset(block.local.data() + lane * local_stride, fresh_pattern, own);
     block.live_threads = threads;
     block.barriers.fill(Barrier{});
     block.warps_done = 0;
@@ -125,6 +125,8 @@ void Grid::start_block(Executor& e, BlockState& block, std::uint64_t linear) con
         w.frame = 0;
         w.frames.resize(1);
         w.frame_storage.clear();
+        w.frame_storage_bytes = 0;
+        w.free_frames.clear();
         w.frames[0] = Frame{};
         w.frames[0].registers = registers;
         w.frames[0].users = lanes;
@@ -177,17 +179,22 @@ bool Grid::charge(Executor& e) {
     return limits.instructions == 0 || total <= limits.instructions;
 }
 
-LaunchFault Grid::describe(const Fault& fault, const Executor& e, const BlockState& block) const {
-    const std::uint32_t thread = fault.warp * warp_size + fault.lane;
+std::string Grid::place(const Insn& insn) const {
+    const auto index = static_cast<std::size_t>(&insn - code.insns.data());
+    if (const auto at = module.outermost(code.locations[index]); at.line)
+        if (const std::string* file = module.file_name(at.file)) return fmt::format("{}:{}", *file, at.line);
+    return fmt::format("PTX line {}", code.ptx_lines[index]);
+}
+
+std::string Grid::thread_name(std::uint32_t thread) const {
     const auto& b = config.block;
-    std::string where;
-    if (fault.insn) {
-        const auto index = static_cast<std::size_t>(fault.insn - e.code->insns.data());
-        if (const auto at = module.outermost(e.code->locations[index]); at.line)
-            if (const std::string* file = module.file_name(at.file)) where = fmt::format("{}:{}: ", *file, at.line);
-    }
-    return {fault.code, fmt::format("{}{} [thread ({},{},{}) of block ({},{},{})]", where, fault.what(), thread % b.x,
-                                    thread / b.x % b.y, thread / b.x / b.y, block.x, block.y, block.z)};
+    return fmt::format("({},{},{})", thread % b.x, thread / b.x % b.y, thread / b.x / b.y);
+}
+
+LaunchFault Grid::describe(const Fault& fault, const BlockState& block) const {
+    return {fault.code,
+            fmt::format("{}{} [thread {} of block ({},{},{})]", fault.insn ? place(*fault.insn) + ": " : "",
+                        fault.what(), thread_name(fault.warp * warp_size + fault.lane), block.x, block.y, block.z)};
 }
 
 void Grid::run_in_turns(Executor& e, std::uint64_t resident) {
@@ -200,7 +207,7 @@ void Grid::run_in_turns(Executor& e, std::uint64_t resident) {
         try {
             if (!run_block(e, block)) return false;
         } catch (const Fault& fault) {
-            fault_ = describe(fault, e, block);
+            fault_ = describe(fault, block);
             return true;
         }
         if (!charge(e))
@@ -309,86 +316,6 @@ std::optional<LaunchFault> Grid::run() {
     tracks_.clear();
     collect(executors_);
     return fault_;
-}
-
-void Grid::collect(const std::vector<Executor>& executors) {
-    std::map<std::pair<std::string, std::uint32_t>, device::Counters> by_line;
-    std::map<ptx::LocationId, device::Counters*> line_of;
-    const auto line = [&](std::size_t insn) -> device::Counters* {
-        const ptx::LocationId id = code.locations[insn];
-        const auto [it, fresh] = line_of.try_emplace(id, nullptr);
-        if (fresh) {
-            const auto at = module.outermost(id);
-            const std::string* file = at.line ? module.file_name(at.file) : nullptr;
-            if (file) it->second = &by_line[{*file, at.line}];
-        }
-        return it->second;
-    };
-    const auto add = [&](std::size_t insn, auto&& change) {
-        change(counters);
-        if (device::Counters* l = line(insn)) change(*l);
-    };
-    for (std::size_t i = 0; i < code.blocks.size(); ++i) {
-        const BasicBlock& b = code.blocks[i];
-        std::uint64_t warps = 0, threads = 0, divergent = 0;
-        for (const Executor& e : executors) {
-            warps += e.block_warps[i];
-            threads += e.block_threads[i];
-            divergent += e.block_divergent[i];
-        }
-        if (!warps) continue;
-        for (std::uint32_t k = 0; k < b.size; ++k)
-            add(b.begin + k, [&](device::Counters& c) {
-                c.inst_executed += warps;
-                c.thread_inst_executed += threads;
-            });
-        if ((b.terminator == Terminator::Branch && b.conditional) || b.terminator == Terminator::BranchIndexed)
-            add(b.end, [&](device::Counters& c) {
-                c.branches += warps;
-                c.divergent_branches += divergent;
-            });
-        if (b.terminator == Terminator::Barrier) add(b.end, [&](device::Counters& c) { c.barriers += warps; });
-    }
-    for (std::size_t s = 0; s < code.stat_kinds.size(); ++s) {
-        MemoryStats total;
-        for (const Executor& e : executors) {
-            total.requests += e.memory[s].requests;
-            total.sectors_or_wavefronts += e.memory[s].sectors_or_wavefronts;
-            total.conflicts += e.memory[s].conflicts;
-        }
-        if (!total.requests) continue;
-        add(code.stat_insns[s], [&](device::Counters& c) {
-            switch (code.stat_kinds[s]) {
-#define WG_STAT(kind, requests_field, units_field)    \
-    case StatKind::kind:                              \
-        c.requests_field += total.requests;           \
-        c.units_field += total.sectors_or_wavefronts; \
-        break;
-                WG_STAT(GlobalLoad, global_load_requests, global_load_sectors)
-                WG_STAT(GlobalStore, global_store_requests, global_store_sectors)
-                WG_STAT(LocalLoad, local_load_requests, local_load_sectors)
-                WG_STAT(LocalStore, local_store_requests, local_store_sectors)
-                WG_STAT(GlobalAtomic, atomic_requests, atomic_sectors)
-                WG_STAT(SharedLoad, shared_load_requests, shared_load_wavefronts)
-                WG_STAT(SharedStore, shared_store_requests, shared_store_wavefronts)
-#undef WG_STAT
-                case StatKind::SharedAtomic:
-                    c.shared_atomic_requests += total.requests;
-                    break;
-                case StatKind::None:
-                    break;
-            }
-            if (code.stat_kinds[s] == StatKind::SharedLoad) c.shared_load_bank_conflicts += total.conflicts;
-            if (code.stat_kinds[s] == StatKind::SharedStore) c.shared_store_bank_conflicts += total.conflicts;
-        });
-    }
-    std::uint64_t blocks = 0;
-    const std::uint32_t entry = code.functions[0].entry_block;
-    const std::uint64_t warps_a_block = (config.block.count() + warp_size - 1) / warp_size;
-    for (const Executor& e : executors) blocks += e.block_warps[entry];
-    counters.warps_launched = fault_ ? blocks : config.grid.count() * warps_a_block;
-    counters.blocks_launched = counters.warps_launched / warps_a_block;
-    for (auto& [where, c] : by_line) lines.push_back({where.first, where.second, c});
 }
 
 }  // namespace warpgrade::vgpu

@@ -80,6 +80,10 @@ class Grid {
     // For the scheduler: adds the executor's instructions to the launch's total; false when the limit is exceeded.
     bool charge(Executor& executor);
 
+    // For messages: "matmul.cu:23", or the PTX line where there is no source line; "(3,0,0)".
+    [[nodiscard]] std::string place(const Insn& insn) const;
+    [[nodiscard]] std::string thread_name(std::uint32_t thread) const;
+
     const Code& code;
     const ptx::Module& module;
     const device::LaunchConfig& config;
@@ -94,7 +98,7 @@ class Grid {
     void collect(const std::vector<Executor>& executors);
     LaunchTrack& track(Allocation& allocation);
     void start_block(Executor& executor, BlockState& block, std::uint64_t linear) const;
-    [[nodiscard]] LaunchFault describe(const Fault& fault, const Executor& executor, const BlockState& block) const;
+    [[nodiscard]] LaunchFault describe(const Fault& fault, const BlockState& block) const;
 
     std::span<const std::byte> params_;
     GlobalMemory& memory_;

@@ -1,6 +1,8 @@
 // Control flow and barriers: what ends a basic block. The scheduler carries these out; here they are decoded.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "vgpu/builtins.hpp"
 #include "vgpu/decoder.hpp"
 
@@ -25,7 +27,6 @@ constexpr OpcodeRow rows[] = {
     {"bar", "red popc", "u32", "cta aligned", "barrier that counts a predicate", nullptr},
     {"bar", "red and", "pred", "cta aligned", "barrier that tests whether all hold", nullptr},
     {"bar", "red or", "pred", "cta aligned", "barrier that tests whether any holds", nullptr},
-    {"bar", "warp sync", "", "", "waits for the lanes of a warp", nullptr},
     {"barrier", "sync", "", "cta aligned", "block barrier", nullptr},
     {"barrier", "arrive", "", "cta aligned", "arrives at a barrier without waiting", nullptr},
     {"barrier", "red popc", "u32", "cta aligned", "barrier that counts a predicate", nullptr},
@@ -34,12 +35,6 @@ constexpr OpcodeRow rows[] = {
 };
 
 void decode_barrier(InsnBuilder& b, BasicBlock& block) {
-    if (b.has("warp")) {
-        b.expect_operands(1, 1);
-        b.out.a = b.source(0, ptx::Type::U32);
-        block.terminator = Terminator::WarpSync;
-        return;
-    }
     block.terminator = Terminator::Barrier;
     std::size_t next = 0;
     if (b.has("red")) {
@@ -70,18 +65,19 @@ void decode_barrier(InsnBuilder& b, BasicBlock& block) {
 std::span<const OpcodeRow> control_opcodes() { return rows; }
 
 bool is_terminator(const ptx::Instruction& in) {
-    for (const OpcodeRow& row : rows)
-        if (in.opcode == row.mnemonic) return true;
-    return false;
+    const auto named = [&](const OpcodeRow& row) { return in.opcode == row.mnemonic; };
+    const auto collectives = warp_opcodes();
+    return std::any_of(std::begin(rows), std::end(rows), named) ||
+           std::any_of(collectives.begin(), collectives.end(), named);
 }
 
 void FunctionDecoder::decode_terminator(const ptx::Instruction& in, std::uint32_t) {
     InsnBuilder b(*this, in);
-    if (!find_opcode(in))
-        throw PtxError(in.ptx_line, fmt::format("'{}' is not supported by the virtual GPU", b.text()));
+    const OpcodeRow* row = find_opcode(in);
+    if (!row) throw PtxError(in.ptx_line, fmt::format("'{}' is not supported by the virtual GPU", b.text()));
     Code& code = builder.code;
     BasicBlock& block = code.blocks.back();
-    apply_guard(in, b.out);
+    if (!needs_skip(in)) apply_guard(in, b.out);
     block.conditional = b.out.has_guard;
     if (in.opcode == "bra") {
         b.expect_operands(1, 1);
@@ -104,46 +100,47 @@ void FunctionDecoder::decode_terminator(const ptx::Instruction& in, std::uint32_
     } else if (in.opcode == "trap" || in.opcode == "brkpt") {
         block.terminator = Terminator::Trap;
     } else if (in.opcode == "call") {
-        decode_call(in, b.out, block);
+        decode_call(b, block);
+    } else if (row->decode) {
+        block.terminator = Terminator::Collective;
+        row->decode(b);
+        const auto at = std::find(code.collectives.begin(), code.collectives.end(), b.text());
+        b.out.stat = static_cast<std::uint32_t>(at - code.collectives.begin());
+        if (at == code.collectives.end()) code.collectives.push_back(b.text());
     } else {
         decode_barrier(b, block);
     }
-    const bool may_be_guarded = block.terminator == Terminator::Branch || block.terminator == Terminator::Exit ||
-                                block.terminator == Terminator::Return || block.terminator == Terminator::Trap;
-    if (block.conditional && !may_be_guarded) b.refuse("with a guard is not supported");
     block.end = static_cast<std::uint32_t>(code.insns.size());
-    block.size = block.end - block.begin + 1;
+    block.size = block.end - block.begin + (needs_skip(in) ? 0 : 1);
     append(b.out, in);
 }
 
-void FunctionDecoder::decode_call(const ptx::Instruction& in, Insn&, BasicBlock& block) {
-    const auto refuse = [&](const std::string& why) { throw PtxError(in.ptx_line, "call: " + why); };
+void FunctionDecoder::decode_call(InsnBuilder& b, BasicBlock& block) {
+    b.expect_operands(3, 4);  // results, callee, arguments; a prototype or list of targets
+    const ptx::Instruction& in = b.in;
     PendingCall pending;
-    const Operand* callee = nullptr;
-    for (std::size_t i = 0; i < in.operands.size(); ++i) {
-        const Operand& o = in.operands[i];
-        if (o.kind == Kind::Symbol && !callee)
-            callee = &o;
-        else if (o.kind == Kind::Register && !callee)
-            refuse("indirect calls are not supported");
-        else if (o.kind == Kind::Vector)
-            for (const Operand& e : o.elements) {
-                if (e.kind != Kind::Symbol) refuse("arguments must be .param variables");
-                (callee ? pending.arguments : pending.results).push_back(e.symbol);
-            }
-    }
-    if (!callee) refuse("names no function");
+    const auto names = [&](const Operand& list, std::vector<std::string>& to) {
+        for (const Operand& e : list.elements) {
+            if (e.kind != Kind::Symbol) b.refuse("arguments must be .param variables");
+            to.push_back(e.symbol);
+        }
+    };
+    names(b.operand(0), pending.results);
+    names(b.operand(2), pending.arguments);
+    const Operand& callee = b.operand(1);
     Code& code = builder.code;
     CallSite site;
-    const ptx::Function* f = builder.module.find_function(callee->symbol);
-    site.builtin = find_builtin(callee->symbol);
-    if (site.builtin >= 0) {
+    if (callee.kind == Kind::Register) {
+        b.out.a = b.source(callee, ptx::Type::U64);
+        site.callee = CallSite::through_pointer;
+    } else if (site.builtin = find_builtin(callee.symbol); site.builtin >= 0) {
         synchronises_globally();  // what is printed comes in the order of the blocks
     } else {
-        if (!f || f->is_declaration) refuse("function '" + callee->symbol + "' is not supported or not defined here");
+        const ptx::Function* f = builder.module.find_function(callee.symbol);
+        if (!f || f->is_declaration) b.refuse("function '" + callee.symbol + "' is not supported or not defined here");
         site.callee = builder.function(*f);
     }
-    pending.callee = callee->symbol;
+    pending.callee = callee.symbol;
     pending.site = static_cast<std::uint32_t>(code.calls.size());
     pending.caller = index_;
     pending.ptx_line = in.ptx_line;

@@ -288,7 +288,7 @@ void decode_param(InsnBuilder& b, const ptx::Operand& address, ptx::Type t, unsi
         });
     } else {
         b.out.a = place->storage;
-        b.out.stat = place->bytes;
+        b.out.stat = place->stride;
         b.out.offset = address.offset;
         by_memory_type(b, t, width, [&]<class Mem, class Reg>() {
             b.handlers({run_frame_param<O, Mem, Reg>, run_frame_param<O, Mem, Reg>});

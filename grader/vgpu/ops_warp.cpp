@@ -1,5 +1,6 @@
-// Exchange between the lanes of a warp: shuffles, votes, matches, reductions. Lanes that are named in the member mask
-// but do not execute the instruction take no part.
+// Exchange between the lanes of a warp: shuffles, votes, matches, reductions. The scheduler calls a handler when all
+// lanes that the member mask names are there (see WarpRunner::collective); `participants` are those that take part, and
+// `mask` those whose results are wanted. A shuffle from a lane that takes no part gives what its register holds.
 #include "vgpu/opcodes.hpp"
 
 namespace warpgrade::vgpu {
@@ -19,7 +20,7 @@ void run_shfl(Warp& w, const Insn& in, std::uint32_t mask) {
         const std::uint32_t highest = (lane & segment) | (cval & ~segment), lowest = lane & segment;
         std::uint32_t j = 0;
         bool ok = false;
-        switch (in.aux) {
+        switch (in.aux & 3) {
             case Up:
                 j = lane - bval;
                 ok = static_cast<std::int32_t>(j) >= static_cast<std::int32_t>(highest);
@@ -45,6 +46,18 @@ void run_shfl(Warp& w, const Insn& in, std::uint32_t mask) {
     p = (p & ~mask) | (in_range & mask);
 }
 
+// What the scheduler needs of a collective: its member mask, and how many bytes the lanes exchange.
+void collective(InsnBuilder& b, std::size_t mask_operand, unsigned source_bytes, Handler h) {
+    b.out.offset = b.source(mask_operand, ptx::Type::B32);
+    b.out.aux = static_cast<std::uint16_t>(b.out.aux | source_bytes << collective_form::source_shift);
+    b.handlers({h, h});
+}
+
+// The members that take part, as the first lane of the mask names them: all lanes of the mask name the same.
+std::uint32_t members_of(const Warp& w, const Insn& in, std::uint32_t mask) {
+    return operand<std::uint32_t>(w, static_cast<Ref>(in.offset))[std::countr_zero(mask)] & w.participants;
+}
+
 template <Shuffle Kind>
 void decode_shfl(InsnBuilder& b) {
     b.expect_operands(5, 5);
@@ -55,16 +68,15 @@ void decode_shfl(InsnBuilder& b) {
     b.out.a = b.source(1, ptx::Type::B32);
     b.out.b = b.source(2, ptx::Type::B32);
     b.out.c = b.source(3, ptx::Type::B32);
-    b.source(4, ptx::Type::B32);
     b.out.aux = Kind;
-    b.handlers({run_shfl, run_shfl});
+    collective(b, 4, 4, run_shfl);
 }
 
-enum Vote : std::uint16_t { All = 0, Any = 1, Uniform = 2, Ballot = 3, negated = 4 };
+enum Vote : std::uint16_t { All = 0, Any = 1, Uniform = 2, Ballot = 3 };
 
 void run_vote(Warp& w, const Insn& in, std::uint32_t mask) {
-    const std::uint32_t members = operand<std::uint32_t>(w, in.b)[std::countr_zero(mask)] & mask;
-    const std::uint32_t holds = (predicate(w, in.a) ^ (in.aux & negated ? ~0u : 0u)) & members;
+    const std::uint32_t members = members_of(w, in, mask);
+    const std::uint32_t holds = (predicate(w, in.a) ^ (in.aux & collective_form::negated ? ~0u : 0u)) & members;
     const unsigned kind = in.aux & 3;
     if (kind == Ballot) {
         for_lanes<false>(operand<std::uint32_t>(w, in.d), mask, [=](unsigned) { return holds; });
@@ -80,10 +92,9 @@ void decode_vote(InsnBuilder& b) {
     b.expect_operands(3, 3);
     bool negate = false;
     b.out.a = b.predicate_source(b.operand(1), &negate);
-    b.out.b = b.source(2, ptx::Type::B32);
     b.out.d = Kind == Ballot ? b.destination(0, 4) : b.predicate_destination(b.operand(0));
-    b.out.aux = static_cast<std::uint16_t>(Kind | (negate ? negated : 0));
-    b.handlers({run_vote, run_vote});
+    b.out.aux = static_cast<std::uint16_t>(Kind | (negate ? collective_form::negated : 0));
+    collective(b, 2, 0, run_vote);
 }
 
 // match.any: lanes that hold the same value; match.all: the members if all agree, else 0.
@@ -91,7 +102,7 @@ template <class T, bool EveryLane>
 void run_match(Warp& w, const Insn& in, std::uint32_t mask) {
     const T* a = operand<T>(w, in.a);
     auto* d = operand<std::uint32_t>(w, in.d);
-    const std::uint32_t members = operand<std::uint32_t>(w, in.b)[std::countr_zero(mask)] & mask;
+    const std::uint32_t members = members_of(w, in, mask);
     std::uint32_t same[warp_size] = {};
     for_active(mask, [&](unsigned l) { same[l] = ballot([&](unsigned o) { return a[o] == a[l]; }) & members; });
     const bool agree = EveryLane && same[std::countr_zero(mask)] == members;
@@ -110,10 +121,8 @@ void decode_match(InsnBuilder& b) {
     b.out.d = b.destination(pair ? d.elements[0] : d, 4);
     b.out.e = pair ? b.predicate_destination(d.elements[1]) : b.sink(4);
     b.out.a = b.source(1, b.type());
-    b.out.b = b.source(2, ptx::Type::B32);
-    const Handler h = ptx::size_of(b.type()) == 8 ? Handler{run_match<std::uint64_t, EveryLane>}
-                                                  : Handler{run_match<std::uint32_t, EveryLane>};
-    b.handlers({h, h});
+    const unsigned bytes = ptx::size_of(b.type());
+    collective(b, 2, bytes, bytes == 8 ? run_match<std::uint64_t, EveryLane> : run_match<std::uint32_t, EveryLane>);
 }
 
 struct Add {
@@ -156,7 +165,7 @@ struct Xor {
 template <class Op, class T>
 void run_redux(Warp& w, const Insn& in, std::uint32_t mask) {
     const T* a = operand<T>(w, in.a);
-    const std::uint32_t members = operand<std::uint32_t>(w, in.b)[std::countr_zero(mask)] & mask;
+    const std::uint32_t members = members_of(w, in, mask);
     if (!members) return;
     T r = a[std::countr_zero(members)];
     for_active(members & (members - 1), [&](unsigned l) { r = Op::apply(r, a[l]); });
@@ -168,13 +177,17 @@ void decode_redux(InsnBuilder& b) {
     b.expect_operands(3, 3);
     b.out.d = b.destination(0, 4);
     b.out.a = b.source(1, ptx::Type::B32);
-    b.out.b = b.source(2, ptx::Type::B32);
-    const Handler h =
-        b.type() == ptx::Type::S32 ? Handler{run_redux<Op, std::int32_t>} : Handler{run_redux<Op, std::uint32_t>};
-    b.handlers({h, h});
+    collective(b, 2, 4, b.type() == ptx::Type::S32 ? run_redux<Op, std::int32_t> : run_redux<Op, std::uint32_t>);
+}
+
+void run_nothing(Warp&, const Insn&, std::uint32_t) {}
+void decode_warp_sync(InsnBuilder& b) {
+    b.expect_operands(1, 1);
+    collective(b, 0, 0, run_nothing);
 }
 
 constexpr OpcodeRow rows[] = {
+    {"bar", "warp sync", "", "", "waits for the lanes of the mask", decode_warp_sync},
     {"shfl", "sync up", "b32", "", "value of a lower lane", decode_shfl<Up>},
     {"shfl", "sync down", "b32", "", "value of a higher lane", decode_shfl<Down>},
     {"shfl", "sync bfly", "b32", "", "value of the lane with the number xor b", decode_shfl<Butterfly>},

@@ -31,14 +31,14 @@ class Fault : public std::runtime_error {
 
 // Lanes of one warp that stand at the same place. A converged warp has one split.
 struct Split {
-    enum class State : std::uint8_t { Ready, AtBarrier, AtWarpSync };
+    enum class State : std::uint8_t { Ready, AtBarrier, AtCollective };
     std::uint32_t pc = 0;  // basic block
     std::uint32_t mask = 0;
     std::uint32_t frame = 0;  // index into Warp::frames
     State state = State::Ready;
     std::uint8_t barrier = 0;            // which one it waits at
     bool deferred = false;               // let the others of this warp run first: it spins
-    std::uint32_t members = 0;           // AtWarpSync: the lanes that have to come
+    std::uint32_t members = 0;           // AtCollective: the lanes that have to come
     const Insn* waiting_insn = nullptr;  // the instruction that it waits at
 };
 
@@ -55,7 +55,7 @@ struct Frame {
 };
 
 struct Warp {
-    std::byte* base[4] = {};  // by Ref area: the running frame's registers, constants, specials, (none)
+    std::byte* base[4] = {};  // by Ref area: the running frame's registers, constants, specials, scratch
     Executor* executor = nullptr;
     BlockState* block = nullptr;
     std::byte* local = nullptr;         // local memory of this warp: lane-major
@@ -64,10 +64,14 @@ struct Warp {
     std::uint32_t live = 0;             // lanes that have not exited
     std::uint32_t sync_operations = 0;  // atomics and volatile accesses since this warp was scheduled
     std::uint64_t clock = 0;            // instructions that this warp has executed: %clock
+    std::uint64_t slice_end = 0;        // of `clock`: then others have a turn, even if this warp does not synchronise
     std::uint32_t frame = 0;            // index of the running frame
+    std::uint32_t participants = 0;     // of the running collective: lanes that execute it together
     std::vector<Split> splits;
     std::vector<Frame> frames;
     std::vector<AlignedBytes> frame_storage;  // of calls, by frame index
+    std::uint64_t frame_storage_bytes = 0;
+    std::vector<std::uint32_t> free_frames;  // that nobody uses; the last one freed is taken first
 };
 
 struct Barrier {

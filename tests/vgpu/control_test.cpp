@@ -7,18 +7,9 @@
 
 using namespace warpgrade;
 using vgpu::test::Machine;
+using vgpu::test::message_of;
 
 namespace {
-
-std::string message_of(const std::function<void()>& launch, int code) {
-    try {
-        launch();
-    } catch (const device::DeviceError& e) {
-        CHECK(e.code == code);
-        return e.what();
-    }
-    return "the launch did not fail";
-}
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 

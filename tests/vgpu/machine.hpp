@@ -24,6 +24,18 @@ struct Buffer {
     std::size_t size = 0;
 };
 
+// The message of a launch that must fail with the code.
+template <class F>
+std::string message_of(F&& launch, int code) {
+    try {
+        launch();
+    } catch (const device::DeviceError& e) {
+        if (e.code != code) return "another error: " + std::to_string(e.code) + ": " + e.what();
+        return e.what();
+    }
+    return "the launch did not fail";
+}
+
 class Machine {
   public:
     explicit Machine(unsigned threads = 1, const std::string& ptx = read_text(WG_TEST_KERNELS),
