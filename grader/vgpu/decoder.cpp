@@ -55,6 +55,13 @@ Ref CodeBuilder::constant(std::uint64_t bits, unsigned bytes) {
     return it->second;
 }
 
+Ref CodeBuilder::table(std::span<const Ref> entries) {
+    const auto at = aligned(code.constants.size(), 64);
+    code.constants.resize(at + entries.size_bytes());
+    std::memcpy(code.constants.data() + at, entries.data(), entries.size_bytes());
+    return area::constants | at;
+}
+
 std::uint32_t CodeBuilder::function(const ptx::Function& f) {
     const auto [it, fresh] = function_index.try_emplace(f.name, static_cast<std::uint32_t>(queue.size()));
     if (fresh) queue.push_back(&f);
@@ -146,14 +153,13 @@ Ref FunctionDecoder::register_place(std::uint32_t reg, std::uint32_t ptx_line) {
     if (reg >= places_.size()) throw PtxError(ptx_line, "register is not declared");
     if (places_[reg] == ~Ref{0}) {
         const unsigned bytes = register_bytes(reg);
-        if (bytes > 8) throw PtxError(ptx_line, "128-bit registers are not supported");
         places_[reg] = is_predicate(reg) ? allocate(4, 4) : allocate(bytes * warp_size, 64);
     }
     return places_[reg];
 }
 
 Ref FunctionDecoder::sink(unsigned) {
-    if (!sink_) sink_ = allocate(8 * warp_size, 64);
+    if (!sink_) sink_ = allocate(16 * warp_size, 64);
     return *sink_;
 }
 

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <optional>
+#include <span>
 #include <unordered_map>
 
 #include "vgpu/code.hpp"
@@ -56,6 +57,7 @@ class CodeBuilder {
     std::vector<std::unordered_map<std::string, ParameterPlace>> parameters;  // by function index
 
     Ref constant(std::uint64_t bits, unsigned bytes);
+    Ref table(std::span<const Ref> entries);
     std::uint32_t function(const ptx::Function& f);
     void place_shared(const ptx::Variable& v);
 };

@@ -120,7 +120,8 @@ Ref InsnBuilder::source(std::size_t index, Type type) { return source(operand(in
 
 Ref InsnBuilder::source(const Operand& o, Type type) {
     const unsigned bytes = ptx::size_of(type);
-    if (bytes != 2 && bytes != 4 && bytes != 8) refuse("operand type not supported");
+    if (bytes != 2 && bytes != 4 && bytes != 8 && (bytes != 16 || o.kind != Kind::Register))
+        refuse("operand type not supported");
     switch (o.kind) {
         case Kind::Register:
             if (function.is_predicate(o.reg) || function.register_bytes(o.reg) != bytes)
@@ -169,6 +170,7 @@ Ref InsnBuilder::predicate_source(const Operand& o, bool* negated) {
 }
 
 Ref InsnBuilder::constant(std::uint64_t bits, unsigned bytes) { return function.builder.constant(bits, bytes); }
+Ref InsnBuilder::table(std::span<const Ref> entries) { return function.builder.table(entries); }
 Ref InsnBuilder::sink(unsigned bytes) { return function.sink(bytes); }
 Ref InsnBuilder::carry() { return function.carry(); }
 

@@ -43,6 +43,12 @@ inline std::uint32_t ballot(F&& f) {
     return result;
 }
 
+// A lane of a 128-bit register.
+struct Wide {
+    std::uint64_t low, high;
+    bool operator==(const Wide&) const = default;
+};
+
 struct Handlers {
     Handler full, masked;
 };

@@ -41,6 +41,7 @@ std::span<const OpcodeFamily> families() {
     static const std::array all = {OpcodeFamily{"Integer arithmetic", integer_opcodes()},
                                    OpcodeFamily{"Logic and bits", bit_opcodes()},
                                    OpcodeFamily{"Floating point", float_opcodes()},
+                                   OpcodeFamily{"Half precision", half_opcodes()},
                                    OpcodeFamily{"Comparison and selection", compare_opcodes()},
                                    OpcodeFamily{"Conversion", convert_opcodes()},
                                    OpcodeFamily{"Moves and addresses", move_opcodes()},

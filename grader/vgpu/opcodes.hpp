@@ -27,6 +27,7 @@ struct OpcodeRow {
 std::span<const OpcodeRow> integer_opcodes();
 std::span<const OpcodeRow> bit_opcodes();
 std::span<const OpcodeRow> float_opcodes();
+std::span<const OpcodeRow> half_opcodes();
 std::span<const OpcodeRow> compare_opcodes();
 std::span<const OpcodeRow> convert_opcodes();
 std::span<const OpcodeRow> move_opcodes();
@@ -75,6 +76,7 @@ class InsnBuilder {
     [[nodiscard]] unsigned register_bytes(const ptx::Operand& operand) const;  // 0 if it is no register
     [[nodiscard]] const ptx::Operand& operand(std::size_t index) const;
     Ref constant(std::uint64_t bits, unsigned bytes);  // 32 lanes of an immediate
+    Ref table(std::span<const Ref> entries);           // places of more operands than an Insn holds
     Ref sink(unsigned bytes);                          // a place nobody reads
     Ref carry();                                       // the condition code register: one bit a lane
     // The address operand of a memory instruction into out.a and out.offset; sets `narrow_bit` of aux for a 32-bit one.

@@ -1,6 +1,6 @@
 // Atomics and reductions on memory. The lanes of a warp perform them one after the other in lane order.
 #include "vgpu/decoder.hpp"
-#include "vgpu/float_math.hpp"
+#include "vgpu/half.hpp"
 #include "vgpu/resolve.hpp"
 
 namespace warpgrade::vgpu {
@@ -72,6 +72,19 @@ struct Cas {
     }
 };
 
+template <class Format>
+struct AddHalf {  // T is one half or a pair of them
+    template <class T>
+    static T apply(T old, T v, T) {
+        std::uint32_t r = add_halves<Format>(static_cast<std::uint16_t>(old), static_cast<std::uint16_t>(v));
+        if constexpr (sizeof(T) == 4)
+            r |= std::uint32_t{add_halves<Format>(static_cast<std::uint16_t>(old >> 16),
+                                                  static_cast<std::uint16_t>(v >> 16))}
+                 << 16;
+        return static_cast<T>(r);
+    }
+};
+
 template <class O, class T>
 void perform(Warp& w, const Insn& in, std::byte* origin, const Access& x) {
     const T *b = operand<T>(w, in.b), *c = operand<T>(w, in.c);
@@ -124,25 +137,30 @@ void run_atomic(Warp& w, const Insn& in, std::uint32_t mask) {
     access_atomically(w, in, mask, sizeof(T), perform<O, T>);
 }
 
+template <bool Reduction>
+void decode_atomic_address(InsnBuilder& b) {
+    const Space space = b.has("global")                           ? Space::Global
+                        : b.has("shared") || b.has("shared::cta") ? Space::Shared
+                                                                  : Space::Generic;
+    const ptx::Operand& address = b.operand(Reduction ? 0 : 1);
+    if (address.kind != ptx::Operand::Kind::Address) b.refuse("needs an address in brackets");
+    b.address(address, space, 16);
+    b.out.aux = static_cast<std::uint16_t>(b.out.aux | (static_cast<unsigned>(space) << 8));
+    b.out.stat = b.function.statistics(space, AccessClass::Atomic);
+    if (space != Space::Shared) b.function.synchronises_globally();
+}
+
 template <class O, bool Reduction>
 void decode_atomic(InsnBuilder& b) {
     constexpr bool cas = std::is_same_v<O, Cas>;
     const std::size_t first = Reduction ? 0 : 1;  // red has no destination
     b.expect_operands(first + 2 + cas, first + 2 + cas);
     const ptx::Type t = b.type();
-    const Space space = b.has("global")                           ? Space::Global
-                        : b.has("shared") || b.has("shared::cta") ? Space::Shared
-                                                                  : Space::Generic;
     const unsigned bytes = ptx::size_of(t);
     b.out.d = Reduction ? b.sink(bytes) : b.destination(0, bytes);
     b.out.b = b.source(first + 1, t);
     b.out.c = cas ? b.source(first + 2, t) : b.out.b;
-    const ptx::Operand& address = b.operand(first);
-    if (address.kind != ptx::Operand::Kind::Address) b.refuse("needs an address in brackets");
-    b.address(address, space, 16);
-    b.out.aux = static_cast<std::uint16_t>(b.out.aux | (static_cast<unsigned>(space) << 8));
-    b.out.stat = b.function.statistics(space, AccessClass::Atomic);
-    if (space != Space::Shared) b.function.synchronises_globally();
+    decode_atomic_address<Reduction>(b);
     constexpr bool bitwise = std::is_same_v<O, And> || std::is_same_v<O, Or> || std::is_same_v<O, Xor>;
     constexpr bool exchange = std::is_same_v<O, Exch> || cas;
     Handler h = nullptr;
@@ -177,6 +195,90 @@ void decode_atomic(InsnBuilder& b) {
     b.handlers({h, h});
 }
 
+template <bool Reduction>
+void decode_half_add(InsnBuilder& b) {
+    const std::size_t first = Reduction ? 0 : 1;
+    b.expect_operands(first + 2, first + 2);
+    const unsigned bytes = ptx::size_of(b.type());
+    b.out.d = Reduction ? b.sink(bytes) : b.destination(0, bytes);
+    b.out.b = b.out.c = b.source(first + 1, b.type());
+    decode_atomic_address<Reduction>(b);
+    const bool f16 = b.type() == ptx::Type::F16 || b.type() == ptx::Type::F16x2;
+    const Handler h = bytes == 2
+                          ? (f16 ? run_atomic<AddHalf<F16>, std::uint16_t> : run_atomic<AddHalf<BF16>, std::uint16_t>)
+                          : (f16 ? run_atomic<AddHalf<F16>, std::uint32_t> : run_atomic<AddHalf<BF16>, std::uint32_t>);
+    b.handlers({h, h});
+}
+
+// atom.add.v2.f32 and its like: one lane's elements in a row, places of old values in d and e…, of addends in b, c.
+template <unsigned N>
+void perform_vector_add(Warp& w, const Insn& in, std::byte* origin, const Access& x) {
+    const auto* places = operand<Ref>(w, in.b);  // N results, N addends
+    for_active(x.mask, [&](unsigned l) {
+        for (unsigned i = 0; i < N; ++i) {
+            std::byte* at = origin + x.address[l] + i * sizeof(float);
+            float old;
+            std::memcpy(&old, at, sizeof old);
+            const float now = Add::apply(old, operand<float>(w, places[N + i])[l], 0.0f);
+            std::memcpy(at, &now, sizeof now);
+            operand<float>(w, places[i])[l] = old;
+        }
+    });
+}
+
+template <unsigned N>
+void run_vector_add(Warp& w, const Insn& in, std::uint32_t mask) {
+    access_atomically(w, in, mask, N * sizeof(float), perform_vector_add<N>);
+}
+
+template <bool Reduction>
+void decode_vector_add(InsnBuilder& b) {
+    const std::size_t first = Reduction ? 0 : 1;
+    b.expect_operands(first + 2, first + 2);
+    const unsigned n = b.has("v4") ? 4 : 2;
+    const ptx::Operand& addends = b.operand(first + 1);
+    if (addends.elements.size() != n || (!Reduction && b.operand(0).elements.size() != n))
+        b.refuse("number of elements does not fit");
+    Ref places[8];
+    for (unsigned i = 0; i < n; ++i) {
+        places[i] = Reduction ? b.sink(4) : b.destination(b.operand(0).elements[i], 4);
+        places[n + i] = b.source(addends.elements[i], ptx::Type::F32);
+    }
+    b.out.b = b.table(std::span(places, 2 * n));
+    decode_atomic_address<Reduction>(b);
+    const Handler h = n == 4 ? run_vector_add<4> : run_vector_add<2>;
+    b.handlers({h, h});
+}
+
+// 128 bits: exchange and compare-and-swap.
+template <bool Cas>
+void perform_wide(Warp& w, const Insn& in, std::byte* origin, const Access& x) {
+    const Wide *b = operand<Wide>(w, in.b), *c = operand<Wide>(w, in.c);
+    Wide* d = operand<Wide>(w, in.d);
+    for_active(x.mask, [&](unsigned l) {
+        Wide old;
+        std::memcpy(&old, origin + x.address[l], sizeof old);
+        const Wide now = !Cas ? b[l] : old == b[l] ? c[l] : old;
+        std::memcpy(origin + x.address[l], &now, sizeof now);
+        d[l] = old;
+    });
+}
+
+template <bool Cas>
+void run_wide(Warp& w, const Insn& in, std::uint32_t mask) {
+    access_atomically(w, in, mask, sizeof(Wide), perform_wide<Cas>);
+}
+
+template <bool Cas>
+void decode_wide(InsnBuilder& b) {
+    b.expect_operands(3 + Cas, 3 + Cas);
+    b.out.d = b.destination(0, sizeof(Wide));
+    b.out.b = b.source(2, ptx::Type::B128);
+    b.out.c = Cas ? b.source(3, ptx::Type::B128) : b.out.b;
+    decode_atomic_address<false>(b);
+    b.handlers({run_wide<Cas>, run_wide<Cas>});
+}
+
 constexpr std::string_view how = "global shared shared::cta relaxed acquire release acq_rel cta cluster gpu sys";
 #define WG_ATOMIC(name, op, types, summary)                                                \
     {"atom", name, types, how, summary, decode_atomic<op, false>}, {                       \
@@ -191,6 +293,14 @@ constexpr OpcodeRow rows[] = {
     WG_ATOMIC("max", Max, "u32 s32 u64 s64", "keeps the larger"),
     WG_ATOMIC("inc", Inc, "u32", "adds 1, wraps to 0 above b"),
     WG_ATOMIC("dec", Dec, "u32", "subtracts 1, wraps to b"),
+    {"atom", "add noftz", "f16 f16x2 bf16 bf16x2", how, "adds halves", decode_half_add<false>},
+    {"red", "add noftz", "f16 f16x2 bf16 bf16x2", how, "adds halves without the old value", decode_half_add<true>},
+    {"atom", "add v2", "f32", how, "adds vectors, element by element", decode_vector_add<false>},
+    {"atom", "add v4", "f32", how, "adds vectors, element by element", decode_vector_add<false>},
+    {"red", "add v2", "f32", how, "adds vectors without their old values", decode_vector_add<true>},
+    {"red", "add v4", "f32", how, "adds vectors without their old values", decode_vector_add<true>},
+    {"atom", "exch", "b128", how, "exchanges 128 bits", decode_wide<false>},
+    {"atom", "cas", "b128", how, "exchanges 128 bits if they compare equal", decode_wide<true>},
     {"atom", "exch", "b32 b64", how, "exchanges", decode_atomic<Exch, false>},
     {"atom", "cas", "b16 b32 b64", how, "exchanges if it compares equal", decode_atomic<Cas, false>},
 };
