@@ -1,6 +1,7 @@
 // Copies and fills of the API. Compiled once for each meaning of stream 0.
 #include "cudart/errors.hpp"
 #include "cudart/handles.hpp"
+#include "cudart/pools.hpp"
 #include "cudart/registry.hpp"
 #include "cudart/transfer.hpp"
 
@@ -117,14 +118,21 @@ cudaError_t CUDARTAPI cudaMemset2DAsync(void* destination, std::size_t pitch, in
 }
 
 // Memory in the order of a stream: here allocating takes no time and needs no order.
+cudaError_t CUDARTAPI cudaMallocFromPoolAsync(void** pointer, std::size_t bytes, cudaMemPool_t pool,
+                                              cudaStream_t stream) {
+    return in_stream(stream, [&](std::uint32_t) { return allocate_from(pool, bytes, pointer); });
+}
+
 cudaError_t CUDARTAPI cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream_t stream) {
-    return in_stream(stream, [&](std::uint32_t) { return cudaMalloc(pointer, bytes); });
+    return in_stream(stream, [&](std::uint32_t) { return allocate_from(current_pool(), bytes, pointer); });
 }
 
 cudaError_t CUDARTAPI cudaFreeAsync(void* pointer, cudaStream_t stream) {
     return in_stream(stream, [&](std::uint32_t id) -> cudaError_t {
         if (pointer == nullptr) return cudaSuccess;
         const auto address = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(pointer));
-        return Connection::get().call(Op::free_ordered, Writer().put(address).put(id));
+        const cudaError_t status = Connection::get().call(Op::free_ordered, Writer().put(address).put(id));
+        if (status == cudaSuccess) note_free(pointer);
+        return status;
     });
 }

@@ -3,9 +3,11 @@
 
 #include <array>
 
+#include "cudart/array.hpp"
 #include "cudart/errors.hpp"
 #include "cudart/handles.hpp"
 #include "cudart/host_memory.hpp"
+#include "cudart/pools.hpp"
 #include "cudart/registry.hpp"
 
 using namespace warpgrade::cudart;
@@ -17,6 +19,8 @@ std::array<std::size_t, 7>& limits() {
     static std::array<std::size_t, 7> values{1024, 8650752, 8388608, 0, 2048, 64, 0};
     return values;
 }
+
+unsigned device_flags = 0;
 
 bool known_limit(cudaLimit limit) {
     return static_cast<std::size_t>(limit) < limits().size() && limit != cudaLimitDevRuntimeSyncDepth;
@@ -53,8 +57,23 @@ cudaError_t CUDARTAPI cudaSetDevice(int device) {
     });
 }
 
-cudaError_t CUDARTAPI cudaSetDeviceFlags(unsigned int) {
-    return api([] { return there_is_a_device() ? cudaSuccess : cudaErrorNoDevice; });
+// How the host waits: it makes no difference here.
+cudaError_t CUDARTAPI cudaSetDeviceFlags(unsigned int flags) {
+    return api([&] {
+        if (!there_is_a_device()) return cudaErrorNoDevice;
+        if ((flags & ~unsigned{cudaDeviceMask}) != 0) return cudaErrorInvalidValue;
+        device_flags = flags;
+        return cudaSuccess;
+    });
+}
+
+cudaError_t CUDARTAPI cudaGetDeviceFlags(unsigned int* flags) {
+    return api([&] {
+        if (!there_is_a_device()) return cudaErrorNoDevice;
+        if (flags == nullptr) return cudaErrorInvalidValue;
+        *flags = device_flags | cudaDeviceMapHost;
+        return cudaSuccess;
+    });
 }
 
 cudaError_t CUDARTAPI cudaDeviceSynchronize() {
@@ -66,6 +85,8 @@ cudaError_t CUDARTAPI cudaDeviceReset() {
         const cudaError_t status = Connection::get().reset();
         forget_handles();
         forget_host_ranges();
+        forget_pools();
+        forget_arrays();
         Registry::get().forget();
         return status;
     });
@@ -96,6 +117,32 @@ cudaError_t CUDARTAPI cudaDeviceGetCacheConfig(cudaFuncCache* config) {
     return device_api([&](Connection&) {
         if (config == nullptr) return cudaErrorInvalidValue;
         *config = cudaFuncCachePreferNone;
+        return cudaSuccess;
+    });
+}
+
+cudaError_t CUDARTAPI cudaDeviceSetSharedMemConfig(cudaSharedMemConfig) {
+    return device_api([](Connection&) { return cudaSuccess; });
+}
+
+cudaError_t CUDARTAPI cudaDeviceGetSharedMemConfig(cudaSharedMemConfig* config) {
+    return device_api([&](Connection&) {
+        if (config == nullptr) return cudaErrorInvalidValue;
+        *config = cudaSharedMemBankSizeFourByte;
+        return cudaSuccess;
+    });
+}
+
+cudaError_t CUDARTAPI cudaCtxResetPersistingL2Cache() {
+    return device_api([](Connection&) { return cudaSuccess; });
+}
+
+cudaError_t CUDARTAPI cudaDeviceGetTexture1DLinearMaxWidth(std::size_t* elements, const cudaChannelFormatDesc* channels,
+                                                           int device) {
+    return device_api([&](Connection&) {
+        if (device != 0) return cudaErrorInvalidDevice;
+        if (elements == nullptr || channels == nullptr) return cudaErrorInvalidValue;
+        *elements = std::size_t{1} << 28;
         return cudaSuccess;
     });
 }

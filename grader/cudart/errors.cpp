@@ -3,6 +3,8 @@
 #include <cstdio>
 #include <utility>
 
+#include "cudart/refused.hpp"
+
 namespace warpgrade::cudart {
 namespace {
 
@@ -18,6 +20,11 @@ cudaError_t remember(cudaError_t status) {
 cudaError_t not_supported(const char* what) {
     std::fprintf(stderr, "warpgrade: not supported on this device: %s\n", what);
     return cudaErrorNotSupported;
+}
+
+int refuse(const char* function, const char* reason) {
+    std::fprintf(stderr, "warpgrade: %s is not supported on this device: %s\n", function, reason);
+    return remember(cudaErrorNotSupported);
 }
 
 }  // namespace warpgrade::cudart

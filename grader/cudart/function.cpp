@@ -119,3 +119,70 @@ cudaError_t CUDARTAPI cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks,
     return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, block_threads, shared_bytes,
                                                                   cudaOccupancyDefault);
 }
+
+// The most dynamic shared memory with which so many blocks still fit a multiprocessor. Fewer bytes never fit less, so
+// the answer is found by halving.
+cudaError_t CUDARTAPI cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, const void* function, int blocks,
+                                                                int block_threads) {
+    return with_kernel(function, [&](Connection& connection, const Kernel& kernel) -> cudaError_t {
+        if (bytes == nullptr || blocks <= 0 || block_threads <= 0) return cudaErrorInvalidValue;
+        const auto fits = [&](std::uint64_t shared, bool& answer) {
+            std::uint32_t resident = 0;
+            Writer request;
+            request.put(kernel.id).put(static_cast<std::uint32_t>(block_threads)).put(shared);
+            const cudaError_t status = connection.call_for(Op::occupancy, request, resident);
+            answer = resident >= static_cast<std::uint32_t>(blocks);
+            return status;
+        };
+        bool answer = false;
+        if (const cudaError_t status = fits(0, answer); status != cudaSuccess) return status;
+        if (!answer) return cudaErrorInvalidValue;
+        std::uint64_t low = 0, high = connection.properties().shared_mem_per_block_optin + 1;
+        while (high - low > 1) {
+            const std::uint64_t middle = low + (high - low) / 2;
+            if (const cudaError_t status = fits(middle, answer); status != cudaSuccess) return status;
+            (answer ? low : high) = middle;
+        }
+        *bytes = low;
+        return cudaSuccess;
+    });
+}
+
+// Without clusters, one that is a single block is all there is.
+cudaError_t CUDARTAPI cudaOccupancyMaxPotentialClusterSize(int* size, const void* function,
+                                                           const cudaLaunchConfig_t* config) {
+    return with_kernel(function, [&](Connection&, const Kernel&) {
+        if (size == nullptr || config == nullptr) return cudaErrorInvalidValue;
+        *size = 1;
+        return cudaSuccess;
+    });
+}
+
+cudaError_t CUDARTAPI cudaFuncGetParamInfo(const void* function, std::size_t index, std::size_t* offset,
+                                           std::size_t* bytes) {
+    return with_kernel(function, [&](Connection&, const Kernel& kernel) {
+        if (offset == nullptr || index >= kernel.info.params.size()) return cudaErrorInvalidValue;
+        *offset = kernel.info.params[index].offset;
+        if (bytes != nullptr) *bytes = kernel.info.params[index].bytes;
+        return cudaSuccess;
+    });
+}
+
+// Shared memory's banks are four bytes wide on every device since Maxwell.
+cudaError_t CUDARTAPI cudaFuncSetSharedMemConfig(const void* function, cudaSharedMemConfig) {
+    return with_kernel(function, [](Connection&, const Kernel&) { return cudaSuccess; });
+}
+
+cudaError_t CUDARTAPI cudaGetFuncBySymbol(cudaFunction_t* handle, const void* function) {
+    return with_kernel(function, [&](Connection&, Kernel& kernel) {
+        if (handle == nullptr) return cudaErrorInvalidValue;
+        *handle = reinterpret_cast<cudaFunction_t>(&kernel);
+        return cudaSuccess;
+    });
+}
+
+cudaError_t CUDARTAPI cudaKernelSetAttributeForDevice(cudaKernel_t kernel, cudaFuncAttribute attribute, int value,
+                                                      int device) {
+    if (device != 0) return remember(cudaErrorInvalidDevice);
+    return cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel), attribute, value);
+}

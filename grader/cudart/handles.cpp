@@ -10,7 +10,8 @@ namespace {
 struct Handles {
     std::unordered_map<cudaStream_t, std::unique_ptr<CUstream_st>> streams;
     std::unordered_map<cudaEvent_t, std::unique_ptr<CUevent_st>> events;
-    std::uint32_t generation = 1;  // of the context; a reset starts the next
+    std::unordered_map<std::uint32_t, StreamAttributes> attributes;  // by the server's number
+    std::uint32_t generation = 1;                                    // of the context; a reset starts the next
 };
 
 Handles& handles() {
@@ -55,6 +56,7 @@ cudaError_t create_stream(cudaStream_t* stream, unsigned flags, int priority) {
     object->priority = std::clamp(priority, greatest_priority, least_priority);
     const cudaError_t status = create_server_stream((flags & cudaStreamNonBlocking) == 0, object->id);
     if (status != cudaSuccess) return status;
+    stream_attributes(object->id).priority = object->priority;
     *stream = object.get();
     handles().streams[*stream] = std::move(object);
     return cudaSuccess;
@@ -64,7 +66,9 @@ cudaError_t destroy_stream(cudaStream_t stream) {
     const CUstream_st* found = find_stream(stream);
     if (found == nullptr) return cudaErrorInvalidResourceHandle;
     const cudaError_t status = Connection::get().call(Op::destroy_stream, Writer().put(found->id));
-    if (status == cudaSuccess) handles().streams.erase(stream);
+    if (status != cudaSuccess) return status;
+    handles().attributes.erase(found->id);
+    handles().streams.erase(stream);
     return status;
 }
 
@@ -72,6 +76,8 @@ CUstream_st* find_stream(cudaStream_t stream) {
     const auto found = handles().streams.find(stream);
     return found == handles().streams.end() ? nullptr : found->second.get();
 }
+
+StreamAttributes& stream_attributes(std::uint32_t id) { return handles().attributes[id]; }
 
 cudaError_t create_event(cudaEvent_t* event, unsigned flags) {
     constexpr unsigned known = cudaEventBlockingSync | cudaEventDisableTiming;  // without events between processes
@@ -96,6 +102,7 @@ cudaError_t destroy_event(cudaEvent_t event) {
 
 void forget_handles() {
     handles().streams.clear();
+    handles().attributes.clear();
     handles().events.clear();
     ++handles().generation;
 }

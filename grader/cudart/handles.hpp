@@ -37,6 +37,14 @@ cudaError_t destroy_stream(cudaStream_t stream);
 // The object behind a handle; null for the default streams and for strangers.
 CUstream_st* find_stream(cudaStream_t stream);
 
+// What cudaStreamSetAttribute said.
+struct StreamAttributes {
+    cudaAccessPolicyWindow window{};
+    cudaSynchronizationPolicy synchronization = cudaSyncPolicyAuto;
+    int priority = least_priority;
+};
+StreamAttributes& stream_attributes(std::uint32_t id);
+
 cudaError_t create_event(cudaEvent_t* event, unsigned flags);
 cudaError_t destroy_event(cudaEvent_t event);
 

@@ -1,6 +1,7 @@
 // Device memory and device variables.
 #include "cudart/errors.hpp"
 #include "cudart/host_memory.hpp"
+#include "cudart/pools.hpp"
 #include "cudart/registry.hpp"
 #include "cudart/transfer.hpp"
 
@@ -40,12 +41,37 @@ cudaError_t CUDARTAPI cudaMallocPitch(void** pointer, std::size_t* pitch, std::s
     });
 }
 
+cudaError_t CUDARTAPI cudaMalloc3D(cudaPitchedPtr* result, cudaExtent extent) {
+    if (result == nullptr) return remember(cudaErrorInvalidValue);
+    std::size_t rows = 0, pitch = 0;
+    void* pointer = nullptr;
+    if (__builtin_mul_overflow(extent.height, extent.depth, &rows)) return remember(cudaErrorMemoryAllocation);
+    const cudaError_t status = cudaMallocPitch(&pointer, &pitch, extent.width, rows);
+    if (status == cudaSuccess) *result = {pointer, pitch, extent.width, extent.height};
+    return status;
+}
+
+// Devices are all one.
+cudaError_t CUDARTAPI cudaMemcpyPeer(void* destination, int destination_device, const void* source, int source_device,
+                                     std::size_t count) {
+    if (destination_device != 0 || source_device != 0) return remember(cudaErrorInvalidDevice);
+    return cudaMemcpy(destination, source, count, cudaMemcpyDeviceToDevice);
+}
+
+cudaError_t CUDARTAPI cudaMemcpyPeerAsync(void* destination, int destination_device, const void* source,
+                                          int source_device, std::size_t count, cudaStream_t stream) {
+    if (destination_device != 0 || source_device != 0) return remember(cudaErrorInvalidDevice);
+    return cudaMemcpyAsync(destination, source, count, cudaMemcpyDeviceToDevice, stream);
+}
+
 // cudaFree(nullptr) does nothing but start the device, for which programs use it.
 cudaError_t CUDARTAPI cudaFree(void* pointer) {
     return device_api([&](Connection& connection) {
         if (pointer == nullptr) return cudaSuccess;
         if (find_host_range(pointer) != nullptr) return free_host_range(pointer, HostRange::Kind::managed);
-        return connection.call(Op::free_memory, Writer().put(address_of(pointer)));
+        const cudaError_t status = connection.call(Op::free_memory, Writer().put(address_of(pointer)));
+        if (status == cudaSuccess) note_free(pointer);
+        return status;
     });
 }
 

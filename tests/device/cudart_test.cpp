@@ -114,7 +114,7 @@ TEST_CASE("the runtime keeps CUDA's promises") {
     const auto [where, run] =
         GENERATE(table<const char*, Runner>({{"fake device", run_on_fake}, {"virtual GPU", run_on_virtual_gpu}}));
     const std::string check = GENERATE("vecadd", "symbol", "reverse", "copies", "errors", "fault", "streams", "queries",
-                                       "threads", "reset", "handles", "launches");
+                                       "threads", "reset", "handles", "launches", "devices");
     const std::string program = GENERATE(WG_RUNTIME_LEGACY, WG_RUNTIME_PER_THREAD);
     CAPTURE(where, check, program);
     const Result result = run(program, check);
@@ -123,9 +123,15 @@ TEST_CASE("the runtime keeps CUDA's promises") {
     CHECK(result.taken.at("internal_error").is_null());
 }
 
+TEST_CASE("attributes agree with each other") {
+    const Result result = run_on_virtual_gpu(WG_RUNTIME_LEGACY, "attributes");
+    CHECK(result.output == "ok\n");
+    CHECK(result.status == 0);
+}
+
 TEST_CASE("memory is shared and shaped as CUDA says") {
-    const std::string check =
-        GENERATE("managed", "managed structures", "managed variables", "advice", "mapped", "registered");
+    const std::string check = GENERATE("managed", "managed structures", "managed variables", "advice", "mapped",
+                                       "registered", "volumes", "arrays", "pools");
     const std::string program = GENERATE(WG_MEMORY_LEGACY, WG_MEMORY_PER_THREAD);
     CAPTURE(check, program);
     const Result result = run_on_virtual_gpu(program, check);

@@ -198,10 +198,148 @@ void check_registered() {
     OK(cudaHostUnregister(in_bss));
 }
 
+template <class T>
+__global__ void add_index(cudaPitchedPtr volume, int width, int height, int depth) {
+    const int x = threadIdx.x, y = threadIdx.y, z = threadIdx.z;
+    if (x >= width || y >= height || z >= depth) return;
+    char* slice = static_cast<char*>(volume.ptr) + z * volume.pitch * height;
+    reinterpret_cast<T*>(slice + y * volume.pitch)[x] += static_cast<T>(100 * z + 10 * y + x);
+}
+
+// A box of 5x3x2 ints inside one of 8x4x3, there and back, shifted.
+void check_volumes() {
+    const cudaExtent whole = make_cudaExtent(8 * sizeof(int), 4, 3);
+    cudaPitchedPtr device;
+    OK(cudaMalloc3D(&device, whole));
+    EXPECT(device.pitch >= 32 && device.pitch % 32 == 0 && device.xsize == 32 && device.ysize == 4);
+    OK(cudaMemset3D(device, 0, whole));
+    add_index<int><<<1, dim3(8, 4, 3)>>>(device, 8, 4, 3);
+    std::vector<int> host(8 * 4 * 3, -1);
+    cudaMemcpy3DParms back{};
+    back.srcPtr = device;
+    back.dstPtr = make_cudaPitchedPtr(host.data(), 32, 8, 4);
+    back.extent = whole;
+    back.kind = cudaMemcpyDeviceToHost;
+    OK(cudaMemcpy3D(&back));
+    for (int z = 0; z < 3; ++z)
+        for (int y = 0; y < 4; ++y)
+            for (int x = 0; x < 8; ++x) EXPECT(host[(z * 4 + y) * 8 + x] == 100 * z + 10 * y + x);
+
+    std::vector<int> box(5 * 3 * 2, -1);
+    cudaMemcpy3DParms part{};
+    part.srcPtr = device;
+    part.srcPos = make_cudaPos(2 * sizeof(int), 1, 1);
+    part.dstPtr = make_cudaPitchedPtr(box.data(), 20, 5, 3);
+    part.extent = make_cudaExtent(5 * sizeof(int), 3, 2);
+    part.kind = cudaMemcpyDeviceToHost;
+    OK(cudaMemcpy3DAsync(&part));
+    OK(cudaDeviceSynchronize());
+    for (int z = 0; z < 2; ++z)
+        for (int y = 0; y < 3; ++y)
+            for (int x = 0; x < 5; ++x)
+                EXPECT(box[(z * 3 + y) * 5 + x] == 100 * (z + 1) + 10 * (y + 1) + x + 2);
+    OK(cudaMemset3D(device, 0xFF, make_cudaExtent(4, 2, 3)));
+    OK(cudaMemcpy3D(&back));
+    EXPECT(host[0] == -1 && host[8] == -1 && host[16] == 20 && host[1] == 1 && host[64] == -1);
+    OK(cudaFree(device.ptr));
+}
+
+void check_arrays() {
+    cudaArray_t array, other;
+    const cudaChannelFormatDesc channels = cudaCreateChannelDesc<float>();
+    OK(cudaMallocArray(&array, &channels, 6, 4));
+    OK(cudaMallocArray(&other, &channels, 6, 4));
+    std::vector<float> in(24), out(24, -1);
+    for (int i = 0; i < 24; ++i) in[i] = i;
+    OK(cudaMemcpy2DToArray(array, 0, 0, in.data(), 24, 24, 4, cudaMemcpyHostToDevice));
+    OK(cudaMemcpy2DFromArray(out.data(), 24, array, 0, 0, 24, 4, cudaMemcpyDeviceToHost));
+    EXPECT(in == out);
+    OK(cudaMemcpy2DArrayToArray(other, 4, 1, array, 0, 0, 8, 2));
+    OK(cudaMemcpy2DFromArray(out.data(), 24, other, 4, 1, 8, 2, cudaMemcpyDeviceToHost));
+    EXPECT(out[0] == 0 && out[1] == 1 && out[6] == 6 && out[7] == 7);
+    EXPECT_ERROR(cudaErrorInvalidValue,
+                 cudaMemcpy2DToArray(array, 4, 0, in.data(), 24, 24, 4, cudaMemcpyHostToDevice));
+    EXPECT_ERROR(cudaErrorInvalidValue,
+                 cudaMemcpy2DToArray(array, 0, 2, in.data(), 24, 24, 3, cudaMemcpyHostToDevice));
+    cudaGetLastError();
+    cudaExtent extent;
+    cudaChannelFormatDesc asked;
+    unsigned flags = 7;
+    OK(cudaArrayGetInfo(&asked, &extent, &flags, array));
+    EXPECT(asked.x == 32 && asked.y == 0 && asked.f == cudaChannelFormatKindFloat);
+    EXPECT(extent.width == 6 && extent.height == 4 && extent.depth == 0 && flags == 0);
+    OK(cudaFreeArray(array));
+    OK(cudaFreeArray(other));
+
+    // Three dimensions, by cudaMemcpy3D: the width counts elements.
+    cudaArray_t volume;
+    OK(cudaMalloc3DArray(&volume, &channels, make_cudaExtent(3, 4, 2)));
+    cudaMemcpy3DParms copy{};
+    copy.srcPtr = make_cudaPitchedPtr(in.data(), 12, 3, 4);
+    copy.dstArray = volume;
+    copy.extent = make_cudaExtent(3, 4, 2);
+    copy.kind = cudaMemcpyHostToDevice;
+    OK(cudaMemcpy3D(&copy));
+    cudaMemcpy3DParms back{};
+    std::vector<float> slice(12, -1);
+    back.srcArray = volume;
+    back.srcPos = make_cudaPos(0, 0, 1);
+    back.dstPtr = make_cudaPitchedPtr(slice.data(), 12, 3, 4);
+    back.extent = make_cudaExtent(3, 4, 1);
+    back.kind = cudaMemcpyDeviceToHost;
+    OK(cudaMemcpy3D(&back));
+    EXPECT(slice[0] == 12 && slice[11] == 23);
+    back.srcPos.z = 2;
+    EXPECT_ERROR(cudaErrorInvalidValue, cudaMemcpy3D(&back));
+    OK(cudaFreeArray(volume));
+}
+
+void check_pools() {
+    cudaStream_t stream;
+    OK(cudaStreamCreate(&stream));
+    cudaMemPool_t standard, current, own;
+    OK(cudaDeviceGetDefaultMemPool(&standard, 0));
+    OK(cudaDeviceGetMemPool(&current, 0));
+    EXPECT(standard == current);
+    std::uint64_t threshold = UINT64_MAX, used = 1;
+    OK(cudaMemPoolSetAttribute(standard, cudaMemPoolAttrReleaseThreshold, &threshold));
+    threshold = 0;
+    OK(cudaMemPoolGetAttribute(standard, cudaMemPoolAttrReleaseThreshold, &threshold));
+    EXPECT(threshold == UINT64_MAX);
+    int* x = nullptr;
+    OK(cudaMallocAsync(&x, 4096, stream));
+    OK(cudaMemsetAsync(x, 0, 4096, stream));
+    add_one<<<4, 256, 0, stream>>>(x, 1024);
+    OK(cudaMemPoolGetAttribute(standard, cudaMemPoolAttrUsedMemCurrent, &used));
+    EXPECT(used == 4096);
+    EXPECT(download(x, 1024)[1023] == 1);
+    OK(cudaFreeAsync(x, stream));
+    OK(cudaStreamSynchronize(stream));
+    OK(cudaMemPoolGetAttribute(standard, cudaMemPoolAttrUsedMemCurrent, &used));
+    EXPECT(used == 0);
+    OK(cudaMemPoolGetAttribute(standard, cudaMemPoolAttrUsedMemHigh, &used));
+    EXPECT(used == 4096);
+    OK(cudaMemPoolTrimTo(standard, 0));
+
+    cudaMemPoolProps properties{};
+    properties.allocType = cudaMemAllocationTypePinned;
+    properties.location = device0;
+    OK(cudaMemPoolCreate(&own, &properties));
+    OK(cudaMallocFromPoolAsync(reinterpret_cast<void**>(&x), 512, own, stream));
+    OK(cudaFreeAsync(x, stream));
+    OK(cudaDeviceSetMemPool(0, own));
+    OK(cudaDeviceGetMemPool(&current, 0));
+    EXPECT(current == own);
+    OK(cudaDeviceSetMemPool(0, standard));
+    OK(cudaMemPoolDestroy(own));
+    OK(cudaStreamDestroy(stream));
+}
+
 int main(int argc, char** argv) {
     return run_check(argc, argv, {
         {"managed", check_managed}, {"managed structures", check_managed_structures},
         {"managed variables", check_managed_variables}, {"advice", check_advice}, {"mapped", check_mapped},
-        {"registered", check_registered},
+        {"registered", check_registered}, {"volumes", check_volumes}, {"arrays", check_arrays},
+        {"pools", check_pools},
     });
 }

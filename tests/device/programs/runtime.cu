@@ -284,6 +284,67 @@ void check_queries() {
     EXPECT(value >= 13000);
 }
 
+// A machine with one device.
+void check_devices() {
+    int value = -1;
+    char bus[32] = "";
+    OK(cudaDeviceCanAccessPeer(&value, 0, 0));
+    EXPECT(value == 0);
+    EXPECT_ERROR(cudaErrorInvalidDevice, cudaDeviceCanAccessPeer(&value, 0, 1));
+    EXPECT_ERROR(cudaErrorInvalidDevice, cudaDeviceEnablePeerAccess(1, 0));
+    OK(cudaDeviceGetPCIBusId(bus, sizeof bus, 0));
+    OK(cudaDeviceGetByPCIBusId(&value, bus));
+    EXPECT(value == 0);
+    cudaDeviceProp wanted{};
+    OK(cudaChooseDevice(&value, &wanted));
+    EXPECT(value == 0);
+    int* x = upload(std::vector<int>{5});
+    int* y = upload(std::vector<int>{6});
+    OK(cudaMemcpyPeer(y, 0, x, 0, sizeof(int)));
+    EXPECT(download(y, 1)[0] == 5);
+    EXPECT_ERROR(cudaErrorInvalidDevice, cudaMemcpyPeer(y, 1, x, 0, sizeof(int)));
+    unsigned flags = 0;
+    OK(cudaGetDeviceFlags(&flags));
+    void* function = &function;
+    cudaDriverEntryPointQueryResult found;
+    OK(cudaGetDriverEntryPointByVersion("cuNoSuchFunction", &function, 13000, cudaEnableDefault, &found));
+    EXPECT(function == nullptr && found == cudaDriverEntryPointSymbolNotFound);
+}
+
+// The structure and the single attributes say the same.
+void check_attributes() {
+    cudaDeviceProp p;
+    OK(cudaGetDeviceProperties(&p, 0));
+    const auto get = [](cudaDeviceAttr which) {
+        int value = -1;
+        OK(cudaDeviceGetAttribute(&value, which, 0));
+        return value;
+    };
+    EXPECT(get(cudaDevAttrMaxThreadsPerMultiProcessor) == p.maxThreadsPerMultiProcessor);
+    EXPECT(get(cudaDevAttrManagedMemory) == p.managedMemory && p.managedMemory == 1);
+    EXPECT(get(cudaDevAttrConcurrentManagedAccess) == p.concurrentManagedAccess);
+    EXPECT(get(cudaDevAttrCanMapHostMemory) == p.canMapHostMemory && p.canMapHostMemory == 1);
+    EXPECT(get(cudaDevAttrMemoryPoolsSupported) == p.memoryPoolsSupported && p.memoryPoolsSupported == 1);
+    EXPECT(get(cudaDevAttrMaxTexture2DWidth) == p.maxTexture2D[0] && p.maxTexture2D[0] >= 65536);
+    EXPECT(get(cudaDevAttrMaxSurface3DDepth) == p.maxSurface3D[2]);
+    EXPECT(get(cudaDevAttrMaxTexture1DLayeredLayers) == p.maxTexture1DLayered[1]);
+    EXPECT(get(cudaDevAttrComputeMode) == cudaComputeModeDefault);
+    EXPECT(get(cudaDevAttrL2CacheSize) == p.l2CacheSize);
+    EXPECT(get(cudaDevAttrMaxPersistingL2CacheSize) == p.persistingL2CacheMaxSize);
+
+    std::size_t shared = 0, offset = 1, bytes = 0;
+    int blocks = 0;
+    OK(cudaOccupancyAvailableDynamicSMemPerBlock(&shared, vecadd, 2, 256));
+    EXPECT(shared > 0 && shared <= p.sharedMemPerMultiprocessor / 2);
+    OK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, vecadd, 256, shared));
+    EXPECT(blocks >= 2);
+    OK(cudaFuncGetParamInfo(reinterpret_cast<const void*>(vecadd), 3, &offset, &bytes));
+    EXPECT(offset == 24 && bytes == 4);
+    cudaFuncAttributes attributes;
+    OK(cudaFuncGetAttributes(&attributes, vecadd));
+    EXPECT(attributes.numRegs > 0 && attributes.sharedSizeBytes == 0 && attributes.binaryVersion >= 70);
+}
+
 void check_printf() {
     say<<<1, 1>>>(7);
     OK(cudaDeviceSynchronize());
@@ -335,6 +396,7 @@ int main(int argc, char** argv) {
         {"errors", check_errors},   {"fault", check_fault},     {"streams", check_streams}, {"queries", check_queries},
         {"printf", check_printf},   {"threads", check_threads}, {"reset", check_reset},     {"nothing", check_nothing},
         {"handles", check_handles}, {"launches", check_launches},
+        {"devices", check_devices}, {"attributes", check_attributes},
     };
     return run_check(argc, argv, checks);
 }
