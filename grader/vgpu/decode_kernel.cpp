@@ -68,10 +68,9 @@ std::vector<const ptx::Function*> functions_with_addresses(const ptx::Module& mo
     return found;
 }
 
-}  // namespace
-
-Code decode_kernel(const ptx::Module& module, const ptx::Function& kernel, const SymbolTable& symbols) {
-    CodeBuilder builder(module, symbols);
+// The kernel and all functions that it can reach.
+void decode_functions(CodeBuilder& builder, const ptx::Function& kernel) {
+    const ptx::Module& module = builder.module;
     // All static shared variables first: the dynamic part begins behind them. Function-scope ones are placed for every
     // function that the kernel may reach; a variable of module scope belongs to each kernel that names it.
     std::vector<bool> used(module.variables.size(), false);
@@ -102,12 +101,33 @@ Code decode_kernel(const ptx::Module& module, const ptx::Function& kernel, const
         if (through_pointer && builder.code.function_at.empty()) {
             for (const ptx::Function* target : functions_with_addresses(module)) {
                 const std::uint32_t index = builder.function(*target);
-                if (const auto place = symbols.find(target->name); place != symbols.end())
+                if (const auto place = builder.symbols.find(target->name); place != builder.symbols.end())
                     builder.code.function_at.emplace(place->second.address, index);
             }
         }
     }
     for (std::uint32_t i = 0; i < builder.queue.size(); ++i) FunctionDecoder(builder, *builder.queue[i], i).decode();
+}
+
+std::vector<std::optional<RegisterPlaces>> place_registers(const CodeBuilder& decoded) {
+    std::vector<std::optional<RegisterPlaces>> places;
+    for (std::size_t i = 0; i < decoded.queue.size(); ++i) {
+        std::vector<std::uint8_t> width;
+        for (const auto& r : decoded.queue[i]->registers)
+            width.push_back(r.type == ptx::Type::Pred ? 0
+                                                      : static_cast<std::uint8_t>(std::max(ptx::size_of(r.type), 2u)));
+        places.push_back(place_registers(decoded.code, decoded.code.functions[i], width, decoded.accesses[i]));
+    }
+    return places;
+}
+
+}  // namespace
+
+Code decode_kernel(const ptx::Module& module, const ptx::Function& kernel, const SymbolTable& symbols) {
+    CodeBuilder first(module, symbols), builder(module, symbols);
+    decode_functions(first, kernel);
+    builder.places = place_registers(first);
+    decode_functions(builder, kernel);
     link_calls(builder);
     builder.code.register_estimate = estimate_registers(kernel);
     builder.code.has_calls = !builder.code.calls.empty();

@@ -82,7 +82,15 @@ void CodeBuilder::place_shared(const ptx::Variable& v) {
 FunctionDecoder::FunctionDecoder(CodeBuilder& b, const ptx::Function& f, std::uint32_t index)
     : builder(b), function(f), index_(index), places_(f.registers.size(), ~Ref{0}) {
     if (builder.parameters.size() <= index_) builder.parameters.resize(index_ + 1);
+    if (builder.accesses.size() <= index_) builder.accesses.resize(index_ + 1);
     place_variables();
+    carry_ = allocate(4, 4);
+    if (index_ >= builder.places.size() || !builder.places[index_]) return;
+    const RegisterPlaces& places = *builder.places[index_];
+    const Ref begin = allocate(places.bytes, 64);
+    for (std::size_t r = 0; r < places_.size(); ++r)
+        if (places.offset[r] != RegisterPlaces::unused) places_[r] = begin + places.offset[r];
+    cleared_bytes_ = begin + places.cleared_bytes;
 }
 
 Ref FunctionDecoder::allocate(std::uint32_t bytes, std::uint32_t align) {
@@ -149,8 +157,9 @@ bool FunctionDecoder::is_predicate(std::uint32_t reg) const {
     return reg < function.registers.size() && function.registers[reg].type == ptx::Type::Pred;
 }
 
-Ref FunctionDecoder::register_place(std::uint32_t reg, std::uint32_t ptx_line) {
+Ref FunctionDecoder::register_place(std::uint32_t reg, std::uint32_t ptx_line, RegisterAccess::Kind access) {
     if (reg >= places_.size()) throw PtxError(ptx_line, "register is not declared");
+    builder.accesses[index_].push_back({static_cast<std::uint32_t>(builder.code.insns.size()), reg, access});
     if (places_[reg] == ~Ref{0}) {
         const unsigned bytes = register_bytes(reg);
         places_[reg] = is_predicate(reg) ? allocate(4, 4) : allocate(bytes * warp_size, 64);
@@ -163,10 +172,7 @@ Ref FunctionDecoder::sink(unsigned) {
     return *sink_;
 }
 
-Ref FunctionDecoder::carry() {
-    if (!carry_) carry_ = allocate(4, 4);
-    return *carry_;
-}
+Ref FunctionDecoder::carry() { return carry_; }
 
 std::optional<ParameterPlace> FunctionDecoder::parameter(const std::string& name) const {
     const auto& parameters = builder.parameters[index_];
@@ -246,7 +252,7 @@ void FunctionDecoder::append(const Insn& out, const ptx::Instruction& in) {
 void FunctionDecoder::apply_guard(const ptx::Instruction& in, Insn& out) {
     if (in.guard == Operand::no_register) return;
     if (!is_predicate(in.guard)) throw PtxError(in.ptx_line, "the guard must be a predicate");
-    out.guard = register_place(in.guard, in.ptx_line);
+    out.guard = register_place(in.guard, in.ptx_line, RegisterAccess::Kind::Read);
     out.guard_negated = in.guard_negated;
     out.has_guard = true;
 }
@@ -319,6 +325,7 @@ void FunctionDecoder::decode() {
     f.first_block = f.entry_block = first_block;
     f.end_block = static_cast<std::uint32_t>(code.blocks.size());
     f.frame_bytes = aligned(std::max(frame_bytes_, 64u), 64);
+    f.cleared_bytes = cleared_bytes_ ? cleared_bytes_ : f.frame_bytes;
     f.local_bytes = local_bytes_;
     const auto slots = [&](const std::vector<ptx::Parameter>& parameters, std::vector<ParameterSlot>& to) {
         for (const auto& p : parameters) {

@@ -8,6 +8,7 @@
 
 #include "vgpu/code.hpp"
 #include "vgpu/opcodes.hpp"
+#include "vgpu/register_places.hpp"
 
 namespace warpgrade::vgpu {
 
@@ -55,6 +56,9 @@ class CodeBuilder {
     std::unordered_map<std::string, std::uint32_t> shared;  // static shared variables: offsets
     std::vector<PendingCall> pending;
     std::vector<std::unordered_map<std::string, ParameterPlace>> parameters;  // by function index
+    std::vector<std::vector<RegisterAccess>> accesses;                        // by function index
+    // By function index, once they are known: a kernel is decoded twice, first to see which registers it needs when.
+    std::vector<std::optional<RegisterPlaces>> places;
 
     Ref constant(std::uint64_t bits, unsigned bytes);
     Ref table(std::span<const Ref> entries);
@@ -71,7 +75,7 @@ class FunctionDecoder {
     const ptx::Function& function;
 
     // For InsnBuilder and the families.
-    Ref register_place(std::uint32_t reg, std::uint32_t ptx_line);
+    Ref register_place(std::uint32_t reg, std::uint32_t ptx_line, RegisterAccess::Kind access);
     [[nodiscard]] unsigned register_bytes(std::uint32_t reg) const;  // 0 for a predicate
     [[nodiscard]] bool is_predicate(std::uint32_t reg) const;
     Ref sink(unsigned bytes);
@@ -97,7 +101,9 @@ class FunctionDecoder {
     std::uint32_t index_;
     std::uint32_t frame_bytes_ = 0, local_bytes_ = 0;
     std::vector<Ref> places_;
-    std::optional<Ref> sink_, carry_;
+    std::optional<Ref> sink_;
+    Ref carry_ = 0;
+    std::uint32_t cleared_bytes_ = 0;  // of the frame: what must be zero at the start
     std::unordered_map<std::string, std::uint32_t> locals_;
     std::vector<bool> leader_;
     std::vector<std::uint32_t> block_of_;  // instruction → block index (where it is a leader)

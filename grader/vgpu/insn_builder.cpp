@@ -82,6 +82,12 @@ InsnBuilder::InsnBuilder(FunctionDecoder& f, const ptx::Instruction& instruction
         if (const Type t = parse_type(m); t != Type::None) types_.push_back(t);
 }
 
+// A guarded instruction leaves the registers of some lanes as they were.
+RegisterAccess::Kind InsnBuilder::written() const {
+    const bool all_lanes = in.guard == Operand::no_register && !skips_lanes_;
+    return all_lanes ? RegisterAccess::Kind::Write : RegisterAccess::Kind::PartialWrite;
+}
+
 bool InsnBuilder::has(std::string_view modifier) const {
     return std::find(in.modifiers.begin(), in.modifiers.end(), modifier) != in.modifiers.end();
 }
@@ -113,7 +119,7 @@ Ref InsnBuilder::destination(const Operand& o, unsigned bytes) {
     if (o.kind != Kind::Register) refuse("the destination must be a register");
     if (function.is_predicate(o.reg) || function.register_bytes(o.reg) != bytes)
         refuse(fmt::format("the destination must be a {}-bit register", 8 * bytes));
-    return function.register_place(o.reg, in.ptx_line);
+    return function.register_place(o.reg, in.ptx_line, written());
 }
 
 Ref InsnBuilder::source(std::size_t index, Type type) { return source(operand(index), type); }
@@ -126,7 +132,7 @@ Ref InsnBuilder::source(const Operand& o, Type type) {
         case Kind::Register:
             if (function.is_predicate(o.reg) || function.register_bytes(o.reg) != bytes)
                 refuse(fmt::format("a source must be a {}-bit register", 8 * bytes));
-            return function.register_place(o.reg, in.ptx_line);
+            return function.register_place(o.reg, in.ptx_line, RegisterAccess::Kind::Read);
         case Kind::Immediate:
             return constant(immediate_bits(o, type), bytes);
         case Kind::Special: {
@@ -158,7 +164,7 @@ Ref InsnBuilder::source(const Operand& o, Type type) {
 Ref InsnBuilder::predicate_destination(const Operand& o) {
     if (o.kind == Kind::None) return sink(4);
     if (o.kind != Kind::Register || !function.is_predicate(o.reg)) refuse("the destination must be a predicate");
-    return function.register_place(o.reg, in.ptx_line);
+    return function.register_place(o.reg, in.ptx_line, written());
 }
 
 Ref InsnBuilder::predicate_source(const Operand& o, bool* negated) {
@@ -166,7 +172,7 @@ Ref InsnBuilder::predicate_source(const Operand& o, bool* negated) {
     if (o.kind == Kind::Immediate) return constant(o.imm ? ~0u : 0u, 4);
     if (o.kind != Kind::Register || !function.is_predicate(o.reg)) refuse("needs a predicate register");
     *negated = o.negated;
-    return function.register_place(o.reg, in.ptx_line);
+    return function.register_place(o.reg, in.ptx_line, RegisterAccess::Kind::Read);
 }
 
 Ref InsnBuilder::constant(std::uint64_t bits, unsigned bytes) { return function.builder.constant(bits, bytes); }
@@ -183,7 +189,7 @@ void InsnBuilder::address(const Operand& o, Space space, std::uint16_t narrow_bi
             if (space == Space::Global || space == Space::Generic) refuse("an address needs a 64-bit register");
             out.aux |= narrow_bit;
         }
-        out.a = function.register_place(o.reg, in.ptx_line);
+        out.a = function.register_place(o.reg, in.ptx_line, RegisterAccess::Kind::Read);
         return;
     }
     std::uint64_t base = o.imm;

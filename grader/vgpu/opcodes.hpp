@@ -10,6 +10,7 @@
 
 #include "vgpu/lanes.hpp"
 #include "vgpu/ptx/ast.hpp"
+#include "vgpu/register_places.hpp"
 
 namespace warpgrade::vgpu {
 
@@ -82,6 +83,9 @@ class InsnBuilder {
     // The address operand of a memory instruction into out.a and out.offset; sets `narrow_bit` of aux for a 32-bit one.
     void address(const ptx::Operand& operand, ptx::Space space, std::uint16_t narrow_bit);
 
+    // The handler does not write every lane that executes it. To be said before destination().
+    void skips_lanes() { skips_lanes_ = true; }
+
     void handlers(Handlers h) {
         out.full = h.full;
         out.masked = h.masked;
@@ -90,7 +94,9 @@ class InsnBuilder {
     [[nodiscard]] std::string text() const;  // "add.s32"
 
   private:
+    [[nodiscard]] RegisterAccess::Kind written() const;
     std::vector<ptx::Type> types_;
+    bool skips_lanes_ = false;
 };
 
 // Dispatch on an integer or float type to a template.

@@ -175,6 +175,7 @@ void run_redux(Warp& w, const Insn& in, std::uint32_t mask) {
 template <class Op>
 void decode_redux(InsnBuilder& b) {
     b.expect_operands(3, 3);
+    b.skips_lanes();  // if it names none of those that execute it
     b.out.d = b.destination(0, 4);
     b.out.a = b.source(1, ptx::Type::B32);
     collective(b, 2, 4, b.type() == ptx::Type::S32 ? run_redux<Op, std::int32_t> : run_redux<Op, std::uint32_t>);
