@@ -90,7 +90,6 @@ FunctionDecoder::FunctionDecoder(CodeBuilder& b, const ptx::Function& f, std::ui
     const Ref begin = allocate(places.bytes, 64);
     for (std::size_t r = 0; r < places_.size(); ++r)
         if (places.offset[r] != RegisterPlaces::unused) places_[r] = begin + places.offset[r];
-    cleared_bytes_ = begin + places.cleared_bytes;
 }
 
 Ref FunctionDecoder::allocate(std::uint32_t bytes, std::uint32_t align) {
@@ -325,7 +324,6 @@ void FunctionDecoder::decode() {
     f.first_block = f.entry_block = first_block;
     f.end_block = static_cast<std::uint32_t>(code.blocks.size());
     f.frame_bytes = aligned(std::max(frame_bytes_, 64u), 64);
-    f.cleared_bytes = cleared_bytes_ ? cleared_bytes_ : f.frame_bytes;
     f.local_bytes = local_bytes_;
     const auto slots = [&](const std::vector<ptx::Parameter>& parameters, std::vector<ParameterSlot>& to) {
         for (const auto& p : parameters) {

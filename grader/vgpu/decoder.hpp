@@ -103,7 +103,6 @@ class FunctionDecoder {
     std::vector<Ref> places_;
     std::optional<Ref> sink_;
     Ref carry_ = 0;
-    std::uint32_t cleared_bytes_ = 0;  // of the frame: what must be zero at the start
     std::unordered_map<std::string, std::uint32_t> locals_;
     std::vector<bool> leader_;
     std::vector<std::uint32_t> block_of_;  // instruction → block index (where it is a leader)

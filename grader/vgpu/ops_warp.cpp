@@ -9,39 +9,24 @@ namespace {
 enum Shuffle : std::uint16_t { Up = 0, Down = 1, Butterfly = 2, Index = 3 };
 
 // shfl.sync d|p, a, b, c: c holds a clamp value and a segment mask (bits 8–12).
+template <Shuffle Kind>
 void run_shfl(Warp& w, const Insn& in, std::uint32_t mask) {
-    std::uint32_t source[warp_size];
+    alignas(64) std::uint32_t source[warp_size], from[warp_size];
     std::memcpy(source, operand<std::uint32_t>(w, in.a), sizeof source);
-    auto* d = operand<std::uint32_t>(w, in.d);
     const auto *b = operand<std::uint32_t>(w, in.b), *c = operand<std::uint32_t>(w, in.c);
-    std::uint32_t in_range = 0;
-    for_active(mask, [&](unsigned lane) {
+    const std::uint32_t in_range = ballot([&](unsigned lane) {
         const std::uint32_t bval = b[lane] & 31, cval = c[lane] & 31, segment = (c[lane] >> 8) & 31;
         const std::uint32_t highest = (lane & segment) | (cval & ~segment), lowest = lane & segment;
-        std::uint32_t j = 0;
-        bool ok = false;
-        switch (in.aux & 3) {
-            case Up:
-                j = lane - bval;
-                ok = static_cast<std::int32_t>(j) >= static_cast<std::int32_t>(highest);
-                break;
-            case Down:
-                j = lane + bval;
-                ok = j <= highest;
-                break;
-            case Butterfly:
-                j = lane ^ bval;
-                ok = j <= highest;
-                break;
-            default:
-                j = lowest | (bval & ~segment);
-                ok = j <= highest;
-                break;
-        }
-        if (!ok) j = lane;
-        in_range |= std::uint32_t{ok} << lane;
-        d[lane] = source[j & 31];
+        const std::uint32_t j = Kind == Up          ? lane - bval
+                                : Kind == Down      ? lane + bval
+                                : Kind == Butterfly ? lane ^ bval
+                                                    : lowest | (bval & ~segment);
+        const auto distance = static_cast<std::int32_t>(j), bound = static_cast<std::int32_t>(highest);
+        const bool ok = Kind == Up ? distance >= bound : distance <= bound;
+        from[lane] = (ok ? j : lane) & 31;
+        return ok;
     });
+    for_lanes<false>(operand<std::uint32_t>(w, in.d), mask, [&](unsigned lane) { return source[from[lane]]; });
     std::uint32_t& p = predicate(w, in.e);
     p = (p & ~mask) | (in_range & mask);
 }
@@ -68,8 +53,7 @@ void decode_shfl(InsnBuilder& b) {
     b.out.a = b.source(1, ptx::Type::B32);
     b.out.b = b.source(2, ptx::Type::B32);
     b.out.c = b.source(3, ptx::Type::B32);
-    b.out.aux = Kind;
-    collective(b, 4, 4, run_shfl);
+    collective(b, 4, 4, run_shfl<Kind>);
 }
 
 enum Vote : std::uint16_t { All = 0, Any = 1, Uniform = 2, Ballot = 3 };

@@ -54,7 +54,6 @@ class Liveness {
         return true;
     }
 
-    [[nodiscard]] bool live_in(std::uint32_t block, std::uint32_t reg) const { return test(in_, block, reg); }
     template <class F>
     void for_live_in(std::uint32_t block, F&& f) const {
         for_each(in_, block, f);
@@ -132,7 +131,6 @@ class Liveness {
 struct Interval {
     std::uint32_t reg = 0;
     std::uint32_t begin = ~0u, end = 0;
-    bool cleared = false;
     void include(std::uint32_t insn) {
         begin = std::min(begin, insn);
         end = std::max(end, insn);
@@ -149,7 +147,6 @@ RegisterPlaces scan(std::vector<Interval> intervals, std::span<const std::uint8_
     RegisterPlaces places;
     places.offset.assign(width.size(), RegisterPlaces::unused);
     std::sort(intervals.begin(), intervals.end(), [](const Interval& a, const Interval& b) {
-        if (a.cleared != b.cleared) return a.cleared;
         return a.begin != b.begin ? a.begin < b.begin : a.reg < b.reg;
     });
     std::map<std::uint32_t, std::vector<std::uint32_t>> free;  // by size
@@ -171,7 +168,6 @@ RegisterPlaces scan(std::vector<Interval> intervals, std::span<const std::uint8_
             places.offset[i.reg] = candidates.back();
             candidates.pop_back();
         }
-        if (i.cleared) places.cleared_bytes = places.bytes;
         busy.emplace(i.end, i);
     }
     return places;
@@ -205,7 +201,6 @@ std::optional<RegisterPlaces> place_registers(const Code& code, const FunctionCo
         liveness.for_live_in(b, [&](std::uint32_t r) { intervals[r].include(block.begin); });
         liveness.for_live_out(b, [&](std::uint32_t r) { intervals[r].include(last); });
     }
-    for (Interval& i : intervals) i.cleared = liveness.block_count() > 0 && liveness.live_in(0, i.reg);
     std::erase_if(intervals, [](const Interval& i) { return i.begin > i.end; });
     return scan(std::move(intervals), width);
 }

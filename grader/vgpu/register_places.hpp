@@ -27,8 +27,6 @@ struct RegisterPlaces {
     static constexpr std::uint32_t unused = ~0u;
     std::vector<std::uint32_t> offset;  // by register: bytes from the beginning of the registers
     std::uint32_t bytes = 0;
-    // The places of registers that may be read before they are written come first: these must hold zeros at the start.
-    std::uint32_t cleared_bytes = 0;
 };
 
 // `width` by register: bytes of one lane, 0 for a predicate. Nothing when the function is too large to analyse.
