@@ -96,6 +96,7 @@ struct MemoryStats {
     std::uint64_t requests = 0;
     std::uint64_t sectors_or_wavefronts = 0;
     std::uint64_t conflicts = 0;
+    std::uint64_t l1_hits = 0;  // sectors
     void add(std::uint64_t units, std::uint64_t conflicting = 0) {
         ++requests;
         sectors_or_wavefronts += units;

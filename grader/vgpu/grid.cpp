@@ -103,6 +103,7 @@ void Grid::start_block(Executor& e, BlockState& block, std::uint64_t linear) con
     if (const std::uint32_t own = code.functions[0].local_bytes)  // a called function's part is filled at its call
         for (std::size_t lane = 0; lane < std::size_t{warps} * warp_size; ++lane)
             std::memset(block.local.data() + lane * local_stride, fresh_pattern, own);
+    block.l1.begin_block(limits.l1_bytes, warps, e.memory);
     block.live_threads = threads;
     block.barriers.fill(Barrier{});
     block.warps_done = 0;
@@ -210,6 +211,7 @@ void Grid::run_in_turns(Executor& e, std::uint64_t resident) {
             fault_ = describe(fault, block);
             return true;
         }
+        finish_block(block);
         if (!charge(e))
             fault_ = LaunchFault{
                 device::error::launch_timeout,
@@ -256,6 +258,7 @@ bool Grid::run_parallel() {
                 while (!run_block(e, block)) {
                 }
                 if (!charge(e)) throw RunSerially{};
+                finish_block(block);
             }
         } catch (const TrackReads& request) {
             const std::lock_guard lock(mutex_);
@@ -285,12 +288,14 @@ void Grid::roll_back() {
     for (const auto& t : tracks_) t->restore();
     tracks_.clear();
     clear_touched();
+    caches_.emplace(limits.l2_bytes, code.stat_kinds.size());
     instructions_ = 0;
     stop_ = false;
 }
 
 std::optional<LaunchFault> Grid::run() {
     clear_touched();
+    caches_.emplace(limits.l2_bytes, code.stat_kinds.size());
     const bool may_run_parallel = limits.threads > 1 && !code.synchronises_globally && config.grid.count() > 1 &&
                                   config.grid.count() * config.block.count() >= smallest_parallel_grid;
     while (may_run_parallel && !ran_parallel) {

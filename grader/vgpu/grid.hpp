@@ -42,6 +42,7 @@ struct LaunchLimits {
     std::uint32_t shared_bytes = 0;     // static and dynamic, of one block
     std::uint32_t dynamic_shared_bytes = 0;
     std::uint32_t multiprocessors = 1;
+    std::uint64_t l1_bytes = 0, l2_bytes = 0;  // a block's share of L1, and all of L2; see caches.hpp
 };
 
 // What went wrong in a launch, located.
@@ -98,10 +99,12 @@ class Grid {
     void collect(const std::vector<Executor>& executors);
     LaunchTrack& track(Allocation& allocation);
     void start_block(Executor& executor, BlockState& block, std::uint64_t linear) const;
+    void finish_block(BlockState& block) { caches_->finish_block(block.linear, block.l1); }
     [[nodiscard]] LaunchFault describe(const Fault& fault, const BlockState& block) const;
 
     std::span<const std::byte> params_;
     GlobalMemory& memory_;
+    std::optional<CacheReplay> caches_;
     std::vector<Executor> executors_;
     std::atomic<std::uint64_t> instructions_{0};
     std::atomic<bool> stop_{false};

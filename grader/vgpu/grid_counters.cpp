@@ -4,6 +4,17 @@
 #include "vgpu/grid.hpp"
 
 namespace warpgrade::vgpu {
+namespace {
+
+void add_cache(device::Counters& c, const CacheStats& stats) {
+    c.l2_read_sectors += stats.l2_reads;
+    c.l2_read_hits += stats.l2_read_hits;
+    c.l2_write_sectors += stats.l2_writes;
+    c.dram_read_sectors += stats.dram_reads;
+    c.dram_write_sectors += stats.dram_writes;
+}
+
+}  // namespace
 
 void Grid::collect(const std::vector<Executor>& executors) {
     std::map<std::pair<std::string, std::uint32_t>, device::Counters> by_line;
@@ -49,6 +60,7 @@ void Grid::collect(const std::vector<Executor>& executors) {
             total.requests += e.memory[s].requests;
             total.sectors_or_wavefronts += e.memory[s].sectors_or_wavefronts;
             total.conflicts += e.memory[s].conflicts;
+            total.l1_hits += e.memory[s].l1_hits;
         }
         if (!total.requests) continue;
         add(code.stat_insns[s], [&](device::Counters& c) {
@@ -72,10 +84,13 @@ void Grid::collect(const std::vector<Executor>& executors) {
                 case StatKind::None:
                     break;
             }
+            c.global_load_l1_hits += total.l1_hits;
+            add_cache(c, caches_->stats()[s]);
             if (code.stat_kinds[s] == StatKind::SharedLoad) c.shared_load_bank_conflicts += total.conflicts;
             if (code.stat_kinds[s] == StatKind::SharedStore) c.shared_store_bank_conflicts += total.conflicts;
         });
     }
+    add_cache(counters, caches_->lost());
     std::uint64_t blocks = 0;
     const std::uint32_t entry = code.functions[0].entry_block;
     const std::uint64_t warps_a_block = (config.block.count() + warp_size - 1) / warp_size;

@@ -8,9 +8,10 @@ namespace {
 
 using ptx::Space;
 // aux: bits 0–2 the number of elements, bit 3: counts as synchronisation (volatile, acquire …), bit 4: 32-bit address,
-// bit 5: one four-byte element to or from a 32-bit register.
+// bit 5: one four-byte element to or from a 32-bit register, bit 6: past L1, bit 7: of constants, which have a cache of
+// their own.
 namespace form {
-constexpr std::uint16_t elements = 7, synchronises = 8, address32 = 16, word = 32;
+constexpr std::uint16_t elements = 7, synchronises = 8, address32 = 16, word = 32, past_l1 = 64, constant = 128;
 }
 
 // Moves the elements of one access between registers and memory: origin + address is each lane's place.
@@ -56,12 +57,23 @@ void move_local(Warp& w, const Insn& in, const Pattern& p, std::uint64_t first, 
     move(w, in, host_place(w.local, first), lanes);
 }
 
+// For the caches: an access to global memory at the addresses of `x`, `base` further on.
+template <Op O>
+void note_caches(Warp& w, const Insn& in, std::uint32_t slot, const Access& x, std::uint64_t base, unsigned bytes) {
+    if (in.aux & form::constant) return;
+    w.block->l1.access(w.index, x, base, bytes, slot,
+                       O == Op::Store           ? LineRequest::Kind::Write
+                       : in.aux & form::past_l1 ? LineRequest::Kind::ReadPastL1
+                                                : LineRequest::Kind::Read);
+}
+
 template <Op O, Space S>
 void perform(Warp& w, const Insn& in, std::uint32_t slot, const Access& x, unsigned bytes, Mover move) {
     const auto body = [&](std::byte* origin, const Access& part) { move(w, in, origin, part); };
     if constexpr (S == Space::Global) {
         resolve_global<O>(w, in, slot, x, bytes, body);
         count(w, slot, x.sectors(bytes));
+        note_caches<O>(w, in, slot, x, 0, bytes);
     } else if constexpr (S == Space::Shared) {
         resolve_shared<O>(w, in, x, bytes, body);
         const auto waves = x.wavefronts(bytes);
@@ -103,6 +115,7 @@ bool access_as_before(Warp& w, const Insn& in, Pattern& p, std::uint64_t first, 
         else
             move(w, in, origin, p);
         site.add(p.sectors_at(first));
+        note_caches<O>(w, in, in.stat, p, first, p.bytes);
     }
     return true;
 }
@@ -314,6 +327,8 @@ void decode_access(InsnBuilder& b) {
     if (space == Space::Const && O == Op::Store) b.refuse("constant memory is read-only");
     const bool ordered = b.has("volatile") || b.has("acquire") || b.has("release") || b.has("relaxed") || b.has("mmio");
     if (ordered) b.out.aux |= form::synchronises;
+    if (ordered || b.has("cg") || b.has("cv")) b.out.aux |= form::past_l1;
+    if (space == Space::Const) b.out.aux |= form::constant;
     // Volatile accesses of shared memory are how old warp-synchronous code is written; they order nothing across
     // blocks.
     if (ordered && space != Space::Shared && space != Space::Local) b.function.synchronises_globally();

@@ -219,6 +219,11 @@ void VirtualGpu::launch(device::FunctionId id, const device::LaunchConfig& confi
     limits.shared_bytes = config.dynamic_shared_bytes
                               ? (info.static_shared_bytes + 15) / 16 * 16 + limits.dynamic_shared_bytes
                               : info.static_shared_bytes;
+    const std::uint64_t blocks_each =
+        (config.grid.count() + limits.multiprocessors - 1) / std::max(limits.multiprocessors, 1u);
+    limits.l1_bytes = l1_share(profile_.properties.l1_cache_bytes, limits.shared_bytes,
+                               std::min<std::uint64_t>(fit.blocks_per_multiprocessor, blocks_each));
+    limits.l2_bytes = profile_.properties.l2_cache_bytes;
     Grid grid(kernel.code, loaded(f.module).ptx(), config, limits, params, memory_);
     const auto fault = grid.run();
     device::LaunchRecord record;

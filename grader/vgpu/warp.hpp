@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "vgpu/caches.hpp"
 #include "vgpu/code.hpp"
 #include "vgpu/memory.hpp"
 #include "vgpu/site.hpp"
@@ -91,6 +92,7 @@ struct BlockState {
     std::uint32_t warps_done = 0;
     AlignedBytes storage;  // registers, specials and shared memory
     HostPages local;       // of all warps
+    BlockL1 l1;
 };
 
 // What one host thread needs to execute blocks of a launch; counters are summed over executors afterwards.

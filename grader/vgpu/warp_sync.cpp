@@ -66,6 +66,7 @@ void WarpRunner::complete(std::uint32_t id) {
     Barrier& barrier = block.barriers[id];
     const std::uint32_t expected = barrier.expected ? barrier.expected : block.live_threads;
     if (barrier.arrived == 0 || barrier.arrived < expected) return;
+    block.l1.meet();
     for (Warp& other : block.warps)
         for (Split& s : other.splits) {
             if (s.state != Split::State::AtBarrier || s.barrier != id) continue;

@@ -117,9 +117,13 @@ def _facts(kernel: Kernel) -> Iterable[tuple[str, str]]:
 
 
 def _cache_facts(c: Counters) -> Iterable[tuple[str, str]]:
-    for title, lookups, hits in (("L1 cache", "l1_lookups", "l1_hits"), ("L2 cache", "l2_lookups", "l2_hits")):
-        if sectors := c.get(lookups, 0):
-            yield title, f"{sectors:,} sectors, {_percent(c.get(hits, 0) / sectors)} hits"
+    if sectors := c.get("global_load_sectors", 0):
+        yield "L1 cache", f"{_percent(c.get('global_load_l1_hits', 0) / sectors)} of the sectors of global loads hit"
+    if sectors := c.get("l2_read_sectors", 0):
+        yield "L2 cache", f"{sectors:,} sectors read, {_percent(c.get('l2_read_hits', 0) / sectors)} hits"
+    read, written = (32 * c.get(f"dram_{way}_sectors", 0) for way in ("read", "write"))
+    if read or written:
+        yield "device memory", f"{_bytes(read)} read, {_bytes(written)} written back"
 
 
 def _by_line(kernels: list[Kernel], file: str, width: int) -> Table:
