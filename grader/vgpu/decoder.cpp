@@ -259,7 +259,7 @@ void FunctionDecoder::apply_guard(const ptx::Instruction& in, Insn& out) {
 void FunctionDecoder::decode_instruction(const ptx::Instruction& in) {
     InsnBuilder b(*this, in);
     const OpcodeRow* row = find_opcode(in);
-    if (!row) throw PtxError(in.ptx_line, fmt::format("'{}' is not supported by the virtual GPU", b.text()));
+    if (!row) throw PtxError(in.ptx_line, explain_refusal(in, b.text()));
     row->decode(b);
     apply_guard(in, b.out);
     if (b.out.has_guard) {

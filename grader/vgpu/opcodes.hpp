@@ -46,6 +46,15 @@ std::span<const OpcodeFamily> opcode_families();
 // The row for an instruction, or nullptr.
 const OpcodeRow* find_opcode(const ptx::Instruction& instruction);
 
+// PTX that has no row, with the reason. `required`: modifiers, as in an OpcodeRow.
+struct RefusedOpcode {
+    std::string_view mnemonic, required;
+    const char* reason;
+};
+std::vector<RefusedOpcode> refused_opcodes();
+// The message for an instruction without a row; `text` is how it reads.
+std::string explain_refusal(const ptx::Instruction& instruction, const std::string& text);
+
 ptx::Type parse_type(std::string_view modifier);  // Type::None if it is no type
 
 class FunctionDecoder;

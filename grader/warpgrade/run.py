@@ -31,7 +31,7 @@ _HINTS = (
     (re.compile(r"^(cufft|curand|cusolver|cusparse|cudnn|nppi?)"),
      "NVIDIA's closed libraries are not there: the virtual GPU runs kernels that nvcc compiles from source"),
     (re.compile(r"^cu[A-Z]"), "the driver API (cu…) is not there; use the runtime API (cuda…)"),
-    (re.compile(r"^_*cuda"), "Warpgrade's CUDA runtime does not have this function yet: see docs/cuda-api.md"),
+    (re.compile(r"^_*cuda"), "Warpgrade's CUDA runtime does not have this function yet: see docs/supported.md"),
 )  # fmt: skip
 
 

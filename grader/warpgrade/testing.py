@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -21,6 +22,7 @@ from warpgrade.paths import Layout
 
 _CXX_SUFFIXES = {".cpp", ".hpp", ".h"}
 _CXX_FOLDERS = ("grader", "labs", "tests")
+_FUZZ_SECONDS = 60
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,7 @@ def run(layout: Layout, *, quick: bool) -> int:
         Step("starters", _starters),
         Step("clang-tidy", _clang_tidy, slow=True),
         Step("ctest", _ctest),
+        Step("fuzzing", _fuzz, slow=True),
         Step("pytest", _pytest_quick if quick else _pytest),
     ]
     outcome: list[tuple[str, bool, float]] = []
@@ -159,6 +162,34 @@ def _digest_of_what_all_depend_on(layout: Layout) -> bytes:
 def _ctest(layout: Layout) -> bool:
     jobs = str(len(os.sched_getaffinity(0)))
     return _call(layout, ["ctest", "--preset", "dev", "--no-tests=error", "-j", jobs])
+
+
+def _fuzz(layout: Layout) -> bool:
+    """Run each fuzz target for a minute, from the same start every time; what it finds is kept beside the logs."""
+
+    def run(name: str) -> bool:
+        home = layout.root / "tests" / "fuzz"
+        folder = layout.logs / f"fuzz-{name}"
+        corpus = layout.state / "fuzz" / name
+        for path in (folder, corpus):
+            path.mkdir(parents=True, exist_ok=True)
+        dictionary = home / f"{name}.dict"
+        seeds = [home / "found" / name, layout.root / "tests" / "vgpu" / name]
+        done = subprocess.run(
+            [str(layout.root / "build" / "fuzz" / "bin" / f"fuzz-{name}"), "-seed=1", "-timeout=20", "-rss_limit_mb=4096",
+             f"-max_total_time={_FUZZ_SECONDS}", "-print_final_stats=1", f"-artifact_prefix={folder}/",
+             *([f"-dict={dictionary}"] if dictionary.exists() else []),
+             str(corpus), *(str(path) for path in seeds if path.is_dir())],
+            cwd=layout.root, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL,
+        )  # fmt: skip
+        executed = re.search(r"number_of_executed_units: (\d+)", done.stderr)
+        click.echo(f"fuzz-{name}: {executed[1] if executed else 'no'} inputs, status {done.returncode}")
+        if done.returncode != 0:
+            click.echo(done.stderr[-4000:])
+        return done.returncode == 0
+
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        return all(list(pool.map(run, ("ptx", "fatbin", "protocol"))))
 
 
 def _pytest(layout: Layout) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -30,3 +31,12 @@ def test_all_guides_are_named_in_the_readme() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     for guide in (ROOT / "docs").glob("*.md"):
         assert f"docs/{guide.name}" in readme
+
+
+@pytest.mark.labs
+def test_the_page_of_what_is_supported_is_that_of_the_tables() -> None:
+    program = find_layout().program("warpgrade-reference")
+    page = subprocess.run([str(program)], capture_output=True, check=True, text=True).stdout
+    assert page == (ROOT / "docs" / "supported.md").read_text(encoding="utf-8"), (
+        "docs/supported.md is not that of the code; make it anew: build/release/bin/warpgrade-reference > docs/supported.md"
+    )

@@ -1,0 +1,39 @@
+// A worker's frames, as they come from its socket, to a session on a virtual GPU. The input is a sequence of frames:
+// operation, size (two bytes), payload; headers are made valid, since a wrong one only ends the connection.
+#include <cstring>
+
+#include "device/session.hpp"
+#include "vgpu/virtual_gpu.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    using namespace warpgrade;
+    namespace wire = device::wire;
+    const auto gpu = vgpu::make_virtual_gpu("h100:1", {1, 3000, 64 << 20});
+    device::Journal journal;
+    device::Timeline timeline(device::HostCosts::of(gpu->properties()));
+    device::Session session(*gpu, timeline, journal);
+    auto input = std::as_bytes(std::span(data, size));
+    std::uint32_t sequence = 0;
+    try {
+        while (input.size() >= 3) {
+            wire::Header header;
+            header.op = static_cast<wire::Op>(std::to_integer<unsigned>(input[0]));
+            const std::size_t wanted = std::to_integer<std::size_t>(input[1]) | std::to_integer<std::size_t>(input[2])
+                                                                                    << 8;
+            input = input.subspan(3);
+            const auto payload = input.first(std::min(wanted, input.size()));
+            input = input.subspan(payload.size());
+            // Pieces of a transfer carry the number of the request that they belong to.
+            header.sequence = header.op == wire::Op::data ? sequence : ++sequence;
+            header.size = static_cast<std::uint32_t>(payload.size());
+            session.handle(wire::parse_header(std::as_bytes(std::span(&header, 1)).first<sizeof header>()), payload);
+            for (int pieces = 0; !session.output().empty() && pieces < 64; ++pieces) {
+                session.output().clear();
+                session.refill();
+            }
+            if (!session.output().empty()) return 0;  // a read of much memory
+        }
+    } catch (const wire::ProtocolError&) {  // the connection would be closed
+    }
+    return 0;
+}
