@@ -16,8 +16,9 @@ struct Wrapper {
     std::uint32_t magic;
     std::uint32_t version;
     const std::byte* data;
-    const void* files;
+    const void* const* files;  // version 2: the fatbinaries of the linked files, then null
 };
+constexpr std::uint32_t linked_version = 2;
 
 struct ContainerHeader {
     std::uint32_t magic;
@@ -25,6 +26,13 @@ struct ContainerHeader {
     std::uint16_t header_bytes;
     std::uint64_t body_bytes;
 };
+
+void add_image(Module& module, const void* data) {
+    ContainerHeader header;
+    std::memcpy(&header, data, sizeof header);
+    if (header.magic == container_magic)
+        module.images.emplace_back(static_cast<const std::byte*>(data), header.header_bytes + header.body_bytes);
+}
 
 }  // namespace
 
@@ -37,12 +45,9 @@ Module* Registry::add_module(const void* pointer) {
     auto module = std::make_unique<Module>();
     const auto* wrapper = static_cast<const Wrapper*>(pointer);
     if (wrapper != nullptr && wrapper->magic == wrapper_magic && wrapper->data != nullptr) {
-        ContainerHeader header;
-        std::memcpy(&header, wrapper->data, sizeof header);
-        if (header.magic == container_magic) {
-            module->image = wrapper->data;
-            module->bytes = header.header_bytes + header.body_bytes;
-        }
+        add_image(*module, wrapper->data);
+        if (wrapper->version == linked_version && wrapper->files != nullptr)
+            for (const void* const* file = wrapper->files; *file != nullptr; ++file) add_image(*module, *file);
     }
     Module* key = module.get();
     modules_[key] = std::move(module);
@@ -91,10 +96,16 @@ cudaError_t Registry::load(Module& module) {
     if (module.loaded) return module.load_status;
     if (const cudaError_t status = Connection::get().ready(); status != cudaSuccess) return status;
     module.loaded = true;
-    if (module.image == nullptr)
+    if (module.images.empty()) {
         module.load_status = cudaErrorInvalidKernelImage;
-    else
-        module.load_status = Connection::get().load_module(module.image, module.bytes, module.id);
+    } else if (module.images.size() == 1) {
+        module.load_status =
+            Connection::get().load_module(module.images.front().data(), module.images.front().size(), module.id);
+    } else {
+        std::vector<std::byte> joined;
+        for (const auto& image : module.images) joined.insert(joined.end(), image.begin(), image.end());
+        module.load_status = Connection::get().load_module(joined.data(), joined.size(), module.id);
+    }
     if (module.load_status == cudaSuccess) module.load_status = map_managed_variables(module);
     return module.load_status;
 }

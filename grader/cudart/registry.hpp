@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <unordered_map>
 
@@ -12,9 +13,8 @@ namespace warpgrade::cudart {
 
 // The device code of one translation unit.
 struct Module {
-    const std::byte* image = nullptr;
-    std::size_t bytes = 0;
-    bool linked = false;  // its code is in several containers: see registry.cpp
+    // Its fatbinaries: one, or what nvlink made of several files followed by each file's own, for their PTX.
+    std::vector<std::span<const std::byte>> images;
     bool loaded = false;
     cudaError_t load_status = cudaSuccess;
     std::uint32_t id = 0;

@@ -156,6 +156,18 @@ std::vector<FatbinEntry> read_fatbin(std::span<const std::byte> image) {
     return entries;
 }
 
+std::vector<std::span<const std::byte>> split_fatbins(std::span<const std::byte> image) {
+    std::vector<Bytes> result;
+    while (is_fatbin(image)) {
+        const std::uint64_t header = load<std::uint16_t>(image, container::header_size);
+        if (header < container::header_bytes) throw FatbinError("the fatbinary's header is malformed");
+        const Bytes content = slice(image, header, load<std::uint64_t>(image, container::content_size));
+        result.push_back(image.first(header + content.size()));
+        image = image.subspan(header + content.size());
+    }
+    return result;
+}
+
 const FatbinEntry* choose_ptx(const std::vector<FatbinEntry>& entries, int compute_capability) {
     if (const FatbinEntry* found = choose(entries, FatbinEntry::Kind::Ptx, compute_capability)) return found;
     const std::string device = std::to_string(compute_capability);

@@ -38,6 +38,10 @@ bool is_fatbin(std::span<const std::byte> image);
 // are ignored.
 std::vector<FatbinEntry> read_fatbin(std::span<const std::byte> image);
 
+// The containers that stand one after the other in an image: more than one when files were compiled separately and
+// linked, first what nvlink made of them, then each file's own.
+std::vector<std::span<const std::byte>> split_fatbins(std::span<const std::byte> image);
+
 // The PTX that a device of this compute capability (90) would compile: of the highest architecture up to its own, a
 // plain one before an architecture-specific one. Throws when kernels are there, but no such PTX, and says what to
 // compile with. Null when the container holds no code at all: every executable registers such an empty module.

@@ -11,6 +11,7 @@ add_library(wg_ptx STATIC
   ${CMAKE_CURRENT_LIST_DIR}/ptx/declaration_parser.cpp
   ${CMAKE_CURRENT_LIST_DIR}/ptx/function_parser.cpp
   ${CMAKE_CURRENT_LIST_DIR}/ptx/lexer.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/ptx/link.cpp
   ${CMAKE_CURRENT_LIST_DIR}/ptx/module_parser.cpp
   ${CMAKE_CURRENT_LIST_DIR}/ptx/names.cpp
   ${CMAKE_CURRENT_LIST_DIR}/ptx/operand_parser.cpp

@@ -9,6 +9,7 @@
 
 #include "device/address_space.hpp"
 #include "vgpu/fatbin.hpp"
+#include "vgpu/ptx/link.hpp"
 #include "vgpu/ptx/parser.hpp"
 
 namespace warpgrade::vgpu {
@@ -26,11 +27,20 @@ ptx::Module parse_image(std::span<const std::byte> image, int compute_capability
             const std::string_view text(reinterpret_cast<const char*>(image.data()), image.size());
             return ptx::parse(text.substr(0, text.find('\0')));
         }
-        const auto entries = read_fatbin(image);
-        const FatbinEntry* entry = choose_ptx(entries, compute_capability);
-        if (!entry) return {};
+        const auto containers = split_fatbins(image);
+        const auto entries = read_fatbin(containers.front());
         if (const FatbinEntry* cubin = choose_cubin(entries, compute_capability)) *resources = read_cubin(cubin->data);
-        return ptx::parse(entry->text());
+        if (containers.size() == 1) {
+            const FatbinEntry* entry = choose_ptx(entries, compute_capability);
+            return entry ? ptx::parse(entry->text()) : ptx::Module{};
+        }
+        std::vector<ptx::Module> parts;
+        for (const auto& container : std::span(containers).subspan(1)) {
+            const auto own = read_fatbin(container);
+            if (const FatbinEntry* entry = choose_ptx(own, compute_capability))
+                parts.push_back(ptx::parse(entry->text()));
+        }
+        return ptx::link(std::move(parts));
     } catch (const ptx::PtxError& e) {
         throw DeviceError(error::invalid_ptx, e.what());
     } catch (const FatbinError& e) {
@@ -64,8 +74,8 @@ void LoadedModule::place_variables() {
         if (v.space != Space::Global && v.space != Space::Const) continue;
         if (v.is_extern)
             throw DeviceError(error::invalid_ptx,
-                              fmt::format("variable '{}' is declared extern and defined nowhere: separate compilation "
-                                          "(-rdc=true) is not supported",
+                              fmt::format("variable '{}' is declared extern and defined nowhere; where several files "
+                                          "are linked, all of them must be compiled and linked with -rdc=true",
                                           v.name));
         const std::uint64_t bytes = std::max<std::uint64_t>(v.bytes, 1);
         Allocation& a =

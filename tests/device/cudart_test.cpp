@@ -4,7 +4,9 @@
 #include <spawn.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <set>
 
 #include "judge/catch.hpp"
 #include "session_fixture.hpp"
@@ -20,7 +22,7 @@ namespace {
 class Child {
   public:
     Child(std::vector<std::string> arguments, const std::vector<std::pair<int, int>>& descriptors,
-          const std::string& environment = "") {
+          std::vector<std::string> environment = {}) {
         int pipe_ends[2];
         if (::pipe2(pipe_ends, O_CLOEXEC) != 0) throw std::runtime_error("pipe");
         posix_spawn_file_actions_t actions;
@@ -34,8 +36,7 @@ class Child {
         std::vector<char*> argv, envp;
         for (std::string& argument : arguments) argv.push_back(argument.data());
         argv.push_back(nullptr);
-        std::string setting = environment;
-        if (!setting.empty()) envp.push_back(setting.data());
+        for (std::string& setting : environment) envp.push_back(setting.data());
         envp.push_back(nullptr);
         const int status = ::posix_spawn(&pid_, argv[0], &actions, nullptr, argv.data(), envp.data());
         posix_spawn_file_actions_destroy(&actions);
@@ -67,7 +68,10 @@ struct Result {
     nlohmann::json taken;
 };
 
-std::string descriptor_setting() { return std::string(wire::descriptor_variable) + "=5"; }
+// The shared library is found where the system has none.
+std::vector<std::string> descriptor_setting() {
+    return {std::string(wire::descriptor_variable) + "=5", "LD_LIBRARY_PATH=" WG_LIBRARIES};
+}
 
 Result run_on_fake(const std::string& program, const std::string& check) {
     SocketPair control, client;
@@ -138,6 +142,27 @@ TEST_CASE("memory is shared and shaped as CUDA says") {
     CHECK(result.output == "ok\n");
     CHECK(result.status == 0);
     CHECK(result.taken.at("internal_error").is_null());
+}
+
+TEST_CASE("files that were compiled separately are linked") {
+    const Result result = run_on_virtual_gpu(WG_SEPARATE, "linked");
+    CHECK(result.output == "from main\nfrom other\nok\n");
+    CHECK(result.status == 0);
+    // Their source lines are told apart.
+    std::set<std::string> files;
+    for (const auto& launch : result.taken.at("launches"))
+        for (const auto& line : launch.at("lines")) files.insert(line.at("file").get<std::string>());
+    const auto names = [&](const char* name) {
+        return std::any_of(files.begin(), files.end(), [&](const std::string& file) { return file.ends_with(name); });
+    };
+    CHECK((names("/main.cu") && names("/other.cu")));
+}
+
+TEST_CASE("a program that loads libcudart.so.13 gets ours") {
+    const std::string check = GENERATE("managed", "managed variables", "volumes");
+    const Result result = run_on_virtual_gpu(WG_SHARED, check);
+    CHECK(result.output == "ok\n");
+    CHECK(result.status == 0);
 }
 
 TEST_CASE("the virtual GPU's records of a run are complete") {

@@ -3,6 +3,7 @@ add_executable(test-vgpu-front
   ${CMAKE_CURRENT_LIST_DIR}/fatbin_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/occupancy_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/ptx_hostile_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/ptx_link_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/ptx_parser_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/timing_test.cpp)
 # The reference for occupancy comes with the CUDA toolkit; without it that comparison is left out.

@@ -115,7 +115,8 @@ struct Prototype {  // of .callprototype
 struct Function {
     std::string name;
     bool is_entry = false;
-    bool is_declaration = false;     // no body: extern, or a forward declaration
+    bool is_declaration = false;  // no body: extern, or a forward declaration
+    bool is_weak = false, is_visible = false;
     std::vector<Parameter> returns;  // of a .func
     std::vector<Parameter> parameters;
     std::vector<Register> registers;

@@ -9,6 +9,8 @@ namespace warpgrade::vgpu::ptx {
 void Parser::parse_function(bool is_entry, const Linkage& linkage) {
     function_ = {};
     function_.is_entry = is_entry;
+    function_.is_weak = linkage.is_weak;
+    function_.is_visible = linkage.is_visible;
     while (lexer_.peek().kind == Token::Kind::Dotted) {  // .attribute(…), .unified
         if (lexer_.next().text == "attribute") skip_parentheses(nullptr);
     }
