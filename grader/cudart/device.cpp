@@ -4,6 +4,7 @@
 #include <array>
 
 #include "cudart/array.hpp"
+#include "cudart/capture.hpp"
 #include "cudart/errors.hpp"
 #include "cudart/handles.hpp"
 #include "cudart/host_memory.hpp"
@@ -77,7 +78,10 @@ cudaError_t CUDARTAPI cudaGetDeviceFlags(unsigned int* flags) {
 }
 
 cudaError_t CUDARTAPI cudaDeviceSynchronize() {
-    return device_api([](Connection& connection) { return connection.call(Op::synchronize_device); });
+    return device_api([](Connection& connection) {
+        const cudaError_t status = refuse_in_any_capture();
+        return status != cudaSuccess ? status : connection.call(Op::synchronize_device);
+    });
 }
 
 cudaError_t CUDARTAPI cudaDeviceReset() {
@@ -87,6 +91,8 @@ cudaError_t CUDARTAPI cudaDeviceReset() {
         forget_host_ranges();
         forget_pools();
         forget_arrays();
+        forget_captures();
+        forget_graphs();
         Registry::get().forget();
         return status;
     });

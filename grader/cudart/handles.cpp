@@ -77,6 +77,11 @@ CUstream_st* find_stream(cudaStream_t stream) {
     return found == handles().streams.end() ? nullptr : found->second.get();
 }
 
+bool is_blocking(cudaStream_t stream) {
+    const CUstream_st* found = find_stream(stream);
+    return found == nullptr || (found->flags & cudaStreamNonBlocking) == 0;
+}
+
 StreamAttributes& stream_attributes(std::uint32_t id) { return handles().attributes[id]; }
 
 cudaError_t create_event(cudaEvent_t* event, unsigned flags) {

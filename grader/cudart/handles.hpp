@@ -45,6 +45,9 @@ struct StreamAttributes {
 };
 StreamAttributes& stream_attributes(std::uint32_t id);
 
+// Does the legacy stream wait for it?
+bool is_blocking(cudaStream_t stream);
+
 cudaError_t create_event(cudaEvent_t* event, unsigned flags);
 cudaError_t destroy_event(cudaEvent_t event);
 

@@ -1,6 +1,5 @@
 // Kernel launches. Compiled once for each meaning of stream 0.
-#include <cstring>
-
+#include "cudart/capture.hpp"
 #include "cudart/errors.hpp"
 #include "cudart/handles.hpp"
 #include "cudart/registry.hpp"
@@ -17,24 +16,20 @@ struct Launch {
 };
 
 cudaError_t launch(const void* function, const Launch& what, void** arguments) {
-    return device_api([&](Connection& connection) -> cudaError_t {
-        Kernel* kernel = nullptr;
+    return device_api([&](Connection&) -> cudaError_t {
+        KernelWork work;
         std::uint32_t stream = 0;
-        if (const cudaError_t status = Registry::get().find_kernel(function, kernel); status != cudaSuccess)
+        if (const cudaError_t status = Registry::get().find_kernel(function, work.kernel); status != cudaSuccess)
             return status;
         if (const cudaError_t status = resolve(what.stream, default_stream, stream); status != cudaSuccess)
             return status;
-        const auto& info = kernel->info;
-        if (arguments == nullptr && !info.params.empty()) return cudaErrorInvalidValue;
-        std::vector<std::byte> block(info.param_bytes);
-        for (std::size_t i = 0; i < info.params.size(); ++i)
-            std::memcpy(block.data() + info.params[i].offset, arguments[i], info.params[i].bytes);
-        Writer request;
-        request.put(kernel->id);
-        for (const dim3& size : {what.grid, what.block}) request.put(size.x).put(size.y).put(size.z);
-        request.put(std::uint64_t{what.shared_bytes}).put(stream).put(std::uint8_t{what.cooperative});
-        request.put_bytes(block);
-        return connection.call(Op::launch, request);
+        work.function = function;
+        work.grid = what.grid, work.block = what.block;
+        work.shared_bytes = what.shared_bytes, work.cooperative = what.cooperative;
+        if (const cudaError_t status = work.take_arguments(arguments); status != cudaSuccess) return status;
+        if (CapturingStream* capture = find_capture(stream)) return capture_work(*capture, std::move(work));
+        if (const cudaError_t status = check_legacy_stream(stream); status != cudaSuccess) return status;
+        return send_launch(work, stream);
     });
 }
 

@@ -1,6 +1,7 @@
 // Streams, and what is recorded in them. Compiled once for each meaning of stream 0.
 #include <utility>
 
+#include "cudart/capture.hpp"
 #include "cudart/errors.hpp"
 #include "cudart/handles.hpp"
 
@@ -21,12 +22,14 @@ cudaError_t with_stream(cudaStream_t stream, Body&& body) {
 
 cudaError_t CUDARTAPI cudaStreamSynchronize(cudaStream_t stream) {
     return with_stream(stream, [](Connection& connection, std::uint32_t id) {
+        if (const cudaError_t status = refuse_in_capture(id); status != cudaSuccess) return status;
         return connection.call(Op::synchronize_stream, Writer().put(id));
     });
 }
 
 cudaError_t CUDARTAPI cudaStreamQuery(cudaStream_t stream) {
     return with_stream(stream, [](Connection& connection, std::uint32_t id) {
+        if (const cudaError_t status = refuse_in_capture(id); status != cudaSuccess) return status;
         return connection.call(Op::query_stream, Writer().put(id));
     });
 }
@@ -35,8 +38,9 @@ cudaError_t CUDARTAPI cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event
     return with_stream(stream, [&](Connection& connection, std::uint32_t id) {
         std::uint32_t event_id = 0;
         if (flags != 0) return cudaErrorInvalidValue;
-        const cudaError_t status = resolve(event, event_id);
-        return status != cudaSuccess ? status : connection.call(Op::stream_wait_event, Writer().put(id).put(event_id));
+        cudaError_t status = resolve(event, event_id);
+        if (status != cudaSuccess || capture_wait(id, event, status)) return status;
+        return connection.call(Op::stream_wait_event, Writer().put(id).put(event_id));
     });
 }
 
@@ -45,7 +49,8 @@ cudaError_t CUDARTAPI cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t s
         std::uint32_t event_id = 0;
         if (flags != 0) return cudaErrorInvalidValue;
         const cudaError_t status = resolve(event, event_id);
-        return status != cudaSuccess ? status : connection.call(Op::record_event, Writer().put(event_id).put(id));
+        if (status != cudaSuccess || capture_record(id, event)) return status;
+        return connection.call(Op::record_event, Writer().put(event_id).put(id));
     });
 }
 
@@ -90,16 +95,22 @@ cudaError_t CUDARTAPI cudaStreamGetDevice(cudaStream_t stream, int* device) {
 // The device has done all earlier work of the stream by the time a call returns, so host functions run at once, and
 // outside the lock: they may take locks of their own.
 cudaError_t CUDARTAPI cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
-    const cudaError_t status = with_stream(
-        stream, [&](Connection&, std::uint32_t) { return function == nullptr ? cudaErrorInvalidValue : cudaSuccess; });
-    if (status == cudaSuccess) function(data);
+    bool now = true;
+    const cudaError_t status = with_stream(stream, [&](Connection&, std::uint32_t id) -> cudaError_t {
+        if (function == nullptr) return cudaErrorInvalidValue;
+        CapturingStream* capture = find_capture(id);
+        if (capture == nullptr) return cudaSuccess;
+        now = false;
+        return capture_work(*capture, HostWork{function, data});
+    });
+    if (status == cudaSuccess && now) function(data);
     return status;
 }
 
 cudaError_t CUDARTAPI cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void* data,
                                             unsigned int flags) {
-    const cudaError_t status = with_stream(stream, [&](Connection&, std::uint32_t) {
-        return callback == nullptr || flags != 0 ? cudaErrorInvalidValue : cudaSuccess;
+    const cudaError_t status = with_stream(stream, [&](Connection&, std::uint32_t id) {
+        return callback == nullptr || flags != 0 ? cudaErrorInvalidValue : refuse_in_capture(id);
     });
     if (status == cudaSuccess) callback(stream, cudaSuccess, data);
     return status;

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "cudart/capture.hpp"
 #include "cudart/host_memory.hpp"
 
 namespace warpgrade::cudart {
@@ -48,6 +49,12 @@ cudaError_t copy(void* destination, std::size_t destination_pitch, Rows source, 
         return cudaErrorInvalidPitchValue;
     if (destination == nullptr || source.data == nullptr) return cudaErrorInvalidValue;
 
+    if (CapturingStream* capture = find_capture(stream)) {
+        if (!asynchronous) return refuse_in_capture(stream);
+        return capture_work(*capture, copy_of_rows(destination, destination_pitch, source.data, source.pitch,
+                                                   shape.width, shape.height, kind));
+    }
+    if (const cudaError_t status = check_legacy_stream(stream); status != cudaSuccess) return status;
     const bool to_device = on_device(destination, to), from_device = on_device(source.data, from);
     wire::Transfer transfer{stream, !asynchronous, false};
     auto* host_destination = static_cast<std::byte*>(destination);
@@ -80,6 +87,13 @@ cudaError_t copy(void* destination, std::size_t destination_pitch, Rows source, 
 cudaError_t fill(void* destination, std::size_t pitch, int value, Shape shape, std::uint32_t stream) {
     if (shape.width == 0 || shape.height == 0) return cudaSuccess;
     if (shape.height > 1 && pitch < shape.width) return cudaErrorInvalidPitchValue;
+    if (CapturingStream* capture = find_capture(stream)) {
+        cudaMemsetParams work{};
+        work.dst = destination, work.pitch = pitch, work.value = static_cast<unsigned>(value) & 0xFF;
+        work.elementSize = 1, work.width = shape.width, work.height = shape.height;
+        return capture_work(*capture, work);
+    }
+    if (const cudaError_t status = check_legacy_stream(stream); status != cudaSuccess) return status;
     if (is_pinned(destination)) {
         for (std::size_t row = 0; row < shape.height; ++row)
             std::memset(static_cast<std::byte*>(destination) + row * pitch, value, shape.width);
