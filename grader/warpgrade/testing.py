@@ -176,8 +176,9 @@ def _fuzz(layout: Layout) -> bool:
         dictionary = home / f"{name}.dict"
         seeds = [home / "found" / name, layout.root / "tests" / "vgpu" / name]
         done = subprocess.run(
-            [str(layout.root / "build" / "fuzz" / "bin" / f"fuzz-{name}"), "-seed=1", "-timeout=20", "-rss_limit_mb=4096",
-             f"-max_total_time={_FUZZ_SECONDS}", "-print_final_stats=1", f"-artifact_prefix={folder}/",
+            [str(layout.root / "build" / "fuzz" / "bin" / f"fuzz-{name}"),
+             "-seed=1", "-timeout=20", "-rss_limit_mb=4096", f"-max_total_time={_FUZZ_SECONDS}", "-print_final_stats=1",
+             f"-artifact_prefix={folder}/",
              *([f"-dict={dictionary}"] if dictionary.exists() else []),
              str(corpus), *(str(path) for path in seeds if path.is_dir())],
             cwd=layout.root, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL,
