@@ -24,6 +24,8 @@ from warpgrade.sandbox import Sandbox
 from warpgrade.text import bounded, clean, printable_name
 
 _ELF = b"\x7fELF"
+# nvcc's ways to ask for separate compilation.
+_SEPARATE = {"-rdc=true", "--rdc=true", "-rdc", "--relocatable-device-code=true", "--relocatable-device-code", "-dc"}
 _SOURCES = {".cu", ".c", ".cc", ".cpp", ".cxx", ".o", ".a"}
 _MISSING = re.compile(r"undefined reference to [`'‘](?P<symbol>.+?)['’]")
 _HINTS = (
@@ -115,11 +117,17 @@ def _compile(layout: Layout, files: Sequence[Path], architecture: int, options: 
     compilers = toolchain.find(layout)
     program = scratch / files[0].stem
     runtime = layout.library("warpgrade_cudart")
+    # With -cudart none, nvcc leaves out the device link step, which files compiled separately need. They get the same
+    # archive under the name that nvcc itself links.
+    if _SEPARATE.intersection(options.nvcc):
+        link = ["-cudart", "static", f"-L{runtime.parent / 'nvcc'}"]
+    else:
+        link = ["-cudart", "none", str(runtime)]
     command = [
         str(compilers.nvcc), "-lineinfo",
         "-gencode", f"arch=compute_{architecture},code=[compute_{architecture},sm_{architecture}]",
         "-ccbin", str(compilers.host), *options.nvcc, *map(str, files), "-o", str(program),
-        "-cudart", "none", str(runtime), "-lpthread", "-ldl", "-lrt",
+        *link, "-lpthread", "-ldl", "-lrt",
     ]  # fmt: skip
     done = subprocess.run(command, capture_output=True, check=False, stdin=subprocess.DEVNULL)
     words = clean(done.stderr + done.stdout).strip()

@@ -207,3 +207,9 @@ def test_counters_are_those_of_nsight_compute(versions: dict[str, Profile]) -> N
         assert 1 <= ours["l2_read_sectors"] / real["l2_read_sectors"] < 1.7, name
         assert abs(ours["dram_read_sectors"] / real["dram_read_sectors"] - 1) < 0.03, name
         assert abs(kernels[name].achieved_occupancy - real["achieved_occupancy"]) < 0.02, name
+
+
+def test_files_compiled_separately_are_linked_and_share_managed_memory() -> None:
+    folder = LAYOUT.root / "tests" / "device" / "programs" / "separate"
+    done = warpgrade(folder / "main.cu", folder / "other.cu", "-q", "-X", "-rdc=true", "--", "linked")
+    assert (done.returncode, done.stdout) == (0, "from main\nfrom other\nok\n"), done.stderr
