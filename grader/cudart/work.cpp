@@ -7,8 +7,8 @@ namespace warpgrade::cudart {
 
 cudaError_t KernelWork::take_arguments(void* const* from) {
     const auto& info = kernel->info;
-    if (from == nullptr && !info.params.empty()) return cudaErrorInvalidValue;
     arguments.assign(info.param_bytes, std::byte{});
+    if (from == nullptr) return info.params.empty() ? cudaSuccess : cudaErrorInvalidValue;
     for (std::size_t i = 0; i < info.params.size(); ++i)
         std::memcpy(arguments.data() + info.params[i].offset, from[i], info.params[i].bytes);
     return cudaSuccess;
