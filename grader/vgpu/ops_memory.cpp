@@ -2,6 +2,7 @@
 #include "vgpu/decoder.hpp"
 #include "vgpu/opcodes.hpp"
 #include "vgpu/resolve.hpp"
+#include "vgpu/site_match.hpp"
 
 namespace warpgrade::vgpu {
 namespace {
@@ -87,7 +88,8 @@ void perform(Warp& w, const Insn& in, std::uint32_t slot, const Access& x, unsig
 // An access of the shape that the instruction had last time: everything but its bounds is known. False: not so, or
 // something is wrong with it, and the long way says what.
 template <Op O, Space S>
-bool access_as_before(Warp& w, const Insn& in, Pattern& p, std::uint64_t first, Mover move) {
+[[gnu::always_inline]] inline bool access_as_before(Warp& w, const Insn& in, Pattern& p, std::uint64_t first,
+                                                    Mover move) {
     const std::uint64_t low = first + p.low, high = first + p.high;
     if (first & (p.bytes - 1)) return false;
     MemorySite& site = w.executor->memory[in.stat];

@@ -29,7 +29,7 @@ class Pattern : public Access {
 
     void learn(const Access& access, unsigned bytes_of_lane);
     [[nodiscard]] bool is(const Access& access, unsigned bytes_of_lane) const;
-    // Do the active lanes' registers form this shape?
+    // Do the active lanes' registers form this shape? Defined in site_match.hpp.
     [[nodiscard]] bool matches(const std::uint64_t* registers) const;
     [[nodiscard]] bool matches(const std::uint32_t* registers) const;
     // The access with its first active lane at `first`.
@@ -57,9 +57,6 @@ class Pattern : public Access {
     std::uint32_t local_sectors_ = 0;
     alignas(32) std::uint32_t near_[warp_size] = {};  // the distances' low halves
 };
-
-// A load of one word a lane, of a windowed pattern whose first lane's bytes are at `first`. Reads whole windows.
-void load_words(std::uint32_t* d, std::byte* first, const Pattern& pattern);
 
 // The shapes that one host thread has seen; instructions with the same shape share it. Of fixed size: a new shape
 // takes the place of an old one, and whoever refers to that finds out by comparing.
