@@ -2,7 +2,8 @@
 // one core in the same run; then what a user waits for and the memory that it takes:
 //   build/dev/bin/bench-vgpu [--only NAME] [--repeats N]
 // The columns: thread instructions of one run; thread instructions a second on one core; time on the virtual GPU and
-// in plain C++, and their ratio; how much faster two host threads are.
+// in plain C++, and their ratio; how much faster two host threads are by the clock, and would be on two idle cores
+// going by the processor time that they took together.
 #include <fmt/core.h>
 #include <sys/resource.h>
 
@@ -137,11 +138,14 @@ std::vector<Case> cases() {
 }
 
 double wall() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
-double processor() {  // of this thread: what others do on the machine does not count
+double processor_time(clockid_t whose) {
     timespec t{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    clock_gettime(whose, &t);
     return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
 }
+// What others do on the machine does not count.
+double own_processor() { return processor_time(CLOCK_THREAD_CPUTIME_ID); }
+double all_processors() { return processor_time(CLOCK_PROCESS_CPUTIME_ID); }
 
 double best_of(int repeats, double (*clock)(), const std::function<void()>& work) {
     double best = HUGE_VAL;
@@ -165,19 +169,21 @@ void measure(const Case& c, int repeats) {
     Machine one(1, ptx, 0), two(2, ptx, 0);
     const Prepared alone = c.prepare(one), both = c.prepare(two);
     std::uint64_t instructions = 0;
-    const double own = best_of(repeats, processor, [&] { instructions = alone.run(); });
+    const double own = best_of(repeats, own_processor, [&] { instructions = alone.run(); });
     Floats expected;
-    const double plain_time = best_of(repeats, processor, [&] { expected = c.plain(); });
+    const double plain_time = best_of(repeats, own_processor, [&] { expected = c.plain(); });
     check_close(c.name, one.download(alone.result), expected);
-    double own_wall = HUGE_VAL, both_wall = HUGE_VAL;  // in turns: the machine may be busy for a while
+    double own_wall = HUGE_VAL, both_wall = HUGE_VAL,
+           both_processors = HUGE_VAL;  // in turns: the machine may be busy for a while
     for (int i = 0; i < repeats; ++i) {
         own_wall = std::min(own_wall, best_of(1, wall, [&] { alone.run(); }));
         both_wall = std::min(both_wall, best_of(1, wall, [&] { both.run(); }));
+        both_processors = std::min(both_processors, best_of(1, all_processors, [&] { both.run(); }));
     }
     if (two.download(both.result) != one.download(alone.result)) throw std::runtime_error("two threads: other results");
-    fmt::print("{:<16}{:>12.0f}{:>12.2f}{:>12.1f}{:>12.1f}{:>9.2f}{:>12.2f}\n", c.name,
+    fmt::print("{:<16}{:>12.0f}{:>12.2f}{:>12.1f}{:>12.1f}{:>9.2f}{:>12.2f}{:>10.2f}\n", c.name,
                static_cast<double>(instructions) / 1e6, static_cast<double>(instructions) / own / 1e9, own * 1e3,
-               plain_time * 1e3, own / plain_time, own_wall / both_wall);
+               plain_time * 1e3, own / plain_time, own_wall / both_wall, 2 * own / both_processors);
     std::fflush(stdout);
 }
 
@@ -203,8 +209,8 @@ int main(int argc, char** argv) try {
         if (std::string(argv[i]) == "--only") only = argv[i + 1];
         if (std::string(argv[i]) == "--repeats") repeats = std::max(1, std::atoi(argv[i + 1]));
     }
-    fmt::print("{:<16}{:>12}{:>12}{:>12}{:>12}{:>9}{:>12}\n", "", "10^6 instr.", "10^9 i./s", "virtual ms", "plain ms",
-               "ratio", "two threads");
+    fmt::print("{:<16}{:>12}{:>12}{:>12}{:>12}{:>9}{:>12}{:>10}\n", "", "10^6 instr.", "10^9 i./s", "virtual ms",
+               "plain ms", "ratio", "two threads", "idle");
     for (const Case& c : cases())
         if (only.empty() || only == c.name) measure(c, repeats);
     if (only.empty() || only == "processes") measure_processes(repeats);
