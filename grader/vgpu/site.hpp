@@ -70,7 +70,7 @@ class PatternPool {
 };
 
 // One memory instruction on one host thread.
-struct MemorySite : MemoryStats {
+struct alignas(64) MemorySite : MemoryStats {
     Allocation* allocation = nullptr;  // where its lanes found their bytes last
     Pattern* pattern = nullptr;
     std::uint32_t misses = 0;  // in a row; an instruction whose shapes never recur stops looking for a while

@@ -95,8 +95,9 @@ struct BlockState {
     BlockL1 l1;
 };
 
-// What one host thread needs to execute blocks of a launch; counters are summed over executors afterwards.
-struct Executor {
+// What one host thread needs to execute blocks of a launch; counters are summed over executors afterwards. Threads must
+// not meet in a cache line: they count with every instruction.
+struct alignas(128) Executor {
     Grid* grid = nullptr;
     const Code* code = nullptr;
     unsigned thread = 0;             // index of the host thread
