@@ -44,7 +44,9 @@ D convert(S v, unsigned how, bool ftz, bool sat, bool integral) {
         if (std::cmp_greater(v, Limits::max())) return Limits::max();
         return static_cast<D>(v);
     } else if constexpr (std::is_integral_v<D>) {  // float to integer: rounds, clamps, NaN gives 0
-        if (v != v) return 0;
+        // NaN gives 0, or the top bit alone where one side has 64 bits.
+        constexpr bool wide = sizeof(S) == 8 || sizeof(D) == 8;
+        if (v != v) return wide ? static_cast<D>(std::make_unsigned_t<D>{1} << (8 * sizeof(D) - 1)) : D{0};
         const S r = to_integral(v, how);
         // The limits as floats: max() may round up to a power of two, which is out of range itself.
         constexpr S low = static_cast<S>(std::numeric_limits<D>::min());
@@ -57,11 +59,26 @@ D convert(S v, unsigned how, bool ftz, bool sat, bool integral) {
         return sat ? saturate(r) : r;
     } else {  // float to float
         D r = integral ? static_cast<D>(to_integral(v, how)) : static_cast<D>(opaque(v));
+        // Too small before it is rounded is zero.
+        if constexpr (sizeof(D) == 4 && sizeof(S) == 8)
+            if (ftz && std::fabs(v) < 0x1p-126) r = std::copysign(D{0}, r);
         if constexpr (sizeof(D) == 4)
             if (ftz) r = flush(r);
         if (sat) return saturate(r);
-        // A widened NaN keeps no payload either; sign and payload of a NaN are not part of a value.
-        return canonical(r);
+        // A NaN that stays in f32 is the canonical one; those of f64 keep sign and the payload that fits.
+        if constexpr (sizeof(S) == 4 && sizeof(D) == 4) return canonical(r);
+        if (v == v) return r;
+        if constexpr (sizeof(S) == 8 && sizeof(D) == 8) {
+            return quiet(v);
+        } else if constexpr (sizeof(S) == 8) {
+            const auto bits = std::bit_cast<std::uint64_t>(v);
+            return std::bit_cast<float>(static_cast<std::uint32_t>((bits >> 32) & 0x80000000u) | 0x7fc00000u |
+                                        static_cast<std::uint32_t>((bits >> 29) & 0x3fffffu));
+        } else {
+            const auto bits = std::bit_cast<std::uint32_t>(ftz ? canonical(v) : v);
+            return std::bit_cast<double>((std::uint64_t{bits & 0x80000000u} << 32) | 0x7ff8000000000000u |
+                                         (std::uint64_t{bits & 0x3fffffu} << 29));
+        }
     }
 }
 

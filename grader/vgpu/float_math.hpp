@@ -16,6 +16,22 @@ inline constexpr std::uint32_t canonical_nan_bits = 0x7fffffff;
 inline float canonical(float v) { return v == v ? v : std::bit_cast<float>(canonical_nan_bits); }
 inline double canonical(double v) { return v == v ? v : std::bit_cast<double>(std::uint64_t{0x7fffffffffffffff}); }
 
+// f64 keeps NaNs: the first operand that is one, in the order given, made quiet; the negative default if none is.
+inline double quiet(double v) {
+    return std::bit_cast<double>(std::bit_cast<std::uint64_t>(v) | (std::uint64_t{1} << 51));
+}
+inline double first_nan() { return std::bit_cast<double>(std::uint64_t{0xfff8000000000000}); }
+template <class... T>
+inline double first_nan(double v, T... others) {
+    const double rest = first_nan(others...);
+    return v == v ? rest : quiet(v);
+}
+template <class... T>
+inline double first_nan_if(double result, T... operands) {
+    const double nan = first_nan(operands...);
+    return result == result ? result : nan;
+}
+
 // Subnormals become zero of the same sign.
 inline float flush(float v) {
     const auto bits = std::bit_cast<std::uint32_t>(v);
@@ -26,6 +42,15 @@ inline double flush(double v) { return v; }  // .ftz exists for f32 only
 template <class T>
 inline T saturate(T v) {  // to [0, 1]; NaN gives +0
     return v > T(0) ? (v < T(1) ? v : T(1)) : T(0);
+}
+
+// a + b to double, rounded to odd: for sums that are rounded again.
+inline double add_to_odd(double a, double b) {
+    const double sum = a + b, back = sum - a, error = (a - (sum - back)) + (b - back);
+    auto bits = std::bit_cast<std::uint64_t>(sum);
+    const bool inexact = error != 0 && std::fabs(sum) < std::numeric_limits<double>::infinity() && (bits & 1) == 0;
+    bits += inexact ? ((error > 0) == (sum > 0) ? std::uint64_t{1} : ~std::uint64_t{0}) : 0;
+    return std::bit_cast<double>(bits);
 }
 
 enum class Rounding : std::uint8_t { Nearest, Zero, Down, Up };

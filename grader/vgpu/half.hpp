@@ -28,15 +28,6 @@ inline float round_to_odd(double exact) {
     return std::bit_cast<float>(bits);
 }
 
-// a + b to double, rounded to odd: for sums that are rounded again.
-inline double add_to_odd(double a, double b) {
-    const double sum = a + b, back = sum - a, error = (a - (sum - back)) + (b - back);
-    auto bits = std::bit_cast<std::uint64_t>(sum);
-    const bool inexact = error != 0 && std::fabs(sum) < std::numeric_limits<double>::infinity() && (bits & 1) == 0;
-    bits += inexact ? ((error > 0) == (sum > 0) ? std::uint64_t{1} : ~std::uint64_t{0}) : 0;
-    return std::bit_cast<double>(bits);
-}
-
 inline float fma_to_odd(float a, float b, float c) {  // the product is exact: at most 22 digits
     return round_to_odd(add_to_odd(static_cast<double>(a) * b, c));
 }
@@ -119,6 +110,7 @@ struct SmallFloat {
 };
 
 struct F16 : SmallFloat<5, 10> {
+    static constexpr float flushed_below = 0x1p-14f * (1 - 0x1p-12f);
     static constexpr bool product_fits_float = true;  // a product of two is an exact float
     static float to_float(std::uint16_t h) {
         const std::uint32_t magnitude = h & 0x7fffu, negative = (h & 0x8000u) << 16;
@@ -142,6 +134,7 @@ struct F16 : SmallFloat<5, 10> {
 };
 
 struct BF16 : SmallFloat<8, 7> {
+    static constexpr float flushed_below = 0x1p-126f;  // .ftz is not there for bf16 but with ex2
     static constexpr bool product_fits_float = false;  // it may be subnormal
     static float to_float(std::uint16_t h) {
         return canonical(std::bit_cast<float>(static_cast<std::uint32_t>(h) << 16));

@@ -32,6 +32,12 @@ constexpr NamedSpecial specials[] = {
     {"%nctaid.x", Special::NctaidX},
     {"%nctaid.y", Special::NctaidY},
     {"%nctaid.z", Special::NctaidZ},
+    {"%clusterid.x", Special::CtaidX},
+    {"%clusterid.y", Special::CtaidY},
+    {"%clusterid.z", Special::CtaidZ},
+    {"%nclusterid.x", Special::NctaidX},
+    {"%nclusterid.y", Special::NctaidY},
+    {"%nclusterid.z", Special::NctaidZ},
     {"%laneid", Special::LaneId},
     {"%warpid", Special::WarpId},
     {"%nwarpid", Special::NwarpId},
@@ -47,6 +53,14 @@ constexpr NamedSpecial specials[] = {
     {"%envreg1", Special::EnvReg1},
     {"%envreg2", Special::EnvReg2},
 };
+
+// Special registers that are the same in every launch. A block is a cluster of its own.
+std::optional<std::uint64_t> fixed_special(std::string_view name) {
+    if (name == "%gridid" || name.starts_with("%cluster_nctaid.") || name == "%cluster_nctarank") return 1;
+    if (name.starts_with("%cluster_ctaid.") || name == "%cluster_ctarank" || name == "%current_graph_exec") return 0;
+    if (name.starts_with("%envreg") || name.starts_with("%pm")) return 0;
+    return std::nullopt;
+}
 
 bool is_float(Type t) { return t == Type::F32 || t == Type::F64; }
 
@@ -142,7 +156,8 @@ Ref InsnBuilder::source(const Operand& o, Type type) {
                     function.builder.code.used_specials |= 1u << static_cast<unsigned>(s.special);
                     return area::specials | (static_cast<Ref>(s.special) * warp_size * 4);
                 }
-            if (o.symbol == "%gridid") return constant(1, bytes);
+            if (const auto value = fixed_special(o.symbol)) return constant(*value, bytes);
+            if (const auto offset = function.symbol(o.symbol)) return constant(offset->address, bytes);
             refuse("special register " + o.symbol + " is not supported");
         }
         case Kind::Symbol: {

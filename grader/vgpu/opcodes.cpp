@@ -39,6 +39,7 @@ bool matches(const OpcodeRow& row, const ptx::Instruction& in) {
 
 std::span<const OpcodeFamily> families() {
     static const std::array all = {OpcodeFamily{"Integer arithmetic", integer_opcodes()},
+                                   OpcodeFamily{"Packed and small integers", packed_opcodes()},
                                    OpcodeFamily{"Logic and bits", bit_opcodes()},
                                    OpcodeFamily{"Floating point", float_opcodes()},
                                    OpcodeFamily{"Half precision", half_opcodes()},
@@ -47,6 +48,7 @@ std::span<const OpcodeFamily> families() {
                                    OpcodeFamily{"Moves and addresses", move_opcodes()},
                                    OpcodeFamily{"Memory", memory_opcodes()},
                                    OpcodeFamily{"Atomics", atomic_opcodes()},
+                                   OpcodeFamily{"Asynchronous copies and mbarriers", async_opcodes()},
                                    OpcodeFamily{"Warp", warp_opcodes()},
                                    OpcodeFamily{"Control and barriers", control_opcodes()}};
     return all;

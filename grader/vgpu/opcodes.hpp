@@ -29,11 +29,13 @@ std::span<const OpcodeRow> integer_opcodes();
 std::span<const OpcodeRow> bit_opcodes();
 std::span<const OpcodeRow> float_opcodes();
 std::span<const OpcodeRow> half_opcodes();
+std::span<const OpcodeRow> packed_opcodes();
 std::span<const OpcodeRow> compare_opcodes();
 std::span<const OpcodeRow> convert_opcodes();
 std::span<const OpcodeRow> move_opcodes();
 std::span<const OpcodeRow> memory_opcodes();
 std::span<const OpcodeRow> atomic_opcodes();
+std::span<const OpcodeRow> async_opcodes();
 std::span<const OpcodeRow> warp_opcodes();
 std::span<const OpcodeRow> control_opcodes();
 

@@ -11,10 +11,19 @@ using ptx::Space;
 struct Add {
     template <class T>
     static T apply(T old, T v, T) {
-        if constexpr (std::is_floating_point_v<T>)
+        if constexpr (std::is_same_v<T, double>)
+            return first_nan_if(old + v, old, v);
+        else if constexpr (std::is_floating_point_v<T>)
             return canonical(old + v);
         else
             return static_cast<T>(static_cast<std::make_unsigned_t<T>>(old) + static_cast<std::make_unsigned_t<T>>(v));
+    }
+};
+struct AddGlobal {  // the units beside the L2 cache flush subnormal f32; shared memory's do not
+    static float apply(float old, float v, float) { return canonical(flush(flush(old) + flush(v))); }
+    static double apply(double old, double v, double) {  // a NaN passes as it is
+        const double sum = first_nan_if(old + v);
+        return v != v ? v : old != old ? old : sum;
     }
 };
 struct And {
@@ -100,16 +109,19 @@ void perform(Warp& w, const Insn& in, std::byte* origin, const Access& x) {
 
 using Performer = void (*)(Warp&, const Insn&, std::byte* origin, const Access&);
 
-void access_atomically(Warp& w, const Insn& in, std::uint32_t mask, unsigned bytes, Performer perform_lanes) {
+void access_atomically(Warp& w, const Insn& in, std::uint32_t mask, unsigned bytes, Performer perform_global,
+                       Performer perform_other) {
     ++w.sync_operations;
     Access x;
     if (in.aux & 16)
         x.collect(operand<std::uint32_t>(w, in.a), in.offset, mask, bytes);
     else
         x.collect(operand<std::uint64_t>(w, in.a), in.offset, mask, bytes);
-    const auto body = [&](std::byte* origin, const Access& part) { perform_lanes(w, in, origin, part); };
+    const auto body = [&](std::byte* origin, const Access& part) { perform_other(w, in, origin, part); };
     const auto global = [&](const Access& part) {
-        resolve_global<Op::Atomic>(w, in, in.stat, part, bytes, body);
+        resolve_global<Op::Atomic>(w, in, in.stat, part, bytes, [&](std::byte* origin, const Access& lanes) {
+            perform_global(w, in, origin, lanes);
+        });
         count(w, in.stat, part.sectors(bytes));
         w.block->l1.access(w.index, part, 0, bytes, in.stat, LineRequest::Kind::Atomic);
     };
@@ -135,7 +147,9 @@ void access_atomically(Warp& w, const Insn& in, std::uint32_t mask, unsigned byt
 
 template <class O, class T>
 void run_atomic(Warp& w, const Insn& in, std::uint32_t mask) {
-    access_atomically(w, in, mask, sizeof(T), perform<O, T>);
+    constexpr bool differs = std::is_same_v<O, Add> && std::is_floating_point_v<T>;
+    using Global = std::conditional_t<differs, AddGlobal, O>;
+    access_atomically(w, in, mask, sizeof(T), perform<Global, T>, perform<O, T>);
 }
 
 template <bool Reduction>
@@ -216,11 +230,13 @@ template <unsigned N>
 void perform_vector_add(Warp& w, const Insn& in, std::byte* origin, const Access& x) {
     const auto* places = operand<Ref>(w, in.b);  // N results, N addends
     for_active(x.mask, [&](unsigned l) {
+        float addend[N];  // all before the results, which may lie at the same places
+        for (unsigned i = 0; i < N; ++i) addend[i] = operand<float>(w, places[N + i])[l];
         for (unsigned i = 0; i < N; ++i) {
-            std::byte* at = origin + x.address[l] + i * sizeof(float);
+            std::byte* at = host_place(origin, x.address[l] + i * sizeof(float));
             float old;
             std::memcpy(&old, at, sizeof old);
-            const float now = Add::apply(old, operand<float>(w, places[N + i])[l], 0.0f);
+            const float now = AddGlobal::apply(old, addend[i], 0.0f);
             std::memcpy(at, &now, sizeof now);
             operand<float>(w, places[i])[l] = old;
         }
@@ -229,7 +245,7 @@ void perform_vector_add(Warp& w, const Insn& in, std::byte* origin, const Access
 
 template <unsigned N>
 void run_vector_add(Warp& w, const Insn& in, std::uint32_t mask) {
-    access_atomically(w, in, mask, N * sizeof(float), perform_vector_add<N>);
+    access_atomically(w, in, mask, N * sizeof(float), perform_vector_add<N>, perform_vector_add<N>);
 }
 
 template <bool Reduction>
@@ -258,16 +274,16 @@ void perform_wide(Warp& w, const Insn& in, std::byte* origin, const Access& x) {
     Wide* d = operand<Wide>(w, in.d);
     for_active(x.mask, [&](unsigned l) {
         Wide old;
-        std::memcpy(&old, origin + x.address[l], sizeof old);
+        std::memcpy(&old, host_place(origin, x.address[l]), sizeof old);
         const Wide now = !Cas ? b[l] : old == b[l] ? c[l] : old;
-        std::memcpy(origin + x.address[l], &now, sizeof now);
+        std::memcpy(host_place(origin, x.address[l]), &now, sizeof now);
         d[l] = old;
     });
 }
 
 template <bool Cas>
 void run_wide(Warp& w, const Insn& in, std::uint32_t mask) {
-    access_atomically(w, in, mask, sizeof(Wide), perform_wide<Cas>);
+    access_atomically(w, in, mask, sizeof(Wide), perform_wide<Cas>, perform_wide<Cas>);
 }
 
 template <bool Cas>

@@ -1,4 +1,5 @@
 // Logic, shifts and bit fields.
+#include <algorithm>
 #include <bit>
 
 #include "vgpu/opcodes.hpp"
@@ -108,8 +109,9 @@ struct Bfe {
     static T apply(T a, std::uint32_t pos, std::uint32_t len) {
         using U = std::make_unsigned_t<T>;
         constexpr std::uint32_t bits = 8 * sizeof(T);
-        pos &= 255;
-        len &= 255;
+        // Of 32-bit fields the hardware looks at eight bits of position and length, of 64-bit ones at all.
+        pos = bits == 64 ? std::min(pos, bits) : pos & 255;
+        len = bits == 64 ? std::min(len, bits) : len & 255;
         if (len == 0) return 0;
         const std::uint32_t sign_at = pos + len - 1 < bits - 1 ? pos + len - 1 : bits - 1;
         const bool sign = std::is_signed_v<T> && ((static_cast<U>(a) >> sign_at) & 1);
@@ -126,8 +128,10 @@ struct Bfi {  // inserts a's low bits into b
     template <class T>
     static T apply(T a, T b, std::uint32_t pos, std::uint32_t len) {
         constexpr std::uint32_t bits = 8 * sizeof(T);
-        pos &= 255;
-        len &= 255;
+        if (bits == 32) {
+            pos &= 255;
+            len &= 255;
+        }
         if (len == 0 || pos >= bits) return b;
         const T low = len >= bits ? static_cast<T>(~T{0}) : static_cast<T>((T{1} << len) - 1);
         const T field = static_cast<T>(low << pos);
@@ -147,8 +151,47 @@ struct Prmt {
         return r;
     }
 };
+// The modes of prmt: the selector's low two bits say where a pattern of four begins.
+enum class Pick : std::uint8_t { Forward, Backward, Replicate8, ClampLeft, ClampRight, Replicate16 };
+template <Pick P>
+struct PrmtMode {
+    static std::uint32_t apply(std::uint32_t a, std::uint32_t b, std::uint32_t selector) {
+        const std::uint32_t s = selector & 3;
+        std::uint32_t picked = 0;
+        for (std::uint32_t i = 0; i < 4; ++i) {
+            std::uint32_t byte = 0;
+            switch (P) {
+                case Pick::Forward:
+                    byte = s + i;
+                    break;
+                case Pick::Backward:
+                    byte = (s + 8 - i) & 7;
+                    break;
+                case Pick::Replicate8:
+                    byte = s;
+                    break;
+                case Pick::ClampLeft:
+                    byte = std::max(s, i);
+                    break;
+                case Pick::ClampRight:
+                    byte = std::min(s, i);
+                    break;
+                case Pick::Replicate16:
+                    byte = (s & 1) * 2 + (i & 1);
+                    break;
+            }
+            picked |= byte << (4 * i);
+        }
+        return Prmt::apply(a, b, picked);
+    }
+};
+template <bool Wrap>
 struct Bmsk {
     static std::uint32_t apply(std::uint32_t pos, std::uint32_t len) {
+        if (Wrap) {
+            pos &= 31;
+            len &= 31;
+        }
         if (pos >= 32 || len == 0) return 0;
         const std::uint32_t low = len >= 32 ? ~0u : (1u << len) - 1;
         return low << pos;
@@ -256,12 +299,13 @@ void decode_bfi(InsnBuilder& b) {
         b.handlers({run_bfi<std::uint64_t>, run_bfi<std::uint64_t>});
 }
 
+template <bool Wrap>
 void decode_bmsk(InsnBuilder& b) {
     b.expect_operands(3, 3);
     b.out.d = b.destination(0, 4);
     b.out.a = b.source(1, ptx::Type::U32);
     b.out.b = b.source(2, ptx::Type::U32);
-    b.handlers(Binary<Bmsk, std::uint32_t, std::uint32_t>::handlers);
+    b.handlers(Binary<Bmsk<Wrap>, std::uint32_t, std::uint32_t>::handlers);
 }
 
 // lop3: any function of three bits, given by its truth table.
@@ -310,8 +354,15 @@ constexpr OpcodeRow rows[] = {
     {"brev", "", "b32 b64", "", "bits in reverse order", decode_unary<Brev>},
     {"bfe", "", "u32 s32 u64 s64", "", "extracts a bit field", decode_bfe},
     {"bfi", "", "b32 b64", "", "inserts a bit field", decode_bfi},
-    {"bmsk", "clamp", "b32", "", "mask of `len` bits from `pos`", decode_bmsk},
+    {"bmsk", "wrap", "b32", "", "the same, of both operands modulo 32", decode_bmsk<true>},
+    {"bmsk", "clamp", "b32", "", "mask of `len` bits from `pos`", decode_bmsk<false>},
     {"prmt", "", "b32", "", "picks four of eight bytes", decode_funnel<Prmt>},
+    {"prmt", "f4e", "b32", "", "four bytes forward from c", decode_funnel<PrmtMode<Pick::Forward>>},
+    {"prmt", "b4e", "b32", "", "four bytes backward from c", decode_funnel<PrmtMode<Pick::Backward>>},
+    {"prmt", "rc8", "b32", "", "byte c four times", decode_funnel<PrmtMode<Pick::Replicate8>>},
+    {"prmt", "ecl", "b32", "", "a's bytes, those below c clamped", decode_funnel<PrmtMode<Pick::ClampLeft>>},
+    {"prmt", "ecr", "b32", "", "a's bytes, those above c clamped", decode_funnel<PrmtMode<Pick::ClampRight>>},
+    {"prmt", "rc16", "b32", "", "half c twice", decode_funnel<PrmtMode<Pick::Replicate16>>},
     {"lop3", "", "b32", "", "any logic function of three inputs", decode_lop3},
 };
 

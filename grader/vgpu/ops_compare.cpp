@@ -81,8 +81,9 @@ void run_setp(Warp& w, const Insn& in, std::uint32_t mask) {
     const std::uint32_t r = compare_lanes<C, T>(w, in);
     if (in.aux <= SetpForm::Ftz) [[likely]]
         return write_predicate(w, in.d, r, mask);
-    write_predicate(w, in.d, combined(w, in, r), mask);
-    if (in.aux & SetpForm::Second) write_predicate(w, in.e, combined(w, in, ~r), mask);
+    const std::uint32_t first = combined(w, in, r), second = combined(w, in, ~r);  // before d, which may be c's place
+    write_predicate(w, in.d, first, mask);
+    if (in.aux & SetpForm::Second) write_predicate(w, in.e, second, mask);
 }
 
 // set: the result as all ones (integer destination) or 1.0f.
@@ -193,9 +194,10 @@ std::uint32_t compare_halves(const Warp& w, const Insn& in, unsigned part) {
 template <class Format, unsigned Width>
 void run_setp_half(Warp& w, const Insn& in, std::uint32_t mask) {
     const std::uint32_t low = compare_halves<Format, Width>(w, in, 0);
-    const std::uint32_t second = Width == 2 ? compare_halves<Format, Width>(w, in, 1) : ~low;
-    write_predicate(w, in.d, combined(w, in, low), mask);
-    if (in.aux & SetpForm::Second) write_predicate(w, in.e, combined(w, in, second), mask);
+    const std::uint32_t first = combined(w, in, low);
+    const std::uint32_t second = combined(w, in, Width == 2 ? compare_halves<Format, Width>(w, in, 1) : ~low);
+    write_predicate(w, in.d, first, mask);
+    if (in.aux & SetpForm::Second) write_predicate(w, in.e, second, mask);
 }
 
 // set on halves; `offset` holds what yes is. D is the result's register.
@@ -328,8 +330,13 @@ void decode_selp(InsnBuilder& b) {
 }
 
 template <class T, class C>
-struct Slct {  // d = c >= 0 ? a : b
+struct Slct {  // d = c >= 0 ? a : b; a NaN selects b
     static T apply(T a, T b, C c) { return c >= 0 ? a : b; }
+};
+
+template <class T>
+struct SlctFtz {  // a subnormal c is zero; a and b stay as they are
+    static T apply(T a, T b, float c) { return flush(c) >= 0 ? a : b; }
 };
 
 void decode_slct(InsnBuilder& b) {
@@ -342,6 +349,7 @@ void decode_slct(InsnBuilder& b) {
     const bool f = b.type(1) == ptx::Type::F32;
     if (b.type(1) != ptx::Type::F32 && b.type(1) != ptx::Type::S32) b.refuse("selects by s32 or f32");
     const auto pick_for = [&]<class T>() {
+        if (f && b.has("ftz")) return Ternary<SlctFtz<T>, T, T, T, float>::handlers;
         return f ? Ternary<Slct<T, float>, T, T, T, float>::handlers
                  : Ternary<Slct<T, std::int32_t>, T, T, T, std::int32_t>::handlers;
     };

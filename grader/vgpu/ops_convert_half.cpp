@@ -35,6 +35,17 @@ void load_floats(const Warp& w, const Insn& in, float* v) {
         for (unsigned l = 0; l < warp_size; ++l) v[l] = flush(v[l]);
 }
 
+// A float's NaN as the narrow format's: only one that comes from f64 keeps sign and payload.
+template <class Format, class S>
+std::uint16_t narrow_nan(const Warp& w, const Insn& in, unsigned lane) {
+    if constexpr (!std::is_same_v<S, double>) return half_nan;
+    const auto bits = operand<std::uint64_t>(w, in.a)[lane];
+    constexpr unsigned shift = 52 - Format::mantissa_bits;
+    constexpr std::uint32_t quiet_bit = 1u << (Format::mantissa_bits - 1);
+    return static_cast<std::uint16_t>((bits >> 63 ? Format::sign : 0) | Format::infinity | quiet_bit |
+                                      ((bits >> shift) & (quiet_bit - 1)));
+}
+
 // A float to the narrow format's bits, with all that the instruction asks for.
 template <class Format>
 std::uint16_t to_half(float v, std::uint16_t aux) {
@@ -51,7 +62,21 @@ template <class Format, class S>
 void run_to_half(Warp& w, const Insn& in, std::uint32_t mask) {
     float v[warp_size];
     load_floats<S>(w, in, v);
-    for_lanes<false>(operand<std::uint16_t>(w, in.d), mask, [&](unsigned l) { return to_half<Format>(v[l], in.aux); });
+    for_lanes<false>(operand<std::uint16_t>(w, in.d), mask, [&](unsigned l) {
+        const bool nan = v[l] != v[l] && !(in.aux & form::sat);
+        return nan ? narrow_nan<Format, S>(w, in, l) : to_half<Format>(v[l], in.aux);
+    });
+}
+
+template <class Format, class D>
+D widened_nan(std::uint16_t h) {
+    if constexpr (std::is_same_v<D, float>) {
+        return std::bit_cast<float>(std::uint32_t{h} << 16);
+    } else {
+        const std::uint64_t payload = h & ((1u << Format::mantissa_bits) - 1);
+        return std::bit_cast<double>((static_cast<std::uint64_t>(h >> 15) << 63) | 0x7ff8000000000000u |
+                                     (payload << (52 - Format::mantissa_bits)));
+    }
 }
 
 template <class Format, class D>
@@ -62,6 +87,12 @@ void run_from_half(Warp& w, const Insn& in, std::uint32_t mask) {
     const bool sat = in.aux & form::sat, integral = in.aux & integral_result;
     for (unsigned l = 0; l < warp_size; ++l)
         result[l] = convert<D, float>(v[l], in.aux & 3, in.aux & form::ftz, sat, integral);
+    // Widening keeps the payload of a NaN, but f16 to f32 does not.
+    if constexpr (std::is_same_v<D, double> || (std::is_same_v<D, float> && std::is_same_v<Format, BF16>)) {
+        const auto* a = operand<std::uint16_t>(w, in.a);
+        for (unsigned l = 0; l < warp_size; ++l)
+            if (v[l] != v[l] && !sat) result[l] = widened_nan<Format, D>(a[l]);
+    }
     widen(w, in.d, (in.aux >> form::destination_shift) & 3, result, mask);
 }
 
@@ -112,7 +143,7 @@ void run_tf32(Warp& w, const Insn& in, std::uint32_t mask) {
         std::uint32_t bits = a[l];
         const std::uint32_t magnitude = bits & 0x7fffffffu;
         if ((in.aux & relu) && (bits >> 31) && magnitude <= 0x7f800000u) bits = 0;
-        if (magnitude > 0x7f800000u) return canonical_nan_bits;
+        if (magnitude > 0x7f800000u) return (in.aux & 7) == Nearest ? bits & ~dropped : canonical_nan_bits & ~dropped;
         if (magnitude == 0x7f800000u) return in.aux & satfinite ? (bits & 0x80000000u) | 0x7f7fe000u : bits;
         if ((in.aux & 7) == Nearest) bits += 0x1000;                      // rna
         if ((in.aux & 7) == Default) bits += 0xfff + ((bits >> 13) & 1);  // rn

@@ -1,47 +1,65 @@
-// Floating-point arithmetic, f32 and f64. Half types are not here yet and are refused by name.
+// Floating-point arithmetic, f32 and f64; half types are in ops_half.cpp. Where PTX leaves bits open (the NaNs of f64,
+// what counts as subnormal under .ftz), they are those of the H100 (tests/vgpu/exact).
+//
+// Each operation is a functor. `nan` is its result for f64 when that is no number: which operand's NaN is passed on
+// differs. `magnitude` is the exact absolute result of an f32
+// operation that can round up to the smallest normal number.
 #include "vgpu/float_math.hpp"
 #include "vgpu/opcodes.hpp"
 
 namespace warpgrade::vgpu {
 namespace {
 
+constexpr double smallest_normal = 0x1p-126;
+
 struct Add {
     template <class T>
     static T apply(T a, T b) {
         return a + b;
     }
+    static double nan(double a, double b) { return first_nan(b, a); }
 };
 struct Sub {
     template <class T>
     static T apply(T a, T b) {
         return a - b;
     }
+    static double nan(double a, double b) { return first_nan(b, a); }
 };
 struct Mul {
     template <class T>
     static T apply(T a, T b) {
         return a * b;
     }
+    static double nan(double a, double b) { return first_nan(b, a); }
+    static double magnitude(float a, float b) { return std::fabs(static_cast<double>(a) * b); }
 };
 struct Div {
     template <class T>
     static T apply(T a, T b) {
         return a / b;
     }
+    static double nan(double a, double b) { return first_nan(a, b); }
+    static double magnitude(float a, float b) { return std::fabs(static_cast<double>(a) / b); }  // exact enough
 };
 struct Fma {
     static float apply(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
     static double apply(double a, double b, double c) { return __builtin_fma(a, b, c); }
+    static double nan(double a, double b, double c) { return first_nan(b, c, a); }
+    static double magnitude(float a, float b, float c) { return std::fabs(add_to_odd(static_cast<double>(a) * b, c)); }
 };
 struct Sqrt {
     static float apply(float a) { return __builtin_sqrtf(a); }
     static double apply(double a) { return __builtin_sqrt(a); }
+    static double nan(double a) { return first_nan(a); }
 };
 struct Rcp {
     template <class T>
     static T apply(T a) {
         return T(1) / a;
     }
+    static double nan(double a) { return first_nan(a); }
+    static double magnitude(float a) { return Div::magnitude(1.0f, a); }
 };
 struct RcpApprox {
     template <class T>
@@ -83,16 +101,19 @@ using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
 template <class T>
 inline constexpr Bits<T> sign_bit = Bits<T>{1} << (8 * sizeof(T) - 1);
 
+// The hardware's neg and abs are additions of zero: what is no number passes as it does there.
+inline float passed_nan(float) { return std::bit_cast<float>(canonical_nan_bits); }
+inline double passed_nan(double a) { return quiet(a); }
 struct Neg {
     template <class T>
     static T apply(T a) {
-        return std::bit_cast<T>(std::bit_cast<Bits<T>>(a) ^ sign_bit<T>);
+        return a == a ? std::bit_cast<T>(std::bit_cast<Bits<T>>(a) ^ sign_bit<T>) : passed_nan(a);
     }
 };
 struct Abs {
     template <class T>
     static T apply(T a) {
-        return std::bit_cast<T>(std::bit_cast<Bits<T>>(a) & ~sign_bit<T>);
+        return a == a ? std::bit_cast<T>(std::bit_cast<Bits<T>>(a) & ~sign_bit<T>) : passed_nan(a);
     }
 };
 struct CopySign {  // copysign d, a, b: the sign of a, the rest of b
@@ -103,6 +124,7 @@ struct CopySign {  // copysign d, a, b: the sign of a, the rest of b
 };
 // A NaN loses against a number; -0 is smaller than +0.
 struct Min {
+    static double nan(double a, double b) { return first_nan(b, a); }
     template <class T>
     static T apply(T a, T b) {
         if (a == b) return std::bit_cast<T>(std::bit_cast<Bits<T>>(a) | std::bit_cast<Bits<T>>(b));
@@ -111,6 +133,7 @@ struct Min {
     }
 };
 struct Max {
+    static double nan(double a, double b) { return first_nan(b, a); }
     template <class T>
     static T apply(T a, T b) {
         if (a == b) return std::bit_cast<T>(std::bit_cast<Bits<T>>(a) & std::bit_cast<Bits<T>>(b));
@@ -131,15 +154,59 @@ struct MaxNan {
     }
 };
 
-// The common finish of an operation: flush operands and result (.ftz), clamp (.sat), canonical NaN.
+// min and max of magnitudes, with the sign that a product would have.
+template <class Op>
+struct XorSign {
+    static float apply(float a, float b) {
+        const std::uint32_t sign = (std::bit_cast<std::uint32_t>(a) ^ std::bit_cast<std::uint32_t>(b)) & 0x80000000u;
+        const float r = Op::apply(std::fabs(a), std::fabs(b));
+        return std::bit_cast<float>(std::bit_cast<std::uint32_t>(r) | (r == r ? sign : 0u));
+    }
+};
+
+template <class Op, class... T>
+concept GivesNan = requires(T... v) {
+    Op::nan(v...);
+};
+template <class Op, class... T>
+concept CanBeTiny = requires(T... v) {
+    Op::magnitude(v...);
+};
+
+// What an operation gives when its result is no number.
+template <class Op, class R, class... T>
+R without_nan(R result, T... operands) {
+    if constexpr (std::is_same_v<R, double> && GivesNan<Op, T...>)
+        return result == result ? result : Op::nan(operands...);
+    else if constexpr (std::is_same_v<R, double>)
+        return first_nan_if(result, operands...);
+    else
+        return canonical(result);
+}
+
+// .ftz of a result. It is zero if it would be below the normal numbers with an unbounded exponent, even though it
+// rounds to the smallest normal one: `Away` if it was rounded away from zero by a directed mode, else to nearest.
+template <class Op, bool Away, class... T>
+float flush_result(float r, T... operands) {
+    if constexpr (CanBeTiny<Op, T...>) {
+        if ((std::bit_cast<std::uint32_t>(r) & 0x7fffffffu) == 0x00800000u) {
+            const double exact = Op::magnitude(operands...);
+            const bool tiny = Away ? exact <= smallest_normal * (1 - 0x1p-24) : exact < smallest_normal * (1 - 0x1p-25);
+            if (tiny) return std::copysign(0.0f, r);
+        }
+    }
+    return flush(r);
+}
+
+// The common finish of an operation: flush operands and result (.ftz), clamp (.sat), NaN.
 template <class Op, bool Ftz, bool Sat>
 struct Finished {
     template <class... T>
     static auto apply(T... v) {
         auto r = Ftz ? Op::apply(flush(v)...) : Op::apply(v...);
-        if constexpr (Ftz) r = flush(r);
+        if constexpr (Ftz) r = flush_result<Op, false>(r, flush(v)...);
         if constexpr (Sat) return saturate(r);
-        return canonical(r);
+        return without_nan<Op>(r, v...);
     }
 };
 
@@ -163,16 +230,21 @@ void run_rounded(Warp& w, const Insn& in, std::uint32_t mask) {
     const RoundingScope scope(static_cast<Rounding>(in.aux & 3));
     const auto load = [ftz](T v) { return opaque(ftz ? flush(v) : v); };
     for_active(mask, [&](unsigned l) {
-        T r;
+        const auto compute = [&](auto... v) {
+            T r = opaque(Op::apply(v...));
+            if constexpr (sizeof(T) == 4)
+                if (ftz && (std::bit_cast<std::uint32_t>(r) & 0x7fffffffu) <= 0x00800000u) {
+                    const RoundingScope nearest(Rounding::Nearest);
+                    r = flush_result<Op, true>(r, opaque(v)...);
+                }
+            return sat ? saturate(r) : without_nan<Op>(r, v...);
+        };
         if constexpr (Arity == 1)
-            r = Op::apply(load(a[l]));
+            d[l] = compute(load(a[l]));
         else if constexpr (Arity == 2)
-            r = Op::apply(load(a[l]), load(b[l]));
+            d[l] = compute(load(a[l]), load(b[l]));
         else
-            r = Op::apply(load(a[l]), load(b[l]), load(c[l]));
-        r = opaque(r);
-        if (ftz) r = flush(r);
-        d[l] = sat ? saturate(r) : canonical(r);
+            d[l] = compute(load(a[l]), load(b[l]), load(c[l]));
     });
 }
 
@@ -245,7 +317,7 @@ void run_testp_bits(Warp& w, const Insn& in, std::uint32_t mask) {
             case 3:
                 return std::isnan(v);
             case 4:
-                return std::isnormal(v);
+                return std::isnormal(v) || v == 0;
             default:
                 return std::fpclassify(v) == FP_SUBNORMAL;
         }
@@ -297,6 +369,10 @@ constexpr OpcodeRow rows[] = {
     {"max", "", both, "ftz", "the larger; a number before NaN", decode<Max, 2>},
     {"min", "NaN", "f32", "ftz", "the smaller, or NaN", decode<MinNan, 2>},
     {"max", "NaN", "f32", "ftz", "the larger, or NaN", decode<MaxNan, 2>},
+    {"min", "xorsign abs", "f32", "ftz", "the smaller magnitude, sign of a product", decode<XorSign<Min>, 2>},
+    {"max", "xorsign abs", "f32", "ftz", "the larger magnitude, sign of a product", decode<XorSign<Max>, 2>},
+    {"min", "NaN xorsign abs", "f32", "ftz", "the same, or NaN", decode<XorSign<MinNan>, 2>},
+    {"max", "NaN xorsign abs", "f32", "ftz", "the same, or NaN", decode<XorSign<MaxNan>, 2>},
     {"neg", "", both, "ftz", "d = -a", decode_sign<Neg, 1>},
     {"abs", "", both, "ftz", "d = |a|", decode_sign<Abs, 1>},
     {"copysign", "", both, "", "sign of a on b", decode_sign<CopySign, 2>},
@@ -304,7 +380,7 @@ constexpr OpcodeRow rows[] = {
     {"testp", "infinite", both, "", "is an infinity", decode_testp<1>},
     {"testp", "number", both, "", "is not NaN", decode_testp<2>},
     {"testp", "notanumber", both, "", "is NaN", decode_testp<3>},
-    {"testp", "normal", both, "", "is normal", decode_testp<4>},
+    {"testp", "normal", both, "", "is normal or zero", decode_testp<4>},
     {"testp", "subnormal", both, "", "is subnormal", decode_testp<5>},
 };
 

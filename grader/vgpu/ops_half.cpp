@@ -91,9 +91,9 @@ void run_half(Warp& w, const Insn& in, std::uint32_t mask) {
     if (in.aux & form::relu)
         for (float& v : a) v = v <= 0 ? 0.0f : v;
     half r[n];
+    if (ftz)  // also what rounds to the smallest normal number, but would not with an unbounded exponent
+        for (float& v : a) v = std::fabs(v) < Format::flushed_below ? std::copysign(0.0f, v) : v;
     for (unsigned i = 0; i < n; ++i) r[i] = Format::from_float(a[i]);
-    if (ftz)
-        for (half& h : r) h = flush_half<Format>(h);
     store<Width>(w, in.d, r, mask);
 }
 
@@ -134,24 +134,25 @@ void decode_half(InsnBuilder& b) {
     });
 }
 
+template <class Format>
+bool is_nan(half h) {
+    return (h & (Format::sign - 1)) > Format::infinity;
+}
+// The hardware's neg and abs are additions of zero: a NaN becomes the canonical one.
 // Sign operations and minimum and maximum work on the bits.
 struct Neg {
     template <class Format>
     static half apply(half a) {
-        return static_cast<half>(a ^ Format::sign);
+        return is_nan<Format>(a) ? half_nan : static_cast<half>(a ^ Format::sign);
     }
 };
 struct Abs {
     template <class Format>
     static half apply(half a) {
-        return static_cast<half>(a & ~Format::sign);
+        return is_nan<Format>(a) ? half_nan : static_cast<half>(a & ~Format::sign);
     }
 };
 
-template <class Format>
-bool is_nan(half h) {
-    return (h & (Format::sign - 1)) > Format::infinity;
-}
 template <class Format>
 std::int32_t ordered(half h) {  // integers in the order of the numbers, -0 before +0
     return h & Format::sign ? -1 - static_cast<std::int32_t>(h & (Format::sign - 1)) : static_cast<std::int32_t>(h);
@@ -165,8 +166,8 @@ struct Extremum {
         const bool a_nan = is_nan<Format>(a), b_nan = is_nan<Format>(b);
         const std::uint32_t sign = XorSign ? (a ^ b) & Format::sign : 0;
         if (XorSign) {
-            a = Abs::apply<Format>(a);
-            b = Abs::apply<Format>(b);
+            a = static_cast<half>(a & ~Format::sign);
+            b = static_cast<half>(b & ~Format::sign);
         }
         const bool first = Largest ? ordered<Format>(a) > ordered<Format>(b) : ordered<Format>(a) < ordered<Format>(b);
         half r = first ? a : b;

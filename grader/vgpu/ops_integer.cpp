@@ -1,5 +1,5 @@
-// Integer arithmetic. Overflow wraps; division by zero gives all ones, as on the hardware; a remainder by zero the
-// dividend.
+// Integer arithmetic. Overflow wraps; division by zero and a remainder by zero give all ones, as on
+// the hardware.
 #include <algorithm>
 #include <limits>
 
@@ -89,7 +89,7 @@ struct Div {
 struct Rem {
     template <class T>
     static T apply(T a, T b) {
-        if (b == 0) return a;
+        if (b == 0) return static_cast<T>(~T{0});
         if constexpr (std::is_signed_v<T>)
             if (b == -1) return 0;
         return static_cast<T>(a % b);
@@ -288,7 +288,7 @@ constexpr OpcodeRow rows[] = {
     {"madc", "lo", words, "cc", "mad.lo with carry in", decode_carry<CarryForm::MadLow>},
     {"madc", "hi", "u32 u64", "cc", "mad.hi with carry in", decode_carry<CarryForm::MadHigh>},
     {"div", "", all, "", "d = a / b; all ones when b is 0", decode_binary<Div>},
-    {"rem", "", all, "", "d = a % b; a when b is 0", decode_binary<Rem>},
+    {"rem", "", all, "", "d = a % b; all ones when b is 0", decode_binary<Rem>},
     {"min", "", all, "", "the smaller", decode_binary<Min>},
     {"max", "", all, "", "the larger", decode_binary<Max>},
     {"neg", "", "s16 s32 s64", "", "d = -a", decode_unary<Neg>},

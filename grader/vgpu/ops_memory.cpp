@@ -185,6 +185,21 @@ void run_load_kernel_param(Warp& w, const Insn& in, std::uint32_t mask) {
     }
 }
 
+// Kernel parameters at addresses that registers hold: an array in a structure, say.
+template <class Mem, class Reg>
+void run_load_indexed_param(Warp& w, const Insn& in, std::uint32_t mask) {
+    const unsigned bytes = (in.aux & form::elements) * sizeof(Mem);
+    Access x;
+    if (in.aux & form::address32)
+        x.collect(operand<std::uint32_t>(w, in.a), in.offset, mask, bytes);
+    else
+        x.collect(operand<std::uint64_t>(w, in.a), in.offset, mask, bytes);
+    const Executor& e = *w.executor;
+    if (x.misaligned || !fits(x.low, x.high, 0, e.param_bytes, bytes))
+        raise_access(w, in, x, Space::Param, Op::Load, bytes);
+    load_elements<Mem, Reg>(w, in, const_cast<std::byte*>(e.params), x);
+}
+
 // Parameters of a called function live in the frame, each lane's apart: c is the storage, stat its bytes a lane.
 template <Op O, class Mem, class Reg>
 void run_frame_param(Warp& w, const Insn& in, std::uint32_t mask) {
@@ -289,7 +304,14 @@ unsigned data_operands(InsnBuilder& b, const ptx::Operand& data, ptx::Type t, bo
 
 template <Op O>
 void decode_param(InsnBuilder& b, const ptx::Operand& address, ptx::Type t, unsigned width) {
-    if (address.reg != ptx::Operand::no_register) b.refuse("parameters are addressed by name");
+    if (address.reg != ptx::Operand::no_register) {
+        if (O == Op::Store || !b.function.is_kernel()) b.refuse("parameters are addressed by name here");
+        b.address(address, Space::Param, form::address32);
+        by_memory_type(b, t, width, [&]<class Mem, class Reg>() {
+            b.handlers({run_load_indexed_param<Mem, Reg>, run_load_indexed_param<Mem, Reg>});
+        });
+        return;
+    }
     const unsigned bytes = (b.out.aux & form::elements) * ptx::size_of(t);
     const auto place = b.function.parameter(address.symbol);
     if (!place) b.refuse("no parameter '" + address.symbol + "'");
@@ -376,7 +398,10 @@ constexpr OpcodeRow rows[] = {
     {"ldu", "", types, load_how, "loads", decode_access<Op::Load>},
     {"st", "", types, store_how, "stores", decode_access<Op::Store>},
     {"membar", "", "", "cta gl sys", "memory fence", decode_fence},
-    {"fence", "", "", "cta cluster gpu sys sc acq_rel acquire release proxy alias async", "memory fence", decode_fence},
+    {"fence", "", "",
+     "cta cluster gpu sys sc acq_rel acquire release proxy alias async mbarrier_init proxy::async async.global "
+     "shared::cta shared::cluster async.shared::cta sync_restrict::shared::cta sync_restrict::shared::cluster",
+     "memory fence", decode_fence},
 };
 
 }  // namespace

@@ -21,9 +21,22 @@ Handlers move_handlers(InsnBuilder& b, unsigned bytes) {
             return Unary<Move<std::uint32_t>, std::uint32_t, std::uint32_t>::handlers;
         case 8:
             return Unary<Move<std::uint64_t>, std::uint64_t, std::uint64_t>::handlers;
+        case 16:
+            return Unary<Move<Wide>, Wide, Wide>::handlers;
         default:
             b.refuse("type not supported here");
     }
+}
+
+void run_pack_wide(Warp& w, const Insn& in, std::uint32_t mask) {
+    const auto *low = operand<std::uint64_t>(w, in.a), *high = operand<std::uint64_t>(w, in.b);
+    for_lanes<false>(operand<Wide>(w, in.d), mask, [=](unsigned l) { return Wide{low[l], high[l]}; });
+}
+
+void run_unpack_wide(Warp& w, const Insn& in, std::uint32_t mask) {
+    const Wide* a = operand<Wide>(w, in.a);
+    for_lanes<false>(operand<std::uint64_t>(w, in.d), mask, [=](unsigned l) { return a[l].low; });
+    for_lanes<false>(operand<std::uint64_t>(w, in.b), mask, [=](unsigned l) { return a[l].high; });
 }
 
 // mov.b32 %r, {%rs1, %rs2} and its like: 2 or 4 parts in d, b, c, e order of Refs.
@@ -53,7 +66,7 @@ void run_unpack(Warp& w, const Insn& in, std::uint32_t mask) {
 }
 
 ptx::Type bits_type(unsigned bytes) {
-    return bytes == 2 ? ptx::Type::B16 : bytes == 4 ? ptx::Type::B32 : ptx::Type::B64;
+    return bytes == 2 ? ptx::Type::B16 : bytes == 4 ? ptx::Type::B32 : bytes == 8 ? ptx::Type::B64 : ptx::Type::B128;
 }
 
 bool decode_packing(InsnBuilder& b, unsigned whole) {
@@ -66,7 +79,7 @@ bool decode_packing(InsnBuilder& b, unsigned whole) {
     const unsigned n = static_cast<unsigned>(parts.size());
     if (n != 2 && n != 4) b.refuse("packs two or four parts");
     const unsigned bytes = whole / n;
-    if (bytes < 2 || whole > 8) b.refuse("parts of this size are not supported");
+    if (bytes < 2 || bytes > 8 || (whole == 16 && n != 2)) b.refuse("parts of this size are not supported");
     Ref refs[4] = {};
     for (unsigned i = 0; i < n; ++i) {
         const bool none = parts[i].kind == Kind::None;
@@ -81,7 +94,9 @@ bool decode_packing(InsnBuilder& b, unsigned whole) {
     using u32 = std::uint32_t;
     using u64 = std::uint64_t;
     Handler h = nullptr;
-    if (whole == 4)
+    if (whole == 16)
+        h = pack ? run_pack_wide : run_unpack_wide;
+    else if (whole == 4)
         h = pack ? run_pack<u32, u16> : run_unpack<u32, u16>;
     else if (n == 2)
         h = pack ? run_pack<u64, u32> : run_unpack<u64, u32>;
@@ -201,12 +216,16 @@ void run_nothing(Warp&, const Insn&, std::uint32_t) {}
 void decode_nothing(InsnBuilder& b) { b.handlers({run_nothing, run_nothing}); }
 
 constexpr OpcodeRow rows[] = {
-    {"mov", "", "pred b16 u16 s16 b32 u32 s32 f32 b64 u64 s64 f64", "", "copies; packs and unpacks {…}", decode_mov},
+    {"mov", "", "pred b16 u16 s16 b32 u32 s32 f32 b64 u64 s64 f64 b128", "", "copies; packs and unpacks {…}",
+     decode_mov},
     {"activemask", "", "b32", "", "lanes that execute this together", decode_activemask},
     {"cvta", "", "u64", "to global shared shared::cta local const param", "to and from generic addresses", decode_cvta},
     {"isspacep", "", "", "global shared shared::cta local param", "does the generic address lie in the space",
      decode_isspacep},
     {"prefetch", "", "", "global local L1 L2 L2::evict_last L2::evict_normal", "a hint; does nothing", decode_nothing},
+    {"applypriority", "", "", "global L2::evict_normal", "a hint; does nothing", decode_nothing},
+    {"discard", "", "", "global L2", "says that data are not wanted any more; keeps them", decode_nothing},
+    {"griddepcontrol", "", "", "wait launch_dependents", "launches do not overlap: does nothing", decode_nothing},
     {"prefetchu", "", "", "L1", "a hint; does nothing", decode_nothing},
     {"nanosleep", "", "u32", "", "does nothing", decode_nothing},
     {"pragma", "", "", "", "ignored", decode_nothing},

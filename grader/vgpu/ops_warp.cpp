@@ -171,7 +171,26 @@ void decode_warp_sync(InsnBuilder& b) {
     collective(b, 0, 0, run_nothing);
 }
 
+// elect.sync d|p: the lowest member, and who that is.
+void run_elect(Warp& w, const Insn& in, std::uint32_t mask) {
+    const std::uint32_t members = members_of(w, in, mask);
+    const auto leader = static_cast<std::uint32_t>(std::countr_zero(members ? members : mask));
+    for_lanes<false>(operand<std::uint32_t>(w, in.d), mask, [=](unsigned) { return leader; });
+    std::uint32_t& p = predicate(w, in.e);
+    p = (p & ~mask) | (mask & (1u << leader));
+}
+
+void decode_elect(InsnBuilder& b) {
+    b.expect_operands(2, 2);
+    const ptx::Operand& d = b.operand(0);
+    if (d.kind != ptx::Operand::Kind::Pair || d.elements.size() != 2) b.refuse("needs a register and a predicate");
+    b.out.d = d.elements[0].kind == ptx::Operand::Kind::None ? b.sink(4) : b.destination(d.elements[0], 4);
+    b.out.e = b.predicate_destination(d.elements[1]);
+    collective(b, 1, 0, run_elect);
+}
+
 constexpr OpcodeRow rows[] = {
+    {"elect", "sync", "", "", "picks one lane", decode_elect},
     {"bar", "warp sync", "", "", "waits for the lanes of the mask", decode_warp_sync},
     {"shfl", "sync up", "b32", "", "value of a lower lane", decode_shfl<Up>},
     {"shfl", "sync down", "b32", "", "value of a higher lane", decode_shfl<Down>},
