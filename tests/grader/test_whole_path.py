@@ -161,7 +161,7 @@ def test_a_submission_that_ends_early_fails_each_test_with_a_reason(body: str, m
 
 def test_what_the_virtual_gpu_does_not_support_is_an_error_never_a_failure(tmp_path: Path) -> None:
     text = """
-__global__ void k(float* C) { asm volatile("griddepcontrol.wait;"); C[threadIdx.x] = 1; }
+__global__ void k(float* C) { asm volatile("multimem.red.relaxed.gpu.global.add.u32 [%0], 1;" :: "l"(C)); }
 void matmul(const float*, const float*, float* C, int m, int k_, int n) {
     float* d = nullptr;
     cudaMalloc(&d, sizeof(float) * m * n + 4);
@@ -174,4 +174,4 @@ void matmul(const float*, const float*, float* C, int m, int k_, int n) {
     first = outcome.tests[0]
     assert first.status == "error", story(outcome)
     assert "matmul.cu:2" in first.message
-    assert "griddepcontrol.wait" in first.message
+    assert "multimem.red" in first.message

@@ -197,3 +197,26 @@ TEST_CASE("counters are attributed to source lines") {
     CHECK(sum.global_load_sectors == record.counters.global_load_sectors);
     CHECK(sum.inst_executed == record.counters.inst_executed);
 }
+
+TEST_CASE("a kernel that waits for the kernels before it finds their results") {
+    // Programmatic dependent launch, as CUB's kernels for sm_90 use it.
+    Machine m(1, R"(
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry next(.param .u64 p) {
+    .reg .b32 %v;
+    .reg .b64 %a;
+    ld.param.u64 %a, [p];
+    griddepcontrol.wait;
+    ld.global.u32 %v, [%a];
+    griddepcontrol.launch_dependents;
+    add.u32 %v, %v, 1;
+    st.global.u32 [%a], %v;
+    ret;
+})");
+    const auto d = m.upload(std::vector<int>{40});
+    m.launch("next", {1}, {1}, d);
+    m.launch("next", {1}, {1}, d);
+    CHECK(m.download(d)[0] == 42);
+}

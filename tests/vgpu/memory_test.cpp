@@ -230,3 +230,37 @@ TEST_CASE("memory that the host maps is one with its file, whose size is sealed"
     memory.free(at);
     memory.allocate_host_visible(4096, at + 4096, "test");
 }
+
+TEST_CASE("a kernel reads its parameters at computed addresses, and nothing beyond them") {
+    // out[i] = table[i + shift]: nvcc indexes an array in a structure that is passed by value like this.
+    Machine m(1, R"(
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry pick(.param .align 8 .b8 table[32], .param .u64 out, .param .u32 shift) {
+    .reg .b32 %i, %v, %w, %s;
+    .reg .b64 %a, %o, %n;
+    mov.u32 %i, %tid.x;
+    ld.param.u32 %s, [shift];
+    add.u32 %w, %i, %s;
+    mul.wide.u32 %n, %w, 4;
+    mov.b64 %a, table;
+    add.u64 %a, %a, %n;
+    ld.param.u32 %v, [%a];
+    ld.param.u64 %o, [out];
+    mul.wide.u32 %n, %i, 4;
+    add.u64 %o, %o, %n;
+    st.global.u32 [%o], %v;
+    ret;
+})");
+    struct Table {
+        int v[8] = {10, 11, 12, 13, 14, 15, 16, 17};
+    };
+    const auto out = m.upload(std::vector<int>(4));
+    m.launch("pick", {1}, {4}, Table{}, out, 3);
+    CHECK(m.download(out) == std::vector<int>{13, 14, 15, 16});
+    const auto beyond = vgpu::test::message_of([&] { m.launch("pick", {1}, {4}, Table{}, out, 9); }, 700);
+    CHECK(beyond.find("parameter") != std::string::npos);
+    INFO(beyond);
+    CHECK(beyond.find("thread (2,0,0)") != std::string::npos);
+}
