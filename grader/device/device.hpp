@@ -151,6 +151,8 @@ struct MemoryInfo {
     std::uint64_t free_bytes = 0, total_bytes = 0;
 };
 
+enum class Limit : std::uint8_t { StackSize, PrintfFifoSize, MallocHeapSize };  // of cudaDeviceSetLimit
+
 // Device-side printf and the like: text that the program under test printed, in order.
 class Device {
   public:
@@ -187,6 +189,10 @@ class Device {
     virtual void launch(FunctionId function, const LaunchConfig& config, std::span<const std::byte> params) = 0;
     [[nodiscard]] virtual Occupancy occupancy(FunctionId function, std::uint32_t block_threads,
                                               std::uint64_t dynamic_shared_bytes) const = 0;
+
+    // cudaDeviceSetLimit; throws DeviceError if it is too late, or too much. What the device has no such limit for is
+    // ignored.
+    virtual void set_limit(Limit, std::uint64_t) {}
 
     // Records of launches since the last call, in launch order.
     virtual std::vector<LaunchRecord> take_records() = 0;

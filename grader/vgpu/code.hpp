@@ -176,6 +176,7 @@ enum class Special : std::uint8_t {
     TotalSmemSize,
     EnvReg1,
     EnvReg2,
+    ReservedSharedOffset,
     Count,
 };
 

@@ -13,6 +13,11 @@ namespace {
 constexpr int fresh_pattern = 0xCD;                     // shared memory at the start of a block
 constexpr std::uint64_t smallest_parallel_grid = 2048;  // threads; below, starting host threads costs more
 constexpr std::uint32_t special_bytes = static_cast<std::uint32_t>(Special::Count) * warp_size * 4;
+// What the system keeps of each block's shared memory; cooperative groups of several warps synchronise in it. Behind
+// the program's own part here, before it on a real device.
+constexpr std::uint32_t reserved_shared_bytes = 1024;
+constexpr std::uint32_t workspace_bytes = 8;
+constexpr std::uint64_t patience = 4096;           // turns of a block that spins, until other blocks start beside it
 constexpr std::uint32_t call_stack_bytes = 16384;  // local memory a thread for called functions, on top of the kernel's
 
 std::uint32_t threads_of(const device::Dim3& d) { return static_cast<std::uint32_t>(d.count()); }
@@ -21,7 +26,7 @@ std::uint32_t threads_of(const device::Dim3& d) { return static_cast<std::uint32
 
 Grid::Grid(const Code& c, const ptx::Module& m, const device::LaunchConfig& launch, const LaunchLimits& l,
            std::span<const std::byte> params, GlobalMemory& memory)
-    : code(c), module(m), config(launch), limits(l), params_(params), memory_(memory) {}
+    : output(l.printf_bytes), code(c), module(m), config(launch), limits(l), params_(params), memory_(memory) {}
 
 void Grid::prepare(Executor& e, unsigned thread, bool tracking) const {
     e = Executor{};
@@ -40,8 +45,10 @@ void Grid::prepare(Executor& e, unsigned thread, bool tracking) const {
 
 namespace {
 
+std::uint32_t reserved_shared_offset(const LaunchLimits& limits) { return (limits.shared_bytes + 63) / 64 * 64; }
+
 void fill_specials(const Code& code, const device::LaunchConfig& config, const LaunchLimits& limits,
-                   const BlockState& block, Warp& w) {
+                   const BlockState& block, std::uint64_t workspace, Warp& w) {
     const auto fill = [&](Special s, auto&& value) {
         if (!(code.used_specials >> static_cast<unsigned>(s) & 1)) return;
         auto* lanes = reinterpret_cast<std::uint32_t*>(w.base[2] + static_cast<unsigned>(s) * warp_size * 4);
@@ -74,8 +81,9 @@ void fill_specials(const Code& code, const device::LaunchConfig& config, const L
     fill(Special::LanemaskGt, [](unsigned l) { return ~((2u << l) - 1); });
     same(Special::DynamicSmemSize, limits.dynamic_shared_bytes);
     same(Special::TotalSmemSize, limits.shared_bytes);
-    same(Special::EnvReg1, 0);
-    same(Special::EnvReg2, 0);
+    same(Special::ReservedSharedOffset, reserved_shared_offset(limits));
+    same(Special::EnvReg1, static_cast<std::uint32_t>(workspace >> 32));
+    same(Special::EnvReg2, static_cast<std::uint32_t>(workspace));
 }
 
 }  // namespace
@@ -84,10 +92,14 @@ void Grid::start_block(Executor& e, BlockState& block, std::uint64_t linear) con
     const std::uint32_t threads = threads_of(config.block), warps = (threads + warp_size - 1) / warp_size;
     const std::uint32_t frame = code.functions[0].frame_bytes;
     const std::size_t warp_bytes = std::size_t{frame} + special_bytes;
-    const std::uint32_t stack = code.has_calls ? call_stack_bytes : 0;
+    const std::uint32_t stack =
+        code.has_calls ? std::max(call_stack_bytes, static_cast<std::uint32_t>(limits.stack_bytes)) : 0;
     const std::uint32_t local_stride = code.functions[0].local_bytes + stack;
     // Behind the end, load_words may read the rest of a window.
-    const std::uint64_t shared = (limits.shared_bytes + 63) / 64 * 64 + sector_bytes;
+    const bool uses_reserved = code.used_specials >> static_cast<unsigned>(Special::ReservedSharedOffset) & 1;
+    const std::uint64_t available =
+        uses_reserved ? reserved_shared_offset(limits) + reserved_shared_bytes : limits.shared_bytes;
+    const std::uint64_t shared = (available + 63) / 64 * 64 + sector_bytes;
     if (!block.storage) {
         block.storage = aligned_bytes(warps * warp_bytes + shared);
         if (local_stride) block.local = HostPages(std::uint64_t{warps} * warp_size * local_stride);
@@ -98,7 +110,7 @@ void Grid::start_block(Executor& e, BlockState& block, std::uint64_t linear) con
     block.y = static_cast<std::uint32_t>(linear / config.grid.x % config.grid.y);
     block.z = static_cast<std::uint32_t>(linear / config.grid.x / config.grid.y);
     block.shared = block.storage.get() + warps * warp_bytes;
-    block.shared_bytes = limits.shared_bytes;
+    block.shared_bytes = available;
     std::memset(block.shared, fresh_pattern, shared);
     if (const std::uint32_t own = code.functions[0].local_bytes)  // a called function's part is filled at its call
         for (std::size_t lane = 0; lane < std::size_t{warps} * warp_size; ++lane)
@@ -134,11 +146,12 @@ void Grid::start_block(Executor& e, BlockState& block, std::uint64_t linear) con
         w.splits.assign(1, Split{});
         w.splits[0].pc = code.functions[0].entry_block;
         w.splits[0].mask = w.live;
-        fill_specials(code, config, limits, block, w);
+        fill_specials(code, config, limits, block, workspace_, w);
     }
 }
 
 void Grid::first_touch(Allocation& a, bool store) {
+    if (a.on_heap) throw RunSerially{};  // objects may be many and small: not worth a record of each
     const std::uint8_t mine = store ? Allocation::Written : Allocation::Read;
     if (store && !a.track.load(std::memory_order_acquire)) track(a);
     const std::uint8_t before = a.touched.fetch_or(mine);
@@ -204,11 +217,22 @@ void Grid::run_in_turns(Executor& e, std::uint64_t resident) {
     std::vector<std::unique_ptr<BlockState>> slots;
     std::vector<std::unique_ptr<BlockState>> spare;
     std::uint64_t next = 0;
+    std::uint64_t turns_of_spinning = 0;
     const auto step = [&](BlockState& block) {
         try {
-            if (!run_block(e, block)) return false;
+            if (!run_block(e, block)) {
+                // A block that waits for another, though nothing in the code says that blocks communicate.
+                if (++turns_of_spinning > patience)
+                    resident = std::clamp<std::uint64_t>(limits.resident_blocks, 1, blocks);
+                return false;
+            }
         } catch (const Fault& fault) {
             fault_ = describe(fault, block);
+            if (fault.out_of_budget && next < blocks)
+                fault_->message += fmt::format(
+                    "; {} of {} blocks had not started, because no more than {} fit the device at once: does a block "
+                    "wait for one of them?",
+                    blocks - next, blocks, resident);
             return true;
         }
         finish_block(block);
@@ -255,8 +279,8 @@ bool Grid::run_parallel() {
             for (std::uint64_t linear;
                  !stop_.load(std::memory_order_relaxed) && (linear = next.fetch_add(1)) < blocks;) {
                 start_block(e, block, linear);
-                while (!run_block(e, block)) {
-                }
+                for (std::uint64_t turns = 0; !run_block(e, block);)
+                    if (++turns > patience) throw RunSerially{};  // it may wait for a block that cannot start here
                 if (!charge(e)) throw RunSerially{};
                 finish_block(block);
             }
@@ -294,6 +318,17 @@ void Grid::roll_back() {
 }
 
 std::optional<LaunchFault> Grid::run() {
+    // The driver gives each cooperative launch a workspace: its size, and the counter of grid.sync().
+    const bool needs_workspace =
+        config.cooperative && code.used_specials >> static_cast<unsigned>(Special::EnvReg2) & 1;
+    const auto release = [this](Allocation* a) { memory_.release(*a); };
+    const std::unique_ptr<Allocation, decltype(release)> workspace(
+        needs_workspace ? &memory_.allocate(workspace_bytes, "workspace of a cooperative launch") : nullptr, release);
+    if (workspace) {
+        workspace_ = workspace->base;
+        const std::uint32_t contents[] = {workspace_bytes, 0};
+        std::memcpy(workspace->host, contents, sizeof contents);
+    }
     clear_touched();
     caches_.emplace(limits.l2_bytes, code.stat_kinds.size());
     const bool may_run_parallel = limits.threads > 1 && !code.synchronises_globally && config.grid.count() > 1 &&

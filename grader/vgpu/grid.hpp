@@ -14,6 +14,8 @@
 
 #include "device/device.hpp"
 #include "vgpu/access.hpp"
+#include "vgpu/device_heap.hpp"
+#include "vgpu/print_buffer.hpp"
 #include "vgpu/warp.hpp"
 
 namespace warpgrade::vgpu {
@@ -43,6 +45,9 @@ struct LaunchLimits {
     std::uint32_t dynamic_shared_bytes = 0;
     std::uint32_t multiprocessors = 1;
     std::uint64_t l1_bytes = 0, l2_bytes = 0;  // a block's share of L1, and all of L2; see caches.hpp
+    std::uint64_t stack_bytes = 0;             // a thread; no less than the virtual GPU's own limit
+    std::uint64_t printf_bytes = 0;            // that one launch may print
+    DeviceHeap* heap = nullptr;
 };
 
 // What went wrong in a launch, located.
@@ -70,7 +75,7 @@ class Grid {
     device::Counters counters;
     std::vector<device::LineCounters> lines;
     std::uint64_t touched_bytes = 0;  // of allocations that the launch read or wrote: its footprint
-    std::string output;               // what device printf wrote
+    PrintBuffer output;               // what device printf wrote
     bool ran_parallel = false;
 
     // For the memory handlers, when tracking.
@@ -112,6 +117,7 @@ class Grid {
     std::vector<std::unique_ptr<LaunchTrack>> tracks_;
     std::vector<Allocation*> track_reads_;
     std::optional<LaunchFault> fault_;
+    std::uint64_t workspace_ = 0;  // of a cooperative launch: what grid.sync() counts in
 };
 
 // scheduler.cpp: runs the block until every warp is done (true) or none can go on without other blocks (false).

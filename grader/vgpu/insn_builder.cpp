@@ -52,6 +52,7 @@ constexpr NamedSpecial specials[] = {
     {"%total_smem_size", Special::TotalSmemSize},
     {"%envreg1", Special::EnvReg1},
     {"%envreg2", Special::EnvReg2},
+    {"%reserved_smem_offset_1", Special::ReservedSharedOffset},
 };
 
 // Special registers that are the same in every launch. A block is a cluster of its own.

@@ -108,9 +108,25 @@ Allocation& GlobalMemory::insert(std::uint64_t base, std::uint64_t bytes, HostPa
     return *live_.emplace(base, std::move(allocation)).first->second;
 }
 
+Allocation& GlobalMemory::place_on_heap(std::uint64_t bytes, std::byte* host) {
+    constexpr std::uint64_t align = 16;
+    const std::uint64_t base = (device::address_space::global_base + next_ + gap + align - 1) / align * align;
+    if (base + bytes + gap > device::address_space::global_end)
+        throw DeviceError(error::memory_allocation, "the device's address space is used up");
+    auto allocation = std::make_unique<Allocation>();
+    allocation->host = host;
+    allocation->base = base;
+    allocation->bytes = bytes;
+    allocation->origin = "malloc in a kernel";
+    allocation->on_heap = true;
+    std::memset(host, fresh_pattern, bytes);
+    next_ = base + bytes - device::address_space::global_base;
+    return *live_.emplace(base, std::move(allocation)).first->second;
+}
+
 void GlobalMemory::free(std::uint64_t address) {
     const auto it = live_.find(address);
-    if (it == live_.end() || it->second->is_variable) {
+    if (it == live_.end() || it->second->is_variable || it->second->on_heap) {
         const std::string where = freed_.contains(address) ? "it was freed before" : describe(address);
         throw DeviceError(error::invalid_value, fmt::format("cudaFree of {:#x}: {}", address, where));
     }
@@ -120,7 +136,7 @@ void GlobalMemory::free(std::uint64_t address) {
 void GlobalMemory::release(Allocation& allocation) {
     namespace space = device::address_space;
     const bool on_device = allocation.base >= space::global_base && allocation.base < space::global_end;
-    (on_device ? used_bytes_ : used_host_bytes_) -= allocation.bytes;
+    if (!allocation.on_heap) (on_device ? used_bytes_ : used_host_bytes_) -= allocation.bytes;
     freed_.emplace(allocation.base, allocation.bytes);
     live_.erase(allocation.base);
 }
@@ -138,6 +154,11 @@ std::byte* GlobalMemory::checked(std::uint64_t address, std::uint64_t size, cons
     if (!a)
         throw DeviceError(error::invalid_value,
                           fmt::format("{}: {:#x} is not device memory: {}", what, address, describe(address)));
+    if (a->on_heap)
+        throw DeviceError(error::invalid_value,
+                          fmt::format("{}: {:#x} comes from malloc in a kernel, which the host cannot reach; a kernel "
+                                      "can copy it to memory from cudaMalloc",
+                                      what, address));
     if (!a->holds(address, size))
         throw DeviceError(error::invalid_value,
                           fmt::format("{}: {} bytes at offset {} reach beyond the {}-byte allocation", what, size,

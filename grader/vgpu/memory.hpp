@@ -54,6 +54,7 @@ struct Allocation {
     std::string origin;       // "cudaMalloc", or the name of a module variable
     bool read_only = false;   // a __constant__ variable
     bool is_variable = false;
+    bool on_heap = false;  // an object from malloc in a kernel; its bytes belong to the heap
 
     // What the running launch has done to it (Touch bits), and its footprint for the timing model.
     enum Touch : std::uint8_t { Read = 1, Written = 2, Tracked = 4 };
@@ -76,6 +77,8 @@ class GlobalMemory {
     Allocation& allocate(std::uint64_t bytes, std::string_view origin, std::uint64_t align = 256);
     // Memory that the host's process maps as well: at an address of its own, or at `at`.
     Allocation& allocate_host_visible(std::uint64_t bytes, std::uint64_t at, std::string_view origin);
+    // Memory from malloc in a kernel: an address of its own for bytes that lie in the heap.
+    Allocation& place_on_heap(std::uint64_t bytes, std::byte* host);
     // Throws DeviceError: what the address is instead (freed before, inside an allocation, never allocated).
     void free(std::uint64_t address);
     void release(Allocation& allocation);  // of a module that is unloaded

@@ -134,10 +134,10 @@ void FunctionDecoder::decode_call(InsnBuilder& b, BasicBlock& block) {
         b.out.a = b.source(callee, ptx::Type::U64);
         site.callee = CallSite::through_pointer;
     } else if (site.builtin = find_builtin(callee.symbol); site.builtin >= 0) {
-        synchronises_globally();  // what is printed comes in the order of the blocks
+        synchronises_globally();  // what is printed or allocated comes in the order of the blocks
     } else {
         const ptx::Function* f = builder.module.find_function(callee.symbol);
-        if (!f || f->is_declaration) b.refuse("function '" + callee.symbol + "' is not supported or not defined here");
+        if (!f || f->is_declaration) b.refuse(why_not_callable(callee.symbol));
         site.callee = builder.function(*f);
     }
     pending.callee = callee.symbol;

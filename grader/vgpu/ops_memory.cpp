@@ -349,9 +349,11 @@ void decode_access(InsnBuilder& b) {
     const Space space = space_of(b);
     if (space == Space::Param) return decode_param<O>(b, address, t, width);
     if (space == Space::Const && O == Op::Store) b.refuse("constant memory is read-only");
-    const bool ordered = b.has("volatile") || b.has("acquire") || b.has("release") || b.has("relaxed") || b.has("mmio");
-    if (ordered) b.out.aux |= form::synchronises;
-    if (ordered || b.has("cg") || b.has("cv")) b.out.aux |= form::past_l1;
+    const bool ordered =
+        b.has("volatile") || b.has("acquire") || b.has("release") || b.has("relaxed") || b.has("mmio") || b.has("cv");
+    // __ldcg is how flags are polled, too: a loop of such loads lets others run.
+    if (ordered || b.has("cg")) b.out.aux |= form::synchronises;
+    if (ordered || b.has("cg")) b.out.aux |= form::past_l1;
     if (space == Space::Const) b.out.aux |= form::constant;
     // Volatile accesses of shared memory are how old warp-synchronous code is written; they order nothing across
     // blocks.

@@ -1,4 +1,6 @@
 // Moves: mov with its packing forms, address-space conversions, clocks, and hints that do nothing here.
+#include <algorithm>
+
 #include "device/address_space.hpp"
 #include "vgpu/decoder.hpp"
 #include "vgpu/opcodes.hpp"
@@ -212,6 +214,18 @@ void decode_isspacep(InsnBuilder& b) {
     b.handlers({run_isspacep, run_isspacep});
 }
 
+// Others may run; the warp's clock goes on by the time that it would have slept at most.
+void run_nanosleep(Warp& w, const Insn& in, std::uint32_t mask) {
+    constexpr std::uint32_t longest = 1'000'000;
+    ++w.sync_operations;
+    w.clock += std::min(operand<std::uint32_t>(w, in.a)[std::countr_zero(mask)], longest);
+}
+void decode_nanosleep(InsnBuilder& b) {
+    b.expect_operands(1, 1);
+    b.out.a = b.source(0, ptx::Type::U32);
+    b.handlers({run_nanosleep, run_nanosleep});
+}
+
 void run_nothing(Warp&, const Insn&, std::uint32_t) {}
 void decode_nothing(InsnBuilder& b) { b.handlers({run_nothing, run_nothing}); }
 
@@ -227,7 +241,7 @@ constexpr OpcodeRow rows[] = {
     {"discard", "", "", "global L2", "says that data are not wanted any more; keeps them", decode_nothing},
     {"griddepcontrol", "", "", "wait launch_dependents", "launches do not overlap: does nothing", decode_nothing},
     {"prefetchu", "", "", "L1", "a hint; does nothing", decode_nothing},
-    {"nanosleep", "", "u32", "", "does nothing", decode_nothing},
+    {"nanosleep", "", "u32", "", "lets others run", decode_nanosleep},
     {"pragma", "", "", "", "ignored", decode_nothing},
 };
 

@@ -201,7 +201,7 @@ WarpRunner::Ran WarpRunner::run_split(std::size_t self) {
             case Terminator::Trap: {
                 const std::uint32_t hit = b.conditional ? condition(*end, mask) : mask;
                 if (hit)
-                    raise_at(w, end, error::launch_failure, "the kernel executed a trap",
+                    raise_at(w, end, error::launch_failure, trap_message(),
                              static_cast<unsigned>(std::countr_zero(hit)));
                 ++pc;
                 break;
@@ -224,11 +224,21 @@ void WarpRunner::add_split(std::uint32_t pc, std::uint32_t mask, std::uint32_t f
 }
 
 void WarpRunner::charge(const Insn& at, std::uint32_t mask) {
-    if (!e.grid->charge(e))
-        raise_at(w, &at, error::launch_timeout,
-                 fmt::format("the kernel executed more than {} warp instructions and was stopped: does this loop end?",
-                             e.grid->limits.instructions),
-                 static_cast<unsigned>(std::countr_zero(mask)));
+    if (e.grid->charge(e)) return;
+    Fault fault(error::launch_timeout,
+                fmt::format("the kernel executed more than {} warp instructions and was stopped: does this loop end?",
+                            e.grid->limits.instructions),
+                static_cast<unsigned>(std::countr_zero(mask)));
+    fault.insn = &at;
+    fault.warp = w.index;
+    fault.out_of_budget = true;
+    throw fault;
+}
+
+std::string WarpRunner::trap_message() const {
+    const bool wants_workspace = code.used_specials >> static_cast<unsigned>(Special::EnvReg2) & 1;
+    if (!wants_workspace || e.grid->config.cooperative) return "the kernel executed a trap";
+    return "the kernel executed a trap: grid.sync() works only in a launch by cudaLaunchCooperativeKernel";
 }
 
 void WarpRunner::branch_indexed(const Insn& in, const BasicBlock& b, std::uint32_t pc, std::uint32_t mask) {

@@ -109,6 +109,21 @@ class VirtualGpu final : public device::Device {
         return {symbol.address, symbol.bytes, std::move(a->file)};
     }
 
+    void set_limit(device::Limit limit, std::uint64_t bytes) override {
+        constexpr std::uint64_t most_stack = 512u << 10, most_printed = 64u << 20;
+        switch (limit) {
+            case device::Limit::StackSize:
+                stack_bytes_ = std::min(bytes, most_stack) / 16 * 16;
+                break;
+            case device::Limit::PrintfFifoSize:
+                printf_bytes_ = std::min(bytes, most_printed);
+                break;
+            case device::Limit::MallocHeapSize:
+                heap_.resize(bytes);
+                break;
+        }
+    }
+
     void launch(device::FunctionId function, const device::LaunchConfig& config,
                 std::span<const std::byte> params) override;
 
@@ -148,6 +163,8 @@ class VirtualGpu final : public device::Device {
     device::FunctionId next_function_ = 1;
     std::vector<device::LaunchRecord> records_;
     std::string output_;
+    DeviceHeap heap_{memory_};
+    std::uint64_t stack_bytes_ = 1024, printf_bytes_ = 1 << 20;
 };
 
 void VirtualGpu::check_configuration(const device::FunctionInfo& info, const device::LaunchConfig& config,
@@ -224,6 +241,9 @@ void VirtualGpu::launch(device::FunctionId id, const device::LaunchConfig& confi
     limits.l1_bytes = l1_share(profile_.properties.l1_cache_bytes, limits.shared_bytes,
                                std::min<std::uint64_t>(fit.blocks_per_multiprocessor, blocks_each));
     limits.l2_bytes = profile_.properties.l2_cache_bytes;
+    limits.stack_bytes = stack_bytes_;
+    limits.printf_bytes = printf_bytes_;
+    limits.heap = &heap_;
     Grid grid(kernel.code, loaded(f.module).ptx(), config, limits, params, memory_);
     const auto fault = grid.run();
     device::LaunchRecord record;
@@ -242,7 +262,7 @@ void VirtualGpu::launch(device::FunctionId id, const device::LaunchConfig& confi
         record.error = fault->message;
     }
     records_.push_back(std::move(record));
-    output_ += grid.output;
+    output_ += grid.output.take();
     if (fault)
         throw DeviceError(fault->code, fmt::format("kernel '{}': {}", readable_name(info.name), fault->message), true);
 }

@@ -28,6 +28,7 @@ class Fault : public std::runtime_error {
     unsigned lane;
     const Insn* insn = nullptr;  // where, if known
     std::uint32_t warp = 0;      // index in its block
+    bool out_of_budget = false;  // stopped because it ran for too long
 };
 
 // Lanes of one warp that stand at the same place. A converged warp has one split.

@@ -32,7 +32,7 @@ int apply(int which, int a, int b) { return which == 0 ? a + b : which == 1 ? a 
 }  // namespace
 
 TEST_CASE("functions are called through tables in global and constant memory") {
-    for (const char* architecture : {"sm_75", "sm_100"}) {
+    for (const char* architecture : {"sm_80", "sm_100"}) {
         Machine m = calls(architecture);
         const auto d = m.upload(ramp(64, 3));
         m.launch("call_table", {1}, {64}, d);
@@ -44,7 +44,7 @@ TEST_CASE("functions are called through tables in global and constant memory") {
 }
 
 TEST_CASE("function pointers are chosen in a kernel, kept in memory and passed as arguments") {
-    for (const char* architecture : {"sm_75", "sm_100"}) {
+    for (const char* architecture : {"sm_80", "sm_100"}) {
         Machine m = calls(architecture);
         const auto d = m.upload(std::vector<int>(32, 9));
         m.launch("call_chosen_here", {1}, {32}, d, 1);
@@ -62,21 +62,21 @@ TEST_CASE("function pointers are chosen in a kernel, kept in memory and passed a
 
 TEST_CASE("a pointer to no function is an error that says what it points to") {
     const auto message = [](std::uint64_t pointer) {
-        Machine m = calls("sm_75");
+        Machine m = calls("sm_80");
         const auto d = m.upload(std::vector<int>(32));
         return message_of([&] { m.launch("call_pointer", {1}, {32}, d, pointer); }, device::error::invalid_pc);
     };
     CHECK_THAT(message(0), Contains("null pointer") && Contains("calls.cu:") && Contains("thread (0,0,0)"));
     CHECK_THAT(message(0x7ffe'0000'1234), Contains("host address") && Contains("0x7ffe00001234"));
     CHECK_THAT(message(device::address_space::code_base + 8), Contains("no device function of this module"));
-    Machine m = calls("sm_75");
+    Machine m = calls("sm_80");
     const auto d = m.upload(std::vector<int>(32));
     CHECK_THAT(message_of([&] { m.launch("call_wrong_type", {1}, {32}, d); }, device::error::invalid_pc),
                Contains("takes (4, 4) bytes and returns (4)") && Contains("the call passes (4)"));
 }
 
 TEST_CASE("virtual functions of objects of different classes in one warp") {
-    for (const char* architecture : {"sm_75", "sm_100"}) {
+    for (const char* architecture : {"sm_80", "sm_100"}) {
         Machine m = calls(architecture);
         const auto d = m.upload(ramp(64));
         m.launch("call_virtual", {1}, {64}, d);
@@ -85,7 +85,7 @@ TEST_CASE("virtual functions of objects of different classes in one warp") {
 }
 
 TEST_CASE("arguments and results of any size and alignment") {
-    for (const char* architecture : {"sm_75", "sm_100"}) {
+    for (const char* architecture : {"sm_80", "sm_100"}) {
         Machine m = calls(architecture);
         const auto d = m.upload(ramp(332));
         m.launch("pass_large", {1}, {32}, d, 11);
@@ -100,7 +100,7 @@ TEST_CASE("arguments and results of any size and alignment") {
 }
 
 TEST_CASE("a struct parameter is indexed dynamically (trap 7)") {
-    for (const char* architecture : {"sm_75", "sm_100"}) {
+    for (const char* architecture : {"sm_80", "sm_100"}) {
         Machine m = calls(architecture);
         const auto d = m.upload(std::vector<int>(32));
         const std::array<int, 8> p{5, 6, 7, 8, 9, 10, 11, 12};
@@ -115,7 +115,7 @@ TEST_CASE("recursion keeps the local variables of each activation (trap 7)") {
         return depth == 0 ? here : path(depth - 1, t + 1) + here;
     };
     const auto ackermann_2 = [](unsigned n) { return 2 * n + 3; };
-    for (const char* architecture : {"sm_75", "sm_100"}) {
+    for (const char* architecture : {"sm_80", "sm_100"}) {
         Machine m = calls(architecture);
         const auto d = m.upload(std::vector<int>(64));
         m.launch("recurse_with_frames", {1}, {64}, d);
@@ -129,7 +129,7 @@ TEST_CASE("recursion keeps the local variables of each activation (trap 7)") {
 }
 
 TEST_CASE("barriers and collectives with a guard run for the lanes whose predicate holds") {
-    Machine m = calls("sm_75");
+    Machine m = calls("sm_80");
     const auto d = m.upload(std::vector<int>(64, 1));
     const auto c = m.launch("guarded_barrier", {1}, {64}, d).counters;
     CHECK(m.download(d) == each(64, [](int t) { return 63 - t; }));

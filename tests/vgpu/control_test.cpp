@@ -156,7 +156,7 @@ TEST_CASE("printf writes each thread's text, assert ends the kernel") {
           "block 1 thread 0:  4.50 text x 1099511627776 %\nblock 1 thread 1:  4.50 text x 1099511627776 %\n");
     const auto in = m.upload(std::vector<int>{1, 2, -3, 4});
     const auto text = message_of([&] { m.launch("check_positive", {1}, {4}, in); }, device::error::assert_failed);
-    CHECK(has(text, "assertion `in[threadIdx.x] > 0' failed"));
+    CHECK_THAT(text, Contains("block: [0,0,0], thread: [2,0,0] Assertion `in[threadIdx.x] > 0` failed."));
     CHECK(has(text, "thread (2,0,0)"));
 }
 

@@ -69,12 +69,13 @@ class Machine {
         std::size_t index = 0;
         (put(params, info.params.at(index++), args), ...);
         gpu->take_records();
-        gpu->launch(f, {grid, block, dynamic_shared_bytes, 0, false}, params);
+        gpu->launch(f, {grid, block, dynamic_shared_bytes, 0, cooperative}, params);
         return gpu->take_records().at(0);
     }
 
     std::unique_ptr<device::Device> gpu;
     device::ModuleId module;
+    bool cooperative = false;  // launches are
 
   private:
     template <class T>
