@@ -161,6 +161,10 @@ cudaError_t Connection::receive_reply(Op op, std::uint32_t sequence, std::vector
         std::fprintf(stderr, "warpgrade: %s: %s\n", cudaGetErrorName(status), reader.get_string().c_str());
         fault_ = status;
         state_ = State::dead;
+    } else if (status == cudaErrorNotSupported && refusals_told_ < most_refusals_told) {
+        // What the device lacks is no mistake of the program's: it is told even where nobody looks at the error.
+        ++refusals_told_;
+        std::fprintf(stderr, "warpgrade: not supported: %s\n", reader.get_string().c_str());
     }
     return status;
 }

@@ -92,6 +92,8 @@ class Connection {
     int descriptor_ = -1;
     std::uint32_t sequence_ = 0;
     bool output_waits_ = false;
+    static constexpr int most_refusals_told = 8;
+    int refusals_told_ = 0;
     cudaError_t fault_ = cudaSuccess;
     device::DeviceProperties properties_;
     std::uintptr_t device_begin_ = 0, device_end_ = 0;

@@ -93,6 +93,19 @@ def test_a_fault_names_its_line(execute: Any) -> None:
     assert "4000-byte allocation" in profile.kernels[0].error
 
 
+def test_what_the_device_lacks_is_said_even_if_the_program_does_not_look(tmp_path: Path) -> None:
+    source = tmp_path / "lacks.cu"
+    source.write_text(
+        '__global__ void k(float* p) { asm volatile("multimem.red.relaxed.gpu.global.add.u32 [%0], 1;" :: "l"(p)); }\n'
+        "int main() { k<<<1, 1>>>(nullptr); cudaDeviceSynchronize(); }\n"
+    )
+    done = warpgrade("-q", source)
+    assert "not supported" in done.stderr
+    assert "lacks.cu:1" in done.stderr
+    assert "multimem.red.relaxed.gpu.global.add.u32" in done.stderr
+    assert "several GPUs" in done.stderr
+
+
 def test_more_launches_than_the_journal_holds(execute: Any) -> None:
     profile = execute("launches", 20_000)
     assert profile.exit_status == 0
