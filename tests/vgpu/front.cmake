@@ -7,9 +7,8 @@ add_executable(test-vgpu-front
   ${CMAKE_CURRENT_LIST_DIR}/ptx_parser_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/timing_test.cpp)
 # The reference for occupancy comes with the CUDA toolkit; without it that comparison is left out.
-find_path(WG_CUDA_INCLUDE cuda_occupancy.h HINTS $ENV{CUDA_HOME}/include /usr/local/cuda/include)
-if(WG_CUDA_INCLUDE)
-  target_include_directories(test-vgpu-front SYSTEM PRIVATE ${WG_CUDA_INCLUDE})
+if(EXISTS "${WG_CUDA_INCLUDE_DIR}/cuda_occupancy.h")
+  target_include_directories(test-vgpu-front SYSTEM PRIVATE ${WG_CUDA_INCLUDE_DIR})
 endif()
 target_compile_definitions(test-vgpu-front PRIVATE WG_VGPU_SAMPLES="${CMAKE_CURRENT_LIST_DIR}")
 target_link_libraries(test-vgpu-front PRIVATE wg_ptx wg_test_support)
