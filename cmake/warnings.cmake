@@ -7,6 +7,10 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # False alarms of g++ 12 in the standard library's own string and vector code.
   target_compile_options(wg_flags INTERFACE -Wno-restrict -Wno-stringop-overflow)
 endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  # `#pragma GCC ivdep` of lanes.hpp; clang vectorises the handlers after checks of its own.
+  target_compile_options(wg_flags INTERFACE -Wno-unknown-pragmas)
+endif()
 if(WARPGRADE_SANITIZE)
   target_compile_options(wg_flags INTERFACE -fsanitize=${WARPGRADE_SANITIZE} -fno-omit-frame-pointer
                                             -fno-sanitize-recover=undefined)

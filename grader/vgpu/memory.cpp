@@ -185,7 +185,7 @@ std::string GlobalMemory::describe(std::uint64_t address) const {
     const std::uint64_t past = before ? address - before->end() : ~0ULL;
     const std::uint64_t ahead = after == live_.end() ? ~0ULL : after->first - address;
     if (!before && after == live_.end()) return "nothing is allocated";
-    if (past <= ahead)
+    if (before && past <= ahead)
         return fmt::format("{} bytes past the end of the {}-byte allocation at {:#x} ({})", past, before->bytes,
                            before->base, before->origin);
     const Allocation& next = *after->second;

@@ -374,7 +374,7 @@ constexpr OpcodeRow rows[] = {
     {"min", "NaN xorsign abs", "f32", "ftz", "the same, or NaN", decode<XorSign<MinNan>, 2>},
     {"max", "NaN xorsign abs", "f32", "ftz", "the same, or NaN", decode<XorSign<MaxNan>, 2>},
     {"neg", "", both, "ftz", "d = -a", decode_sign<Neg, 1>},
-    {"abs", "", both, "ftz", "d = |a|", decode_sign<Abs, 1>},
+    {"abs", "", both, "ftz", "absolute value", decode_sign<Abs, 1>},
     {"copysign", "", both, "", "sign of a on b", decode_sign<CopySign, 2>},
     {"testp", "finite", both, "", "is finite", decode_testp<0>},
     {"testp", "infinite", both, "", "is an infinity", decode_testp<1>},

@@ -224,7 +224,7 @@ constexpr OpcodeRow rows[] = {
     {"mul", "", both, "rn ftz sat", "d = a * b", decode_half<Mul, 2>},
     {"fma", "", both, "rn ftz sat relu", "d = a * b + c, rounded once", decode_half<Fma, 3>},
     {"neg", "", both, "ftz", "d = -a", decode_bits<Neg, 1>},
-    {"abs", "", both, "ftz", "d = |a|", decode_bits<Abs, 1>},
+    {"abs", "", both, "ftz", "absolute value", decode_bits<Abs, 1>},
     {"min", "", both, "ftz NaN xorsign abs", "the smaller; a number before NaN, or NaN", decode_extremum<false>},
     {"max", "", both, "ftz NaN xorsign abs", "the larger; a number before NaN, or NaN", decode_extremum<true>},
     {"ex2", "approx", both, "ftz", "2 to the power of a", decode_half<Ex2, 1>},

@@ -23,6 +23,9 @@ from warpgrade.paths import Layout
 _CXX_SUFFIXES = {".cpp", ".hpp", ".h"}
 _CXX_FOLDERS = ("grader", "labs", "tests")
 _FUZZ_SECONDS = 60
+# Files of opcode bodies are templates made hundreds of times: the path analyzer takes a minute a file and sees the same
+# few paths each time. All other checks hold there too.
+_WITHOUT_ANALYZER = "ops_*.cpp"
 
 
 @dataclass(frozen=True)
@@ -134,8 +137,9 @@ def _clang_tidy(layout: Layout) -> bool:
         stamp = clean / hashlib.sha256(common + str(path).encode() + path.read_bytes()).hexdigest()
         if stamp.exists():
             return True
+        fewer = ["--checks=-clang-analyzer-*"] if path.match(_WITHOUT_ANALYZER) else []
         done = subprocess.run(
-            ["clang-tidy", "--quiet", "-p", str(database), str(path)],
+            ["clang-tidy", "--quiet", "-p", str(database), *fewer, str(path)],
             cwd=layout.root, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL,
         )  # fmt: skip
         if done.returncode != 0:
@@ -189,8 +193,9 @@ def _fuzz(layout: Layout) -> bool:
             click.echo(done.stderr[-4000:])
         return done.returncode == 0
 
-    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        return all(list(pool.map(run, ("ptx", "fatbin", "protocol"))))
+    targets = ("ptx", "fatbin", "protocol")
+    with ThreadPoolExecutor(len(targets)) as pool:
+        return all(list(pool.map(run, targets)))
 
 
 def _pytest(layout: Layout) -> bool:
