@@ -50,6 +50,8 @@ std::span<const OpcodeFamily> families() {
                                    OpcodeFamily{"Atomics", atomic_opcodes()},
                                    OpcodeFamily{"Asynchronous copies and mbarriers", async_opcodes()},
                                    OpcodeFamily{"Warp", warp_opcodes()},
+                                   OpcodeFamily{"Matrix products", matrix_opcodes()},
+                                   OpcodeFamily{"Matrices in memory", matrix_memory_opcodes()},
                                    OpcodeFamily{"Control and barriers", control_opcodes()}};
     return all;
 }

@@ -37,6 +37,8 @@ std::span<const OpcodeRow> memory_opcodes();
 std::span<const OpcodeRow> atomic_opcodes();
 std::span<const OpcodeRow> async_opcodes();
 std::span<const OpcodeRow> warp_opcodes();
+std::span<const OpcodeRow> matrix_opcodes();
+std::span<const OpcodeRow> matrix_memory_opcodes();
 std::span<const OpcodeRow> control_opcodes();
 
 struct OpcodeFamily {

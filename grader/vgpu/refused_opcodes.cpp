@@ -10,7 +10,8 @@ namespace warpgrade::vgpu {
 namespace {
 
 constexpr const char *clusters = "clusters of blocks", *tma = "the tensor memory accelerator",
-                     *images = "textures and surfaces", *matrices = "matrix instructions of this kind",
+                     *images = "textures and surfaces", *matrices = "matrices of 8-bit elements",
+                     *small_floats = "matrices of floats smaller than 16 bits",
                      *video = "video instructions, which nvcc writes for no CUDA C++",
                      *stack = "stack memory beyond .local variables", *fabric = "several GPUs";
 
@@ -26,12 +27,17 @@ constexpr RefusedOpcode refused[] = {
     {"cvt", "pack", "packing conversions"},
     {"getctarank", "", clusters},
     {"istypep", "", images},
-    {"ldmatrix", "", matrices},
+    {"ldmatrix", "b8", matrices},
     {"mapa", "", clusters},
     {"mbarrier", "", "barriers in memory"},
-    {"mma", "", matrices},
+    {"mma", "e4m3", small_floats},
+    {"mma", "e5m2", small_floats},
+    {"mma", "kind::f8f6f4", small_floats},
+    {"mma", "kind::mxf8f6f4", small_floats},
+    {"mma", "kind::mxf4", small_floats},
+    {"mma", "kind::mxf4nvf4", small_floats},
+    {"mma", "m8n8k4 f16", "the matrix instruction of compute capability 7.0"},
     {"mma", "sp", "sparse matrix instructions"},
-    {"movmatrix", "", matrices},
     {"multimem", "", fabric},
     {"pmevent", "", "performance monitor events"},
     {"red", "async", clusters},
@@ -40,7 +46,7 @@ constexpr RefusedOpcode refused[] = {
     {"st", "bulk", tma},
     {"stackrestore", "", stack},
     {"stacksave", "", stack},
-    {"stmatrix", "", matrices},
+    {"stmatrix", "b8", matrices},
     {"suld", "", images},
     {"suq", "", images},
     {"sured", "", images},
@@ -74,7 +80,6 @@ constexpr RefusedOpcode refused[] = {
     {"vsub2", "", video},
     {"vsub4", "", video},
     {"wgmma", "", "matrix instructions of warp groups (architecture-specific code for sm_90a)"},
-    {"wmma", "", matrices},
 };
 
 template <class F>
