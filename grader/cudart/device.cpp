@@ -15,9 +15,9 @@ using namespace warpgrade::cudart;
 
 namespace {
 
-// Limits that a program may set: nothing here depends on them, but it reads back what it set. Defaults as on an H100.
+// Limits as a program reads them back; the device has the ones that it goes by. Defaults as on an H100.
 std::array<std::size_t, 7>& limits() {
-    static std::array<std::size_t, 7> values{1024, 8650752, 8388608, 0, 2048, 64, 0};
+    static std::array<std::size_t, 7> values{1024, 8650752, 8388608, 0, 2048, 64, 9830400};
     return values;
 }
 
@@ -108,8 +108,17 @@ cudaError_t CUDARTAPI cudaDeviceGetLimit(std::size_t* value, cudaLimit limit) {
 }
 
 cudaError_t CUDARTAPI cudaDeviceSetLimit(cudaLimit limit, std::size_t value) {
-    return device_api([&](Connection&) {
+    return device_api([&](Connection& connection) {
         if (!known_limit(limit)) return cudaErrorUnsupportedLimit;
+        // The other limits are of device-side launches and of hints to caches, which have no effect here.
+        if (limit == cudaLimitStackSize || limit == cudaLimitPrintfFifoSize || limit == cudaLimitMallocHeapSize) {
+            Writer request;
+            request.put(static_cast<std::uint8_t>(limit)).put(std::uint64_t{value});
+            std::uint64_t holds = 0;
+            const cudaError_t status = connection.call_for(Op::set_limit, request, holds);
+            if (status == cudaSuccess) limits()[limit] = holds;
+            return status;
+        }
         limits()[limit] = value;
         return cudaSuccess;
     });

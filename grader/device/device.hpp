@@ -44,8 +44,9 @@ inline constexpr int success = 0, invalid_value = 1, memory_allocation = 2, init
                      invalid_configuration = 9, invalid_symbol = 13, invalid_device_pointer = 17,
                      invalid_memcpy_direction = 21, invalid_device_function = 98, no_device = 100, invalid_device = 101,
                      device_kernel_image_is_invalid = 200, no_kernel_image_for_device = 209,
-                     unsupported_ptx_version = 222, invalid_ptx = 218, invalid_resource_handle = 400, not_ready = 600,
-                     illegal_address = 700, launch_out_of_resources = 701, launch_timeout = 702, assert_failed = 710,
+                     unsupported_ptx_version = 222, invalid_ptx = 218, unsupported_limit = 215,
+                     invalid_resource_handle = 400, not_ready = 600, illegal_address = 700,
+                     launch_out_of_resources = 701, launch_timeout = 702, assert_failed = 710,
                      hardware_stack_error = 714, illegal_instruction = 715, misaligned_address = 716,
                      invalid_address_space = 717, invalid_pc = 718, launch_failure = 719,
                      cooperative_launch_too_large = 720, not_permitted = 800, not_supported = 801, unknown = 999;
@@ -190,9 +191,9 @@ class Device {
     [[nodiscard]] virtual Occupancy occupancy(FunctionId function, std::uint32_t block_threads,
                                               std::uint64_t dynamic_shared_bytes) const = 0;
 
-    // cudaDeviceSetLimit; throws DeviceError if it is too late, or too much. What the device has no such limit for is
-    // ignored.
-    virtual void set_limit(Limit, std::uint64_t) {}
+    // cudaDeviceSetLimit; returns the bytes that hold from now on, which may be more. Throws DeviceError if it is too
+    // late, or too much.
+    virtual std::uint64_t set_limit(Limit, std::uint64_t bytes) { return bytes; }
 
     // Records of launches since the last call, in launch order.
     virtual std::vector<LaunchRecord> take_records() = 0;

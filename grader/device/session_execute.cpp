@@ -232,4 +232,13 @@ void Session::op_synchronize_device(Reader& in, Writer&) {
     timeline_.synchronize_device();
 }
 
+void Session::op_set_limit(Reader& in, Writer& out) {
+    const auto limit = in.get<std::uint8_t>();
+    const auto bytes = in.get<std::uint64_t>();
+    in.done();
+    if (limit > static_cast<std::uint8_t>(Limit::MallocHeapSize))
+        throw DeviceError(error::unsupported_limit, "cudaDeviceSetLimit: a limit that this device does not have");
+    out.put(device_.set_limit(static_cast<Limit>(limit), bytes));
+}
+
 }  // namespace warpgrade::device

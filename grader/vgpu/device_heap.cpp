@@ -14,11 +14,11 @@ constexpr std::uint64_t grain = 16;   // alignment of objects
 constexpr std::uint64_t header = 16;  // what an object takes besides its own bytes, as in CUDA's heap
 }  // namespace
 
-void DeviceHeap::resize(std::uint64_t bytes) {
+std::uint64_t DeviceHeap::resize(std::uint64_t bytes) {
     if (pages_.data())
         throw DeviceError(error::invalid_value, "the size of the heap cannot change once a kernel has used it");
     if (bytes > memory_.limit_bytes()) throw DeviceError(error::memory_allocation, "a heap larger than the memory");
-    bytes_ = bytes;
+    return bytes_ = bytes;
 }
 
 void DeviceHeap::add_free(Range range) {

@@ -28,7 +28,7 @@ class DeviceHeap {
 
     [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
     // Throws DeviceError once the heap is in use, as CUDA does.
-    void resize(std::uint64_t bytes);
+    std::uint64_t resize(std::uint64_t bytes);  // returns the bytes
 
   private:
     struct Range {

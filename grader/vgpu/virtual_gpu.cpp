@@ -109,19 +109,21 @@ class VirtualGpu final : public device::Device {
         return {symbol.address, symbol.bytes, std::move(a->file)};
     }
 
-    void set_limit(device::Limit limit, std::uint64_t bytes) override {
-        constexpr std::uint64_t most_stack = 512u << 10, most_printed = 64u << 20;
+    // Least sizes and rounding are what an H100 showed.
+    std::uint64_t set_limit(device::Limit limit, std::uint64_t bytes) override {
+        constexpr std::uint64_t most_stack = 512u << 10, least_printed = 512u << 10, most_printed = 64u << 20,
+                                least_heap = 4u << 20;
         switch (limit) {
             case device::Limit::StackSize:
-                stack_bytes_ = std::min(bytes, most_stack) / 16 * 16;
-                break;
+                if (bytes > most_stack)
+                    throw DeviceError(error::invalid_value, "a stack of more than 512 KiB for each thread");
+                return stack_bytes_ = (bytes + 15) / 16 * 16;
             case device::Limit::PrintfFifoSize:
-                printf_bytes_ = std::min(bytes, most_printed);
-                break;
+                return printf_bytes_ = std::clamp(bytes, least_printed, most_printed);
             case device::Limit::MallocHeapSize:
-                heap_.resize(bytes);
-                break;
+                return heap_.resize(std::max(bytes, least_heap));
         }
+        throw DeviceError(error::unsupported_limit, "a limit that this device does not have");
     }
 
     void launch(device::FunctionId function, const device::LaunchConfig& config,
@@ -164,7 +166,7 @@ class VirtualGpu final : public device::Device {
     std::vector<device::LaunchRecord> records_;
     std::string output_;
     DeviceHeap heap_{memory_};
-    std::uint64_t stack_bytes_ = 1024, printf_bytes_ = 1 << 20;
+    std::uint64_t stack_bytes_ = 1024, printf_bytes_ = 8650752;
 };
 
 void VirtualGpu::check_configuration(const device::FunctionInfo& info, const device::LaunchConfig& config,

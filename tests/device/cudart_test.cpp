@@ -135,7 +135,7 @@ TEST_CASE("attributes agree with each other") {
 
 TEST_CASE("memory is shared and shaped as CUDA says") {
     const std::string check = GENERATE("managed", "managed structures", "managed variables", "advice", "mapped",
-                                       "registered", "volumes", "arrays", "pools");
+                                       "registered", "volumes", "arrays", "pools", "limits");
     const std::string program = GENERATE(WG_MEMORY_LEGACY, WG_MEMORY_PER_THREAD);
     CAPTURE(check, program);
     const Result result = run_on_virtual_gpu(program, check);

@@ -91,6 +91,7 @@ TEST_CASE_METHOD(HostileFixture, "handles that were never given out are refused"
         CHECK(launch(handle, 1).status == error::invalid_device_function);
     }
     CHECK(call(Op::destroy_stream, Writer().put(0u)).status == error::invalid_resource_handle);
+    CHECK(call(Op::set_limit, Writer().put(std::uint8_t{3}).put(std::uint64_t{1})).status == error::unsupported_limit);
 }
 
 TEST_CASE_METHOD(HostileFixture, "arguments of the wrong size never reach a kernel") {

@@ -335,11 +335,43 @@ void check_pools() {
     OK(cudaStreamDestroy(stream));
 }
 
+__global__ void allocate_half(std::size_t heap, int* succeeded) {
+    void* memory = malloc(heap / 2);
+    *succeeded = memory != nullptr;
+    free(memory);
+}
+
+// The sizes are those that an H100 gave.
+void check_limits() {
+    const auto limit = [](cudaLimit which) {
+        std::size_t bytes = 0;
+        OK(cudaDeviceGetLimit(&bytes, which));
+        return bytes;
+    };
+    EXPECT(limit(cudaLimitStackSize) == 1024);
+    EXPECT(limit(cudaLimitMallocHeapSize) == 8u << 20);
+    OK(cudaDeviceSetLimit(cudaLimitStackSize, 1000));
+    EXPECT(limit(cudaLimitStackSize) == 1008);
+    EXPECT_ERROR(cudaErrorInvalidValue, cudaDeviceSetLimit(cudaLimitStackSize, 1 << 20));
+    EXPECT(limit(cudaLimitStackSize) == 1008);
+    OK(cudaDeviceSetLimit(cudaLimitPrintfFifoSize, 100));
+    EXPECT(limit(cudaLimitPrintfFifoSize) == 524288);
+    OK(cudaDeviceSetLimit(cudaLimitMallocHeapSize, 1000));
+    EXPECT(limit(cudaLimitMallocHeapSize) == 4u << 20);
+    OK(cudaDeviceSetLimit(cudaLimitMallocHeapSize, 64 << 20));
+    int* succeeded = nullptr;
+    OK(cudaMalloc(&succeeded, sizeof(int)));
+    allocate_half<<<1, 1>>>(64 << 20, succeeded);
+    EXPECT(download(succeeded, 1)[0] == 1);
+    EXPECT_ERROR(cudaErrorInvalidValue, cudaDeviceSetLimit(cudaLimitMallocHeapSize, 128 << 20));
+    EXPECT_ERROR(cudaErrorUnsupportedLimit, cudaDeviceSetLimit(cudaLimitDevRuntimeSyncDepth, 4));
+}
+
 int main(int argc, char** argv) {
     return run_check(argc, argv, {
         {"managed", check_managed}, {"managed structures", check_managed_structures},
         {"managed variables", check_managed_variables}, {"advice", check_advice}, {"mapped", check_mapped},
         {"registered", check_registered}, {"volumes", check_volumes}, {"arrays", check_arrays},
-        {"pools", check_pools},
+        {"pools", check_pools}, {"limits", check_limits},
     });
 }
