@@ -114,7 +114,7 @@ using Runner = Result (*)(const std::string&, const std::string&);
 
 }  // namespace
 
-TEST_CASE("the runtime keeps CUDA's promises") {
+TEST_CASE("the runtime keeps CUDA's promises (trap 2)") {
     const auto [where, run] =
         GENERATE(table<const char*, Runner>({{"fake device", run_on_fake}, {"virtual GPU", run_on_virtual_gpu}}));
     const std::string check = GENERATE("vecadd", "symbol", "reverse", "copies", "errors", "fault", "streams", "queries",

@@ -102,7 +102,7 @@ TEST_CASE("shuffles, votes and matches exchange values") {
     for (unsigned t = 0; t < 32; ++t) CHECK(m.download(r)[t] == (0xaaaaaaaau ^ (1u << t) ^ (t ^ 5u)));
 }
 
-TEST_CASE("lanes of one warp that contend for a lock all get it") {
+TEST_CASE("lanes of one warp that contend for a lock all get it (trap 5)") {
     Machine m;
     for (const char* kernel : {"spin_lock", "spin_lock_plain"}) {
         const auto lock = m.upload(std::vector<int>(1)), value = m.upload(std::vector<int>(1));

@@ -194,6 +194,23 @@ KERNEL loop_for_ever(int* out) {
     out[0] = x;
 }
 
+// One function for addresses of every space.
+__device__ __noinline__ int through(const int* p, int i) { return p[i]; }
+KERNEL through_generic_addresses(int* out, const int* in, int n) {
+    __shared__ int shared[32];
+    int local[4];
+    for (int i = 0; i < 4; ++i) local[i] = n * i;
+    shared[threadIdx.x] = 100 + threadIdx.x;
+    __syncthreads();
+    const int* of[] = {in, shared, local};
+    int* mine = out + 4 * threadIdx.x;
+    // Lanes of one warp read through different spaces at once.
+    mine[0] = through(of[threadIdx.x % 3], threadIdx.x % 4);
+    mine[1] = __isGlobal(of[threadIdx.x % 3]);
+    mine[2] = __isShared(of[threadIdx.x % 3]);
+    mine[3] = __isLocal(of[threadIdx.x % 3]);
+}
+
 // Faults and output.
 KERNEL store_at(int* out, long long i) { out[i] = 1; }
 KERNEL store_unaligned(char* out) { *(int*)(out + 2) = 1; }

@@ -89,7 +89,7 @@ TEST_CASE("a shared access of stride s takes gcd(s, 32) wavefronts, a broadcast 
     CHECK(m.download(out) == std::vector<float>(32, 7.0f));
 }
 
-TEST_CASE("wavefronts of wide shared loads are those that Nsight Compute counts on sm_90") {
+TEST_CASE("wavefronts of wide shared loads are those that Nsight Compute counts on sm_90 (trap 11)") {
     struct Row {
         int stride;
         std::uint64_t wavefronts, conflicts;
@@ -120,6 +120,22 @@ TEST_CASE("wavefronts of wide shared loads are those that Nsight Compute counts 
         CHECK(c.shared_load_bank_conflicts == r.conflicts);
         CHECK(c.shared_store_wavefronts == 68);
     }
+}
+
+TEST_CASE("a generic address says which space it is of (trap 6)") {
+    Machine m;
+    const auto out = m.upload(std::vector<int>(128)), in = m.upload(std::vector<int>{7, 8, 9, 10});
+    const auto c = m.launch("through_generic_addresses", {1}, {32}, out, in, 5).counters;
+    const auto got = m.download(out);
+    for (int t = 0; t < 32; ++t) {
+        CAPTURE(t);
+        const int expected[] = {7 + t % 4, 100 + t % 4, 5 * (t % 4)};
+        CHECK(got[4 * t] == expected[t % 3]);
+        for (int space = 0; space < 3; ++space) CHECK(got[4 * t + 1 + space] == (t % 3 == space));
+    }
+    CHECK(c.global_load_requests >= 1);
+    CHECK(c.shared_load_requests >= 1);
+    CHECK(c.local_load_requests >= 1);
 }
 
 TEST_CASE("lanes that are off touch nothing") {

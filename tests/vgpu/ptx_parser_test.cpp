@@ -56,7 +56,7 @@ TEST_CASE("reads version, target and address size") {
     CHECK_THAT(error_of(".version 9.0\n.target sm_90\n.address_size 32"), Contains("64-bit"));
 }
 
-TEST_CASE("a register of an inner scope shadows the outer one and ends with its scope") {
+TEST_CASE("a register of an inner scope shadows the outer one and ends with its scope (trap 1)") {
     const Module module = in_kernel(
         ".reg .pred %p<3>; .reg .b32 %r<4>;\n"
         "setp.ne.s32 %p1, %r1, 0;\n"
@@ -115,7 +115,7 @@ TEST_CASE("a body never ends without leaving") {
     CHECK(kernel(module).body[0].operands[0].target == 1);
 }
 
-TEST_CASE("immediates of every form") {
+TEST_CASE("immediates of every form (trap 9)") {
     const Module module = in_kernel(
         ".reg .b64 d; .reg .pred p;\n"
         "add d, -1431655765, 0x1F; add d, 0XFFU, 010; add d, 0b101U, 4000000000U; add d, 0f3F800000, "
@@ -283,7 +283,7 @@ TEST_CASE("a local variable never hides behind a module's of the same name") {
     CHECK(body[1].operands[1].symbol == "x");
 }
 
-TEST_CASE("lines: inlined frames lead to the outermost line") {
+TEST_CASE("lines: inlined frames lead to the outermost line (trap 4)") {
     const Module module = in_kernel(
         ".loc 1 12 2\nmembar.cta;\n"
         ".loc 2 440 9, function_name $L__info_string0, inlined_at 1 12 2\nmembar.gl;\n"
@@ -319,7 +319,7 @@ TEST_CASE(".alias makes a second function") {
     CHECK_THAT(error_of(header + ".func a();\n.alias a, c;"), Contains("'c'"));
 }
 
-TEST_CASE("what nvcc emits, in both of its dialects") {
+TEST_CASE("what nvcc emits, in both of its dialects (trap 10)") {
     for (const std::string& name : sample_names("ptx")) {
         CAPTURE(name);
         const Module module = parse(sample(name));
