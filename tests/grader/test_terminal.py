@@ -11,6 +11,7 @@ from rich.console import Console
 from samples import GRADED, REJECTED
 
 from warpgrade.report import terminal
+from warpgrade.report.profile import short_name
 from warpgrade.result import Result
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -67,3 +68,22 @@ def test_colour_is_for_terminals_and_only_where_wanted(monkeypatch: pytest.Monke
 
 def test_one_line() -> None:
     assert terminal.one_line(GRADED) == "matmul hand-ins/jane: 58.3 / 100  (58.3 %) error"
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("add", "add"),
+        ("sum<float, 256>", "sum<float, 256>"),
+        (
+            "cub::V_300001::detail::reduce::DeviceReduceKernel<cub::V_300001::policy<float>::Policy1000, float*>",
+            "reduce::DeviceReduceKernel<…>",
+        ),
+        ("thrust::cuda_cub::run<agent<(Order)0>, less<int>, (1 -> 2)>::go<wide<wide<int>>>", "cuda_cub::run<…>::go<…>"),
+        ("course::" * 4 + "kernel_with_a_name_that_is_rather_long", "kernel_with_a_name_that_is_rather_long"),
+        ("a" * 300, "a" * 300),
+        ("<" * 80 + ">", "<…>"),
+    ],
+)  # fmt: skip
+def test_long_kernel_names_are_shown_short(name: str, shown: str) -> None:
+    assert short_name(name) == shown

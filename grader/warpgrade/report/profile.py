@@ -16,6 +16,7 @@ from warpgrade.text import clean, number
 
 _MAX_WIDTH = 120
 _WARP = 32
+_LONG_NAME = 60
 _TRANSFER_NAMES = {
     "to_device": "copies to the device",
     "to_host": "copies to the host",
@@ -45,6 +46,29 @@ def show(console: Console, profile: Profile, *, lines: bool) -> None:
             console.print(_by_line(profile.kernels, file, width))
 
 
+def short_name(name: str) -> str:
+    """Leave template arguments and outer namespaces out of a long kernel name, as profilers do.
+
+    `cub::…::DeviceReduceKernel<cub::…>` becomes `DeviceReduceKernel<…>`. JSON and trace have the whole name.
+    """
+    name = clean(name)
+    if len(name) <= _LONG_NAME:
+        return name
+    depth, kept = 0, ""
+    for at, character in enumerate(name):
+        if character == "<":
+            kept += "" if depth else "<…>"
+            depth += 1
+        elif character == ">" and name[at - 1] != "-" and depth:
+            depth -= 1
+        elif not depth:
+            kept += character
+    scopes = kept.split("::")
+    while len(scopes) > 1 and len("::".join(scopes)) > _LONG_NAME // 2:
+        del scopes[0]
+    return "::".join(scopes)
+
+
 def _overview(profile: Profile, width: int) -> Table:
     table = _table(width)
     table.add_column("modelled time of", ratio=1, overflow="fold")
@@ -52,7 +76,7 @@ def _overview(profile: Profile, width: int) -> Table:
         table.add_column(title, justify="right", no_wrap=True)
     for kernel in profile.kernels:
         average = _time(kernel.total_ns / kernel.launches)
-        table.add_row(Text(clean(kernel.name)), f"{kernel.launches:,}", _time(kernel.total_ns), average)
+        table.add_row(Text(short_name(kernel.name)), f"{kernel.launches:,}", _time(kernel.total_ns), average)
     for kind, sums in profile.transfers.items():
         what = Text.assemble(_TRANSFER_NAMES[kind], (f"  {_bytes(sums.bytes)}", "dim"))
         table.add_row(what, f"{sums.count:,}", _time(sums.total_ns), _time(sums.total_ns / sums.count))
@@ -64,7 +88,7 @@ def _heading(kernel: Kernel) -> Text:
     grid = "grids of several sizes" if kernel.grid is None else f"grid {_dimensions(kernel.grid)}"
     block = "blocks of several sizes" if kernel.block is None else f"block {_dimensions(kernel.block)}"
     launches = "1 launch" if kernel.launches == 1 else f"{kernel.launches:,} launches"
-    heading = Text.assemble((clean(kernel.name), "bold"), (f"  {launches}, {grid}, {block}", "dim"))
+    heading = Text.assemble((short_name(kernel.name), "bold"), (f"  {launches}, {grid}, {block}", "dim"))
     if kernel.error:
         heading.append(f"\n{clean(kernel.error)}", style="red")
     return heading
