@@ -77,11 +77,9 @@ __global__ void calls(float* out, int i) {
     delete shape;
     void* p = malloc(16);
     free(p);
-    int* q = static_cast<int*>(alloca(i));
-    q[0] = 3;
     memset(local, 0, i);
     memcpy(local, out, i);
-    out[3] = float(local[0] + q[i & 3]);
+    out[3] = float(local[0]);
     printf("%d %f %s\n", i, out[0], "text");
     assert(i < 100);
     switch (i) {
