@@ -152,7 +152,7 @@ void run_integer(Warp& w, const Insn& in, std::uint32_t mask) {
     require_whole_warp(w, in, mask);
     const auto& form = *operand<const ProductForm>(w, in.a);
     std::int16_t a[most_lines][most_depth], b[most_columns][most_depth];
-    std::uint32_t c[most_lines][most_columns];
+    std::uint32_t c[most_lines][most_columns] = {};
     unpack(w, form.a, form.a_at, [&](Place p, std::uint64_t bits) {
         a[p.line][p.along] = static_cast<std::int16_t>(integer_of(form.a.element, bits));
     });

@@ -112,10 +112,10 @@ void run_load(Warp& w, const Insn& in, std::uint32_t mask) {
         access_staged<Op::Load>(w, in, static_cast<Space>(form.space), x, bytes, staged);
         for (unsigned l = 0; l < warp_size; ++l) std::memcpy(fragment.lane[l] + at, staged.lane[l], bytes);
     });
-    const unsigned width = form.fragment.register_bytes(), held = form.fragment.registers();
+    const unsigned width = form.fragment.register_bytes(), last = form.fragment.registers() - 1;  // 0, 1, 3 or 7
     for (unsigned r = 0; r < form.at.count; ++r)
         for (unsigned l = 0; l < warp_size; ++l)
-            std::memcpy(operand<std::byte>(w, form.at.place[r]) + l * width, fragment.lane[l] + r % held * width,
+            std::memcpy(operand<std::byte>(w, form.at.place[r]) + l * width, fragment.lane[l] + (r & last) * width,
                         width);
 }
 
