@@ -1,7 +1,9 @@
 // Copies and fills of the API. Compiled once for each meaning of stream 0.
+#include "cudart/capture.hpp"
 #include "cudart/errors.hpp"
 #include "cudart/handles.hpp"
 #include "cudart/pools.hpp"
+#include "cudart/refused.hpp"
 #include "cudart/registry.hpp"
 #include "cudart/transfer.hpp"
 
@@ -15,6 +17,22 @@ cudaError_t in_stream(cudaStream_t stream, Body&& body) {
         std::uint32_t id = 0;
         if (const cudaError_t status = resolve(stream, default_stream, id); status != cudaSuccess) return status;
         return body(id);
+    });
+}
+
+// While a stream is captured, nothing may be allocated or freed in it: it would happen now, and not when the graph is
+// launched, whose kernels would find other memory or none.
+cudaError_t check_not_captured(std::uint32_t stream, const char* function) {
+    if (find_capture(stream) == nullptr) return cudaSuccess;
+    refuse(function, "memory that graphs allocate (the stream is being captured)");
+    return refuse_in_capture(stream);
+}
+
+cudaError_t allocate_in_stream(void** pointer, std::size_t bytes, cudaMemPool_t pool, cudaStream_t stream,
+                               const char* function) {
+    return in_stream(stream, [&](std::uint32_t id) {
+        const cudaError_t status = check_not_captured(id, function);
+        return status != cudaSuccess ? status : allocate_from(pool, bytes, pointer);
     });
 }
 
@@ -120,16 +138,17 @@ cudaError_t CUDARTAPI cudaMemset2DAsync(void* destination, std::size_t pitch, in
 // Memory in the order of a stream: here allocating takes no time and needs no order.
 cudaError_t CUDARTAPI cudaMallocFromPoolAsync(void** pointer, std::size_t bytes, cudaMemPool_t pool,
                                               cudaStream_t stream) {
-    return in_stream(stream, [&](std::uint32_t) { return allocate_from(pool, bytes, pointer); });
+    return allocate_in_stream(pointer, bytes, pool, stream, "cudaMallocFromPoolAsync");
 }
 
 cudaError_t CUDARTAPI cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream_t stream) {
-    return in_stream(stream, [&](std::uint32_t) { return allocate_from(current_pool(), bytes, pointer); });
+    return allocate_in_stream(pointer, bytes, current_pool(), stream, "cudaMallocAsync");
 }
 
 cudaError_t CUDARTAPI cudaFreeAsync(void* pointer, cudaStream_t stream) {
     return in_stream(stream, [&](std::uint32_t id) -> cudaError_t {
         if (pointer == nullptr) return cudaSuccess;
+        if (const cudaError_t status = check_not_captured(id, "cudaFreeAsync"); status != cudaSuccess) return status;
         const auto address = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(pointer));
         const cudaError_t status = Connection::get().call(Op::free_ordered, Writer().put(address).put(id));
         if (status == cudaSuccess) note_free(pointer);

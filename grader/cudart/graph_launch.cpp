@@ -19,16 +19,16 @@ cudaError_t in_stream(cudaStream_t stream, Body&& body) {
     });
 }
 
-// Elements of several bytes that are not all alike are written as a copy.
+// A fill repeats one byte. Elements whose bytes differ are written as a copy.
 cudaError_t run_fill(const cudaMemsetParams& what, cudaStream_t stream) {
-    if (what.elementSize == 1)
-        return cudaMemset2DAsync(what.dst, what.pitch, static_cast<int>(what.value), what.width, what.height, stream);
-    const std::size_t row = what.width * what.elementSize;
+    const std::size_t row = what.width * what.elementSize, pitch = std::max(what.pitch, row);
+    const std::uint32_t first = what.value & 0xff, same = first * 0x01010101u;
+    if (what.elementSize == 1 || std::memcmp(&same, &what.value, what.elementSize) == 0)
+        return cudaMemset2DAsync(what.dst, pitch, static_cast<int>(first), row, what.height, stream);
     std::vector<std::byte> rows(row * what.height);
     for (std::size_t at = 0; at < rows.size(); at += what.elementSize)
         std::memcpy(rows.data() + at, &what.value, what.elementSize);
-    return cudaMemcpy2DAsync(what.dst, std::max(what.pitch, row), rows.data(), row, row, what.height,
-                             cudaMemcpyHostToDevice, stream);
+    return cudaMemcpy2DAsync(what.dst, pitch, rows.data(), row, row, what.height, cudaMemcpyHostToDevice, stream);
 }
 
 cudaError_t run(const Work& work, cudaStream_t stream) {

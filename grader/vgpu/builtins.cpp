@@ -119,9 +119,13 @@ int find_builtin(std::string_view name) {
     return -1;
 }
 
+bool is_device_runtime(std::string_view name) {
+    return name.starts_with("cudaLaunchDevice") || name.starts_with("cudaGetParameterBuffer") ||
+           name.starts_with("__cudaCDP");
+}
+
 std::string why_not_callable(std::string_view name) {
-    if (name.starts_with("cudaLaunchDevice") || name.starts_with("cudaGetParameterBuffer") ||
-        name.starts_with("__cudaCDP"))
+    if (is_device_runtime(name))
         return fmt::format(
             "'{}': launches and runtime calls in a kernel (dynamic parallelism) are not supported by the "
             "virtual GPU",

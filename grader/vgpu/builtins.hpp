@@ -11,6 +11,9 @@ namespace warpgrade::vgpu {
 // The index of a built-in function, or -1.
 int find_builtin(std::string_view name);
 
+// Whether it belongs to the library through which kernels launch kernels (dynamic parallelism).
+bool is_device_runtime(std::string_view name);
+
 // Why a function that the device's runtime would provide is not here; for functions that nobody provides, that.
 std::string why_not_callable(std::string_view name);
 

@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 
 #include "device/address_space.hpp"
+#include "vgpu/builtins.hpp"
 #include "vgpu/fatbin.hpp"
 #include "vgpu/ptx/link.hpp"
 #include "vgpu/ptx/parser.hpp"
@@ -19,6 +21,28 @@ namespace error = device::error;
 using ptx::Space;
 
 namespace {
+
+// The PTX of separately compiled files. Kernels that launch kernels are linked with CUDA's device runtime, a library
+// whose PTX is for the newest devices only. It is left out: a kernel that needs it is refused by name when it is
+// launched, and the program's other kernels run.
+std::vector<ptx::Module> parse_parts(std::span<const std::span<const std::byte>> containers, int compute_capability) {
+    std::vector<ptx::Module> parts;
+    std::exception_ptr without_ptx;
+    for (const auto& container : containers) {
+        const auto entries = read_fatbin(container);
+        try {
+            if (const FatbinEntry* entry = choose_ptx(entries, compute_capability))
+                parts.push_back(ptx::parse(entry->text()));
+        } catch (const FatbinError&) {
+            without_ptx = std::current_exception();
+        }
+    }
+    const bool launches_kernels = std::ranges::any_of(parts, [](const ptx::Module& part) {
+        return std::ranges::any_of(part.functions, [](const ptx::Function& f) { return is_device_runtime(f.name); });
+    });
+    if (without_ptx && !launches_kernels) std::rethrow_exception(without_ptx);
+    return parts;
+}
 
 ptx::Module parse_image(std::span<const std::byte> image, int compute_capability,
                         std::vector<KernelResources>* resources) {
@@ -34,13 +58,7 @@ ptx::Module parse_image(std::span<const std::byte> image, int compute_capability
             const FatbinEntry* entry = choose_ptx(entries, compute_capability);
             return entry ? ptx::parse(entry->text()) : ptx::Module{};
         }
-        std::vector<ptx::Module> parts;
-        for (const auto& container : std::span(containers).subspan(1)) {
-            const auto own = read_fatbin(container);
-            if (const FatbinEntry* entry = choose_ptx(own, compute_capability))
-                parts.push_back(ptx::parse(entry->text()));
-        }
-        return ptx::link(std::move(parts));
+        return ptx::link(parse_parts(std::span(containers).subspan(1), compute_capability));
     } catch (const ptx::PtxError& e) {
         throw DeviceError(error::invalid_ptx, e.what());
     } catch (const FatbinError& e) {

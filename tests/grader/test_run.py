@@ -226,3 +226,19 @@ def test_files_compiled_separately_are_linked_and_share_managed_memory() -> None
     folder = LAYOUT.root / "tests" / "device" / "programs" / "separate"
     done = warpgrade(folder / "main.cu", folder / "other.cu", "-q", "-X", "-rdc=true", "--", "linked")
     assert (done.returncode, done.stdout) == (0, "from main\nfrom other\nok\n"), done.stderr
+
+
+def test_a_kernel_that_launches_kernels_is_refused_by_name_and_the_others_run() -> None:
+    done = warpgrade(PROGRAM.with_name("nested.cu"), "-q", "-X", "-rdc=true")
+    assert done.stdout == "child: 1\nparent: cudaErrorNotSupported\n", done.stderr
+    assert "kernel 'parent'" in done.stderr
+    assert "dynamic parallelism" in done.stderr
+
+
+def test_a_graph_fills_as_the_runtime_does(tmp_path: Path) -> None:
+    profile = tmp_path / "profile.json"
+    done = warpgrade(PROGRAM.with_name("graph_fills.cu"), "--json", profile)
+    assert done.stdout == "5050505 5050505 7 7\n", done.stderr
+    copies = json.loads(profile.read_text())["transfers"]
+    # Only the elements whose bytes differ have to be copied.
+    assert (copies["fill"]["count"], copies["to_device"]["count"]) == (1, 1)

@@ -92,6 +92,13 @@ void check_fork() {
     EXPECT_ERROR(cudaErrorStreamCaptureInvalidated, cudaStreamEndCapture(first, &graph));
     EXPECT(graph == nullptr);
     cudaGetLastError();
+    // Nor is memory had in a captured stream: it would be freed before the graph runs.
+    OK(cudaStreamBeginCapture(first, cudaStreamCaptureModeGlobal));
+    void* scratch = nullptr;
+    EXPECT_ERROR(cudaErrorStreamCaptureUnsupported, cudaMallocAsync(&scratch, 4, first));
+    EXPECT_ERROR(cudaErrorStreamCaptureInvalidated, cudaStreamEndCapture(first, &graph));
+    EXPECT(scratch == nullptr);
+    cudaGetLastError();
     EXPECT(download(b, 1)[0] == 42);
 }
 
