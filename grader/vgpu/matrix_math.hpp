@@ -4,7 +4,7 @@
 // products of one instruction and the accumulator are added as if at once: products are exact; each term is cut (toward
 // zero) to 25 binary places below the largest term's exponent; the sum of what is left is exact, and is cut to f32 or
 // rounded to nearest for f16. An exponent is that of the operands (the sum of both, for a product), not of the
-// product's normalised value; subnormals have that of the smallest normal number, and zero has -126.
+// product's normalised value; subnormals have that of the smallest normal number, and zeros do not count.
 #pragma once
 
 #include <bit>
@@ -24,10 +24,13 @@ struct Term {
     std::int32_t exponent;
 };
 
+// Below that of any product of two numbers that are not zero: a zero does not decide where the others are cut.
+inline constexpr int zero_exponent = -400;
+
 // `smallest`: exponent of the format's smallest normal number.
 inline Term term(float v, int smallest) {
     const auto magnitude = std::bit_cast<std::uint32_t>(v) & 0x7fffffffu;
-    const int exponent = magnitude == 0 ? -126 : std::max(static_cast<int>(magnitude >> 23) - 127, smallest);
+    const int exponent = magnitude == 0 ? zero_exponent : std::max(static_cast<int>(magnitude >> 23) - 127, smallest);
     return {v, exponent};
 }
 

@@ -1,4 +1,4 @@
-"""Programs that use NVIDIA's own header libraries: each checks itself and says `right`."""
+"""Whole programs: of NVIDIA's own header libraries, and one whose output a real GPU has printed before."""
 
 from __future__ import annotations
 
@@ -17,11 +17,21 @@ LAYOUT = find_layout()
 PROGRAMS = Path(__file__).parent / "programs"
 
 
-@pytest.mark.parametrize("name", ["thrust_algorithms", "cub_device", "cub_block"])
-def test_a_program_of_the_cuda_core_libraries_computes_what_the_host_does(name: str) -> None:
-    done = subprocess.run(
+def run(name: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
         [sys.executable, "-m", "warpgrade", "run", "-q", str(PROGRAMS / f"{name}.cu")],
         stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=400,
         env={**os.environ, "PYTHONPATH": str(LAYOUT.root / "grader")},
     )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["thrust_algorithms", "cub_device", "cub_block"])
+def test_a_program_of_the_cuda_core_libraries_computes_what_the_host_does(name: str) -> None:
+    done = run(name)
     assert (done.returncode, done.stdout) == (0, "right\n"), done.stderr
+
+
+def test_tensor_cores_give_an_h100s_bits() -> None:
+    done = run("matrix_sums")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == (PROGRAMS / "matrix_sums.h100.txt").read_text()
