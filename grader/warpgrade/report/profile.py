@@ -30,7 +30,10 @@ def show(console: Console, profile: Profile, *, lines: bool) -> None:
     width = min(console.width, _MAX_WIDTH)
     console.print()
     console.print(Text.assemble(("warpgrade", "bold"), " · ", str(profile.device.get("name", ""))), width=width)
+    below = [kernel.error for kernel in profile.kernels if kernel.error]
     for diagnostic in profile.diagnostics:
+        if any(diagnostic.endswith(error) for error in below):
+            continue  # stands under its kernel
         console.print(Text(clean(diagnostic), style="red"), soft_wrap=True)
     if not profile.kernels and not profile.transfers:
         console.print("the program did nothing on the device", width=width)
@@ -118,24 +121,25 @@ def _facts(kernel: Kernel) -> Iterable[tuple[str, str]]:
     ):
         if requests := count(f"{prefix}_requests", 0):
             sectors = count(f"{prefix}_sectors", 0)
-            yield title, f"{requests:,} requests, {sectors:,} sectors: {_ratio(sectors, requests)} a request"
+            told = f"{_count(requests, 'request')}, {_count(sectors, 'sector')}"
+            yield title, f"{told}: {_ratio(sectors, requests)} a request"
     for title, prefix in (("shared loads", "shared_load"), ("shared stores", "shared_store")):
         if requests := count(f"{prefix}_requests", 0):
             conflicts = count(f"{prefix}_bank_conflicts", 0)
-            told = f"{conflicts:,} bank conflicts" if conflicts else "no bank conflicts"
-            yield title, f"{requests:,} requests, {count(f'{prefix}_wavefronts', 0):,} wavefronts: {told}"
+            told = _count(conflicts, "bank conflict") if conflicts else "no bank conflicts"
+            wavefronts = _count(count(f"{prefix}_wavefronts", 0), "wavefront")
+            yield title, f"{_count(requests, 'request')}, {wavefronts}: {told}"
     if requests := count("shared_atomic_requests", 0):
-        yield "shared atomics", f"{requests:,} requests"
+        yield "shared atomics", _count(requests, "request")
     yield from _cache_facts(c)
     if branches := count("branches", 0):
         divergent = count("divergent_branches", 0)
         yield "branches", f"{branches:,}, of which {divergent:,} divergent ({_percent(divergent / branches)})"
     if barriers := count("barriers", 0):
         yield "barriers", f"{barriers:,}"
-    yield (
-        "occupancy",
-        (f"{_percent(kernel.occupancy)} limited by {kernel.limiter}; {_percent(kernel.achieved_occupancy)} achieved"),
-    )
+    limiter = f"{kernel.limiter} a multiprocessor" if kernel.limiter == "blocks" else kernel.limiter
+    achieved = _percent(kernel.achieved_occupancy)
+    yield "occupancy", f"{_percent(kernel.occupancy)} limited by {limiter}; {achieved} achieved"
     shared = kernel.static_shared_bytes + kernel.dynamic_shared_bytes
     yield "resources", f"{kernel.registers_per_thread} registers a thread, {shared:,} bytes of shared memory a block"
 
@@ -148,6 +152,10 @@ def _cache_facts(c: Counters) -> Iterable[tuple[str, str]]:
     read, written = (32 * c.get(f"dram_{way}_sectors", 0) for way in ("read", "write"))
     if read or written:
         yield "device memory", f"{_bytes(read)} read, {_bytes(written)} written back"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
 
 
 def _by_line(kernels: list[Kernel], file: str, width: int) -> Table:
