@@ -17,20 +17,6 @@ std::unordered_map<cudaArray_const_t, std::unique_ptr<cudaArray>>& arrays() {
     return all;
 }
 
-// 1, 2 or 4 channels of the same width.
-bool valid(const cudaChannelFormatDesc& channels) {
-    const int list[] = {channels.x, channels.y, channels.z, channels.w};
-    int count = 0;
-    while (count < 4 && list[count] != 0) ++count;
-    for (int i = 0; i < 4; ++i)
-        if (list[i] != (i < count ? channels.x : 0)) return false;
-    const bool floating = channels.f == cudaChannelFormatKindFloat;
-    if (!floating && channels.f != cudaChannelFormatKindSigned && channels.f != cudaChannelFormatKindUnsigned)
-        return false;
-    const bool width = channels.x == 16 || channels.x == 32 || (channels.x == 8 && !floating);
-    return width && (count == 1 || count == 2 || count == 4);
-}
-
 cudaError_t make_array(Connection& connection, cudaArray_t* result, const cudaChannelFormatDesc* channels,
                        cudaExtent extent, unsigned flags) {
     constexpr unsigned known = cudaArrayLayered | cudaArrayCubemap | cudaArraySurfaceLoadStore | cudaArrayTextureGather;
@@ -52,6 +38,19 @@ cudaError_t make_array(Connection& connection, cudaArray_t* result, const cudaCh
 }
 
 }  // namespace
+
+bool valid(const cudaChannelFormatDesc& channels) {
+    const int list[] = {channels.x, channels.y, channels.z, channels.w};
+    int count = 0;
+    while (count < 4 && list[count] != 0) ++count;
+    for (int i = 0; i < 4; ++i)
+        if (list[i] != (i < count ? channels.x : 0)) return false;
+    const bool floating = channels.f == cudaChannelFormatKindFloat;
+    if (!floating && channels.f != cudaChannelFormatKindSigned && channels.f != cudaChannelFormatKindUnsigned)
+        return false;
+    const bool width = channels.x == 16 || channels.x == 32 || (channels.x == 8 && !floating);
+    return width && (count == 1 || count == 2 || count == 4);
+}
 
 bool is_array(cudaArray_const_t array) { return arrays().count(array) != 0; }
 

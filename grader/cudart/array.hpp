@@ -24,8 +24,11 @@ struct cudaArray {
 
 namespace warpgrade::cudart {
 
+// 1, 2 or 4 channels of the same width, of a kind that arrays and textures can have.
+bool valid(const cudaChannelFormatDesc& channels);
 bool is_array(cudaArray_const_t array);
 void forget_arrays();
+void forget_images();  // texture and surface objects: image.cpp
 
 // Does [first, first + count) lie in [0, room)?
 inline bool fits(std::size_t first, std::size_t count, std::size_t room) {

@@ -91,6 +91,7 @@ cudaError_t CUDARTAPI cudaDeviceReset() {
         forget_host_ranges();
         forget_pools();
         forget_arrays();
+        forget_images();
         forget_captures();
         forget_graphs();
         Registry::get().forget();

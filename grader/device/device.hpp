@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "device/descriptor.hpp"
+#include "device/image.hpp"
 
 namespace warpgrade::device {
 
@@ -42,10 +43,10 @@ class DeviceError : public std::runtime_error {
 namespace error {
 inline constexpr int success = 0, invalid_value = 1, memory_allocation = 2, initialization_error = 3,
                      invalid_configuration = 9, invalid_symbol = 13, invalid_device_pointer = 17,
-                     invalid_memcpy_direction = 21, invalid_device_function = 98, no_device = 100, invalid_device = 101,
-                     device_kernel_image_is_invalid = 200, no_kernel_image_for_device = 209,
-                     unsupported_ptx_version = 222, invalid_ptx = 218, unsupported_limit = 215,
-                     invalid_resource_handle = 400, not_ready = 600, illegal_address = 700,
+                     invalid_channel_descriptor = 20, invalid_memcpy_direction = 21, invalid_device_function = 98,
+                     no_device = 100, invalid_device = 101, device_kernel_image_is_invalid = 200,
+                     no_kernel_image_for_device = 209, unsupported_ptx_version = 222, invalid_ptx = 218,
+                     unsupported_limit = 215, invalid_resource_handle = 400, not_ready = 600, illegal_address = 700,
                      launch_out_of_resources = 701, launch_timeout = 702, assert_failed = 710,
                      hardware_stack_error = 714, illegal_instruction = 715, misaligned_address = 716,
                      invalid_address_space = 717, invalid_pc = 718, launch_failure = 719,
@@ -176,6 +177,11 @@ class Device {
     // The live allocation (or module variable) that holds the address, if any: its base and size.
     [[nodiscard]] virtual std::optional<SymbolInfo> find_allocation(DevicePtr address) const = 0;
 
+    // Texture and surface objects: handles are never given out twice, and never 0. Throws what is wrong with the
+    // descriptor.
+    virtual ImageId create_image(const ImageDescriptor& image);
+    virtual void destroy_image(ImageId image);
+
     // Modules: `image` is a fatbinary container, a PTX text or (CudaGpu) a cubin.
     virtual ModuleId load_module(std::span<const std::byte> image) = 0;
     virtual void unload_module(ModuleId module) = 0;
@@ -206,6 +212,12 @@ inline HostVisibleMemory Device::allocate_host_visible(std::uint64_t, DevicePtr,
 }
 inline HostVisibleMemory Device::share_symbol(ModuleId, std::string_view) {
     throw DeviceError(error::not_supported, "this device shares no memory with the host");
+}
+inline ImageId Device::create_image(const ImageDescriptor&) {
+    throw DeviceError(error::not_supported, "this device has no texture and surface objects");
+}
+inline void Device::destroy_image(ImageId) {
+    throw DeviceError(error::invalid_value, "this device has no texture and surface objects");
 }
 
 }  // namespace warpgrade::device

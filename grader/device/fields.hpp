@@ -95,5 +95,39 @@ inline FunctionInfo get_function_info(Reader& reader) {
     return info;
 }
 
+// An image, field by field in this order.
+template <class Image, class Visit>
+void for_each_image_field(Image& image, Visit&& visit) {
+    visit(image.use), visit(image.shape), visit(image.address), visit(image.pitch), visit(image.slice_bytes);
+    visit(image.width), visit(image.height), visit(image.depth), visit(image.layered);
+    visit(image.channels), visit(image.channel_bits), visit(image.kind);
+    for (auto& mode : image.address_mode) visit(mode);
+    visit(image.linear_filter), visit(image.normalized_coordinates), visit(image.normalized_values);
+    for (auto& value : image.border) visit(value);
+}
+inline void put(Writer& writer, const ImageDescriptor& image) {
+    for_each_image_field(image, [&]<class T>(const T& field) {
+        if constexpr (std::is_same_v<T, bool>)
+            writer.put(static_cast<std::uint8_t>(field));
+        else
+            writer.put(field);
+    });
+}
+inline ImageDescriptor get_image(Reader& reader) {
+    ImageDescriptor image;
+    for_each_image_field(image, [&]<class T>(T& field) {
+        if constexpr (std::is_same_v<T, bool>) {
+            field = reader.get_bool();
+        } else if constexpr (std::is_enum_v<T>) {
+            const auto value = reader.get<std::uint8_t>();
+            if (value >= static_cast<std::uint8_t>(T::count)) throw ProtocolError("an image of no known kind");
+            field = static_cast<T>(value);
+        } else {
+            field = reader.get<T>();
+        }
+    });
+    return image;
+}
+
 }  // namespace wire
 }  // namespace warpgrade::device

@@ -137,12 +137,13 @@ void Session::op_data(Reader&, Writer&) { throw wire::ProtocolError("data withou
 void Session::op_reset(Reader& in, Writer&) {
     in.done();
     timeline_.synchronize_device();
+    for (const ImageId image : images_) device_.destroy_image(image);
     for (const DevicePtr address : allocations_) device_.free(address);
     for (const ModuleId module : modules_) device_.unload_module(module);
     for (const StreamId stream : streams_)
         if (stream != 0) timeline_.remove_stream(stream);
-    allocations_.clear(), host_allocations_.clear(), modules_.clear(), functions_.clear(), dynamic_shared_.clear(),
-        events_.clear();
+    images_.clear(), allocations_.clear(), host_allocations_.clear(), modules_.clear(), functions_.clear(),
+        dynamic_shared_.clear(), events_.clear();
     streams_ = {0};
 }
 

@@ -97,6 +97,7 @@ class Session {
     std::set<ModuleId> modules_;
     std::unordered_map<FunctionId, ModuleId> functions_;
     std::unordered_map<FunctionId, std::uint64_t> dynamic_shared_;  // what set_dynamic_shared allowed
+    std::unordered_set<ImageId> images_;
     std::unordered_set<StreamId> streams_{0};
     std::unordered_map<EventId, Event> events_;
     StreamId next_stream_ = 1;

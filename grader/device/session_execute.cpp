@@ -1,4 +1,4 @@
-// Modules, launches, streams and events.
+// Modules, images, launches, streams and events.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ using wire::Writer;
 namespace {
 
 // More of these than any program needs; each costs the server memory.
-constexpr std::size_t max_streams = 4096, max_events = 65536;
+constexpr std::size_t max_streams = 4096, max_events = 65536, max_images = 65536;
 
 }  // namespace
 
@@ -64,6 +64,28 @@ std::uint64_t Session::dynamic_shared_limit(FunctionId function) const {
     if (allowed != dynamic_shared_.end()) return allowed->second;
     const std::uint64_t usual = device_.properties().shared_mem_per_block;
     return usual - std::min<std::uint64_t>(usual, device_.function_info(function).static_shared_bytes);
+}
+
+void Session::op_create_image(Reader& in, Writer& out) {
+    const ImageDescriptor image = wire::get_image(in);
+    in.done();
+    if (images_.size() >= max_images)
+        throw DeviceError(
+            error::memory_allocation,
+            fmt::format("more than {} texture and surface objects at once: is one destroyed for each that "
+                        "is created?",
+                        max_images));
+    const ImageId id = device_.create_image(image);
+    images_.insert(id);
+    out.put(id);
+}
+
+void Session::op_destroy_image(Reader& in, Writer&) {
+    const auto id = in.get<ImageId>();
+    in.done();
+    if (images_.erase(id) == 0)
+        throw DeviceError(error::invalid_value, fmt::format("{:#x} is no texture or surface object", id));
+    device_.destroy_image(id);
 }
 
 void Session::op_launch(Reader& in, Writer&) {

@@ -113,6 +113,7 @@ enum class StatKind : std::uint8_t {
     SharedStore,
     GlobalAtomic,
     SharedAtomic,
+    TextureLoad,
     None,
 };
 

@@ -207,6 +207,12 @@ std::uint32_t FunctionDecoder::statistics(Space space, AccessClass access) {
     return slot;
 }
 
+std::uint32_t FunctionDecoder::image_statistics(StatKind kind) {
+    builder.code.stat_kinds.push_back(kind);
+    builder.code.stat_insns.push_back(static_cast<std::uint32_t>(builder.code.insns.size()));
+    return static_cast<std::uint32_t>(builder.code.stat_kinds.size() - 1);
+}
+
 bool needs_skip(const ptx::Instruction& in) {
     if (in.guard == Operand::no_register || !is_terminator(in)) return false;
     return in.opcode != "bra" && in.opcode != "ret" && in.opcode != "exit" && in.opcode != "trap" &&

@@ -15,6 +15,7 @@
 #include "device/device.hpp"
 #include "vgpu/access.hpp"
 #include "vgpu/device_heap.hpp"
+#include "vgpu/images.hpp"
 #include "vgpu/print_buffer.hpp"
 #include "vgpu/warp.hpp"
 
@@ -48,6 +49,7 @@ struct LaunchLimits {
     std::uint64_t stack_bytes = 0;             // a thread; no less than the virtual GPU's own limit
     std::uint64_t printf_bytes = 0;            // that one launch may print
     DeviceHeap* heap = nullptr;
+    const ImageTable* images = nullptr;
 };
 
 // What went wrong in a launch, located.

@@ -75,6 +75,7 @@ void Grid::collect(const std::vector<Executor>& executors) {
                 WG_STAT(LocalLoad, local_load_requests, local_load_sectors)
                 WG_STAT(LocalStore, local_store_requests, local_store_sectors)
                 WG_STAT(GlobalAtomic, atomic_requests, atomic_sectors)
+                WG_STAT(TextureLoad, texture_requests, texture_sectors)
                 WG_STAT(SharedLoad, shared_load_requests, shared_load_wavefronts)
                 WG_STAT(SharedStore, shared_store_requests, shared_store_wavefronts)
 #undef WG_STAT
@@ -84,7 +85,7 @@ void Grid::collect(const std::vector<Executor>& executors) {
                 case StatKind::None:
                     break;
             }
-            c.global_load_l1_hits += total.l1_hits;
+            if (code.stat_kinds[s] == StatKind::GlobalLoad) c.global_load_l1_hits += total.l1_hits;
             add_cache(c, caches_->stats()[s]);
             if (code.stat_kinds[s] == StatKind::SharedLoad) c.shared_load_bank_conflicts += total.conflicts;
             if (code.stat_kinds[s] == StatKind::SharedStore) c.shared_store_bank_conflicts += total.conflicts;

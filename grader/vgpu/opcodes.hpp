@@ -36,6 +36,7 @@ std::span<const OpcodeRow> move_opcodes();
 std::span<const OpcodeRow> memory_opcodes();
 std::span<const OpcodeRow> atomic_opcodes();
 std::span<const OpcodeRow> async_opcodes();
+std::span<const OpcodeRow> texture_opcodes();
 std::span<const OpcodeRow> warp_opcodes();
 std::span<const OpcodeRow> matrix_opcodes();
 std::span<const OpcodeRow> matrix_memory_opcodes();

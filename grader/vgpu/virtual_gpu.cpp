@@ -79,6 +79,11 @@ class VirtualGpu final : public device::Device {
         return device::SymbolInfo{a->base, a->bytes};
     }
 
+    device::ImageId create_image(const device::ImageDescriptor& image) override {
+        return images_.create(image, memory_);
+    }
+    void destroy_image(device::ImageId image) override { images_.destroy(image); }
+
     device::ModuleId load_module(std::span<const std::byte> image) override {
         modules_.emplace(next_module_, std::make_unique<LoadedModule>(image, profile_.compile_arch(), memory_));
         return next_module_++;
@@ -165,6 +170,7 @@ class VirtualGpu final : public device::Device {
     device::FunctionId next_function_ = 1;
     std::vector<device::LaunchRecord> records_;
     std::string output_;
+    ImageTable images_;
     DeviceHeap heap_{memory_};
     std::uint64_t stack_bytes_ = 1024, printf_bytes_ = 8650752;
 };
@@ -246,6 +252,7 @@ void VirtualGpu::launch(device::FunctionId id, const device::LaunchConfig& confi
     limits.stack_bytes = stack_bytes_;
     limits.printf_bytes = printf_bytes_;
     limits.heap = &heap_;
+    limits.images = &images_;
     Grid grid(kernel.code, loaded(f.module).ptx(), config, limits, params, memory_);
     const auto fault = grid.run();
     device::LaunchRecord record;

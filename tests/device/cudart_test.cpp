@@ -144,6 +144,17 @@ TEST_CASE("memory is shared and shaped as CUDA says") {
     CHECK(result.taken.at("internal_error").is_null());
 }
 
+TEST_CASE("textures return what CUDA's programming guide says") {
+    const std::string check = GENERATE("linear memory", "addressing", "filtering", "formats", "pitched", "layers",
+                                       "descriptors", "refused", "freed", "destroyed", "wrong handle", "wrong kind");
+    const std::string program = GENERATE(WG_TEXTURES_LEGACY, WG_TEXTURES_PER_THREAD);
+    CAPTURE(check, program);
+    const Result result = run_on_virtual_gpu(program, check);
+    CHECK(result.output == "ok\n");
+    CHECK(result.status == 0);
+    CHECK(result.taken.at("internal_error").is_null());
+}
+
 TEST_CASE("graphs do what was put into them, whenever they are launched") {
     const std::string check = GENERATE("capture", "fork", "nodes", "update");
     const std::string program = GENERATE(WG_GRAPHS_LEGACY, WG_GRAPHS_PER_THREAD);

@@ -116,6 +116,7 @@ def _facts(kernel: Kernel) -> Iterable[tuple[str, str]]:
         ("global loads", "global_load"),
         ("global stores", "global_store"),
         ("global atomics", "atomic"),
+        ("texture fetches", "texture"),
         ("local loads", "local_load"),
         ("local stores", "local_store"),
     ):
