@@ -222,6 +222,26 @@ cudaError_t CUDARTAPI cudaGetTextureObjectTextureDesc(cudaTextureDesc* texture, 
     return tell(texture, object, ImageUse::texture, &Object::texture);
 }
 
+cudaError_t CUDARTAPI cudaCreateSurfaceObject(cudaSurfaceObject_t* object, const cudaResourceDesc* resource) {
+    return device_api([&](Connection& connection) -> cudaError_t {
+        if (object == nullptr || resource == nullptr) return cudaErrorInvalidValue;
+        if (resource->resType != cudaResourceTypeArray) return cudaErrorInvalidValue;
+        ImageDescriptor image;
+        image.use = ImageUse::surface;
+        if (const cudaError_t status = describe_resource(*resource, image); status != cudaSuccess) return status;
+        if ((resource->res.array.array->flags & cudaArraySurfaceLoadStore) == 0) return cudaErrorInvalidValue;
+        return create(connection, image, {ImageUse::surface, *resource, {}}, object);
+    });
+}
+
+cudaError_t CUDARTAPI cudaDestroySurfaceObject(cudaSurfaceObject_t object) {
+    return destroy(object, ImageUse::surface);
+}
+
+cudaError_t CUDARTAPI cudaGetSurfaceObjectResourceDesc(cudaResourceDesc* resource, cudaSurfaceObject_t object) {
+    return tell(resource, object, ImageUse::surface, &Object::resource);
+}
+
 // No object has a view, and to ask for one that is not there is an error.
 cudaError_t CUDARTAPI cudaGetTextureObjectResourceViewDesc(cudaResourceViewDesc*, cudaTextureObject_t) {
     return device_api([](Connection&) { return cudaErrorInvalidValue; });

@@ -114,6 +114,8 @@ enum class StatKind : std::uint8_t {
     GlobalAtomic,
     SharedAtomic,
     TextureLoad,
+    SurfaceLoad,
+    SurfaceStore,
     None,
 };
 

@@ -76,6 +76,8 @@ void Grid::collect(const std::vector<Executor>& executors) {
                 WG_STAT(LocalStore, local_store_requests, local_store_sectors)
                 WG_STAT(GlobalAtomic, atomic_requests, atomic_sectors)
                 WG_STAT(TextureLoad, texture_requests, texture_sectors)
+                WG_STAT(SurfaceLoad, surface_load_requests, surface_load_sectors)
+                WG_STAT(SurfaceStore, surface_store_requests, surface_store_sectors)
                 WG_STAT(SharedLoad, shared_load_requests, shared_load_wavefronts)
                 WG_STAT(SharedStore, shared_store_requests, shared_store_wavefronts)
 #undef WG_STAT

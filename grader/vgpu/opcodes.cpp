@@ -50,6 +50,7 @@ std::span<const OpcodeFamily> families() {
                                    OpcodeFamily{"Atomics", atomic_opcodes()},
                                    OpcodeFamily{"Asynchronous copies and mbarriers", async_opcodes()},
                                    OpcodeFamily{"Textures", texture_opcodes()},
+                                   OpcodeFamily{"Surfaces", surface_opcodes()},
                                    OpcodeFamily{"Warp", warp_opcodes()},
                                    OpcodeFamily{"Matrix products", matrix_opcodes()},
                                    OpcodeFamily{"Matrices in memory", matrix_memory_opcodes()},

@@ -37,6 +37,7 @@ std::span<const OpcodeRow> memory_opcodes();
 std::span<const OpcodeRow> atomic_opcodes();
 std::span<const OpcodeRow> async_opcodes();
 std::span<const OpcodeRow> texture_opcodes();
+std::span<const OpcodeRow> surface_opcodes();
 std::span<const OpcodeRow> warp_opcodes();
 std::span<const OpcodeRow> matrix_opcodes();
 std::span<const OpcodeRow> matrix_memory_opcodes();

@@ -76,10 +76,12 @@ KernelTime model_kernel(const Profile& profile, const device::LaunchConfig& conf
     const double divergent = number(c.divergent_branches);
     time.issue_ns = (instructions + divergent * divergence_issue_slots) * busiest / profile.issue_per_cycle * cycle_ns;
 
-    const double load_requests = number(c.global_load_requests + c.local_load_requests + c.texture_requests);
-    const double load_sectors = number(c.global_load_sectors + c.local_load_sectors + c.texture_sectors);
-    const double store_requests = number(c.global_store_requests + c.local_store_requests);
-    const double store_sectors = number(c.global_store_sectors + c.local_store_sectors);
+    const double load_requests =
+        number(c.global_load_requests + c.local_load_requests + c.texture_requests + c.surface_load_requests);
+    const double load_sectors =
+        number(c.global_load_sectors + c.local_load_sectors + c.texture_sectors + c.surface_load_sectors);
+    const double store_requests = number(c.global_store_requests + c.local_store_requests + c.surface_store_requests);
+    const double store_sectors = number(c.global_store_sectors + c.local_store_sectors + c.surface_store_sectors);
     const double wavefronts = number(c.shared_load_wavefronts + c.shared_store_wavefronts);
     const double l1_cycles = wavefronts + number(c.shared_atomic_requests) * shared_atomic_cycles +
                              request_cycles(load_requests, load_sectors, load_request_cycles) +

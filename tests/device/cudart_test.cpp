@@ -155,6 +155,16 @@ TEST_CASE("textures return what CUDA's programming guide says") {
     CHECK(result.taken.at("internal_error").is_null());
 }
 
+TEST_CASE("surfaces are read and written, and nothing outside of them") {
+    const std::string check = GENERATE("surfaces", "outside");
+    const std::string program = GENERATE(WG_SURFACES_LEGACY, WG_SURFACES_PER_THREAD);
+    CAPTURE(check, program);
+    const Result result = run_on_virtual_gpu(program, check);
+    CHECK(result.output == "ok\n");
+    CHECK(result.status == 0);
+    CHECK(result.taken.at("internal_error").is_null());
+}
+
 TEST_CASE("graphs do what was put into them, whenever they are launched") {
     const std::string check = GENERATE("capture", "fork", "nodes", "update");
     const std::string program = GENERATE(WG_GRAPHS_LEGACY, WG_GRAPHS_PER_THREAD);

@@ -117,6 +117,8 @@ def _facts(kernel: Kernel) -> Iterable[tuple[str, str]]:
         ("global stores", "global_store"),
         ("global atomics", "atomic"),
         ("texture fetches", "texture"),
+        ("surface loads", "surface_load"),
+        ("surface stores", "surface_store"),
         ("local loads", "local_load"),
         ("local stores", "local_store"),
     ):
