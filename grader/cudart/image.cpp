@@ -199,7 +199,8 @@ using namespace warpgrade::cudart;
 cudaError_t CUDARTAPI cudaCreateTextureObject(cudaTextureObject_t* object, const cudaResourceDesc* resource,
                                               const cudaTextureDesc* texture, const cudaResourceViewDesc* view) {
     return device_api([&](Connection& connection) -> cudaError_t {
-        if (object == nullptr || resource == nullptr || texture == nullptr) return cudaErrorInvalidValue;
+        if (object == nullptr || resource == nullptr) return cudaErrorInvalidValue;
+        if (texture == nullptr) return cudaErrorInvalidResourceHandle;  // as NVIDIA's runtime
         const bool memory = resource->resType == cudaResourceTypeLinear || resource->resType == cudaResourceTypePitch2D;
         if (view != nullptr) return memory ? cudaErrorInvalidValue : not_supported("resource views of textures");
         ImageDescriptor image;

@@ -75,7 +75,7 @@ device::ImageId ImageTable::create(const Image& wanted, const GlobalMemory& memo
     check_sizes(wanted);
     check_reading(wanted);
     require(wanted.use == ImageUse::texture || wanted.shape == ImageShape::array, "surfaces are arrays");
-    memory.checked(wanted.address, wanted.extent_bytes(), "texture or surface object");
+    static_cast<void>(memory.checked(wanted.address, wanted.extent_bytes(), "texture or surface object"));
     Image image = wanted;
     settle(image);
     images_.emplace(next_, image);

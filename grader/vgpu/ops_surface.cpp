@@ -41,7 +41,7 @@ class SurfaceAccess {
                 raise(device::error::misaligned_address, l,
                       fmt::format("x is {} bytes, which is no multiple of the {} bytes that are accessed", x, bytes_));
             const std::int64_t row = std::int64_t{image_.width} * image_.texel_bytes();
-            if (row < bytes_) raise(device::error::launch_failure, l, "a whole row has fewer bytes than are accessed");
+            if (row < bytes_) raise(device::error::illegal_address, l, "a whole row has fewer bytes than are accessed");
             const std::int64_t last[] = {row - bytes_, std::int64_t{image_.rows()} - 1,
                                          std::int64_t{image_.slices()} - 1};
             const auto within = [](std::int64_t i, std::int64_t most) { return i >= 0 && i <= most; };
@@ -49,7 +49,7 @@ class SurfaceAccess {
                 if (in_.aux & form::zero) return;
                 if (!(in_.aux & form::clamp))
                     raise(
-                        device::error::launch_failure, l,
+                        device::error::illegal_address, l,
                         fmt::format("outside the surface: byte {} of row {} of slice or layer {}, there are {}×{}×{}; "
                                     "x counts bytes, not texels",
                                     x, y, z, row, image_.rows(), image_.slices()));

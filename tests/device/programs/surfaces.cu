@@ -85,7 +85,7 @@ void check_surfaces() {
 void check_outside() {
     cudaArray_t line = array_of(std::vector<float>(4), 4, 0, 0, cudaArraySurfaceLoadStore);
     read_outside<<<1, 1>>>(surface_of(line));
-    EXPECT_ERROR(cudaErrorLaunchFailure, cudaDeviceSynchronize());
+    EXPECT_ERROR(cudaErrorIllegalAddress, cudaDeviceSynchronize());
 }
 
 }  // namespace

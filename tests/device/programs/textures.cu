@@ -1,5 +1,5 @@
-// Texture objects: what each kind of fetch returns, worked out by hand. Linked with NVIDIA's own runtime, every check
-// is meant to hold on a real GPU too.
+// Texture objects: what each kind of fetch returns, worked out by hand. Linked with NVIDIA's own runtime, fetches of
+// points and filtering along one dimension hold on an H100 too; what is refused there differs.
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -20,8 +20,6 @@ void check_linear_memory() {
     const uchar4 colour = read_by_index<uchar4>(colours, {1})[0];
     EXPECT(colour.x == 255 && colour.y == 254 && colour.z == 253 && colour.w == 252);
     OK(cudaDestroyTextureObject(numbers));
-    EXPECT_ERROR(cudaErrorInvalidValue, cudaDestroyTextureObject(numbers));
-    EXPECT(cudaGetLastError() == cudaErrorInvalidValue);
 }
 
 void check_addressing() {
@@ -69,7 +67,9 @@ void check_filtering() {
             Floats{128, 128, 0, 1280}));
     EXPECT((floats(reading(cudaAddressModeMirror, cudaFilterModeLinear, true), {1.125f, -0.25f, 1.5f}) ==
             Floats{0, 128, 768}));
-    auto border = reading(cudaAddressModeBorder, cudaFilterModeLinear);
+    // Along x alone: a real GPU filters a line along y too, where a border would take half of it.
+    auto border = reading(cudaAddressModeClamp, cudaFilterModeLinear);
+    border.addressMode[0] = cudaAddressModeBorder;
     border.borderColor[0] = 512;
     EXPECT((floats(border, {0, 0.25f, -0.5f, 4, -2}) == Floats{256, 128, 512, 256, 512}));
 
@@ -99,10 +99,11 @@ void check_formats() {
     EXPECT((first(resource_of(array_of(std::vector<signed char>{-128, -127, 127}, 3))) == Floats{-1, -1, 1}));
     EXPECT((first(resource_of(array_of(std::vector<unsigned short>{1, 65535, 0}, 3))) == Floats{1 / 65535.0f, 1, 0}));
     EXPECT((first(resource_of(array_of(std::vector<short>{-32768, 32767, 0}, 3))) == Floats{-1, 1, 0}));
-    // Filtered after that: half way between 0 and 1.
+    // Filtered after that: half way between 0 and 1, which an H100 has to 16 bits.
     normalized.filterMode = cudaFilterModeLinear;
-    EXPECT((read<float, 1>(texture_of(resource_of(array_of(std::vector<unsigned char>{0, 255, 51}, 3)), normalized),
-                           along_x({1, 1.5f})) == Floats{0.5f, 1}));
+    const Floats half_way = read<float, 1>(
+        texture_of(resource_of(array_of(std::vector<unsigned char>{0, 255, 51}, 3)), normalized), along_x({1, 1.5f}));
+    EXPECT(std::fabs(half_way[0] - 0.5f) < 1 / 65536.0f && half_way[1] == 1);
     const auto four = texture_of(
         resource_of(array_of(std::vector<uchar4>{{0, 51, 102, 255}, {255, 51, 0, 255}}, 2, 1)), normalized);
     const float4 mixed = read<float4, 2>(four, {{1, 0.5f, 0, 0}})[0];
@@ -171,7 +172,7 @@ void check_descriptors() {
     cudaTextureDesc how = reading();
     EXPECT_ERROR(cudaErrorInvalidValue, cudaCreateTextureObject(nullptr, &numbers, &how, nullptr));
     EXPECT_ERROR(cudaErrorInvalidValue, cudaCreateTextureObject(&object, nullptr, &how, nullptr));
-    EXPECT_ERROR(cudaErrorInvalidValue, cudaCreateTextureObject(&object, &numbers, nullptr, nullptr));
+    EXPECT_ERROR(cudaErrorInvalidResourceHandle, cudaCreateTextureObject(&object, &numbers, nullptr, nullptr));
     const cudaResourceViewDesc view{};
     EXPECT_ERROR(cudaErrorInvalidValue, cudaCreateTextureObject(&object, &numbers, &how, &view));
     auto changed = numbers;
@@ -207,6 +208,10 @@ void check_descriptors() {
 
 // From here on: what the virtual GPU finds, and a real one need not.
 void check_refused() {
+    const auto numbers = texture_of(linear(std::vector<float>{1}), {});
+    OK(cudaDestroyTextureObject(numbers));
+    EXPECT_ERROR(cudaErrorInvalidValue, cudaDestroyTextureObject(numbers));
+    EXPECT(cudaGetLastError() == cudaErrorInvalidValue);
     const auto array = resource_of(array_of(std::vector<uchar4>(4), 2, 2));
     cudaTextureObject_t object = 0;
     auto how = reading();
