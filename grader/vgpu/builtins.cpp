@@ -73,10 +73,13 @@ void builtin_assertfail(Warp& w, const Insn& in, const CallSite& site, std::uint
     };
     const device::Dim3& b = w.executor->grid->config.block;
     const std::uint32_t thread = w.index * warp_size + lane;
+    const int others = std::popcount(mask) - 1;
+    const std::string also =
+        others == 0 ? "" : fmt::format(" So it did in {} more thread{} of the warp.", others, others == 1 ? "" : "s");
     raise_at(w, nullptr, error::assert_failed,
-             fmt::format("{}:{}: {}: block: [{},{},{}], thread: [{},{},{}] Assertion `{}` failed.", text(1),
+             fmt::format("{}:{}: {}: block: [{},{},{}], thread: [{},{},{}] Assertion `{}` failed.{}", text(1),
                          argument<std::uint32_t>(w, site, 2, lane), text(3), w.block->x, w.block->y, w.block->z,
-                         thread % b.x, thread / b.x % b.y, thread / b.x / b.y, text(0)),
+                         thread % b.x, thread / b.x % b.y, thread / b.x / b.y, text(0), also),
              lane);
 }
 

@@ -1,7 +1,9 @@
 // Texture fetches: where texels lie, how coordinates outside are replaced, linear filtering. As the CUDA C++
 // programming guide's appendix "Texture Fetching" says; positions are exact, and weights have 8 fractional bits.
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <limits>
 
 #include "vgpu/image_access.hpp"
 #include "vgpu/texel.hpp"
@@ -18,6 +20,8 @@ constexpr std::uint16_t integers = 1u << geometry::bits;
 constexpr unsigned most_taps = 8, weight_bits = 8;
 constexpr std::uint32_t whole_weight = 1u << weight_bits;
 
+constexpr std::int64_t modulo(std::int64_t i, std::int64_t n) { return (i % n + n) % n; }
+
 // Along one axis, a fetch reads one texel, or two with weights: a share of 256 for the second.
 struct Taps {
     std::int64_t index[2] = {};
@@ -26,8 +30,16 @@ struct Taps {
 
     void settle(unsigned which, std::int64_t i, std::int64_t size, AddressMode mode) {
         inside[which] = mode != AddressMode::border || (i >= 0 && i < size);
-        index[which] =
-            mode == AddressMode::wrap ? ((i % size) + size) % size : std::clamp<std::int64_t>(i, 0, size - 1);
+        switch (mode) {
+            case AddressMode::wrap:
+                index[which] = modulo(i, size);
+                break;
+            case AddressMode::mirror:
+                index[which] = std::min(modulo(i, 2 * size), 2 * size - 1 - modulo(i, 2 * size));
+                break;
+            default:
+                index[which] = std::clamp<std::int64_t>(i, 0, size - 1);
+        }
     }
 };
 
@@ -41,11 +53,15 @@ double repeated(double x, bool mirrored) {
 
 Taps taps_at(double x, std::int64_t size, AddressMode mode, const Image& image) {
     if (!std::isfinite(x)) x = std::isinf(x) && mode != AddressMode::wrap && mode != AddressMode::mirror ? x : 0;
-    if (image.normalized_coordinates) {
+    // Two texels on a mirrored axis are found first and mirrored then, each by itself.
+    const bool unfolded = image.normalized_coordinates && image.linear_filter && mode == AddressMode::mirror;
+    if (unfolded) {
+        x = std::fmod(x, 2) * static_cast<double>(size);
+    } else if (image.normalized_coordinates) {
         if (mode == AddressMode::wrap || mode == AddressMode::mirror) x = repeated(x, mode == AddressMode::mirror);
         x *= static_cast<double>(size);
     }
-    x = std::clamp(x, -2.0, static_cast<double>(size) + 2);  // everything further out is alike
+    if (!unfolded) x = std::clamp(x, -2.0, static_cast<double>(size) + 2);  // everything further out is alike
     Taps taps;
     if (!image.linear_filter) {
         taps.settle(0, static_cast<std::int64_t>(std::floor(x)), size, mode);
@@ -66,26 +82,66 @@ Taps taps_at(std::int32_t index, std::int64_t size, AddressMode mode) {
     return taps;
 }
 
+// Weights of the corners, of 256 in all, as an H100's texture unit rounds them: shares along x are split by z, then by
+// y. Of a lower x, the lower share is rounded to nearest and the upper one is what is left; of an upper x, the reverse.
+using Weights = std::array<std::uint32_t, most_taps>;
+
+void split(Weights& weights, unsigned axis, std::uint32_t upper) {
+    constexpr std::uint32_t half = whole_weight / 2;
+    const unsigned step = 1u << axis;
+    for (unsigned corner = 0; corner < most_taps; ++corner) {
+        if (corner & step) continue;
+        const std::uint32_t whole = weights[corner], share = corner & 1 ? upper : whole_weight - upper;
+        const std::uint32_t rounded = (whole * share + half) >> weight_bits;
+        weights[corner] = corner & 1 ? whole - rounded : rounded;
+        weights[corner | step] = corner & 1 ? rounded : whole - rounded;
+    }
+}
+
+// Half a unit in the last place goes away from zero there.
+float rounded_away(double v) {
+    const auto near = static_cast<float>(v);
+    const float beyond = std::nextafter(near, std::copysign(std::numeric_limits<float>::infinity(), near));
+    const double left = std::fabs(v) - std::fabs(double{near});
+    return left > 0 && left == std::fabs(double{beyond}) - std::fabs(v) ? beyond : near;
+}
+
 // One warp-level fetch from one texture.
 class Fetch {
   public:
     Fetch(Warp& warp, const Insn& insn, const Image& of, std::uint32_t lanes)
-        : w_(warp), in_(insn), image_(of), mask_(lanes), dimensions_(insn.aux & geometry::dimensions) {}
+        : w_(warp),
+          in_(insn),
+          image_(of),
+          mask_(lanes),
+          dimensions_(insn.aux & geometry::dimensions),
+          filters_(of.linear_filter && !(insn.aux & form::integers)),
+          unit_(of.kind == device::ChannelKind::floating         ? 0
+                : of.kind == device::ChannelKind::signed_integer ? 32767
+                                                                 : 65535) {}
 
     // Appends the sectors that were touched.
     void run(Texel* result, std::vector<std::uint64_t>& sectors) {
         locate();
-        const unsigned corners = image_.linear_filter && !(in_.aux & form::integers) ? 1u << dimensions_ : 1u;
+        const unsigned corners = filters_ ? 1u << dimensions_ : 1u;
         for (unsigned corner = 0; corner < corners; ++corner) read_corner(corner, result, sectors);
-        if (!image_.linear_filter || (in_.aux & form::integers)) return;
-        const double scale = 1.0 / static_cast<double>(std::uint64_t{1} << (weight_bits * dimensions_));
+        if (!filters_) return;
         for_active(mask_, [&](unsigned l) {
-            for (unsigned c = 0; c < 4; ++c)
-                result[l][c] = std::bit_cast<std::uint32_t>(static_cast<float>(sum_[l][c] * scale));
+            for (unsigned c = 0; c < 4; ++c) {
+                const double sum = sum_[l][c] / whole_weight;
+                const float value = unit_ == 0 ? rounded_away(sum) : static_cast<float>(std::floor(sum + 0.5) / unit_);
+                result[l][c] = std::bit_cast<std::uint32_t>(value);
+            }
         });
     }
 
   private:
+    // Of 8 signed bits, 16 are no whole steps.
+    [[nodiscard]] double steps(double value) const {
+        const bool whole = image_.channel_bits == 16 || image_.kind == device::ChannelKind::unsigned_integer;
+        return whole ? std::nearbyint(value * unit_) : value * unit_;
+    }
+
     void locate() {
         const Ref* places = operand<Ref>(w_, in_.b) + 4;
         const bool layered = in_.aux & geometry::layered;
@@ -102,6 +158,11 @@ class Fetch {
                                   : taps_at(double{operand<float>(w_, place)[l]}, sizes[d], mode, image_);
             });
         }
+        if (!filters_) return;
+        for_active(mask_, [&](unsigned l) {
+            weights_[l] = {whole_weight - taps_[0][l].weight, taps_[0][l].weight};
+            for (unsigned d = dimensions_ - 1; d > 0; --d) split(weights_[l], d, taps_[d][l].weight);
+        });
     }
 
     // Bit d of `corner` says which of the two texels along axis d.
@@ -111,14 +172,13 @@ class Fetch {
         std::uint32_t wanted = 0, in_memory = 0;
         for_active(mask_, [&](unsigned l) {
             std::uint64_t at[3] = {0, 0, slice_[l]};
-            std::uint32_t share = 1;
+            const std::uint32_t share = filters_ ? weights_[l][corner] : 1;
             bool inside = true;
             for (unsigned d = 0; d < dimensions_; ++d) {
                 const Taps& taps = taps_[d][l];
                 const unsigned which = corner >> d & 1;
                 at[d] = static_cast<std::uint64_t>(taps.index[which]);
                 inside &= taps.inside[which];
-                share *= which ? taps.weight : whole_weight - taps.weight;
             }
             address[l] =
                 image_.address + at[2] * image_.slice_bytes + at[1] * image_.pitch + at[0] * image_.texel_bytes();
@@ -129,11 +189,14 @@ class Fetch {
         if (in_memory) gather(address, in_memory, sectors);
         for_active(wanted, [&](unsigned l) {
             if (!lane_on(in_memory, l)) texel_[l] = border();
-            if (!image_.linear_filter || (in_.aux & form::integers)) {
+            if (!filters_) {
                 result[l] = texel_[l];
                 return;
             }
-            for (unsigned c = 0; c < 4; ++c) sum_[l][c] += double{std::bit_cast<float>(texel_[l][c])} * weight[l];
+            for (unsigned c = 0; c < 4; ++c) {
+                const double value = std::bit_cast<float>(texel_[l][c]);
+                sum_[l][c] += (unit_ == 0 ? value : steps(value)) * weights_[l][corner];
+            }
         });
     }
 
@@ -162,9 +225,12 @@ class Fetch {
     const Image& image_;
     std::uint32_t mask_;
     unsigned dimensions_;
+    bool filters_;  // linearly
+    double unit_;   // normalized integers are filtered as 16-bit ones, of which this is 1; 0 for floats
     std::uint32_t slice_[warp_size] = {};
     Taps taps_[3][warp_size];
     Texel texel_[warp_size];
+    Weights weights_[warp_size] = {};
     double sum_[warp_size][4] = {};
 };
 

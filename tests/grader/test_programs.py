@@ -31,7 +31,8 @@ def test_a_program_of_the_cuda_core_libraries_computes_what_the_host_does(name: 
     assert (done.returncode, done.stdout) == (0, "right\n"), done.stderr
 
 
-def test_tensor_cores_give_an_h100s_bits() -> None:
-    done = run("matrix_sums")
+@pytest.mark.parametrize("name", ["matrix_sums", "texture_filters"])
+def test_tensor_cores_and_texture_units_give_an_h100s_bits(name: str) -> None:
+    done = run(name)
     assert done.returncode == 0, done.stderr
-    assert done.stdout == (PROGRAMS / "matrix_sums.h100.txt").read_text()
+    assert done.stdout == (PROGRAMS / f"{name}.h100.txt").read_text()

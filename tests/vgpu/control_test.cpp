@@ -154,9 +154,10 @@ TEST_CASE("printf writes each thread's text, assert ends the kernel") {
     CHECK(m.gpu->take_output() ==
           "block 0 thread 0:  4.50 text x 1099511627776 %\nblock 0 thread 1:  4.50 text x 1099511627776 %\n"
           "block 1 thread 0:  4.50 text x 1099511627776 %\nblock 1 thread 1:  4.50 text x 1099511627776 %\n");
-    const auto in = m.upload(std::vector<int>{1, 2, -3, 4});
+    const auto in = m.upload(std::vector<int>{1, 2, -3, -4});
     const auto text = message_of([&] { m.launch("check_positive", {1}, {4}, in); }, device::error::assert_failed);
-    CHECK_THAT(text, Contains("block: [0,0,0], thread: [2,0,0] Assertion `in[threadIdx.x] > 0` failed."));
+    CHECK_THAT(text, Contains("block: [0,0,0], thread: [2,0,0] Assertion `in[threadIdx.x] > 0` failed. "
+                              "So it did in 1 more thread of the warp."));
     CHECK(has(text, "thread (2,0,0)"));
 }
 

@@ -1,6 +1,5 @@
 // Texture objects: what each kind of fetch returns, worked out by hand. Linked with NVIDIA's own runtime, fetches of
 // points and filtering along one dimension hold on an H100 too; what is refused there differs.
-#include <cmath>
 #include <cstdint>
 #include <limits>
 
@@ -73,12 +72,13 @@ void check_filtering() {
     border.borderColor[0] = 512;
     EXPECT((floats(border, {0, 0.25f, -0.5f, 4, -2}) == Floats{256, 128, 512, 256, 512}));
 
-    // Two dimensions: 3 × 2 texels; weights are products.
+    // Two dimensions: 3 × 2 texels; weights are products, rounded to 1/256.
     const std::vector<float> t = {0, 65536, 3 * 65536, 5 * 65536, 7 * 65536, 11 * 65536};
     const auto plane = texture_of(resource_of(array_of(t, 3, 2)), reading(cudaAddressModeClamp, cudaFilterModeLinear));
     const int a = 37, b = 201;  // of 256
     const auto found = read<float, 2>(plane, {{0.5f + a / 256.0f, 0.5f + b / 256.0f, 0, 0}, {2.5f, 1, 0, 0}, {1, 9, 0, 0}});
-    EXPECT(found[0] == static_cast<float>(a * (256 - b) * 1 + (256 - a) * b * 5 + a * b * 7));
+    const int both = (a * b + 128) / 256;
+    EXPECT(found[0] == static_cast<float>(256 * ((a - both) * 1 + (b - both) * 5 + both * 7)));
     EXPECT(found[1] == 7 * 65536 && found[2] == 6 * 65536);
     EXPECT((read<float, 22>(plane, {{2.5f, 1, 3, 0}}) == Floats{7 * 65536}));
 
@@ -99,21 +99,22 @@ void check_formats() {
     EXPECT((first(resource_of(array_of(std::vector<signed char>{-128, -127, 127}, 3))) == Floats{-1, -1, 1}));
     EXPECT((first(resource_of(array_of(std::vector<unsigned short>{1, 65535, 0}, 3))) == Floats{1 / 65535.0f, 1, 0}));
     EXPECT((first(resource_of(array_of(std::vector<short>{-32768, 32767, 0}, 3))) == Floats{-1, 1, 0}));
-    // Filtered after that: half way between 0 and 1, which an H100 has to 16 bits.
+    // Filtered after that, as numbers of 16 bits: half way between 0 and 1 is 32768 / 65535.
+    const float half = 32768 / 65535.0f;
     normalized.filterMode = cudaFilterModeLinear;
     const Floats half_way = read<float, 1>(
         texture_of(resource_of(array_of(std::vector<unsigned char>{0, 255, 51}, 3)), normalized), along_x({1, 1.5f}));
-    EXPECT(std::fabs(half_way[0] - 0.5f) < 1 / 65536.0f && half_way[1] == 1);
+    EXPECT(half_way[0] == half && half_way[1] == 1);
     const auto four = texture_of(
         resource_of(array_of(std::vector<uchar4>{{0, 51, 102, 255}, {255, 51, 0, 255}}, 2, 1)), normalized);
     const float4 mixed = read<float4, 2>(four, {{1, 0.5f, 0, 0}})[0];
-    EXPECT(mixed.x == 0.5f && mixed.y == 51 / 255.0f && mixed.z == 0.2f && mixed.w == 1);
+    EXPECT(mixed.x == half && mixed.y == 51 / 255.0f && mixed.z == 0.2f && mixed.w == 1);
 
     // Half precision is read as float.
-    const cudaChannelFormatDesc half = cudaCreateChannelDescHalf();
+    const cudaChannelFormatDesc half_channel = cudaCreateChannelDescHalf();
     const std::uint16_t halves[] = {0x3C00, 0xC100, 0x0001};  // 1, -2.5, 2^-24
     cudaArray_t array = nullptr;
-    OK(cudaMallocArray(&array, &half, 3));
+    OK(cudaMallocArray(&array, &half_channel, 3));
     OK(cudaMemcpy2DToArray(array, 0, 0, halves, sizeof halves, sizeof halves, 1, cudaMemcpyHostToDevice));
     EXPECT((read<float, 1>(texture_of(resource_of(array), reading()), along_x({0.5f, 1.5f, 2.5f})) ==
             Floats{1, -2.5f, 0x1p-24f}));

@@ -1,5 +1,5 @@
 # What CUDA's own headers make of typical kernels, compiled for old and new front ends: the decoder must take all of it.
-# libcu.cu, random.cu and collectives.cu take long to compile, textures.cu and stack.cu hold some that is not supported: they
+# libcu.cu, random.cu and collectives.cu take long to compile, stack.cu holds what is not supported: they
 # are for surveys by hand.
 add_executable(vgpu-survey ${CMAKE_CURRENT_LIST_DIR}/survey.cpp)
 target_link_libraries(vgpu-survey PRIVATE wg_vgpu wg_flags)
@@ -21,6 +21,7 @@ wg_survey(matrix sm_75 sm_80 sm_90 sm_100)
 wg_survey(memory sm_75 sm_80 sm_90 sm_100)
 wg_survey(math sm_80 sm_100)
 wg_survey(groups sm_90)
+wg_survey(textures sm_75 sm_100)
 add_custom_target(wg_survey_ptx DEPENDS ${survey_ptx})
 add_dependencies(vgpu-survey wg_survey_ptx)
 add_test(NAME vgpu-survey COMMAND vgpu-survey ${survey_ptx})
