@@ -123,8 +123,8 @@ struct FunctionCode {
     std::string name;
     std::uint32_t entry_block = 0;
     std::uint32_t first_block = 0, end_block = 0;
-    std::uint32_t frame_bytes = 0;    // registers and parameter storage of one activation, 32 lanes
-    std::uint32_t local_bytes = 0;    // per thread
+    std::uint32_t frame_bytes = 0;  // registers and parameter storage of one activation, 32 lanes
+    std::uint32_t local_bytes = 0;  // per thread
     std::vector<ParameterSlot> parameters, returns;
 };
 
