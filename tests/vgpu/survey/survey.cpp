@@ -1,5 +1,5 @@
-// Which instructions of PTX files does the virtual GPU refuse? Prints each with the number of times it stands there, and
-// the first complaint of every kernel's decoder; ends with 1 if there is any.
+// Which instructions of PTX files does the virtual GPU refuse? Prints each with the number of times it stands there,
+// and the first complaint of every kernel's decoder; ends with 1 if there is any.
 //
 //     vgpu-survey FILE.ptx…
 #include <fmt/format.h>
@@ -32,9 +32,7 @@ std::string text_of(const vgpu::ptx::Instruction& in) {
     return text;
 }
 
-bool has_row(const vgpu::ptx::Instruction& in) {
-    return vgpu::is_terminator(in) || vgpu::find_opcode(in) != nullptr;
-}
+bool has_row(const vgpu::ptx::Instruction& in) { return vgpu::is_terminator(in) || vgpu::find_opcode(in) != nullptr; }
 
 // Complaints about one file, each with how often it was made.
 std::map<std::string, int> survey(const std::string& path) {
