@@ -1,6 +1,8 @@
 #include "vgpu/caches.hpp"
 
 #include <algorithm>
+#include <cstring>
+#include <iterator>
 
 #include "vgpu/access.hpp"
 #include "vgpu/site.hpp"
@@ -19,13 +21,14 @@ class Parts {
   public:
     Parts(const Access& x, std::uint64_t base, unsigned bytes) {
         if (x.kind == Access::Kind::Uniform) {
-            add(base + x.address[0], base + x.address[0]);
+            add<true>(base + x.address[0], base + x.address[0]);
             return;
         }
         if (x.kind == Access::Kind::Contiguous) {
-            add(base + x.address[0], base + x.address[warp_size - 1] + bytes - 1);
+            add<true>(base + x.address[0], base + x.address[warp_size - 1] + bytes - 1);
             return;
         }
+        std::memset(places_, nowhere, sizeof places_);
         for (unsigned g = 0; g < warp_size; g += 8) {
             const std::uint64_t* a = x.address + g;
             switch (x.group[g / 8]) {
@@ -44,24 +47,39 @@ class Parts {
     [[nodiscard]] const Part* end() const { return parts_ + count_; }
 
   private:
+    static constexpr std::uint8_t nowhere = 0xff;
+
+    // Alone: no line was there before.
+    template <bool Alone = false>
     void add(std::uint64_t first, std::uint64_t last) {
         for (std::uint64_t line = first / line_bytes; line <= last / line_bytes; ++line) {
             const unsigned low = line == first / line_bytes ? first % line_bytes / sector_bytes : 0;
             const unsigned high = line == last / line_bytes ? last % line_bytes / sector_bytes : 3;
-            merge(line, ((2u << high) - 1) & ~((1u << low) - 1));
+            const unsigned sectors = ((2u << high) - 1) & ~((1u << low) - 1);
+            if constexpr (Alone)
+                parts_[count_++] = {line, sectors};
+            else
+                merge(line, sectors);
         }
     }
     void merge(std::uint64_t line, unsigned sectors) {
-        for (unsigned i = count_; i-- > 0;)
-            if (parts_[i].line == line) {
-                parts_[i].sectors |= sectors;
+        if (count_ > 0 && parts_[count_ - 1].line == line) {
+            parts_[count_ - 1].sectors |= sectors;
+            return;
+        }
+        unsigned place = line * 0x9E3779B97F4A7C15u >> 58;
+        for (; places_[place] != nowhere; place = (place + 1) % std::size(places_))
+            if (parts_[places_[place]].line == line) {
+                parts_[places_[place]].sectors |= sectors;
                 return;
             }
+        places_[place] = static_cast<std::uint8_t>(count_);
         parts_[count_++] = {line, sectors};
     }
 
     Part parts_[2 * warp_size];  // more than any access has
     unsigned count_ = 0;
+    std::uint8_t places_[2 * warp_size];  // by a hash of the line, the next one if that is taken: where it is in parts_
 };
 
 template <class T>
@@ -85,34 +103,29 @@ void BlockL1::begin_block(std::uint64_t bytes, std::uint32_t warps, std::vector<
     lost_reads = lost_writes = 0;
 }
 
-void BlockL1::access(std::uint32_t warp, const Access& access, std::uint64_t base, unsigned bytes, std::uint32_t slot,
-                     LineRequest::Kind kind) {
-    auto& trace = traces_[warp];
-    for (const Part& part : Parts(access, base, bytes))
-        trace.push_back({part.line, part.sectors, static_cast<std::uint64_t>(kind), 0,
-                         std::min(slot, LineRequest::most_slots - 1)});
-    trace.back().last = 1;
-    if (trace.size() >= longest_trace) meet();
+// Spread by a hash, as arrays whose rows are a power of two apart would all meet in a few sets otherwise.
+inline BlockL1::Line* BlockL1::set_of(std::uint64_t line) {
+    const std::uint64_t hash = (line * 0x9E3779B97F4A7C15u) >> 32;
+    return lines_.data() + (hash * sets_ >> 32) * ways;
 }
 
-// The warps take turns, an instruction each, until nothing is left.
-void BlockL1::meet() {
-    done_.assign(traces_.size(), 0);
-    for (bool any = true; any;) {
-        any = false;
-        for (std::size_t w = 0; w < traces_.size(); ++w) {
-            const auto& trace = traces_[w];
-            std::size_t& next = done_[w];
-            if (next == trace.size()) continue;
-            any = true;
-            do perform(trace[next]);
-            while (!trace[next++].last);
+inline unsigned BlockL1::find(const LineRequest& request) {
+    Line* const set = set_of(request.line);
+    for (Line* way = set; way != set + ways; ++way)
+        if (way->tag == request.line && way->used >= floor_) {
+            way->used = ++now_;
+            const unsigned there = way->sectors & request.sectors;
+            way->sectors |= request.sectors;
+            return there;
         }
-    }
-    for (auto& trace : traces_) trace.clear();
+    Line* chosen = set;
+    for (Line* way = set + 1; way != set + ways; ++way)
+        if (way->used < chosen->used) chosen = way;
+    *chosen = {request.line, ++now_, static_cast<unsigned>(request.sectors)};
+    return 0;
 }
 
-void BlockL1::perform(const LineRequest& request) {
+inline void BlockL1::perform(const LineRequest& request) {
     const auto sectors = static_cast<unsigned>(request.sectors);
     switch (static_cast<LineRequest::Kind>(request.kind)) {
         case LineRequest::Kind::Read: {
@@ -132,26 +145,35 @@ void BlockL1::perform(const LineRequest& request) {
     }
 }
 
-// Spread by a hash, as arrays whose rows are a power of two apart would all meet in a few sets otherwise.
-BlockL1::Line* BlockL1::set_of(std::uint64_t line) {
-    const std::uint64_t hash = (line * 0x9E3779B97F4A7C15u) >> 32;
-    return lines_.data() + (hash * sets_ >> 32) * ways;
+void BlockL1::access(std::uint32_t warp, const Access& access, std::uint64_t base, unsigned bytes, std::uint32_t slot,
+                     LineRequest::Kind kind) {
+    auto& trace = traces_[warp];
+    const Parts parts(access, base, bytes);
+    const std::size_t before = trace.size();
+    trace.resize(before + static_cast<std::size_t>(parts.end() - parts.begin()));
+    LineRequest* request = trace.data() + before;
+    for (const Part& part : parts)
+        *request++ = {part.line, part.sectors, static_cast<std::uint64_t>(kind), 0,
+                      std::min(slot, LineRequest::most_slots - 1)};
+    trace.back().last = 1;
+    if (trace.size() >= longest_trace) meet();
 }
 
-unsigned BlockL1::find(const LineRequest& request) {
-    Line* const set = set_of(request.line);
-    Line* chosen = set;
-    for (Line* way = set; way != set + ways; ++way) {
-        if (way->tag == request.line && way->used >= floor_) {
-            way->used = ++now_;
-            const unsigned there = way->sectors & request.sectors;
-            way->sectors |= request.sectors;
-            return there;
+// The warps take turns, an instruction each, until nothing is left.
+void BlockL1::meet() {
+    done_.assign(traces_.size(), 0);
+    for (bool any = true; any;) {
+        any = false;
+        for (std::size_t w = 0; w < traces_.size(); ++w) {
+            const auto& trace = traces_[w];
+            std::size_t& next = done_[w];
+            if (next == trace.size()) continue;
+            any = true;
+            do perform(trace[next]);
+            while (!trace[next++].last);
         }
-        if (way->used < chosen->used) chosen = way;
     }
-    *chosen = {request.line, ++now_, static_cast<unsigned>(request.sectors)};
-    return 0;
+    for (auto& trace : traces_) trace.clear();
 }
 
 void BlockL1::forget(const LineRequest& request) {
