@@ -83,7 +83,7 @@ def launch(*arguments: str | Path, folder: Path = LAYOUT.root) -> subprocess.Com
 def test_the_first_command_of_the_readme() -> None:
     done = launch("grade", "matmul", "reference/matmul")
     assert done.returncode == 0, done.stderr
-    assert "100 / 100" in done.stdout
+    assert "100 / 100" in done.stdout, done.stdout + done.stderr
 
 
 def test_json_of_a_real_run_matches_the_schema_and_names_source_lines() -> None:
