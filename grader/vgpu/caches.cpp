@@ -10,6 +10,9 @@
 namespace warpgrade::vgpu {
 namespace {
 
+// A hash in the upper bits; for tables of lines that are often a power of two apart.
+constexpr std::uint64_t hash_of(std::uint64_t line) { return line * 0x9E3779B97F4A7C15u; }
+
 // The sectors of one line that an access touches.
 struct Part {
     std::uint64_t line;
@@ -67,7 +70,7 @@ class Parts {
             parts_[count_ - 1].sectors |= sectors;
             return;
         }
-        unsigned place = line * 0x9E3779B97F4A7C15u >> 58;
+        unsigned place = hash_of(line) >> 58;
         for (; places_[place] != nowhere; place = (place + 1) % std::size(places_))
             if (parts_[places_[place]].line == line) {
                 parts_[places_[place]].sectors |= sectors;
@@ -105,7 +108,7 @@ void BlockL1::begin_block(std::uint64_t bytes, std::uint32_t warps, std::vector<
 
 // Spread by a hash, as arrays whose rows are a power of two apart would all meet in a few sets otherwise.
 inline BlockL1::Line* BlockL1::set_of(std::uint64_t line) {
-    const std::uint64_t hash = (line * 0x9E3779B97F4A7C15u) >> 32;
+    const std::uint64_t hash = hash_of(line) >> 32;
     return lines_.data() + (hash * sets_ >> 32) * ways;
 }
 

@@ -193,11 +193,9 @@ std::optional<SymbolPlace> FunctionDecoder::symbol(const std::string& name) cons
 }
 
 std::uint32_t FunctionDecoder::statistics(Space space, AccessClass access) {
-    auto& kinds = builder.code.stat_kinds;
-    const auto slot = static_cast<std::uint32_t>(kinds.size());
+    const auto slot = static_cast<std::uint32_t>(builder.code.stat_kinds.size());
     const auto add = [&](StatKind load, StatKind store, StatKind atomic) {
-        kinds.push_back(access == AccessClass::Load ? load : access == AccessClass::Store ? store : atomic);
-        builder.code.stat_insns.push_back(static_cast<std::uint32_t>(builder.code.insns.size()));
+        statistics(access == AccessClass::Load ? load : access == AccessClass::Store ? store : atomic);
     };
     const bool generic = space == Space::Generic;
     if (generic || space == Space::Global) add(StatKind::GlobalLoad, StatKind::GlobalStore, StatKind::GlobalAtomic);
@@ -207,7 +205,7 @@ std::uint32_t FunctionDecoder::statistics(Space space, AccessClass access) {
     return slot;
 }
 
-std::uint32_t FunctionDecoder::image_statistics(StatKind kind) {
+std::uint32_t FunctionDecoder::statistics(StatKind kind) {
     builder.code.stat_kinds.push_back(kind);
     builder.code.stat_insns.push_back(static_cast<std::uint32_t>(builder.code.insns.size()));
     return static_cast<std::uint32_t>(builder.code.stat_kinds.size() - 1);

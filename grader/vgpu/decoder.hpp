@@ -84,7 +84,7 @@ class FunctionDecoder {
     std::optional<SymbolPlace> symbol(const std::string& name) const;  // local, shared, global, constant, function
     [[nodiscard]] bool is_kernel() const { return index_ == 0; }
     std::uint32_t statistics(ptx::Space space, AccessClass access);
-    std::uint32_t image_statistics(StatKind kind);  // of a texture or surface instruction
+    std::uint32_t statistics(StatKind kind);  // one slot
     void synchronises_globally() { builder.code.synchronises_globally = true; }
 
   private:

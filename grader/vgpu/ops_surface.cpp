@@ -157,7 +157,7 @@ void decode_surface(InsnBuilder& b) {
     b.out.aux |= static_cast<std::uint16_t>(n << form::elements_shift);
     if (b.has("clamp")) b.out.aux |= form::clamp;
     if (b.has("zero")) b.out.aux |= form::zero;
-    b.out.stat = b.function.image_statistics(load ? StatKind::SurfaceLoad : StatKind::SurfaceStore);
+    b.out.stat = b.function.statistics(load ? StatKind::SurfaceLoad : StatKind::SurfaceStore);
     const auto choose = [&]<class Mem, class Reg>() {
         constexpr Handler run = load ? Handler{run_load<Mem, Reg>} : Handler{run_store<Mem, Reg>};
         b.handlers({run, run});

@@ -270,7 +270,7 @@ void decode_texture(InsnBuilder& b) {
     for (const ptx::Operand& element : result.elements) places.push_back(b.destination(element, 4));
     places.insert(places.end(), sources.begin(), sources.end());
     b.out.b = b.table(places);
-    b.out.stat = b.function.image_statistics(StatKind::TextureLoad);
+    b.out.stat = b.function.statistics(StatKind::TextureLoad);
     b.handlers({run_texture, run_texture});
 }
 

@@ -110,6 +110,14 @@ Result run_on_virtual_gpu(const std::string& program, const std::string& check) 
     return result;
 }
 
+void check_on_virtual_gpu(const std::string& program, const std::string& check) {
+    CAPTURE(check, program);
+    const Result result = run_on_virtual_gpu(program, check);
+    CHECK(result.output == "ok\n");
+    CHECK(result.status == 0);
+    CHECK(result.taken.at("internal_error").is_null());
+}
+
 using Runner = Result (*)(const std::string&, const std::string&);
 
 }  // namespace
@@ -137,42 +145,26 @@ TEST_CASE("memory is shared and shaped as CUDA says") {
     const std::string check = GENERATE("managed", "managed structures", "managed variables", "advice", "mapped",
                                        "registered", "volumes", "arrays", "pools", "limits");
     const std::string program = GENERATE(WG_MEMORY_LEGACY, WG_MEMORY_PER_THREAD);
-    CAPTURE(check, program);
-    const Result result = run_on_virtual_gpu(program, check);
-    CHECK(result.output == "ok\n");
-    CHECK(result.status == 0);
-    CHECK(result.taken.at("internal_error").is_null());
+    check_on_virtual_gpu(program, check);
 }
 
 TEST_CASE("textures return what CUDA's programming guide says") {
     const std::string check = GENERATE("linear memory", "addressing", "filtering", "formats", "pitched", "layers",
                                        "descriptors", "refused", "freed", "destroyed", "wrong handle", "wrong kind");
     const std::string program = GENERATE(WG_TEXTURES_LEGACY, WG_TEXTURES_PER_THREAD);
-    CAPTURE(check, program);
-    const Result result = run_on_virtual_gpu(program, check);
-    CHECK(result.output == "ok\n");
-    CHECK(result.status == 0);
-    CHECK(result.taken.at("internal_error").is_null());
+    check_on_virtual_gpu(program, check);
 }
 
 TEST_CASE("surfaces are read and written, and nothing outside of them") {
     const std::string check = GENERATE("surfaces", "outside");
     const std::string program = GENERATE(WG_SURFACES_LEGACY, WG_SURFACES_PER_THREAD);
-    CAPTURE(check, program);
-    const Result result = run_on_virtual_gpu(program, check);
-    CHECK(result.output == "ok\n");
-    CHECK(result.status == 0);
-    CHECK(result.taken.at("internal_error").is_null());
+    check_on_virtual_gpu(program, check);
 }
 
 TEST_CASE("graphs do what was put into them, whenever they are launched") {
     const std::string check = GENERATE("capture", "fork", "nodes", "update");
     const std::string program = GENERATE(WG_GRAPHS_LEGACY, WG_GRAPHS_PER_THREAD);
-    CAPTURE(check, program);
-    const Result result = run_on_virtual_gpu(program, check);
-    CHECK(result.output == "ok\n");
-    CHECK(result.status == 0);
-    CHECK(result.taken.at("internal_error").is_null());
+    check_on_virtual_gpu(program, check);
 }
 
 TEST_CASE("files that were compiled separately are linked") {
