@@ -1,19 +1,41 @@
 #include "judge/speed.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <cmath>
 
 #include "judge/context.hpp"
 #include "judge/errors.hpp"
 
 namespace warpgrade::judge {
+namespace {
+
+// Processor time that is free besides twice the starter's. A busy machine lengthens short calls by some milliseconds.
+constexpr int host_allowance_ms = 10;
+constexpr int host_time_repeats = 4;
+
+}  // namespace
 
 void report_measurement(std::string name, double value, std::string unit) {
     context().measurements.push_back({std::move(name), value, std::move(unit)});
 }
 
-double charged_ns(const Profile& profile, double allowance_ns) {
-    return profile.time_ns + std::max(0.0, profile.host_cpu_ns - allowance_ns);
+bool works_on_the_host(const Profile& baseline, const Profile& submission) {
+    return submission.host_cpu_ns > 2 * baseline.host_cpu_ns + host_allowance_ms * 1e6;
+}
+
+double detail::least_host_time(const Profile& baseline, const Profile& once, const std::function<double()>& again) {
+    auto& current = context();
+    const auto stream = current.stream;
+    Profile least;
+    least.host_cpu_ns = once.host_cpu_ns;
+    for (int repeat = 0; repeat < host_time_repeats && works_on_the_host(baseline, least); ++repeat) {
+        // What a program remembers of its first call must not make the next one short.
+        submission().reset();
+        least.host_cpu_ns = std::min(least.host_cpu_ns, again());
+    }
+    current.stream = stream;
+    return least.host_cpu_ns;
 }
 
 void report_speedup(const Profile& baseline, const Profile& submission) {
@@ -21,14 +43,14 @@ void report_speedup(const Profile& baseline, const Profile& submission) {
         throw InfrastructureError("the starter launched no kernel, so that there is no baseline for the speed");
     if (submission.launches.empty() || !(submission.time_ns > 0))
         throw SubmissionFailure("no kernel was launched, so that there is no speed to measure");
-    // The starter passes the same data through the same runtime. Twice its processor time, and 2 ms for a busy machine,
-    // are far from what computing the result on the host takes.
-    const double allowance_ns = 2 * baseline.host_cpu_ns + 2e6;
-    const double mine_ns = charged_ns(submission, allowance_ns);
-    report_measurement("speedup", baseline.time_ns / mine_ns, "x");
-    report_measurement("time", mine_ns, "ns");
+    if (works_on_the_host(baseline, submission))
+        throw SubmissionFailure(
+            fmt::format("the host code of the call takes more than twice the starter's processor time and {} ms: the "
+                        "work belongs into a kernel",
+                        host_allowance_ms));
+    report_measurement("speedup", baseline.time_ns / submission.time_ns, "x");
+    report_measurement("time", submission.time_ns, "ns");
     report_measurement("baseline time", baseline.time_ns, "ns");
-    if (mine_ns > submission.time_ns) report_measurement("charged host time", mine_ns - submission.time_ns, "ns");
 }
 
 }  // namespace warpgrade::judge

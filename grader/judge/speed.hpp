@@ -1,7 +1,9 @@
 // What a test measures, for points by speed and for the report.
 #pragma once
 
+#include <functional>
 #include <string>
+#include <utility>
 
 #include "judge/submission.hpp"
 
@@ -10,12 +12,40 @@ namespace warpgrade::judge {
 // Goes into the test's verdict; lab.toml turns a speed-up into points.
 void report_measurement(std::string name, double value, std::string unit);
 
-// What a call is charged: the device's time, and the processor time of the host code as far as it goes beyond what
-// moving data needs. `allowance_ns` is what is free.
-double charged_ns(const Profile& profile, double allowance_ns);
+// The same call in the starter and in the submission.
+template <class Output>
+struct Comparison {
+    Run<Output> baseline, submission;
+};
 
-// Records "speedup", "time" and "baseline time". Fails the test when the submission launched no kernel: there is then
-// nothing whose speed could be compared.
+// Whether the submission's host code takes far more processor time than the starter's, which passes the same data
+// through the same runtime.
+bool works_on_the_host(const Profile& baseline, const Profile& submission);
+
+namespace detail {
+// The least processor time of the submission's call, `once` and repeated in new processes while it looks as if the
+// host did the work. The test's inputs stay as they would be without the repeats.
+double least_host_time(const Profile& baseline, const Profile& once, const std::function<double()>& again);
+}  // namespace detail
+
+// Calls Function in the starter and in the submission. Processor time is the one thing here that a busy machine can
+// spoil: where it looks as if the host did the work, the call is made again, and the least time counts.
+template <auto Function, class... Arguments>
+auto compare_with_starter(const Arguments&... arguments) {
+    auto base = baseline().profile<Function>(arguments...);
+    auto mine = submission().profile<Function>(arguments...);
+    const auto again = [&] { return submission().profile<Function>(arguments...).host_cpu_ns; };
+    mine.host_cpu_ns = detail::least_host_time(base, mine, again);
+    return Comparison<decltype(mine.output)>{std::move(base), std::move(mine)};
+}
+
+// Records "speedup", "time" and "baseline time", all of the device's clock. Fails the test when the submission
+// launched no kernel, for there is then nothing whose speed could be compared, and when its host code did the work.
 void report_speedup(const Profile& baseline, const Profile& submission);
+
+template <class Output>
+void report_speedup(const Comparison<Output>& comparison) {
+    report_speedup(comparison.baseline, comparison.submission);
+}
 
 }  // namespace warpgrade::judge

@@ -31,8 +31,7 @@ TEST_CASE("negates in place", "[hidden]") {
 
 TEST_CASE("measures", "[public][speed]") {
     const auto x = uniform(8);
-    const auto base = baseline().profile<scale>(in(x), out<float>(8), 2.0f, 8);
-    const auto mine = submission().profile<scale>(in(x), out<float>(8), 2.0f, 8);
-    CHECK(mine.output[0] == 2 * x[0]);
-    report_speedup(base, mine);
+    const auto compared = compare_with_starter<scale>(in(x), out<float>(8), 2.0f, 8);
+    CHECK(compared.submission.output[0] == 2 * x[0]);
+    report_speedup(compared);
 }
