@@ -1,89 +1,15 @@
 #include "vgpu/caches.hpp"
 
 #include <algorithm>
-#include <cstring>
-#include <iterator>
+#include <atomic>
+#include <span>
 
-#include "vgpu/access.hpp"
 #include "vgpu/site.hpp"
 
 namespace warpgrade::vgpu {
 namespace {
 
-// A hash in the upper bits; for tables of lines that are often a power of two apart.
-constexpr std::uint64_t hash_of(std::uint64_t line) { return line * 0x9E3779B97F4A7C15u; }
-
-// The sectors of one line that an access touches.
-struct Part {
-    std::uint64_t line;
-    unsigned sectors;
-};
-
-// The lines of an access, each once, in the order in which lanes touch them first.
-class Parts {
-  public:
-    Parts(const Access& x, std::uint64_t base, unsigned bytes) {
-        if (x.kind == Access::Kind::Uniform) {
-            add<true>(base + x.address[0], base + x.address[0]);
-            return;
-        }
-        if (x.kind == Access::Kind::Contiguous) {
-            add<true>(base + x.address[0], base + x.address[warp_size - 1] + bytes - 1);
-            return;
-        }
-        std::memset(places_, nowhere, sizeof places_);
-        for (unsigned g = 0; g < warp_size; g += 8) {
-            const std::uint64_t* a = x.address + g;
-            switch (x.group[g / 8]) {
-                case Access::Kind::Uniform:
-                    add(base + a[0], base + a[0]);
-                    break;
-                case Access::Kind::Contiguous:
-                    add(base + a[0], base + a[7] + bytes - 1);
-                    break;
-                case Access::Kind::Other:  // an aligned access of up to 16 bytes lies in one sector
-                    for (unsigned l = 0; l < 8; ++l) add(base + a[l], base + a[l]);
-            }
-        }
-    }
-    [[nodiscard]] const Part* begin() const { return parts_; }
-    [[nodiscard]] const Part* end() const { return parts_ + count_; }
-
-  private:
-    static constexpr std::uint8_t nowhere = 0xff;
-
-    // Alone: no line was there before.
-    template <bool Alone = false>
-    void add(std::uint64_t first, std::uint64_t last) {
-        for (std::uint64_t line = first / line_bytes; line <= last / line_bytes; ++line) {
-            const unsigned low = line == first / line_bytes ? first % line_bytes / sector_bytes : 0;
-            const unsigned high = line == last / line_bytes ? last % line_bytes / sector_bytes : 3;
-            const unsigned sectors = ((2u << high) - 1) & ~((1u << low) - 1);
-            if constexpr (Alone)
-                parts_[count_++] = {line, sectors};
-            else
-                merge(line, sectors);
-        }
-    }
-    void merge(std::uint64_t line, unsigned sectors) {
-        if (count_ > 0 && parts_[count_ - 1].line == line) {
-            parts_[count_ - 1].sectors |= sectors;
-            return;
-        }
-        unsigned place = hash_of(line) >> 58;
-        for (; places_[place] != nowhere; place = (place + 1) % std::size(places_))
-            if (parts_[places_[place]].line == line) {
-                parts_[places_[place]].sectors |= sectors;
-                return;
-            }
-        places_[place] = static_cast<std::uint8_t>(count_);
-        parts_[count_++] = {line, sectors};
-    }
-
-    Part parts_[2 * warp_size];  // more than any access has
-    unsigned count_ = 0;
-    std::uint8_t places_[2 * warp_size];  // by a hash of the line, the next one if that is taken: where it is in parts_
-};
+constexpr std::uint64_t most_sets = 1 << 14, never = ~std::uint64_t{0};
 
 template <class T>
 std::uint64_t count(T sectors) {
@@ -92,8 +18,13 @@ std::uint64_t count(T sectors) {
 
 }  // namespace
 
+BlockL1::BlockL1() : found_(remembered) {
+    static std::atomic<std::uint64_t> caches{0};
+    phase_ = ++caches << 32;
+}
+
 void BlockL1::begin_block(std::uint64_t bytes, std::uint32_t warps, std::vector<MemorySite>& stats) {
-    const std::uint64_t sets = std::max<std::uint64_t>(bytes / line_bytes / ways, 1);
+    const std::uint64_t sets = std::clamp<std::uint64_t>(bytes / line_bytes / ways, 1, most_sets);
     if (sets != sets_) {
         sets_ = sets;
         lines_.assign(sets * ways, Line{});
@@ -101,38 +32,49 @@ void BlockL1::begin_block(std::uint64_t bytes, std::uint32_t warps, std::vector<
     floor_ = ++now_;
     stats_ = &stats;
     traces_.resize(warps);
-    for (auto& trace : traces_) trace.clear();
+    begin_phase();
     misses.clear();
     lost_reads = lost_writes = 0;
 }
 
+void BlockL1::begin_phase() {
+    for (auto& trace : traces_) trace.clear();
+    lists_.clear();
+    ++phase_;
+}
+
 // Spread by a hash, as arrays whose rows are a power of two apart would all meet in a few sets otherwise.
 inline BlockL1::Line* BlockL1::set_of(std::uint64_t line) {
-    const std::uint64_t hash = hash_of(line) >> 32;
+    const std::uint64_t hash = hash_of_line(line) >> 32;
     return lines_.data() + (hash * sets_ >> 32) * ways;
 }
 
-inline unsigned BlockL1::find(const LineRequest& request) {
+inline unsigned BlockL1::read(Line& way, const LineRequest& request) {
+    way.used = ++now_;
+    const auto there = static_cast<unsigned>(way.key & request.sectors);
+    way.key |= request.sectors;
+    return there;
+}
+
+inline unsigned BlockL1::find(const LineRequest& request, Line*& way) {
     Line* const set = set_of(request.line);
-    for (Line* way = set; way != set + ways; ++way)
-        if (way->tag == request.line && way->used >= floor_) {
-            way->used = ++now_;
-            const unsigned there = way->sectors & request.sectors;
-            way->sectors |= request.sectors;
-            return there;
-        }
-    Line* chosen = set;
-    for (Line* way = set + 1; way != set + ways; ++way)
-        if (way->used < chosen->used) chosen = way;
-    *chosen = {request.line, ++now_, static_cast<unsigned>(request.sectors)};
+    for (way = set; way != set + ways; ++way)
+        if (holds(*way, request.line)) return read(*way, request);
+    way = set;
+    for (Line* other = set + 1; other != set + ways; ++other)
+        if (other->used < way->used) way = other;
+    changes_ += way->used >= floor_;
+    last_use_lost_ = std::max(last_use_lost_, way->used);
+    *way = {std::uint64_t{request.line} << 4 | request.sectors, ++now_};
     return 0;
 }
 
-inline void BlockL1::perform(const LineRequest& request) {
+inline void BlockL1::perform_one(const LineRequest& request) {
     const auto sectors = static_cast<unsigned>(request.sectors);
     switch (static_cast<LineRequest::Kind>(request.kind)) {
         case LineRequest::Kind::Read: {
-            const unsigned there = find(request);
+            Line* way;
+            const unsigned there = find(request, way);
             (*stats_)[request.slot].l1_hits += count(there);
             if (there != sectors) miss(request, sectors & ~there);
             break;
@@ -148,18 +90,93 @@ inline void BlockL1::perform(const LineRequest& request) {
     }
 }
 
-void BlockL1::access(std::uint32_t warp, const Access& access, std::uint64_t base, unsigned bytes, std::uint32_t slot,
-                     LineRequest::Kind kind) {
+inline void BlockL1::perform(const Step& step) {
+    if (step.count == 0) return perform_one(step.request);
+    if (static_cast<LineRequest::Kind>(step.request.kind) == LineRequest::Kind::Read) return read_list(step);
+    const LinePart* parts = lists_.data() + step.list;
+    for (LineRequest request = step.request; const LinePart& part : std::span(parts, step.count)) {
+        request.line = step.request.line + static_cast<std::uint64_t>(part.line);
+        request.sectors = part.sectors;
+        perform_one(request);
+    }
+}
+
+// As perform_one() of each line.
+inline void BlockL1::read_list(const Step& step) {
+    const std::uint64_t line = step.request.line;
+    Found& found = found_[hash_of_line(line + step.list) >> 58];
+    const bool known = found.phase == phase_ && found.list == step.list && found.line == line;
+    MemorySite& site = (*stats_)[step.request.slot];
+    if (known && found.changes == changes_) {
+        for (unsigned i = 0; i < step.count; ++i) lines_[found.at[i]].used = ++now_;
+        site.l1_hits += found.sectors;
+        return;
+    }
+    const std::uint64_t before = now_;
+    unsigned sectors = 0, hits = 0;
+    LineRequest request = step.request;
+    for (unsigned i = 0; i < step.count; ++i) {
+        const LinePart part = lists_[step.list + i];
+        request.line = line + static_cast<std::uint64_t>(part.line);
+        request.sectors = part.sectors;
+        Line* way = &lines_[known ? found.at[i] : 0];
+        const unsigned there = holds(*way, request.line) ? read(*way, request) : find(request, way);
+        found.at[i] = static_cast<std::uint16_t>(way - lines_.data());
+        hits += static_cast<unsigned>(count(there));
+        sectors += static_cast<unsigned>(count(part.sectors));
+        if (there != part.sectors) miss(request, static_cast<unsigned>(part.sectors) & ~there);
+    }
+    site.l1_hits += hits;
+    found.phase = phase_;
+    found.line = line;
+    found.list = step.list;
+    found.sectors = sectors;
+    // A list whose own lines threw each other out is not there as a whole.
+    found.changes = last_use_lost_ > before ? never : changes_;
+}
+
+// The lines that a step refers to, as a list.
+template <class Parts>
+std::uint32_t BlockL1::keep(const Parts& parts) {
+    const auto list = static_cast<std::uint32_t>(lists_.size());
+    lists_.insert(lists_.end(), parts.begin(), parts.end());
+    return list;
+}
+
+// `parts` lie relative to `line`.
+template <class Parts, class Keep>
+BlockL1::Step BlockL1::step(const Parts& parts, std::int64_t line, std::uint32_t slot, LineRequest::Kind kind,
+                            Keep&& keep) {
+    const auto many = static_cast<std::uint32_t>(parts.end() - parts.begin());
+    const LinePart first = *parts.begin();
+    const bool list = many > 1;
+    return {{static_cast<std::uint64_t>(line + (list ? 0 : first.line)), first.sectors,
+             static_cast<std::uint64_t>(kind), std::min(slot, LineRequest::most_slots - 1)},
+            list ? keep() : 0,
+            list ? many : 0};
+}
+
+void BlockL1::note(std::uint32_t warp, const Step& step) {
     auto& trace = traces_[warp];
-    const Parts parts(access, base, bytes);
-    const std::size_t before = trace.size();
-    trace.resize(before + static_cast<std::size_t>(parts.end() - parts.begin()));
-    LineRequest* request = trace.data() + before;
-    for (const Part& part : parts)
-        *request++ = {part.line, part.sectors, static_cast<std::uint64_t>(kind), 0,
-                      std::min(slot, LineRequest::most_slots - 1)};
-    trace.back().last = 1;
+    trace.push_back(step);
     if (trace.size() >= longest_trace) meet();
+}
+
+void BlockL1::access(std::uint32_t warp, const Access& access, unsigned bytes, std::uint32_t slot,
+                     LineRequest::Kind kind) {
+    const LineParts parts(access, 0, bytes);
+    note(warp, step(parts, 0, slot, kind, [&] { return keep(parts); }));
+}
+
+void BlockL1::access(std::uint32_t warp, ShapeLines& shape, std::uint64_t first, std::uint32_t slot,
+                     LineRequest::Kind kind) {
+    note(warp, step(shape.parts, line_of(first), slot, kind, [&] {
+             if (shape.phase != phase_) {
+                 shape.copy = keep(shape.parts);
+                 shape.phase = phase_;
+             }
+             return shape.copy;
+         }));
 }
 
 // The warps take turns, an instruction each, until nothing is left.
@@ -168,20 +185,21 @@ void BlockL1::meet() {
     for (bool any = true; any;) {
         any = false;
         for (std::size_t w = 0; w < traces_.size(); ++w) {
-            const auto& trace = traces_[w];
             std::size_t& next = done_[w];
-            if (next == trace.size()) continue;
+            if (next == traces_[w].size()) continue;
             any = true;
-            do perform(trace[next]);
-            while (!trace[next++].last);
+            perform(traces_[w][next++]);
         }
     }
-    for (auto& trace : traces_) trace.clear();
+    begin_phase();
 }
 
 void BlockL1::forget(const LineRequest& request) {
     for (Line *way = set_of(request.line), *end = way + ways; way != end; ++way)
-        if (way->tag == request.line && way->used >= floor_) way->sectors &= ~static_cast<unsigned>(request.sectors);
+        if (holds(*way, request.line)) {
+            way->key &= ~std::uint64_t{request.sectors};
+            ++changes_;
+        }
 }
 
 void BlockL1::miss(const LineRequest& request, unsigned sectors) {

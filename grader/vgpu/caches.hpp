@@ -19,14 +19,12 @@
 #include <utility>
 #include <vector>
 
+#include "vgpu/lines.hpp"
 #include "vgpu/memory.hpp"
 
 namespace warpgrade::vgpu {
 
-struct Access;
 struct MemorySite;
-
-inline constexpr unsigned line_bytes = 128;
 
 // Sectors of one 128-byte line that one memory instruction asks for.
 struct LineRequest {
@@ -34,7 +32,6 @@ struct LineRequest {
     std::uint64_t line : 41;    // address / 128; addresses have 48 bits
     std::uint64_t sectors : 4;  // a bit for each
     std::uint64_t kind : 2;
-    std::uint64_t last : 1;   // of its instruction
     std::uint64_t slot : 16;  // of the instruction's statistics
     static constexpr std::uint32_t most_slots = 1u << 16;
 };
@@ -47,13 +44,20 @@ struct CacheStats {
 };
 
 // The L1 of one block.
+//
+// Warps run one after the other up to a barrier, so that what they do is noted first and happens when they meet. Of an
+// access that touches several lines, the step holds where their list is. An instruction asks for the same list of lines
+// again and again, in a loop or from warp to warp: where its lines were found last time is remembered, and when nothing
+// has been thrown out since, all of it is there.
 class BlockL1 {
   public:
+    BlockL1();
     // `bytes`: what the block has of its multiprocessor's L1. Hits are counted in `stats`, by slot.
     void begin_block(std::uint64_t bytes, std::uint32_t warps, std::vector<MemorySite>& stats);
-    // One memory instruction of a warp; its addresses are those of `access`, `base` further on.
-    void access(std::uint32_t warp, const Access& access, std::uint64_t base, unsigned bytes, std::uint32_t slot,
-                LineRequest::Kind kind);
+    // One memory instruction of a warp.
+    void access(std::uint32_t warp, const Access& access, unsigned bytes, std::uint32_t slot, LineRequest::Kind kind);
+    // The same of a known shape, with its first lane at `first`.
+    void access(std::uint32_t warp, ShapeLines& shape, std::uint64_t first, std::uint32_t slot, LineRequest::Kind kind);
     // All warps have come to a barrier, or to their end.
     void meet();
 
@@ -65,24 +69,53 @@ class BlockL1 {
 
   private:
     struct Line {
-        std::uint64_t tag = 0;
+        std::uint64_t key = 0;   // line << 4 | sectors
         std::uint64_t used = 0;  // when; below floor_: of an earlier block
-        unsigned sectors = 0;
+    };
+    // One memory instruction: one line, or a list of them relative to `request.line`.
+    struct Step {
+        LineRequest request;
+        std::uint32_t list, count;  // into lists_; count 0: no list
+    };
+    // Where the lines of a list were found.
+    struct Found {
+        std::uint64_t phase = 0, line = 0;  // of the list; of the request
+        std::uint64_t changes = 0;
+        std::uint32_t list = 0, sectors = 0;
+        std::uint16_t at[2 * warp_size];
     };
     static constexpr unsigned ways = 4;
-    static constexpr std::size_t longest_trace = std::size_t{1} << 16;  // of one warp, between two barriers
+    static constexpr std::size_t longest_trace = std::size_t{1} << 15;  // of one warp, between two barriers
+    static constexpr unsigned remembered = 64;
 
-    void perform(const LineRequest& request);
-    unsigned find(const LineRequest& request);  // the sectors that are there; the others are from now on
+    void note(std::uint32_t warp, const Step& step);
+    template <class Parts>
+    std::uint32_t keep(const Parts& parts);
+    template <class Parts, class Keep>
+    static Step step(const Parts& parts, std::int64_t line, std::uint32_t slot, LineRequest::Kind kind, Keep&& keep);
+    void begin_phase();
+    void perform(const Step& step);
+    void perform_one(const LineRequest& request);
+    void read_list(const Step& step);
+    unsigned read(Line& way, const LineRequest& request);  // the sectors that are there; the others are from now on
+    unsigned find(const LineRequest& request, Line*& way);
     void forget(const LineRequest& request);
     void miss(const LineRequest& request, unsigned sectors);
-    Line* set_of(std::uint64_t line);
+    [[nodiscard]] Line* set_of(std::uint64_t line);
+    [[nodiscard]] bool holds(const Line& way, std::uint64_t line) const {
+        return way.key >> 4 == line && way.used >= floor_;
+    }
 
-    std::vector<std::vector<LineRequest>> traces_;  // by warp, since they last met
+    std::vector<std::vector<Step>> traces_;  // by warp, since they last met
+    std::vector<LinePart> lists_;            // of the steps in traces_
+    std::vector<Found> found_;               // by a hash of list and line
+    std::uint64_t phase_;                    // since the warps last met; a number of no other phase in any block
+    std::uint64_t changes_ = 0;              // how often sectors were thrown out
     std::vector<std::size_t> done_;
     std::vector<MemorySite>* stats_ = nullptr;
     std::vector<Line> lines_;
     std::uint64_t sets_ = 0, now_ = 0, floor_ = 0;
+    std::uint64_t last_use_lost_ = 0;  // the latest use of any line that was thrown out
 };
 
 // The L2 of one launch.

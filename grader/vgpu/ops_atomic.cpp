@@ -123,7 +123,7 @@ void access_atomically(Warp& w, const Insn& in, std::uint32_t mask, unsigned byt
             perform_global(w, in, origin, lanes);
         });
         count(w, in.stat, part.sectors(bytes));
-        w.block->l1.access(w.index, part, 0, bytes, in.stat, LineRequest::Kind::Atomic);
+        w.block->l1.access(w.index, part, bytes, in.stat, LineRequest::Kind::Atomic);
     };
     const auto shared = [&](const Access& part, std::uint32_t slot) {
         resolve_shared<Op::Atomic>(w, in, part, bytes, body);

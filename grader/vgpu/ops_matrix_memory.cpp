@@ -39,7 +39,7 @@ void access_staged(Warp& w, const Insn& in, Space space, const Access& x, unsign
         case Space::Global:
             resolve_global<O>(w, in, in.stat, x, bytes, body);
             count(w, in.stat, x.sectors(bytes));
-            return w.block->l1.access(w.index, x, 0, bytes, in.stat,
+            return w.block->l1.access(w.index, x, bytes, in.stat,
                                       O == Op::Load ? LineRequest::Kind::Read : LineRequest::Kind::Write);
         case Space::Shared: {
             resolve_shared<O>(w, in, x, bytes, body);

@@ -58,14 +58,12 @@ void move_local(Warp& w, const Insn& in, const Pattern& p, std::uint64_t first, 
     move(w, in, host_place(w.local, first), lanes);
 }
 
-// For the caches: an access to global memory at the addresses of `x`, `base` further on.
+// What the caches see of a load or store of global memory.
 template <Op O>
-void note_caches(Warp& w, const Insn& in, std::uint32_t slot, const Access& x, std::uint64_t base, unsigned bytes) {
-    if (in.aux & form::constant) return;
-    w.block->l1.access(w.index, x, base, bytes, slot,
-                       O == Op::Store           ? LineRequest::Kind::Write
-                       : in.aux & form::past_l1 ? LineRequest::Kind::ReadPastL1
-                                                : LineRequest::Kind::Read);
+LineRequest::Kind request_kind(const Insn& in) {
+    return O == Op::Store           ? LineRequest::Kind::Write
+           : in.aux & form::past_l1 ? LineRequest::Kind::ReadPastL1
+                                    : LineRequest::Kind::Read;
 }
 
 template <Op O, Space S>
@@ -74,7 +72,7 @@ void perform(Warp& w, const Insn& in, std::uint32_t slot, const Access& x, unsig
     if constexpr (S == Space::Global) {
         resolve_global<O>(w, in, slot, x, bytes, body);
         count(w, slot, x.sectors(bytes));
-        note_caches<O>(w, in, slot, x, 0, bytes);
+        if (!(in.aux & form::constant)) w.block->l1.access(w.index, x, bytes, slot, request_kind<O>(in));
     } else if constexpr (S == Space::Shared) {
         resolve_shared<O>(w, in, x, bytes, body);
         const auto waves = x.wavefronts(bytes);
@@ -117,7 +115,8 @@ template <Op O, Space S>
         else
             move(w, in, origin, p);
         site.add(p.sectors_at(first));
-        note_caches<O>(w, in, in.stat, p, first, p.bytes);
+        if (!(in.aux & form::constant))
+            w.block->l1.access(w.index, p.lines_at(first), first, in.stat, request_kind<O>(in));
     }
     return true;
 }

@@ -73,7 +73,7 @@ class SurfaceAccess {
         Access x;
         x.collect(at.address, 0, at.inside, bytes_);
         note_global<O>(w_, memory, bytes_, [&]() -> const Access& { return x; });
-        w_.block->l1.access(w_.index, x, 0, bytes_, in_.stat,
+        w_.block->l1.access(w_.index, x, bytes_, in_.stat,
                             O == Op::Load ? LineRequest::Kind::Read : LineRequest::Kind::Write);
         move(memory);
         return x.sectors(bytes_);

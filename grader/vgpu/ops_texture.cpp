@@ -206,7 +206,7 @@ class Fetch {
         Access x;
         x.collect(address, 0, lanes, bytes);
         note_global<Op::Load>(w_, memory, bytes, [&]() -> const Access& { return x; });
-        w_.block->l1.access(w_.index, x, 0, bytes, in_.stat, LineRequest::Kind::Read);
+        w_.block->l1.access(w_.index, x, bytes, in_.stat, LineRequest::Kind::Read);
         const TexelReader read = texel_reader(image_);
         for_active(lanes, [&](unsigned l) {
             texel_[l] = read(memory.at(address[l]), image_.channels);

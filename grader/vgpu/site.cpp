@@ -16,6 +16,8 @@ void Pattern::learn(const Access& access, unsigned bytes_of_lane) {
     std::fill(std::begin(sectors_by_phase_), std::end(sectors_by_phase_), std::uint8_t{0});
     wavefronts_ = {0, 0};
     local_sectors_ = 0;
+    std::fill(std::begin(lines_by_place_), std::end(lines_by_place_), std::uint8_t{0});
+    lines_.clear();
     find_windows();
 }
 
@@ -56,6 +58,17 @@ Access Pattern::at(std::uint64_t first) const {
 std::uint32_t Pattern::local_sectors_anywhere() {
     if (local_sectors_ == 0) local_sectors_ = local_sectors(*this, bytes);
     return local_sectors_;
+}
+
+std::uint8_t Pattern::learn_lines(std::uint64_t place) {
+    const LineParts touched(*this, place, bytes);
+    const auto same = [&](const ShapeLines& known) { return std::ranges::equal(known.parts, touched); };
+    const auto known = std::ranges::find_if(lines_, same);
+    if (known == lines_.end()) {
+        lines_.push_back({{touched.begin(), touched.end()}});
+        return static_cast<std::uint8_t>(lines_.size());
+    }
+    return static_cast<std::uint8_t>(known - lines_.begin() + 1);
 }
 
 Pattern* PatternPool::find(const Access& access, unsigned bytes) {

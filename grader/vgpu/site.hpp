@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "vgpu/access.hpp"
+#include "vgpu/lines.hpp"
 #include "vgpu/memory.hpp"
 
 namespace warpgrade::vgpu {
@@ -49,12 +50,22 @@ class Pattern : public Access {
         return wavefronts_;
     }
     [[nodiscard]] std::uint32_t local_sectors_anywhere();
+    // The lines that it touches, relative to that of `first`.
+    [[nodiscard]] ShapeLines& lines_at(std::uint64_t first) {
+        std::uint8_t& known = lines_by_place_[first % line_bytes];
+        if (known == 0) [[unlikely]]
+            known = learn_lines(first % line_bytes);
+        return lines_[known - 1];
+    }
 
   private:
+    std::uint8_t learn_lines(std::uint64_t place);
     void find_windows();
     std::uint8_t sectors_by_phase_[sector_bytes] = {};  // 0: not known yet
     Wavefronts wavefronts_{0, 0};
     std::uint32_t local_sectors_ = 0;
+    std::uint8_t lines_by_place_[line_bytes] = {};    // which of lines_, from 1; 0: not known yet
+    std::vector<ShapeLines> lines_;                   // all different
     alignas(32) std::uint32_t near_[warp_size] = {};  // the distances' low halves
 };
 
