@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <span>
 
 #include "vgpu/site.hpp"
 
@@ -31,6 +30,8 @@ void BlockL1::begin_block(std::uint64_t bytes, std::uint32_t warps, std::vector<
     }
     floor_ = ++now_;
     stats_ = &stats;
+    // Their first pages lie apart, so that the warps' turns do not all meet in one set of the host's own cache.
+    for (std::size_t warp = traces_.size(); warp < warps; ++warp) traces_.emplace_back().reserve(64 + 4 * warp);
     traces_.resize(warps);
     begin_phase();
     misses.clear();
@@ -135,48 +136,18 @@ inline void BlockL1::read_list(const Step& step) {
     found.changes = last_use_lost_ > before ? never : changes_;
 }
 
-// The lines that a step refers to, as a list.
-template <class Parts>
-std::uint32_t BlockL1::keep(const Parts& parts) {
+std::uint32_t BlockL1::keep(std::span<const LinePart> parts) {
     const auto list = static_cast<std::uint32_t>(lists_.size());
     lists_.insert(lists_.end(), parts.begin(), parts.end());
     return list;
 }
 
-// `parts` lie relative to `line`.
-template <class Parts, class Keep>
-BlockL1::Step BlockL1::step(const Parts& parts, std::int64_t line, std::uint32_t slot, LineRequest::Kind kind,
-                            Keep&& keep) {
-    const auto many = static_cast<std::uint32_t>(parts.end() - parts.begin());
-    const LinePart first = *parts.begin();
-    const bool list = many > 1;
-    return {{static_cast<std::uint64_t>(line + (list ? 0 : first.line)), first.sectors,
-             static_cast<std::uint64_t>(kind), std::min(slot, LineRequest::most_slots - 1)},
-            list ? keep() : 0,
-            list ? many : 0};
-}
-
-void BlockL1::note(std::uint32_t warp, const Step& step) {
-    auto& trace = traces_[warp];
-    trace.push_back(step);
-    if (trace.size() >= longest_trace) meet();
-}
-
 void BlockL1::access(std::uint32_t warp, const Access& access, unsigned bytes, std::uint32_t slot,
                      LineRequest::Kind kind) {
-    const LineParts parts(access, 0, bytes);
-    note(warp, step(parts, 0, slot, kind, [&] { return keep(parts); }));
-}
-
-void BlockL1::access(std::uint32_t warp, ShapeLines& shape, std::uint64_t first, std::uint32_t slot,
-                     LineRequest::Kind kind) {
-    note(warp, step(shape.parts, line_of(first), slot, kind, [&] {
-             if (shape.phase != phase_) {
-                 shape.copy = keep(shape.parts);
-                 shape.phase = phase_;
-             }
-             return shape.copy;
-         }));
+    const LineParts touched(access, 0, bytes);
+    const std::span<const LinePart> parts(touched.begin(), touched.end());
+    const Step step = step_of(0, parts, slot, kind);
+    note(warp, parts.size() == 1 ? step : Step{step.request, keep(parts), step.count});
 }
 
 // The warps take turns, an instruction each, until nothing is left.

@@ -13,9 +13,11 @@
 // and constants, prefetching, and that a miss may still be under way when the next access comes.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -88,11 +90,22 @@ class BlockL1 {
     static constexpr std::size_t longest_trace = std::size_t{1} << 15;  // of one warp, between two barriers
     static constexpr unsigned remembered = 64;
 
-    void note(std::uint32_t warp, const Step& step);
-    template <class Parts>
-    std::uint32_t keep(const Parts& parts);
-    template <class Parts, class Keep>
-    static Step step(const Parts& parts, std::int64_t line, std::uint32_t slot, LineRequest::Kind kind, Keep&& keep);
+    void note(std::uint32_t warp, const Step& step) {
+        auto& trace = traces_[warp];
+        trace.push_back(step);
+        if (trace.size() >= longest_trace) [[unlikely]]
+            meet();
+    }
+    // `parts` lie relative to `line`. Where the list is, if there are several, is for the caller to say.
+    static Step step_of(std::int64_t line, std::span<const LinePart> parts, std::uint32_t slot,
+                        LineRequest::Kind kind) {
+        const bool one = parts.size() == 1;
+        return {{static_cast<std::uint64_t>(one ? line + parts[0].line : line), parts[0].sectors,
+                 static_cast<std::uint64_t>(kind), std::min(slot, LineRequest::most_slots - 1)},
+                0,
+                one ? 0 : static_cast<std::uint32_t>(parts.size())};
+    }
+    std::uint32_t keep(std::span<const LinePart> parts);
     void begin_phase();
     void perform(const Step& step);
     void perform_one(const LineRequest& request);
@@ -117,6 +130,19 @@ class BlockL1 {
     std::uint64_t sets_ = 0, now_ = 0, floor_ = 0;
     std::uint64_t last_use_lost_ = 0;  // the latest use of any line that was thrown out
 };
+
+inline void BlockL1::access(std::uint32_t warp, ShapeLines& shape, std::uint64_t first, std::uint32_t slot,
+                            LineRequest::Kind kind) {
+    Step step = step_of(line_of(first), shape.parts, slot, kind);
+    if (step.count != 0) {
+        if (shape.phase != phase_) {
+            shape.copy = keep(shape.parts);
+            shape.phase = phase_;
+        }
+        step.list = shape.copy;
+    }
+    note(warp, step);
+}
 
 // The L2 of one launch.
 class L2Cache {
