@@ -201,7 +201,9 @@ def _fuzz(layout: Layout) -> bool:
 
 
 def _pytest(layout: Layout) -> bool:
-    return _call(layout, _python_tool("pytest"))
+    """Several tests at a time: nvcc, which takes most of theirs, uses one core."""
+    jobs = str(len(os.sched_getaffinity(0)))
+    return _call(layout, [*_python_tool("pytest"), "-n", jobs, "--dist", "worksteal"])
 
 
 def _pytest_quick(layout: Layout) -> bool:
