@@ -1,0 +1,73 @@
+// What the tests of lab reduction ask of every version: the sum, formed on the device, and what travelled on the way.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "judge/judge.hpp"
+#include "reduction.h"
+
+// Whole numbers from 1 up whose sum stays below 2^24: single precision holds each sum of some of them, so that every
+// order of the additions gives the same, exact result. Up to 4096 elements they have 12 bits; half precision and TF32
+// hold 11. None is zero, and neither is a sum.
+inline std::vector<float> whole_numbers(int n) {
+    return warpgrade::judge::integers<float>(n, 1, std::min(4095, ((1 << 24) - 1) / std::max(n, 1)));
+}
+
+inline std::vector<float> exact_sum(const std::vector<float>& x) {
+    std::int64_t sum = 0;
+    for (const float value : x) sum += static_cast<std::int64_t>(value);
+    return {static_cast<float>(sum)};
+}
+
+// The sum in double, and how far from it a right one in single precision may be: an element that goes through k
+// additions gets a relative error of at most gamma_k (judge/compare.hpp), so that the sum is off by at most
+// gamma_k · Σ |x|. The contract allows k = 64 + n / 256; a tree of two passes over blocks of 1024 needs 20.
+inline warpgrade::judge::Expected near_sum(const std::vector<float>& x) {
+    double sum = 0, magnitude = 0;
+    for (const float value : x) sum += value, magnitude += std::abs(value);
+    return {{sum}, {warpgrade::judge::dot_bound(64 + static_cast<double>(x.size()) / 256, magnitude)}};
+}
+
+// Who adds up on the CPU and launches a kernel for show is right as well. n numbers take n - 1 additions, and one
+// instruction of one thread adds at most once; half of them leave room for instructions that add more.
+inline void check_device_work(const warpgrade::judge::Profile& run, std::size_t n) {
+    INFO("the elements must be added up on the device");
+    CHECK(run.launches.size() >= 1);
+    CHECK(run.total().thread_inst_executed >= n / 2);
+}
+
+// The sum is exact, and the device's work.
+template <auto version>
+void check_sum(int n, int block_size) {
+    using namespace warpgrade::judge;
+    INFO("n = " << n << ", block_size = " << block_size);
+    const auto x = whole_numbers(n);
+    const auto run = submission().profile<version>(in(x), n, block_size);
+    CHECK_THAT(run.output, equals_exactly(exact_sum(x)));
+    check_device_work(run, x.size());
+}
+
+// What the device did for a right sum.
+template <auto version>
+warpgrade::judge::Profile profile_sum(int n, int block_size) {
+    using namespace warpgrade::judge;
+    const auto x = whole_numbers(n);
+    const auto run = submission().profile<version>(in(x), n, block_size);
+    INFO("the counters are looked at when the sum is right");  // little work for a wrong sum proves nothing
+    REQUIRE_THAT(run.output, equals_exactly(exact_sum(x)));
+    REQUIRE(run.launches.size() >= 1);
+    check_device_work(run, x.size());
+    return run;
+}
+
+// The divergent warps of one step, and that the threads of one block on the device found them.
+inline int counted_divergent_warps(int version, int block_size, int warp_size, int stride) {
+    using namespace warpgrade::judge;
+    const auto run = submission().profile<divergent_warps>(version, block_size, warp_size, stride);
+    CHECK(run.launches.size() == 1);
+    CHECK(run.total().thread_inst_executed >= static_cast<std::uint64_t>(block_size));
+    return run.output;
+}

@@ -1,0 +1,185 @@
+// Public tests of lab reduction: right sums, and for each version the counters that show what it saves.
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+#include "expectations.hpp"
+#include "judge/judge.hpp"
+#include "reduction.h"
+
+using namespace warpgrade::judge;
+using std::uint64_t;
+
+namespace {
+
+// Of one block of B threads that reduces B elements: warps that add, over all steps. With strides of 32 and more these
+// are B/64 + B/128 + … + 1 = B/32 - 1 whole warps, with the five strides below a part of one warp each.
+uint64_t adding_warps(uint64_t B) { return B / 32 - 1 + 5; }
+
+// Those five steps are divergent, and so is the branch by which thread 0 stores the block's sum: six branches of a
+// block. Two more leave room for a solution that tests something else besides. The kernel of version 1 has 24 in a
+// block of 128 and 48 in one of 256.
+constexpr uint64_t divergent_per_block = 8;
+
+// A warp that adds loads at least one other element from shared memory in each step (two, if it does not keep its own
+// in a register). Fewer loads in `blocks` blocks: no tree in shared memory.
+void check_tree_in_shared_memory(const warpgrade::device::Counters& counters, uint64_t B, uint64_t blocks) {
+    INFO("this version reduces its block in shared memory, down to one element");
+    CHECK(counters.shared_load_requests >= blocks * adding_warps(B));
+}
+
+uint64_t bank_conflicts(const warpgrade::device::Counters& counters) {
+    return counters.shared_load_bank_conflicts + counters.shared_store_bank_conflicts;
+}
+
+// Versions 4 and 5 on 2·B·B elements: B blocks, whose B sums are added up by one more block (or by atomics). n / 64
+// warps load two elements a thread; without the first addition there would be twice as many. Each sector of x is loaded
+// once, n / 8 of them, by n / 32 requests; B of each are left for the second pass. Neighbouring threads that take two
+// neighbouring elements one after the other touch every sector twice.
+void check_two_elements_a_thread(const warpgrade::device::Counters& counters, uint64_t n, uint64_t B) {
+    CHECK(counters.warps_launched <= n / 64 + 2 * (B / 32));
+    CHECK(counters.global_load_requests <= n / 32 + B);
+    CHECK(counters.global_load_sectors <= n / 8 + B);
+    CHECK(counters.global_load_sectors >= n / 8);
+}
+
+// A warp's sum needs no shared memory; the warp stores it once, and the last warp of the block loads all of them at
+// once. Two accesses a warp leave room for one that hands the block's sum back. A tree in shared memory has at least
+// (B/32 stores + adding_warps loads and stores) / (B/32): 4 with blocks of 256 threads. One barrier is needed, two with
+// a second exchange; a tree has one for each stride.
+void check_sums_of_warps(const warpgrade::device::Counters& counters) {
+    CHECK(counters.shared_store_requests + counters.shared_load_requests <= 2 * counters.warps_launched);
+    CHECK(counters.barriers <= 2 * counters.warps_launched);
+}
+
+// The divergent warps of all the steps of a block.
+std::vector<int> steps(int version, int block_size, int warp_size, std::vector<int> strides) {
+    std::vector<int> counts;
+    for (const int stride : strides) counts.push_back(counted_divergent_warps(version, block_size, warp_size, stride));
+    return counts;
+}
+
+}  // namespace
+
+TEST_CASE("reduce_strided adds up", "[public]") { check_sum<reduce_strided>(GENERATE(256, 1000, 4096), 256); }
+
+TEST_CASE("reduce_sequential adds up", "[public]") { check_sum<reduce_sequential>(GENERATE(256, 1000, 4096), 256); }
+
+TEST_CASE("reduce_first_add adds up", "[public]") { check_sum<reduce_first_add>(GENERATE(512, 1000, 4096), 256); }
+
+TEST_CASE("reduce_shuffle adds up", "[public]") { check_sum<reduce_shuffle>(GENERATE(512, 1000, 4096), 256); }
+
+TEST_CASE("reduce_grid_stride adds up", "[public]") { check_sum<reduce_grid_stride>(GENERATE(1024, 1003, 4096), 256); }
+
+// B·B elements: B blocks whose B sums are added up by one more block (or by atomics), all of them full.
+TEST_CASE("reduce_strided keeps its warps together", "[public][counter]") {
+    const int B = GENERATE(128, 256);
+    const auto run = profile_sum<reduce_strided>(B * B, B);
+    CHECK(run.total().divergent_branches <= (B + 1) * divergent_per_block);
+    check_tree_in_shared_memory(run.total(), B, B);
+}
+
+// Thread t touches elements t and t + stride: neighbouring words in neighbouring banks. In version 2 the distance
+// between the words of neighbouring threads is 2 · stride, and they meet in few banks.
+TEST_CASE("reduce_sequential has no bank conflicts", "[public][counter]") {
+    const int B = GENERATE(128, 256);
+    const auto run = profile_sum<reduce_sequential>(B * B, B);
+    CHECK(bank_conflicts(run.total()) == 0);
+    CHECK(run.total().divergent_branches <= (B + 1) * divergent_per_block);
+    check_tree_in_shared_memory(run.total(), B, B);
+}
+
+TEST_CASE("reduce_first_add takes half the warps", "[public][counter]") {
+    const int B = GENERATE(128, 256), n = 2 * B * B;
+    const auto run = profile_sum<reduce_first_add>(n, B);
+    check_two_elements_a_thread(run.total(), n, B);
+    CHECK(bank_conflicts(run.total()) == 0);
+    CHECK(run.total().divergent_branches <= (B + 1) * divergent_per_block);
+    check_tree_in_shared_memory(run.total(), B, B);
+}
+
+TEST_CASE("reduce_shuffle leaves shared memory to the sums of warps", "[public][counter]") {
+    const int B = GENERATE(128, 256), n = 2 * B * B;
+    const auto run = profile_sum<reduce_shuffle>(n, B);
+    check_two_elements_a_thread(run.total(), n, B);
+    check_sums_of_warps(run.total());
+}
+
+// One request loads 32 · 4 floats: n / 128 of them; an eighth more leaves room for tails and further passes. Loads of
+// single floats need four times as many. The grid is the same for both sizes: 132 multiprocessors, a
+// whole H100, hold 132 · 2048 threads, and these load 4 · 270,336 = 1,081,344 elements at once.
+TEST_CASE("reduce_grid_stride loads four floats at a time in a fixed grid", "[public][counter]") {
+    const int n = 3 << 19;
+    std::vector<uint64_t> grids;
+    for (const uint64_t size : {n, 2 * n}) {
+        INFO("n = " << size);
+        const auto run = profile_sum<reduce_grid_stride>(static_cast<int>(size), 256);
+        const auto counters = run.total();
+        CHECK(counters.global_load_requests <= size / 128 + size / 1024);
+        CHECK(counters.global_load_sectors <= size / 8 + size / 64);
+        CHECK(counters.global_load_sectors >= size / 8);
+        check_sums_of_warps(counters);
+        grids.push_back(run.launches.front().config.grid.count());
+    }
+    INFO("blocks of the first launch for twice as many elements, and for n = " << n);
+    CHECK(grids[1] == grids[0]);
+}
+
+// The example of the book: 32 threads, warps of 8.
+TEST_CASE("divergent_warps counts the example of 32 threads in warps of 8", "[public]") {
+    const auto first = steps(1, 32, 8, {1, 2, 4, 8, 16}), second = steps(2, 32, 8, {1, 2, 4, 8, 16}),
+               third = steps(3, 32, 8, {16, 8, 4, 2, 1});
+    CHECK_THAT(first, equals_exactly(std::vector<int>{4, 4, 4, 2, 1}));
+    CHECK_THAT(second, equals_exactly(std::vector<int>{0, 0, 1, 1, 1}));
+    CHECK_THAT(third, equals_exactly(std::vector<int>{0, 0, 1, 1, 1}));
+    CHECK(std::accumulate(first.begin(), first.end(), 0) == 15);
+    CHECK(std::accumulate(third.begin(), third.end(), 0) == 3);
+}
+
+// One full block whose divergent branches the virtual GPU counts: those of the steps, and one where thread 0 stores the
+// block's sum (none, if all threads store it).
+TEST_CASE("divergent_warps agrees with the counter of the virtual GPU", "[public][counter]") {
+    const int B = GENERATE(32, 64, 256, 512, 1024);
+    const auto check_version = [&](int version, const Profile& run) {
+        INFO("version " << version << ", block_size = " << B);
+        int counted = 0;
+        for (int stride = 1; stride < B; stride *= 2) counted += counted_divergent_warps(version, B, 32, stride);
+        const auto expected = static_cast<uint64_t>(counted);
+        CHECK(run.total().divergent_branches >= expected);
+        CHECK(run.total().divergent_branches <= expected + 1);
+    };
+    check_version(1, profile_sum<reduce_divergent>(B, B));
+    check_version(2, profile_sum<reduce_strided>(B, B));
+    check_version(3, profile_sum<reduce_sequential>(B, B));
+}
+
+// Each thread applies the rule once, and the rest is voting: some 40 instructions of each warp, none of which loads. A
+// loop over the threads of the warp has at least 3 · 32.
+TEST_CASE("divergent_warps is decided by votes", "[public][counter]") {
+    const auto [version, stride, expected] = GENERATE(table<int, int, int>({{1, 1, 32}, {2, 32, 1}, {3, 16, 1}}));
+    const auto run = submission().profile<divergent_warps>(version, 1024, 32, stride);
+    REQUIRE(run.output == expected);
+    CHECK(run.kernel().config.grid.count() == 1);
+    CHECK(run.kernel().config.block.count() == 1024);
+    const auto counters = run.total();
+    CHECK(counters.global_load_requests == 0);
+    CHECK(counters.shared_load_requests == 0);
+    CHECK(counters.inst_executed <= 80 * counters.warps_launched);
+}
+
+// Only the kernels' time counts: of the whole call most is the copy of the array to the device, the same in every
+// version.
+TEST_CASE("speed on 524,288 floats", "[public][speed]") {
+    const int n = 1 << 19;
+    const auto x = whole_numbers(n);
+    auto compared = compare_with_starter<reduce_grid_stride>(in(x), n, 256);
+    INFO("the speed is looked at when the sum is right");
+    REQUIRE_THAT(compared.submission.output, equals_exactly(exact_sum(x)));
+    check_device_work(compared.submission, x.size());
+    const auto only_kernels = [](Profile& run) {
+        run.time_ns = 0;
+        for (const auto& launch : run.launches) run.time_ns += launch.duration_ns;
+    };
+    only_kernels(compared.baseline), only_kernels(compared.submission);
+    report_speedup(compared);
+}
