@@ -1,0 +1,188 @@
+// Lab scan: votes, shuffles, and the running sums of warps, of blocks and of a whole array.
+// It compiles and runs. scan is right and very slow; the other functions store zeros.
+// Grade it:  ./warpgrade check scan      (in this folder)
+#include "scan.h"
+
+#include <cstdio>
+#include <cstdlib>
+
+// Ends the program with the place and CUDA's own words when a CUDA call fails.
+#define CHECK(call) check((call), #call, __FILE__, __LINE__)
+static void check(cudaError_t error, const char* call, const char* file, int line) {
+    if (error == cudaSuccess) return;
+    std::fprintf(stderr, "%s:%d: %s: %s (%s)\n", file, line, call, cudaGetErrorString(error), cudaGetErrorName(error));
+    std::exit(EXIT_FAILURE);
+}
+
+#define WHOLE_WARP 0xffffffffu  // all 32 lanes, as the mask of votes and shuffles
+
+static bool is_width(int width) { return width >= 1 && width <= 32 && (width & (width - 1)) == 0; }
+
+// Blocks of BLOCK_SIZE threads, one thread for each of n elements.
+static int blocks_for(int n) { return (n - 1) / BLOCK_SIZE + 1; }
+
+// Copies x to the device, calls launch(d_x, d_out), and copies the n results back to out.
+template <class Launch>
+static void on_device(const int* x, int* out, int n, Launch launch) {
+    if (n <= 0) return;
+    int *d_x, *d_out;
+    CHECK(cudaMalloc(&d_x, n * sizeof(int)));
+    CHECK(cudaMalloc(&d_out, n * sizeof(int)));
+    CHECK(cudaMemcpy(d_x, x, n * sizeof(int), cudaMemcpyHostToDevice));
+    launch(d_x, d_out);
+    CHECK(cudaGetLastError());
+    CHECK(cudaMemcpy(out, d_out, n * sizeof(int), cudaMemcpyDeviceToHost));  // waits for the kernels
+    CHECK(cudaFree(d_x));
+    CHECK(cudaFree(d_out));
+}
+
+// 1. Votes. All 32 lanes take part: a thread beyond the end of the array votes in a way that changes nothing.
+
+__global__ void vote_all_kernel(const int* x, int* out, int n) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    // TODO(student): __all_sync tells whether a condition holds in all lanes. What does a thread with i >= n vote?
+    if (i < n) out[i] = 0;
+}
+
+void vote_all(const int* x, int* out, int n) {
+    on_device(x, out, n, [=](int* d_x, int* d_out) { vote_all_kernel<<<blocks_for(n), BLOCK_SIZE>>>(d_x, d_out, n); });
+}
+
+__global__ void vote_any_kernel(const int* x, int* out, int n) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    // TODO(student): the same with __any_sync.
+    if (i < n) out[i] = 0;
+}
+
+void vote_any(const int* x, int* out, int n) {
+    on_device(x, out, n, [=](int* d_x, int* d_out) { vote_any_kernel<<<blocks_for(n), BLOCK_SIZE>>>(d_x, d_out, n); });
+}
+
+__global__ void vote_rank_kernel(const int* x, int* out, int n) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    // TODO(student): __ballot_sync gives every lane the votes of all lanes, one bit each. Keep the bits of the lanes
+    // before this one, and count them with __popc.
+    if (i < n) out[i] = 0;
+}
+
+void vote_rank(const int* x, int* out, int n) {
+    on_device(x, out, n, [=](int* d_x, int* d_out) { vote_rank_kernel<<<blocks_for(n), BLOCK_SIZE>>>(d_x, d_out, n); });
+}
+
+// 2. Shuffles. All 32 lanes take part here as well; a value that comes from beyond the end of the array is not used.
+
+__global__ void shuffle_broadcast_kernel(const int* x, int* out, int n, int lane, int width) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    // TODO(student): __shfl_sync fetches the value of one lane of the group. Which element is that, and does it exist?
+    if (i < n) out[i] = 0;
+}
+
+void shuffle_broadcast(const int* x, int* out, int n, int lane, int width) {
+    if (!is_width(width) || lane < 0 || lane >= width) return;
+    on_device(x, out, n, [=](int* d_x, int* d_out) {
+        shuffle_broadcast_kernel<<<blocks_for(n), BLOCK_SIZE>>>(d_x, d_out, n, lane, width);
+    });
+}
+
+__global__ void shuffle_up_kernel(const int* x, int* out, int n, int delta, int width) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    // TODO(student): __shfl_up_sync fetches the value of the lane that is delta lower. What does it give to the first
+    // lanes of a group?
+    if (i < n) out[i] = 0;
+}
+
+void shuffle_up(const int* x, int* out, int n, int delta, int width) {
+    if (!is_width(width) || delta < 0 || delta >= 32) return;
+    on_device(x, out, n, [=](int* d_x, int* d_out) {
+        shuffle_up_kernel<<<blocks_for(n), BLOCK_SIZE>>>(d_x, d_out, n, delta, width);
+    });
+}
+
+__global__ void shuffle_down_kernel(const int* x, int* out, int n, int delta, int width) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    // TODO(student): __shfl_down_sync fetches the value of the lane that is delta higher, which may be one beyond the
+    // end of the array.
+    if (i < n) out[i] = 0;
+}
+
+void shuffle_down(const int* x, int* out, int n, int delta, int width) {
+    if (!is_width(width) || delta < 0 || delta >= 32) return;
+    on_device(x, out, n, [=](int* d_x, int* d_out) {
+        shuffle_down_kernel<<<blocks_for(n), BLOCK_SIZE>>>(d_x, d_out, n, delta, width);
+    });
+}
+
+__global__ void shuffle_xor_kernel(const int* x, int* out, int n, int mask) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    // TODO(student): __shfl_xor_sync lets lanes exchange their values in pairs.
+    if (i < n) out[i] = 0;
+}
+
+void shuffle_xor(const int* x, int* out, int n, int mask) {
+    if (mask < 0 || mask >= 32) return;
+    on_device(x, out, n, [=](int* d_x, int* d_out) {
+        shuffle_xor_kernel<<<blocks_for(n), BLOCK_SIZE>>>(d_x, d_out, n, mask);
+    });
+}
+
+// 3. The scan of a warp: after the step with distance d, each lane holds the sum of the last 2 * d values up to its own.
+
+__device__ int scan_of_warp(int value) {
+    // TODO(student): for the distances 1, 2, 4, 8 and 16, fetch the value of the lane that is so much lower, and add it
+    // where there is such a lane. All lanes must reach the shuffle.
+    return value;
+}
+
+__global__ void warp_scan_kernel(const int* x, int* out, int n) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    // TODO(student): load an element (zero beyond the end), scan the warp, store the result.
+    if (i < n) out[i] = 0;
+}
+
+void warp_scan(const int* x, int* out, int n) {
+    on_device(x, out, n, [=](int* d_x, int* d_out) { warp_scan_kernel<<<blocks_for(n), BLOCK_SIZE>>>(d_x, d_out, n); });
+}
+
+// 4. The scan of a block: scans of its warps, and for each warp the sum of all warps before it.
+
+__device__ int scan_of_block(int value) {
+    // TODO(student): step 1. Scan the warps. Which lane holds the sum of its whole warp then? It puts that sum into
+    // shared memory.
+    //
+    // TODO(student): step 2. After a barrier the first warp scans these sums.
+    //
+    // TODO(student): step 3. After another barrier every warp but the first adds the sum of the warps before it.
+    return value;
+}
+
+// Scans the blocks of x, and stores the sum of each block into sums[blockIdx.x] unless sums is a null pointer.
+__global__ void block_scan_kernel(const int* x, int* out, int* sums, int n) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    // TODO(student): as in warp_scan_kernel, for the block. One thread also has the sum of the whole block.
+    if (i < n) out[i] = 0;
+}
+
+void block_scan(const int* x, int* out, int n) {
+    on_device(x, out, n, [=](int* d_x, int* d_out) {
+        block_scan_kernel<<<blocks_for(n), BLOCK_SIZE>>>(d_x, d_out, nullptr, n);
+    });
+}
+
+// 5. The scan of the whole array.
+
+// One thread walks through the array: right for every n, and as slow as it gets.
+__global__ void scan_kernel(const int* x, int* out, int n) {
+    int sum = 0;
+    for (int i = 0; i < n; ++i) {
+        sum += x[i];
+        out[i] = sum;
+    }
+}
+
+// TODO(student): write a kernel that adds to the elements of each block the sum of all blocks before it.
+
+void scan(const int* x, int* out, int n) {
+    // TODO(student): scan the blocks and keep their sums, scan the sums, add them. There may be more sums than one
+    // block takes: scan them in the same way, and theirs again, until there is one block.
+    on_device(x, out, n, [=](int* d_x, int* d_out) { scan_kernel<<<1, 1>>>(d_x, d_out, n); });
+}
