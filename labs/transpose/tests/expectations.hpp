@@ -1,0 +1,51 @@
+// What the tests of lab transpose ask of every version: all elements where they belong, moved by a kernel.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "judge/judge.hpp"
+#include "transpose.h"
+
+namespace oracle {
+
+template <class T>
+std::vector<T> transpose(const std::vector<T>& A, int rows, int columns) {
+    std::vector<T> B(A.size());
+    for (int i = 0; i < rows; ++i) {
+        for (int j = 0; j < columns; ++j)
+            B[static_cast<std::size_t>(j) * rows + i] = A[static_cast<std::size_t>(i) * columns + j];
+    }
+    return B;
+}
+
+}  // namespace oracle
+
+// All different, so that every wrong index shows; whole numbers below 2^24, which float holds exactly, so that a
+// message is readable; in random order, so that the index alone does not tell the value.
+inline std::vector<float> distinct_floats(int n) { return warpgrade::judge::permutation<float>(n); }
+
+// Who transposes on the CPU and launches a kernel for show is right as well. A thread loads or stores at most 16 bytes,
+// 4 floats, with one instruction, so that a warp moves at most 128 elements with one request; and every 32 bytes that
+// the host gets back were a sector that the kernel stored.
+inline void check_device_work(const warpgrade::judge::Profile& run, std::uint64_t rows, std::uint64_t columns) {
+    INFO("the elements must be moved by one kernel");
+    const std::uint64_t elements = rows * columns;
+    CHECK(run.launches.size() == 1);
+    const auto counters = run.total();
+    CHECK(counters.global_load_requests * 128 >= elements);
+    CHECK(counters.global_store_requests * 128 >= elements);
+    CHECK(counters.global_load_sectors * 8 >= elements);
+    CHECK(counters.global_store_sectors * 8 >= elements);
+}
+
+// The matrix is transposed, and on the device.
+template <auto function>
+void check_transposition(int rows, int columns) {
+    using namespace warpgrade::judge;
+    const auto A = distinct_floats(rows * columns);
+    const auto run = submission().profile<function>(in(A), out<float>(rows * columns), rows, columns);
+    CHECK_THAT(run.output, equals_exactly(oracle::transpose(A, rows, columns)).shape(columns, rows));
+    check_device_work(run, rows, columns);
+}

@@ -1,0 +1,115 @@
+// Public tests of lab transpose: each version transposes, and moves the elements in the way that it is about.
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "expectations.hpp"
+#include "judge/judge.hpp"
+#include "transpose.h"
+
+using namespace warpgrade::judge;
+
+namespace {
+
+// Sizes of the counter tests: whole tiles, also of 64 × 64, and not square in the second row.
+struct Sizes {
+    std::uint64_t rows, columns;
+};
+const std::vector<Sizes> counted_sizes{{128, 128}, {64, 192}};
+
+// The matrix is transposed by one kernel, whose counters are returned.
+template <auto function>
+warpgrade::device::Counters profile_transposition(int rows, int columns) {
+    const auto A = distinct_floats(rows * columns);
+    const auto run = submission().profile<function>(in(A), out<float>(rows * columns), rows, columns);
+    INFO("the counters are looked at when the matrix is transposed");  // few sectors of wrong data prove nothing
+    REQUIRE_THAT(run.output, equals_exactly(oracle::transpose(A, rows, columns)).shape(columns, rows));
+    check_device_work(run, rows, columns);
+    return run.kernel().counters;
+}
+
+// Each element is loaded once and stored once, and every sector that is touched is used whole: 8 floats of 4 bytes fill
+// its 32 bytes. Vector loads, other blocks and larger tiles come to the same number.
+void check_whole_sectors(const warpgrade::device::Counters& counters, std::uint64_t elements) {
+    CHECK(counters.global_load_sectors == elements / 8);
+    CHECK(counters.global_store_sectors == elements / 8);
+}
+
+// Each element is stored into shared memory and loaded from there, at most 4 (16 bytes) by a thread at a time.
+void check_tile_is_used(const warpgrade::device::Counters& counters, std::uint64_t elements) {
+    CHECK(counters.shared_store_requests * 128 >= elements);
+    CHECK(counters.shared_load_requests * 128 >= elements);
+    CHECK(counters.barriers >= counters.warps_launched);
+}
+
+}  // namespace
+
+TEST_CASE("transpose_naive transposes whole tiles", "[public]") {
+    const auto [rows, columns] = GENERATE(table<int, int>({{32, 32}, {64, 64}, {32, 96}, {160, 64}}));
+    check_transposition<transpose_naive>(rows, columns);
+}
+
+TEST_CASE("transpose_shared transposes whole tiles", "[public]") {
+    const auto [rows, columns] = GENERATE(table<int, int>({{32, 32}, {64, 64}, {32, 96}, {160, 64}}));
+    check_transposition<transpose_shared>(rows, columns);
+}
+
+TEST_CASE("transpose_padded transposes whole tiles", "[public]") {
+    const auto [rows, columns] = GENERATE(table<int, int>({{32, 32}, {64, 64}, {32, 96}, {160, 64}}));
+    check_transposition<transpose_padded>(rows, columns);
+}
+
+// One side is in order: 32 neighbouring floats are 4 sectors, an eighth of a sector for each element. On the other side
+// the threads of a warp stand in different rows of the matrix. With 32 × 32 threads all 32 do, and each element costs a
+// sector of its own. Smaller blocks put several rows into a warp, whose elements lie side by side on the strided side:
+// 16 × 16 threads touch half a sector for each element, 8 × 8 threads a quarter, and fewer it cannot be without wasting
+// sectors on the other side. Either side may be the one in order.
+TEST_CASE("transpose_naive pays for one strided side", "[public][counter]") {
+    const auto [rows, columns] = GENERATE(from_range(counted_sizes));
+    const auto counters = profile_transposition<transpose_naive>(rows, columns);
+    const std::uint64_t elements = rows * columns;
+    CHECK(std::min(counters.global_load_sectors, counters.global_store_sectors) == elements / 8);
+    CHECK(std::max(counters.global_load_sectors, counters.global_store_sectors) >= elements / 4);
+    CHECK(std::max(counters.global_load_sectors, counters.global_store_sectors) <= elements);
+    CHECK(counters.shared_load_requests + counters.shared_store_requests == 0);
+}
+
+// With the tile both sides are in order. What its accesses to shared memory cost is for the next test, and only
+// reported here: in a tile that is 32 floats wide, the 32 elements of a column lie in one bank, 31 wavefronts beyond
+// the ideal.
+TEST_CASE("transpose_shared reads and writes whole sectors", "[public][counter]") {
+    const auto [rows, columns] = GENERATE(from_range(counted_sizes));
+    const auto counters = profile_transposition<transpose_shared>(rows, columns);
+    check_whole_sectors(counters, rows * columns);
+    check_tile_is_used(counters, rows * columns);
+    report_measurement("conflicts a load",
+                       static_cast<double>(counters.shared_load_bank_conflicts) /
+                           static_cast<double>(std::max<std::uint64_t>(counters.shared_load_requests, 1)),
+                       "wavefronts");
+}
+
+// The element in row y, column x of a tile with rows of w words lies in bank (w·y + x) % 32. Along a row the banks all
+// differ. Down a column they differ when w·y % 32 does for 32 different y, that is for each odd w; 33 is the least that
+// holds a row. Shifting each row by its number (a swizzle) does the same without the unused column. None is none.
+TEST_CASE("transpose_padded has no bank conflicts", "[public][counter]") {
+    const auto [rows, columns] = GENERATE(from_range(counted_sizes));
+    const auto counters = profile_transposition<transpose_padded>(rows, columns);
+    check_whole_sectors(counters, rows * columns);
+    check_tile_is_used(counters, rows * columns);
+    CHECK(counters.shared_store_bank_conflicts == 0);
+    CHECK(counters.shared_load_bank_conflicts == 0);
+}
+
+// Only the kernel's time is compared. The copies between host and device are the same for every version and take longer
+// than any of the kernels, as they do on a real GPU.
+TEST_CASE("transpose_padded: speed on a 512 × 512 matrix", "[public][speed]") {
+    const int n = 512;
+    const auto A = distinct_floats(n * n);
+    auto compared = compare_with_starter<transpose_padded>(in(A), out<float>(n * n), n, n);
+    INFO("the speed is looked at when the matrix is transposed");
+    REQUIRE_THAT(compared.submission.output, equals_exactly(oracle::transpose(A, n, n)).shape(n, n));
+    check_device_work(compared.submission, n, n);
+    compared.baseline.time_ns = compared.baseline.kernel().duration_ns;
+    compared.submission.time_ns = compared.submission.kernel().duration_ns;
+    report_speedup(compared);
+}
