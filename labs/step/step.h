@@ -1,0 +1,35 @@
+// The contract of lab step: what your step.cu defines and the tests call.
+#pragma once
+
+// r = d ∘ d, the min-plus product of d with itself, in five versions with the same parameters and the same result:
+//     r[i * n + j] = min over k of d[i * n + k] + d[k * n + j]   for 0 ≤ i, j, k < n.
+// With d[i * n + j] as the length of the edge from i to j, r holds the lengths of the shortest ways of two edges.
+//
+// d and r are n × n, dense, row-major, in host memory, and do not overlap. d stays as it is, and every element of r is
+// written, whatever it held before.
+//
+// Values: each element of d is finite or +infinity, which says that there is no edge; never NaN, never -infinity. Sums
+// are those of single precision. Each is rounded once and the minimum not at all, so that the result is the same to the
+// last bit in whatever order the terms are taken.
+//
+// n is counted in elements: any n from 1 to 16384, whether or not it is a multiple of anything.
+// n ≤ 0: there are no elements. Nothing is launched, and r is not touched.
+
+// One thread for each element of r. threadIdx.x chooses its row, so that neighbouring threads load a column of d. The
+// starter has it.
+void step_v0(float* r, const float* d, int n);
+
+// As v0, but neighbouring threads load neighbouring elements of d.
+void step_v1(float* r, const float* d, int n);
+
+// Each thread computes 8 × 8 elements of r. For each k it loads 8 + 8 elements from global memory into registers and
+// uses each of them 8 times. d is padded with +infinity to a multiple of 64 and stored a second time transposed, so
+// that all the loads of a warp are in order.
+void step_v2(float* r, const float* d, int n);
+
+// As v2, but the threads of a block share what they load: for 4 values of k at a time, between two barriers, it lies in
+// shared memory.
+void step_v3(float* r, const float* d, int n);
+
+// As fast as you can make it.
+void step_v4(float* r, const float* d, int n);

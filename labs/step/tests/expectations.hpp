@@ -1,0 +1,53 @@
+// What the tests of lab step ask of every version: the result to the last bit, computed on the device.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "judge/judge.hpp"
+#include "step.h"
+
+namespace oracle {
+
+// Exact, without a tolerance. Each sum of two floats is rounded once, to nearest, as IEEE 754 defines it, so that it is
+// the same here and on the device; the minimum rounds nothing and does not depend on the order. Operands or sums in
+// half precision (11 bits instead of 24) give other numbers.
+inline std::vector<float> step(const std::vector<float>& d, int n) {
+    const auto size = static_cast<std::size_t>(n);
+    std::vector<float> r(size * size, std::numeric_limits<float>::infinity());
+    for (std::size_t i = 0; i < size; ++i) {
+        float* const to = r.data() + i * size;
+        for (std::size_t k = 0; k < size; ++k) {
+            const float x = d[i * size + k];
+            const float* const row = d.data() + k * size;
+            for (std::size_t j = 0; j < size; ++j) to[j] = std::min(to[j], x + row[j]);
+        }
+    }
+    return r;
+}
+
+}  // namespace oracle
+
+// Lengths of edges, all positive: a zero that slips in from outside of the matrix is shorter than any of them.
+inline std::vector<float> lengths(int n) { return warpgrade::judge::uniform(n * n, 1.0, 100.0); }
+
+// Who computes on the CPU and launches a kernel for show is right as well, and fast. A thread needs two instructions
+// for each of the n³ terms, an addition and a minimum; half of that leaves room for instructions that do both at once.
+inline void check_device_work(const warpgrade::judge::Profile& run, std::uint64_t n) {
+    INFO("the terms must be computed on the device");
+    CHECK(run.launches.size() >= 1);
+    CHECK(run.total().thread_inst_executed >= n * n * n);
+}
+
+// The submission's result for d is right, and not the host's work.
+template <auto function>
+void check_step(const std::vector<float>& d, int n) {
+    using namespace warpgrade::judge;
+    INFO("n = " << n);
+    const auto run = submission().profile<function>(out<float>(n * n), in(d), n);
+    CHECK_THAT(run.output, equals_exactly(oracle::step(d, n)).shape(n, n));
+    check_device_work(run, n);
+}

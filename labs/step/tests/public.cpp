@@ -1,0 +1,141 @@
+// Public tests of lab step: right results, and for each version the counters that prove what it is about.
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "expectations.hpp"
+#include "judge/judge.hpp"
+#include "step.h"
+
+using namespace warpgrade::judge;
+using warpgrade::device::LaunchRecord;
+
+namespace {
+
+// All counter tests use this n: a multiple of 64, and of 128 for who takes larger parts, and large enough that padding
+// and transposing, about n² sectors, are little beside the n³ terms.
+constexpr std::uint64_t counted_n = 256;
+constexpr std::uint64_t terms = counted_n * counted_n * counted_n;
+constexpr std::uint64_t elements = counted_n * counted_n;
+
+// The result is right, and reported is how many sectors it took to load the operands of 1000 terms.
+template <auto function>
+Profile profile_step() {
+    const auto n = static_cast<int>(counted_n);
+    const auto d = lengths(n);
+    auto run = submission().profile<function>(out<float>(n * n), in(d), n);
+    INFO("the counters are looked at when the result is right");  // few loads of wrong data prove nothing
+    REQUIRE_THAT(run.output, equals_exactly(oracle::step(d, n)).shape(n, n));
+    check_device_work(run, counted_n);
+    report_measurement("loaded for 1000 terms",
+                       1000.0 * static_cast<double>(run.total().global_load_sectors) / static_cast<double>(terms),
+                       "sectors");
+    return run;
+}
+
+// The launch that does the work; others prepare.
+const LaunchRecord& busiest(const Profile& run) {
+    return *std::max_element(run.launches.begin(), run.launches.end(), [](const auto& one, const auto& other) {
+        return one.counters.inst_executed < other.counters.inst_executed;
+    });
+}
+
+}  // namespace
+
+TEST_CASE("step_v0 is right", "[public]") {
+    const int n = GENERATE(16, 64, 100);
+    check_step<step_v0>(lengths(n), n);
+}
+
+TEST_CASE("step_v1 is right", "[public]") {
+    const int n = GENERATE(16, 64, 100);
+    check_step<step_v1>(lengths(n), n);
+}
+
+TEST_CASE("step_v2 is right", "[public]") {
+    const int n = GENERATE(64, 128, 100);
+    check_step<step_v2>(lengths(n), n);
+}
+
+TEST_CASE("step_v3 is right", "[public]") {
+    const int n = GENERATE(64, 128, 100);
+    check_step<step_v3>(lengths(n), n);
+}
+
+TEST_CASE("step_v4 is right", "[public]") {
+    const int n = GENERATE(64, 128, 100);
+    check_step<step_v4>(lengths(n), n);
+}
+
+// Each term takes two loads of a thread. A warp of 16 × 2 threads has 16 rows and 2 columns of r: for one k it touches
+// 16 sectors in d's column k and one in its row k, 17 sectors for 32 terms. In blocks of 8 × 8 threads it has 8 rows
+// and 4 columns, 9 sectors, and 8 for 32 terms is the least that can still be called a column.
+TEST_CASE("step_v0 loads a column in each step", "[public][counter]") {
+    const auto counters = profile_step<step_v0>().total();
+    CHECK(counters.global_load_requests <= 2 * terms / 32);
+    CHECK(counters.global_load_sectors >= 8 * terms / 32);
+}
+
+// The same loads, but now a warp of 16 × 2 threads has 2 rows and 16 columns of r: 2 words of d's column k, in two
+// sectors, and 16 neighbours in its row k, two sectors as well: 4 sectors for 32 terms. A warp of 32 × 1 needs 1 + 4,
+// one of 8 × 4 needs 4 + 1, and 5 is what is asked for. Never fewer than d once.
+TEST_CASE("step_v1 loads neighbours", "[public][counter]") {
+    const auto counters = profile_step<step_v1>().total();
+    CHECK(counters.global_load_sectors <= 5 * terms / 32);
+    CHECK(counters.global_load_sectors >= elements / 8);
+}
+
+// For one k a thread loads 8 + 8 words and computes 64 terms, a warp 16 requests for 2048 terms: 128 terms a request
+// instead of 16. Padding and transposing load each element once or twice, 32 with a request; n²/8 allows for four
+// times.
+//
+// In a warp of 8 × 4 threads each request touches one sector, 8 or 4 neighbours: 16 sectors for 2048 terms. 24 leave
+// room for warps of 16 × 2 threads and for vector loads that use half of a sector. Without the transposed copy the 4
+// rows of threads touch a sector each: 8 · 4 + 8 = 40. If a thread has 8 neighbouring elements instead of every eighth
+// and loads them one by one, each request touches a sector for each of them: 8 · 4 + 8 · 8 = 96. The copies may load n²
+// sectors, one for each element, as they do if they read down columns.
+TEST_CASE("step_v2 uses what it loads eight times", "[public][counter]") {
+    const auto counters = profile_step<step_v2>().total();
+    CHECK(counters.global_load_requests <= terms / 128 + elements / 8);
+    CHECK(counters.global_load_sectors <= 24 * terms / 2048 + elements);
+    CHECK(counters.global_load_sectors >= elements / 8);
+}
+
+// A block loads 64 + 64 words for each k, 16 sectors, and computes 64 · 64 terms with them: half of version 2's
+// sectors, in which the two warps of a block load what the other one loads too. Larger parts need fewer.
+//
+// What a block shares it keeps in shared memory: each thread loads its operands from there, at best 16 + 16 words, 4 at
+// a time, for 16 · 16 terms: 8 requests for 8192 terms. Two barriers for each chunk of 4 k are n / 2 barriers a warp.
+TEST_CASE("step_v3 shares what it loads, 4 k at a time", "[public][counter]") {
+    const auto run = profile_step<step_v3>();
+    const auto counters = run.total();
+    CHECK(counters.global_load_sectors <= 16 * terms / 4096 + elements);
+    CHECK(counters.global_load_sectors >= elements / 8);
+    CHECK(counters.shared_load_requests >= terms / 1024);
+    const auto& kernel = busiest(run).counters;
+    CHECK(kernel.barriers >= kernel.warps_launched);
+    CHECK(kernel.barriers <= kernel.warps_launched * counted_n / 2);
+}
+
+TEST_CASE("step_v3: speed for n = 256", "[public][speed]") {
+    const int n = 256;
+    const auto d = lengths(n);
+    const auto compared = compare_with_starter<step_v3>(out<float>(n * n), in(d), n);
+    INFO("the speed is looked at when the result is right");
+    REQUIRE_THAT(compared.submission.output, equals_exactly(oracle::step(d, n)).shape(n, n));
+    check_device_work(compared.submission, n);
+    report_speedup(compared);
+}
+
+// The leaderboard: n³ additions and n³ minima, over the time of the whole call.
+TEST_CASE("step_v4: speed for n = 384", "[public][speed][leaderboard]") {
+    const int n = 384;
+    const auto d = lengths(n);
+    const auto compared = compare_with_starter<step_v4>(out<float>(n * n), in(d), n);
+    INFO("the speed is looked at when the result is right");
+    REQUIRE_THAT(compared.submission.output, equals_exactly(oracle::step(d, n)).shape(n, n));
+    check_device_work(compared.submission, n);
+    REQUIRE(compared.submission.time_ns > 0);
+    report_measurement("leaderboard", 2.0 * n * n * n / compared.submission.time_ns, "operations a ns");
+    report_speedup(compared);
+}
