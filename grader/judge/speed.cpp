@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "judge/context.hpp"
 #include "judge/errors.hpp"
@@ -14,9 +15,28 @@ namespace {
 constexpr int host_allowance_ms = 10;
 constexpr int host_time_repeats = 4;
 
+void check_comparable(const Profile& baseline, const Profile& submission) {
+    if (baseline.launches.empty() || !(baseline.kernel_time_ns() > 0))
+        throw InfrastructureError("the starter launched no kernel, so that there is no baseline for the speed");
+    if (submission.launches.empty() || !(submission.kernel_time_ns() > 0))
+        throw SubmissionFailure("no kernel was launched, so that there is no speed to measure");
+    if (works_on_the_host(baseline, submission))
+        throw SubmissionFailure(
+            fmt::format("the host code of the call takes more than twice the starter's processor time and {} ms: the "
+                        "work belongs into a kernel",
+                        host_allowance_ms));
+}
+
+void report(double baseline_ns, double submission_ns) {
+    report_measurement("speedup", baseline_ns / submission_ns, "x");
+    report_measurement("time", submission_ns, "ns");
+    report_measurement("baseline time", baseline_ns, "ns");
+}
+
 }  // namespace
 
 void report_measurement(std::string name, double value, std::string unit) {
+    if (!std::isfinite(value)) throw InfrastructureError("the measurement '" + name + "' is not a number");
     context().measurements.push_back({std::move(name), value, std::move(unit)});
 }
 
@@ -39,18 +59,13 @@ double detail::least_host_time(const Profile& baseline, const Profile& once, con
 }
 
 void report_speedup(const Profile& baseline, const Profile& submission) {
-    if (baseline.launches.empty() || !(baseline.time_ns > 0))
-        throw InfrastructureError("the starter launched no kernel, so that there is no baseline for the speed");
-    if (submission.launches.empty() || !(submission.time_ns > 0))
-        throw SubmissionFailure("no kernel was launched, so that there is no speed to measure");
-    if (works_on_the_host(baseline, submission))
-        throw SubmissionFailure(
-            fmt::format("the host code of the call takes more than twice the starter's processor time and {} ms: the "
-                        "work belongs into a kernel",
-                        host_allowance_ms));
-    report_measurement("speedup", baseline.time_ns / submission.time_ns, "x");
-    report_measurement("time", submission.time_ns, "ns");
-    report_measurement("baseline time", baseline.time_ns, "ns");
+    check_comparable(baseline, submission);
+    report(baseline.time_ns, submission.time_ns);
+}
+
+void report_kernel_speedup(const Profile& baseline, const Profile& submission) {
+    check_comparable(baseline, submission);
+    report(baseline.kernel_time_ns(), submission.kernel_time_ns());
 }
 
 }  // namespace warpgrade::judge

@@ -9,7 +9,7 @@
 
 namespace warpgrade::judge {
 
-// Goes into the test's verdict; lab.toml turns a speed-up into points.
+// Goes into the test's verdict; lab.toml turns a speed-up into points. Finite, or it is an error of the test.
 void report_measurement(std::string name, double value, std::string unit);
 
 // The same call in the starter and in the submission.
@@ -43,9 +43,16 @@ auto compare_with_starter(const Arguments&... arguments) {
 // launched no kernel, for there is then nothing whose speed could be compared, and when its host code did the work.
 void report_speedup(const Profile& baseline, const Profile& submission);
 
+// The same of the kernels alone, for labs whose copies take longer than what the lab is about.
+void report_kernel_speedup(const Profile& baseline, const Profile& submission);
+
 template <class Output>
 void report_speedup(const Comparison<Output>& comparison) {
     report_speedup(comparison.baseline, comparison.submission);
+}
+template <class Output>
+void report_kernel_speedup(const Comparison<Output>& comparison) {
+    report_kernel_speedup(comparison.baseline, comparison.submission);
 }
 
 }  // namespace warpgrade::judge

@@ -46,6 +46,12 @@ device::Counters Profile::total() const {
     return sum;
 }
 
+double Profile::kernel_time_ns() const {
+    double sum = 0;
+    for (const auto& launch : launches) sum += launch.duration_ns;
+    return sum;
+}
+
 Program::Program(Role role) : role_(role) {}
 Program::~Program() = default;
 

@@ -23,6 +23,8 @@ struct Profile {
     // more than one.
     [[nodiscard]] const device::LaunchRecord& kernel(std::string_view name = {}) const;
     [[nodiscard]] device::Counters total() const;
+    // The durations of all launches, added up: without copies and gaps.
+    [[nodiscard]] double kernel_time_ns() const;
 };
 
 template <class Output>
