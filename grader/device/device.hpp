@@ -149,6 +149,13 @@ struct LaunchRecord {
     std::string error;
 };
 
+// Memory that a program asked for. `call` is what its own runtime says it called: "cudaMalloc", "cudaMallocManaged",
+// "cudaHostAlloc" (cudaMallocHost too), "cudaHostRegister", …
+struct AllocationRecord {
+    std::string call;
+    std::uint64_t bytes = 0;
+};
+
 struct MemoryInfo {
     std::uint64_t free_bytes = 0, total_bytes = 0;
 };

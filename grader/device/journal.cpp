@@ -27,6 +27,10 @@ void Journal::add_launch(LaunchRecord record) {
     launches_.push_back(std::move(record));
 }
 
+void Journal::add_allocation(std::string_view call, std::uint64_t bytes) {
+    if (allocations_.size() < max_allocations) allocations_.push_back({std::string(call), bytes});
+}
+
 void Journal::add_error(std::string_view operation, int code, std::string_view message) {
     message = message.substr(0, wire::max_message_bytes);
     if (code != 0) last_error_ = {{"code", code}, {"message", message}};
@@ -53,6 +57,7 @@ nlohmann::json Journal::take(double clock_ns, bool lines) {
     }
     nlohmann::json reply = {{"ok", true},
                             {"launches", std::move(launches)},
+                            {"allocations", to_json(std::exchange(allocations_, {}))},
                             {"clock_ns", clock_ns},
                             {"output", std::exchange(output_, {})},
                             {"diagnostics", std::exchange(diagnostics_, nlohmann::json::array())},

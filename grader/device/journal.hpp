@@ -20,9 +20,11 @@ class Journal {
     static constexpr std::size_t max_lines = 262144;
     static constexpr std::size_t max_output_bytes = 1 << 20;  // as the buffer of CUDA's printf
     static constexpr std::size_t max_diagnostics = 64;
+    static constexpr std::size_t max_allocations = 16384;  // listed between two takes
 
     [[nodiscard]] bool full() const { return launches_.size() >= max_launches; }
     void add_launch(LaunchRecord record);
+    void add_allocation(std::string_view call, std::uint64_t bytes);
     void add_error(std::string_view operation, int code, std::string_view message);
     // The server's own trouble, never the submission's failure.
     void add_internal_error(std::string_view message);
@@ -38,6 +40,7 @@ class Journal {
   private:
     std::vector<LaunchRecord> launches_;
     std::size_t lines_ = 0;
+    std::vector<AllocationRecord> allocations_;
     nlohmann::json diagnostics_ = nlohmann::json::array();
     nlohmann::json last_error_, internal_error_;
     std::string output_, worker_output_;

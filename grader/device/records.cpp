@@ -1,9 +1,12 @@
 #include "device/records.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 
 #include "device/fields.hpp"
+#include "device/journal.hpp"
 
 namespace warpgrade::device {
 namespace {
@@ -65,6 +68,17 @@ template <class T>
 void read_member(const json& object, const char* name, T& field) {
     read(member(object, name), name, field);
 }
+
+// An array of at most `limit` items, each made by `item_from`.
+template <class ItemFrom>
+auto list_from_json(const json& value, const char* name, std::size_t limit, ItemFrom item_from) {
+    if (!value.is_array() || value.size() > limit) wrong(name, "an array");
+    std::vector<decltype(item_from(value))> items;
+    for (const json& item : value) items.push_back(item_from(item));
+    return items;
+}
+
+constexpr const char* kinds[] = {"to_device", "to_host", "within_device", "fill"};  // of transfers
 
 json dim_json(const Dim3& dim) { return json::array({dim.x, dim.y, dim.z}); }
 
@@ -187,7 +201,6 @@ DeviceProperties properties_from_json(const json& value) {
 }
 
 json to_json(const std::vector<Timeline::Transfer>& transfers) {
-    static constexpr const char* kinds[] = {"to_device", "to_host", "within_device", "fill"};
     json result = json::array();
     for (const auto& transfer : transfers)
         result.push_back({{"kind", kinds[static_cast<std::size_t>(transfer.kind)]},
@@ -196,6 +209,49 @@ json to_json(const std::vector<Timeline::Transfer>& transfers) {
                           {"start_ns", number(transfer.when.start_ns)},
                           {"duration_ns", number(transfer.when.end_ns - transfer.when.start_ns)}});
     return result;
+}
+
+std::vector<Timeline::Transfer> transfers_from_json(const json& value) {
+    return list_from_json(value, "transfers", Timeline::max_transfers, [](const json& item) {
+        Timeline::Transfer transfer{};
+        std::string kind;
+        double duration_ns = 0;
+        read_member(item, "kind", kind);
+        const auto* const found = std::find(std::begin(kinds), std::end(kinds), kind);
+        if (found == std::end(kinds)) wrong("kind", "a kind of transfer");
+        transfer.kind = static_cast<Timeline::Transfer::Kind>(found - std::begin(kinds));
+        read_member(item, "stream", transfer.stream);
+        read_member(item, "bytes", transfer.bytes);
+        read_member(item, "start_ns", transfer.when.start_ns);
+        read_member(item, "duration_ns", duration_ns);
+        if (transfer.when.start_ns < 0 || duration_ns < 0) throw RecordError("a time before the start");
+        transfer.when.end_ns = transfer.when.start_ns + duration_ns;
+        return transfer;
+    });
+}
+
+json to_json(const std::vector<AllocationRecord>& allocations) {
+    json result = json::array();
+    for (const auto& allocation : allocations)
+        result.push_back({{"call", allocation.call}, {"bytes", allocation.bytes}});
+    return result;
+}
+
+std::vector<AllocationRecord> allocations_from_json(const json& value) {
+    return list_from_json(value, "allocations", Journal::max_allocations, [](const json& item) {
+        AllocationRecord allocation;
+        read_member(item, "call", allocation.call);
+        read_member(item, "bytes", allocation.bytes);
+        return allocation;
+    });
+}
+
+std::vector<double> waits_from_json(const json& value) {
+    return list_from_json(value, "waits", Timeline::max_waits, [](const json& item) {
+        double time_ns = 0;
+        read(item, "waits", time_ns);
+        return time_ns;
+    });
 }
 
 std::string dump_line(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace); }

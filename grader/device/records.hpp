@@ -18,10 +18,14 @@ nlohmann::json to_json(const Counters& counters);    // every counter
 nlohmann::json to_json(const LaunchRecord& record);  // its lines hold counters other than zero only
 nlohmann::json to_json(const DeviceProperties& properties);
 nlohmann::json to_json(const std::vector<Timeline::Transfer>& transfers);
+nlohmann::json to_json(const std::vector<AllocationRecord>& allocations);
 
 // Missing counters are zero; an unknown one is an error.
 Counters counters_from_json(const nlohmann::json& json);
 LaunchRecord launch_record_from_json(const nlohmann::json& json);
+std::vector<Timeline::Transfer> transfers_from_json(const nlohmann::json& json);
+std::vector<AllocationRecord> allocations_from_json(const nlohmann::json& json);
+std::vector<double> waits_from_json(const nlohmann::json& json);
 DeviceProperties properties_from_json(const nlohmann::json& json);
 
 // One line of JSON; bytes that are not UTF-8 (names come from submitted code) become U+FFFD.

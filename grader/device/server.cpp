@@ -165,6 +165,7 @@ nlohmann::json Server::command(const std::string& line) {
         const bool lines = request.value("lines", json(true)) != json(false);
         json reply = journal_.take(finish ? timeline_.finish() : 0, lines);
         reply["transfers"] = to_json(timeline_.take_transfers());
+        reply["waits"] = timeline_.take_waits();
         return reply;
     }
     if (*operation == "shutdown") {

@@ -136,7 +136,7 @@ void Session::op_data(Reader&, Writer&) { throw wire::ProtocolError("data withou
 
 void Session::op_reset(Reader& in, Writer&) {
     in.done();
-    timeline_.synchronize_device();
+    timeline_.drain();
     for (const ImageId image : images_) device_.destroy_image(image);
     for (const DevicePtr address : allocations_) device_.free(address);
     for (const ModuleId module : modules_) device_.unload_module(module);

@@ -65,6 +65,7 @@ void Session::op_allocate(Reader& in, Writer& out) {
     in.done();
     const DevicePtr address = device_.allocate(bytes, origin);
     allocations_.insert(address);
+    journal_.add_allocation(origin, bytes);
     out.put(address);
 }
 
@@ -88,6 +89,7 @@ void Session::op_allocate_host(Reader& in, Writer& out) {
     HostVisibleMemory memory = device_.allocate_host_visible(bytes, at, origin);
     allocations_.insert(memory.address);
     host_allocations_.insert(memory.address);
+    journal_.add_allocation(origin, bytes);
     attachment_ = std::move(memory.file);
     out.put(memory.address);
 }
@@ -104,7 +106,7 @@ void Session::op_share_symbol(Reader& in, Writer& out) {
 void Session::op_free_memory(Reader& in, Writer&) {
     const auto address = in.get<std::uint64_t>();
     in.done();
-    timeline_.synchronize_device();
+    timeline_.drain();
     // Not those of module variables, which are no allocations of the context.
     if (!allocations_.contains(address))
         throw DeviceError(

@@ -56,9 +56,16 @@ void Timeline::wake_at(double time_ns) {
     if (time_ns > host_ns_) host_ns_ = time_ns + costs_.wake_ns;
 }
 
+void Timeline::wait_until(double time_ns) {
+    wake_at(time_ns);
+    if (waits_.size() < max_waits) waits_.push_back(host_ns_);
+}
+
 bool Timeline::reached(double time_ns) {
     host_ns_ += costs_.query_ns;
-    return time_ns <= host_ns_;
+    if (time_ns > host_ns_) return false;
+    wait_until(time_ns);
+    return true;
 }
 
 Timeline::Interval Timeline::kernel(StreamId stream, double duration_ns, double share) {
@@ -127,7 +134,7 @@ Timeline::Interval Timeline::transfer(StreamId stream, Link engine, double durat
     when.start_ns = std::max({host_ns_, ready(stream), engine_free_ns});
     when.end_ns = engine_free_ns = when.start_ns + duration_ns;
     streams_.at(stream).ready_ns = when.end_ns;
-    if (blocking) wake_at(when.end_ns);
+    if (blocking) wait_until(when.end_ns);
     return when;
 }
 

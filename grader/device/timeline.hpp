@@ -45,8 +45,8 @@ class Timeline {
         std::uint64_t bytes = 0;
         Interval when;
     };
-    // Transfers kept between two takes; further ones count in the clock, but are not listed.
-    static constexpr std::size_t max_transfers = 65536;
+    // Transfers and waits kept between two takes; further ones count in the clock, but are not listed.
+    static constexpr std::size_t max_transfers = 65536, max_waits = 65536;
 
     explicit Timeline(const HostCosts& costs) : costs_(costs) { streams_[0] = {}; }
 
@@ -62,9 +62,11 @@ class Timeline {
     double record(StreamId stream);                    // the time at which an event recorded now is done
     void wait(StreamId stream, double event_time_ns);  // later work of the stream starts after that
 
-    void synchronize_stream(StreamId stream) { wake_at(ready(stream)); }
-    void synchronize_device() { wake_at(all_done()); }
-    void synchronize_until(double event_time_ns) { wake_at(event_time_ns); }
+    void synchronize_stream(StreamId stream) { wait_until(ready(stream)); }
+    void synchronize_device() { wait_until(all_done()); }
+    void synchronize_until(double event_time_ns) { wait_until(event_time_ns); }
+    // What a program has not asked for, as cudaFree's: it waits as well, but is not listed among the waits.
+    void drain() { wake_at(all_done()); }
     // Has it happened by now? Asking takes the host some time, so that polling ends.
     bool reached(double time_ns);
     bool stream_done(StreamId stream) { return reached(ready(stream)); }
@@ -74,6 +76,9 @@ class Timeline {
     double finish();
     // Those since the last call, in the order of issue.
     std::vector<Transfer> take_transfers() { return std::exchange(transfers_, {}); }
+    // When the host knew that work was done since it had waited for it: the ends of synchronising calls and of blocking
+    // transfers, and of queries that were answered with yes. Those since the last call.
+    std::vector<double> take_waits() { return std::exchange(waits_, {}); }
 
   private:
     struct Stream {
@@ -84,6 +89,7 @@ class Timeline {
     [[nodiscard]] double ready(StreamId stream) const;
     [[nodiscard]] double all_done() const;
     void wake_at(double time_ns);
+    void wait_until(double time_ns);
     Interval transfer(StreamId stream, Link engine, double duration_ns, bool blocking);
     void keep(const Transfer& transfer);
     [[nodiscard]] double kernel_start(double earliest_ns, double duration_ns, double share);
@@ -101,6 +107,7 @@ class Timeline {
     double kernel_floor_ns_ = 0;                       // no kernel starts before: the end of those forgotten
     double host_ns_ = 0, mark_ns_ = 0;
     std::vector<Transfer> transfers_;
+    std::vector<double> waits_;
 };
 
 }  // namespace warpgrade::device

@@ -34,6 +34,9 @@ void read_report(const json& reply, DeviceReport& report) {
         const auto& record = report.launches.back();
         if (record.error_code != 0 && report.fault.empty()) report.fault = record.error;
     }
+    report.transfers = device::transfers_from_json(reply.at("transfers"));
+    report.allocations = device::allocations_from_json(reply.at("allocations"));
+    report.waits_ns = device::waits_from_json(reply.at("waits"));
     report.clock_ns = reply.at("clock_ns").get<double>();
     report.output = reply.at("output").get<std::string>();
     for (const auto& diagnostic : reply.at("diagnostics")) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "device/device.hpp"
+#include "device/timeline.hpp"
 #include "judge/errors.hpp"
 #include "judge/options.hpp"
 #include "judge/process.hpp"
@@ -15,6 +16,9 @@ namespace warpgrade::judge {
 // What the device did since it was last asked.
 struct DeviceReport {
     std::vector<device::LaunchRecord> launches;
+    std::vector<device::Timeline::Transfer> transfers;
+    std::vector<device::AllocationRecord> allocations;
+    std::vector<double> waits_ns;
     double clock_ns = 0;
     std::string output;                    // of device-side printf
     std::vector<std::string> diagnostics;  // in the words of the device

@@ -67,6 +67,9 @@ CallResult Session::call(const CallSpec& spec, Clock::time_point deadline, std::
     result.result = reply.result;
     result.outputs = std::move(snapshot.outputs);
     result.profile.launches = report.launches;
+    result.profile.transfers = report.transfers;
+    result.profile.allocations = report.allocations;
+    result.profile.waits_ns = report.waits_ns;
     result.profile.time_ns = report.clock_ns;
     result.profile.device_output = report.output;
     return result;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "device/device.hpp"
+#include "device/timeline.hpp"
 #include "judge/arguments.hpp"
 
 namespace warpgrade::judge {
@@ -15,6 +16,11 @@ namespace warpgrade::judge {
 // What the device did during one call.
 struct Profile {
     std::vector<device::LaunchRecord> launches;
+    // Copies and fills, memory that was allocated, and when the program had waited for the device: in order of issue,
+    // 65,536, 16,384 and 65,536 of them at most. Times are on the clock of launches' start_ns.
+    std::vector<device::Timeline::Transfer> transfers;
+    std::vector<device::AllocationRecord> allocations;
+    std::vector<double> waits_ns;
     double time_ns = 0;      // of the device's clock
     double host_cpu_ns = 0;  // processor time of the program, measured outside it
     std::string device_output;

@@ -74,6 +74,31 @@ TEST_CASE("records with hostile content are refused, never half read") {
     broken([](auto& j) { j["occupancy"] = nullptr; });
 }
 
+TEST_CASE("transfers, allocations and waits survive JSON, and are refused when they are none") {
+    const std::vector<Timeline::Transfer> transfers{{Timeline::Transfer::Kind::to_host, 3, 4096, {1.5, 4.0}},
+                                                    {Timeline::Transfer::Kind::fill, 0, 8, {4.0, 4.5}}};
+    const auto back = transfers_from_json(to_json(transfers));
+    REQUIRE(back.size() == 2);
+    CHECK(back[0].kind == Timeline::Transfer::Kind::to_host);
+    CHECK(back[0].stream == 3);
+    CHECK(back[0].when.end_ns == 4.0);
+    CHECK(to_json(back) == to_json(transfers));
+
+    const std::vector<AllocationRecord> allocations{{"cudaMalloc", 400}, {"cudaHostAlloc", 4}};
+    CHECK(to_json(allocations_from_json(to_json(allocations))) == to_json(allocations));
+    CHECK(waits_from_json({1.0, 2.5}) == std::vector<double>{1.0, 2.5});
+
+    auto broken = to_json(transfers);
+    broken[0]["kind"] = "sideways";
+    CHECK_THROWS_AS(transfers_from_json(broken), RecordError);
+    broken = to_json(transfers);
+    broken[1]["duration_ns"] = -1;
+    CHECK_THROWS_AS(transfers_from_json(broken), RecordError);
+    CHECK_THROWS_AS(transfers_from_json({{"kind", "fill"}}), RecordError);
+    CHECK_THROWS_AS(allocations_from_json(nlohmann::json::array({{{"call", 7}, {"bytes", 1}}})), RecordError);
+    CHECK_THROWS_AS(waits_from_json(nlohmann::json::array({"soon"})), RecordError);
+}
+
 TEST_CASE("device properties survive JSON") {
     DeviceProperties properties;
     properties.name = "GPU";

@@ -159,3 +159,24 @@ TEST_CASE("transfers are listed with their place on the clock, once") {
     CHECK(transfers[1].when.start_ns >= transfers[0].when.end_ns);
     CHECK(timeline.take_transfers().empty());
 }
+
+TEST_CASE("waits that a program asked for are listed, those within other calls are not") {
+    Timeline timeline(simple());
+    timeline.add_stream(1, false);
+    const auto kernel = timeline.kernel(1, 1000, 1);
+    CHECK_FALSE(timeline.stream_done(1));
+    timeline.drain();
+    CHECK(timeline.host_ns() >= kernel.end_ns);
+    CHECK(timeline.take_waits().empty());
+
+    const double end_ns = timeline.kernel(1, 1000, 1).end_ns;
+    timeline.synchronize_stream(1);
+    CHECK(timeline.stream_done(1));
+    timeline.copy(0, Timeline::Link::to_device, 1000, true, false);
+    timeline.copy(0, Timeline::Link::to_host, 1000, false, true);
+    const auto waits = timeline.take_waits();
+    REQUIRE(waits.size() == 3);  // the stream, the query, the blocking copy
+    CHECK(waits[0] >= end_ns);
+    CHECK(waits[2] == timeline.host_ns());
+    CHECK(timeline.take_waits().empty());
+}

@@ -28,6 +28,9 @@ json answer(const std::string& what, const std::string& operation) {
     if (what == "nonsense") return {{"ok", true}, {"launches", 3}};
     json reply{{"ok", true},
                {"launches", json::array()},
+               {"transfers", json::array()},
+               {"allocations", json::array()},
+               {"waits", json::array()},
                {"clock_ns", 1000.0},
                {"output", "from a kernel"},
                {"last_error", nullptr},
