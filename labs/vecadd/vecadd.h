@@ -1,0 +1,42 @@
+// The contract of lab vecadd: what your vecadd.cu defines and the tests call.
+#pragma once
+
+// The most streams that vecadd_streams takes.
+constexpr int MAX_STREAMS = 16;
+
+// The most elements that one thread of a kernel may add, in all four versions. One is enough.
+constexpr int ELEMENTS_PER_THREAD = 4;
+
+// Each of the four functions adds two vectors: c[i] = a[i] + b[i] for 0 ≤ i < n, in single precision, on the device.
+//
+// a, b and c are arrays of n elements in ordinary host memory, allocated by the caller; they do not overlap. a and b
+// stay as they are. Every element of c is written, and is there when the function returns. One addition is rounded
+// once, so that there is one right result for each element, to the last bit.
+//
+// n counts elements, up to 2^30, and need not be a multiple of anything. Where n ≤ 0, nothing is launched and c is not
+// touched.
+//
+// The grid grows with n: no thread adds more than ELEMENTS_PER_THREAD elements. Each element of a and b is loaded once
+// and each element of c stored once, by neighbouring threads together. Each call allocates the memory that it needs
+// and frees it again. Your code waits until the device is done before it reads a result or frees memory, with a call
+// that is made for waiting; that cudaFree and its kin may wait as well does not count.
+
+// Arrays in device memory (cudaMalloc). a and b are copied to the device once, c is copied back once: three copies.
+void vecadd_copies(const float* a, const float* b, float* c, int n);
+
+// Arrays in managed memory (cudaMallocManaged), which host code fills and reads through the same pointers that the
+// kernel gets. No copies through CUDA calls, and no memory of another kind from them.
+void vecadd_managed(const float* a, const float* b, float* c, int n);
+
+// Arrays in page-locked host memory (cudaHostAlloc or cudaHostRegister) that the kernel reaches through the pointers
+// that cudaHostGetDevicePointer gives: zero-copy. No copies through CUDA calls, and no memory of another kind from
+// them.
+void vecadd_mapped(const float* a, const float* b, float* c, int n);
+
+// The vectors are cut into `streams` pieces of neighbouring elements, ⌈n / streams⌉ elements or fewer each, and each
+// piece is copied to the device, added and copied back in a stream of its own, which the function creates and destroys.
+// The default stream has no work. The copies are asynchronous, and the host memory they use is page-locked, so that
+// copies to the device, kernels and copies back of different streams run at the same time. Where n < streams, some
+// pieces are empty, and nothing is launched for those.
+//   streams < 1 or streams > MAX_STREAMS: nothing is launched and c is not touched.
+void vecadd_streams(const float* a, const float* b, float* c, int n, int streams);
