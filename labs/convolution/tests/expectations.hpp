@@ -1,0 +1,97 @@
+// What the tests of lab convolution ask of every version: sums near those in double precision, computed on the device.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "convolution.h"
+#include "judge/judge.hpp"
+
+namespace oracle {
+
+// The convolution in double, how far a right solution in single precision may be from it, and how many of its products
+// involve no ghost element.
+//
+// The bound is derived, not guessed (judge/compare.hpp, dot_bound). Each element is a sum of k = w · w products (k = w
+// in one dimension): whatever the order of the additions, with or without fused multiply-add, and whether or not ghost
+// elements are added as zeros, it differs from the exact sum by at most
+//     gamma_k · sum |a·b|,   gamma_k = k·u / (1 - k·u),   u = 2^-24   (Higham, section 3.1).
+// Operands rounded to half precision are off by about 2^-11 / sqrt(k) of the same sum: for the largest mask, k = 225,
+// gamma_k is 1.3e-5 and the error of half precision 3.3e-5 in the average element, and larger in many.
+struct Convolution {
+    warpgrade::judge::Expected expected;
+    std::uint64_t products = 0;
+};
+
+inline Convolution convolution(const std::vector<float>& N, const std::vector<float>& M, int height, int width,
+                               int mask_height, int mask_width) {
+    Convolution result;
+    for (int y = 0; y < height; ++y) {
+        for (int x = 0; x < width; ++x) {
+            double sum = 0, magnitude = 0;
+            for (int v = 0; v < mask_height; ++v) {
+                for (int u = 0; u < mask_width; ++u) {
+                    const int row = y - mask_height / 2 + v, column = x - mask_width / 2 + u;
+                    if (row < 0 || row >= height || column < 0 || column >= width) continue;  // a ghost element
+                    const double product = static_cast<double>(N[static_cast<std::size_t>(row) * width + column]) *
+                                           M[static_cast<std::size_t>(v) * mask_width + u];
+                    sum += product;
+                    magnitude += std::abs(product);
+                    ++result.products;
+                }
+            }
+            result.expected.value.push_back(sum);
+            result.expected.bound.push_back(warpgrade::judge::dot_bound(mask_height * mask_width, magnitude));
+        }
+    }
+    return result;
+}
+
+}  // namespace oracle
+
+// Who computes on the CPU and launches a kernel for show is right as well. One instruction of one thread adds at most
+// one product to a sum; half of those that involve no ghost element leave room for cleverness.
+inline void check_device_work(const warpgrade::judge::Profile& run, std::uint64_t products) {
+    INFO("the sums must be computed on the device");
+    CHECK(run.launches.size() >= 1);
+    CHECK(run.total().thread_inst_executed >= products / 2);
+}
+
+// Convolves n elements in the submission, checks the sums, and returns the profile. REQUIRE: the counters of a test are
+// looked at when the sums are right.
+template <auto function>
+warpgrade::judge::Run<std::vector<float>> check_1d(const std::vector<float>& N, const std::vector<float>& M) {
+    using namespace warpgrade::judge;
+    const int n = static_cast<int>(N.size()), mask_width = static_cast<int>(M.size());
+    INFO("n = " << n << ", mask_width = " << mask_width);
+    const auto run = submission().profile<function>(in(N), in(M), out<float>(n), n, mask_width);
+    const auto right = oracle::convolution(N, M, 1, n, 1, mask_width);
+    REQUIRE_THAT(run.output, near(right.expected));
+    check_device_work(run, right.products);
+    return run;
+}
+template <auto function>
+warpgrade::judge::Run<std::vector<float>> check_1d(int n, int mask_width) {
+    using namespace warpgrade::judge;
+    return check_1d<function>(uniform(n), uniform(mask_width));
+}
+
+// The same in two dimensions; the mask is square.
+inline warpgrade::judge::Run<std::vector<float>> check_2d(const std::vector<float>& N, const std::vector<float>& M,
+                                                          int height, int width, int mask_width) {
+    using namespace warpgrade::judge;
+    INFO("height = " << height << ", width = " << width << ", mask_width = " << mask_width);
+    const auto run =
+        submission().profile<conv2d_tiled>(in(N), in(M), out<float>(height * width), height, width, mask_width);
+    const auto right = oracle::convolution(N, M, height, width, mask_width, mask_width);
+    REQUIRE_THAT(run.output, near(right.expected).shape(height, width));
+    check_device_work(run, right.products);
+    return run;
+}
+inline warpgrade::judge::Run<std::vector<float>> check_2d(int height, int width, int mask_width) {
+    using namespace warpgrade::judge;
+    return check_2d(uniform(height * width), uniform(mask_width * mask_width), height, width, mask_width);
+}

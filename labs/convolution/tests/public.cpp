@@ -1,0 +1,95 @@
+// Public tests of lab convolution: right sums in every version, and the counters that prove where the operands come
+// from.
+#include <cstdint>
+
+#include "convolution.h"
+#include "expectations.hpp"
+#include "judge/judge.hpp"
+
+using namespace warpgrade::judge;
+
+TEST_CASE("conv1d_naive convolves", "[public]") {
+    const auto [n, w] = GENERATE(table<int, int>({{15, 5}, {512, 3}, {1000, 15}}));
+    check_1d<conv1d_naive>(n, w);
+}
+
+TEST_CASE("conv1d_constant convolves", "[public]") {
+    const auto [n, w] = GENERATE(table<int, int>({{15, 5}, {512, 3}, {1000, 15}}));
+    check_1d<conv1d_constant>(n, w);
+}
+
+TEST_CASE("conv1d_tiled convolves", "[public]") {
+    const auto [n, w] = GENERATE(table<int, int>({{15, 5}, {512, 3}, {1000, 15}}));
+    check_1d<conv1d_tiled>(n, w);
+}
+
+TEST_CASE("conv2d_tiled convolves, borders included", "[public]") {
+    const auto [height, width, w] = GENERATE(table<int, int, int>({{5, 5, 3}, {32, 32, 5}, {48, 70, 9}, {64, 32, 15}}));
+    check_2d(height, width, w);
+}
+
+// Each of the n threads adds up w products (fewer at the borders). With both operands in global memory that are 2·n·w
+// loads of a thread, 32 of them in a request: n·w / 16. A mask in constant memory, which is counted apart, leaves one
+// load a product: n·w / 32. And never less than every element of N once: n / 8 sectors of 8 floats.
+//
+// Shared memory is the next version's matter; without it, a mask that does not come from global memory comes from
+// constant memory (or from the kernel's parameters, which lie there too).
+TEST_CASE("conv1d_constant loads no mask from global memory", "[public][counter]") {
+    const auto [n, w] = GENERATE(table<std::uint64_t, int>({{2048, 5}, {4096, 15}}));
+    const auto counters = check_1d<conv1d_constant>(static_cast<int>(n), w).total();
+    CHECK(counters.global_load_requests <= n * w / 32);
+    CHECK(counters.global_load_sectors >= n / 8);
+    CHECK(counters.shared_load_requests == 0);
+    CHECK(counters.shared_store_requests == 0);
+}
+
+// Each element of N is loaded by the block that it belongs to: n / 32 requests when 32 neighbouring threads load
+// together, and n / 8 sectors. The halo adds w - 1 <= 14 elements a block: one request if the threads that load it are
+// neighbours, two if the left and the right part are loaded apart. A tile that begins w / 2 elements before a sector
+// adds one sector a request. Twice the least has room for all that with blocks of 64 threads or more (2 + 2 requests
+// for 64 elements, and 10 + 3 sectors). A block that leaves the halo in global memory needs w - 1 requests more, 22
+// instead of 8 for 256 threads and w = 15; the versions without a tile need 15 times the least.
+TEST_CASE("conv1d_tiled loads each element once for a block", "[public][counter]") {
+    const auto [n, w] = GENERATE(table<std::uint64_t, int>({{2048, 15}, {4096, 13}}));
+    const auto counters = check_1d<conv1d_tiled>(static_cast<int>(n), w).total();
+    CHECK(counters.global_load_requests <= 2 * n / 32);
+    CHECK(counters.global_load_sectors <= 2 * n / 8);
+    CHECK(counters.global_load_sectors >= n / 8);
+    CHECK(counters.shared_store_requests >= counters.warps_launched / 2);
+    CHECK(counters.shared_load_requests >= counters.warps_launched / 2);
+    CHECK(counters.global_store_sectors <= 2 * n / 8);
+}
+
+// With w = 5 the halo is 2 wide. A tile for 32 x 8 elements has 36 x 12; loaded in steps of the block's own size, each
+// of its 12 rows takes a request for 32 elements and one for 4: 24 requests for 256 elements, 3 for 32. 36 floats that
+// begin 2 before a sector lie in 6 sectors: 72 for 256 elements, 0.28 for each. For 16 x 16 elements it is 20 x 20:
+// 8 + 8 requests for the first 16 rows and 2 + 2 for the last 4, 2.5 for 32 elements; 3 + 2 sectors a row, 0.4 for each
+// element. Allowed are 4 requests for 32 elements and half a sector for each element. Without a tile it takes 25
+// requests for 32 elements, and above 6 with a halo that stays in global memory.
+//
+// A warp that reads 32 neighbouring words of the tile has no bank conflicts. One that reads 16 words of each of two
+// rows may have one more wavefront for each access: that costs time, which the next test measures, but is allowed here.
+TEST_CASE("conv2d_tiled loads tiles with their halo", "[public][counter]") {
+    const auto [height, width] = GENERATE(table<std::uint64_t, std::uint64_t>({{64, 64}, {96, 160}}));
+    const auto n = height * width;
+    const auto counters = check_2d(static_cast<int>(height), static_cast<int>(width), 5).total();
+    CHECK(counters.global_load_requests <= 4 * n / 32);
+    CHECK(counters.global_load_sectors <= n / 2);
+    CHECK(counters.global_load_sectors >= n / 8);
+    CHECK(counters.shared_store_requests >= counters.warps_launched / 2);
+    CHECK(counters.shared_load_requests >= counters.warps_launched / 2);
+    const auto conflicts = counters.shared_load_bank_conflicts + counters.shared_store_bank_conflicts;
+    CHECK(conflicts <= counters.shared_load_requests + counters.shared_store_requests);
+    CHECK(counters.global_store_sectors <= 2 * n / 8);
+}
+
+TEST_CASE("speed of conv2d_tiled on 256 × 256 elements", "[public][speed]") {
+    const int size = 256, w = 15;
+    const auto N = uniform(size * size), M = uniform(w * w);
+    const auto compared = compare_with_starter<conv2d_tiled>(in(N), in(M), out<float>(size * size), size, size, w);
+    INFO("the speed is looked at when the sums are right");
+    const auto right = oracle::convolution(N, M, size, size, w, w);
+    REQUIRE_THAT(compared.submission.output, near(right.expected).shape(size, size));
+    check_device_work(compared.submission, right.products);
+    report_speedup(compared);
+}
