@@ -1,0 +1,169 @@
+// Public tests of lab occupancy: the calculators against examples and against the device, and the product that chooses
+// its block size.
+#include <cstdint>
+
+#include "expectations.hpp"
+#include "judge/judge.hpp"
+#include "occupancy.h"
+
+using namespace warpgrade::judge;
+
+TEST_CASE("thread_occupancy follows the sheet's formula", "[public]") {
+    const auto check = [](const char* device, int block_threads, double expected) {
+        INFO(device << ", block_threads = " << block_threads);
+        const auto limits = device_limits(device);
+        CHECK_THAT(submission().call<thread_occupancy>(in(limits), block_threads), is_fraction(expected));
+    };
+    check("h100", 256, 1.0);                // 8 blocks of 256 = 2048
+    check("h100", 32, 0.5);                 // 32 blocks of 32 = 1024 of 2048: no more blocks are allowed
+    check("h100", 768, 1536.0 / 2048);      // 2 blocks
+    check("k20x", 64, 0.5);                 // 16 blocks
+    check("t4", 1024, 1.0);                 // an SM for 1024 threads
+    check("rtx3060", 1024, 1024.0 / 1536);  // 1 block
+    check("rtx3060", 192, 1.0);             // 8 blocks
+}
+
+TEST_CASE("register_occupancy follows the textbook's equations", "[public]") {
+    const auto check = [](const char* device, int block_threads, int registers, double expected) {
+        INFO(device << ", block_threads = " << block_threads << ", registers = " << registers);
+        const auto limits = device_limits(device);
+        CHECK_THAT(submission().call<register_occupancy>(in(limits), block_threads, registers), is_fraction(expected));
+    };
+    check("k20x", 256, 23, 1.0);    // 5,888 registers a block, 11 blocks, 88 warps, of which 64 count
+    check("k20x", 256, 100, 0.25);  // 25,600 registers a block, 2 blocks, 16 warps of 64
+    check("k20x", 512, 50, 0.5);    // 2 blocks of 16 warps
+    check("k20x", 128, 50, 0.625);  // 10 blocks of 4 warps
+    check("t4", 512, 64, 1.0);      // 2 blocks of 16 warps, of 32
+    check("t4", 1024, 65, 0.0);     // 66,560 registers are more than there are
+}
+
+TEST_CASE("resident_blocks answers the examples of the task sheet", "[public]") {
+    const auto check = [](const char* device, int block_threads, int registers, int shared_bytes, int expected) {
+        INFO(device << ", block_threads = " << block_threads << ", registers = " << registers
+                    << ", shared_bytes = " << shared_bytes);
+        const auto limits = device_limits(device);
+        const int blocks = submission().call<resident_blocks>(in(limits), block_threads, registers, shared_bytes);
+        CHECK(blocks == expected);
+    };
+    check("k20x", 256, 23, 0, 8);      // 64 warps of 8
+    check("k20x", 256, 100, 0, 2);     // 3,328 registers a warp, 4 warps in each part, 16 warps
+    check("k20x", 512, 50, 0, 2);      // 1,792 registers a warp, 9 warps in each part, 36 warps of 16
+    check("k20x", 128, 50, 0, 9);      // the same 36 warps of 4: not 10 blocks
+    check("k20x", 192, 20, 192, 10);   // 64 warps of 6
+    check("k20x", 32, 20, 0, 16);      // no more than 16 blocks
+    check("h100", 32, 20, 0, 32);      // no more than 32
+    check("h100", 64, 37, 0, 24);      // 1,280 registers a warp, 12 warps in each part: 48 of 2, not 51
+    check("h100", 256, 32, 45600, 4);  // 46,720 bytes with what is reserved, of 233,472
+    check("a100", 256, 32, 49152, 3);  // of 167,936
+    check("t4", 256, 32, 20000, 3);    // 20,224 bytes of 65,536
+    check("h100", 1024, 64, 8192, 1);  // 2,048 registers a warp, 8 warps in each part, 32 warps of 32
+    check("h100", 1024, 65, 8192, 0);  // 2,304 registers a warp: 32 warps of a block need more than it may have
+}
+
+// Six devices of compute capabilities 3.5 to 9.0, 8 sizes of blocks, 6 numbers of registers, 3 of bytes: 864 cases.
+TEST_CASE("resident_blocks equals the device's answer", "[public]") {
+    for (const auto& name : warpgrade::vgpu::profile_names()) {
+        INFO("device " << name);
+        const auto limits = device_limits(name);
+        for (const int block_threads : {32, 64, 96, 128, 192, 256, 512, 1024}) {
+            for (const int registers : {16, 37, 56, 64, 96, 168}) {
+                for (const int shared_bytes : {0, 1000, 12288}) {
+                    check_blocks(limits, block_threads, registers, shared_bytes);
+                }
+            }
+        }
+    }
+}
+
+// The limits are those of the device, and with them the calculation agrees with what the device said about a launch.
+TEST_CASE("query_limits describes the device", "[public]") {
+    const auto limits = submission().call<query_limits>(out<int>(int{DEVICE_LIMITS}));
+    REQUIRE_THAT(limits, equals_exactly(running_device()));
+    const int size = 2 * MAX_WIDTH;
+    const auto A = uniform(size * size), B = uniform(size * size);
+    const auto run = submission().profile<matmul_dynamic>(in(A), in(B), out<float>(size * size), size, size, size, 16);
+    for (const auto& kernel : run.launches) {
+        CHECK(oracle::resident_blocks(
+                  limits, static_cast<int>(kernel.config.block.count()), static_cast<int>(kernel.registers_per_thread),
+                  static_cast<int>(kernel.static_shared_bytes + kernel.config.dynamic_shared_bytes)) ==
+              static_cast<int>(kernel.occupancy.blocks_per_multiprocessor));
+    }
+}
+
+TEST_CASE("power_of_four rounds down", "[public]") {
+    const auto [threads, expected] = GENERATE(table<int, int>({{1, 1},
+                                                               {3, 1},
+                                                               {4, 4},
+                                                               {15, 4},
+                                                               {16, 16},
+                                                               {63, 16},
+                                                               {64, 64},
+                                                               {512, 256},
+                                                               {768, 256},
+                                                               {1023, 256},
+                                                               {1024, 1024}}));
+    const int power = submission().call<power_of_four>(threads);
+    INFO("threads = " << threads);
+    CHECK(power == expected);
+}
+
+// Two tiles of floats, one element of each a thread: 2 · 4 bytes a thread.
+TEST_CASE("requiredSM counts two tiles of floats", "[public]") {
+    const int block_threads = GENERATE(1, 4, 16, 64, 256, 768, 1024);
+    const int bytes = submission().call<requiredSM>(block_threads);
+    INFO("block_threads = " << block_threads);
+    CHECK(bytes == 8 * block_threads);
+}
+
+TEST_CASE("matmul_dynamic multiplies with every width", "[public]") {
+    const int width = GENERATE(4, 8, 16, 32);
+    check_product(64, 96, 32, width);
+}
+
+// Each of the m·n threads loads one element of A and one of B for each of the k / w pairs of tiles: 2·m·n·k / w
+// elements. A row of a tile of 8 floats or more fills whole sectors of 32 bytes: m·n·k / (4·w) sectors. Never fewer
+// than all of A and B once. Rows of a tile are read and written along threadIdx.x, which gives no bank conflicts; one
+// extra wavefront in eight accesses is allowed, as in lab matmul.
+TEST_CASE("matmul_dynamic works in dynamic shared memory", "[public][counter]") {
+    const std::uint64_t w = GENERATE(8, 16, 32);
+    const std::uint64_t m = 64, k = 128, n = 96;
+    const auto kernel = check_product(m, k, n, static_cast<int>(w));
+    CHECK(kernel.static_shared_bytes == 0);
+    CHECK(kernel.config.dynamic_shared_bytes == 2 * w * w * sizeof(float));
+    const auto& counters = kernel.counters;
+    CHECK(counters.global_load_sectors <= m * n * k / (4 * w));
+    CHECK(counters.global_load_sectors >= (m * k + k * n) / 8);
+    CHECK(counters.shared_store_requests >= counters.warps_launched);
+    CHECK(counters.shared_load_requests >= counters.warps_launched);
+    const auto conflicts = counters.shared_load_bank_conflicts + counters.shared_store_bank_conflicts;
+    CHECK(conflicts <= (counters.shared_load_requests + counters.shared_store_requests) / 8);
+}
+
+// The width follows from the kernel's own registers, which its launch tells, and from the limits of the device.
+TEST_CASE("chosen_width follows the occupancy API", "[public]") {
+    const auto limits = running_device();
+    const int size = MAX_WIDTH;
+    const auto registers = static_cast<int>(check_product(size, size, size, 16).registers_per_thread);
+    for (const int most_threads : {1024, 1000, 512, 300, 100, 64, 63, 20, 4, 3}) {
+        INFO("most_threads = " << most_threads << ", registers of a thread = " << registers);
+        const int width = submission().call<chosen_width>(most_threads);
+        CHECK(width == oracle::chosen_width(limits, registers, most_threads));
+    }
+    const auto A = uniform(size * size), B = uniform(size * size);
+    const auto [width, C] = submission().call<matmul_best>(in(A), in(B), out<float>(size * size), size, size, size);
+    CHECK(width == oracle::chosen_width(limits, registers, 1024));
+    CHECK_THAT(C, near(oracle::matmul(A, B, size, size, size)).shape(size, size));
+}
+
+TEST_CASE("speed of matmul_best on 192 × 192 matrices", "[public][speed]") {
+    const int size = 192;
+    const auto A = uniform(size * size), B = uniform(size * size);
+    const auto compared = compare_with_starter<matmul_best>(in(A), in(B), out<float>(size * size), size, size, size);
+    const auto& [width, C] = compared.submission.output;
+    INFO("the speed is looked at when the product is right, and the width that is returned was used");
+    REQUIRE_THAT(C, near(oracle::matmul(A, B, size, size, size)).shape(size, size));
+    const auto& kernel = compared.submission.kernel();
+    REQUIRE(kernel.config.block.count() == static_cast<std::uint64_t>(width) * static_cast<std::uint64_t>(width));
+    REQUIRE(kernel.counters.thread_inst_executed >= std::uint64_t{size} * size * size);
+    report_speedup(compared);
+}
