@@ -3,7 +3,7 @@
 In the reference, `// SOLUTION BEGIN` … `// SOLUTION END` holds the solution. Of such a block the starter keeps
 - lines `// TODO(student): …`, with the pure comment lines that directly follow and continue them, and
 - lines `// STARTER: …`, without that prefix and with their indentation;
-all else in it, and the markers, are dropped.
+all else in it, and the markers, are dropped. Where nothing is left between two blank lines, one of them goes too.
 """
 
 from __future__ import annotations
@@ -23,19 +23,24 @@ def derive(reference: str, name: str = "reference") -> str:
     """Return the starter's text; raises GraderError when the markers do not pair."""
     kept: list[str] = []
     opened = 0  # the line of the block that is open
+    before = 0  # lines kept when it opened
     in_todo = False
+    just_closed_empty = False
     for number, line in enumerate(reference.splitlines(), start=1):
         bare = line.strip()
         if bare == _BEGIN:
             if opened:
                 raise GraderError(f"{name}:{number}: SOLUTION BEGIN inside the block of line {opened}")
-            opened, in_todo = number, False
+            opened, before, in_todo = number, len(kept), False
         elif bare == _END:
             if not opened:
                 raise GraderError(f"{name}:{number}: SOLUTION END without a SOLUTION BEGIN")
             opened = 0
+            just_closed_empty = len(kept) == before
         elif not opened:
-            kept.append(line)
+            if bare or not just_closed_empty or (kept and kept[-1].strip()):
+                kept.append(line)
+            just_closed_empty = False
         elif starter := _STARTER.fullmatch(line):
             code = starter["code"] or ""
             kept.append(f"{starter['indent']}{code}".rstrip())

@@ -22,8 +22,8 @@ def bounded(text: str, lines: int = 60, width: int = 400) -> str:
     """Return the first lines, each cut to a width, with a note of what was left out."""
     rows = text.rstrip("\n").split("\n")
     kept = [row if len(row) <= width else row[: width - 1] + "…" for row in rows[:lines]]
-    if len(rows) > lines:
-        kept.append(f"… and {len(rows) - lines} more lines")
+    if rest := len(rows) - len(kept):
+        kept.append(f"… and {rest} more line{'s' if rest > 1 else ''}")
     return "\n".join(kept)
 
 

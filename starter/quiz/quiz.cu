@@ -85,7 +85,6 @@ int aligned_offset(int bytes_before, int alignment) {
     return 0;
 }
 
-
 int wavefronts(int stride) {
     return 0;
 }

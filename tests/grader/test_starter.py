@@ -45,6 +45,12 @@ def test_todos_and_starter_lines_stay() -> None:
     assert starter.derive(REFERENCE) == STARTER
 
 
+def test_a_block_that_leaves_nothing_leaves_no_gap() -> None:
+    empty = "// SOLUTION BEGIN\nint helper();\n// SOLUTION END\n"
+    assert starter.derive(f"int a;\n\n{empty}\nint b;\n") == "int a;\n\nint b;\n"
+    assert starter.derive(f"int a;\n{empty}\nint b;\n") == "int a;\n\nint b;\n"
+
+
 def test_text_without_markers_stays() -> None:
     assert starter.derive("int x;\n\n// TODO(student): y\n") == "int x;\n\n// TODO(student): y\n"
 

@@ -25,7 +25,8 @@ def test_nothing_that_moves_a_cursor_is_left(raw: str | bytes) -> None:
 
 
 def test_bounded() -> None:
-    assert text.bounded("a\nb\nc\n", lines=2) == "a\nb\n… and 1 more lines"
+    assert text.bounded("a\nb\nc\n", lines=2) == "a\nb\n… and 1 more line"
+    assert text.bounded("a\nb\nc\n", lines=1) == "a\n… and 2 more lines"
     assert text.bounded("x" * 20, width=10) == "x" * 9 + "…"
 
 
