@@ -11,19 +11,6 @@ constexpr std::size_t max_concurrent_kernels = 128;
 
 }  // namespace
 
-HostCosts HostCosts::of(const DeviceProperties& properties) {
-    HostCosts costs;
-    // One generation of PCIe a step: 5 on Hopper and later, 4 on Ampere and Ada, 3 on Volta and Turing, 2 or 3 before.
-    // Pageable copies are bound by the host's memcpy where the link is not slower.
-    costs.pinned_bytes_per_ns = properties.major >= 9   ? 55
-                                : properties.major == 8 ? 25
-                                : properties.major == 7 ? 12.5
-                                                        : 6;
-    costs.pageable_bytes_per_ns = std::min(16.0, costs.pinned_bytes_per_ns * 0.6);
-    if (properties.dram_bytes_per_ns > 0) costs.device_bytes_per_ns = properties.dram_bytes_per_ns;
-    return costs;
-}
-
 void Timeline::add_stream(StreamId stream, bool blocking) { streams_[stream] = {host_ns_, blocking}; }
 
 void Timeline::remove_stream(StreamId stream) {

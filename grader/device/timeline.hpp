@@ -4,6 +4,7 @@
 // takes no time, so that the clock depends on the calls alone: it is the same on every machine and on every run.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <deque>
@@ -26,11 +27,30 @@ struct HostCosts {
     double fill_latency_ns = 1500;
     double pinned_bytes_per_ns = 55;    // link rate for page-locked host memory
     double pageable_bytes_per_ns = 16;  // through the driver's staging buffer
+    // What kernels move over the link themselves. Memory that moves on a fault goes as fast on all of them.
+    double mapped_read_bytes_per_ns = 50, mapped_write_bytes_per_ns = 52;
+    double migration_bytes_per_ns = 9, migration_latency_ns = 80000;
     double device_bytes_per_ns = 3350;  // traffic in device memory; a copy both reads and writes
     double device_efficiency = 0.89;    // share of it that copies and fills reach
 
     static HostCosts of(const DeviceProperties& properties);
 };
+
+inline HostCosts HostCosts::of(const DeviceProperties& properties) {
+    HostCosts costs;
+    // One generation of PCIe a step: 5 on Hopper and later, 4 on Ampere and Ada, 3 on Volta and Turing, 2 or 3 before.
+    // Pageable copies are bound by the host's memcpy where the link is not slower.
+    costs.pinned_bytes_per_ns = properties.major >= 9   ? 55
+                                : properties.major == 8 ? 25
+                                : properties.major == 7 ? 12.5
+                                                        : 6;
+    costs.mapped_read_bytes_per_ns *= costs.pinned_bytes_per_ns / 55;
+    costs.mapped_write_bytes_per_ns *= costs.pinned_bytes_per_ns / 55;
+    costs.migration_bytes_per_ns = std::min(costs.migration_bytes_per_ns, costs.pinned_bytes_per_ns);
+    costs.pageable_bytes_per_ns = std::min(16.0, costs.pinned_bytes_per_ns * 0.6);
+    if (properties.dram_bytes_per_ns > 0) costs.device_bytes_per_ns = properties.dram_bytes_per_ns;
+    return costs;
+}
 
 class Timeline {
   public:

@@ -350,8 +350,15 @@ std::optional<LaunchFault> Grid::run() {
         run_in_turns(executors_[0], code.synchronises_globally ? limits.resident_blocks : 1);
     }
     memory_.for_each([&](Allocation& a) {
-        if (a.touched & (Allocation::Read | Allocation::Written)) touched_bytes += a.bytes;
+        if (!(a.touched & (Allocation::Read | Allocation::Written)) || a.home == Allocation::Home::Mapped) return;
+        traffic.footprint_bytes += a.bytes;
+        if (a.home == Allocation::Home::Managed) traffic.migrated_bytes += a.bytes;
+        a.home = Allocation::Home::Device;
     });
+    for (const Executor& e : executors_) {
+        traffic.mapped_read_sectors += e.mapped_read_sectors;
+        traffic.mapped_write_sectors += e.mapped_write_sectors;
+    }
     clear_touched();
     tracks_.clear();
     collect(executors_);

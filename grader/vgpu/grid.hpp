@@ -17,6 +17,7 @@
 #include "vgpu/device_heap.hpp"
 #include "vgpu/images.hpp"
 #include "vgpu/print_buffer.hpp"
+#include "vgpu/timing.hpp"
 #include "vgpu/warp.hpp"
 
 namespace warpgrade::vgpu {
@@ -76,8 +77,8 @@ class Grid {
     // Filled by run().
     device::Counters counters;
     std::vector<device::LineCounters> lines;
-    std::uint64_t touched_bytes = 0;  // of allocations that the launch read or wrote: its footprint
-    PrintBuffer output;               // what device printf wrote
+    Traffic traffic;     // for the timing model
+    PrintBuffer output;  // what device printf wrote
     bool ran_parallel = false;
 
     // For the memory handlers, when tracking.

@@ -92,6 +92,8 @@ Allocation& GlobalMemory::allocate_host_visible(std::uint64_t bytes, std::uint64
     HostPages pages(whole, file);
     Allocation& result = insert(base, bytes, std::move(pages), origin);
     result.file = std::move(file);
+    const bool managed = origin == "cudaMallocManaged" || origin.starts_with("managed variable");
+    result.home = managed ? Allocation::Home::Managed : Allocation::Home::Mapped;
     if (!at) next_host_ = base + whole - space::host_base;
     used_host_bytes_ += bytes;
     return result;

@@ -55,6 +55,9 @@ struct Allocation {
     bool read_only = false;   // a __constant__ variable
     bool is_variable = false;
     bool on_heap = false;  // an object from malloc in a kernel; its bytes belong to the heap
+    // Mapped memory stays with the host, and every access crosses the link; managed memory comes over the link when a
+    // launch first touches it.
+    enum class Home : std::uint8_t { Device, Mapped, Managed } home = Home::Device;
 
     // What the running launch has done to it (Touch bits), and its footprint for the timing model.
     enum Touch : std::uint8_t { Read = 1, Written = 2, Tracked = 4 };

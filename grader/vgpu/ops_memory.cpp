@@ -109,6 +109,7 @@ template <Op O, Space S>
         Allocation* a = global_allocation<O>(w, site, low, high, p.bytes);
         if (!a) return false;
         note_global<O>(w, *a, p.bytes, [&] { return p.at(first); });
+        note_link<O>(w, *a, [&] { return p.sectors_at(first); });
         std::byte* origin = host_place(a->host, first - a->base);
         if (O == Op::Load && p.windowed && (in.aux & form::word) && first - a->base + p.reach <= a->bytes)
             load_words(operand<std::uint32_t>(w, in.d), origin, p);

@@ -38,6 +38,16 @@ inline void note_global(Warp& w, Allocation& a, unsigned bytes, F&& access) {
         e.grid->note_load(e, a, access(), bytes);
 }
 
+// Sectors that cross the link between host and device.
+template <Op O, class F>
+inline void note_link(Warp& w, const Allocation& a, F&& sectors) {
+    if (a.home != Allocation::Home::Mapped) [[likely]]
+        return;
+    Executor& e = *w.executor;
+    if (O != Op::Store) e.mapped_read_sectors += sectors();
+    if (O != Op::Load) e.mapped_write_sectors += sectors();
+}
+
 // The allocation that holds every lane's bytes, or nullptr.
 template <Op O>
 inline Allocation* global_allocation(Warp& w, MemorySite& site, std::uint64_t low, std::uint64_t high, unsigned bytes) {
@@ -57,6 +67,7 @@ inline void resolve_global(Warp& w, const Insn& in, std::uint32_t slot, const Ac
         raise_access(w, in, x, ptx::Space::Global, O, bytes);
     const auto use = [&](Allocation& a, const Access& part) {
         note_global<O>(w, a, bytes, [&]() -> const Access& { return part; });
+        note_link<O>(w, a, [&] { return part.sectors(bytes); });
         body(host_place(a.host, 0 - a.base), part);
     };
     if (Allocation* a = global_allocation<O>(w, w.executor->memory[slot], x.low, x.high, bytes)) [[likely]]

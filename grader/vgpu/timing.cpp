@@ -5,6 +5,8 @@
 #include <initializer_list>
 #include <utility>
 
+#include "device/timeline.hpp"
+
 namespace warpgrade::vgpu {
 namespace {
 
@@ -46,18 +48,20 @@ double number(std::uint64_t value) { return static_cast<double>(value); }
 }  // namespace
 
 double KernelTime::total_ns() const {
-    return start_ns +
-           std::sqrt(issue_ns * issue_ns + l1_ns * l1_ns + l2_ns * l2_ns + dram_ns * dram_ns + latency_ns * latency_ns);
+    double squares = 0;
+    for (const double ns : {issue_ns, l1_ns, l2_ns, dram_ns, link_ns, latency_ns}) squares += ns * ns;
+    return start_ns + migration_ns + std::sqrt(squares);
 }
 
 const char* KernelTime::bound() const {
-    const std::initializer_list<std::pair<double, const char*>> terms = {
-        {issue_ns, "issue"}, {l1_ns, "l1"}, {l2_ns, "l2"}, {dram_ns, "dram"}, {latency_ns, "latency"}};
+    const std::initializer_list<std::pair<double, const char*>> terms = {{issue_ns, "issue"}, {l1_ns, "l1"},
+                                                                         {l2_ns, "l2"},       {dram_ns, "dram"},
+                                                                         {link_ns, "link"},   {latency_ns, "latency"}};
     return std::max_element(terms.begin(), terms.end(), [](auto& a, auto& b) { return a.first < b.first; })->second;
 }
 
 KernelTime model_kernel(const Profile& profile, const device::LaunchConfig& config, const device::Counters& c,
-                        const device::Occupancy& occupancy, std::uint64_t footprint_bytes) {
+                        const device::Occupancy& occupancy, const Traffic& traffic) {
     const device::DeviceProperties& device = profile.properties;
     const double cycle_ns = 1 / device.clock_ghz;
     KernelTime time;
@@ -90,10 +94,24 @@ KernelTime model_kernel(const Profile& profile, const device::LaunchConfig& conf
                              number(c.atomic_sectors) * atomic_sector_cycles;
     time.l1_ns = l1_cycles * busiest * cycle_ns;
 
+    const auto costs = device::HostCosts::of(device);
+    const double l1_misses = c.global_load_sectors > 0
+                                 ? 1 - std::min(number(c.global_load_l1_hits) / number(c.global_load_sectors), 1.0)
+                                 : 1;
+    const double mapped_reads = number(traffic.mapped_read_sectors) * l1_misses;
+    const double mapped_writes = number(traffic.mapped_write_sectors);
+    // Both directions at once.
+    time.link_ns = sector_bytes * std::max(mapped_reads / costs.mapped_read_bytes_per_ns,
+                                           mapped_writes / costs.mapped_write_bytes_per_ns);
+    if (traffic.migrated_bytes > 0)
+        time.migration_ns = costs.migration_latency_ns + number(traffic.migrated_bytes) / costs.migration_bytes_per_ns;
+
     // Distinct sectors: no more than were asked for.
-    const double asked = load_sectors + store_sectors + number(c.atomic_sectors);
+    const double asked = std::max(load_sectors + store_sectors + number(c.atomic_sectors) -
+                                      number(traffic.mapped_read_sectors + traffic.mapped_write_sectors),
+                                  0.0);
     const double capacity = number(device.l2_cache_bytes) / sector_bytes;
-    const double known = footprint_bytes ? std::ceil(number(footprint_bytes) / sector_bytes) : capacity;
+    const double known = traffic.footprint_bytes ? std::ceil(number(traffic.footprint_bytes) / sector_bytes) : capacity;
     const double distinct = std::min(asked, known);
     const double distinct_loads = std::min(load_sectors, distinct);
     const double l2_loads = std::max(distinct_loads, load_sectors / l1_reuse);
@@ -109,10 +127,11 @@ KernelTime model_kernel(const Profile& profile, const device::LaunchConfig& conf
     }
     time.dram_ns = (distinct + lost) * sector_bytes / device.dram_bytes_per_ns;
 
-    // One warp on its own.
+    // One warp on its own. What comes from the host takes no less long than from DRAM.
     const double per_warp = 1 / warps;
-    const double from_l2 = load_sectors > 0 ? std::min(l2_loads / load_sectors, 1.0) : 0;
-    const double from_dram = load_sectors > 0 ? std::min((distinct_loads + lost) / load_sectors, from_l2) : 0;
+    const double from_l2 = load_sectors > 0 ? std::min((l2_loads + mapped_reads) / load_sectors, 1.0) : 0;
+    const double from_dram =
+        load_sectors > 0 ? std::min((distinct_loads + lost + mapped_reads) / load_sectors, from_l2) : 0;
     const double load_latency = profile.l1_latency * (1 - from_l2) + profile.l2_latency * (from_l2 - from_dram) +
                                 profile.dram_latency * from_dram;
     const double shared_requests = number(c.shared_load_requests + c.shared_store_requests + c.shared_atomic_requests);
@@ -127,8 +146,8 @@ KernelTime model_kernel(const Profile& profile, const device::LaunchConfig& conf
 }
 
 double model_ns(const Profile& profile, const device::LaunchConfig& config, const device::Counters& counters,
-                const device::Occupancy& occupancy, std::uint64_t footprint_bytes) {
-    return model_kernel(profile, config, counters, occupancy, footprint_bytes).total_ns();
+                const device::Occupancy& occupancy, const Traffic& traffic) {
+    return model_kernel(profile, config, counters, occupancy, traffic).total_ns();
 }
 
 }  // namespace warpgrade::vgpu

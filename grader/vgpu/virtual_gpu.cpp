@@ -264,7 +264,7 @@ void VirtualGpu::launch(device::FunctionId id, const device::LaunchConfig& confi
     record.counters = grid.counters;
     record.occupancy = fit;
     record.occupancy.achieved = achieved_occupancy(profile_.properties, fit, config.grid.count());
-    record.duration_ns = model_ns(profile_, config, grid.counters, fit, grid.touched_bytes);
+    record.duration_ns = model_ns(profile_, config, grid.counters, fit, grid.traffic);
     record.lines = std::move(grid.lines);
     if (fault) {
         record.error_code = fault->code;

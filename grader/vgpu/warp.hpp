@@ -107,6 +107,7 @@ struct alignas(128) Executor {
     PatternPool patterns;
     std::vector<std::uint64_t> block_warps, block_threads, block_divergent;  // by basic block
     std::uint64_t instructions = 0;                                          // not yet charged to the launch's budget
+    std::uint64_t mapped_read_sectors = 0, mapped_write_sectors = 0;
     const std::byte* params = nullptr;
     std::uint64_t param_bytes = 0;
     GlobalMemory* global = nullptr;

@@ -280,3 +280,24 @@ TEST_CASE("a kernel reads its parameters at computed addresses, and nothing beyo
     INFO(beyond);
     CHECK(beyond.find("thread (2,0,0)") != std::string::npos);
 }
+
+TEST_CASE("mapped and managed memory cost what crosses the link") {
+    Machine m(1, vgpu::test::read_text(WG_TEST_KERNELS), 200'000'000, "h100:all");
+    const std::uint32_t n = 1 << 16;
+    const auto allocate = [&](const char* call) {
+        const auto memory = m.gpu->allocate_host_visible(n * sizeof(float), 0, call);
+        return vgpu::test::Buffer<float>{memory.address, n};
+    };
+    const auto time = [&](const auto& a, const auto& b) {
+        return m.launch("copy", {n / 256}, {256}, a, b, n).duration_ns;
+    };
+    const auto a = m.upload(std::vector<float>(n)), b = m.upload(std::vector<float>(n));
+    const double plain = time(a, b);
+    const auto mapped = allocate("cudaHostAlloc"), managed = allocate("cudaMallocManaged");
+    CHECK(time(mapped, b) > plain + n * sizeof(float) / 55.0 / 2);
+    CHECK(time(b, mapped) > plain + n * sizeof(float) / 55.0 / 2);
+    CHECK(time(mapped, b) == time(mapped, b));
+    const double first = time(managed, b);
+    CHECK(first > plain + n * sizeof(float) / 9.0);
+    CHECK(time(managed, b) == plain);  // it is on the device now
+}

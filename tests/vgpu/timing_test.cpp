@@ -14,7 +14,7 @@ namespace {
 struct Kernel {
     device::Counters counters;
     device::LaunchConfig config;
-    std::uint64_t footprint_bytes = 0;
+    std::uint64_t footprint_bytes = 0, mapped_read_sectors = 0, mapped_write_sectors = 0, migrated_bytes = 0;
     std::uint32_t registers = 32, shared_bytes = 0;
 
     [[nodiscard]] std::uint64_t warps() const { return config.grid.count() * ((config.block.count() + 31) / 32); }
@@ -24,7 +24,7 @@ struct Kernel {
         info.static_shared_bytes = shared_bytes;
         const auto threads = static_cast<std::uint32_t>(config.block.count());
         return model_kernel(profile, config, counters, occupancy(profile.properties, info, threads, 0),
-                            footprint_bytes);
+                            {footprint_bytes, mapped_read_sectors, mapped_write_sectors, migrated_bytes});
     }
 };
 
@@ -63,6 +63,27 @@ Kernel matmul_tiled(std::uint64_t n, bool transposed_threads) {
     kernel.counters.global_store_requests = kernel.warps();
     kernel.counters.global_store_sectors = kernel.warps() * 4;
     kernel.footprint_bytes = 3 * n * n * 4;
+    return kernel;
+}
+
+enum class Home { device, mapped, managed };
+
+// c = a + b, of n floats each.
+Kernel addition(std::uint64_t n, Home home) {
+    Kernel kernel = launch(n / 256, 1, 256, 1);
+    kernel.registers = 16;
+    kernel.counters.inst_executed = kernel.warps() * 22;
+    kernel.counters.global_load_requests = kernel.warps() * 2;
+    kernel.counters.global_load_sectors = kernel.warps() * 8;
+    kernel.counters.global_store_requests = kernel.warps();
+    kernel.counters.global_store_sectors = kernel.warps() * 4;
+    if (home == Home::mapped) {
+        kernel.mapped_read_sectors = kernel.counters.global_load_sectors;
+        kernel.mapped_write_sectors = kernel.counters.global_store_sectors;
+    } else {
+        kernel.footprint_bytes = 3 * n * 4;
+    }
+    if (home == Home::managed) kernel.migrated_bytes = 3 * n * 4;
     return kernel;
 }
 
@@ -121,6 +142,11 @@ TEST_CASE("kernels measured on an H100 come out within a factor of two") {
         {"transpose padded", transpose(4096, true, true), 0.052},
         {"reduction 1", reduction(1 << 28, true), 2.83},
         {"reduction 2", reduction(1 << 28, false), 1.21},
+        {"addition", addition(1 << 24, Home::device), 0.0847},
+        {"addition in mapped memory", addition(1 << 24, Home::mapped), 2.76},
+        {"addition of few in mapped memory", addition(1 << 18, Home::mapped), 0.0576},
+        {"addition in managed memory, first", addition(1 << 24, Home::managed), 18.96},
+        {"addition of few in managed memory, first", addition(1 << 14, Home::managed), 0.096},
     };
     for (const auto& row : rows) {
         const KernelTime time = row.kernel.on(h100);
@@ -156,6 +182,7 @@ TEST_CASE("what bounds a kernel is named") {
     serial.counters.inst_executed = 100000;
     serial.counters.global_load_requests = serial.counters.global_load_sectors = 20000;
     CHECK(std::string(serial.on(h100).bound()) == "latency");
+    CHECK(std::string(addition(1 << 24, Home::mapped).on(h100).bound()) == "link");
 }
 
 TEST_CASE("few warps are slower than many, a tail wave costs, and an idle device costs nothing more") {
@@ -191,9 +218,9 @@ TEST_CASE("odd arguments give a finite time") {
     counters.global_load_sectors = ~0ull;
     counters.inst_executed = ~0ull;
     device::LaunchConfig config;
-    CHECK(std::isfinite(model_ns(profile, config, counters, {}, 1)));
+    CHECK(std::isfinite(model_ns(profile, config, counters, {}, {.footprint_bytes = 1})));
     config.grid = {0, 0, 0};
     config.block = {0, 0, 0};
-    CHECK(std::isfinite(model_ns(profile, config, {}, {}, 0)));
-    CHECK(model_ns(profile, config, {}, {}, 0) == 1200);
+    CHECK(std::isfinite(model_ns(profile, config, {}, {}, {})));
+    CHECK(model_ns(profile, config, {}, {}, {}) == 1200);
 }
