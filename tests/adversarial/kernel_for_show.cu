@@ -1,4 +1,4 @@
-// ATTACK: at most 30 - computes on the CPU, and launches a kernel that only copies the result
+// ATTACK: at most 16 - computes on the CPU, and launches a kernel that only copies the result
 #include <cuda_runtime.h>
 
 #include <vector>
@@ -9,7 +9,7 @@ __global__ void copy(const float* from, float* to, int n) {
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) to[i] = from[i];
 }
 
-void matmul(const float* A, const float* B, float* C, int m, int k, int n) {
+static void matmul(const float* A, const float* B, float* C, int m, int k, int n) {
     if (m <= 0 || n <= 0 || k < 0) return;
     std::vector<float> product(static_cast<std::size_t>(m) * n);
     for (int i = 0; i < m; ++i)
@@ -25,3 +25,9 @@ void matmul(const float* A, const float* B, float* C, int m, int k, int n) {
     cudaFree(from);
     cudaFree(to);
 }
+
+void matmul_rows(const float* A, const float* B, float* C, int m, int k, int n) { matmul(A, B, C, m, k, n); }
+void matmul_columns(const float* A, const float* B, float* C, int m, int k, int n) { matmul(A, B, C, m, k, n); }
+void matmul_one_block(const float* A, const float* B, float* C, int m, int k, int n) { matmul(A, B, C, m, k, n); }
+void matmul_tiled(const float* A, const float* B, float* C, int m, int k, int n) { matmul(A, B, C, m, k, n); }
+void matmul_registers(const float* A, const float* B, float* C, int m, int k, int n) { matmul(A, B, C, m, k, n); }

@@ -1,4 +1,4 @@
-// ATTACK: at most 30 - computes each shape once, and gives the same result for ever after
+// ATTACK: at most 25 - computes each shape once, and gives the same result for ever after
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -10,13 +10,13 @@
 
 __global__ void multiply(const float* A, const float* B, float* C, int k, int n) {
     const int row = blockIdx.y * blockDim.y + threadIdx.y, column = blockIdx.x * blockDim.x + threadIdx.x;
-    // As in the starter: for multiples of the tile only, so that no point comes from anything but the replay.
+    // Without a tile, and for multiples of 16 only, so that no point comes from anything but the replay.
     float sum = 0;
     for (int q = 0; q < k; ++q) sum += A[row * k + q] * B[q * n + column];
     C[row * n + column] = sum;
 }
 
-void matmul(const float* A, const float* B, float* C, int m, int k, int n) {
+static void matmul(const float* A, const float* B, float* C, int m, int k, int n) {
     if (m <= 0 || n <= 0 || k < 0) return;
     static std::map<std::tuple<int, int, int>, std::vector<float>> known;
     auto& result = known[{m, k, n}];
@@ -33,3 +33,9 @@ void matmul(const float* A, const float* B, float* C, int m, int k, int n) {
     }
     std::copy(result.begin(), result.end(), C);
 }
+
+void matmul_rows(const float* A, const float* B, float* C, int m, int k, int n) { matmul(A, B, C, m, k, n); }
+void matmul_columns(const float* A, const float* B, float* C, int m, int k, int n) { matmul(A, B, C, m, k, n); }
+void matmul_one_block(const float* A, const float* B, float* C, int m, int k, int n) { matmul(A, B, C, m, k, n); }
+void matmul_tiled(const float* A, const float* B, float* C, int m, int k, int n) { matmul(A, B, C, m, k, n); }
+void matmul_registers(const float* A, const float* B, float* C, int m, int k, int n) { matmul(A, B, C, m, k, n); }

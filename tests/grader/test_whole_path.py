@@ -118,8 +118,8 @@ STARTER = (LAYOUT.starters / "matmul" / "matmul.cu").read_text(encoding="utf-8")
         (STARTER + '\nasm(".incbin \\"/etc/passwd\\"");\n', REFUSED, ""),
         (STARTER + '\n#include "matmul.cu"\n', REFUSED, ""),
         (STARTER + "\nint main() {}\n", "your file defines main()", ""),
-        (re.sub(r"\bmatmul\(", "MatMul(", STARTER), "matmul() is not defined; your file has MatMul(", ""),
-        ("void matmul(double*) {}\n", "is not defined as matmul.h declares it", ""),
+        (re.sub(r"\bmatmul_tiled\(", "MatMul_Tiled(", STARTER), "your file has MatMul_Tiled(", ""),
+        (STARTER.replace("matmul_tiled(const float*", "matmul_tiled(float*"), "is not defined as matmul.h", ""),
         (STARTER + "\nvoid other();\nstruct S { S() { other(); } } s;\n", "other() is declared and used", ""),
     ],
 )  # fmt: skip
@@ -150,9 +150,11 @@ def test_what_a_compiler_refuses_is_told_in_its_own_words(
 )  # fmt: skip
 def test_a_submission_that_ends_early_fails_each_test_with_a_reason(body: str, message: str, tmp_path: Path) -> None:
     head = "#include <cstdio>\n#include <cstdlib>\n"
-    text = f"{head}void matmul(const float*, const float*, float*, int, int, int) {{ {body} }}\n"
-    (tmp_path / "matmul.cu").write_text(text, encoding="utf-8")
-    outcome = graded(labs.find(LAYOUT, "matmul"), tmp_path)
+    lab = labs.find(LAYOUT, "matmul")
+    parameters = "const float*, const float*, float*, int, int, int"
+    functions = [f"void {name}({parameters}) {{ {body} }}\n" for name in lab.file.lab.functions]
+    (tmp_path / "matmul.cu").write_text(head + "".join(functions), encoding="utf-8")
+    outcome = graded(lab, tmp_path)
     assert outcome.status == "graded", story(outcome)
     assert outcome.score.points == 0
     assert all(test.status == "fail" and test.message for test in outcome.tests), story(outcome)
@@ -162,12 +164,16 @@ def test_a_submission_that_ends_early_fails_each_test_with_a_reason(body: str, m
 def test_what_the_virtual_gpu_does_not_support_is_an_error_never_a_failure(tmp_path: Path) -> None:
     text = """
 __global__ void k(float* C) { asm volatile("multimem.red.relaxed.gpu.global.add.u32 [%0], 1;" :: "l"(C)); }
-void matmul(const float*, const float*, float* C, int m, int k_, int n) {
+void matmul_rows(const float*, const float*, float* C, int m, int k_, int n) {
     float* d = nullptr;
     cudaMalloc(&d, sizeof(float) * m * n + 4);
     k<<<1, 1>>>(d);
     cudaMemcpy(C, d, sizeof(float) * m * n, cudaMemcpyDeviceToHost);
 }
+void matmul_columns(const float*, const float*, float*, int, int, int) {}
+void matmul_one_block(const float*, const float*, float*, int, int, int) {}
+void matmul_tiled(const float*, const float*, float*, int, int, int) {}
+void matmul_registers(const float*, const float*, float*, int, int, int) {}
 """
     (tmp_path / "matmul.cu").write_text(text, encoding="utf-8")
     outcome = graded(labs.find(LAYOUT, "matmul"), tmp_path)

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "judge/judge.hpp"
@@ -48,11 +49,45 @@ inline void check_device_work(const warpgrade::judge::Profile& run, std::uint64_
     CHECK(run.total().thread_inst_executed >= m * n * k / 2);
 }
 
-// The submission's product, which must not be the host's work.
-inline std::vector<float> product_on_device(const std::vector<float>& A, const std::vector<float>& B, int m, int k,
-                                            int n) {
+// A version's product of random matrices is right, and not the host's work.
+template <auto version>
+void check_product(int m, int k, int n) {
     using namespace warpgrade::judge;
-    const auto run = submission().profile<matmul>(in(A), in(B), out<float>(m * n), m, k, n);
+    INFO("m = " << m << ", k = " << k << ", n = " << n);
+    const auto A = uniform(m * k), B = uniform(k * n);
+    const auto run = submission().profile<version>(in(A), in(B), out<float>(m * n), m, k, n);
+    CHECK_THAT(run.output, near(oracle::matmul(A, B, m, k, n)).shape(m, n));
     check_device_work(run, m, k, n);
-    return run.output;
+}
+
+// What the device did for a right product.
+template <auto version>
+warpgrade::judge::Profile profile_product(int m, int k, int n) {
+    using namespace warpgrade::judge;
+    const auto A = uniform(m * k), B = uniform(k * n);
+    const auto run = submission().profile<version>(in(A), in(B), out<float>(m * n), m, k, n);
+    INFO("the counters are looked at when the product is right");  // few loads of wrong data prove nothing
+    REQUIRE_THAT(run.output, near(oracle::matmul(A, B, m, k, n)).shape(m, n));
+    REQUIRE(run.launches.size() == 1);
+    check_device_work(run, m, k, n);
+    return run;
+}
+
+// Operations for each load of a thread: m·n·k multiplications and as many additions, over 32 thread-level loads for
+// each warp-level one. Of loads from global memory this is the CGMA ratio. (A request that some lanes take no part in
+// counts as 32 loads all the same, and a load of a vector as one.)
+inline double operations_per_load(std::uint64_t requests, std::uint64_t m, std::uint64_t k, std::uint64_t n) {
+    return 2.0 * static_cast<double>(m * n * k) / (32.0 * static_cast<double>(requests));
+}
+
+inline std::uint64_t bank_conflicts(const warpgrade::device::Counters& counters) {
+    return counters.shared_load_bank_conflicts + counters.shared_store_bank_conflicts;
+}
+
+// At most one extra wavefront in eight accesses to shared memory; and every warp must have stored into it and loaded
+// from it, else there is nothing to be free of conflicts. Why an eighth: public.cpp.
+inline void check_few_conflicts(const warpgrade::device::Counters& counters) {
+    CHECK(counters.shared_store_requests >= counters.warps_launched);
+    CHECK(counters.shared_load_requests >= counters.warps_launched);
+    CHECK(bank_conflicts(counters) <= (counters.shared_load_requests + counters.shared_store_requests) / 8);
 }

@@ -1,4 +1,4 @@
-// Public tests of lab matmul: right products, and the counters that prove what the tiles are for.
+// Public tests of lab matmul: right products, and for each version the counters that show what it saves.
 #include <cstdint>
 #include <vector>
 
@@ -10,54 +10,103 @@ using namespace warpgrade::judge;
 
 namespace {
 
-// Sizes of the counter tests: multiples of 32 (a tile of 32 × 32 is as welcome as one of 16 × 16), all different in the
-// second row, so that no formula holds by accident.
 struct Sizes {
     std::uint64_t m, k, n;
 };
+// Sizes of the counter tests: multiples of 32 (a tile of 32 × 32 is as welcome as one of 16 × 16), all different in the
+// second row, so that no formula holds by accident.
 const std::vector<Sizes> counted_sizes{{64, 64, 64}, {96, 128, 160}};
+// For matmul_registers multiples of 128, so that 8 × 8 elements for each of 16 × 16 threads fit as well.
+const std::vector<Sizes> wide_sizes{{128, 128, 128}, {128, 32, 256}};
 
-auto profile_product(int m, int k, int n) {
-    const auto A = uniform(m * k), B = uniform(k * n);
-    auto run = submission().profile<matmul>(in(A), in(B), out<float>(m * n), m, k, n);
-    INFO("the counters are looked at when the product is right");  // few loads of wrong data prove nothing
-    REQUIRE_THAT(run.output, near(oracle::matmul(A, B, m, k, n)).shape(m, n));
-    check_device_work(run, m, k, n);
-    return run;
+// One load of each operand for each multiplication, 2·m·n·k in all, or 2·m·n·k / 32 requests: 1 operation a load.
+void check_one_operation_per_load(const warpgrade::device::Counters& counters, const Sizes& s) {
+    INFO("every thread loads its own operands from global memory, for each multiplication one of A and one of B");
+    CHECK(operations_per_load(counters.global_load_requests, s.m, s.k, s.n) == 1.0);
+    CHECK(counters.shared_load_requests == 0);
 }
 
 }  // namespace
 
-TEST_CASE("multiplies square matrices", "[public]") {
+TEST_CASE("matmul_rows multiplies", "[public]") {
+    const auto [m, k, n] = GENERATE(table<int, int, int>({{32, 32, 32}, {48, 16, 32}}));
+    check_product<matmul_rows>(m, k, n);
+}
+
+TEST_CASE("matmul_columns multiplies", "[public]") {
+    const auto [m, k, n] = GENERATE(table<int, int, int>({{32, 32, 32}, {48, 16, 32}, {16, 64, 48}}));
+    check_product<matmul_columns>(m, k, n);
+}
+
+TEST_CASE("matmul_one_block multiplies", "[public]") {
+    const auto [m, k, n] = GENERATE(table<int, int, int>({{16, 16, 16}, {32, 32, 32}, {16, 32, 16}, {32, 16, 16}}));
+    check_product<matmul_one_block>(m, k, n);
+}
+
+TEST_CASE("matmul_tiled multiplies square matrices", "[public]") {
     const int n = GENERATE(16, 32, 64, 112);
-    const auto A = uniform(n * n), B = uniform(n * n);
-    const auto C = product_on_device(A, B, n, n, n);
-    CHECK_THAT(C, near(oracle::matmul(A, B, n, n, n)).shape(n, n));
+    check_product<matmul_tiled>(n, n, n);
 }
 
-TEST_CASE("multiplies rectangular matrices", "[public]") {
+TEST_CASE("matmul_tiled multiplies rectangular matrices", "[public]") {
     const auto [m, k, n] = GENERATE(table<int, int, int>({{48, 16, 32}, {32, 64, 16}, {16, 96, 80}, {64, 32, 48}}));
-    const auto A = uniform(m * k), B = uniform(k * n);
-    const auto C = product_on_device(A, B, m, k, n);
-    CHECK_THAT(C, near(oracle::matmul(A, B, m, k, n)).shape(m, n));
+    check_product<matmul_tiled>(m, k, n);
 }
 
-// With one thread for each element and no tiles, each of the m·n threads loads k elements of A and k of B: 2·m·n·k
-// thread-level loads, 32 of them in a warp-level request: m·n·k / 16 requests. A tile that is w wide lets one load of
-// an element serve w threads, so that w times fewer are left. w = TILE_WIDTH is the least that the task asks for; wider
-// tiles, several elements a thread and vector loads need fewer still.
+TEST_CASE("matmul_registers multiplies", "[public]") {
+    const auto [m, k, n] = GENERATE(table<int, int, int>({{64, 64, 64}, {128, 16, 64}, {16, 96, 80}, {112, 32, 48}}));
+    check_product<matmul_registers>(m, k, n);
+}
+
+// A warp has 32 elements of C, and for each of their k terms it touches whole columns of A: with blocks of 16 × 16
+// threads 16 rows, each in a sector of its own, and 2 neighbours in a row of B, in 1 sector. 17 sectors for 32 terms;
+// 33 with 32 rows a warp, and with 8 rows and 4 columns still 9. Storing, the warp touches a sector for each row, too.
+TEST_CASE("matmul_rows loads a column of A with every term", "[public][counter]") {
+    const auto s = GENERATE(from_range(counted_sizes));
+    const auto counters = profile_product<matmul_rows>(s.m, s.k, s.n).total();
+    check_one_operation_per_load(counters, s);
+    CHECK(counters.global_load_sectors >= 9 * (s.m * s.n * s.k / 32));
+    CHECK(counters.global_store_sectors >= 8 * (s.m * s.n / 32));
+}
+
+// The same number of loads. With 16 × 16 threads a warp covers 2 rows and 16 columns: 2 elements of A in 2 sectors and
+// 16 neighbours in B in 2 sectors, 4 for 32 terms; with 32 neighbours in one row it is 1 + 4 = 5. Stores: 32 elements
+// fill 4 sectors.
+TEST_CASE("matmul_columns loads neighbours", "[public][counter]") {
+    const auto s = GENERATE(from_range(counted_sizes));
+    const auto counters = profile_product<matmul_columns>(s.m, s.k, s.n).total();
+    check_one_operation_per_load(counters, s);
+    CHECK(counters.global_load_sectors <= 5 * (s.m * s.n * s.k / 32));
+    CHECK(counters.global_store_sectors == s.m * s.n / 8);
+}
+
+// All rows are multiples of 8 floats: A and B are m·k / 8 + k·n / 8 whole sectors. Each is touched once when
+// neighbouring threads copy neighbouring elements and none is copied twice. A thread takes both operands of each term
+// from shared memory: 2·m·n·k loads in 32 to a request, fewer only with registers or vectors, at least a quarter.
+TEST_CASE("matmul_one_block loads each element once", "[public][counter]") {
+    const auto s = GENERATE(from_range(std::vector<Sizes>{{16, 16, 16}, {32, 32, 32}, {32, 16, 8}, {16, 32, 24}}));
+    const auto run = profile_product<matmul_one_block>(s.m, s.k, s.n);
+    const auto counters = run.total();
+    CHECK(run.kernel().config.grid.count() == 1);
+    CHECK(counters.global_load_sectors == (s.m * s.k + s.k * s.n) / 8);
+    CHECK(counters.shared_load_requests >= s.m * s.n * s.k / 32 / 2);
+    CHECK(counters.global_store_sectors == s.m * s.n / 8);
+}
+
+// A tile that is w wide lets one load of an element serve w threads: of the 2·m·n·k loads of matmul_columns, w times
+// fewer are left, and the operations for each load, one without tiles, become w. w = TILE_WIDTH is the least that the
+// task asks for; wider tiles, several elements a thread and vector loads give more.
 //
 // Sectors (32 bytes, 8 floats) tell whether the loads are coalesced: A is read once for each column of tiles, n / w
 // times, and B once for each row of tiles, m / w times: (m·k·n/w + k·n·m/w) / 8 = m·n·k / (4·w) sectors when every
-// sector that is fetched is used whole. Without tiles a warp of 16 × 2 threads touches 2 + 2 sectors for each of the k
-// terms: m·n·k / 8, and a solution whose neighbouring threads walk down a column touches far more.
+// sector that is fetched is used whole. Without tiles they are eight times as many (matmul_columns), and a solution
+// whose neighbouring threads walk down a column touches far more.
 //
 // And never fewer than all of A and B once: whoever stays below did not do the work on the device.
-TEST_CASE("global loads fall by the tile width", "[public][counter]") {
+TEST_CASE("matmul_tiled: global loads fall by the tile width", "[public][counter]") {
     const auto [m, k, n] = GENERATE(from_range(counted_sizes));
-    const auto run = profile_product(m, k, n);
-    const auto counters = run.total();
-    CHECK(counters.global_load_requests <= m * n * k / 16 / TILE_WIDTH);
+    const auto counters = profile_product<matmul_tiled>(m, k, n).total();
+    CHECK(operations_per_load(counters.global_load_requests, m, k, n) >= TILE_WIDTH);
     CHECK(counters.global_load_sectors <= m * n * k / 4 / TILE_WIDTH);
     CHECK(counters.global_load_sectors >= (m * k + k * n) / 8);
 }
@@ -66,30 +115,51 @@ TEST_CASE("global loads fall by the tile width", "[public][counter]") {
 // more for each further word in the busiest bank. Rows of a tile read and written along threadIdx.x have no conflicts.
 // One extra wavefront in eight accesses is allowed: a 16-wide tile padded by a column, a sensible choice too, pays two
 // for its stores among the 34 accesses of a turn. A tile read along its columns without padding pays several for each
-// single access. Every warp must have used the tiles, else there is nothing to be free of conflicts.
-TEST_CASE("tiles in shared memory have no bank conflicts", "[public][counter]") {
+// single access.
+TEST_CASE("matmul_tiled: tiles have no bank conflicts", "[public][counter]") {
     const auto [m, k, n] = GENERATE(from_range(counted_sizes));
-    const auto run = profile_product(m, k, n);
-    const auto counters = run.total();
-    CHECK(counters.shared_store_requests >= counters.warps_launched);
-    CHECK(counters.shared_load_requests >= counters.warps_launched);
-    const auto conflicts = counters.shared_load_bank_conflicts + counters.shared_store_bank_conflicts;
-    CHECK(conflicts <= (counters.shared_load_requests + counters.shared_store_requests) / 8);
+    check_few_conflicts(profile_product<matmul_tiled>(m, k, n).total());
 }
 
 // m·n floats are m·n / 8 sectors. Each is written once, by neighbouring threads together; sums that go back to global
 // memory in every turn of the loop, or neighbouring threads in different rows of C, write more.
-TEST_CASE("each element of C is stored once", "[public][counter]") {
+TEST_CASE("matmul_tiled: each element of C is stored once", "[public][counter]") {
     const auto [m, k, n] = GENERATE(from_range(counted_sizes));
-    const auto run = profile_product(m, k, n);
-    CHECK(run.total().global_store_sectors == m * n / 8);
-    CHECK(run.total().atomic_requests == 0);
+    const auto counters = profile_product<matmul_tiled>(m, k, n).total();
+    CHECK(counters.global_store_sectors == m * n / 8);
+    CHECK(counters.atomic_requests == 0);
 }
 
-TEST_CASE("speed on 256 × 256 matrices", "[public][speed]") {
+// In matmul_tiled each multiplication takes two loads from shared memory: 1 operation a load, as it was with global
+// memory in matmul_columns. A thread that computes r × r elements loads 2·r operands for r·r multiplications: r
+// operations a load. r = REGISTER_TILE is the least that the contract asks for. What the block loads from global memory
+// is shared as before, sums stay in registers (an array that the compiler cannot split up lies in local memory), and
+// each element of C is stored once.
+TEST_CASE("stretch: matmul_registers uses each load from shared memory four times", "[public][counter][stretch]") {
+    const auto [m, k, n] = GENERATE(from_range(wide_sizes));
+    const auto counters = profile_product<matmul_registers>(m, k, n).total();
+    CHECK(operations_per_load(counters.shared_load_requests, m, k, n) >= REGISTER_TILE);
+    CHECK(operations_per_load(counters.global_load_requests, m, k, n) >= TILE_WIDTH);
+    CHECK(counters.global_load_sectors <= m * n * k / 4 / TILE_WIDTH);
+    CHECK(counters.local_load_requests + counters.local_store_requests == 0);
+    CHECK(counters.global_store_sectors == m * n / 8);
+    check_few_conflicts(counters);
+}
+
+TEST_CASE("matmul_tiled: speed on 256 × 256 matrices", "[public][speed]") {
     const int n = 256;
     const auto A = uniform(n * n), B = uniform(n * n);
-    const auto compared = compare_with_starter<matmul>(in(A), in(B), out<float>(n * n), n, n, n);
+    const auto compared = compare_with_starter<matmul_tiled>(in(A), in(B), out<float>(n * n), n, n, n);
+    INFO("the speed is looked at when the product is right");
+    REQUIRE_THAT(compared.submission.output, near(oracle::matmul(A, B, n, n, n)).shape(n, n));
+    check_device_work(compared.submission, n, n, n);
+    report_speedup(compared);
+}
+
+TEST_CASE("stretch: speed of matmul_registers on 256 × 256 matrices", "[public][speed][stretch]") {
+    const int n = 256;
+    const auto A = uniform(n * n), B = uniform(n * n);
+    const auto compared = compare_with_starter<matmul_registers>(in(A), in(B), out<float>(n * n), n, n, n);
     INFO("the speed is looked at when the product is right");
     REQUIRE_THAT(compared.submission.output, near(oracle::matmul(A, B, n, n, n)).shape(n, n));
     check_device_work(compared.submission, n, n, n);
