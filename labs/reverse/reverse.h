@@ -4,11 +4,17 @@
 // The most elements that static_reverse takes: the size of its array in shared memory, fixed when you compile.
 constexpr int STATIC_CAPACITY = 64;
 
-// The most elements that the other three take: the largest block of threads that CUDA launches.
+// The most elements that the dynamic ones take: the largest block of threads that CUDA launches.
 constexpr int BLOCK_CAPACITY = 1024;
 
-// Each of the four functions reverses the n elements of d in place: what was d[i] before is d[n - 1 - i] after. d is an
-// array in host memory. n counts elements, need not be even, and may be 1.
+// The elements of a row in rows_strided and rows_padded, and the most rows that they take.
+constexpr int ROW_WIDTH = 32;
+constexpr int ROWS_CAPACITY = 128;
+
+// 1. One array, and four ways to size the shared memory.
+//
+// Each of these four functions reverses the n elements of d in place: what was d[i] before is d[n - 1 - i] after. d is
+// an array in host memory. n counts elements, need not be even, and may be 1.
 //
 // Each function copies d to the device once, launches one kernel with one block, and copies d back. In that kernel one
 // thread moves one element: it loads d[t] from global memory, stores it into shared memory, waits once for the block,
@@ -32,3 +38,32 @@ void dynamic_reverse_n(int* d, int n);
 // As dynamic_reverse_n, but the kernel finds the size in a __device__ variable, which the host sets before the launch.
 // n ≤ BLOCK_CAPACITY.
 void dynamic_reverse_symbol(int* d, int n);
+
+// 2. Three arrays in one dynamic allocation.
+//
+// Reverses each of three arrays in place, as above: a of a_n bytes, b of b_n ints and c of c_n doubles. Each length is
+// counted in elements, from 0 to BLOCK_CAPACITY, and they may all differ; an array of length 0 has nothing to reverse.
+//
+// One kernel with one block moves all three, and waits once. Each element goes through an array of its own type in
+// dynamic shared memory, and all three arrays lie in the one allocation of the block, which has a_n + 4 · b_n + 8 · c_n
+// bytes, and at most 15 more for alignment: the address of an int is a multiple of 4, that of a double a multiple of 8.
+// No static shared memory.
+//
+// Where a length is negative or beyond BLOCK_CAPACITY, or all of them are 0, nothing is launched and all three arrays
+// stay as they are.
+void dynamic_reverse_three(unsigned char* a, int a_n, int* b, int b_n, double* c, int c_n);
+
+// 3. Strides in shared memory.
+//
+// Both functions reverse each row of d in place: what was d[r * ROW_WIDTH + j] before is
+// d[r * ROW_WIDTH + ROW_WIDTH - 1 - j] after. d has `rows` rows of ROW_WIDTH ints each and is an array in host memory.
+// One kernel with one block copies all rows to shared memory along global memory, lets each thread reverse a row there,
+// and copies them back.
+//
+// Where rows ≤ 0 or rows > ROWS_CAPACITY, nothing is launched and d stays as it is.
+
+// Given. Each row begins right behind the one before, so that the words of neighbouring threads lie ROW_WIDTH apart.
+void rows_strided(int* d, int rows);
+
+// As rows_strided, but the rows lie in shared memory in such a way that no access has bank conflicts.
+void rows_padded(int* d, int rows);

@@ -6,12 +6,14 @@
 #include <vector>
 
 #include "judge/judge.hpp"
+#include "reverse.h"
 
 // All different, so that every wrong index shows; in random order, so that the index alone does not tell the value;
 // small, so that a message is readable.
 inline std::vector<int> distinct_integers(int n) { return warpgrade::judge::permutation<int>(n); }
 
-inline std::vector<int> reversed(std::vector<int> d) {
+template <class T>
+std::vector<T> reversed(std::vector<T> d) {
     std::reverse(d.begin(), d.end());
     return d;
 }
@@ -65,4 +67,47 @@ inline void check_size_loads(const warpgrade::device::LaunchRecord& kernel, int 
     CHECK(counters.global_load_requests >= requests + least * counters.warps_launched);
     CHECK(counters.global_load_requests <= requests + most * counters.warps_launched);
     CHECK(counters.global_load_sectors == sectors + (counters.global_load_requests - requests));
+}
+
+// Three arrays of different types. Doubles with a fraction that float does not hold; bytes repeat after 256 elements.
+struct ThreeArrays {
+    std::vector<unsigned char> a;
+    std::vector<int> b;
+    std::vector<double> c;
+};
+inline ThreeArrays three_arrays(int a_n, int b_n, int c_n) {
+    using namespace warpgrade::judge;
+    return {integers<unsigned char>(a_n, 0, 255), distinct_integers(b_n), uniform_double(c_n)};
+}
+
+// All three are reversed, and by one kernel, whose record is returned.
+inline warpgrade::device::LaunchRecord profile_three(int a_n, int b_n, int c_n) {
+    using namespace warpgrade::judge;
+    INFO("a_n = " << a_n << ", b_n = " << b_n << ", c_n = " << c_n);
+    const auto [a, b, c] = three_arrays(a_n, b_n, c_n);
+    const auto run = submission().profile<dynamic_reverse_three>(inout(a), a_n, inout(b), b_n, inout(c), c_n);
+    const auto& [got_a, got_b, got_c] = run.output;
+    REQUIRE_THAT(got_a, equals_exactly(reversed(a)));
+    REQUIRE_THAT(got_b, equals_exactly(reversed(b)));
+    REQUIRE_THAT(got_c, equals_exactly(reversed(c)));
+    return run.kernel();
+}
+
+// Each row is reversed, and by one kernel with one block, whose record is returned.
+template <auto function>
+warpgrade::device::LaunchRecord profile_rows(int rows) {
+    using namespace warpgrade::judge;
+    INFO("rows = " << rows);
+    const auto d = distinct_integers(rows * ROW_WIDTH);
+    auto expected = d;
+    for (auto row = expected.begin(); row != expected.end(); row += ROW_WIDTH) std::reverse(row, row + ROW_WIDTH);
+    const auto run = submission().profile<function>(inout(d), rows);
+    REQUIRE_THAT(run.output, equals_exactly(expected).shape(rows, ROW_WIDTH));
+    const auto kernel = run.kernel();
+    CHECK(kernel.config.grid.count() == 1);
+    return kernel;
+}
+
+inline std::uint64_t bank_conflicts(const warpgrade::device::Counters& counters) {
+    return counters.shared_load_bank_conflicts + counters.shared_store_bank_conflicts;
 }

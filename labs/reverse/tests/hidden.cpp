@@ -47,3 +47,52 @@ TEST_CASE("each call sets its own size", "[hidden]") {
     check_reversal<static_reverse>(48);
     check_reversal<dynamic_reverse_symbol>(250);
 }
+
+// Every order of the arrays in the allocation but the right one leaves an int or a double unaligned for some of these
+// lengths. Empty arrays first, last and between.
+TEST_CASE("dynamic_reverse_three takes every length", "[hidden]") {
+    for (const auto& [a_n, b_n, c_n] : {std::tuple{1, 1, 1},
+                                        {1, 0, 1},
+                                        {0, 1, 1},
+                                        {1, 2, 3},
+                                        {2, 3, 4},
+                                        {3, 5, 0},
+                                        {0, 33, 0},
+                                        {7, 1024, 1},
+                                        {1023, 31, 65},
+                                        {1024, 1024, 1024},
+                                        {0, 0, 129}})
+        profile_three(a_n, b_n, c_n);
+}
+
+TEST_CASE("dynamic_reverse_three leaves arrays of other lengths alone", "[hidden]") {
+    for (const auto& [a_n, b_n, c_n] :
+         {std::tuple{0, 0, 0}, {-1, 8, 8}, {8, -1, 8}, {8, 8, -1}, {1025, 8, 8}, {8, 1025, 8}, {8, 8, 1025}}) {
+        INFO("a_n = " << a_n << ", b_n = " << b_n << ", c_n = " << c_n);
+        const auto [a, b, c] = three_arrays(std::max(a_n, 5), std::max(b_n, 5), std::max(c_n, 5));
+        const auto run = submission().profile<dynamic_reverse_three>(inout(a), a_n, inout(b), b_n, inout(c), c_n);
+        const auto& [got_a, got_b, got_c] = run.output;
+        CHECK_THAT(got_a, equals_exactly(a));
+        CHECK_THAT(got_b, equals_exactly(b));
+        CHECK_THAT(got_c, equals_exactly(c));
+        CHECK(run.launches.size() == 0);
+    }
+    profile_three(8, 8, 8);
+}
+
+TEST_CASE("rows_strided and rows_padded take 1 to 128 rows", "[hidden]") {
+    for (const int rows : {1, 2, 31, 33, 63, 100, 127, 128}) {
+        profile_rows<rows_strided>(rows);
+        const auto kernel = profile_rows<rows_padded>(rows);
+        CHECK(bank_conflicts(kernel.counters) == 0);
+    }
+    for (const int rows : {129, 1024, 0, -1}) {
+        INFO("rows = " << rows);
+        const auto d = distinct_integers(std::max(rows, 1) * ROW_WIDTH);
+        const auto strided = submission().profile<rows_strided>(inout(d), rows);
+        const auto padded = submission().profile<rows_padded>(inout(d), rows);
+        CHECK_THAT(strided.output, equals_exactly(d));
+        CHECK_THAT(padded.output, equals_exactly(d));
+        CHECK(strided.launches.size() + padded.launches.size() == 0);
+    }
+}

@@ -61,3 +61,61 @@ TEST_CASE("dynamic_reverse_symbol has whole warps and loads the size", "[public]
     check_size_loads(kernel, n, 1, 3);
     check_shared_traffic(kernel, n);
 }
+
+TEST_CASE("dynamic_reverse_three reverses three arrays", "[public]") {
+    const auto [a_n, b_n, c_n] =
+        GENERATE(table<int, int, int>({{64, 64, 64}, {64, 32, 96}, {5, 3, 2}, {333, 1024, 10}}));
+    profile_three(a_n, b_n, c_n);
+}
+
+// One request for each warp that has elements of an array, in every direction; bytes fill a sector with 32, ints with
+// 8, doubles with 4. The arrays together need a_n + 4 b_n + 8 c_n bytes, and what lies between them is less than 8
+// bytes twice, for an int and a double that begin at multiples of their size. One allocation for the largest sizes, or
+// for three arrays of doubles, is larger. 32 doubles are 64 words, which take two wavefronts at best; that is no
+// conflict.
+TEST_CASE("dynamic_reverse_three has all three in one allocation", "[public][counter]") {
+    const auto [a_n, b_n, c_n] = GENERATE(table<int, int, int>({{64, 64, 64}, {1001, 77, 515}, {31, 1000, 33}}));
+    const auto kernel = profile_three(a_n, b_n, c_n);
+    const auto up = [](int n, int part) { return (static_cast<std::uint64_t>(n) + part - 1) / part; };
+    const std::uint64_t requests = warps_of(a_n) + warps_of(b_n) + warps_of(c_n);
+    const std::uint64_t sectors = up(a_n, 32) + up(b_n, 8) + up(c_n, 4);
+    const std::uint64_t bytes =
+        static_cast<std::uint64_t>(a_n) + 4 * static_cast<std::uint64_t>(b_n) + 8 * static_cast<std::uint64_t>(c_n);
+    CHECK(kernel.static_shared_bytes == 0);
+    CHECK(kernel.config.dynamic_shared_bytes >= bytes);
+    CHECK(kernel.config.dynamic_shared_bytes <= bytes + 15);
+    CHECK(kernel.config.grid.count() == 1);
+    const auto& counters = kernel.counters;
+    CHECK(counters.shared_store_requests == requests);
+    CHECK(counters.shared_load_requests == requests);
+    CHECK(bank_conflicts(counters) == 0);
+    CHECK(counters.barriers == counters.warps_launched);
+    CHECK(counters.global_load_requests == requests);
+    CHECK(counters.global_load_sectors == sectors);
+    CHECK(counters.global_store_requests == requests);
+    CHECK(counters.global_store_sectors == sectors);
+}
+
+// The reversal takes ROW_WIDTH / 2 turns, each with two loads and two stores. The words of a warp lie 32 apart: 32
+// words in one bank, 31 wavefronts more than one. Copies in and out touch neighbouring words.
+TEST_CASE("rows_strided has 31 conflicts with every access", "[public][counter]") {
+    const int rows = GENERATE(32, 64, 128);
+    const auto kernel = profile_rows<rows_strided>(rows);
+    CHECK(bank_conflicts(kernel.counters) == warps_of(rows) * (ROW_WIDTH / 2) * 4 * 31);
+}
+
+TEST_CASE("rows_padded reverses every row", "[public]") { profile_rows<rows_padded>(GENERATE(32, 64, 128)); }
+
+// Rows are still copied along global memory: a row is 128 bytes, 4 sectors. And every row goes through shared memory,
+// with one request of a warp at least.
+TEST_CASE("rows_padded has no bank conflicts", "[public][counter]") {
+    const int rows = GENERATE(32, 64, 128);
+    const auto kernel = profile_rows<rows_padded>(rows);
+    const auto& counters = kernel.counters;
+    const auto expected = static_cast<std::uint64_t>(rows);
+    CHECK(bank_conflicts(counters) == 0);
+    CHECK(counters.shared_store_requests >= expected);
+    CHECK(counters.shared_load_requests >= expected);
+    CHECK(counters.global_load_sectors == 4 * expected);
+    CHECK(counters.global_store_sectors == 4 * expected);
+}

@@ -1,6 +1,7 @@
 // WRONG: loses "dynamic_reverse works in dynamic shared memory" - dynamic_reverse always asks for shared memory for 1024 elements
 #include "reverse.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 
@@ -13,17 +14,19 @@ static void check(cudaError_t error, const char* call, const char* file, int lin
 }
 
 // A copy of the n elements of d in device memory.
-static int* copy_to_device(const int* d, int n) {
-    int* d_d;
-    CHECK(cudaMalloc(&d_d, n * sizeof(int)));
-    CHECK(cudaMemcpy(d_d, d, n * sizeof(int), cudaMemcpyHostToDevice));
+template <class T>
+static T* copy_to_device(const T* d, int n) {
+    T* d_d;
+    CHECK(cudaMalloc(&d_d, n * sizeof(T)));
+    CHECK(cudaMemcpy(d_d, d, n * sizeof(T), cudaMemcpyHostToDevice));
     return d_d;
 }
 
 // Waits for the kernel, brings the elements back to d and gives the device memory back.
-static void copy_back(int* d, int* d_d, int n) {
+template <class T>
+static void copy_back(T* d, T* d_d, int n) {
     CHECK(cudaGetLastError());
-    CHECK(cudaMemcpy(d, d_d, n * sizeof(int), cudaMemcpyDeviceToHost));
+    CHECK(cudaMemcpy(d, d_d, n * sizeof(T), cudaMemcpyDeviceToHost));
     CHECK(cudaFree(d_d));
 }
 
@@ -100,4 +103,90 @@ void dynamic_reverse_symbol(int* d, int n) {
     CHECK(cudaMemcpyToSymbol(d_size, &n, sizeof n));
     dynamic_reverse_symbol_kernel<<<1, whole_warps(n), n * sizeof(int)>>>(d_d);
     copy_back(d, d_d, n);
+}
+
+// 5. Three arrays of different types share the one dynamic allocation of the block.
+
+__global__ void dynamic_reverse_three_kernel(unsigned char* a, int a_n, int* b, int b_n, double* c, int c_n) {
+    extern __shared__ double three[];
+    double* const c_s = three;  // the largest type first, then each array begins where its type may
+    int* const b_s = reinterpret_cast<int*>(c_s + c_n);
+    unsigned char* const a_s = reinterpret_cast<unsigned char*>(b_s + b_n);
+    const int t = threadIdx.x;
+    if (t < a_n) a_s[t] = a[t];
+    if (t < b_n) b_s[t] = b[t];
+    if (t < c_n) c_s[t] = c[t];
+    __syncthreads();
+    if (t < a_n) a[t] = a_s[a_n - 1 - t];
+    if (t < b_n) b[t] = b_s[b_n - 1 - t];
+    if (t < c_n) c[t] = c_s[c_n - 1 - t];
+}
+
+void dynamic_reverse_three(unsigned char* a, int a_n, int* b, int b_n, double* c, int c_n) {
+    const int longest = std::max({a_n, b_n, c_n});
+    if (std::min({a_n, b_n, c_n}) < 0 || longest == 0 || longest > BLOCK_CAPACITY) return;
+    unsigned char* d_a = copy_to_device(a, a_n);
+    int* d_b = copy_to_device(b, b_n);
+    double* d_c = copy_to_device(c, c_n);
+    const size_t bytes = a_n * sizeof(unsigned char) + b_n * sizeof(int) + c_n * sizeof(double);
+    dynamic_reverse_three_kernel<<<1, whole_warps(longest), bytes>>>(d_a, a_n, d_b, b_n, d_c, c_n);
+    copy_back(a, d_a, a_n);
+    copy_back(b, d_b, b_n);
+    copy_back(c, d_c, c_n);
+}
+
+// 6. Given: each thread reverses a row of ROW_WIDTH elements. The first elements of two rows lie ROW_WIDTH words apart.
+
+__global__ void rows_strided_kernel(int* d, int rows) {
+    extern __shared__ int s[];
+    // Neighbouring threads copy neighbouring elements, whichever rows these belong to.
+    for (int i = threadIdx.x; i < rows * ROW_WIDTH; i += blockDim.x) s[i] = d[i];
+    __syncthreads();
+    if (threadIdx.x < rows) {
+        int* const row = s + threadIdx.x * ROW_WIDTH;
+#pragma unroll 1  // else the compiler merges four accesses into one of four words, and the counts say less
+        for (int left = 0; left < ROW_WIDTH / 2; ++left) {
+            const int right = ROW_WIDTH - 1 - left;
+            const int kept = row[left];
+            row[left] = row[right];
+            row[right] = kept;
+        }
+    }
+    __syncthreads();
+    for (int i = threadIdx.x; i < rows * ROW_WIDTH; i += blockDim.x) d[i] = s[i];
+}
+
+void rows_strided(int* d, int rows) {
+    if (rows <= 0 || rows > ROWS_CAPACITY) return;
+    int* d_d = copy_to_device(d, rows * ROW_WIDTH);
+    rows_strided_kernel<<<1, whole_warps(rows), rows * ROW_WIDTH * sizeof(int)>>>(d_d, rows);
+    copy_back(d, d_d, rows * ROW_WIDTH);
+}
+
+// 7. As 6, but the rows lie where no two threads of a warp meet in a bank.
+
+constexpr int PITCH = ROW_WIDTH + 1;  // words from the beginning of one row to that of the next
+
+__global__ void rows_padded_kernel(int* d, int rows) {
+    extern __shared__ int s[];
+    for (int i = threadIdx.x; i < rows * ROW_WIDTH; i += blockDim.x) s[i / ROW_WIDTH * PITCH + i % ROW_WIDTH] = d[i];
+    __syncthreads();
+    if (threadIdx.x < rows) {
+        int* const row = s + threadIdx.x * PITCH;
+        for (int left = 0; left < ROW_WIDTH / 2; ++left) {
+            const int right = ROW_WIDTH - 1 - left;
+            const int kept = row[left];
+            row[left] = row[right];
+            row[right] = kept;
+        }
+    }
+    __syncthreads();
+    for (int i = threadIdx.x; i < rows * ROW_WIDTH; i += blockDim.x) d[i] = s[i / ROW_WIDTH * PITCH + i % ROW_WIDTH];
+}
+
+void rows_padded(int* d, int rows) {
+    if (rows <= 0 || rows > ROWS_CAPACITY) return;
+    int* d_d = copy_to_device(d, rows * ROW_WIDTH);
+    rows_padded_kernel<<<1, whole_warps(rows), rows * PITCH * sizeof(int)>>>(d_d, rows);
+    copy_back(d, d_d, rows * ROW_WIDTH);
 }
