@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -33,7 +34,7 @@ def test_what_was_used_last_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
     def use(name: str) -> None:
         build._cached(tmp_path / name, lambda _: made.append(name))
-        build.os.utime(tmp_path / name, (len(made) + uses.pop(0),) * 2)
+        os.utime(tmp_path / name, (len(made) + uses.pop(0),) * 2)
 
     uses = [10, 20, 30, 40, 50]
     for name in ["a", "b", "a", "c", "a"]:
