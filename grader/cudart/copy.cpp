@@ -2,6 +2,7 @@
 #include "cudart/capture.hpp"
 #include "cudart/errors.hpp"
 #include "cudart/handles.hpp"
+#include "cudart/in_stream.hpp"
 #include "cudart/pools.hpp"
 #include "cudart/refused.hpp"
 #include "cudart/registry.hpp"
@@ -10,15 +11,6 @@
 using namespace warpgrade::cudart;
 
 namespace {
-
-template <class Body>
-cudaError_t in_stream(cudaStream_t stream, Body&& body) {
-    return device_api([&](Connection&) -> cudaError_t {
-        std::uint32_t id = 0;
-        if (const cudaError_t status = resolve(stream, default_stream, id); status != cudaSuccess) return status;
-        return body(id);
-    });
-}
 
 // While a stream is captured, nothing may be allocated or freed in it: it would happen now, and not when the graph is
 // launched, whose kernels would find other memory or none.

@@ -5,19 +5,11 @@
 #include "cudart/capture.hpp"
 #include "cudart/errors.hpp"
 #include "cudart/handles.hpp"
+#include "cudart/in_stream.hpp"
 
 using namespace warpgrade::cudart;
 
 namespace {
-
-template <class Body>
-cudaError_t in_stream(cudaStream_t stream, Body&& body) {
-    return device_api([&](Connection&) -> cudaError_t {
-        std::uint32_t id = 0;
-        if (const cudaError_t status = resolve(stream, default_stream, id); status != cudaSuccess) return status;
-        return body(id);
-    });
-}
 
 // A fill repeats one byte. Elements whose bytes differ are written as a copy.
 cudaError_t run_fill(const cudaMemsetParams& what, cudaStream_t stream) {

@@ -2,6 +2,7 @@
 #include "cudart/array.hpp"
 #include "cudart/errors.hpp"
 #include "cudart/handles.hpp"
+#include "cudart/in_stream.hpp"
 #include "cudart/transfer.hpp"
 
 using namespace warpgrade::cudart;
@@ -14,15 +15,6 @@ struct Box {
     std::size_t pitch = 0, rows = 0;
     bool in_array = false;
 };
-
-template <class Body>
-cudaError_t in_stream(cudaStream_t stream, Body&& body) {
-    return device_api([&](Connection&) -> cudaError_t {
-        std::uint32_t id = 0;
-        if (const cudaError_t status = resolve(stream, default_stream, id); status != cudaSuccess) return status;
-        return body(id);
-    });
-}
 
 // `position` counts elements in an array and bytes elsewhere; rows and slices in both.
 cudaError_t locate(cudaArray_const_t array, const cudaPitchedPtr& pointer, const cudaPos& position,

@@ -2,29 +2,12 @@
 #include <algorithm>
 #include <bit>
 
+#include "vgpu/functors.hpp"
 #include "vgpu/opcodes.hpp"
 
 namespace warpgrade::vgpu {
 namespace {
 
-struct And {
-    template <class T>
-    static T apply(T a, T b) {
-        return a & b;
-    }
-};
-struct Or {
-    template <class T>
-    static T apply(T a, T b) {
-        return a | b;
-    }
-};
-struct Xor {
-    template <class T>
-    static T apply(T a, T b) {
-        return a ^ b;
-    }
-};
 struct Not {
     template <class T>
     static T apply(T a) {

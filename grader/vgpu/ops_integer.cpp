@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "vgpu/functors.hpp"
 #include "vgpu/opcodes.hpp"
 
 namespace warpgrade::vgpu {
@@ -93,18 +94,6 @@ struct Rem {
         if constexpr (std::is_signed_v<T>)
             if (b == -1) return 0;
         return static_cast<T>(a % b);
-    }
-};
-struct Min {
-    template <class T>
-    static T apply(T a, T b) {
-        return a < b ? a : b;
-    }
-};
-struct Max {
-    template <class T>
-    static T apply(T a, T b) {
-        return a > b ? a : b;
     }
 };
 struct Neg {

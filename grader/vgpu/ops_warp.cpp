@@ -1,6 +1,7 @@
 // Exchange between the lanes of a warp: shuffles, votes, matches, reductions. The scheduler calls a handler when all
 // lanes that the member mask names are there (see WarpRunner::collective); `participants` are those that take part, and
 // `mask` those whose results are wanted. A shuffle from a lane that takes no part gives what its register holds.
+#include "vgpu/functors.hpp"
 #include "vgpu/opcodes.hpp"
 
 namespace warpgrade::vgpu {
@@ -113,36 +114,6 @@ struct Add {
     template <class T>
     static T apply(T a, T b) {
         return static_cast<T>(static_cast<std::uint32_t>(a) + static_cast<std::uint32_t>(b));
-    }
-};
-struct Min {
-    template <class T>
-    static T apply(T a, T b) {
-        return a < b ? a : b;
-    }
-};
-struct Max {
-    template <class T>
-    static T apply(T a, T b) {
-        return a > b ? a : b;
-    }
-};
-struct And {
-    template <class T>
-    static T apply(T a, T b) {
-        return a & b;
-    }
-};
-struct Or {
-    template <class T>
-    static T apply(T a, T b) {
-        return a | b;
-    }
-};
-struct Xor {
-    template <class T>
-    static T apply(T a, T b) {
-        return a ^ b;
     }
 };
 
