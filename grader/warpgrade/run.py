@@ -36,6 +36,30 @@ _HINTS = (
     (re.compile(r"^_*cuda"), "Warpgrade's CUDA runtime does not have this function yet: see docs/supported.md"),
 )  # fmt: skip
 
+# What books and samples for an older CUDA use, and CUDA 13 took away: in the compiler's words, and what to write.
+_OLD_PROPERTIES = {
+    "clockRate": "ClockRate",
+    "memoryClockRate": "MemoryClockRate",
+    "deviceOverlap": "GpuOverlap",
+    "kernelExecTimeoutEnabled": "KernelExecTimeout",
+    "computeMode": "ComputeMode",
+    "singleToDoublePrecisionPerfRatio": "SingleToDoublePrecisionPerfRatio",
+    "cooperativeMultiDeviceLaunch": "CooperativeMultiDeviceLaunch",
+}
+_OLD_PROPERTY = re.compile(r'"cudaDeviceProp" has no member "(?P<name>\w+)"')
+_OLD = (
+    (re.compile(r'identifier "cudaThreadSynchronize" is undefined'),
+     "cudaThreadSynchronize is called cudaDeviceSynchronize now"),
+    (re.compile(r'identifier "cudaThreadExit" is undefined'), "cudaThreadExit is called cudaDeviceReset now"),
+    (re.compile(r'texture is not a template|identifier "cuda(Unb|B)indTexture\w*" is undefined'),
+     "CUDA 12 took texture references away: make a texture object with cudaCreateTextureObject"),
+    (re.compile(r'to "cudaMemLocation"'),
+     "cudaMemPrefetchAsync and cudaMemAdvise take a cudaMemLocation now: {cudaMemLocationTypeDevice, 0} or "
+     "{cudaMemLocationTypeHost, 0}"),
+    (re.compile(r'identifier "__(shfl\w*|any|all|ballot)" is undefined'),
+     "the functions of warps end in _sync now, and take the mask of the lanes that join first"),
+)  # fmt: skip
+
 
 @dataclass(frozen=True)
 class Options:
@@ -141,7 +165,9 @@ def _compile(layout: Layout, files: Sequence[Path], architecture: int, options: 
 def _refusal(files: Sequence[Path], words: str) -> BadInput:
     symbols = list(dict.fromkeys(match["symbol"] for match in _MISSING.finditer(words)))
     if not symbols:
-        return BadInput(f"{printable_name(files[0].name)} does not compile", detail=bounded(words))
+        return BadInput(
+            f"{printable_name(files[0].name)} does not compile", hint=_for_older_cuda(words), detail=bounded(words)
+        )
     hint = ""
     for pattern, text in _HINTS:
         if any(pattern.match(symbol) for symbol in symbols):
@@ -149,6 +175,18 @@ def _refusal(files: Sequence[Path], words: str) -> BadInput:
             break
     shown = ", ".join(symbols[:6]) + (f" and {len(symbols) - 6} more" if len(symbols) > 6 else "")
     return BadInput(f"the program does not link: {shown} is not defined", hint=hint)
+
+
+def _for_older_cuda(words: str) -> str:
+    """Return how CUDA 13 says what the program says as older versions did; nothing where that is not the trouble."""
+    told = [text for pattern, text in _OLD if pattern.search(words)]
+    gone = list(
+        dict.fromkeys(match["name"] for match in _OLD_PROPERTY.finditer(words) if match["name"] in _OLD_PROPERTIES)
+    )
+    if gone:
+        names, attributes = ", ".join(gone), ", ".join("cudaDevAttr" + _OLD_PROPERTIES[name] for name in gone)
+        told.append(f"CUDA 13 took {names} out of cudaDeviceProp: ask cudaDeviceGetAttribute for {attributes}")
+    return "; ".join(told)
 
 
 def _execute(layout: Layout, program: Path, arguments: Sequence[str], server: DeviceServer) -> int:

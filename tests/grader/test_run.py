@@ -134,6 +134,24 @@ def test_what_does_not_compile_is_told_by_nvcc(tmp_path: Path) -> None:
     assert "broken.cu(1): error: expected an expression" in done.stderr
 
 
+def test_what_newer_cuda_took_away_is_told_with_its_successor(tmp_path: Path) -> None:
+    source = tmp_path / "old.cu"
+    source.write_text(
+        "texture<float, 1, cudaReadModeElementType> numbers;\n"
+        "int main() {\n  cudaDeviceProp p;\n  cudaGetDeviceProperties(&p, 0);\n  cudaThreadSynchronize();\n"
+        "  cudaMemPrefetchAsync(nullptr, 0, 0, 0);\n  return p.clockRate + p.deviceOverlap;\n}\n"
+    )
+    with pytest.raises(BadInput, match=r"old\.cu does not compile") as refused:
+        run.run(LAYOUT, [source], [], run.Options())
+    hint = refused.value.hint
+    assert "cudaDeviceGetAttribute for cudaDevAttrClockRate, cudaDevAttrGpuOverlap" in hint
+    assert all(word in hint for word in ("cudaDeviceSynchronize", "cudaCreateTextureObject", "cudaMemLocationTypeHost"))
+    source.write_text("int main() { return nothing; }\n")
+    with pytest.raises(BadInput, match=r"old\.cu does not compile") as refused:
+        run.run(LAYOUT, [source], [], run.Options())
+    assert refused.value.hint == ""
+
+
 def test_what_does_not_link_is_named(tmp_path: Path) -> None:
     source = tmp_path / "driver.cu"
     source.write_text("#include <cuda.h>\nint main() { return cuInit(0); }\n")
