@@ -30,8 +30,9 @@ cudaError_t CUDARTAPI cudaDeviceCanAccessPeer(int* answer, int device, int peer)
     });
 }
 
-cudaError_t CUDARTAPI cudaDeviceEnablePeerAccess(int, unsigned int) {
-    return device_api([](Connection&) { return cudaErrorInvalidDevice; });
+cudaError_t CUDARTAPI cudaDeviceEnablePeerAccess(int peer, unsigned int flags) {
+    if (flags != 0) return remember(cudaErrorInvalidValue);
+    return with_devices({peer}, [] { return cudaErrorPeerAccessUnsupported; });
 }
 
 cudaError_t CUDARTAPI cudaDeviceDisablePeerAccess(int peer) {

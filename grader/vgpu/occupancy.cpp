@@ -61,6 +61,12 @@ BlockLimits block_limits(const device::DeviceProperties& device, const device::F
     return limits;
 }
 
+std::uint32_t max_block_threads(const device::DeviceProperties& device, const device::FunctionInfo& function) {
+    std::uint32_t threads = device.max_threads_per_block;
+    while (threads > 0 && block_limits(device, function, threads, 0).registers == 0) threads -= device.warp_size;
+    return threads;
+}
+
 device::Occupancy occupancy(const device::DeviceProperties& device, const device::FunctionInfo& function,
                             std::uint32_t block_threads, std::uint64_t dynamic_shared_bytes) {
     const BlockLimits limits = block_limits(device, function, block_threads, dynamic_shared_bytes);

@@ -19,6 +19,9 @@ struct BlockLimits {
 BlockLimits block_limits(const device::DeviceProperties& device, const device::FunctionInfo& function,
                          std::uint32_t block_threads, std::uint64_t dynamic_shared_bytes);
 
+// Of the largest block whose registers fit: 0 where not even one warp's do.
+std::uint32_t max_block_threads(const device::DeviceProperties& device, const device::FunctionInfo& function);
+
 // No block fits (0) when the block is too large in one of the resources; `limiter` then names that one.
 device::Occupancy occupancy(const device::DeviceProperties& device, const device::FunctionInfo& function,
                             std::uint32_t block_threads, std::uint64_t dynamic_shared_bytes);

@@ -96,6 +96,8 @@ class VirtualGpu final : public device::Device {
         LoadedKernel& kernel = loaded(module).kernel(name);
         for (const auto& [id, f] : functions_)
             if (f.kernel == &kernel) return id;
+        kernel.info.max_threads_per_block =
+            std::min(kernel.info.max_threads_per_block, max_block_threads(profile_.properties, kernel.info));
         functions_.emplace(next_function_, Function{module, &kernel});
         return next_function_++;
     }
@@ -198,10 +200,11 @@ void VirtualGpu::check_configuration(const device::FunctionInfo& info, const dev
         refuse(error::invalid_value,
                fmt::format("{} threads in a block ({}×{}×{}), the limit is {}", config.block.count(), config.block.x,
                            config.block.y, config.block.z, p.max_threads_per_block));
-    if (config.block.count() > info.max_threads_per_block)
-        refuse(error::launch_out_of_resources,
-               fmt::format("{} threads in a block, the kernel was compiled for at most {}", config.block.count(),
-                           info.max_threads_per_block));
+    const auto threads = static_cast<std::uint32_t>(config.block.count());
+    // A block whose registers do not fit has a code of its own, below.
+    if (threads > info.max_threads_per_block && block_limits(p, info, threads, 0).registers > 0)
+        refuse(error::invalid_value, fmt::format("{} threads in a block, the kernel was compiled for at most {}",
+                                                 config.block.count(), info.max_threads_per_block));
     const std::uint64_t shared = info.static_shared_bytes + config.dynamic_shared_bytes;
     if (config.dynamic_shared_bytes > p.shared_mem_per_block_optin || shared > p.shared_mem_per_block_optin)
         refuse(error::invalid_value,

@@ -136,7 +136,7 @@ TEST_CASE("the runtime keeps CUDA's promises (trap 2)") {
 }
 
 TEST_CASE("attributes agree with each other") {
-    const Result result = run_on_virtual_gpu(WG_RUNTIME_LEGACY, "attributes");
+    const Result result = run_on_virtual_gpu(WG_RUNTIME_LEGACY, GENERATE("attributes", "bounds"));
     CHECK(result.output == "ok\n");
     CHECK(result.status == 0);
 }

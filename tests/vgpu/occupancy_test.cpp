@@ -55,6 +55,14 @@ TEST_CASE("a block that never fits has occupancy 0 and the reason") {
     CHECK(occupancy(device, kernel(32, 0), 128, 227 * 1024).blocks_per_multiprocessor == 1);
 }
 
+TEST_CASE("the largest block that a kernel's registers allow is as an H100 says") {
+    const auto device = find_profile("h100").properties;
+    const std::pair<std::uint32_t, std::uint32_t> recorded[] = {{8, 1024},  {64, 1024}, {72, 896},  {96, 640},
+                                                                {128, 512}, {168, 384}, {200, 256}, {254, 256}};
+    for (const auto& [registers, threads] : recorded) CHECK(max_block_threads(device, kernel(registers, 0)) == threads);
+    CHECK(max_block_threads(device, kernel(~0u, 0)) == 0);
+}
+
 #ifdef WG_HAS_CUDA_OCCUPANCY
 TEST_CASE("occupancy agrees with cuda_occupancy.h") {
     for (const std::string& name : profile_names()) {

@@ -32,6 +32,8 @@ __global__ void reverse(int* x, int n) {
 
 __global__ void store_to(int* p) { *p = 1; }
 
+__global__ void __launch_bounds__(100) bounded(int* p) { *p = static_cast<int>(blockDim.x); }
+
 __global__ void say(int value) { printf("said %d\n", value); }
 
 void check_vecadd() {
@@ -67,6 +69,18 @@ void check_symbol() {
     EXPECT_ERROR(cudaErrorInvalidValue, cudaMemcpyToSymbol(factor, &two, 4, 4));
     EXPECT_ERROR(cudaErrorInvalidMemcpyDirection, cudaMemcpyToSymbol(factor, &two, 4, 0, cudaMemcpyDeviceToHost));
     EXPECT_ERROR(cudaErrorInvalidSymbol, cudaMemcpyToSymbol(back, &two, 4));
+}
+
+void check_bounds() {
+    int* x = upload(std::vector<int>{0});
+    cudaFuncAttributes attributes;
+    OK(cudaFuncGetAttributes(&attributes, bounded));
+    EXPECT(attributes.maxThreadsPerBlock == 100);
+    bounded<<<1, 100>>>(x);
+    OK(cudaGetLastError());
+    bounded<<<1, 101>>>(x);
+    EXPECT_ERROR(cudaErrorInvalidValue, cudaGetLastError());
+    EXPECT(download(x, 1)[0] == 100);
 }
 
 void check_reverse() {
@@ -292,6 +306,8 @@ void check_devices() {
     EXPECT(value == 0);
     EXPECT_ERROR(cudaErrorInvalidDevice, cudaDeviceCanAccessPeer(&value, 0, 1));
     EXPECT_ERROR(cudaErrorInvalidDevice, cudaDeviceEnablePeerAccess(1, 0));
+    EXPECT_ERROR(cudaErrorPeerAccessUnsupported, cudaDeviceEnablePeerAccess(0, 0));
+    EXPECT_ERROR(cudaErrorInvalidValue, cudaDeviceEnablePeerAccess(0, 1));
     OK(cudaDeviceGetPCIBusId(bus, sizeof bus, 0));
     OK(cudaDeviceGetByPCIBusId(&value, bus));
     EXPECT(value == 0);
@@ -395,7 +411,7 @@ int main(int argc, char** argv) {
         {"vecadd", check_vecadd},   {"symbol", check_symbol},   {"reverse", check_reverse}, {"copies", check_copies},
         {"errors", check_errors},   {"fault", check_fault},     {"streams", check_streams}, {"queries", check_queries},
         {"printf", check_printf},   {"threads", check_threads}, {"reset", check_reset},     {"nothing", check_nothing},
-        {"handles", check_handles}, {"launches", check_launches},
+        {"handles", check_handles}, {"launches", check_launches}, {"bounds", check_bounds},
         {"devices", check_devices}, {"attributes", check_attributes},
     };
     return run_check(argc, argv, checks);
