@@ -55,6 +55,7 @@ cudaError_t CUDARTAPI cudaFuncGetAttributes(cudaFuncAttributes* attributes, cons
         const std::uint64_t usual = connection.properties().shared_mem_per_block;
         *attributes = {};
         attributes->sharedSizeBytes = info.static_shared_bytes;
+        attributes->constSizeBytes = info.constant_bytes;
         attributes->localSizeBytes = info.local_bytes_per_thread;
         attributes->maxThreadsPerBlock = static_cast<int>(info.max_threads_per_block);
         attributes->numRegs = static_cast<int>(info.registers_per_thread);

@@ -98,7 +98,8 @@ struct FunctionInfo {
     std::uint32_t registers_per_thread = 0;  // of the cubin where there is one, else estimated
     std::uint32_t static_shared_bytes = 0;
     std::uint32_t local_bytes_per_thread = 0;
-    std::uint32_t max_threads_per_block = 0;
+    std::uint32_t constant_bytes = 0;         // of all the module's __constant__ variables
+    std::uint32_t max_threads_per_block = 0;  // by __launch_bounds__ and registers
     int ptx_version = 0, binary_version = 0;  // e.g. 90
 };
 

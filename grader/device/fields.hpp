@@ -70,7 +70,7 @@ inline DeviceProperties get_properties(Reader& reader) {
 // A kernel without its name, which the asking side knows.
 inline void put(Writer& writer, const FunctionInfo& info) {
     writer.put(info.param_bytes).put(info.registers_per_thread).put(info.static_shared_bytes);
-    writer.put(info.local_bytes_per_thread).put(info.max_threads_per_block);
+    writer.put(info.local_bytes_per_thread).put(info.constant_bytes).put(info.max_threads_per_block);
     writer.put(info.ptx_version).put(info.binary_version);
     writer.put(static_cast<std::uint32_t>(info.params.size()));
     for (const ParamInfo& param : info.params) writer.put(param.offset).put(param.bytes);
@@ -81,6 +81,7 @@ inline FunctionInfo get_function_info(Reader& reader) {
     info.registers_per_thread = reader.get<std::uint32_t>();
     info.static_shared_bytes = reader.get<std::uint32_t>();
     info.local_bytes_per_thread = reader.get<std::uint32_t>();
+    info.constant_bytes = reader.get<std::uint32_t>();
     info.max_threads_per_block = reader.get<std::uint32_t>();
     info.ptx_version = reader.get<int>();
     info.binary_version = reader.get<int>();

@@ -159,9 +159,16 @@ LoadedKernel& LoadedModule::kernel(std::string_view name) {
             info.registers_per_thread = r.registers_per_thread;
             info.local_bytes_per_thread = r.local_bytes_per_thread;
         }
+    std::uint64_t constants = 0;
     const std::uint64_t maximum =
         std::uint64_t{f->max_ntid[0]} * std::max(f->max_ntid[1], 1u) * std::max(f->max_ntid[2], 1u);
     info.max_threads_per_block = maximum ? static_cast<std::uint32_t>(std::min<std::uint64_t>(maximum, 1024)) : 1024;
+    for (const ptx::Variable& v : ptx_.variables)
+        if (v.space == Space::Const) {
+            const std::uint64_t align = std::max<std::uint64_t>(v.align, 1);
+            constants = (constants + align - 1) / align * align + v.bytes;
+        }
+    info.constant_bytes = static_cast<std::uint32_t>(constants);
     info.ptx_version = info.binary_version = ptx_.target;
     kernels_.push_back(std::move(k));
     return *kernels_.back();

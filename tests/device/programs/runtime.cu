@@ -75,7 +75,7 @@ void check_bounds() {
     int* x = upload(std::vector<int>{0});
     cudaFuncAttributes attributes;
     OK(cudaFuncGetAttributes(&attributes, bounded));
-    EXPECT(attributes.maxThreadsPerBlock == 100);
+    EXPECT(attributes.maxThreadsPerBlock == 100 && attributes.constSizeBytes == sizeof factor);
     bounded<<<1, 100>>>(x);
     OK(cudaGetLastError());
     bounded<<<1, 101>>>(x);
