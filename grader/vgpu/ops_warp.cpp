@@ -1,6 +1,6 @@
 // Exchange between the lanes of a warp: shuffles, votes, matches, reductions. The scheduler calls a handler when all
 // lanes that the member mask names are there (see WarpRunner::collective); `participants` are those that take part, and
-// `mask` those whose results are wanted. A shuffle from a lane that takes no part gives what its register holds.
+// `mask` those whose results are wanted.
 #include "vgpu/functors.hpp"
 #include "vgpu/opcodes.hpp"
 
@@ -9,11 +9,13 @@ namespace {
 
 enum Shuffle : std::uint16_t { Up = 0, Down = 1, Butterfly = 2, Index = 3 };
 
-// shfl.sync d|p, a, b, c: c holds a clamp value and a segment mask (bits 8–12).
+// shfl.sync d|p, a, b, c: c holds a clamp value and a segment mask (bits 8–12). PTX leaves open what a lane gives that
+// is elsewhere or has exited; an H100 gives 0, and public code counts on it (reduce7 of NVIDIA).
 template <Shuffle Kind>
 void run_shfl(Warp& w, const Insn& in, std::uint32_t mask) {
     alignas(64) std::uint32_t source[warp_size], from[warp_size];
     std::memcpy(source, operand<std::uint32_t>(w, in.a), sizeof source);
+    if (const std::uint32_t absent = ~w.present) for_active(absent, [&](unsigned lane) { source[lane] = 0; });
     const auto *b = operand<std::uint32_t>(w, in.b), *c = operand<std::uint32_t>(w, in.c);
     const std::uint32_t in_range = ballot([&](unsigned lane) {
         const std::uint32_t bval = b[lane] & 31, cval = c[lane] & 31, segment = (c[lane] >> 8) & 31;

@@ -69,6 +69,7 @@ struct Warp {
     std::uint64_t slice_end = 0;        // of `clock`: then others have a turn, even if this warp does not synchronise
     std::uint32_t frame = 0;            // index of the running frame
     std::uint32_t participants = 0;     // of the running collective: lanes that execute it together
+    std::uint32_t present = 0;          // of the running collective: lanes that are at it, whatever their masks
     std::vector<Split> splits;
     std::vector<Frame> frames;
     std::vector<AlignedBytes> frame_storage;  // of calls, by frame index

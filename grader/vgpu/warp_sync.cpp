@@ -84,7 +84,7 @@ bool WarpRunner::collective(const Insn& in, std::size_t self, std::uint32_t resu
     const std::uint32_t members = masks[std::countr_zero(mask)];
     const std::uint32_t alike = ballot([=](unsigned l) { return masks[l] == members; }) & mask;
     if (alike == mask && (members & w.live & ~mask) == 0) [[likely]] {
-        w.participants = mask;
+        w.participants = w.present = mask;
         in.masked(w, in, mask);
         return true;
     }
@@ -99,6 +99,7 @@ bool WarpRunner::collective(const Insn& in, std::size_t self, std::uint32_t resu
         all_here &= (wanted & w.live & ~groups[count].lanes) == 0;
     }
     if (all_here) {  // tiles of one warp, side by side
+        w.present = mask;
         for (unsigned i = 0; i < count; ++i) {
             w.participants = groups[i].lanes;
             in.masked(w, in, groups[i].lanes);
@@ -145,7 +146,7 @@ void WarpRunner::perform_if_complete(std::uint32_t members, std::uint32_t kind) 
         for_active(s.mask, [&](unsigned l) { std::memcpy(scratch + l * bytes, source + l * bytes, bytes); });
     }
     w.base[3] = scratch;
-    w.participants = arrived;
+    w.participants = w.present = arrived;
     for (Split& s : w.splits) {
         if (!waits_for_it(s)) continue;
         enter_frame(s.frame);

@@ -56,6 +56,15 @@ KERNEL lane_leaves_while_others_wait(int* out, volatile int* flag) {
 KERNEL not_in_its_mask(int* out) {
     out[threadIdx.x] = __reduce_add_sync(0x0000ffffu, threadIdx.x);
 }
+KERNEL sum_with_a_partial_mask(float* out) {  // as the last step of many block sums: offsets reach beyond the mask
+    float v = threadIdx.x + 1;
+    if (threadIdx.x < 8) {
+        for (int d = 16; d; d /= 2) v += __shfl_down_sync(0xffu, v, d);
+        out[threadIdx.x] = v;
+    }
+    __syncwarp();
+    if (threadIdx.x >= 8) out[threadIdx.x] = v;
+}
 KERNEL never_met(int* out) {
     if (threadIdx.x < 16) out[threadIdx.x] = __shfl_down_sync(0xffffffffu, out[threadIdx.x], 8);
     __syncthreads();

@@ -77,6 +77,16 @@ TEST_CASE("a lane outside its own mask gets what the members get") {
     CHECK(run("not_in_its_mask", "sm_80") == std::vector<int>(32, 120));
 }
 
+TEST_CASE("a shuffle from a lane that is elsewhere gives 0") {
+    for (const char* a : architectures) {
+        Machine m = collectives(a);
+        const auto out = m.upload(std::vector<float>(32));
+        m.launch("sum_with_a_partial_mask", {1}, {32}, out);
+        CHECK(m.download(out)[0] == 36);
+        CHECK(m.download(out)[8] == 9);
+    }
+}
+
 TEST_CASE("a mask that cannot be met is a deadlock that names mask, lanes and places") {
     Machine m = collectives("sm_80");
     const auto out = m.upload(std::vector<int>(64));
