@@ -44,9 +44,8 @@ double register_occupancy(const int* device, int block_threads, int registers);
 //              REGISTERS_PER_SM / SUB_PARTITIONS of them and holds whole warps; all of these warps together make up
 //              whole blocks. A block has too many registers if its warps, rounded up to a multiple of SUB_PARTITIONS,
 //              need more than REGISTERS_PER_BLOCK.
-//   shared     A block gets shared_bytes + RESERVED_SHARED_BYTES, rounded up to a multiple of SHARED_UNIT_BYTES. If
-//   that
-//              is nothing, shared memory sets no limit.
+//   shared     A block gets shared_bytes + RESERVED_SHARED_BYTES, rounded up to a multiple of SHARED_UNIT_BYTES.
+//              Where that is 0, shared memory sets no limit.
 int resident_blocks(const int* device, int block_threads, int registers, int shared_bytes);
 
 // 4. Writes the DEVICE_LIMITS numbers of the current device to `device`. Three of them CUDA does not tell:
