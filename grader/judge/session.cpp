@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "judge/arena.hpp"
 #include "judge/errors.hpp"
 #include "judge/explain.hpp"
@@ -54,7 +56,7 @@ CallResult Session::call(const CallSpec& spec, Clock::time_point deadline, std::
     CallResult result;
     result.profile.host_cpu_ns = worker_.cpu_ns() - cpu_before;
 
-    const auto report = take(std::max(deadline, Clock::now() + device_grace));
+    auto report = take(std::max(deadline, Clock::now() + device_grace));
     refuse_unsupported(report);
     if (!report.fault.empty()) throw SubmissionFailure("on the device: " + report.fault);
     if (reply.status != wire::Status::returned) fail(explain(reply, spec), false);
@@ -66,12 +68,12 @@ CallResult Session::call(const CallSpec& spec, Clock::time_point deadline, std::
         notes.push_back(fmt::format("argument {} was never written", index + 1));
     result.result = reply.result;
     result.outputs = std::move(snapshot.outputs);
-    result.profile.launches = report.launches;
-    result.profile.transfers = report.transfers;
-    result.profile.allocations = report.allocations;
-    result.profile.waits_ns = report.waits_ns;
+    result.profile.launches = std::move(report.launches);
+    result.profile.transfers = std::move(report.transfers);
+    result.profile.allocations = std::move(report.allocations);
+    result.profile.waits_ns = std::move(report.waits_ns);
     result.profile.time_ns = report.clock_ns;
-    result.profile.device_output = report.output;
+    result.profile.device_output = std::move(report.output);
     return result;
 }
 

@@ -81,6 +81,10 @@ def _call(layout: Layout, command: list[str]) -> bool:
         return False
 
 
+def _cores() -> int:
+    return len(os.sched_getaffinity(0))
+
+
 def _python_tool(name: str) -> list[str]:
     return [sys.executable, "-m", name]
 
@@ -150,7 +154,7 @@ def _clang_tidy(layout: Layout) -> bool:
         stamp.touch()
         return True
 
-    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+    with ThreadPoolExecutor(_cores()) as pool:
         good = sum(pool.map(check, sources))
     click.echo(f"clang-tidy: {good} of {len(sources)} files clean")
     return good == len(sources)
@@ -166,7 +170,7 @@ def _digest_of_what_all_depend_on(layout: Layout) -> bytes:
 
 
 def _ctest(layout: Layout) -> bool:
-    jobs = str(len(os.sched_getaffinity(0)))
+    jobs = str(_cores())
     return _call(layout, ["ctest", "--preset", "dev", "--no-tests=error", "-j", jobs])
 
 
@@ -202,7 +206,7 @@ def _fuzz(layout: Layout) -> bool:
 
 def _pytest(layout: Layout) -> bool:
     """Several tests at a time: nvcc, which takes most of theirs, uses one core."""
-    jobs = str(len(os.sched_getaffinity(0)))
+    jobs = str(_cores())
     return _call(layout, [*_python_tool("pytest"), "-n", jobs, "--dist", "worksteal"])
 
 
