@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "device/descriptor.hpp"
+#include "device/diagnostic.hpp"
 #include "device/image.hpp"
 
 namespace warpgrade::device {
@@ -211,6 +212,8 @@ class Device {
 
     // Records of launches since the last call, in launch order.
     virtual std::vector<LaunchRecord> take_records() = 0;
+    // What the checks found since the last call.
+    virtual std::vector<Diagnostic> take_diagnostics() { return {}; }
     // What device-side printf wrote since the last call.
     virtual std::string take_output() = 0;
 };

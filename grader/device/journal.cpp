@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "device/protocol.hpp"
@@ -34,8 +35,22 @@ void Journal::add_allocation(std::string_view call, std::uint64_t bytes) {
 void Journal::add_error(std::string_view operation, int code, std::string_view message) {
     message = message.substr(0, wire::max_message_bytes);
     if (code != 0) last_error_ = {{"code", code}, {"message", message}};
-    if (diagnostics_.size() < max_diagnostics)
-        diagnostics_.push_back({{"operation", operation}, {"code", code}, {"message", message}});
+    if (call_errors_.size() < max_call_errors)
+        call_errors_.push_back({{"operation", operation}, {"code", code}, {"message", message}});
+}
+
+void Journal::add(Diagnostic diagnostic) {
+    const auto same = std::ranges::find_if(diagnostics_, [&](const Diagnostic& known) {
+        return known.rule == diagnostic.rule && known.place == diagnostic.place && known.kernel == diagnostic.kernel &&
+               std::ranges::equal(known.related, diagnostic.related, {}, &RelatedPlace::place, &RelatedPlace::place) &&
+               known.place != SourcePlace{};
+    });
+    if (same != diagnostics_.end()) {
+        same->count += diagnostic.count;
+        same->weight += diagnostic.weight;
+    } else if (diagnostics_.size() < max_diagnostics) {
+        diagnostics_.push_back(std::move(diagnostic));
+    }
 }
 
 void Journal::add_internal_error(std::string_view message) {
@@ -60,7 +75,8 @@ nlohmann::json Journal::take(double clock_ns, bool lines) {
                             {"allocations", to_json(std::exchange(allocations_, {}))},
                             {"clock_ns", clock_ns},
                             {"output", std::exchange(output_, {})},
-                            {"diagnostics", std::exchange(diagnostics_, nlohmann::json::array())},
+                            {"call_errors", std::exchange(call_errors_, nlohmann::json::array())},
+                            {"diagnostics", to_json(std::exchange(diagnostics_, {}))},
                             {"last_error", std::exchange(last_error_, nullptr)},
                             {"internal_error", internal_error_}};
     launches_.clear();

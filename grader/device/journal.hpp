@@ -19,13 +19,15 @@ class Journal {
     // Source lines over all launches; beyond it records come without lines, and a diagnostic says so.
     static constexpr std::size_t max_lines = 262144;
     static constexpr std::size_t max_output_bytes = 1 << 20;  // as the buffer of CUDA's printf
-    static constexpr std::size_t max_diagnostics = 64;
+    static constexpr std::size_t max_call_errors = 64, max_diagnostics = 512;
     static constexpr std::size_t max_allocations = 16384;  // listed between two takes
 
     [[nodiscard]] bool full() const { return launches_.size() >= max_launches; }
     void add_launch(LaunchRecord record);
     void add_allocation(std::string_view call, std::uint64_t bytes);
     void add_error(std::string_view operation, int code, std::string_view message);
+    // What a check found. The same at the same places again is counted, not listed.
+    void add(Diagnostic diagnostic);
     // The server's own trouble, never the submission's failure.
     void add_internal_error(std::string_view message);
     // Text of device-side printf: once for the judge, once for the worker's standard output.
@@ -41,7 +43,8 @@ class Journal {
     std::vector<LaunchRecord> launches_;
     std::size_t lines_ = 0;
     std::vector<AllocationRecord> allocations_;
-    nlohmann::json diagnostics_ = nlohmann::json::array();
+    nlohmann::json call_errors_ = nlohmann::json::array();
+    std::vector<Diagnostic> diagnostics_;
     nlohmann::json last_error_, internal_error_;
     std::string output_, worker_output_;
 };

@@ -64,6 +64,9 @@ void read(const json& value, const char* name, Dim3& field) {
     read(value[0], name, field.x), read(value[1], name, field.y), read(value[2], name, field.z);
 }
 
+void read(const json& value, const char* name, SourcePlace& field);
+void read(const json& value, const char* name, std::optional<ThreadPlace>& field);
+
 template <class T>
 void read_member(const json& object, const char* name, T& field) {
     read(member(object, name), name, field);
@@ -244,6 +247,95 @@ std::vector<AllocationRecord> allocations_from_json(const json& value) {
         read_member(item, "bytes", allocation.bytes);
         return allocation;
     });
+}
+
+namespace {
+
+constexpr const char* severities[] = {"error", "warning", "advice"};
+constexpr std::size_t max_related = 16;
+
+json place_json(const SourcePlace& place) { return {{"file", place.file}, {"line", place.line}, {"code", place.code}}; }
+void read(const json& value, const char*, SourcePlace& place) {
+    read_member(value, "file", place.file);
+    read_member(value, "line", place.line);
+    read_member(value, "code", place.code);
+}
+
+json thread_json(const std::optional<ThreadPlace>& place) {
+    if (!place) return nullptr;
+    return {{"thread", place->thread}, {"block", place->block}};
+}
+void read(const json& value, const char*, std::optional<ThreadPlace>& place) {
+    if (value.is_null()) return;
+    Dim3 thread, block;
+    read_member(value, "thread", thread);
+    read_member(value, "block", block);
+    place = ThreadPlace{{thread.x, thread.y, thread.z}, {block.x, block.y, block.z}};
+}
+
+json to_json(const Diagnostic& d) {
+    json related = json::array();
+    for (const RelatedPlace& r : d.related)
+        related.push_back({{"role", r.role}, {"place", place_json(r.place)}, {"thread", thread_json(r.thread)}});
+    json memory = nullptr;
+    if (d.memory)
+        memory = {{"name", d.memory->name},
+                  {"variable", d.memory->variable},
+                  {"bytes", d.memory->bytes},
+                  {"allocated", place_json(d.memory->allocated)}};
+    return {{"rule", d.rule->id},
+            {"severity", severities[static_cast<std::size_t>(d.rule->severity)]},
+            {"title", d.rule->title},
+            {"help", d.rule->help},
+            {"message", d.message},
+            {"kernel", d.kernel},
+            {"place", place_json(d.place)},
+            {"thread", thread_json(d.thread)},
+            {"related", std::move(related)},
+            {"memory", std::move(memory)},
+            {"count", d.count},
+            {"weight", number(d.weight)}};
+}
+
+Diagnostic diagnostic_from_json(const json& value) {
+    Diagnostic d;
+    std::string id;
+    read_member(value, "rule", id);
+    d.rule = find_rule(id);
+    if (!d.rule) wrong("rule", "one of rules.def");
+    read_member(value, "message", d.message);
+    read_member(value, "kernel", d.kernel);
+    read_member(value, "place", d.place);
+    read_member(value, "thread", d.thread);
+    d.related = list_from_json(member(value, "related"), "related", max_related, [](const json& item) {
+        RelatedPlace r;
+        read_member(item, "role", r.role);
+        read_member(item, "place", r.place);
+        read_member(item, "thread", r.thread);
+        return r;
+    });
+    if (const json& memory = member(value, "memory"); !memory.is_null()) {
+        d.memory.emplace();
+        read_member(memory, "name", d.memory->name);
+        read_member(memory, "variable", d.memory->variable);
+        read_member(memory, "bytes", d.memory->bytes);
+        read_member(memory, "allocated", d.memory->allocated);
+    }
+    read_member(value, "count", d.count);
+    read_member(value, "weight", d.weight);
+    return d;
+}
+
+}  // namespace
+
+json to_json(const std::vector<Diagnostic>& diagnostics) {
+    json result = json::array();
+    for (const Diagnostic& d : diagnostics) result.push_back(to_json(d));
+    return result;
+}
+
+std::vector<Diagnostic> diagnostics_from_json(const json& value) {
+    return list_from_json(value, "diagnostics", Journal::max_diagnostics, diagnostic_from_json);
 }
 
 std::vector<double> waits_from_json(const json& value) {

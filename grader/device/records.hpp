@@ -19,12 +19,14 @@ nlohmann::json to_json(const LaunchRecord& record);  // its lines hold counters 
 nlohmann::json to_json(const DeviceProperties& properties);
 nlohmann::json to_json(const std::vector<Timeline::Transfer>& transfers);
 nlohmann::json to_json(const std::vector<AllocationRecord>& allocations);
+nlohmann::json to_json(const std::vector<Diagnostic>& diagnostics);  // title and help of the rule included
 
 // Missing counters are zero; an unknown one is an error.
 Counters counters_from_json(const nlohmann::json& json);
 LaunchRecord launch_record_from_json(const nlohmann::json& json);
 std::vector<Timeline::Transfer> transfers_from_json(const nlohmann::json& json);
 std::vector<AllocationRecord> allocations_from_json(const nlohmann::json& json);
+std::vector<Diagnostic> diagnostics_from_json(const nlohmann::json& json);
 std::vector<double> waits_from_json(const nlohmann::json& json);
 DeviceProperties properties_from_json(const nlohmann::json& json);
 

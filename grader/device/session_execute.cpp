@@ -140,6 +140,7 @@ void Session::collect(const LaunchConfig& config, const FunctionInfo& info) {
         record.config = config;
         records.push_back(std::move(record));
     }
+    for (Diagnostic& found : device_.take_diagnostics()) journal_.add(std::move(found));
     if (records.size() != 1) throw std::logic_error("a launch without exactly one record");
     LaunchRecord& record = records.front();
     if (stalled()) record.error_code = fault_.code, record.error = fault_.message;

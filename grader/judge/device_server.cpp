@@ -39,13 +39,14 @@ void read_report(const json& reply, DeviceReport& report) {
     report.waits_ns = device::waits_from_json(reply.at("waits"));
     report.clock_ns = reply.at("clock_ns").get<double>();
     report.output = reply.at("output").get<std::string>();
-    for (const auto& diagnostic : reply.at("diagnostics")) {
-        const auto message = diagnostic.at("message").get<std::string>();
-        const int code = diagnostic.at("code").get<int>();
+    for (const auto& error : reply.at("call_errors")) {
+        const auto message = error.at("message").get<std::string>();
+        const int code = error.at("code").get<int>();
         if (report.fault.empty() && ends_the_context(code)) report.fault = message;
         if (report.unsupported.empty() && code == device::error::not_supported) report.unsupported = message;
-        report.diagnostics.push_back(diagnostic.at("operation").get<std::string>() + ": " + message);
+        report.call_errors.push_back(error.at("operation").get<std::string>() + ": " + message);
     }
+    report.diagnostics = device::diagnostics_from_json(reply.at("diagnostics"));
 }
 
 // The server reads what a student compiled, and is kept as apart from the machine as the student's program. A real

@@ -21,9 +21,10 @@ struct DeviceReport {
     std::vector<double> waits_ns;
     double clock_ns = 0;
     std::string output;                    // of device-side printf
-    std::vector<std::string> diagnostics;  // in the words of the device
-    std::string fault;                     // what ended the context (a kernel's illegal access, …); empty: nothing
-    std::string unsupported;               // what the program asked for and the device cannot do; empty: nothing
+    std::vector<std::string> call_errors;  // in the words of the device
+    std::vector<device::Diagnostic> diagnostics;
+    std::string fault;        // what ended the context (a kernel's illegal access, …); empty: nothing
+    std::string unsupported;  // what the program asked for and the device cannot do; empty: nothing
 };
 
 // The server still lives but has not answered in time, as while a kernel runs.

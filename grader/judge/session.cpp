@@ -20,10 +20,10 @@ std::string out_of_time(const Options& options) {
 
 void add_notes(const DeviceReport& report, std::vector<std::string>& notes) {
     constexpr std::size_t most = 3;
-    for (std::size_t i = 0; i < report.diagnostics.size() && i < most; ++i)
-        notes.push_back(tame(report.diagnostics[i], 600));
-    if (report.diagnostics.size() > most)
-        notes.push_back(fmt::format("and {} more CUDA errors", report.diagnostics.size() - most));
+    for (std::size_t i = 0; i < report.call_errors.size() && i < most; ++i)
+        notes.push_back(tame(report.call_errors[i], 600));
+    if (report.call_errors.size() > most)
+        notes.push_back(fmt::format("and {} more CUDA errors", report.call_errors.size() - most));
 }
 
 // What the device cannot do is no mistake of the student's: the test is an error, not a fail.

@@ -9,7 +9,7 @@ import msgspec
 Counters = dict[str, int]
 Shape = tuple[int, int, int]
 
-_KEPT_DIAGNOSTICS = 20
+_KEPT_CALL_ERRORS = 20
 _KEPT_EVENTS = 100_000
 
 
@@ -70,7 +70,7 @@ class Profile(msgspec.Struct):
     clock_ns: float = 0  # from the first call to the end of all work
     kernels: list[Kernel] = []  # longest total time first
     transfers: dict[str, Transfers] = {}
-    diagnostics: list[str] = []
+    call_errors: list[str] = []
     timeline: list[Event] = []
     timeline_complete: bool = True
 
@@ -84,7 +84,7 @@ class Collector:
         self._transfers: dict[str, Transfers] = {}
         self._events: list[Event] = []
         self._complete = True
-        self._diagnostics: list[str] = []
+        self._call_errors: list[str] = []
         self._clock_ns = 0.0
 
     def add(self, report: dict[str, Any]) -> None:
@@ -100,9 +100,9 @@ class Collector:
                 name=transfer["kind"], kind=transfer["kind"], stream=transfer["stream"],
                 start_ns=transfer["start_ns"], duration_ns=transfer["duration_ns"],
             ))  # fmt: skip
-        for diagnostic in report["diagnostics"]:
-            if len(self._diagnostics) < _KEPT_DIAGNOSTICS:
-                self._diagnostics.append(f"{diagnostic['operation']}: {diagnostic['message']}")
+        for error in report["call_errors"]:
+            if len(self._call_errors) < _KEPT_CALL_ERRORS:
+                self._call_errors.append(f"{error['operation']}: {error['message']}")
         self._clock_ns += report["clock_ns"]
 
     def finish(self, device: dict[str, Any], exit_status: int) -> Profile:
@@ -121,7 +121,7 @@ class Collector:
             clock_ns=self._clock_ns,
             kernels=sorted(self._kernels.values(), key=lambda kernel: (-kernel.total_ns, kernel.symbol)),
             transfers=self._transfers,
-            diagnostics=self._diagnostics,
+            call_errors=self._call_errors,
             timeline=sorted(self._events, key=lambda event: event.start_ns),
             timeline_complete=self._complete,
         )

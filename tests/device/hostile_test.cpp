@@ -23,8 +23,8 @@ class HostileFixture : public ServerFixture {
     void check_closed_with_reason() {
         CHECK(is_closed());
         const auto taken = judge.take();
-        REQUIRE(taken.at("diagnostics").size() >= 1);
-        CHECK(taken.at("diagnostics").back().at("operation") == "protocol");
+        REQUIRE(taken.at("call_errors").size() >= 1);
+        CHECK(taken.at("call_errors").back().at("operation") == "protocol");
     }
 };
 

@@ -1,5 +1,6 @@
 #include "device/records.hpp"
 
+#include "device/journal.hpp"
 #include "judge/catch.hpp"
 
 using namespace warpgrade::device;
@@ -97,6 +98,59 @@ TEST_CASE("transfers, allocations and waits survive JSON, and are refused when t
     CHECK_THROWS_AS(transfers_from_json({{"kind", "fill"}}), RecordError);
     CHECK_THROWS_AS(allocations_from_json(nlohmann::json::array({{{"call", 7}, {"bytes", 1}}})), RecordError);
     CHECK_THROWS_AS(waits_from_json(nlohmann::json::array({"soon"})), RecordError);
+}
+
+TEST_CASE("diagnostics survive JSON, and are refused when they are none") {
+    Diagnostic d;
+    d.rule = &rules::race_shared;
+    d.message = "reads what another thread writes";
+    d.kernel = "reverse";
+    d.place = {"reverse.cu", 12, 0};
+    d.thread = ThreadPlace{{3, 0, 0}, {7, 1, 0}};
+    d.related = {{"written by", {"reverse.cu", 11, 0}, ThreadPlace{{60, 0, 0}, {7, 1, 0}}},
+                 {"launched", {"", 0, 0x1234}, std::nullopt}};
+    d.memory = MemoryPlace{"tile", true, 256, {}};
+    d.count = 64;
+    const auto json = to_json(std::vector{d});
+    CHECK(json[0].at("title") == "race in shared memory");
+    CHECK(json[0].at("severity") == "error");
+    const auto back = diagnostics_from_json(json);
+    REQUIRE(back.size() == 1);
+    CHECK(back[0].rule == d.rule);
+    CHECK(back[0].related[1].place.code == 0x1234);
+    CHECK(back[0].thread == d.thread);
+    CHECK(to_json(back) == json);
+    const auto broken = [&](auto&& change) {
+        auto changed = json;
+        change(changed[0]);
+        CHECK_THROWS_AS(diagnostics_from_json(changed), RecordError);
+    };
+    broken([](auto& j) { j["rule"] = "made/up"; });
+    broken([](auto& j) { j.erase("message"); });
+    broken([](auto& j) { j["place"]["line"] = -1; });
+    broken([](auto& j) { j["thread"]["block"] = {1, 2}; });
+    broken([](auto& j) { j["related"] = 5; });
+    broken([](auto& j) { j["memory"]["bytes"] = "many"; });
+    broken([](auto& j) { j["count"] = 0.5; });
+}
+
+TEST_CASE("a journal counts the same mistake at the same place") {
+    Journal journal;
+    Diagnostic d;
+    d.rule = &rules::race_shared;
+    d.place = {"reverse.cu", 12, 0};
+    journal.add(d);
+    journal.add(d);
+    d.place.line = 13;
+    journal.add(d);
+    d.rule = &rules::leak;
+    d.place = {};  // places unknown: perhaps two
+    journal.add(d);
+    journal.add(d);
+    const auto taken = journal.take(0).at("diagnostics");
+    REQUIRE(taken.size() == 4);
+    CHECK(taken[0].at("count") == 2);
+    CHECK(journal.take(0).at("diagnostics").empty());
 }
 
 TEST_CASE("device properties survive JSON") {

@@ -73,7 +73,7 @@ TEST_CASE_METHOD(ServerFixture, "ranges outside an allocation are refused and ex
     CHECK(call(Op::free_memory, Writer().put(address)).status == error::invalid_value);
     CHECK(call(Op::read, transfer(Region::range(address, 4))).status == error::invalid_value);
     const auto taken = judge.take();
-    CHECK(taken.at("diagnostics").size() == 6);
+    CHECK(taken.at("call_errors").size() == 6);
     CHECK(taken.at("last_error").at("code") == error::invalid_value);
 }
 
@@ -143,7 +143,7 @@ TEST_CASE_METHOD(ServerFixture, "a fault is reported by the next call that waits
     REQUIRE(taken.at("launches").size() == 1);
     CHECK(taken.at("launches")[0].at("error").at("code") == error::illegal_address);
     CHECK(taken.at("last_error").at("code") == error::illegal_address);
-    CHECK(taken.at("diagnostics").size() == 1);
+    CHECK(taken.at("call_errors").size() == 1);
     CHECK(taken.at("internal_error").is_null());
 }
 
@@ -179,7 +179,7 @@ TEST_CASE_METHOD(ServerFixture, "events measure kernels in modelled time") {
     CHECK(call(Op::synchronize_event, Writer().put(end)).status == 0);
     CHECK(call(Op::query_event, Writer().put(end)).status == 0);
     CHECK(elapsed().first<double>() == Approx(1'000'000).epsilon(0.01));
-    CHECK(judge.take().at("diagnostics").size() == 1);  // not being ready is no error
+    CHECK(judge.take().at("call_errors").size() == 1);  // not being ready is no error
 }
 
 TEST_CASE_METHOD(ServerFixture, "reset gives everything back") {

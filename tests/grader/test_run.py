@@ -185,6 +185,7 @@ def test_kernels_are_summed_by_name_and_shapes_kept_where_they_agree() -> None:
     }  # fmt: skip
     report = {
         "launches": [launch, {**launch, "grid": [4, 1, 1], "duration_ns": 15.0}],
+        "call_errors": [],
         "diagnostics": [],
         "clock_ns": 9,
     }

@@ -34,16 +34,17 @@ json answer(const std::string& what, const std::string& operation) {
                {"clock_ns", 1000.0},
                {"output", "from a kernel"},
                {"last_error", nullptr},
+               {"call_errors", json::array()},
                {"diagnostics", json::array()},
                {"internal_error", nullptr}};
     if (what == "broken") reply["internal_error"] = "out of its own memory";
     if (what == "kernels") reply["launches"] = {launch("first", 250.0), launch("second", 750.0)};
     if (what == "fault")
-        reply["diagnostics"] = {{{"operation", "launch"}, {"code", 700}, {"message", "8 bytes past d (400 bytes)"}}};
+        reply["call_errors"] = {{{"operation", "launch"}, {"code", 700}, {"message", "8 bytes past d (400 bytes)"}}};
     if (what == "limited")
-        reply["diagnostics"] = {{{"operation", "launch"}, {"code", 801}, {"message", "'wmma' is not supported"}}};
+        reply["call_errors"] = {{{"operation", "launch"}, {"code", 801}, {"message", "'wmma' is not supported"}}};
     if (what == "misuse")
-        reply["diagnostics"] = {{{"operation", "cudaMemcpy"}, {"code", 1}, {"message", "the size is larger than d"}}};
+        reply["call_errors"] = {{{"operation", "cudaMemcpy"}, {"code", 1}, {"message", "the size is larger than d"}}};
     return reply;
 }
 

@@ -31,7 +31,7 @@ def show(console: Console, profile: Profile, *, lines: bool) -> None:
     console.print()
     console.print(Text.assemble(("warpgrade", "bold"), " · ", str(profile.device.get("name", ""))), width=width)
     below = [kernel.error for kernel in profile.kernels if kernel.error]
-    for diagnostic in profile.diagnostics:
+    for diagnostic in profile.call_errors:
         if any(diagnostic.endswith(error) for error in below):
             continue  # stands under its kernel
         console.print(Text(clean(diagnostic), style="red"), soft_wrap=True)
