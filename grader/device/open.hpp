@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "device/checks.hpp"
 #include "device/device.hpp"
 
 namespace warpgrade::device {
@@ -14,6 +15,7 @@ struct DeviceOptions {
     unsigned threads = 0;                  // of the host; 0: as many as it has
     std::uint64_t instruction_limit = 0;   // warp instructions of one launch; 0: no limit
     std::uint64_t memory_limit_bytes = 0;  // device memory; 0: as the profile says
+    Checks checks;
 };
 
 using DeviceFactory = std::function<std::unique_ptr<Device>(const std::string& spec, const DeviceOptions&)>;

@@ -27,6 +27,8 @@ int server_main(int argc, char** argv, const DeviceFactory& factory) {
     auto* control = app.add_option("--control-fd", control_fd, "socket of the judge")->check(CLI::NonNegativeNumber);
     client->needs(control);
     control->needs(client);
+    std::string checks = "all";
+    app.add_option("--checks", checks, "all, none, or some of race,init,sync,advice")->capture_default_str();
     ServerOptions server_options;
     app.add_flag("--wait-for-take", server_options.wait_for_take,
                  "let the worker wait when the record of its launches is full, instead of refusing further launches");
@@ -40,6 +42,7 @@ int server_main(int argc, char** argv, const DeviceFactory& factory) {
     }
     options.memory_limit_bytes = memory_mib << 20;
     try {
+        options.checks = parse_checks(checks);
         const auto device = factory(spec, options);
         if (describe) {
             fmt::print("{}\n", dump_line(to_json(device->properties())));

@@ -205,6 +205,18 @@ std::string Grid::thread_name(std::uint32_t thread) const {
     return fmt::format("({},{},{})", thread % b.x, thread / b.x % b.y, thread / b.x / b.y);
 }
 
+device::SourcePlace Grid::source_place(const Insn& insn) const {
+    const auto index = static_cast<std::size_t>(&insn - code.insns.data());
+    if (const auto at = module.outermost(code.locations[index]); at.line)
+        if (const std::string* file = module.file_name(at.file)) return {*file, at.line, 0};
+    return {};
+}
+
+device::ThreadPlace Grid::thread_place(const BlockState& block, std::uint32_t thread) const {
+    const auto& b = config.block;
+    return {{thread % b.x, thread / b.x % b.y, thread / b.x / b.y}, {block.x, block.y, block.z}};
+}
+
 LaunchFault Grid::describe(const Fault& fault, const BlockState& block) const {
     return {fault.code,
             fmt::format("{}{} [thread {} of block ({},{},{})]", fault.insn ? place(*fault.insn) + ": " : "",
@@ -362,6 +374,9 @@ std::optional<LaunchFault> Grid::run() {
     clear_touched();
     tracks_.clear();
     collect(executors_);
+    std::vector<Findings*> found;
+    for (Executor& e : executors_) found.push_back(&e.findings);
+    diagnostics = Findings::merge(found);
     return fault_;
 }
 

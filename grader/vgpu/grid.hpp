@@ -12,6 +12,7 @@
 #include <mutex>
 #include <optional>
 
+#include "device/checks.hpp"
 #include "device/device.hpp"
 #include "vgpu/access.hpp"
 #include "vgpu/device_heap.hpp"
@@ -51,6 +52,7 @@ struct LaunchLimits {
     std::uint64_t printf_bytes = 0;            // that one launch may print
     DeviceHeap* heap = nullptr;
     const ImageTable* images = nullptr;
+    device::Checks checks;
 };
 
 // What went wrong in a launch, located.
@@ -79,6 +81,7 @@ class Grid {
     std::vector<device::LineCounters> lines;
     Traffic traffic;     // for the timing model
     PrintBuffer output;  // what device printf wrote
+    std::vector<device::Diagnostic> diagnostics;
     bool ran_parallel = false;
 
     // For the memory handlers, when tracking.
@@ -92,6 +95,9 @@ class Grid {
     // For messages: "matmul.cu:23", or the PTX line where there is no source line; "(3,0,0)".
     [[nodiscard]] std::string place(const Insn& insn) const;
     [[nodiscard]] std::string thread_name(std::uint32_t thread) const;
+    // For diagnostics: the place of an instruction, and a thread by its number in the block.
+    [[nodiscard]] device::SourcePlace source_place(const Insn& insn) const;
+    [[nodiscard]] device::ThreadPlace thread_place(const BlockState& block, std::uint32_t thread) const;
 
     const Code& code;
     const ptx::Module& module;

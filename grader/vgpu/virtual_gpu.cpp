@@ -142,6 +142,7 @@ class VirtualGpu final : public device::Device {
     }
 
     std::vector<device::LaunchRecord> take_records() override { return std::exchange(records_, {}); }
+    std::vector<device::Diagnostic> take_diagnostics() override { return std::exchange(diagnostics_, {}); }
     std::string take_output() override { return std::exchange(output_, {}); }
 
   private:
@@ -171,6 +172,7 @@ class VirtualGpu final : public device::Device {
     device::ModuleId next_module_ = 1;
     device::FunctionId next_function_ = 1;
     std::vector<device::LaunchRecord> records_;
+    std::vector<device::Diagnostic> diagnostics_;
     std::string output_;
     ImageTable images_;
     DeviceHeap heap_{memory_};
@@ -256,6 +258,7 @@ void VirtualGpu::launch(device::FunctionId id, const device::LaunchConfig& confi
     limits.printf_bytes = printf_bytes_;
     limits.heap = &heap_;
     limits.images = &images_;
+    limits.checks = options_.checks;
     Grid grid(kernel.code, loaded(f.module).ptx(), config, limits, params, memory_);
     const auto fault = grid.run();
     device::LaunchRecord record;
@@ -274,6 +277,10 @@ void VirtualGpu::launch(device::FunctionId id, const device::LaunchConfig& confi
         record.error = fault->message;
     }
     records_.push_back(std::move(record));
+    for (device::Diagnostic& found : grid.diagnostics) {
+        found.kernel = readable_name(info.name);
+        diagnostics_.push_back(std::move(found));
+    }
     output_ += grid.output.take();
     if (fault)
         throw DeviceError(fault->code, fmt::format("kernel '{}': {}", readable_name(info.name), fault->message), true);

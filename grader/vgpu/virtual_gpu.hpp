@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "device/checks.hpp"
 #include "device/device.hpp"
 
 namespace warpgrade::vgpu {
@@ -13,6 +14,7 @@ struct VirtualGpuOptions {
     unsigned threads = 0;                  // host threads that execute blocks; 0: as many as the machine has
     std::uint64_t instruction_limit = 0;   // warp instructions of one launch; 0: no limit
     std::uint64_t memory_limit_bytes = 0;  // device memory; 0: the profile's
+    device::Checks checks;
 };
 
 // `profile` is a name from profile.hpp; throws std::invalid_argument that lists the names there are. Results, counters

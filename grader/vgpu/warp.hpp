@@ -10,6 +10,7 @@
 
 #include "vgpu/caches.hpp"
 #include "vgpu/code.hpp"
+#include "vgpu/findings.hpp"
 #include "vgpu/memory.hpp"
 #include "vgpu/site.hpp"
 
@@ -112,6 +113,7 @@ struct alignas(128) Executor {
     const std::byte* params = nullptr;
     std::uint64_t param_bytes = 0;
     GlobalMemory* global = nullptr;
+    Findings findings;
 };
 
 template <class T>

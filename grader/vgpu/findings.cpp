@@ -1,0 +1,41 @@
+#include "vgpu/findings.hpp"
+
+#include <algorithm>
+
+namespace warpgrade::vgpu {
+
+device::Diagnostic* Findings::add(const device::Rule& rule, std::uint64_t block, std::uint32_t insn,
+                                  std::uint32_t other) {
+    Entry entry{&rule, insn, other, block, {}};
+    const auto known = std::ranges::find_if(entries_, [&](const Entry& e) { return e.same(entry); });
+    if (known != entries_.end()) {
+        ++known->diagnostic.count;
+        return nullptr;
+    }
+    entry.diagnostic.rule = &rule;
+    entries_.push_back(std::move(entry));
+    return &entries_.back().diagnostic;
+}
+
+std::vector<device::Diagnostic> Findings::merge(std::span<Findings* const> parts) {
+    std::vector<Entry> all;
+    for (Findings* part : parts)
+        for (Entry& entry : part->entries_) {
+            const auto known = std::ranges::find_if(all, [&](const Entry& e) { return e.same(entry); });
+            if (known == all.end()) {
+                all.push_back(std::move(entry));
+                continue;
+            }
+            const std::uint64_t count = known->diagnostic.count + entry.diagnostic.count;
+            if (entry.block < known->block) *known = std::move(entry);
+            known->diagnostic.count = count;
+        }
+    // By block, then as they came in it: entries of one block are all from one host thread.
+    std::ranges::stable_sort(all, {}, &Entry::block);
+    std::vector<device::Diagnostic> result;
+    for (Entry& entry : all)
+        if (result.size() < most) result.push_back(std::move(entry.diagnostic));
+    return result;
+}
+
+}  // namespace warpgrade::vgpu
