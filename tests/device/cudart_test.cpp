@@ -127,18 +127,21 @@ int line_of(const std::string& program, const nlohmann::json& place) {
     const auto code = place.at("code").get<std::uint64_t>();
     if (code == 0) return 0;
     std::ostringstream command;
-    command << "addr2line -e '" << program << "' 0x" << std::hex << code - 1;
+    command << "addr2line -i -e '" << program << "' 0x" << std::hex << code - 1;
     FILE* pipe = ::popen(command.str().c_str(), "r");
     if (pipe == nullptr) throw std::runtime_error("addr2line");
-    char text[4096] = {};
-    const bool got = std::fgets(text, sizeof text, pipe) != nullptr;
+    // The innermost function first: one of cuda_runtime.h, if it is part of ours.
+    int line = 0;
+    for (char text[4096]; std::fgets(text, sizeof text, pipe) != nullptr;) {
+        const std::string where = text;
+        const auto name = where.find("mistakes.cu:");
+        if (line == 0 && name != std::string::npos) line = std::atoi(where.c_str() + where.find(':', name) + 1);
+    }
     ::pclose(pipe);
-    const std::string where = got ? text : "";
-    const auto colon = where.rfind(':');
-    return where.find("mistakes.cu:") == std::string::npos ? 0 : std::atoi(where.c_str() + colon + 1);
+    return line;
 }
 
-// The lines of a function of mistakes.cu whose comments name something.
+// The line of a function of mistakes.cu whose comment names something.
 int line_with(const std::string& function, const std::string& name) {
     std::ifstream source(WG_MISTAKES_SOURCE);
     bool inside = false;

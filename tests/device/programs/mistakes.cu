@@ -4,7 +4,7 @@
 __global__ void nothing() {}
 __constant__ float table[8];
 
-int* allocate() {
+__attribute__((noinline)) int* allocate() {
     int* pointer = nullptr;
     cudaMalloc(&pointer, 1024);  // allocation
     return pointer;
