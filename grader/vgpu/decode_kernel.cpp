@@ -172,6 +172,7 @@ Code decode_kernel(const ptx::Module& module, const ptx::Function& kernel, const
     builder.code.register_estimate = estimate_registers(kernel);
     builder.code.has_calls = !builder.code.calls.empty();
     survey_accesses(builder, builder.code);
+    std::ranges::stable_sort(builder.code.uses, {}, &RegisterUse::insn);
     return std::move(builder.code);
 }
 

@@ -150,6 +150,10 @@ void Grid::start_block(Executor& e, BlockState& block, std::uint64_t linear) con
         w.clock = 0;
         w.bound = w.warp_bound = block.start;
         w.fenced = false;
+        w.undefined.clear();
+        w.carefully = false;
+        w.stored_undefined = 0;
+        w.loaded = {};
         w.frame = 0;
         w.frames.resize(1);
         w.frame_storage.clear();
@@ -377,6 +381,7 @@ std::optional<LaunchFault> Grid::run() {
         needs_workspace ? &memory_.allocate(workspace_bytes, "workspace of a cooperative launch") : nullptr, release);
     if (workspace) {
         workspace_ = workspace->base;
+        workspace->defined.reset();
         const std::uint32_t contents[] = {workspace_bytes, 0};
         std::memcpy(workspace->host, contents, sizeof contents);
     }
@@ -418,6 +423,17 @@ std::optional<LaunchFault> Grid::run() {
     std::vector<Findings*> found;
     for (Executor& e : executors_) found.push_back(&e.findings);
     diagnostics = Findings::merge(found);
+    // Who reads before others have written finds nothing there: that is the race again.
+    std::erase_if(diagnostics, [&](const device::Diagnostic& d) {
+        return d.rule == &device::rules::uninitialized_shared &&
+               std::ranges::any_of(diagnostics, [&](const device::Diagnostic& race) {
+                   if (race.rule != &device::rules::race_shared && race.rule != &device::rules::race_warp) return false;
+                   const auto involved = [&](const device::SourcePlace& place) {
+                       return place == d.place || place == d.related.front().place;
+                   };
+                   return involved(race.place) || involved(race.related.front().place);
+               });
+    });
     return fault_;
 }
 

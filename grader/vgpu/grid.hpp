@@ -35,6 +35,7 @@ struct LaunchTrack {
     std::vector<HostPages> read;                              // the same, when the allocation is read as well
     std::unique_ptr<std::atomic<std::uint8_t>[]> page_state;  // 0 untouched, 1 being saved, 2 saved
     HostPages saved;                                          // the bytes before the launch, by page
+    HostPages saved_definition;                               // the same of the bits of DefinedBytes
     HostPages write_marks, read_marks;
     unsigned shift = 0;
     [[nodiscard]] MarkedMemory marks() const {

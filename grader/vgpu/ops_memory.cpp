@@ -64,10 +64,13 @@ LineRequest::Kind request_kind(const Insn& in) {
                                     : LineRequest::Kind::Read;
 }
 
-Watching watching_of(const Insn& in, Mover move, bool load) {
+Watching watching_of(const Warp& w, const Insn& in, Mover move, bool load) {
     Watching how;
     how.kind = in.aux & form::atomic ? mark::atomic : in.aux & form::is_volatile ? mark::is_volatile : mark::plain;
-    if (!load) how.spread = move;
+    if (load)
+        how.copies = in.aux & form::elements;
+    else
+        how.spread = move, how.undefined = w.stored_undefined;
     return how;
 }
 
@@ -82,12 +85,12 @@ template <Op O, Space S>
 void perform(Warp& w, const Insn& in, std::uint32_t slot, const Access& x, unsigned bytes, Mover move) {
     const auto body = [&](std::byte* origin, const Access& part) { move(w, in, origin, part); };
     if constexpr (S == Space::Global) {
-        resolve_global<O>(w, in, slot, x, bytes, body, watching_of(in, move, O == Op::Load));
+        resolve_global<O>(w, in, slot, x, bytes, body, watching_of(w, in, move, O == Op::Load));
         synchronise<O>(w, in, x, S);
         count(w, slot, x.sectors(bytes));
         if (!(in.aux & form::constant)) w.block->l1.access(w.index, x, bytes, slot, request_kind<O>(in));
     } else if constexpr (S == Space::Shared) {
-        resolve_shared<O>(w, in, x, bytes, body, watching_of(in, move, O == Op::Load));
+        resolve_shared<O>(w, in, x, bytes, body, watching_of(w, in, move, O == Op::Load));
         synchronise<O>(w, in, x, S);
         const auto waves = x.wavefronts(bytes);
         count(w, slot, waves.total, waves.total - waves.ideal);
@@ -108,10 +111,8 @@ template <Op O, Space S>
     if constexpr (S == Space::Shared) {
         if (!fits(low, high, 0, w.block->shared_bytes, p.bytes) || first % bank_bytes != 0) return false;
         if (w.block->watched) {
-            const std::uint32_t undefined =
-                watch_shared<O>(w, in, granules_of(p, first, w.block->marks.shift), p.bytes,
-                                watching_of(in, move, O == Op::Load), [&] { return p.at(first); });
-            if (undefined) report_undefined(w, in, S, p.at(first), p.bytes, undefined);
+            watch_shared<O>(w, in, granules_of(p, first, w.block->marks.shift), p.bytes,
+                            watching_of(w, in, move, O == Op::Load), [&] { return p.at(first); });
             if (in.aux & (form::is_volatile | form::atomic)) synchronise<O>(w, in, p.at(first), S);
         }
         std::byte* origin = host_place(w.block->shared, first);
@@ -130,7 +131,7 @@ template <Op O, Space S>
         Allocation* a = global_allocation<O>(w, site, low, high, p.bytes);
         if (!a) return false;
         note_global<O>(
-            w, in, *a, p.bytes, watching_of(in, move, O == Op::Load), [&] { return p.at(first); },
+            w, in, *a, p.bytes, watching_of(w, in, move, O == Op::Load), [&] { return p.at(first); },
             [&](unsigned shift) { return granules_of(p, first - a->base, shift); });
         if (in.aux & (form::is_volatile | form::atomic)) synchronise<O>(w, in, p.at(first), Space::Global);
         note_link<O>(w, *a, [&] { return p.sectors_at(first); });
@@ -156,14 +157,24 @@ void access_memory(Warp& w, const Insn& in, std::uint32_t mask, unsigned element
         const auto* registers = operand<std::uint32_t>(w, in.a);
         if (Pattern* p = site.recall(registers, mask, bytes)) {
             const auto first = static_cast<std::uint32_t>(registers[p->leader] + static_cast<std::uint32_t>(in.offset));
-            if (access_as_before<O, S>(w, in, *p, first, move)) return site.recalled();
+            if (access_as_before<O, S>(w, in, *p, first, move)) {
+                site.recalled();
+                if (O == Op::Load && w.loaded.any()) [[unlikely]]
+                    keep_undefined(w, in);
+                return;
+            }
         }
         x.collect(registers, in.offset, mask, bytes);
     } else {
         const auto* registers = operand<std::uint64_t>(w, in.a);
         if (Pattern* p = site.recall(registers, mask, bytes)) {
             const auto first = registers[p->leader] + static_cast<std::uint64_t>(in.offset);
-            if (access_as_before<O, S>(w, in, *p, first, move)) return site.recalled();
+            if (access_as_before<O, S>(w, in, *p, first, move)) {
+                site.recalled();
+                if (O == Op::Load && w.loaded.any()) [[unlikely]]
+                    keep_undefined(w, in);
+                return;
+            }
         }
         x.collect(registers, in.offset, mask, bytes);
     }
@@ -188,6 +199,7 @@ void access_memory(Warp& w, const Insn& in, std::uint32_t mask, unsigned element
         });
     }
     site.missed(x, bytes, w.executor->patterns);
+    if (O == Op::Load && w.loaded.any()) keep_undefined(w, in);
 }
 
 template <Op O, Space S, class Mem, class Reg>

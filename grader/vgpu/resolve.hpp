@@ -28,15 +28,19 @@ inline void note_global(Warp& w, const Insn& in, Allocation& a, unsigned bytes, 
     constexpr std::uint8_t wanted = O == Op::Load ? Allocation::Read : Allocation::Written;
     std::uint8_t seen = a.touched.load(std::memory_order_relaxed);
     Executor& e = *w.executor;
+    const auto note_defined = [&] {
+        if (a.defined && !a.defined->complete()) [[unlikely]]
+            watch_defined<O>(w, in, a, access(), bytes, how);
+    };
     if (!e.tracking) {
         if (!(seen & wanted)) a.touched.store(seen | wanted, std::memory_order_relaxed);
-        return;
+        return note_defined();
     }
     if (!(seen & wanted)) {
         e.grid->first_touch(e, a, O != Op::Load);
         seen = a.touched.load(std::memory_order_relaxed);
     }
-    if (O == Op::Load && !(seen & Allocation::Tracked)) return;
+    if (O == Op::Load && !(seen & Allocation::Tracked)) return note_defined();
     if (e.optimistic) {
         if (O != Op::Load)
             e.grid->note_store(e, a, access(), bytes);
@@ -45,6 +49,7 @@ inline void note_global(Warp& w, const Insn& in, Allocation& a, unsigned bytes, 
     }
     LaunchTrack* track = a.track.load(std::memory_order_relaxed);
     if (track && track->marked()) watch_global<O>(w, in, a, *track, granules(track->shift), bytes, how, access);
+    note_defined();
 }
 
 template <Op O>
@@ -112,8 +117,7 @@ inline void resolve_shared(Warp& w, const Insn& in, const Access& x, unsigned by
         raise_access(w, in, x, ptx::Space::Shared, O, bytes);
     if (w.block->watched) {
         const auto g = granules_of(*w.executor, x, 0, bytes, w.block->marks.shift);
-        const std::uint32_t undefined = watch_shared<O>(w, in, g, bytes, how, [&]() -> const Access& { return x; });
-        if (undefined) report_undefined(w, in, ptx::Space::Shared, x, bytes, undefined);
+        watch_shared<O>(w, in, g, bytes, how, [&]() -> const Access& { return x; });
     }
     body(w.block->shared, x);
 }

@@ -59,6 +59,26 @@ struct Frame {
     std::uint32_t local_offset = 0;  // of this activation in each thread's local memory
 };
 
+// Where an undefined value comes from. `space` None: a shuffle that read from a lane that takes no part.
+struct UndefinedOrigin {
+    const Insn* insn = nullptr;
+    ptx::Space space = ptx::Space::None;
+    std::uint64_t address = 0;
+};
+struct UndefinedRegister {
+    std::byte* place = nullptr;
+    std::uint32_t lanes = 0;
+    UndefinedOrigin origin;
+};
+// Lanes of a load that found what nothing has written, by element of a vector.
+struct UndefinedLoad {
+    std::uint32_t lanes[4] = {};
+    UndefinedOrigin origin;
+    [[nodiscard]] bool any() const { return lanes[0] | lanes[1] | lanes[2] | lanes[3]; }
+};
+// Thrown by the first instruction of a warp that sets such a register, after it is done; caught by WarpRunner.
+struct RunCarefully {};
+
 struct Warp {
     std::byte* base[4] = {};  // by Ref area: the running frame's registers, constants, specials, scratch
     Executor* executor = nullptr;
@@ -75,6 +95,12 @@ struct Warp {
     std::uint32_t present = 0;          // of the running collective: lanes that are at it, whatever their masks
     Mark bound = 0, warp_bound = 0;     // see Observer
     bool fenced = false;                // has executed a fence in this block
+    // Registers that hold what nothing has written. While there are any, instructions run one by one, with care.
+    std::vector<UndefinedRegister> undefined;
+    bool carefully = false;
+    std::uint32_t stored_undefined = 0;  // of the running store: lanes whose value is undefined
+    UndefinedLoad loaded;                // of the running load
+    const Insn* exchange = nullptr;      // the running collective
     std::vector<Split> splits;
     std::vector<Frame> frames;
     std::vector<AlignedBytes> frame_storage;  // of calls, by frame index

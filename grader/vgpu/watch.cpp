@@ -33,9 +33,7 @@ device::MemoryPlace shared_place(const Grid& grid, std::uint64_t offset) {
 
 device::MemoryPlace memory_place(const Warp& w, Space space, std::uint64_t address) {
     if (space == Space::Shared) return shared_place(*w.executor->grid, address);
-    const Allocation* a = w.executor->global->find(address);
-    if (!a) return {};
-    return {a->origin, a->is_variable, a->bytes, {}};
+    return w.executor->global->place_of(address).value_or(device::MemoryPlace{});
 }
 
 struct Party {
@@ -116,8 +114,8 @@ bool conflict(Mark m, const Observer& o) {
 
 }  // namespace
 
-std::uint32_t look_closely(Warp& w, const Insn& in, const WatchedAccess& a, const Granules& g, const Observer& o,
-                           const Watching& how) {
+void look_closely(Warp& w, const Insn& in, const WatchedAccess& a, const Granules& g, const Observer& o,
+                  const Watching& how) {
     const Access& x = a.access;
     alignas(64) std::byte values[warp_size * 16];
     const bool know_values = a.op == Op::Store && how.spread && a.bytes <= 16;
@@ -128,13 +126,13 @@ std::uint32_t look_closely(Warp& w, const Insn& in, const WatchedAccess& a, cons
         how.spread(w, in, values, apart);
     }
     const std::uint64_t size = std::uint64_t{1} << a.shift;
-    std::uint32_t undefined = 0;
     for_active(x.mask, [&](unsigned l) {
         const std::uint64_t begin = x.address[l] - a.base;
         for (std::uint64_t at = begin >> a.shift; at <= (begin + a.bytes - 1) >> a.shift; ++at) {
             const Mark write = a.memory.writes[at];
             if (a.op != Op::Store && write < a.written_since) {
-                undefined |= 1u << l;
+                found_undefined(w, in, a.space, l, x.address[l], std::max(x.address[l], a.base + (at << a.shift)),
+                                a.bytes, how);
                 continue;
             }
             // A store that changes nothing disturbs nobody: many threads may set the same flag.
@@ -151,7 +149,7 @@ std::uint32_t look_closely(Warp& w, const Insn& in, const WatchedAccess& a, cons
             if (a.op != Op::Load && a.memory.reads) ask(a.memory.reads[at], false);
         }
     });
-    if (a.op == Op::Load) return undefined;
+    if (a.op == Op::Load) return;
     if (a.op == Op::Store && g.shape.meet && know_values) {
         const std::size_t bytes = a.bytes;
         for_active(x.mask, [&](unsigned l) {
@@ -169,7 +167,6 @@ std::uint32_t look_closely(Warp& w, const Insn& in, const WatchedAccess& a, cons
             for (std::uint64_t at = begin >> a.shift; at <= (begin + a.bytes - 1) >> a.shift; ++at)
                 a.memory.writes[at] = 0;
         });
-    return undefined;
 }
 
 void note_synchronisation(Warp& w, const Access& x, Space space, Op op, bool releases) {
@@ -196,19 +193,63 @@ void note_synchronisation(Warp& w, const Access& x, Space space, Op op, bool rel
     });
 }
 
-void report_undefined(Warp& w, const Insn& in, Space space, const Access& x, unsigned bytes, std::uint32_t lanes) {
+template <Op O>
+void watch_defined(Warp& w, const Insn& in, Allocation& a, const Access& x, unsigned bytes, const Watching& how) {
+    DefinedBytes& defined = *a.defined;
+    if (x.kind == Access::Kind::Contiguous || x.kind == Access::Kind::Uniform) {  // all lanes in one
+        const std::uint64_t offset = x.low - a.base, whole = x.high - x.low + bytes;
+        if (O != Op::Store && defined.all(offset, whole)) return;
+        if (O == Op::Store && !how.undefined && x.mask == full_mask) return defined.define(offset, whole);
+    }
+    for_active(x.mask, [&](unsigned l) {
+        const std::uint64_t offset = x.address[l] - a.base;
+        if (O == Op::Store)
+            return lane_on(how.undefined, l) ? defined.undefine(offset, bytes) : defined.define(offset, bytes);
+        if (defined.all(offset, bytes)) return;
+        for (unsigned i = 0; i < bytes; ++i)
+            if (!defined.all(offset + i, 1))
+                found_undefined(w, in, Space::Global, l, x.address[l], x.address[l] + i, bytes, how);
+        if (O == Op::Atomic) defined.define(offset, bytes);
+    });
+}
+template void watch_defined<Op::Load>(Warp&, const Insn&, Allocation&, const Access&, unsigned, const Watching&);
+template void watch_defined<Op::Store>(Warp&, const Insn&, Allocation&, const Access&, unsigned, const Watching&);
+template void watch_defined<Op::Atomic>(Warp&, const Insn&, Allocation&, const Access&, unsigned, const Watching&);
+
+void found_undefined(Warp& w, const Insn& in, Space space, unsigned lane, std::uint64_t begin, std::uint64_t address,
+                     unsigned bytes, const Watching& how) {
+    const UndefinedOrigin origin{&in, space, address};
+    if (!how.copies) return report_use(w, in, lane, origin);
+    if (!w.loaded.any()) w.loaded.origin = origin;
+    w.loaded.lanes[(address - begin) / (bytes / how.copies)] |= 1u << lane;
+}
+
+void keep_undefined(Warp& w, const Insn& in) {
+    const Ref places[4] = {in.d, in.b, in.c, in.e};
+    for (unsigned i = 0; i < 4; ++i)
+        if (w.loaded.lanes[i])
+            w.undefined.push_back({operand<std::byte>(w, places[i]), w.loaded.lanes[i], w.loaded.origin});
+    w.loaded = {};
+    if (!w.carefully) throw RunCarefully{};
+}
+
+void report_use(Warp& w, const Insn& in, unsigned lane, const UndefinedOrigin& origin) {
     Executor& e = *w.executor;
-    if (!lanes || !e.grid->limits.checks.init) return;
-    device::Diagnostic* d =
-        e.findings.add(space == Space::Shared ? rules::uninitialized_shared : rules::uninitialized_global,
-                       w.block->linear, index_of(w, in));
+    if (!e.grid->limits.checks.init) return;
+    const device::Rule& rule = origin.space == Space::None     ? rules::absent_lane
+                               : origin.space == Space::Shared ? rules::uninitialized_shared
+                                                               : rules::uninitialized_global;
+    device::Diagnostic* d = e.findings.add(rule, w.block->linear, index_of(w, in), index_of(w, *origin.insn));
     if (!d) return;
-    const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
-    (void)bytes;
-    d->memory = memory_place(w, space, x.address[lane]);
-    d->message = "uses an element of {memory} that nothing has written";
+    if (origin.space == Space::None) {
+        d->message = "uses the result of a shuffle from a lane that takes no part in it";
+    } else {
+        d->memory = memory_place(w, origin.space, origin.address);
+        d->message = "uses an element of {memory} that nothing has written";
+    }
     d->place = e.grid->source_place(in);
     d->thread = e.grid->thread_place(*w.block, w.index * warp_size + lane);
+    d->related.push_back({"read at", e.grid->source_place(*origin.insn), std::nullopt});
 }
 
 }  // namespace warpgrade::vgpu

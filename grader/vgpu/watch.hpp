@@ -16,8 +16,8 @@ using Mover = void (*)(Warp&, const Insn&, std::byte* origin, const Access&);
 // What an instruction tells the observers of its access.
 struct Watching {
     Mark kind = mark::plain;
-    // A load that copies: undefined lanes are no error yet, the caller keeps an eye on them.
-    bool copies = false;
+    // A load that copies so many elements a lane: undefined ones are no error yet, and stand in Warp::loaded.
+    unsigned copies = 0;
     // A store whose values can be had apart: writes each lane's to a place of its own.
     Mover spread = nullptr;
     std::uint32_t undefined = 0;  // a store: lanes whose value is undefined
@@ -45,7 +45,7 @@ inline Observer observer_of(const Warp& w, const Insn& in, Mark kind) {
 }
 
 // The long way, when the marks say that something may be wrong: works it out lane by lane, and reports it. `base`:
-// address of granule 0. Each returns the lanes of a load that read what nothing wrote.
+// address of granule 0.
 struct WatchedAccess {
     Op op;
     ptx::Space space;
@@ -57,23 +57,22 @@ struct WatchedAccess {
     MarkedMemory memory;
     Mark written_since = 0;
 };
-std::uint32_t look_closely(Warp& w, const Insn& in, const WatchedAccess& a, const Granules& g, const Observer& o,
-                           const Watching& how);
+void look_closely(Warp& w, const Insn& in, const WatchedAccess& a, const Granules& g, const Observer& o,
+                  const Watching& how);
 
-// Returns the lanes that load what nothing wrote. `access` makes the Access if somebody needs it.
+// `access` makes the Access if somebody needs it.
 template <Op O, class F>
-inline std::uint32_t watch_shared(Warp& w, const Insn& in, const Granules& g, unsigned bytes, const Watching& how,
-                                  F&& access) {
+inline void watch_shared(Warp& w, const Insn& in, const Granules& g, unsigned bytes, const Watching& how, F&& access) {
     SharedMarks& marks = w.block->marks;
     const Observer o = observer_of(w, in, how.kind);
     const MarkedMemory memory{marks.writes.data(), marks.reads.data()};
     if (O == Op::Load && note_load(memory, g.shape, g.first, o, w.block->start)) [[likely]]
-        return 0;
+        return;
     if (O == Op::Store && !g.shape.meet && !how.undefined && note_store(memory, g.shape, g.first, o)) [[likely]]
-        return 0;
+        return;
     const WatchedAccess a{O,      ptx::Space::Shared, access(), bytes, 0, w.block->shared, marks.shift,
                           memory, w.block->start};
-    return look_closely(w, in, a, g, o, how);
+    look_closely(w, in, a, g, o, how);
 }
 
 // The same of an allocation that has marks.
@@ -100,7 +99,17 @@ void note_synchronisation(Warp& w, const Access& x, ptx::Space space, Op op, boo
 // The warp knows from now on what happened before: it has waited for a barrier object.
 inline void know_all(Warp& w) { w.bound = w.warp_bound = mark::at_time(++w.executor->now); }
 
-// Reads of undefined values by instructions that cannot carry them on.
-void report_undefined(Warp& w, const Insn& in, ptx::Space space, const Access& x, unsigned bytes, std::uint32_t lanes);
+// What an access of global memory finds or leaves defined.
+template <Op O>
+void watch_defined(Warp& w, const Insn& in, Allocation& a, const Access& x, unsigned bytes, const Watching& how);
+
+// Lane `lane` loads bytes from `address` on that nothing wrote, of `bytes` in all that begin at `begin`: an error,
+// unless it only copies them.
+void found_undefined(Warp& w, const Insn& in, ptx::Space space, unsigned lane, std::uint64_t begin,
+                     std::uint64_t address, unsigned bytes, const Watching& how);
+// The running load's registers hold what it found undefined from now on.
+void keep_undefined(Warp& w, const Insn& in);
+// `in` uses the value of a register that is undefined.
+void report_use(Warp& w, const Insn& in, unsigned lane, const UndefinedOrigin& origin);
 
 }  // namespace warpgrade::vgpu
