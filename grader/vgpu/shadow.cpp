@@ -1,6 +1,9 @@
 #include "vgpu/shadow.hpp"
 
 #include <algorithm>
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
 
 #include "vgpu/mask.hpp"
 
@@ -53,7 +56,13 @@ inline void store(Mark* p, Marks m) { __builtin_memcpy(p, &m, sizeof m); }
 inline Marks all(Mark m) { return Marks{m, m, m, m}; }
 // Marks stay below 2^63: compared as signed numbers, which AVX2 can.
 inline Truth before(Marks a, Marks b) { return (Truth)a < (Truth)b; }
-inline bool any(Truth t) { return (t[0] | t[1] | t[2] | t[3]) != 0; }
+inline bool any(Truth t) {
+#if defined(__AVX2__)
+    return !_mm256_testz_si256((__m256i)t, (__m256i)t);
+#else
+    return (t[0] | t[1] | t[2] | t[3]) != 0;
+#endif
+}
 inline Marks choose(Truth t, Marks yes, Marks no) { return (Marks)(((Truth)yes & t) | ((Truth)no & ~t)); }
 inline Truth is_zero(Marks m) { return (Truth)(m == all(0)); }
 
@@ -96,6 +105,20 @@ inline bool needs_log(Marks m, const Observer& o) {
     return o.turns && any(before(m, all(o.turn)) & ~before(m, all(o.settled)) & is_zero(m & all(mark::blocks)));
 }
 
+// Marks that are ordered whoever made them; the others need a closer look. Most are: made before the last barrier.
+inline bool is_old(Mark m, const Observer& o) { return m < o.settled || (m < o.bound && m >= o.turn); }
+inline Truth is_old(Marks m, const Observer& o) {
+    return before(m, all(o.settled)) | (before(m, all(o.bound)) & ~before(m, all(o.turn)));
+}
+// Plain reads by several warps of this block since then: one more changes nothing.
+constexpr Mark shared_by_warps = mark::warps | mark::blocks | mark::kind;
+inline bool is_common(Mark m, const Observer& o) {
+    return m >= o.bound && m >= o.turn && (m & shared_by_warps) == mark::warps;
+}
+inline Truth is_common(Marks m, const Observer& o) {
+    return ~before(m, all(o.bound)) & ~before(m, all(o.turn)) & (Truth)((m & all(shared_by_warps)) == all(mark::warps));
+}
+
 // The mark of reads that a granule has after one more.
 inline Mark merged(Mark old, Mark who, const Observer& o) {
     const Relation<Mark> r(old, who, o);
@@ -129,12 +152,22 @@ bool note_load(const MarkedMemory& memory, const GranuleShape& shape, std::int64
         Mark* reads = memory.reads ? memory.reads + first + run.begin : nullptr;
         const Mark* who = shape.who.data() + run.who;
         const auto one = [&](std::uint32_t i) {
-            fine &= is_ordered(writes[i], o, who[i]) && writes[i] >= written_since;
-            if (reads) reads[i] = merged(reads[i], who[i], o);
+            fine &= (is_old(writes[i], o) || is_ordered(writes[i], o, who[i])) && writes[i] >= written_since;
+            if (!reads || is_common(reads[i], o)) return;
+            reads[i] = is_old(reads[i], o) ? who[i] | o.me : merged(reads[i], who[i], o);
         };
         std::uint32_t i = 0;
         for (; i + 4 <= run.count; i += 4) {
             const Marks write = load(writes + i), lanes = load(who + i);
+            if (!any(~is_old(write, o) | before(write, all(written_since)))) [[likely]] {
+                if (!reads) continue;
+                const Marks read = load(reads + i);
+                if (!any(~is_common(read, o))) continue;
+                if (!any(~is_old(read, o))) {
+                    store(reads + i, lanes | all(o.me));
+                    continue;
+                }
+            }
             if (needs_log(write, o) || (reads && needs_log(load(reads + i), o))) {
                 for (std::uint32_t k = i; k < i + 4; ++k) one(k);
                 continue;
@@ -153,13 +186,18 @@ bool note_store(const MarkedMemory& memory, const GranuleShape& shape, std::int6
         const Mark* reads = memory.reads ? memory.reads + first + run.begin : nullptr;
         const Mark* who = shape.who.data() + run.who;
         const auto one = [&](std::uint32_t i) {
-            if (!is_ordered(writes[i], o, who[i]) || (reads && !is_ordered(reads[i], o, who[i]))) return false;
+            if (!is_old(writes[i], o) && !is_ordered(writes[i], o, who[i])) return false;
+            if (reads && !is_old(reads[i], o) && !is_ordered(reads[i], o, who[i])) return false;
             writes[i] = who[i] | o.me;
             return true;
         };
         std::uint32_t i = 0;
         for (; i + 4 <= run.count; i += 4) {
             const Marks lanes = load(who + i), write = load(writes + i), read = reads ? load(reads + i) : all(0);
+            if (!any(~(is_old(write, o) & is_old(read, o)))) [[likely]] {
+                store(writes + i, lanes | all(o.me));
+                continue;
+            }
             if (needs_log(write, o) || needs_log(read, o)) {
                 for (std::uint32_t k = i; k < i + 4; ++k)
                     if (!one(k)) return false;
