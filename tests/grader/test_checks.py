@@ -1,154 +1,83 @@
-"""The corpus of tests/checks: programs with the mistakes that beginners make, and their correct twins.
-
-What must be found stands in the program: `// expect: RULE (other: LINE), …` on the line itself, or on lines of their
-own in front of it. `other` is the line of the other party, as a number or relative (+0: the same line). What stands
-behind `// may:` may be found there as well. A program without `expect` is correct: it exits with 0, and nothing but
-advice is said about it. `// arguments: …` are further options, as of `warpgrade run`.
-"""
+"""Each program of tests/checks: what is found in it is what it says itself. corpus.py has the rules."""
 
 from __future__ import annotations
 
-import hashlib
-import re
-import subprocess
-import tempfile
-from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
-
+import corpus
 import pytest
 
-from warpgrade import run, toolchain
-from warpgrade.paths import find_layout
-
-pytestmark = pytest.mark.labs
-
-LAYOUT = find_layout()
-CORPUS = LAYOUT.root / "tests" / "checks"
-PROGRAMS = sorted(CORPUS.glob("*/*.cu"))
-RULES = set(re.findall(r'^WG_RULE\(\w+, "([a-z/-]+)"', (LAYOUT.root / "grader/device/rules.def").read_text(), re.M))
-# Of these two parties neither is first: which one is `place` and which one `related` says nothing.
-SYMMETRIC = ("racecheck/", "synccheck/divergent-barrier", "synccheck/deadlock")
-
-_NOTE = re.compile(r"//\s*(?P<kind>expect|may):\s*(?P<text>.*)$")
-_ITEM = re.compile(r"(?P<rule>[a-z]+/[a-z-]+)(?:\s*\(other: (?P<other>[+-]?\d+)\))?\s*(?:,\s*|$)")
-_ARGUMENTS = re.compile(r"^// arguments:\s*--instructions (\d+)$", re.M)
+NAMES = [str(path.relative_to(corpus.CORPUS).with_suffix("")) for path in corpus.PROGRAMS]
 
 
-@dataclass(frozen=True, order=True)
-class Finding:
-    """A rule at a line, and the other party's line: 0 where there is none, or it does not matter."""
-
-    rule: str
-    line: int
-    other: int = 0
-
-    @property
-    def pair(self) -> tuple[str, int, int]:
-        """The lines in order, where none of the two parties is first."""
-        if self.rule.startswith(SYMMETRIC) and self.other:
-            return (self.rule, min(self.line, self.other), max(self.line, self.other))
-        return (self.rule, self.line, self.other)
-
-
-@dataclass
-class Expectations:
-    must: list[Finding]
-    may: list[Finding]
-
-
-def read_expectations(text: str) -> Expectations:
-    """Return what the program's comments say; raises ValueError where they are not understood."""
-    result = Expectations([], [])
-    pending: list[re.Match[str]] = []
-    for number, line in enumerate(text.splitlines(), 1):
-        note = _NOTE.search(line)
-        if note is not None:
-            pending.append(note)
-        if line.lstrip().startswith("//"):
-            continue
-        for one in pending:
-            kept = result.must if one["kind"] == "expect" else result.may
-            kept += _items(one["text"], number)
-        pending = []
-    if pending:
-        raise ValueError("an expectation without a line of code")
-    return result
-
-
-def _items(text: str, line: int) -> Iterator[Finding]:
-    at = 0
-    while at < len(text):
-        item = _ITEM.match(text, at)
-        if item is None or item["rule"] not in RULES:
-            raise ValueError(f"line {line}: not understood: {text[at:]}")
-        other = item["other"] or "0"
-        relative = other[0] in "+-"
-        yield Finding(item["rule"], line, int(other) + line if relative else int(other))
-        at = item.end()
-
-
-def findings(diagnostics: list[dict[str, Any]], source: Path) -> set[Finding]:
-    """Return the diagnostics as findings, one for each other party."""
-    result = set()
-    for diagnostic in diagnostics:
-        related = [_line(party["place"], source) for party in diagnostic["related"]] or [0]
-        result |= {Finding(diagnostic["rule"], _line(diagnostic["place"], source), other) for other in related}
-    return result
-
-
-def _line(place: dict[str, Any], source: Path) -> int:
-    return place["line"] if Path(place["file"]).name == source.name else -1
-
-
-def differences(expected: Expectations, found: set[Finding]) -> list[str]:
-    """Return what is missing and what should not be there, in words."""
-    missing = [one for one in expected.must if not any(_fits(one, other) for other in found)]
-    surplus = [
-        one for one in sorted(found) if not any(_fits(known, one) for known in [*expected.must, *expected.may])
-    ]  # fmt: skip
-    return [f"not found: {_words(one)}" for one in missing] + [f"not expected: {_words(one)}" for one in surplus]
-
-
-def _fits(expected: Finding, found: Finding) -> bool:
-    return expected.pair == (found if expected.other else Finding(found.rule, found.line)).pair
-
-
-def _words(finding: Finding) -> str:
-    return f"{finding.rule} at line {finding.line}" + (f" (other: {finding.other})" if finding.other else "")
-
-
-def compiled(source: Path) -> Path:
-    """Return the program as an object file, compiled as `warpgrade run` does; kept by content."""
-    compilers = toolchain.find(LAYOUT)
-    words = ["-g", "-lineinfo", "-gencode", "arch=compute_90,code=[compute_90,sm_90]", "-ccbin", str(compilers.host)]
-    content = "\0".join([compilers.identity, *words, str(source), source.read_text()])
-    path = LAYOUT.cache / "checks" / hashlib.sha256(content.encode()).hexdigest() / f"{source.stem}.o"
-    if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=path.parent) as scratch:
-            made = Path(scratch) / path.name
-            subprocess.run([str(compilers.nvcc), *words, "-c", str(source), "-o", str(made)], check=True)
-            made.replace(path)
-    return path
-
-
-def execute(source: Path) -> tuple[int, list[dict[str, Any]]]:
-    """Run the program; return its exit status and the diagnostics."""
-    limit = _ARGUMENTS.search(source.read_text())
-    options = run.Options(threads=1, instructions=int(limit[1]) if limit else 0)
-    profile = run.run(LAYOUT, [compiled(source)], [], options)
-    return profile.exit_status, profile.diagnostics
-
-
-@pytest.mark.parametrize("name", [str(path.relative_to(CORPUS).with_suffix("")) for path in PROGRAMS])
+@pytest.mark.labs
+@pytest.mark.parametrize("name", NAMES)
 def test_what_is_found_is_what_the_program_says(name: str) -> None:
-    source = CORPUS / f"{name}.cu"
-    expected = read_expectations(source.read_text())
-    status, diagnostics = execute(source)
+    source = corpus.CORPUS / f"{name}.cu"
+    expected = corpus.read_expectations(source.read_text())
+    status, diagnostics = corpus.execute(source)
     if not name.startswith("advice/"):
         diagnostics = [one for one in diagnostics if one["severity"] != "advice"]
-    wrong = differences(expected, findings(diagnostics, source))
+    wrong = corpus.differences(expected, corpus.findings(diagnostics, source))
     assert not wrong, "\n".join(wrong)
     assert expected.must or status == 0
+
+
+def test_every_rule_has_a_program_and_every_check_a_correct_one() -> None:
+    expected = {path: corpus.read_expectations(path.read_text()).must for path in corpus.PROGRAMS}
+    assert {finding.rule for must in expected.values() for finding in must} == corpus.RULES
+    checks = {rule.split("/")[0] for rule in corpus.RULES}
+    assert {path.parent.name for path, must in expected.items() if not must} == checks
+    # The name says which of the two it is.
+    assert [path.name for path, must in expected.items() if path.stem.endswith("_ok") == bool(must)] == []
+
+
+PROGRAM = """int a;  // expect: racecheck/shared (other: 5), memcheck/leak
+// expect: initcheck/global (other: +1)
+// may: racecheck/warp
+int b;
+int c;
+"""
+
+
+def finding(rule: str, line: int, other: int = 0) -> corpus.Finding:
+    return corpus.Finding(rule, line, other)
+
+
+def test_expectations_are_read() -> None:
+    expected = corpus.read_expectations(PROGRAM)
+    assert expected.must == [
+        finding("racecheck/shared", 1, 5), finding("memcheck/leak", 1), finding("initcheck/global", 4, 5),
+    ]  # fmt: skip
+    assert expected.may == [finding("racecheck/warp", 4)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "int a;  // expect: racecheck/sharing",
+        "int a;  // expect: racecheck/shared (other: x)",
+        "int a;  // expect: racecheck/shared memcheck/leak",
+        "int a;\n// expect: racecheck/shared",
+        "int a;  // expect:",
+    ],
+)
+def test_an_expectation_that_is_not_understood_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"not understood|without a line"):
+        corpus.read_expectations(text)
+
+
+def test_findings_are_compared_exactly() -> None:
+    expected = corpus.read_expectations(PROGRAM)
+    found = {
+        # Of a race none is first; the other party of a leak does not matter where none is named.
+        finding("racecheck/shared", 5, 1), finding("memcheck/leak", 1, 3), finding("initcheck/global", 4, 5),
+    }  # fmt: skip
+    assert corpus.differences(expected, found) == []
+    assert corpus.differences(expected, found | {finding("racecheck/warp", 4, 2)}) == []
+    assert corpus.differences(expected, found | {finding("racecheck/warp", 5)}) == [
+        "not expected: racecheck/warp at line 5"
+    ]
+    assert corpus.differences(expected, found - {finding("memcheck/leak", 1, 3)}) == [
+        "not found: memcheck/leak at line 1"
+    ]
+    other_line = found - {finding("initcheck/global", 4, 5)} | {finding("initcheck/global", 5, 4)}
+    assert len(corpus.differences(expected, other_line)) == 2

@@ -1,5 +1,6 @@
 // cuda::barrier: arriving releases, waiting acquires.
 #include <cuda/barrier>
+#pragma nv_diag_suppress static_var_with_dynamic_init
 
 __global__ void reverse(int* a) {
     __shared__ int s[64];

@@ -1,7 +1,9 @@
 // All 32 lanes call, the mask names 16 of them.
 __global__ void spread(int* a) {
     int v = a[threadIdx.x];
-    v = __shfl_sync(0x0000ffff, v, 3);  // expect: synccheck/lane-mask; may: initcheck/absent-lane
+    // expect: synccheck/lane-mask
+    // may: initcheck/absent-lane
+    v = __shfl_sync(0x0000ffff, v, 3);
     a[threadIdx.x] = v;
 }
 

@@ -1,8 +1,0 @@
-// The right number of bytes, from the middle on.
-int main() {
-    int a[64] = {}, *d_a;
-    cudaMalloc(&d_a, sizeof a);
-    cudaError_t error = cudaMemcpy(d_a + 32, a, sizeof a / 2, cudaMemcpyHostToDevice);
-    cudaFree(d_a);
-    return error != cudaSuccess;
-}
