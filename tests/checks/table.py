@@ -19,6 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "grader"), str(ROOT / "tests" / "grader")]
 
 import corpus  # noqa: E402
+
 from warpgrade import toolchain  # noqa: E402
 
 OUTPUT = ROOT / "docs" / "checks-corpus.md"
@@ -57,7 +58,7 @@ def build(folder: Path) -> None:
     nvcc = toolchain.find(corpus.LAYOUT).nvcc
     folder.mkdir(parents=True, exist_ok=True)
     for source in corpus.PROGRAMS:
-        words = ["-arch=sm_90", "-cudart", "static", "-Xlinker", "-s"]
+        words = ["-arch=sm_90", "-cudart", "static"]
         subprocess.run(
             [str(nvcc), *words, str(corpus.compiled(source)), "-o", str(folder / name_of(source))], check=True
         )

@@ -3,10 +3,10 @@ const int N = 65536;
 __global__ void mirror(const float* in, float* out) {
     __shared__ float s[512];
     int t = threadIdx.x, i = blockIdx.x * 256 + t;
-    int place = 2 * t;
-    s[place] = in[i];  // expect: advice/bank-conflicts
+    const int step = 2;
+    s[step * t] = in[i];  // expect: advice/bank-conflicts
     __syncthreads();
-    out[i] = s[place + (t % 2 ? -1 : 1) * (place == t ? 1 : 2)];  // expect: advice/bank-conflicts
+    out[i] = s[step * (t ^ 1)];  // expect: advice/bank-conflicts
 }
 
 int main() {

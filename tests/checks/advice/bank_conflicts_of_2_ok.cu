@@ -3,10 +3,10 @@ const int N = 65536;
 __global__ void mirror(const float* in, float* out) {
     __shared__ float s[512];
     int t = threadIdx.x, i = blockIdx.x * 256 + t;
-    int place = t;
-    s[place] = in[i];
+    const int step = 1;
+    s[step * t] = in[i];
     __syncthreads();
-    out[i] = s[place + (t % 2 ? -1 : 1) * (place == t ? 1 : 2)];
+    out[i] = s[step * (t ^ 1)];
 }
 
 int main() {
