@@ -29,7 +29,7 @@ RULES = set(re.findall(r'^WG_RULE\(\w+, "([a-z/-]+)"', (LAYOUT.root / "grader/de
 # Of these two parties neither is first: which one is `place` and which one `related` says nothing.
 SYMMETRIC = ("racecheck/", "synccheck/divergent-barrier", "synccheck/deadlock")
 
-_NOTE = re.compile(r"//\s*(?P<kind>expect|may):\s*(?P<text>.*)$")
+_NOTE = re.compile(r"//\s*(?P<kind>expect|may):\s*(?P<text>.*)$", re.M)
 _ITEM = re.compile(r"(?P<rule>[a-z]+/[a-z-]+)(?:\s*\(other: (?P<other>[+-]?\d+)\))?\s*(?:,\s*|$)")
 _ARGUMENTS = re.compile(r"^// arguments:\s*--instructions (\d+)$", re.M)
 
@@ -124,7 +124,9 @@ def compiled(source: Path) -> Path:
         "-lineinfo", "-Xcompiler", "-g1", "-Xcompiler", "-Og",
         "-gencode", "arch=compute_90,code=[compute_90,sm_90]", "-ccbin", str(compilers.host),
     ]  # fmt: skip
-    content = "\0".join([compilers.identity, *words, str(source), source.read_text()])
+    # Other expectations make no other program.
+    text = _NOTE.sub("", source.read_text())
+    content = "\0".join([compilers.identity, *words, str(source), text])
     path = LAYOUT.cache / "checks" / hashlib.sha256(content.encode()).hexdigest() / f"{source.stem}.o"
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)

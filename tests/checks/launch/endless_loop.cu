@@ -2,9 +2,7 @@
 // The loop's variable never changes.
 __global__ void sum(int* in, int* out) {
     int i = 0, total = 0;
-    while (i < 10) {  // expect: launch/runaway
-        total += atomicAdd(&in[i], 0);
-    }
+    while (i < 10) total += atomicAdd(&in[i], 0);  // expect: launch/runaway
     *out = total;
 }
 
@@ -15,8 +13,9 @@ int main() {
     cudaMalloc(&d_out, sizeof out);
     cudaMemcpy(d_in, in, sizeof in, cudaMemcpyHostToDevice);
     sum<<<1, 1>>>(d_in, d_out);
-    cudaMemcpy(out, d_out, sizeof out, cudaMemcpyDeviceToHost);
+    cudaError_t error = cudaMemcpy(out, d_out, sizeof out, cudaMemcpyDeviceToHost);
     cudaFree(d_in);
     cudaFree(d_out);
+    if (error != cudaSuccess) return 2;
     return out[0] != 45;
 }

@@ -12,8 +12,9 @@ int main() {
     cudaMalloc(&d_a, sizeof a);
     cudaMemcpy(d_a, a, sizeof a, cudaMemcpyHostToDevice);
     reverse<<<1, 64, 64 * sizeof(float)>>>(d_a);
-    cudaMemcpy(a, d_a, sizeof a, cudaMemcpyDeviceToHost);
+    cudaError_t error = cudaMemcpy(a, d_a, sizeof a, cudaMemcpyDeviceToHost);
     cudaFree(d_a);
+    if (error != cudaSuccess) return 2;
     for (int i = 0; i < 64; ++i)
         if (a[i] != 63 - i) return 1;
     return 0;

@@ -10,8 +10,9 @@ int main() {
     cudaMalloc(&d_a, sizeof a);
     cudaMemcpy(d_a, a, sizeof a, cudaMemcpyHostToDevice);
     scale<<<4, 256>>>(d_a, 1000);
-    cudaMemcpy(a, d_a, sizeof a, cudaMemcpyDeviceToHost);
+    cudaError_t error = cudaMemcpy(a, d_a, sizeof a, cudaMemcpyDeviceToHost);
     cudaFree(d_a);
+    if (error != cudaSuccess) return 2;
     for (int i = 0; i < 1000; ++i)
         if (a[i] != 2 * i) return 1;
     return 0;

@@ -11,9 +11,10 @@ int main() {
     cudaMalloc(&d_out, sizeof out);
     cudaMemcpy(d_in, in, sizeof in, cudaMemcpyHostToDevice);
     differences<<<1, 64>>>(d_in, d_out);
-    cudaMemcpy(out, d_out, sizeof out, cudaMemcpyDeviceToHost);
+    cudaError_t error = cudaMemcpy(out, d_out, sizeof out, cudaMemcpyDeviceToHost);
     cudaFree(d_in);
     cudaFree(d_out);
+    if (error != cudaSuccess) return 2;
     for (int i = 0; i < 64; ++i)
         if (out[i] != (i > 0 ? 3 : 0)) return 1;
     return 0;

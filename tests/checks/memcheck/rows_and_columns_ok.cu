@@ -10,8 +10,9 @@ int main() {
     cudaMalloc(&d_a, sizeof a);
     cudaMemcpy(d_a, a, sizeof a, cudaMemcpyHostToDevice);
     fill<<<dim3(4, 1), dim3(16, 16)>>>(d_a, 64, 8);
-    cudaMemcpy(a, d_a, sizeof a, cudaMemcpyDeviceToHost);
+    cudaError_t error = cudaMemcpy(a, d_a, sizeof a, cudaMemcpyDeviceToHost);
     cudaFree(d_a);
+    if (error != cudaSuccess) return 2;
     for (int i = 0; i < 512; ++i)
         if (a[i] != 1) return 1;
     return 0;

@@ -13,8 +13,9 @@ int main() {
     cudaMalloc(&d_a, sizeof a);
     cudaMemcpy(d_a, a, sizeof a, cudaMemcpyHostToDevice);
     sums<<<1, 64>>>(d_a);
-    cudaMemcpy(a, d_a, sizeof a, cudaMemcpyDeviceToHost);
+    cudaError_t error = cudaMemcpy(a, d_a, sizeof a, cudaMemcpyDeviceToHost);
     cudaFree(d_a);
+    if (error != cudaSuccess) return 2;
     for (int i = 0; i < 64; ++i)
         if (a[i] != (i < 63 ? 2 * i + 1 : 63)) return 1;
     return 0;

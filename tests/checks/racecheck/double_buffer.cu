@@ -5,7 +5,9 @@ __global__ void scan(int* a) {
     s[0][t] = a[t];
     __syncthreads();
     for (int k = 32; k < 128; k *= 2) {
-        int x = t >= k ? s[now][t - k] : 0;  // expect: racecheck/shared (other: +2)
+        // expect: racecheck/shared (other: +2)
+        // may: initcheck/shared
+        int x = t >= k ? s[now][t - k] : 0;
         now = 1 - now;
         s[now][t] = x + s[1 - now][t];
     }

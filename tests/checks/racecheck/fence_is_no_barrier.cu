@@ -4,7 +4,9 @@ __global__ void reverse(int* a) {
     int i = threadIdx.x;
     s[i] = a[i];
     __threadfence_block();
-    a[i] = s[63 - i];  // expect: racecheck/shared (other: -2)
+    // expect: racecheck/shared (other: -4)
+    // may: initcheck/shared
+    a[i] = s[63 - i];
 }
 
 int main() {

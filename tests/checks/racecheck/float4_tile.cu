@@ -5,7 +5,7 @@ __global__ void reverse(float* a) {
     s[t] = reinterpret_cast<float4*>(a)[t];
     const float* words = reinterpret_cast<const float*>(s);
     // expect: racecheck/shared (other: -4)
-    // may: racecheck/warp (other: -4)
+    // may: racecheck/warp (other: -4), initcheck/shared
     a[256 + t] = words[255 - t];
 }
 

@@ -9,7 +9,7 @@ __global__ void matmul(const float* a, const float* b, float* c) {
         bs[y][x] = b[(m + y) * N + column];
         for (int k = 0; k < T; ++k)
             // expect: racecheck/warp (other: -5), racecheck/shared (other: -4)
-            // may: racecheck/warp (other: -4)
+            // may: racecheck/warp (other: -4), initcheck/shared
             sum += as[y][k] * bs[k][x];
         __syncthreads();
     }

@@ -1,12 +1,12 @@
 // Two barriers, taken in opposite orders by two warps: each waits for the other.
-__device__ void wait(int barrier) { asm volatile("bar.sync %0, 64;" ::"r"(barrier) : "memory"); }
+#define WAIT(barrier) asm volatile("bar.sync " #barrier ", 64;" ::: "memory")
 __global__ void cross(int* a) {
     if (threadIdx.x < 32) {
-        wait(1);
-        wait(2);
+        WAIT(1);
+        WAIT(2);
     } else {
-        wait(1);
-        wait(2);
+        WAIT(1);
+        WAIT(2);
     }
     a[threadIdx.x] += 1;
 }
@@ -17,8 +17,9 @@ int main() {
     cudaMalloc(&d_a, sizeof a);
     cudaMemcpy(d_a, a, sizeof a, cudaMemcpyHostToDevice);
     cross<<<1, 64>>>(d_a);
-    cudaMemcpy(a, d_a, sizeof a, cudaMemcpyDeviceToHost);
+    cudaError_t error = cudaMemcpy(a, d_a, sizeof a, cudaMemcpyDeviceToHost);
     cudaFree(d_a);
+    if (error != cudaSuccess) return 2;
     for (int i = 0; i < 64; ++i)
         if (a[i] != i + 1) return 1;
     return 0;

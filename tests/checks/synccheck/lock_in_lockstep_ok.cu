@@ -14,7 +14,8 @@ int main() {
     cudaMalloc(&d_out, sizeof out);
     cudaMemset(d_out, 0, sizeof out);
     count<<<1, 32>>>(d_out);
-    cudaMemcpy(out, d_out, sizeof out, cudaMemcpyDeviceToHost);
+    cudaError_t error = cudaMemcpy(out, d_out, sizeof out, cudaMemcpyDeviceToHost);
     cudaFree(d_out);
+    if (error != cudaSuccess) return 2;
     return out[0] != 32;
 }

@@ -1,8 +1,7 @@
 // arguments: --instructions 100000
-// A block waits for a flag that nothing sets.
+// A thread waits for a flag that nothing sets.
 __global__ void wait(volatile int* flag, int* out) {
-    if (threadIdx.x == 0) *flag = 1;
-    while (*flag == 0) {}
+    while (*flag == 0) {}  // expect: launch/runaway
     *out = 1;
 }
 
