@@ -78,7 +78,8 @@ class Builder:
     def _flags(self) -> list[str]:
         arch = self.architecture
         return [
-            "-std=c++17", "-O3", "-lineinfo", "-cudart", "none",
+            # Lines of device code, and of host code: where a call was made.
+            "-std=c++17", "-O3", "-lineinfo", "-Xcompiler", "-g1", "-cudart", "none",
             "-gencode", f"arch=compute_{arch},code=[compute_{arch},sm_{arch}]",
         ]  # fmt: skip
 

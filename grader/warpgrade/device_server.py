@@ -35,6 +35,7 @@ class ServerPlan:
     instructions: int = 0  # warp instructions of one launch; 0: no limit
     confined: bool = True  # the server reads what nvcc made of somebody's program
     lines: bool = False  # report counters by source line
+    checks: str = "all"  # or "none", or some of race,init,sync,advice
 
 
 class DeviceServer:
@@ -75,7 +76,7 @@ class DeviceServer:
             sandbox += ["--unconfined", "--", program]
         return [
             *sandbox, "--device", self._plan.device, "--threads", str(self._plan.threads),
-            "--instructions", str(self._plan.instructions), "--wait-for-take",
+            "--instructions", str(self._plan.instructions), "--checks", self._plan.checks, "--wait-for-take",
             "--client-fd", str(client), "--control-fd", str(control),
         ]  # fmt: skip
 
