@@ -51,7 +51,7 @@ def _whole(finding: Finding, width: int) -> list[Text]:
     one = finding.diagnostic
     number = max([one.place.line, *(other.place.line for other in one.related)])
     gutter = len(_INDENT) + len(str(number))
-    lines = [_heading(one)]
+    lines = _heading(one, width)
     if where := _where(one):
         lines += _wrapped(f"{'-->':>{gutter}} {where}", width, gutter + 1, "dim")
     lines += _quote(one.place, gutter, width)
@@ -68,8 +68,13 @@ def _whole(finding: Finding, width: int) -> list[Text]:
     return lines
 
 
-def _heading(one: Diagnostic) -> Text:
-    return Text.assemble((one.severity, _STYLES[one.severity]), (f": {one.title}", "bold"), (f" [{one.rule}]", "dim"))
+def _heading(one: Diagnostic, width: int) -> list[Text]:
+    rows = _wrapped(f"{one.severity}: {one.title} [{one.rule}]", width, 4)
+    for row in rows:
+        row.stylize("bold")
+        row.highlight_words([f"[{one.rule}]"], "dim")
+    rows[0].stylize(_STYLES[one.severity], 0, len(one.severity))
+    return rows
 
 
 def _brief(one: Diagnostic, width: int) -> list[Text]:
