@@ -3,6 +3,7 @@
 // otherwise. Errors are thrown as DeviceError with CUDA's own error code.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -158,6 +159,25 @@ struct AllocationRecord {
     std::uint64_t bytes = 0;
 };
 
+// Where the program asked for memory: the name of its call, and the place in its file that the call returns to (see
+// SourcePlace).
+struct AllocationOrigin {
+    template <class Name>
+    AllocationOrigin(const Name& name, std::uint64_t place = 0)  // NOLINT: a name alone is one
+        requires std::convertible_to<const Name&, std::string_view> : call(name),
+                                                                      code(place) {}
+    std::string_view call;
+    std::uint64_t code;
+};
+
+// What is known of the memory at an address, live or freed: for messages.
+struct KnownMemory {
+    MemoryPlace place;
+    DevicePtr base = 0;
+    bool freed = false;
+    SourcePlace freed_at;
+};
+
 struct MemoryInfo {
     std::uint64_t free_bytes = 0, total_bytes = 0;
 };
@@ -173,18 +193,21 @@ class Device {
     [[nodiscard]] virtual MemoryInfo memory_info() const = 0;
 
     // Memory. Addresses are checked against live allocations; a range outside one throws invalid_value (host copies) as
-    // the CUDA runtime would. `origin` names the call for diagnostics ("cudaMalloc at matmul.cu:41", may be empty).
-    virtual DevicePtr allocate(std::uint64_t bytes, std::string_view origin) = 0;
-    virtual void free(DevicePtr address) = 0;
+    // the CUDA runtime would. `code` of free: the place of that call.
+    virtual DevicePtr allocate(std::uint64_t bytes, AllocationOrigin origin) = 0;
+    virtual void free(DevicePtr address, std::uint64_t code) = 0;
+    void free(DevicePtr address) { free(address, 0); }
     // Memory for both sides. `at` is 0, or the page that the worker wants it to begin on (its own, outside all of the
     // device's ranges).
-    virtual HostVisibleMemory allocate_host_visible(std::uint64_t bytes, DevicePtr at, std::string_view origin);
+    virtual HostVisibleMemory allocate_host_visible(std::uint64_t bytes, DevicePtr at, AllocationOrigin origin);
     virtual void write(DevicePtr destination, std::span<const std::byte> source) = 0;
     virtual void read(DevicePtr source, std::span<std::byte> destination) = 0;
     virtual void copy(DevicePtr destination, DevicePtr source, std::uint64_t bytes) = 0;
     virtual void fill(DevicePtr destination, std::uint8_t value, std::uint64_t bytes) = 0;
     // The live allocation (or module variable) that holds the address, if any: its base and size.
     [[nodiscard]] virtual std::optional<SymbolInfo> find_allocation(DevicePtr address) const = 0;
+    // The memory that holds the address, or held it until it was freed.
+    [[nodiscard]] virtual std::optional<KnownMemory> known_memory(DevicePtr) const { return std::nullopt; }
 
     // Texture and surface objects: handles are never given out twice, and never 0. Throws what is wrong with the
     // descriptor.
@@ -218,7 +241,7 @@ class Device {
     virtual std::string take_output() = 0;
 };
 
-inline HostVisibleMemory Device::allocate_host_visible(std::uint64_t, DevicePtr, std::string_view) {
+inline HostVisibleMemory Device::allocate_host_visible(std::uint64_t, DevicePtr, AllocationOrigin) {
     throw DeviceError(error::not_supported, "this device shares no memory with the host");
 }
 inline HostVisibleMemory Device::share_symbol(ModuleId, std::string_view) {

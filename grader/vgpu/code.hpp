@@ -144,6 +144,9 @@ struct Code {
     std::vector<StatKind> stat_kinds;       // of each memory instruction
     std::vector<std::uint32_t> stat_insns;  // its instruction
     std::uint32_t used_specials = 0;        // bit per Special
+    unsigned granule_shift = 2;             // granules of 2^this bytes hold every access of shared or global memory
+    bool orders_memory = false;             // has fences, or accesses that acquire and release
+    std::uint32_t warp_sync = ~0u;          // the index of bar.warp.sync in `collectives`
     std::uint32_t static_shared_bytes = 0;
     std::uint32_t local_bytes = 0;
     std::uint32_t register_estimate = 0;

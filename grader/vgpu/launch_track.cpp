@@ -10,11 +10,19 @@ constexpr std::uint64_t bits = 64;
 std::uint64_t* words_of(const HostPages& bitmap) { return reinterpret_cast<std::uint64_t*>(bitmap.data()); }
 }  // namespace
 
-LaunchTrack::LaunchTrack(Allocation& a, unsigned threads) : allocation(a) {
+LaunchTrack::LaunchTrack(Allocation& a, unsigned threads, bool marked, unsigned granule_shift)
+    : allocation(a), shift(granule_shift) {
+    const bool reads = a.touched.load() & Allocation::Tracked;
+    if (marked) {
+        const std::uint64_t mark_bytes = ((a.bytes >> shift) + 1) * sizeof(Mark);
+        write_marks = HostPages(mark_bytes);
+        if (reads) read_marks = HostPages(mark_bytes);
+    }
+    if (threads == 0) return;
     const std::uint64_t pages = (a.bytes + page_bytes - 1) / page_bytes;
     const std::uint64_t bitmap_bytes = pages * page_bytes / word_bytes / 8;
     for (unsigned t = 0; t < threads; ++t) written.emplace_back(bitmap_bytes);
-    if (a.touched.load() & Allocation::Tracked)
+    if (reads)
         for (unsigned t = 0; t < threads; ++t) read.emplace_back(bitmap_bytes);
     page_state = std::make_unique<std::atomic<std::uint8_t>[]>(pages);
     saved = HostPages(pages * page_bytes);

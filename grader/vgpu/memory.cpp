@@ -6,10 +6,10 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <iterator>
 #include <utility>
 
 #include "device/address_space.hpp"
-#include "device/device.hpp"
 
 namespace warpgrade::vgpu {
 
@@ -58,9 +58,19 @@ device::Descriptor sealed_file(std::uint64_t bytes) {
         throw DeviceError(error::memory_allocation, "the host has no memory left to share with the program");
     return file;
 }
+
+// A variable is known by its name, other memory by the call that asked for it.
+device::MemoryPlace place_of_live(const Allocation& a) {
+    device::MemoryPlace place;
+    place.variable = !a.variable.empty();
+    place.name = place.variable ? a.variable : a.origin;
+    place.bytes = a.bytes;
+    place.allocated.code = a.code;
+    return place;
+}
 }  // namespace
 
-Allocation& GlobalMemory::allocate(std::uint64_t bytes, std::string_view origin, std::uint64_t align) {
+Allocation& GlobalMemory::allocate(std::uint64_t bytes, const device::AllocationOrigin& origin, std::uint64_t align) {
     if (bytes > limit_bytes_ || used_bytes_ > limit_bytes_ - bytes)
         throw DeviceError(
             error::memory_allocation,
@@ -74,7 +84,8 @@ Allocation& GlobalMemory::allocate(std::uint64_t bytes, std::string_view origin,
     return result;
 }
 
-Allocation& GlobalMemory::allocate_host_visible(std::uint64_t bytes, std::uint64_t at, std::string_view origin) {
+Allocation& GlobalMemory::allocate_host_visible(std::uint64_t bytes, std::uint64_t at,
+                                                const device::AllocationOrigin& origin) {
     namespace space = device::address_space;
     if (bytes > limit_bytes_ || used_host_bytes_ > limit_bytes_ - bytes)
         throw DeviceError(error::memory_allocation,
@@ -87,25 +98,27 @@ Allocation& GlobalMemory::allocate_host_visible(std::uint64_t bytes, std::uint64
     const auto after = live_.lower_bound(base);
     const bool free_before = after == live_.begin() || std::prev(after)->second->end() <= base;
     if (!free_before || (after != live_.end() && after->first < base + whole))
-        throw DeviceError(error::invalid_value, fmt::format("{}: {:#x} is shared already", origin, base));
+        throw DeviceError(error::invalid_value, fmt::format("{}: {:#x} is shared already", origin.call, base));
     device::Descriptor file = sealed_file(whole);
     HostPages pages(whole, file);
     Allocation& result = insert(base, bytes, std::move(pages), origin);
     result.file = std::move(file);
-    const bool managed = origin == "cudaMallocManaged" || origin.starts_with("managed variable");
+    const bool managed = origin.call == "cudaMallocManaged" || origin.call.starts_with("managed variable");
     result.home = managed ? Allocation::Home::Managed : Allocation::Home::Mapped;
     if (!at) next_host_ = base + whole - space::host_base;
     used_host_bytes_ += bytes;
     return result;
 }
 
-Allocation& GlobalMemory::insert(std::uint64_t base, std::uint64_t bytes, HostPages pages, std::string_view origin) {
+Allocation& GlobalMemory::insert(std::uint64_t base, std::uint64_t bytes, HostPages pages,
+                                 const device::AllocationOrigin& origin) {
     auto allocation = std::make_unique<Allocation>();
     allocation->pages = std::move(pages);
     allocation->host = allocation->pages.data();
     allocation->base = base;
     allocation->bytes = bytes;
-    allocation->origin = origin;
+    allocation->origin = origin.call;
+    allocation->code = origin.code;
     if (bytes) std::memset(allocation->host, fresh_pattern, bytes);
     return *live_.emplace(base, std::move(allocation)).first->second;
 }
@@ -126,20 +139,23 @@ Allocation& GlobalMemory::place_on_heap(std::uint64_t bytes, std::byte* host) {
     return *live_.emplace(base, std::move(allocation)).first->second;
 }
 
-void GlobalMemory::free(std::uint64_t address) {
+void GlobalMemory::free(std::uint64_t address, std::uint64_t code) {
     const auto it = live_.find(address);
     if (it == live_.end() || it->second->is_variable || it->second->on_heap) {
         const std::string where = freed_.contains(address) ? "it was freed before" : describe(address);
         throw DeviceError(error::invalid_value, fmt::format("cudaFree of {:#x}: {}", address, where));
     }
-    release(*it->second);
+    release(*it->second, code);
 }
 
-void GlobalMemory::release(Allocation& allocation) {
+void GlobalMemory::release(Allocation& allocation, std::uint64_t code) {
     namespace space = device::address_space;
     const bool on_device = allocation.base >= space::global_base && allocation.base < space::global_end;
     if (!allocation.on_heap) (on_device ? used_bytes_ : used_host_bytes_) -= allocation.bytes;
-    freed_.emplace(allocation.base, allocation.bytes);
+    if (freed_.size() >= max_freed) freed_.erase(freed_.begin());
+    device::KnownMemory& freed = freed_[allocation.base];
+    freed = {place_of_live(allocation), allocation.base, true, {}};
+    freed.freed_at.code = code;
     live_.erase(allocation.base);
 }
 
@@ -175,24 +191,47 @@ std::string GlobalMemory::describe(std::uint64_t address) const {
                            inside->base, inside->origin);
     if (address < 65536) return "a null pointer";
     if (!space::is_global(address)) return "not an address of global memory";
-    if (auto f = freed_.upper_bound(address); f != freed_.begin()) {
-        --f;
-        if (address < f->first + f->second)
-            return fmt::format("offset {} of a {}-byte allocation that was freed", address - f->first, f->second);
-    }
+    if (const auto* freed = find_freed(address))
+        return fmt::format("offset {} of a {}-byte allocation that was freed", address - freed->base,
+                           freed->place.bytes);
     if (address < space::global_base || address >= space::host_end)
         return "a host address that is neither page-locked nor managed memory";
-    auto after = live_.upper_bound(address);
+    const Allocation* a = nearest(address);
+    if (!a) return "nothing is allocated";
+    if (a->base < address)
+        return fmt::format("{} bytes past the end of the {}-byte allocation at {:#x} ({})", address - a->end(),
+                           a->bytes, a->base, a->origin);
+    return fmt::format("{} bytes before the {}-byte allocation at {:#x} ({})", a->base - address, a->bytes, a->base,
+                       a->origin);
+}
+
+const device::KnownMemory* GlobalMemory::find_freed(std::uint64_t address) const {
+    const auto after = freed_.upper_bound(address);
+    if (after == freed_.begin()) return nullptr;
+    const device::KnownMemory& freed = std::prev(after)->second;
+    return address - freed.base < freed.place.bytes ? &freed : nullptr;
+}
+
+const Allocation* GlobalMemory::nearest(std::uint64_t address) const {
+    const auto after = live_.upper_bound(address);
     const Allocation* before = after == live_.begin() ? nullptr : std::prev(after)->second.get();
-    const std::uint64_t past = before ? address - before->end() : ~0ULL;
-    const std::uint64_t ahead = after == live_.end() ? ~0ULL : after->first - address;
-    if (!before && after == live_.end()) return "nothing is allocated";
-    if (before && past <= ahead)
-        return fmt::format("{} bytes past the end of the {}-byte allocation at {:#x} ({})", past, before->bytes,
-                           before->base, before->origin);
-    const Allocation& next = *after->second;
-    return fmt::format("{} bytes before the {}-byte allocation at {:#x} ({})", ahead, next.bytes, next.base,
-                       next.origin);
+    if (after == live_.end()) return before;
+    const Allocation* next = after->second.get();
+    return before && address - before->end() <= next->base - address ? before : next;
+}
+
+std::optional<device::KnownMemory> GlobalMemory::known(std::uint64_t address) const {
+    if (const Allocation* a = find(address)) return device::KnownMemory{place_of_live(*a), a->base, false, {}};
+    if (const auto* freed = find_freed(address)) return *freed;
+    return std::nullopt;
+}
+
+std::optional<device::MemoryPlace> GlobalMemory::place_of(std::uint64_t address) const {
+    namespace space = device::address_space;
+    if (const auto memory = known(address)) return memory->place;
+    if (address < space::global_base || address >= space::host_end) return std::nullopt;
+    const Allocation* a = nearest(address);
+    return a ? std::optional(place_of_live(*a)) : std::nullopt;
 }
 
 }  // namespace warpgrade::vgpu

@@ -8,12 +8,14 @@
 #include <map>
 #include <memory>
 #include <new>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "device/descriptor.hpp"
+#include "device/device.hpp"
 
 namespace warpgrade::vgpu {
 
@@ -51,7 +53,9 @@ struct Allocation {
     std::byte* host = nullptr;
     HostPages pages;
     device::Descriptor file;  // of memory that the worker maps, until it is handed out
-    std::string origin;       // "cudaMalloc", or the name of a module variable
+    std::string origin;       // "cudaMalloc", or what kind of module variable it is, and its name in the PTX
+    std::uint64_t code = 0;   // where the program asked for it (device::SourcePlace)
+    std::string variable;     // readable name of a module variable
     bool read_only = false;   // a __constant__ variable
     bool is_variable = false;
     bool on_heap = false;  // an object from malloc in a kernel; its bytes belong to the heap
@@ -77,20 +81,24 @@ class GlobalMemory {
 
     // Fresh memory holds a fixed pattern, never zeros: a program that forgets to initialise it must not pass by luck.
     // Throws DeviceError(memory_allocation) beyond the limit.
-    Allocation& allocate(std::uint64_t bytes, std::string_view origin, std::uint64_t align = 256);
+    Allocation& allocate(std::uint64_t bytes, const device::AllocationOrigin& origin, std::uint64_t align = 256);
     // Memory that the host's process maps as well: at an address of its own, or at `at`.
-    Allocation& allocate_host_visible(std::uint64_t bytes, std::uint64_t at, std::string_view origin);
+    Allocation& allocate_host_visible(std::uint64_t bytes, std::uint64_t at, const device::AllocationOrigin& origin);
     // Memory from malloc in a kernel: an address of its own for bytes that lie in the heap.
     Allocation& place_on_heap(std::uint64_t bytes, std::byte* host);
     // Throws DeviceError: what the address is instead (freed before, inside an allocation, never allocated).
-    void free(std::uint64_t address);
-    void release(Allocation& allocation);  // of a module that is unloaded
+    void free(std::uint64_t address, std::uint64_t code = 0);
+    void release(Allocation& allocation, std::uint64_t code = 0);  // of a module that is unloaded
 
     [[nodiscard]] Allocation* find(std::uint64_t address) const;
     // The bytes at [address, address+size), or DeviceError(invalid_value) that says what is there.
     [[nodiscard]] std::byte* checked(std::uint64_t address, std::uint64_t size, const char* what) const;
     // "8 bytes past the end of the 1024-byte allocation at 0x…", for messages.
     [[nodiscard]] std::string describe(std::uint64_t address) const;
+    // The memory that describe() speaks of, for diagnostics: what holds the address, live or freed, else the nearest.
+    [[nodiscard]] std::optional<device::MemoryPlace> place_of(std::uint64_t address) const;
+    // Only what holds the address, or held it until it was freed.
+    [[nodiscard]] std::optional<device::KnownMemory> known(std::uint64_t address) const;
 
     [[nodiscard]] std::uint64_t used_bytes() const { return used_bytes_; }
     [[nodiscard]] std::uint64_t limit_bytes() const { return limit_bytes_; }
@@ -101,8 +109,14 @@ class GlobalMemory {
 
   private:
     std::map<std::uint64_t, std::unique_ptr<Allocation>> live_;
-    std::map<std::uint64_t, std::uint64_t> freed_;  // base → bytes; addresses are never used again
-    Allocation& insert(std::uint64_t base, std::uint64_t bytes, HostPages pages, std::string_view origin);
+    // What was freed last. Addresses are not used again, but for those that the host chooses.
+    static constexpr std::size_t max_freed = 65536;
+    std::map<std::uint64_t, device::KnownMemory> freed_;  // by base
+    [[nodiscard]] const device::KnownMemory* find_freed(std::uint64_t address) const;
+    // The live allocation that ends last before the address or begins first after it, whichever is nearer.
+    [[nodiscard]] const Allocation* nearest(std::uint64_t address) const;
+    Allocation& insert(std::uint64_t base, std::uint64_t bytes, HostPages pages,
+                       const device::AllocationOrigin& origin);
 
     std::uint64_t next_ = 0, next_host_ = 0;
     std::uint64_t used_bytes_ = 0, limit_bytes_;

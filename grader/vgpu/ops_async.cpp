@@ -154,9 +154,14 @@ void for_barriers(Warp& w, const Insn& in, std::uint32_t mask, F&& f) {
     Access x;
     collect_lanes(w, x, in.a, in.offset, in.aux & form::narrow_to, mask, 8);
     const auto shared = [&](const Access& part) {
-        resolve_shared<Op::Atomic>(w, in, part, 8, [&](std::byte* origin, const Access& lanes) {
-            for_active(lanes.mask, [&](unsigned l) { f(l, host_place(origin, lanes.address[l])); });
-        });
+        Watching how;
+        how.kind = mark::atomic;
+        resolve_shared<Op::Atomic>(
+            w, in, part, 8,
+            [&](std::byte* origin, const Access& lanes) {
+                for_active(lanes.mask, [&](unsigned l) { f(l, host_place(origin, lanes.address[l])); });
+            },
+            how);
         count(w, in.stat, 1);
     };
     if (!(in.aux & form::generic)) return shared(x);
@@ -224,6 +229,7 @@ void run_test(Warp& w, const Insn& in, std::uint32_t mask) {
     });
     std::uint32_t& p = predicate(w, in.d);
     p = (p & ~mask) | done;
+    if (done && w.executor->watching) know_all(w);
 }
 
 void decode_barrier_address(InsnBuilder& b, const ptx::Operand& address, Action action) {

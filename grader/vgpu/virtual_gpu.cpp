@@ -45,15 +45,16 @@ class VirtualGpu final : public device::Device {
         return {memory_.limit_bytes() - memory_.used_bytes(), memory_.limit_bytes()};
     }
 
-    device::DevicePtr allocate(std::uint64_t bytes, std::string_view origin) override {
+    using Device::free;
+    device::DevicePtr allocate(std::uint64_t bytes, device::AllocationOrigin origin) override {
         return memory_.allocate(bytes, origin).base;
     }
     device::HostVisibleMemory allocate_host_visible(std::uint64_t bytes, device::DevicePtr at,
-                                                    std::string_view origin) override {
+                                                    device::AllocationOrigin origin) override {
         Allocation& a = memory_.allocate_host_visible(bytes, at, origin);
         return {a.base, a.bytes, std::move(a.file)};
     }
-    void free(device::DevicePtr address) override { memory_.free(address); }
+    void free(device::DevicePtr address, std::uint64_t code) override { memory_.free(address, code); }
     void write(device::DevicePtr destination, std::span<const std::byte> source) override {
         if (source.empty()) return;
         std::copy(source.begin(), source.end(), memory_.checked(destination, source.size(), "copy to the device"));
@@ -77,6 +78,9 @@ class VirtualGpu final : public device::Device {
         const Allocation* a = memory_.find(address);
         if (!a) return std::nullopt;
         return device::SymbolInfo{a->base, a->bytes};
+    }
+    [[nodiscard]] std::optional<device::KnownMemory> known_memory(device::DevicePtr address) const override {
+        return memory_.known(address);
     }
 
     device::ImageId create_image(const device::ImageDescriptor& image) override {

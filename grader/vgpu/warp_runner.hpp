@@ -52,6 +52,10 @@ class WarpRunner {
     void complete(std::uint32_t barrier);
     bool collective(const Insn& in, std::size_t self, std::uint32_t resume, std::uint32_t mask);
     void perform_if_complete(std::uint32_t members, std::uint32_t kind);
+    // Of the collectives, __syncwarp() orders memory.
+    void meet(std::uint32_t collective) {
+        if (e.watching && collective == code.warp_sync) w.warp_bound = mark::at_time(++e.now);
+    }
     void exit_lanes(std::uint32_t lanes);
 
     Executor& e;

@@ -67,6 +67,10 @@ void WarpRunner::complete(std::uint32_t id) {
     const std::uint32_t expected = barrier.expected ? barrier.expected : block.live_threads;
     if (barrier.arrived == 0 || barrier.arrived < expected) return;
     block.l1.meet();
+    if (e.watching) {  // a barrier of some warps counts for all: what is reported is sure
+        const Mark now = mark::at_time(++e.now);
+        for (Warp& other : block.warps) other.bound = other.warp_bound = now;
+    }
     for (Warp& other : block.warps)
         for (Split& s : other.splits) {
             if (s.state != Split::State::AtBarrier || s.barrier != id) continue;
@@ -86,6 +90,7 @@ bool WarpRunner::collective(const Insn& in, std::size_t self, std::uint32_t resu
     if (alike == mask && (members & w.live & ~mask) == 0) [[likely]] {
         w.participants = w.present = mask;
         in.masked(w, in, mask);
+        meet(in.stat);
         return true;
     }
     struct Group {
@@ -104,6 +109,7 @@ bool WarpRunner::collective(const Insn& in, std::size_t self, std::uint32_t resu
             w.participants = groups[i].lanes;
             in.masked(w, in, groups[i].lanes);
         }
+        meet(in.stat);
         return true;
     }
     const std::uint32_t frame = w.frame;
@@ -162,6 +168,7 @@ void WarpRunner::perform_if_complete(std::uint32_t members, std::uint32_t kind) 
         if (waits_for_it(s)) s.state = Split::State::Ready;
     w.base[3] = unused_area;
     enter_frame(running);
+    meet(kind);
 }
 
 void WarpRunner::exit_lanes(std::uint32_t lanes) {

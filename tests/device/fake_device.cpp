@@ -72,30 +72,34 @@ std::byte* FakeDevice::at(DevicePtr address, std::uint64_t bytes) {
     throw DeviceError(error::illegal_address, "nothing is allocated there", true);
 }
 
-DevicePtr FakeDevice::allocate(std::uint64_t bytes, std::string_view) {
+DevicePtr FakeDevice::allocate(std::uint64_t bytes, AllocationOrigin origin) {
     if (bytes > properties_.total_global_mem - used_) throw DeviceError(error::memory_allocation, "out of memory");
     const DevicePtr address = next_address_;
     next_address_ += (bytes + 511) / 256 * 256;
     used_ += bytes;
     memory_[address].resize(bytes);
+    known_[address] = {{std::string(origin.call), false, bytes, {"", 0, origin.code}}, address, false, {}};
     return address;
 }
 
 // With a file of its own, not the memory that kernels see: enough for the protocol.
-HostVisibleMemory FakeDevice::allocate_host_visible(std::uint64_t bytes, DevicePtr at, std::string_view) {
+HostVisibleMemory FakeDevice::allocate_host_visible(std::uint64_t bytes, DevicePtr at, AllocationOrigin origin) {
     if (bytes > properties_.total_global_mem - used_) throw DeviceError(error::memory_allocation, "out of memory");
     const DevicePtr address = at ? at : next_host_;
     if (!at) next_host_ += (bytes + 8191) / 4096 * 4096;
     if (find_allocation(address)) throw DeviceError(error::invalid_value, "shared already");
     used_ += bytes;
     memory_[address].resize(bytes);
+    known_[address] = {{std::string(origin.call), false, bytes, {"", 0, origin.code}}, address, false, {}};
     Descriptor file(::memfd_create("fake", MFD_CLOEXEC));
     if (::ftruncate(file.get(), static_cast<off_t>((bytes + 4095) / 4096 * 4096)) != 0)
         throw DeviceError(error::memory_allocation, "no file");
     return {address, bytes, std::move(file)};
 }
 
-void FakeDevice::free(DevicePtr address) {
+void FakeDevice::free(DevicePtr address, std::uint64_t code) {
+    known_[address].freed = true;
+    known_[address].freed_at.code = code;
     used_ -= memory_.at(address).size();
     memory_.erase(address);
 }
@@ -106,6 +110,14 @@ std::optional<SymbolInfo> FakeDevice::find_allocation(DevicePtr address) const {
     --after;
     if (address - after->first >= after->second.size()) return std::nullopt;
     return SymbolInfo{after->first, after->second.size()};
+}
+
+std::optional<KnownMemory> FakeDevice::known_memory(DevicePtr address) const {
+    auto after = known_.upper_bound(address);
+    if (after == known_.begin()) return std::nullopt;
+    --after;
+    if (address - after->first >= after->second.place.bytes) return std::nullopt;
+    return after->second;
 }
 
 ModuleId FakeDevice::load_module(std::span<const std::byte> image) {

@@ -22,9 +22,10 @@ class FakeDevice : public Device {
     MemoryInfo memory_info() const override {
         return {properties_.total_global_mem - used_, properties_.total_global_mem};
     }
-    DevicePtr allocate(std::uint64_t bytes, std::string_view origin) override;
-    HostVisibleMemory allocate_host_visible(std::uint64_t bytes, DevicePtr at, std::string_view origin) override;
-    void free(DevicePtr address) override;
+    using Device::free;
+    DevicePtr allocate(std::uint64_t bytes, AllocationOrigin origin) override;
+    HostVisibleMemory allocate_host_visible(std::uint64_t bytes, DevicePtr at, AllocationOrigin origin) override;
+    void free(DevicePtr address, std::uint64_t code) override;
     void write(DevicePtr destination, std::span<const std::byte> source) override {
         std::memcpy(at(destination, source.size()), source.data(), source.size());
     }
@@ -38,6 +39,7 @@ class FakeDevice : public Device {
         std::memset(at(destination, bytes), value, bytes);
     }
     std::optional<SymbolInfo> find_allocation(DevicePtr address) const override;
+    std::optional<KnownMemory> known_memory(DevicePtr address) const override;
     ModuleId load_module(std::span<const std::byte> image) override;
     void unload_module(ModuleId module) override;
     FunctionId find_function(ModuleId module, std::string_view name) override;
@@ -79,6 +81,7 @@ class FakeDevice : public Device {
 
     DeviceProperties properties_;
     std::map<DevicePtr, std::vector<std::byte>> memory_;
+    std::map<DevicePtr, KnownMemory> known_;  // live and freed
     std::map<ModuleId, std::map<std::string, DevicePtr, std::less<>>> modules_;
     std::map<std::string, Function> kernels_;  // by the part of the mangled name
     std::vector<Function> functions_;

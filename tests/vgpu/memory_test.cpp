@@ -225,6 +225,42 @@ TEST_CASE("host copies stay inside an allocation, and free is checked") {
     CHECK(fault_of([&] { m.gpu->allocate(1ULL << 60, ""); }).code == device::error::memory_allocation);
 }
 
+TEST_CASE("memory knows where the program asked for it, also when it is freed") {
+    vgpu::GlobalMemory memory(1 << 20);
+    const std::uint64_t first = memory.allocate(1024, {"cudaMalloc", 0x411}).base;
+    const std::uint64_t second = memory.allocate_host_visible(4096, 0, {"cudaMallocHost", 0x422}).base;
+    const auto place = memory.place_of(first + 1023);
+    REQUIRE(place);
+    CHECK((place->name == "cudaMalloc" && place->bytes == 1024 && place->allocated.code == 0x411));
+    CHECK_FALSE(place->variable);
+    CHECK(memory.place_of(second)->allocated.code == 0x422);
+    // Beside it, the nearest; nowhere near memory of the device, none.
+    CHECK(memory.place_of(first + 1024 + 8)->allocated.code == 0x411);
+    CHECK_FALSE(memory.known(first + 1024 + 8));
+    for (const std::uint64_t elsewhere : {std::uint64_t{0}, std::uint64_t{0x7FFF'0000'0000}})
+        CHECK_FALSE(memory.place_of(elsewhere));
+    memory.free(first, 0x433);
+    const auto freed = memory.known(first + 8);
+    REQUIRE(freed);
+    CHECK((freed->freed && freed->freed_at.code == 0x433 && freed->place.allocated.code == 0x411));
+    CHECK(freed->base == first);
+    CHECK(memory.place_of(first + 8)->bytes == 1024);
+    CHECK_FALSE(memory.known(second)->freed);
+}
+
+TEST_CASE("a module's variable is known by its readable name") {
+    Machine m(1, R"(
+.version 8.0
+.target sm_90
+.address_size 64
+.global .align 4 .b8 _ZN5table4sumsE[40];
+.visible .entry none() { ret; }
+)");
+    const auto known = m.gpu->known_memory(m.gpu->find_symbol(m.module, "_ZN5table4sumsE").address + 39);
+    REQUIRE(known);
+    CHECK((known->place.variable && known->place.name == "table::sums" && known->place.bytes == 40));
+}
+
 TEST_CASE("memory that the host maps is one with its file, whose size is sealed") {
     vgpu::GlobalMemory memory(1 << 20);
     vgpu::Allocation& a = memory.allocate_host_visible(5000, 0, "test");
