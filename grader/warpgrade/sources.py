@@ -23,6 +23,7 @@ _MAX_FILE_BYTES = 4 << 20
 _LINE_WIDTH = 200
 _CALL_LINES = 3  # over which a call may go
 _ALLOCATIONS = re.compile(r"\bcuda(?:Malloc\w*|HostAlloc)\s*(?:<[^<>]*>)?\s*\(\s*")
+_END_OF_STATEMENT = re.compile(r"[;{}]")
 _CASTS = re.compile(r"(?:\(\s*void\s*\*\s*\*\s*\)|reinterpret_cast\s*<\s*void\s*\*\s*\*\s*>)\s*\(?\s*")
 _POINTER = re.compile(r"&\s*\(?\s*((?:this->)?\*?[A-Za-z_]\w*(?:(?:\.|->)[A-Za-z_]\w*|\[\w*\])*)")
 
@@ -54,12 +55,16 @@ class Sources:
         return text if len(text) <= _LINE_WIDTH else text[: _LINE_WIDTH - 1] + "…"
 
     def allocated_variable(self, name: str, number: int) -> str:
-        """Return `d_a` where the one allocation that begins at that line is `cudaMalloc(&d_a, …)`, else nothing."""
+        """Return `d_a` where the statement at that line has one allocation, `cudaMalloc(&d_a, …)`, else nothing."""
         lines = self._all(name) if name and not name.startswith("<") else []
         if not 0 < number <= len(lines):
             return ""
-        text = " ".join(lines[number - 1 : number - 1 + _CALL_LINES])
-        calls = [match for match in _ALLOCATIONS.finditer(text) if match.start() < len(lines[number - 1])]
+        text = "\n".join(lines[number - 1 : number - 1 + _CALL_LINES])
+        calls = list(_ALLOCATIONS.finditer(text))
+        at_line = [call for call in calls if call.start() < len(lines[number - 1])]
+        # Compilers give a statement the line on which it begins.
+        end = _END_OF_STATEMENT.search(text)
+        calls = at_line or [call for call in calls if end is None or call.start() < end.start()]
         if len(calls) != 1:
             return ""
         at = calls[0].end()
@@ -120,7 +125,7 @@ class HostCode:
 
     def __call__(self, codes: Sequence[int]) -> dict[int, list[Frame]]:
         """Return for each place of a call its file and line, innermost inlined function first; {} when it cannot."""
-        asked = [code for code in codes if 0 < code < 1 << 63][:_MAX_CODES]
+        asked = [code for code in dict.fromkeys(codes) if 0 < code < 1 << 63][:_MAX_CODES]
         if not asked:
             return {}
         inside = _IN_SANDBOX if self.sandbox.confined else str(self.program)

@@ -27,6 +27,10 @@ void f() {
         &managed, bytes);
     cudaMalloc(pointer_to_pointer, bytes);
 \tcudaMallocPitch((void**) &this->rows.first, &pitch, 8, 8);
+    CHECK(
+        cudaMalloc(&wrapped, bytes));
+    other(1);
+    cudaMalloc(&later, bytes);
 }
 """
 FOLDER = re.compile(r"(?:/[^\s/:'\"]+)*/submission/")
@@ -87,7 +91,7 @@ def test_lines_that_are_not_there_and_texts_that_are_hostile() -> None:
 @pytest.mark.parametrize(
     ("line", "name"),
     [(4, "d_a"), (5, "p->x[i]"), (6, ""), (7, "managed"), (8, ""), (9, ""), (10, "this->rows.first"), (1, ""),
-     (99, "")],
+     (11, "wrapped"), (13, ""), (99, "")],
 )  # fmt: skip
 def test_the_variable_is_that_of_the_one_allocation_of_the_line(line: int, name: str) -> None:
     assert OWN.allocated_variable("my.cu", line) == name
@@ -150,7 +154,7 @@ def test_folders_are_the_users_own_without_what_lies_in_them_of_others(
 
 HOST_PROGRAM = """\
 #include <cstdio>
-__attribute__((noinline)) void* here() { return __builtin_return_address(0); }
+__attribute__((noinline)) void* here() { asm volatile(""); return __builtin_return_address(0); }
 static inline __attribute__((always_inline)) void* wrapper() { return here(); }
 int main() {
     std::printf("%p\\n",
@@ -170,7 +174,7 @@ def test_addresses_of_a_real_program_become_lines(tmp_path: Path) -> None:
     said = subprocess.run([str(program)], check=True, capture_output=True, text=True).stdout
     inlined, plain = (int(word, 16) for word in said.split())
     found = sources.HostCode(program, Sandbox(find_layout().program("warpgrade-sandbox")))([inlined, plain, 1, 2**64])
-    assert [(Path(file).name, line) for file, line in found[inlined]] == [("host.cpp", 3), ("host.cpp", 6)]
+    assert [(Path(file).name, line) for file, line in found[inlined]] == [("host.cpp", 3), ("host.cpp", 5)]
     assert [(Path(file).name, line) for file, line in found[plain]] == [("host.cpp", 7)]
     assert not found.get(1)
 
