@@ -7,6 +7,7 @@ import os
 import socket
 import subprocess
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import TracebackType
@@ -22,6 +23,8 @@ from warpgrade.text import bounded, clean
 CLIENT_VARIABLE = "WARPGRADE_DEVICE_FD"
 _TAKE_SECONDS = 0.05
 _START_SECONDS = 30
+_LAST_SECONDS = 2  # a process that the program has left behind may keep its connection
+_POLL_SECONDS = 0.002
 
 Report = dict[str, Any]
 
@@ -114,10 +117,20 @@ class DeviceServer:
         try:
             while not self._done.wait(_TAKE_SECONDS):
                 self._collect(self._ask({"op": "take", "finish": False, "lines": self._plan.lines}))
-            self._collect(self._ask({"op": "take", "lines": self._plan.lines}))
+            self._take_the_rest()
             self._ask({"op": "shutdown"})
         except GraderError as error:
             self._trouble = error.message
+
+    def _take_the_rest(self) -> None:
+        """The program has ended; its last messages, and the end of its connection, may still be on their way."""
+        deadline = time.monotonic() + _LAST_SECONDS
+        while True:
+            report = self._ask({"op": "take", "lines": self._plan.lines})
+            self._collect(report)
+            if not report.get("connected", False) or time.monotonic() > deadline:
+                return
+            time.sleep(_POLL_SECONDS)
 
     def _ask(self, request: dict[str, Any]) -> Report:
         try:

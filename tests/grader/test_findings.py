@@ -218,5 +218,12 @@ def test_sarif_has_rules_places_and_the_other_party() -> None:
     assert [one["locations"] for one in (results[1], results[3])] == [[], []]
 
 
+def test_what_lies_outside_the_repository_has_no_place() -> None:
+    outside = msgspec.structs.replace(RACE, place=Place("../up/a.cu", 3), related=[])
+    assert check_sarif(sarif.log(as_findings(outside)))[0]["locations"] == []
+    assert "file=" not in github.commands(as_findings(outside))
+    assert "file=up/a.cu,line=3" in github.commands(as_findings(outside), "below/")
+
+
 def test_sarif_of_nothing_is_a_run_without_results() -> None:
     assert check_sarif(sarif.log([])) == []

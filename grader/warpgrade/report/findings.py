@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from warpgrade import diagnosis
-from warpgrade.diagnosis import Diagnostic
+from warpgrade.diagnosis import Diagnostic, Place
 from warpgrade.result import Result
 
 
@@ -44,6 +45,12 @@ def of_result(result: Result, *, show_hidden: bool = False) -> list[Finding]:
         redacted.pop(_line(one), None)
     shown = diagnosis.worst_first([*diagnosis.merged(whole), *redacted.values()])
     return [Finding(one, tuple(tests[_line(one)])) for one in shown]
+
+
+def repository_path(folder: str, place: Place) -> str:
+    """Return the path of an own file below the repository's root, in which `folder` lies; nothing outside of it."""
+    path = posixpath.normpath(folder + place.file) if place.own else ""
+    return "" if path.startswith(("..", "/")) else path
 
 
 def _line(one: Diagnostic) -> tuple[str, str, int]:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from warpgrade.diagnosis import Diagnostic
-from warpgrade.report.findings import Finding
+from warpgrade.report.findings import Finding, repository_path
 
 _COMMANDS = {"error": "error", "warning": "warning", "advice": "notice"}
 _OF_A_KIND = 10  # GitHub shows no more of one step
@@ -23,8 +23,8 @@ def commands(findings: Sequence[Finding], folder: str = "") -> str:
         if kinds[command] > _OF_A_KIND:
             continue
         properties = {"title": f"{one.title} [{one.rule}]"}
-        if one.place.own:
-            properties = {"file": folder + one.place.file, "line": str(one.place.line), **properties}
+        if path := repository_path(folder, one.place):
+            properties = {"file": path, "line": str(one.place.line), **properties}
         words = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
         lines.append(f"::{command} {words}::{_data(describe(one))}\n")
     return "".join(lines)

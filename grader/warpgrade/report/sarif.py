@@ -10,7 +10,7 @@ import msgspec
 
 from warpgrade import __version__
 from warpgrade.diagnosis import Diagnostic, Place
-from warpgrade.report.findings import Finding
+from warpgrade.report.findings import Finding, repository_path
 from warpgrade.report.github import describe
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -56,7 +56,7 @@ def _result(one: Diagnostic, numbers: dict[str, int], folder: str) -> dict[str, 
         "ruleIndex": numbers[one.rule],
         "level": _LEVELS[one.severity],
         "message": {"text": f"{one.title}: {describe(one)}"},
-        "locations": [_location(one.place, folder)] if one.place.own else [],
+        "locations": [_location(one.place, folder)] if repository_path(folder, one.place) else [],
         "occurrenceCount": max(one.count, 1),
     }
     related = [
@@ -66,7 +66,7 @@ def _result(one: Diagnostic, numbers: dict[str, int], folder: str) -> dict[str, 
             "message": {"text": other.role + (f" {other.thread.text}" if other.thread else "")},
         }
         for number, other in enumerate(one.related, 1)
-        if other.place.own
+        if repository_path(folder, other.place)
     ]
     if related:
         result["relatedLocations"] = related
@@ -77,5 +77,5 @@ def _location(place: Place, folder: str) -> dict[str, Any]:
     region: dict[str, Any] = {"startLine": place.line}
     if place.source:
         region["snippet"] = {"text": place.source}
-    uri = urllib.parse.quote(folder + place.file)
+    uri = urllib.parse.quote(repository_path(folder, place))
     return {"physicalLocation": {"artifactLocation": {"uri": uri, "uriBaseId": "%SRCROOT%"}, "region": region}}
