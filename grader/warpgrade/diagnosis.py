@@ -28,7 +28,8 @@ _NAME_WIDTH = 120
 class Place(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A line of the program; no file: unknown, a file in <…>: none of the user's own.
 
-    `code` is where the program calls (an offset in its file, 0 for device code); `source` is the line's text.
+    `code` is where host code makes the call, an offset in the program's file, as long as no line is known for it;
+    `source` is the line's text.
     """
 
     file: str = ""
@@ -194,7 +195,7 @@ def _found_place(place: Place, sources: Sources, frames: Mapping[int, Sequence[F
         )
     for file, line in frames.get(place.code, ()):
         if name := sources.own_name(file):
-            return Place(file=name, line=line, code=place.code, source=sources.line(name, line))
+            return Place(file=name, line=line, source=sources.line(name, line))
     return Place(code=place.code)
 
 

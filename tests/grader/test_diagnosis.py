@@ -118,8 +118,14 @@ def test_memory_is_named_as_well_as_it_is_known(memory: Memory | None, words: st
 def test_host_code_is_placed_in_the_users_innermost_frame() -> None:
     frames = {77: [("/usr/include/cuda_runtime.h", 879), ("/submission/my.cu", 4), ("/submission/my.cu", 9)]}
     place = located(sample(place=Place(code=77)), frames).place
-    assert (place.file, place.line, place.source) == ("my.cu", 4, "    CHECK(cudaMalloc(&d_a, bytes));")
+    assert place == Place("my.cu", 4, source="    CHECK(cudaMalloc(&d_a, bytes));")
     assert located(sample(place=Place(code=78)), frames).place == Place(code=78)
+
+
+def test_copies_of_a_call_that_the_compiler_made_are_one_line() -> None:
+    calls = [sample(place=Place(code=code), related=[]) for code in (77, 78)]
+    frames: dict[int, list[sources.Frame]] = {77: [("my.cu", 4)], 78: [("my.cu", 4)]}
+    assert len(diagnosis.merged(diagnosis.locate(calls, OWN, lambda codes: frames))) == 1
 
 
 def test_the_same_finding_counts_up_and_the_worst_come_first() -> None:
