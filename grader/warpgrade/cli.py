@@ -203,6 +203,8 @@ def run_command(
     outlets.publish(found, Path.cwd())
     if not quiet:
         profile_report.show(_console(stderr=True), profile, lines=lines)
+        if found:
+            click.echo(err=True)
         diagnosis_report.show(_console(stderr=True), found, advice=advice)
     if how := run_program.how_it_ended(profile.exit_status):
         click.echo(f"warpgrade: {how}", err=True)

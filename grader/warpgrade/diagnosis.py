@@ -201,13 +201,15 @@ def _found_place(place: Place, sources: Sources, frames: Mapping[int, Sequence[F
 
 def name_memory(memory: Memory) -> str:
     """Return "`d_a` (1,024 bytes, allocated at matmul.cu:41)", or what of it is known."""
-    size = "1 byte" if memory.bytes == 1 else f"{memory.bytes:,} bytes"
+    size = "1 byte" if memory.bytes == 1 else f"{memory.bytes:,} bytes" if memory.bytes else ""
     where = memory.allocated.text
     if memory.variable and memory.name:
-        return f"`{memory.name}` ({size}, allocated at {where})" if where else f"`{memory.name}` ({size})"
+        known = ", ".join(filter(None, [size, f"allocated at {where}" if where else ""]))
+        return f"`{memory.name}` ({known})" if known else f"`{memory.name}`"
+    allocation = f"an allocation of {size}" if size else "an allocation"
     if where:
-        return f"an allocation of {size} (made at {where})"
-    return f"an allocation of {size} ({memory.name})" if memory.name else f"an allocation of {size}"
+        return f"{allocation} (made at {where})"
+    return f"{allocation} ({memory.name})" if memory.name else allocation
 
 
 def _one_line(text: str, width: int) -> str:

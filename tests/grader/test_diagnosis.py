@@ -104,6 +104,8 @@ def test_the_variable_is_that_of_the_one_allocation_of_the_line(line: int, name:
         (Memory("cudaMalloc", False, 1, Place(code=78)), "an allocation of 1 byte (made at my.cu:6)"),
         (Memory("cudaMalloc", False, 8, Place(code=79)), "an allocation of 8 bytes (cudaMalloc)"),
         (Memory("", False, 8, Place()), "an allocation of 8 bytes"),
+        (Memory("", False, 0, Place()), "an allocation"),
+        (Memory("s", True, 0, Place()), "`s`"),
         (Memory("table", True, 16, Place()), "`table` (16 bytes)"),
         (Memory("s", True, 16, Place("my.cu", 2)), "`s` (16 bytes, allocated at my.cu:2)"),
         (None, "memory"),

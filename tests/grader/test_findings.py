@@ -64,6 +64,14 @@ def test_several_tests_that_found_the_same_show_it_once() -> None:
     assert found[0].diagnostic.count == 2 * RACE.count
 
 
+def test_a_race_that_came_out_either_way_is_shown_once() -> None:
+    (other,) = RACE.related
+    turned = msgspec.structs.replace(RACE, place=other.place, related=[Related("read by", RACE.place, RACE.thread)])
+    third = msgspec.structs.replace(turned, related=[Related("read by", Place("reverse.cu", 30), RACE.thread)])
+    assert [one.diagnostic for one in as_findings(RACE, turned, third)] == [RACE, third]
+    assert len(findings.of_result(result_of((False, [RACE]), (False, [turned])))) == 1
+
+
 def test_hidden_tests_tell_rule_title_source_line_and_help_and_nothing_else() -> None:
     result = result_of((True, [HIDDEN, msgspec.structs.replace(HIDDEN, place=Place(code=SECRET))]))
     found = findings.of_result(result)

@@ -230,18 +230,13 @@ def test_a_race_is_shown_with_both_lines(tmp_path: Path) -> None:
     (tmp_path / "racy.cu").write_text(RACY)
     done = warpgrade("racy.cu", "--json", "profile.json", "--sarif", "found.sarif", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    (found,) = [
-        one for one in json.loads((tmp_path / "profile.json").read_text())["diagnostics"] if one["severity"] == "error"
-    ]
-    assert found["rule"] == "racecheck/shared"
+    diagnostics = json.loads((tmp_path / "profile.json").read_text())["diagnostics"]
+    found = next(one for one in diagnostics if one["rule"] == "racecheck/shared")
     lines = {place["line"]: place["source"] for place in (found["place"], found["related"][0]["place"])}
     assert lines == {5: "    d[t] = s[n - 1 - t];", 4: "    s[t] = d[t];"}
     assert found["place"]["file"] == "racy.cu"
-    for words in (
-        "error: race in shared memory [racecheck/shared]",
-        "5 |     d[t] = s[n - 1 - t];",
-        "4 |     s[t] = d[t];",
-    ):
+    assert done.stderr.count("error: race in shared memory [racecheck/shared]") == 1
+    for words in ("5 |     d[t] = s[n - 1 - t];", "4 |     s[t] = d[t];"):
         assert words in done.stderr
     result = json.loads((tmp_path / "found.sarif").read_text())["runs"][0]["results"][0]
     assert result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "racy.cu"

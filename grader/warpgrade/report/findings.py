@@ -21,7 +21,7 @@ class Finding:
 
 def of_program(diagnostics: Iterable[Diagnostic]) -> list[Finding]:
     """Return a run program's findings, worst first."""
-    return [Finding(one) for one in diagnosis.merged(diagnostics)]
+    return [Finding(one) for one in _once_a_pair(diagnosis.merged(diagnostics))]
 
 
 def of_result(result: Result, *, show_hidden: bool = False) -> list[Finding]:
@@ -43,8 +43,17 @@ def of_result(result: Result, *, show_hidden: bool = False) -> list[Finding]:
                 names.append(test.name)
     for one in whole:
         redacted.pop(_line(one), None)
-    shown = diagnosis.worst_first([*diagnosis.merged(whole), *redacted.values()])
+    shown = _once_a_pair(diagnosis.worst_first([*diagnosis.merged(whole), *redacted.values()]))
     return [Finding(one, tuple(tests[_line(one)])) for one in shown]
+
+
+def _once_a_pair(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """Leave out what says the same with the parties exchanged, as where a race comes out either way."""
+    pairs: dict[object, Diagnostic] = {}
+    for number, one in enumerate(diagnostics):
+        places = frozenset([one.place, *(other.place for other in one.related)])
+        pairs.setdefault((one.rule, one.kernel, places) if one.related else number, one)
+    return list(pairs.values())
 
 
 def repository_path(folder: str, place: Place) -> str:
