@@ -166,6 +166,7 @@ nlohmann::json Server::command(const std::string& line) {
         json reply = journal_.take(finish ? timeline_.finish() : 0, lines);
         reply["transfers"] = to_json(timeline_.take_transfers());
         reply["waits"] = timeline_.take_waits();
+        reply["connected"] = client_fd_ >= 0;
         return reply;
     }
     if (*operation == "shutdown") {
