@@ -16,6 +16,7 @@ void Context::begin_test(const std::string& name) {
     stream.emplace(seed, name);
     measurements.clear();
     launches.clear();
+    diagnostics.clear();
     last_call.clear();
     notes.clear();
     mismatch.clear();

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "device/checks.hpp"
 #include "device/device.hpp"
 #include "judge/options.hpp"
 #include "judge/random.hpp"
@@ -23,6 +24,7 @@ struct Measurement {
 
 struct Context {
     Options options;
+    device::Checks checks;
     std::uint64_t seed = 0;
     std::unique_ptr<DeviceServer> idle_device;  // started to describe itself; the first session takes it
     std::unique_ptr<Program> submission, baseline;
@@ -30,10 +32,11 @@ struct Context {
     // Of the running test.
     std::optional<RandomStream> stream;
     std::vector<Measurement> measurements;
-    std::vector<device::LaunchRecord> launches;  // of the submission's last profiled call
-    std::string last_call;                       // described
-    std::vector<std::string> notes;              // what may explain a wrong result of the last call
-    std::string mismatch;                        // of the last matcher that did not match
+    std::vector<device::LaunchRecord> launches;   // of the submission's last profiled call
+    std::vector<device::Diagnostic> diagnostics;  // of all of the submission's calls, each finding once
+    std::string last_call;                        // described
+    std::vector<std::string> notes;               // what may explain a wrong result of the last call
+    std::string mismatch;                         // of the last matcher that did not match
 
     void begin_test(const std::string& name);
     void end_test();

@@ -47,6 +47,7 @@ void read_report(const json& reply, DeviceReport& report) {
         report.call_errors.push_back(error.at("operation").get<std::string>() + ": " + message);
     }
     report.diagnostics = device::diagnostics_from_json(reply.at("diagnostics"));
+    report.connected = reply.value("connected", false);
 }
 
 // The server reads what a student compiled, and is kept as apart from the machine as the student's program. A real
@@ -66,6 +67,7 @@ std::vector<std::string> command_line(const Options& options) {
                                      "--threads",      std::to_string(options.threads),
                                      "--instructions", std::to_string(options.instructions),
                                      "--memory-mib",   std::to_string(options.memory_mib),
+                                     "--checks",       options.checks,
                                      "--client-fd",    "4",
                                      "--control-fd",   "3"};
     command.insert(command.end(), std::begin(arguments), std::end(arguments));

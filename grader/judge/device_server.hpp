@@ -23,6 +23,7 @@ struct DeviceReport {
     std::string output;                    // of device-side printf
     std::vector<std::string> call_errors;  // in the words of the device
     std::vector<device::Diagnostic> diagnostics;
+    bool connected = false;   // the program's end of its connection is still open
     std::string fault;        // what ended the context (a kernel's illegal access, …); empty: nothing
     std::string unsupported;  // what the program asked for and the device cannot do; empty: nothing
 };

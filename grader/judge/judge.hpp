@@ -4,6 +4,7 @@
 
 #include "judge/catch.hpp"
 #include "judge/compare.hpp"
+#include "judge/diagnostics.hpp"
 #include "judge/errors.hpp"
 #include "judge/inputs.hpp"
 #include "judge/speed.hpp"

@@ -33,6 +33,7 @@ void add_options(CLI::App& app, Options& options) {
     app.add_option("--memory-mib", options.memory_mib, "memory limit of the program, and of the device")
         ->capture_default_str();
     app.add_option("--instructions", options.instructions, "warp instructions of one launch")->capture_default_str();
+    app.add_option("--checks", options.checks, "all, none, or some of race,init,sync,advice")->capture_default_str();
     app.add_flag("--no-sandbox", options.no_sandbox, "for one's own code on a machine without namespaces");
     app.add_option("--only", options.only, "which tests")->check(CLI::IsMember({"public", "all"}));
     app.add_option("--test", options.test, "the one test of this name");
@@ -42,6 +43,7 @@ void add_options(CLI::App& app, Options& options) {
 void prepare(const Options& options) {
     auto& current = context();
     current.options = options;
+    current.checks = warpgrade::device::parse_checks(options.checks);
     current.seed = options.seed ? *options.seed : random_seed();
     current.submission = std::make_unique<Program>(Program::Role::submission);
     current.baseline = std::make_unique<Program>(Program::Role::baseline);

@@ -14,6 +14,7 @@ struct Options {
     double seconds = 20;  // wall clock of one test's calls
     std::uint64_t memory_mib = 2048;
     std::uint64_t instructions = 2'000'000'000;
+    std::string checks = "all";  // as device::parse_checks reads it
     bool no_sandbox = false, progress = false;
     std::string only = "all", test;
 };

@@ -69,6 +69,7 @@ class VerdictReporter : public StreamingBase {
 
     void testCaseEnded(const Catch::TestCaseStats& stats) override {
         auto& current = run.current;
+        context().submission->finish();
         current.checked(stats.totals.assertions.total());
         run.verdicts->write(current.end());
         ++run.cases;

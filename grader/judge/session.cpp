@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <thread>
 #include <utility>
 
 #include "judge/arena.hpp"
@@ -13,6 +14,7 @@ namespace warpgrade::judge {
 namespace {
 
 constexpr auto device_grace = std::chrono::seconds(5);
+constexpr auto end_grace = std::chrono::seconds(1);
 
 std::string out_of_time(const Options& options) {
     return fmt::format("your program did not finish within the test's {:g} seconds", options.seconds);
@@ -74,7 +76,21 @@ CallResult Session::call(const CallSpec& spec, Clock::time_point deadline, std::
     result.profile.waits_ns = std::move(report.waits_ns);
     result.profile.time_ns = report.clock_ns;
     result.profile.device_output = std::move(report.output);
+    result.profile.diagnostics = std::move(report.diagnostics);
     return result;
+}
+
+void Session::finish() noexcept {
+    if (!device_ || !ready_) return;
+    try {
+        const auto deadline = Clock::now() + end_grace;
+        worker_.end(deadline);
+        // The program's last messages, and the end of its connection, may still be on their way.
+        while (hear_device(deadline + end_grace).connected && Clock::now() < deadline)
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    } catch (const std::exception&) {
+        // A device that fails after the last call has told all that the verdict needs.
+    }
 }
 
 void Session::wait_until_ready(const CallSpec& spec, Clock::time_point deadline) {
@@ -112,7 +128,7 @@ void Session::worker_is_gone(const CallSpec& spec) {
 void Session::fail(std::string message, bool ask_device) {
     if (ask_device && device_) {
         try {
-            const auto report = device_->take(Clock::now() + device_grace);
+            const auto report = hear_device(Clock::now() + device_grace);
             refuse_unsupported(report);
             if (!report.fault.empty()) message += "\non the device: " + report.fault;
             std::vector<std::string> notes;
@@ -128,11 +144,17 @@ void Session::fail(std::string message, bool ask_device) {
 DeviceReport Session::take(Clock::time_point deadline) {
     if (!device_) return {};
     try {
-        return device_->take(deadline);
+        return hear_device(deadline);
     } catch (const DeviceSilent&) {
         if (Clock::now() < deadline) throw;
         throw SubmissionFailure(out_of_time(options_));
     }
+}
+
+DeviceReport Session::hear_device(Clock::time_point deadline) {
+    auto report = device_->take(deadline);
+    diagnostics_.insert(diagnostics_.end(), report.diagnostics.begin(), report.diagnostics.end());
+    return report;
 }
 
 }  // namespace warpgrade::judge

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "judge/device_server.hpp"
@@ -22,6 +23,10 @@ class Session {
     // Throws SubmissionFailure or InfrastructureError, after which the session is of no use. `notes` receives what may
     // explain a wrong result.
     CallResult call(const CallSpec& spec, Clock::time_point deadline, std::vector<std::string>& notes);
+    // Ends the program between two calls and takes what the device says of its end. Never throws: the verdict stands.
+    void finish() noexcept;
+    // What the checks found since the last call of this function, also in a call that did not come back.
+    std::vector<device::Diagnostic> take_diagnostics() { return std::exchange(diagnostics_, {}); }
     [[nodiscard]] std::string output() const { return worker_.output(); }
 
   private:
@@ -30,10 +35,12 @@ class Session {
     [[noreturn]] void worker_is_gone(const CallSpec& spec);
     [[noreturn]] void fail(std::string message, bool ask_device);
     DeviceReport take(Clock::time_point deadline);
+    DeviceReport hear_device(Clock::time_point deadline);
 
     const Options& options_;
     std::unique_ptr<DeviceServer> device_;
     WorkerProcess worker_;
+    std::vector<device::Diagnostic> diagnostics_;
     bool ready_ = false;
     std::uint32_t sequence_ = 0;
 };

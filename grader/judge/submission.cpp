@@ -4,6 +4,7 @@
 
 #include "judge/context.hpp"
 #include "judge/device_server.hpp"
+#include "judge/diagnostics.hpp"
 #include "judge/errors.hpp"
 #include "judge/session.hpp"
 
@@ -72,9 +73,11 @@ CallResult Program::execute(const CallSpec& spec, bool profiled) {
             current.notes.clear();
             result = attempt(spec);
         }
+        collect_diagnostics();
         if (profiled && role_ == Role::submission) current.launches = result.profile.launches;
         return result;
     } catch (const SubmissionFailure& failure) {
+        collect_diagnostics();
         end_session();
         if (role_ == Role::submission) {
             failure_ = failure.what();
@@ -104,13 +107,26 @@ CallResult Program::attempt(const CallSpec& spec) {
     return result;
 }
 
+// Of the submission only: the starter's mistakes are not the student's.
+void Program::collect_diagnostics() {
+    if (session_ && role_ == Role::submission) merge(context().diagnostics, session_->take_diagnostics());
+}
+
+void Program::finish() {
+    if (session_ && role_ == Role::submission && failure_.empty() && error_.empty()) {
+        session_->finish();
+        collect_diagnostics();
+    }
+    end_session();
+}
+
 void Program::end_session() {
     if (session_) output_ = session_->output();
     session_.reset();
 }
 
 void Program::reset() {
-    end_session();
+    finish();
     seconds_used_ = 0;
     failure_.clear();
     error_.clear();

@@ -24,6 +24,7 @@ struct Profile {
     double time_ns = 0;      // of the device's clock
     double host_cpu_ns = 0;  // processor time of the program, measured outside it
     std::string device_output;
+    std::vector<device::Diagnostic> diagnostics;  // what the device's checks found; clean() in diagnostics.hpp
 
     // The only launch; with a name, the only one whose kernel's name contains it. Fails the test when there is none or
     // more than one.
@@ -73,6 +74,8 @@ class Program {
     }
 
     CallResult execute(const CallSpec& spec, bool profiled);
+    // Ends the program after a test, and hears what the device says of its end, such as memory that was never freed.
+    void finish();
     // Ends the program's processes; the next call starts afresh, with the time limit's full budget.
     void reset();
     // The end of what the program printed in this test.
@@ -87,6 +90,7 @@ class Program {
                 wire::type_of<typename Signature::Result>()};
     }
     CallResult attempt(const CallSpec& spec);
+    void collect_diagnostics();
     void end_session();
 
     Role role_;

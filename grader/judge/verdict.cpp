@@ -100,6 +100,7 @@ nlohmann::json CaseVerdict::end() {
             {"message", message()},
             {"measurements", std::move(measurements)},
             {"launches", std::move(launches)},
+            {"diagnostics", device::to_json(current.diagnostics)},
             {"launches_left_out", current.launches.size() - std::min(current.launches.size(), max_launches)},
             {"output", current.submission->output()},
             {"seed", current.seed}};

@@ -149,6 +149,12 @@ int WorkerProcess::exit_code() {
     return exit_code_;
 }
 
+void WorkerProcess::end(Clock::time_point deadline) {
+    call_.close();
+    if (!sandbox_.wait(deadline)) sandbox_.kill();
+    read_output();
+}
+
 double WorkerProcess::cpu_ns() {
     read_status(Clock::now() + std::chrono::seconds(1), "child-pid");
     const auto pid = find_number(status_, "child-pid");

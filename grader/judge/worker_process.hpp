@@ -39,6 +39,8 @@ class WorkerProcess {
     int exit_code();
     // False when the sandbox itself did not come up, as output() then explains. After exit_code().
     [[nodiscard]] bool started() const { return exit_code_ >= 0 || killed_; }
+    // Lets the program end by itself, as when its work is done, and ends it if it does not.
+    void end(Clock::time_point deadline);
     // Processor time that the program has used so far, as the kernel counts it.
     double cpu_ns();
     [[nodiscard]] std::string output() const { return output_.text(); }

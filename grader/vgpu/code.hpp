@@ -29,6 +29,22 @@ inline constexpr Ref registers = 0u << 30, constants = 1u << 30, specials = 2u <
 inline constexpr Ref offset_mask = (1u << 30) - 1;
 }  // namespace area
 
+// What an instruction does with the values that it reads: for values that nothing has written.
+enum class Flow : std::uint8_t {
+    Uses,     // the result, or what happens, depends on them
+    Carries,  // moves bits: the result is as good as they are
+    Selects,  // the same, of one of a and b, by predicate c
+    Loads,    // uses the address; the result is what lies in memory
+    Stores,   // uses the address (a); memory is then what the value is
+};
+
+// A register that an instruction reads or writes.
+struct RegisterUse {
+    std::uint32_t insn = 0;
+    Ref place = 0;
+    bool writes = false;
+};
+
 struct Insn {
     Handler full = nullptr, masked = nullptr;
     Handler inner = nullptr;  // of a guarded instruction: what runs for the lanes whose predicate holds
@@ -39,6 +55,7 @@ struct Insn {
     std::uint16_t aux = 0;    // meaning is the handler's
     bool guard_negated = false;
     bool has_guard = false;
+    Flow flow = Flow::Uses;
 };
 
 // Skip: the guard of a terminator that has none of its own; jumps over it. Counted as part of what it guards.
@@ -133,6 +150,7 @@ struct Code {
     std::vector<Insn> insns;
     std::vector<ptx::LocationId> locations;  // parallel to insns
     std::vector<std::uint32_t> ptx_lines;    // parallel to insns
+    std::vector<RegisterUse> uses;           // by instruction
     std::vector<BasicBlock> blocks;
     std::vector<FunctionCode> functions;  // [0] is the kernel
     std::vector<CallSite> calls;
@@ -144,6 +162,9 @@ struct Code {
     std::vector<StatKind> stat_kinds;       // of each memory instruction
     std::vector<std::uint32_t> stat_insns;  // its instruction
     std::uint32_t used_specials = 0;        // bit per Special
+    unsigned granule_shift = 2;             // granules of 2^this bytes hold every access of shared or global memory
+    bool orders_memory = false;             // has fences, or accesses that acquire and release
+    std::uint32_t warp_sync = ~0u;          // the index of bar.warp.sync in `collectives`
     std::uint32_t static_shared_bytes = 0;
     std::uint32_t local_bytes = 0;
     std::uint32_t register_estimate = 0;

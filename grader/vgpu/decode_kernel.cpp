@@ -1,5 +1,6 @@
 // A kernel with every function that it may reach, and the calls between them.
 #include <algorithm>
+#include <bit>
 #include <unordered_set>
 
 #include "vgpu/decoder.hpp"
@@ -18,6 +19,29 @@ std::uint32_t estimate_registers(const ptx::Function& f) {
     std::uint64_t words = 0;
     for (const auto& r : f.registers) words += r.type == ptx::Type::Pred ? 0 : (ptx::size_of(r.type) + 3) / 4;
     return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(words / 2 + 8, 16, 255));
+}
+
+// What observers of memory need to know of the kernel's instructions.
+void survey_accesses(const CodeBuilder& builder, Code& code) {
+    const auto narrow_to = [&](unsigned bytes) {
+        if (bytes) code.granule_shift = std::min(code.granule_shift, static_cast<unsigned>(std::countr_zero(bytes)));
+    };
+    for (const ptx::Function* f : builder.queue)
+        for (const auto& in : f->body) {
+            const auto has = [&](std::string_view m) {
+                return std::ranges::find(in.modifiers, m) != in.modifiers.end();
+            };
+            if (in.opcode == "fence" || in.opcode == "membar" || has("acquire") || has("release") || has("acq_rel"))
+                code.orders_memory = true;
+            if (in.opcode == "wmma" || in.opcode == "ldmatrix" || in.opcode == "stmatrix" || in.opcode == "movmatrix")
+                narrow_to(1);
+            const bool access = in.opcode == "ld" || in.opcode == "ldu" || in.opcode == "st" || in.opcode == "atom" ||
+                                in.opcode == "red" || in.opcode == "suld" || in.opcode == "sust";
+            if (!access || has("local") || has("param") || has("const")) continue;
+            for (const std::string_view m : in.modifiers) narrow_to(ptx::size_of(parse_type(m)));
+        }
+    const auto sync = std::ranges::find(code.collectives, "bar.warp.sync");
+    if (sync != code.collectives.end()) code.warp_sync = static_cast<std::uint32_t>(sync - code.collectives.begin());
 }
 
 ParameterSlot slot_of(const ParameterPlace& place) { return {place.storage, place.stride, place.bytes}; }
@@ -147,6 +171,8 @@ Code decode_kernel(const ptx::Module& module, const ptx::Function& kernel, const
     link_calls(builder);
     builder.code.register_estimate = estimate_registers(kernel);
     builder.code.has_calls = !builder.code.calls.empty();
+    survey_accesses(builder, builder.code);
+    std::ranges::stable_sort(builder.code.uses, {}, &RegisterUse::insn);
     return std::move(builder.code);
 }
 

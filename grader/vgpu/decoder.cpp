@@ -29,6 +29,15 @@ void run_guarded(Warp& w, const Insn& in, std::uint32_t mask) {
     if (mask) in.inner(w, in, mask);
 }
 
+Flow flow_of(std::string_view opcode) {
+    if (opcode == "ld" || opcode == "ldu") return Flow::Loads;
+    if (opcode == "st") return Flow::Stores;
+    if (opcode == "selp") return Flow::Selects;
+    for (const char* moves : {"mov", "cvt", "cvta", "prmt", "bfi", "bfe", "shl", "shr", "shf", "and", "or", "xor"})
+        if (opcode == moves) return Flow::Carries;
+    return Flow::Uses;
+}
+
 }  // namespace
 
 std::vector<std::uint32_t> parameter_offsets(const std::vector<ptx::Parameter>& parameters, std::uint32_t* total) {
@@ -163,6 +172,8 @@ Ref FunctionDecoder::register_place(std::uint32_t reg, std::uint32_t ptx_line, R
         const unsigned bytes = register_bytes(reg);
         places_[reg] = is_predicate(reg) ? allocate(4, 4) : allocate(bytes * warp_size, 64);
     }
+    builder.code.uses.push_back(
+        {static_cast<std::uint32_t>(builder.code.insns.size()), places_[reg], access != RegisterAccess::Kind::Read});
     return places_[reg];
 }
 
@@ -265,6 +276,7 @@ void FunctionDecoder::decode_instruction(const ptx::Instruction& in) {
     const OpcodeRow* row = find_opcode(in);
     if (!row) throw PtxError(in.ptx_line, explain_refusal(in, b.text()));
     row->decode(b);
+    b.out.flow = flow_of(in.opcode);
     apply_guard(in, b.out);
     if (b.out.has_guard) {
         b.out.inner = b.out.masked;

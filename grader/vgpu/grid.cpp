@@ -17,7 +17,8 @@ constexpr std::uint32_t special_bytes = static_cast<std::uint32_t>(Special::Coun
 // the program's own part here, before it on a real device.
 constexpr std::uint32_t reserved_shared_bytes = 1024;
 constexpr std::uint32_t workspace_bytes = 8;
-constexpr std::uint64_t patience = 4096;           // turns of a block that spins, until other blocks start beside it
+constexpr std::uint64_t patience = 4096;  // turns of a block that spins, until other blocks start beside it
+constexpr std::uint64_t most_marked_bytes = 1ULL << 30;  // of memory for marks, in one launch
 constexpr std::uint32_t call_stack_bytes = 16384;  // local memory a thread for called functions, on top of the kernel's
 
 std::uint32_t threads_of(const device::Dim3& d) { return static_cast<std::uint32_t>(d.count()); }
@@ -28,12 +29,14 @@ Grid::Grid(const Code& c, const ptx::Module& m, const device::LaunchConfig& laun
            std::span<const std::byte> params, GlobalMemory& memory)
     : output(l.printf_bytes), code(c), module(m), config(launch), limits(l), params_(params), memory_(memory) {}
 
-void Grid::prepare(Executor& e, unsigned thread, bool tracking) const {
+void Grid::prepare(Executor& e, unsigned thread, bool optimistic) const {
     e = Executor{};
     e.grid = const_cast<Grid*>(this);
     e.code = &code;
     e.thread = thread;
-    e.tracking = tracking;
+    e.optimistic = optimistic;
+    e.tracking = optimistic || limits.checks.race;
+    e.watching = limits.checks.race || limits.checks.init;
     e.memory.resize(code.stat_kinds.size());
     e.block_warps.resize(code.blocks.size());
     e.block_threads.resize(code.blocks.size());
@@ -115,6 +118,16 @@ void Grid::start_block(Executor& e, BlockState& block, std::uint64_t linear) con
     if (const std::uint32_t own = code.functions[0].local_bytes)  // a called function's part is filled at its call
         for (std::size_t lane = 0; lane < std::size_t{warps} * warp_size; ++lane)
             std::memset(block.local.data() + lane * local_stride, fresh_pattern, own);
+    block.start = block.turn = mark::at_time(++e.now);
+    block.settled = mark::at_time(1);
+    block.resumed = false;
+    e.turns.begin(e.now, linear);
+    block.watched = e.watching && available != 0;
+    if (block.watched && block.marks.writes.empty()) {
+        block.marks.shift = code.granule_shift;
+        block.marks.writes.resize((available >> code.granule_shift) + 1);
+        block.marks.reads.resize(block.marks.writes.size());
+    }
     block.l1.begin_block(limits.l1_bytes, warps, e.memory);
     block.live_threads = threads;
     block.barriers.fill(Barrier{});
@@ -135,6 +148,12 @@ void Grid::start_block(Executor& e, BlockState& block, std::uint64_t linear) con
         const std::uint32_t lanes = std::min(threads - i * warp_size, warp_size);
         w.live = lanes == warp_size ? full_mask : (1u << lanes) - 1;
         w.clock = 0;
+        w.bound = w.warp_bound = block.start;
+        w.fenced = false;
+        w.undefined.clear();
+        w.carefully = false;
+        w.stored_undefined = 0;
+        w.loaded = {};
         w.frame = 0;
         w.frames.resize(1);
         w.frame_storage.clear();
@@ -150,20 +169,41 @@ void Grid::start_block(Executor& e, BlockState& block, std::uint64_t linear) con
     }
 }
 
-void Grid::first_touch(Allocation& a, bool store) {
-    if (a.on_heap) throw RunSerially{};  // objects may be many and small: not worth a record of each
+void Grid::begin_turn(Executor& e, BlockState& block) const {
+    if (!e.watching || e.turns.last() == block.linear) return;
+    e.turns.begin(++e.now, block.linear);
+    block.turn = mark::at_time(e.now);
+    block.resumed = true;
+}
+
+void Grid::first_touch(const Executor& e, Allocation& a, bool store) {
     const std::uint8_t mine = store ? Allocation::Written : Allocation::Read;
-    if (store && !a.track.load(std::memory_order_acquire)) track(a);
+    if (!e.optimistic) {
+        // From the first access on, since there is no second try. Objects of the heap may be many and small: not worth
+        // a record of each. Constants are never written.
+        if (!a.on_heap && !a.read_only && !a.track.load()) {
+            a.touched.fetch_or(Allocation::Tracked);
+            track(e, a);
+        }
+        a.touched.fetch_or(mine);
+        return;
+    }
+    if (a.on_heap) throw RunSerially{};
+    if (store && !a.track.load(std::memory_order_acquire)) track(e, a);
     const std::uint8_t before = a.touched.fetch_or(mine);
     const std::uint8_t now = before | mine;
     constexpr std::uint8_t both = Allocation::Read | Allocation::Written;
     if ((now & both) == both && !(now & Allocation::Tracked)) throw TrackReads{&a};
 }
 
-LaunchTrack& Grid::track(Allocation& a) {
+LaunchTrack& Grid::track(const Executor& e, Allocation& a) {
     const std::lock_guard lock(mutex_);
     if (LaunchTrack* t = a.track.load()) return *t;
-    tracks_.push_back(std::make_unique<LaunchTrack>(a, limits.threads));
+    // Of an allocation that is too large for marks, races are not found.
+    const std::uint64_t marks = 2 * ((a.bytes >> code.granule_shift) + 1) * sizeof(Mark);
+    const bool marked = limits.checks.race && marked_bytes_ + marks <= most_marked_bytes;
+    if (marked) marked_bytes_ += marks;
+    tracks_.push_back(std::make_unique<LaunchTrack>(a, e.optimistic ? limits.threads : 0, marked, code.granule_shift));
     a.track.store(tracks_.back().get(), std::memory_order_release);
     return *tracks_.back();
 }
@@ -172,7 +212,7 @@ void Grid::note_store(Executor& e, Allocation& a, const Access& x, unsigned byte
     LaunchTrack& t = *a.track.load(std::memory_order_acquire);
     const auto note = [&](std::uint64_t address, std::uint64_t size) {
         t.save_pages(address - a.base, size);
-        LaunchTrack::mark(t.written[e.thread], address - a.base, size);
+        if (limits.threads > 1) LaunchTrack::mark(t.written[e.thread], address - a.base, size);
     };
     if (x.kind == Access::Kind::Contiguous) return note(x.address[0], std::uint64_t{bytes} * warp_size);
     for_active(x.mask, [&](unsigned l) { note(x.address[l], bytes); });
@@ -180,7 +220,8 @@ void Grid::note_store(Executor& e, Allocation& a, const Access& x, unsigned byte
 
 void Grid::note_load(Executor& e, Allocation& a, const Access& x, unsigned bytes) {
     LaunchTrack* t = a.track.load(std::memory_order_acquire);
-    HostPages& bitmap = (t ? *t : track(a)).read[e.thread];
+    HostPages& bitmap = (t ? *t : track(e, a)).read[e.thread];
+    if (limits.threads == 1) return;
     if (x.kind == Access::Kind::Contiguous)
         return LaunchTrack::mark(bitmap, x.address[0] - a.base, std::uint64_t{bytes} * warp_size);
     for_active(x.mask, [&](unsigned l) { LaunchTrack::mark(bitmap, x.address[l] - a.base, bytes); });
@@ -189,7 +230,7 @@ void Grid::note_load(Executor& e, Allocation& a, const Access& x, unsigned bytes
 bool Grid::charge(Executor& e) {
     const std::uint64_t total = instructions_.fetch_add(e.instructions, std::memory_order_relaxed) + e.instructions;
     e.instructions = 0;
-    if (e.tracking && stop_.load(std::memory_order_relaxed)) throw RunSerially{};
+    if (e.optimistic && stop_.load(std::memory_order_relaxed)) throw RunSerially{};
     return limits.instructions == 0 || total <= limits.instructions;
 }
 
@@ -231,6 +272,7 @@ void Grid::run_in_turns(Executor& e, std::uint64_t resident) {
     std::uint64_t next = 0;
     std::uint64_t turns_of_spinning = 0;
     const auto step = [&](BlockState& block) {
+        begin_turn(e, block);
         try {
             if (!run_block(e, block)) {
                 // A block that waits for another, though nothing in the code says that blocks communicate.
@@ -323,6 +365,7 @@ void Grid::clear_touched() {
 void Grid::roll_back() {
     for (const auto& t : tracks_) t->restore();
     tracks_.clear();
+    marked_bytes_ = 0;
     clear_touched();
     caches_.emplace(limits.l2_bytes, code.stat_kinds.size());
     instructions_ = 0;
@@ -338,12 +381,15 @@ std::optional<LaunchFault> Grid::run() {
         needs_workspace ? &memory_.allocate(workspace_bytes, "workspace of a cooperative launch") : nullptr, release);
     if (workspace) {
         workspace_ = workspace->base;
+        workspace->defined.reset();
         const std::uint32_t contents[] = {workspace_bytes, 0};
         std::memcpy(workspace->host, contents, sizeof contents);
     }
     clear_touched();
     caches_.emplace(limits.l2_bytes, code.stat_kinds.size());
-    const bool may_run_parallel = limits.threads > 1 && !code.synchronises_globally && config.grid.count() > 1 &&
+    // With racecheck on one thread as well: most kernels only read most of what they read, and need no marks for it.
+    const bool may_run_parallel = (limits.threads > 1 || limits.checks.race) && !code.synchronises_globally &&
+                                  config.grid.count() > 1 &&
                                   config.grid.count() * config.block.count() >= smallest_parallel_grid;
     while (may_run_parallel && !ran_parallel) {
         const std::size_t tracked = track_reads_.size();
@@ -377,6 +423,17 @@ std::optional<LaunchFault> Grid::run() {
     std::vector<Findings*> found;
     for (Executor& e : executors_) found.push_back(&e.findings);
     diagnostics = Findings::merge(found);
+    // Who reads before others have written finds nothing there: that is the race again.
+    std::erase_if(diagnostics, [&](const device::Diagnostic& d) {
+        return d.rule == &device::rules::uninitialized_shared &&
+               std::ranges::any_of(diagnostics, [&](const device::Diagnostic& race) {
+                   if (race.rule != &device::rules::race_shared && race.rule != &device::rules::race_warp) return false;
+                   const auto involved = [&](const device::SourcePlace& place) {
+                       return place == d.place || place == d.related.front().place;
+                   };
+                   return involved(race.place) || involved(race.related.front().place);
+               });
+    });
     return fault_;
 }
 

@@ -27,12 +27,22 @@ namespace warpgrade::vgpu {
 struct LaunchTrack {
     static constexpr std::uint64_t page_bytes = 4096, word_bytes = 4;
 
-    LaunchTrack(Allocation& allocation, unsigned threads);
+    // `threads`: of the host, that run in parallel or may have to be undone; 0: nothing is recorded for that. `marked`:
+    // with marks for racecheck, in granules of 2^shift bytes.
+    LaunchTrack(Allocation& allocation, unsigned threads, bool marked, unsigned granule_shift);
     Allocation& allocation;
     std::vector<HostPages> written;                           // by host thread: one bit a word
     std::vector<HostPages> read;                              // the same, when the allocation is read as well
     std::unique_ptr<std::atomic<std::uint8_t>[]> page_state;  // 0 untouched, 1 being saved, 2 saved
     HostPages saved;                                          // the bytes before the launch, by page
+    HostPages saved_definition;                               // the same of the bits of DefinedBytes
+    HostPages write_marks, read_marks;
+    unsigned shift = 0;
+    [[nodiscard]] MarkedMemory marks() const {
+        return {reinterpret_cast<Mark*>(write_marks.data()), reinterpret_cast<Mark*>(read_marks.data())};
+    }
+    [[nodiscard]] bool marked() const { return write_marks.data() != nullptr; }
+    [[nodiscard]] bool undoable() const { return !written.empty(); }
 
     void save_pages(std::uint64_t offset, std::uint64_t bytes);
     static void mark(HostPages& bitmap, std::uint64_t offset, std::uint64_t bytes);
@@ -85,7 +95,7 @@ class Grid {
     bool ran_parallel = false;
 
     // For the memory handlers, when tracking.
-    void first_touch(Allocation& allocation, bool store);
+    void first_touch(const Executor& executor, Allocation& allocation, bool store);
     void note_store(Executor& executor, Allocation& allocation, const Access& access, unsigned bytes);
     void note_load(Executor& executor, Allocation& allocation, const Access& access, unsigned bytes);
 
@@ -107,11 +117,12 @@ class Grid {
   private:
     void run_in_turns(Executor& executor, std::uint64_t resident);  // on this thread, `resident` blocks at a time
     bool run_parallel();                                            // false: must run serially
-    void prepare(Executor& executor, unsigned thread, bool tracking) const;
+    void prepare(Executor& executor, unsigned thread, bool optimistic) const;
     void clear_touched();
     void roll_back();
     void collect(const std::vector<Executor>& executors);
-    LaunchTrack& track(Allocation& allocation);
+    LaunchTrack& track(const Executor& executor, Allocation& allocation);
+    void begin_turn(Executor& executor, BlockState& block) const;
     void start_block(Executor& executor, BlockState& block, std::uint64_t linear) const;
     void finish_block(BlockState& block) { caches_->finish_block(block.linear, block.l1); }
     [[nodiscard]] LaunchFault describe(const Fault& fault, const BlockState& block) const;
@@ -125,6 +136,7 @@ class Grid {
     std::mutex mutex_;
     std::vector<std::unique_ptr<LaunchTrack>> tracks_;
     std::vector<Allocation*> track_reads_;
+    std::uint64_t marked_bytes_ = 0;  // of memory that marks take
     std::optional<LaunchFault> fault_;
     std::uint64_t workspace_ = 0;  // of a cooperative launch: what grid.sync() counts in
 };

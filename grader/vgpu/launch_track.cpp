@@ -10,14 +10,23 @@ constexpr std::uint64_t bits = 64;
 std::uint64_t* words_of(const HostPages& bitmap) { return reinterpret_cast<std::uint64_t*>(bitmap.data()); }
 }  // namespace
 
-LaunchTrack::LaunchTrack(Allocation& a, unsigned threads) : allocation(a) {
+LaunchTrack::LaunchTrack(Allocation& a, unsigned threads, bool marked, unsigned granule_shift)
+    : allocation(a), shift(granule_shift) {
+    const bool reads = a.touched.load() & Allocation::Tracked;
+    if (marked) {
+        const std::uint64_t mark_bytes = ((a.bytes >> shift) + 1) * sizeof(Mark);
+        write_marks = HostPages(mark_bytes);
+        if (reads) read_marks = HostPages(mark_bytes);
+    }
+    if (threads == 0) return;
     const std::uint64_t pages = (a.bytes + page_bytes - 1) / page_bytes;
     const std::uint64_t bitmap_bytes = pages * page_bytes / word_bytes / 8;
     for (unsigned t = 0; t < threads; ++t) written.emplace_back(bitmap_bytes);
-    if (a.touched.load() & Allocation::Tracked)
+    if (reads)
         for (unsigned t = 0; t < threads; ++t) read.emplace_back(bitmap_bytes);
     page_state = std::make_unique<std::atomic<std::uint8_t>[]>(pages);
     saved = HostPages(pages * page_bytes);
+    if (a.defined) saved_definition = HostPages(pages * page_bytes / 8);
 }
 
 void LaunchTrack::save_pages(std::uint64_t offset, std::uint64_t bytes) {
@@ -26,7 +35,9 @@ void LaunchTrack::save_pages(std::uint64_t offset, std::uint64_t bytes) {
         if (state == 2) continue;
         if (state == 0 && page_state[page].compare_exchange_strong(state, 1)) {
             const std::uint64_t at = page * page_bytes;
-            std::memcpy(saved.data() + at, allocation.host + at, std::min(page_bytes, allocation.bytes - at));
+            const std::uint64_t bytes = std::min(page_bytes, allocation.bytes - at);
+            std::memcpy(saved.data() + at, allocation.host + at, bytes);
+            if (allocation.defined) allocation.defined->save(at, bytes, saved_definition.data() + at / 8);
             page_state[page].store(2, std::memory_order_release);
         } else {
             while (page_state[page].load(std::memory_order_acquire) != 2) {
@@ -51,7 +62,9 @@ void LaunchTrack::restore() const {
     for (std::uint64_t page = 0; page < pages; ++page)
         if (page_state[page].load() == 2) {
             const std::uint64_t at = page * page_bytes;
-            std::memcpy(allocation.host + at, saved.data() + at, std::min(page_bytes, allocation.bytes - at));
+            const std::uint64_t bytes = std::min(page_bytes, allocation.bytes - at);
+            std::memcpy(allocation.host + at, saved.data() + at, bytes);
+            if (allocation.defined) allocation.defined->restore(at, bytes, saved_definition.data() + at / 8);
         }
 }
 

@@ -16,36 +16,6 @@ namespace warpgrade::vgpu {
 using device::DeviceError;
 namespace error = device::error;
 
-HostPages::HostPages(std::uint64_t bytes) : bytes_(bytes) {
-    if (bytes == 0) return;
-    void* p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (p == MAP_FAILED) throw DeviceError(error::memory_allocation, "the host has no memory left for the virtual GPU");
-    data_ = static_cast<std::byte*>(p);
-}
-
-HostPages::HostPages(std::uint64_t bytes, const device::Descriptor& file) : bytes_(bytes) {
-    void* p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
-    if (p == MAP_FAILED) throw DeviceError(error::memory_allocation, "the host has no memory left for the virtual GPU");
-    data_ = static_cast<std::byte*>(p);
-}
-
-HostPages::~HostPages() {
-    if (data_) munmap(data_, bytes_);
-}
-
-HostPages::HostPages(HostPages&& other) noexcept
-    : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
-
-HostPages& HostPages::operator=(HostPages&& other) noexcept {
-    std::swap(data_, other.data_);
-    std::swap(bytes_, other.bytes_);
-    return *this;
-}
-
-void HostPages::reset() {
-    if (data_) madvise(data_, bytes_, MADV_DONTNEED);
-}
-
 namespace {
 constexpr std::uint64_t gap = 4096;  // unmapped addresses between two allocations
 constexpr int fresh_pattern = 0xCD;
@@ -79,6 +49,7 @@ Allocation& GlobalMemory::allocate(std::uint64_t bytes, const device::Allocation
     if (base + bytes + gap > device::address_space::global_end)
         throw DeviceError(error::memory_allocation, "the device's address space is used up");
     Allocation& result = insert(base, bytes, HostPages(bytes), origin);
+    if (note_undefined_) result.defined = std::make_unique<DefinedBytes>(bytes);
     next_ = base + bytes - device::address_space::global_base;
     used_bytes_ += bytes;
     return result;
@@ -134,6 +105,7 @@ Allocation& GlobalMemory::place_on_heap(std::uint64_t bytes, std::byte* host) {
     allocation->bytes = bytes;
     allocation->origin = "malloc in a kernel";
     allocation->on_heap = true;
+    if (note_undefined_) allocation->defined = std::make_unique<DefinedBytes>(bytes);
     std::memset(host, fresh_pattern, bytes);
     next_ = base + bytes - device::address_space::global_base;
     return *live_.emplace(base, std::move(allocation)).first->second;
@@ -157,6 +129,17 @@ void GlobalMemory::release(Allocation& allocation, std::uint64_t code) {
     freed = {place_of_live(allocation), allocation.base, true, {}};
     freed.freed_at.code = code;
     live_.erase(allocation.base);
+}
+
+void GlobalMemory::define(std::uint64_t address, std::uint64_t size) {
+    const Allocation* a = find(address);
+    if (a && a->defined) a->defined->define(address - a->base, size);
+}
+
+void GlobalMemory::copy_definition(std::uint64_t to, std::uint64_t from, std::uint64_t size) {
+    const Allocation *target = find(to), *source = find(from);
+    if (target && source && target->defined)
+        target->defined->copy(to - target->base, source->defined.get(), from - source->base, size);
 }
 
 Allocation* GlobalMemory::find(std::uint64_t address) const {

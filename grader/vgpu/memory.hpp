@@ -16,26 +16,10 @@
 
 #include "device/descriptor.hpp"
 #include "device/device.hpp"
+#include "vgpu/defined.hpp"
+#include "vgpu/host_pages.hpp"
 
 namespace warpgrade::vgpu {
-
-// Pages of host memory, zero-filled on demand; released on destruction.
-class HostPages {
-  public:
-    HostPages() = default;
-    explicit HostPages(std::uint64_t bytes);
-    HostPages(std::uint64_t bytes, const device::Descriptor& file);  // shared with whoever maps the file
-    ~HostPages();
-    HostPages(HostPages&& other) noexcept;
-    HostPages& operator=(HostPages&& other) noexcept;
-    [[nodiscard]] std::byte* data() const { return data_; }
-    [[nodiscard]] std::uint64_t size() const { return bytes_; }
-    void reset();  // all zero again
-
-  private:
-    std::byte* data_ = nullptr;
-    std::uint64_t bytes_ = 0;
-};
 
 // Plain bytes aligned to a cache line.
 struct AlignedDelete {
@@ -58,7 +42,8 @@ struct Allocation {
     std::string variable;     // readable name of a module variable
     bool read_only = false;   // a __constant__ variable
     bool is_variable = false;
-    bool on_heap = false;  // an object from malloc in a kernel; its bytes belong to the heap
+    std::unique_ptr<DefinedBytes> defined;  // what has been written of it; nullptr: all of it, or nobody asks
+    bool on_heap = false;                   // an object from malloc in a kernel; its bytes belong to the heap
     // Mapped memory stays with the host, and every access crosses the link; managed memory comes over the link when a
     // launch first touches it.
     enum class Home : std::uint8_t { Device, Mapped, Managed } home = Home::Device;
@@ -77,7 +62,9 @@ struct Allocation {
 
 class GlobalMemory {
   public:
-    explicit GlobalMemory(std::uint64_t limit_bytes) : limit_bytes_(limit_bytes) {}
+    // `note_undefined`: remember of the device's own memory what has been written.
+    explicit GlobalMemory(std::uint64_t limit_bytes, bool note_undefined = false)
+        : limit_bytes_(limit_bytes), note_undefined_(note_undefined) {}
 
     // Fresh memory holds a fixed pattern, never zeros: a program that forgets to initialise it must not pass by luck.
     // Throws DeviceError(memory_allocation) beyond the limit.
@@ -100,6 +87,10 @@ class GlobalMemory {
     // Only what holds the address, or held it until it was freed.
     [[nodiscard]] std::optional<device::KnownMemory> known(std::uint64_t address) const;
 
+    // The host has written, or copied from elsewhere on the device, bytes that lie in one allocation.
+    void define(std::uint64_t address, std::uint64_t size);
+    void copy_definition(std::uint64_t to, std::uint64_t from, std::uint64_t size);
+
     [[nodiscard]] std::uint64_t used_bytes() const { return used_bytes_; }
     [[nodiscard]] std::uint64_t limit_bytes() const { return limit_bytes_; }
     template <class F>
@@ -120,6 +111,7 @@ class GlobalMemory {
 
     std::uint64_t next_ = 0, next_host_ = 0;
     std::uint64_t used_bytes_ = 0, limit_bytes_;
+    bool note_undefined_;
     std::uint64_t used_host_bytes_ = 0;  // memory of the host's: not the device's, but bounded all the same
 };
 

@@ -100,6 +100,7 @@ void LoadedModule::place_variables() {
             v.is_managed ? memory_.allocate_host_visible(bytes, 0, "managed variable " + v.name)
                          : memory_.allocate(bytes, "device variable " + v.name, std::max<std::uint64_t>(v.align, 256));
         a.is_variable = true;
+        a.defined.reset();  // zero where the program says nothing else
         a.variable = readable_name(v.name);
         a.read_only = v.space == Space::Const;
         variables_.push_back(&a);

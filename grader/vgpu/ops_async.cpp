@@ -27,21 +27,30 @@ void collect_lanes(Warp& w, Access& x, Ref registers, std::int64_t offset, bool 
 
 struct Staged {
     alignas(16) std::byte bytes[warp_size][16];
+    std::uint32_t undefined = 0;  // lanes
 };
 
 void load_staged(Warp& w, const Insn& in, const Access& x, unsigned bytes, Staged& staged, unsigned at = 0) {
-    resolve_global<Op::Load>(w, in, in.stat, x, bytes, [&](std::byte* origin, const Access& part) {
-        for_active(part.mask,
-                   [&](unsigned l) { std::memcpy(staged.bytes[l] + at, host_place(origin, part.address[l]), bytes); });
-    });
+    resolve_global<Op::Load>(w, in, in.stat, x, bytes,
+                             [&](std::byte* origin, const Access& part) {
+                                 for_active(part.mask, [&](unsigned l) {
+                                     std::memcpy(staged.bytes[l] + at, host_place(origin, part.address[l]), bytes);
+                                 });
+                             },
+                             {.copies = 1});
+    staged.undefined |= w.loaded.lanes[0];
+    w.loaded = {};
     count(w, in.stat, x.sectors(bytes));
 }
 
 void store_staged(Warp& w, const Insn& in, const Access& x, unsigned bytes, const Staged& staged) {
-    resolve_shared<Op::Store>(w, in, x, bytes, [&](std::byte* origin, const Access& part) {
-        for_active(part.mask,
-                   [&](unsigned l) { std::memcpy(host_place(origin, part.address[l]), staged.bytes[l], bytes); });
-    });
+    resolve_shared<Op::Store>(w, in, x, bytes,
+                              [&](std::byte* origin, const Access& part) {
+                                  for_active(part.mask, [&](unsigned l) {
+                                      std::memcpy(host_place(origin, part.address[l]), staged.bytes[l], bytes);
+                                  });
+                              },
+                              {.undefined = staged.undefined});
     const auto waves = x.wavefronts(bytes);
     count(w, in.stat + 1, waves.total, waves.total - waves.ideal);
 }
@@ -154,9 +163,14 @@ void for_barriers(Warp& w, const Insn& in, std::uint32_t mask, F&& f) {
     Access x;
     collect_lanes(w, x, in.a, in.offset, in.aux & form::narrow_to, mask, 8);
     const auto shared = [&](const Access& part) {
-        resolve_shared<Op::Atomic>(w, in, part, 8, [&](std::byte* origin, const Access& lanes) {
-            for_active(lanes.mask, [&](unsigned l) { f(l, host_place(origin, lanes.address[l])); });
-        });
+        Watching how;
+        how.kind = mark::atomic;
+        resolve_shared<Op::Atomic>(
+            w, in, part, 8,
+            [&](std::byte* origin, const Access& lanes) {
+                for_active(lanes.mask, [&](unsigned l) { f(l, host_place(origin, lanes.address[l])); });
+            },
+            how);
         count(w, in.stat, 1);
     };
     if (!(in.aux & form::generic)) return shared(x);
@@ -224,6 +238,7 @@ void run_test(Warp& w, const Insn& in, std::uint32_t mask) {
     });
     std::uint32_t& p = predicate(w, in.d);
     p = (p & ~mask) | done;
+    if (done && w.executor->watching) know_all(w);
 }
 
 void decode_barrier_address(InsnBuilder& b, const ptx::Operand& address, Action action) {

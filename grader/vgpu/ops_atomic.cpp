@@ -107,6 +107,8 @@ void perform(Warp& w, const Insn& in, std::byte* origin, const Access& x) {
     });
 }
 
+constexpr std::uint16_t releases = 32;  // in aux: what was written before is visible to whoever reads the new value
+
 using Performer = void (*)(Warp&, const Insn&, std::byte* origin, const Access&);
 
 void access_atomically(Warp& w, const Insn& in, std::uint32_t mask, unsigned bytes, Performer perform_global,
@@ -118,15 +120,23 @@ void access_atomically(Warp& w, const Insn& in, std::uint32_t mask, unsigned byt
     else
         x.collect(operand<std::uint64_t>(w, in.a), in.offset, mask, bytes);
     const auto body = [&](std::byte* origin, const Access& part) { perform_other(w, in, origin, part); };
+    Watching how;
+    how.kind = mark::atomic;
+    const auto synchronise = [&](const Access& part, Space space) {
+        if (w.executor->watching && w.executor->code->orders_memory)
+            note_synchronisation(w, part, space, Op::Atomic, in.aux & releases);
+    };
     const auto global = [&](const Access& part) {
-        resolve_global<Op::Atomic>(w, in, in.stat, part, bytes, [&](std::byte* origin, const Access& lanes) {
-            perform_global(w, in, origin, lanes);
-        });
+        resolve_global<Op::Atomic>(
+            w, in, in.stat, part, bytes,
+            [&](std::byte* origin, const Access& lanes) { perform_global(w, in, origin, lanes); }, how);
+        synchronise(part, Space::Global);
         count(w, in.stat, part.sectors(bytes));
         w.block->l1.access(w.index, part, bytes, in.stat, LineRequest::Kind::Atomic);
     };
     const auto shared = [&](const Access& part, std::uint32_t slot) {
-        resolve_shared<Op::Atomic>(w, in, part, bytes, body);
+        resolve_shared<Op::Atomic>(w, in, part, bytes, body, how);
+        synchronise(part, Space::Shared);
         const auto waves = part.wavefronts(bytes);
         count(w, slot, waves.total, waves.total - waves.ideal);
     };
@@ -161,6 +171,7 @@ void decode_atomic_address(InsnBuilder& b) {
     if (address.kind != ptx::Operand::Kind::Address) b.refuse("needs an address in brackets");
     b.address(address, space, 16);
     b.out.aux = static_cast<std::uint16_t>(b.out.aux | (static_cast<unsigned>(space) << 8));
+    if (b.has("release") || b.has("acq_rel")) b.out.aux |= releases;
     b.out.stat = b.function.statistics(space, AccessClass::Atomic);
     if (space != Space::Shared) b.function.synchronises_globally();
 }

@@ -10,13 +10,11 @@ namespace {
 using ptx::Space;
 // aux: bits 0–2 the number of elements, bit 3: counts as synchronisation (volatile, acquire …), bit 4: 32-bit address,
 // bit 5: one four-byte element to or from a 32-bit register, bit 6: past L1, bit 7: of constants, which have a cache of
-// their own.
+// their own, bit 8: volatile, bit 9: relaxed or stronger, bit 10: releases what was written before.
 namespace form {
 constexpr std::uint16_t elements = 7, synchronises = 8, address32 = 16, word = 32, past_l1 = 64, constant = 128;
-}
-
-// Moves the elements of one access between registers and memory: origin + address is each lane's place.
-using Mover = void (*)(Warp&, const Insn&, std::byte* origin, const Access&);
+constexpr std::uint16_t is_volatile = 256, atomic = 512, releases = 1024;
+}  // namespace form
 
 template <class Mem, class Reg>
 void load_elements(Warp& w, const Insn& in, std::byte* origin, const Access& x) {
@@ -66,15 +64,34 @@ LineRequest::Kind request_kind(const Insn& in) {
                                     : LineRequest::Kind::Read;
 }
 
+Watching watching_of(const Warp& w, const Insn& in, Mover move, bool load) {
+    Watching how;
+    how.kind = in.aux & form::atomic ? mark::atomic : in.aux & form::is_volatile ? mark::is_volatile : mark::plain;
+    if (load)
+        how.copies = in.aux & form::elements;
+    else
+        how.spread = move, how.undefined = w.stored_undefined;
+    return how;
+}
+
+// Volatile accesses and stronger ones may be how threads wait for each other.
+template <Op O>
+void synchronise(Warp& w, const Insn& in, const Access& x, Space space) {
+    if (in.aux & (form::is_volatile | form::atomic) && w.executor->watching && w.executor->code->orders_memory)
+        note_synchronisation(w, x, space, O, in.aux & form::releases);
+}
+
 template <Op O, Space S>
 void perform(Warp& w, const Insn& in, std::uint32_t slot, const Access& x, unsigned bytes, Mover move) {
     const auto body = [&](std::byte* origin, const Access& part) { move(w, in, origin, part); };
     if constexpr (S == Space::Global) {
-        resolve_global<O>(w, in, slot, x, bytes, body);
+        resolve_global<O>(w, in, slot, x, bytes, body, watching_of(w, in, move, O == Op::Load));
+        synchronise<O>(w, in, x, S);
         count(w, slot, x.sectors(bytes));
         if (!(in.aux & form::constant)) w.block->l1.access(w.index, x, bytes, slot, request_kind<O>(in));
     } else if constexpr (S == Space::Shared) {
-        resolve_shared<O>(w, in, x, bytes, body);
+        resolve_shared<O>(w, in, x, bytes, body, watching_of(w, in, move, O == Op::Load));
+        synchronise<O>(w, in, x, S);
         const auto waves = x.wavefronts(bytes);
         count(w, slot, waves.total, waves.total - waves.ideal);
     } else {
@@ -93,6 +110,11 @@ template <Op O, Space S>
     MemorySite& site = w.executor->memory[in.stat];
     if constexpr (S == Space::Shared) {
         if (!fits(low, high, 0, w.block->shared_bytes, p.bytes) || first % bank_bytes != 0) return false;
+        if (w.block->watched) {
+            watch_shared<O>(w, in, granules_of(p, first, w.block->marks.shift), p.bytes,
+                            watching_of(w, in, move, O == Op::Load), [&] { return p.at(first); });
+            if (in.aux & (form::is_volatile | form::atomic)) synchronise<O>(w, in, p.at(first), S);
+        }
         std::byte* origin = host_place(w.block->shared, first);
         if (O == Op::Load && p.windowed && (in.aux & form::word))
             load_words(operand<std::uint32_t>(w, in.d), origin, p);
@@ -108,7 +130,10 @@ template <Op O, Space S>
         if (S == Space::Generic && low < device::address_space::global_base) return false;
         Allocation* a = global_allocation<O>(w, site, low, high, p.bytes);
         if (!a) return false;
-        note_global<O>(w, *a, p.bytes, [&] { return p.at(first); });
+        note_global<O>(
+            w, in, *a, p.bytes, watching_of(w, in, move, O == Op::Load), [&] { return p.at(first); },
+            [&](unsigned shift) { return granules_of(p, first - a->base, shift); });
+        if (in.aux & (form::is_volatile | form::atomic)) synchronise<O>(w, in, p.at(first), Space::Global);
         note_link<O>(w, *a, [&] { return p.sectors_at(first); });
         std::byte* origin = host_place(a->host, first - a->base);
         if (O == Op::Load && p.windowed && (in.aux & form::word) && first - a->base + p.reach <= a->bytes)
@@ -132,14 +157,24 @@ void access_memory(Warp& w, const Insn& in, std::uint32_t mask, unsigned element
         const auto* registers = operand<std::uint32_t>(w, in.a);
         if (Pattern* p = site.recall(registers, mask, bytes)) {
             const auto first = static_cast<std::uint32_t>(registers[p->leader] + static_cast<std::uint32_t>(in.offset));
-            if (access_as_before<O, S>(w, in, *p, first, move)) return site.recalled();
+            if (access_as_before<O, S>(w, in, *p, first, move)) {
+                site.recalled();
+                if (O == Op::Load && w.loaded.any()) [[unlikely]]
+                    keep_undefined(w, in);
+                return;
+            }
         }
         x.collect(registers, in.offset, mask, bytes);
     } else {
         const auto* registers = operand<std::uint64_t>(w, in.a);
         if (Pattern* p = site.recall(registers, mask, bytes)) {
             const auto first = registers[p->leader] + static_cast<std::uint64_t>(in.offset);
-            if (access_as_before<O, S>(w, in, *p, first, move)) return site.recalled();
+            if (access_as_before<O, S>(w, in, *p, first, move)) {
+                site.recalled();
+                if (O == Op::Load && w.loaded.any()) [[unlikely]]
+                    keep_undefined(w, in);
+                return;
+            }
         }
         x.collect(registers, in.offset, mask, bytes);
     }
@@ -164,6 +199,7 @@ void access_memory(Warp& w, const Insn& in, std::uint32_t mask, unsigned element
         });
     }
     site.missed(x, bytes, w.executor->patterns);
+    if (O == Op::Load && w.loaded.any()) keep_undefined(w, in);
 }
 
 template <Op O, Space S, class Mem, class Reg>
@@ -355,6 +391,9 @@ void decode_access(InsnBuilder& b) {
     if (ordered || b.has("cg")) b.out.aux |= form::synchronises;
     if (ordered || b.has("cg")) b.out.aux |= form::past_l1;
     if (space == Space::Const) b.out.aux |= form::constant;
+    if (b.has("volatile") || b.has("mmio") || b.has("cv")) b.out.aux |= form::is_volatile;
+    if (b.has("acquire") || b.has("release") || b.has("relaxed")) b.out.aux |= form::atomic;
+    if (b.has("release")) b.out.aux |= form::releases;
     // Volatile accesses of shared memory are how old warp-synchronous code is written; they order nothing across
     // blocks.
     if (ordered && space != Space::Shared && space != Space::Local) b.function.synchronises_globally();
@@ -379,7 +418,10 @@ void decode_access(InsnBuilder& b) {
 
 // Blocks run one after the other or in turns, and lanes see memory in order: a fence has nothing to do, but it says
 // that the kernel means other blocks to see its writes.
-void run_fence(Warp& w, const Insn&, std::uint32_t) { ++w.sync_operations; }
+void run_fence(Warp& w, const Insn&, std::uint32_t) {
+    ++w.sync_operations;
+    w.fenced = true;
+}
 void decode_fence(InsnBuilder& b) {
     if (!b.has("cta")) b.function.synchronises_globally();
     b.handlers({run_fence, run_fence});

@@ -72,7 +72,7 @@ class SurfaceAccess {
         Allocation& memory = image_memory<O>(w_, in_, image_, static_cast<unsigned>(std::countr_zero(at.inside)));
         Access x;
         x.collect(at.address, 0, at.inside, bytes_);
-        note_global<O>(w_, memory, bytes_, [&]() -> const Access& { return x; });
+        note_global<O>(w_, in_, memory, x, bytes_);
         w_.block->l1.access(w_.index, x, bytes_, in_.stat,
                             O == Op::Load ? LineRequest::Kind::Read : LineRequest::Kind::Write);
         move(memory);

@@ -205,7 +205,7 @@ class Fetch {
         Allocation& memory = image_memory<Op::Load>(w_, in_, image_, static_cast<unsigned>(std::countr_zero(lanes)));
         Access x;
         x.collect(address, 0, lanes, bytes);
-        note_global<Op::Load>(w_, memory, bytes, [&]() -> const Access& { return x; });
+        note_global<Op::Load>(w_, in_, memory, x, bytes);
         w_.block->l1.access(w_.index, x, bytes, in_.stat, LineRequest::Kind::Read);
         const TexelReader read = texel_reader(image_);
         for_active(lanes, [&](unsigned l) {

@@ -30,6 +30,10 @@ void run_shfl(Warp& w, const Insn& in, std::uint32_t mask) {
         return ok;
     });
     for_lanes<false>(operand<std::uint32_t>(w, in.d), mask, [&](unsigned lane) { return source[from[lane]]; });
+    if (w.present != full_mask && w.executor->watching) {
+        const std::uint32_t nothing = ballot([&](unsigned lane) { return !lane_on(w.present, from[lane]); }) & mask;
+        if (nothing) w.undefined.push_back({operand<std::byte>(w, in.d), nothing, {w.exchange, ptx::Space::None, 0}});
+    }
     std::uint32_t& p = predicate(w, in.e);
     p = (p & ~mask) | (in_range & mask);
 }

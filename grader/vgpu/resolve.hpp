@@ -6,10 +6,9 @@
 #include "device/device.hpp"
 #include "vgpu/access.hpp"
 #include "vgpu/grid.hpp"
+#include "vgpu/watch.hpp"
 
 namespace warpgrade::vgpu {
-
-enum class Op : std::uint8_t { Load, Store, Atomic };
 
 [[noreturn]] void raise_access(const Warp& w, const Insn& in, const Access& x, ptx::Space space, Op op, unsigned bytes);
 
@@ -21,21 +20,44 @@ inline bool fits(std::uint64_t low, std::uint64_t high, std::uint64_t base, std:
     return low >= base && bytes <= size && high - base <= size - bytes;
 }
 
-// Tells the launch what is touched; `access` makes the Access if somebody needs it.
-template <Op O, class F>
-inline void note_global(Warp& w, Allocation& a, unsigned bytes, F&& access) {
+// Tells the launch what is touched; `access` makes the Access if somebody needs it, `granules` what it touches in
+// granules of 2^shift bytes.
+template <Op O, class F, class G>
+inline void note_global(Warp& w, const Insn& in, Allocation& a, unsigned bytes, const Watching& how, F&& access,
+                        G&& granules) {
     constexpr std::uint8_t wanted = O == Op::Load ? Allocation::Read : Allocation::Written;
-    const std::uint8_t seen = a.touched.load(std::memory_order_relaxed);
+    std::uint8_t seen = a.touched.load(std::memory_order_relaxed);
     Executor& e = *w.executor;
+    const auto note_defined = [&] {
+        if (a.defined && !a.defined->complete()) [[unlikely]]
+            watch_defined<O>(w, in, a, access(), bytes, how);
+    };
     if (!e.tracking) {
         if (!(seen & wanted)) a.touched.store(seen | wanted, std::memory_order_relaxed);
-        return;
+        return note_defined();
     }
-    if (!(seen & wanted)) e.grid->first_touch(a, O != Op::Load);
-    if (O != Op::Load)
-        e.grid->note_store(e, a, access(), bytes);
-    else if (seen & Allocation::Tracked)
-        e.grid->note_load(e, a, access(), bytes);
+    if (!(seen & wanted)) {
+        e.grid->first_touch(e, a, O != Op::Load);
+        seen = a.touched.load(std::memory_order_relaxed);
+    }
+    if (O == Op::Load && !(seen & Allocation::Tracked)) return note_defined();
+    if (e.optimistic) {
+        if (O != Op::Load)
+            e.grid->note_store(e, a, access(), bytes);
+        else
+            e.grid->note_load(e, a, access(), bytes);
+    }
+    LaunchTrack* track = a.track.load(std::memory_order_relaxed);
+    if (track && track->marked()) watch_global<O>(w, in, a, *track, granules(track->shift), bytes, how, access);
+    note_defined();
+}
+
+template <Op O>
+inline void note_global(Warp& w, const Insn& in, Allocation& a, const Access& x, unsigned bytes,
+                        const Watching& how = {}) {
+    note_global<O>(
+        w, in, a, bytes, how, [&]() -> const Access& { return x; },
+        [&](unsigned shift) { return granules_of(*w.executor, x, a.base, bytes, shift); });
 }
 
 // Sectors that cross the link between host and device.
@@ -62,11 +84,12 @@ inline Allocation* global_allocation(Warp& w, MemorySite& site, std::uint64_t lo
 // Calls body(origin, access): origin + address is the host's place for each lane in access.mask. Twice or more when
 // lanes reach into different allocations.
 template <Op O, class F>
-inline void resolve_global(Warp& w, const Insn& in, std::uint32_t slot, const Access& x, unsigned bytes, F&& body) {
+inline void resolve_global(Warp& w, const Insn& in, std::uint32_t slot, const Access& x, unsigned bytes, F&& body,
+                           const Watching& how = {}) {
     if (x.misaligned) [[unlikely]]
         raise_access(w, in, x, ptx::Space::Global, O, bytes);
     const auto use = [&](Allocation& a, const Access& part) {
-        note_global<O>(w, a, bytes, [&]() -> const Access& { return part; });
+        note_global<O>(w, in, a, part, bytes, how);
         note_link<O>(w, a, [&] { return part.sectors(bytes); });
         body(host_place(a.host, 0 - a.base), part);
     };
@@ -88,9 +111,14 @@ inline void resolve_global(Warp& w, const Insn& in, std::uint32_t slot, const Ac
 }
 
 template <Op O, class F>
-inline void resolve_shared(Warp& w, const Insn& in, const Access& x, unsigned bytes, F&& body) {
+inline void resolve_shared(Warp& w, const Insn& in, const Access& x, unsigned bytes, F&& body,
+                           const Watching& how = {}) {
     if (x.misaligned || !fits(x.low, x.high, 0, w.block->shared_bytes, bytes)) [[unlikely]]
         raise_access(w, in, x, ptx::Space::Shared, O, bytes);
+    if (w.block->watched) {
+        const auto g = granules_of(*w.executor, x, 0, bytes, w.block->marks.shift);
+        watch_shared<O>(w, in, g, bytes, how, [&]() -> const Access& { return x; });
+    }
     body(w.block->shared, x);
 }
 

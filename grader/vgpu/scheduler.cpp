@@ -109,10 +109,10 @@ WarpRunner::Ran WarpRunner::run_split(std::size_t self) {
         e.instructions += b.size;
         w.clock += b.size;
         const Insn* const end = insns + b.end;
-        if (mask == full_mask)
-            for (const Insn* i = insns + b.begin; i != end; ++i) i->full(w, *i, mask);
-        else
-            for (const Insn* i = insns + b.begin; i != end; ++i) i->masked(w, *i, mask);
+        run_insns(insns + b.begin, end, mask);
+        if (!w.undefined.empty() && b.terminator != Terminator::Fall && b.terminator != Terminator::Collective &&
+            b.terminator != Terminator::Call) [[unlikely]]
+            check_use(*end, mask);
         switch (b.terminator) {
             case Terminator::Fall:
                 ++pc;

@@ -18,6 +18,7 @@ void Pattern::learn(const Access& access, unsigned bytes_of_lane) {
     local_sectors_ = 0;
     std::fill(std::begin(lines_by_place_), std::end(lines_by_place_), std::uint8_t{0});
     lines_.clear();
+    granules_.runs.clear();
     find_windows();
 }
 

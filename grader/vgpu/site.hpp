@@ -13,6 +13,7 @@
 #include "vgpu/access.hpp"
 #include "vgpu/lines.hpp"
 #include "vgpu/memory.hpp"
+#include "vgpu/shadow.hpp"
 
 namespace warpgrade::vgpu {
 
@@ -57,6 +58,12 @@ class Pattern : public Access {
             known = learn_lines(first % line_bytes);
         return lines_[known - 1];
     }
+    // The granules that it touches. Only for first lanes at a multiple of a granule, which the access's size is, too.
+    [[nodiscard]] const GranuleShape& granules(unsigned shift) {
+        if (granules_.runs.empty()) [[unlikely]]
+            granules_.learn(*this, bytes, shift);
+        return granules_;
+    }
 
   private:
     std::uint8_t learn_lines(std::uint64_t place);
@@ -66,6 +73,7 @@ class Pattern : public Access {
     std::uint32_t local_sectors_ = 0;
     std::uint8_t lines_by_place_[line_bytes] = {};    // which of lines_, from 1; 0: not known yet
     std::vector<ShapeLines> lines_;                   // all different
+    GranuleShape granules_;                           // no runs: not known yet
     alignas(32) std::uint32_t near_[warp_size] = {};  // the distances' low halves
 };
 

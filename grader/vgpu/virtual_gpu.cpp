@@ -36,7 +36,8 @@ class VirtualGpu final : public device::Device {
           options_(options),
           memory_(options.memory_limit_bytes
                       ? std::min<std::uint64_t>(options.memory_limit_bytes, profile_.properties.total_global_mem)
-                      : profile_.properties.total_global_mem) {
+                      : profile_.properties.total_global_mem,
+                  options.checks.init) {
         if (options_.threads == 0) options_.threads = std::max(1u, std::thread::hardware_concurrency());
     }
 
@@ -58,6 +59,7 @@ class VirtualGpu final : public device::Device {
     void write(device::DevicePtr destination, std::span<const std::byte> source) override {
         if (source.empty()) return;
         std::copy(source.begin(), source.end(), memory_.checked(destination, source.size(), "copy to the device"));
+        memory_.define(destination, source.size());
     }
     void read(device::DevicePtr source, std::span<std::byte> destination) override {
         if (destination.empty()) return;
@@ -69,10 +71,12 @@ class VirtualGpu final : public device::Device {
         std::byte* to = memory_.checked(destination, bytes, "copy on the device, destination");
         const std::byte* from = memory_.checked(source, bytes, "copy on the device, source");
         std::memmove(to, from, bytes);
+        memory_.copy_definition(destination, source, bytes);
     }
     void fill(device::DevicePtr destination, std::uint8_t value, std::uint64_t bytes) override {
         if (bytes == 0) return;
         std::memset(memory_.checked(destination, bytes, "memset"), value, bytes);
+        memory_.define(destination, bytes);
     }
     [[nodiscard]] std::optional<device::SymbolInfo> find_allocation(device::DevicePtr address) const override {
         const Allocation* a = memory_.find(address);

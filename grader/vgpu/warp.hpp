@@ -6,12 +6,14 @@
 #include <cstdint>
 #include <stdexcept>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "vgpu/caches.hpp"
 #include "vgpu/code.hpp"
 #include "vgpu/findings.hpp"
 #include "vgpu/memory.hpp"
+#include "vgpu/shadow.hpp"
 #include "vgpu/site.hpp"
 
 namespace warpgrade::vgpu {
@@ -57,6 +59,26 @@ struct Frame {
     std::uint32_t local_offset = 0;  // of this activation in each thread's local memory
 };
 
+// Where an undefined value comes from. `space` None: a shuffle that read from a lane that takes no part.
+struct UndefinedOrigin {
+    const Insn* insn = nullptr;
+    ptx::Space space = ptx::Space::None;
+    std::uint64_t address = 0;
+};
+struct UndefinedRegister {
+    std::byte* place = nullptr;
+    std::uint32_t lanes = 0;
+    UndefinedOrigin origin;
+};
+// Lanes of a load that found what nothing has written, by element of a vector.
+struct UndefinedLoad {
+    std::uint32_t lanes[4] = {};
+    UndefinedOrigin origin;
+    [[nodiscard]] bool any() const { return lanes[0] | lanes[1] | lanes[2] | lanes[3]; }
+};
+// Thrown by the first instruction of a warp that sets such a register, after it is done; caught by WarpRunner.
+struct RunCarefully {};
+
 struct Warp {
     std::byte* base[4] = {};  // by Ref area: the running frame's registers, constants, specials, scratch
     Executor* executor = nullptr;
@@ -71,6 +93,14 @@ struct Warp {
     std::uint32_t frame = 0;            // index of the running frame
     std::uint32_t participants = 0;     // of the running collective: lanes that execute it together
     std::uint32_t present = 0;          // of the running collective: lanes that are at it, whatever their masks
+    Mark bound = 0, warp_bound = 0;     // see Observer
+    bool fenced = false;                // has executed a fence in this block
+    // Registers that hold what nothing has written. While there are any, instructions run one by one, with care.
+    std::vector<UndefinedRegister> undefined;
+    bool carefully = false;
+    std::uint32_t stored_undefined = 0;  // of the running store: lanes whose value is undefined
+    UndefinedLoad loaded;                // of the running load
+    const Insn* exchange = nullptr;      // the running collective
     std::vector<Split> splits;
     std::vector<Frame> frames;
     std::vector<AlignedBytes> frame_storage;  // of calls, by frame index
@@ -82,6 +112,12 @@ struct Barrier {
     std::uint32_t arrived = 0;   // threads
     std::uint32_t expected = 0;  // 0: all live threads of the block
     std::uint32_t count = 0;     // bar.red: threads whose predicate holds
+};
+
+// The marks of one block's shared memory.
+struct SharedMarks {
+    std::vector<Mark> writes, reads;
+    unsigned shift = 0;
 };
 
 struct BlockState {
@@ -96,6 +132,11 @@ struct BlockState {
     AlignedBytes storage;  // registers, specials and shared memory
     HostPages local;       // of all warps
     BlockL1 l1;
+    bool watched = false;  // the observers want to know of accesses of shared memory
+    SharedMarks marks;
+    Mark start = 0;              // of the block
+    Mark turn = 0, settled = 0;  // see Observer
+    bool resumed = false;        // others had a turn since it began
 };
 
 // What one host thread needs to execute blocks of a launch; counters are summed over executors afterwards. Threads must
@@ -103,8 +144,10 @@ struct BlockState {
 struct alignas(128) Executor {
     Grid* grid = nullptr;
     const Code* code = nullptr;
-    unsigned thread = 0;             // index of the host thread
-    bool tracking = false;           // blocks run in parallel: record what is read and written
+    unsigned thread = 0;      // index of the host thread
+    bool tracking = false;    // record what is read and written in global memory
+    bool optimistic = false;  // what is done can be undone: a launch that turns out to need order starts again serially
+    bool watching = false;    // racecheck or initcheck
     std::vector<MemorySite> memory;  // by Insn::stat
     PatternPool patterns;
     std::vector<std::uint64_t> block_warps, block_threads, block_divergent;  // by basic block
@@ -114,6 +157,22 @@ struct alignas(128) Executor {
     std::uint64_t param_bytes = 0;
     GlobalMemory* global = nullptr;
     Findings findings;
+    std::uint64_t now = 1;  // the clock of marks
+    TurnLog turns;
+    GranuleShape scratch_shape;
+    // Where threads that had made their writes visible wrote last, for others that wait for it; by address and block.
+    struct SyncKey {
+        std::uint64_t address, block;  // block + 1 of shared memory, else 0
+        bool operator==(const SyncKey&) const = default;
+        struct Hash {
+            std::size_t operator()(const SyncKey& k) const { return (k.address ^ k.block << 40) * 0x9E3779B97F4A7C15u; }
+        };
+    };
+    struct Release {
+        std::uint64_t block = 0;
+        std::uint32_t thread = 0;
+    };
+    std::unordered_map<SyncKey, Release, SyncKey::Hash> releases;
 };
 
 template <class T>

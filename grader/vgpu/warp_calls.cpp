@@ -74,6 +74,9 @@ std::uint32_t WarpRunner::enter_function(std::uint32_t function, const CallSite&
                  static_cast<unsigned>(std::countr_zero(mask)));
     const std::uint32_t index = free_frame(callee.frame_bytes);
     Frame& f = w.frames[index];
+    std::erase_if(w.undefined, [&](const UndefinedRegister& r) {  // of an earlier activation
+        return r.place >= f.registers && r.place < f.registers + callee.frame_bytes;
+    });
     f.function = function;
     f.caller = caller_index;
     f.return_pc = resume;

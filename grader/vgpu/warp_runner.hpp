@@ -35,6 +35,14 @@ class WarpRunner {
     void charge(const Insn& at, std::uint32_t mask);
     void branch_indexed(const Insn& in, const BasicBlock& b, std::uint32_t pc, std::uint32_t mask);
 
+    // undefined.cpp: registers that hold what nothing has written
+    void run_insns(const Insn* begin, const Insn* end, std::uint32_t mask);
+    void run_carefully(const Insn* begin, const Insn* end, std::uint32_t mask);
+    void check_use(const Insn& in, std::uint32_t mask);
+    void begin_collective(const Insn& in, std::uint32_t mask);  // its results count as defined
+    [[nodiscard]] std::uint32_t undefined_at(Ref place) const;
+    void set_undefined(Ref place, std::uint32_t lanes, std::uint32_t undefined, const UndefinedOrigin& origin);
+
     // warp_calls.cpp
     void call(const CallSite& site, std::uint32_t site_index, std::size_t self, std::uint32_t resume,
               std::uint32_t mask, const Insn& in);
@@ -52,6 +60,10 @@ class WarpRunner {
     void complete(std::uint32_t barrier);
     bool collective(const Insn& in, std::size_t self, std::uint32_t resume, std::uint32_t mask);
     void perform_if_complete(std::uint32_t members, std::uint32_t kind);
+    // Of the collectives, __syncwarp() orders memory.
+    void meet(std::uint32_t collective) {
+        if (e.watching && collective == code.warp_sync) w.warp_bound = mark::at_time(++e.now);
+    }
     void exit_lanes(std::uint32_t lanes);
 
     Executor& e;

@@ -67,6 +67,10 @@ void WarpRunner::complete(std::uint32_t id) {
     const std::uint32_t expected = barrier.expected ? barrier.expected : block.live_threads;
     if (barrier.arrived == 0 || barrier.arrived < expected) return;
     block.l1.meet();
+    if (e.watching) {  // a barrier of some warps counts for all: what is reported is sure
+        const Mark now = mark::at_time(++e.now);
+        for (Warp& other : block.warps) other.bound = other.warp_bound = now;
+    }
     for (Warp& other : block.warps)
         for (Split& s : other.splits) {
             if (s.state != Split::State::AtBarrier || s.barrier != id) continue;
@@ -85,7 +89,9 @@ bool WarpRunner::collective(const Insn& in, std::size_t self, std::uint32_t resu
     const std::uint32_t alike = ballot([=](unsigned l) { return masks[l] == members; }) & mask;
     if (alike == mask && (members & w.live & ~mask) == 0) [[likely]] {
         w.participants = w.present = mask;
+        begin_collective(in, mask);
         in.masked(w, in, mask);
+        meet(in.stat);
         return true;
     }
     struct Group {
@@ -100,10 +106,12 @@ bool WarpRunner::collective(const Insn& in, std::size_t self, std::uint32_t resu
     }
     if (all_here) {  // tiles of one warp, side by side
         w.present = mask;
+        begin_collective(in, mask);
         for (unsigned i = 0; i < count; ++i) {
             w.participants = groups[i].lanes;
             in.masked(w, in, groups[i].lanes);
         }
+        meet(in.stat);
         return true;
     }
     const std::uint32_t frame = w.frame;
@@ -150,6 +158,7 @@ void WarpRunner::perform_if_complete(std::uint32_t members, std::uint32_t kind) 
     for (Split& s : w.splits) {
         if (!waits_for_it(s)) continue;
         enter_frame(s.frame);
+        begin_collective(*s.waiting_insn, s.mask);
         Insn in = *s.waiting_insn;
         if (in.aux >> collective_form::source_shift == 0) {
             const std::uint32_t bits = holds ^ negated(in);
@@ -162,6 +171,7 @@ void WarpRunner::perform_if_complete(std::uint32_t members, std::uint32_t kind) 
         if (waits_for_it(s)) s.state = Split::State::Ready;
     w.base[3] = unused_area;
     enter_frame(running);
+    meet(kind);
 }
 
 void WarpRunner::exit_lanes(std::uint32_t lanes) {

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from warpgrade import diagnostics
+from warpgrade import link_errors
 from warpgrade.errors import GraderError
 from warpgrade.labs import Lab
 from warpgrade.paths import Layout
@@ -78,7 +78,8 @@ class Builder:
     def _flags(self) -> list[str]:
         arch = self.architecture
         return [
-            "-std=c++17", "-O3", "-lineinfo", "-cudart", "none",
+            # Lines of device code, and of host code: where a call was made.
+            "-std=c++17", "-O3", "-lineinfo", "-Xcompiler", "-g1", "-cudart", "none",
             "-gencode", f"arch=compute_{arch},code=[compute_{arch},sm_{arch}]",
         ]  # fmt: skip
 
@@ -165,8 +166,8 @@ class Builder:
     def _link(self, objects: Path, libraries: list[Path], target: Path) -> None:
         """Link the worker into `target`."""
         units = sorted(objects.glob("*.o"))
-        functions = diagnostics.defined_functions(units)
-        problem = diagnostics.missing_functions(self.lab, functions)
+        functions = link_errors.defined_functions(units)
+        problem = link_errors.missing_functions(self.lab, functions)
         words = ""
         if problem is None:
             binding, *others = map(str, libraries)
@@ -185,7 +186,7 @@ class Builder:
             if done.returncode == 0:
                 return
             words = self._without_our_paths(clean(done.stderr), [objects, target, *(path.parent for path in libraries)])
-            problem = diagnostics.explain_link(self.lab, words, functions)
+            problem = link_errors.explain_link(self.lab, words, functions)
         raise BuildFailure(
             Problem(stage="link", message=problem.message, detail=bounded(words.strip(), lines=20), hint=problem.hint),
             unsupported=problem.unsupported,

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
-import tempfile
 import traceback
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from warpgrade import __version__, doctor, grade, intake, labs, result, starter, testing
+from warpgrade import __version__, doctor, grade, intake, labs, publish, result, starter, testing
 from warpgrade import run as run_program
 from warpgrade.errors import (
     EXIT_BAD_INPUT,
@@ -27,11 +25,13 @@ from warpgrade.errors import (
     BadInput,
     WarpgradeError,
 )
+from warpgrade.files import check_writable, write
 from warpgrade.labs import Lab
 from warpgrade.paths import Layout, find_layout
 from warpgrade.progress import Progress
+from warpgrade.report import diagnosis as diagnosis_report
+from warpgrade.report import findings, terminal
 from warpgrade.report import profile as profile_report
-from warpgrade.report import terminal
 from warpgrade.text import printable_name
 
 _EPILOG = (
@@ -104,7 +104,7 @@ def _run_options(command: Any) -> Any:
         ]
     ):
         command = option(command)
-    return command
+    return publish.options(command)
 
 
 @main.command("grade", epilog=_EPILOG)
@@ -156,6 +156,7 @@ def _split(words: list[str], separator: str) -> tuple[list[str], list[str]]:
     "--instructions", type=click.IntRange(0), default=run_program.MOST_INSTRUCTIONS, show_default=True, metavar="N",
     help="Stop a launch after N warp instructions; 0: never.",
 )  # fmt: skip
+@publish.options
 @click.option("--no-sandbox", is_flag=True, help="Do not confine the virtual GPU.")
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing but what the program prints.")
 @click.pass_context
@@ -171,6 +172,10 @@ def run_command(
     words: tuple[str, ...],
     threads: int | None,
     instructions: int,
+    checks: str,
+    advice: bool,
+    sarif_file: str | None,
+    annotations: str | None,
     no_sandbox: bool,
     quiet: bool,
 ) -> int:
@@ -180,20 +185,28 @@ def run_command(
     """
     for name, path in (("--json", json_file), ("--trace", trace_file)):
         if path is not None:
-            _check_writable(name, path)
+            check_writable(name, path)
+    outlets = publish.Outlets(sarif_file, annotations)
+    outlets.check()
     options = run_program.Options(
         device=device,
         threads=threads,
         instructions=instructions,
         confined=not no_sandbox,
         lines=lines,
+        checks=checks,
         nvcc=(*(f"-I{folder}" for folder in includes), *(f"-D{macro}" for macro in defines), *words),
     )
     profile = run_program.run(find_layout(), files, context.meta["program_arguments"], options)
-    _write(json_file, "--json", msgspec.json.format(msgspec.json.encode(profile), indent=1) + b"\n")
-    _write(trace_file, "--trace", profile_report.trace(profile))
+    write(json_file, "--json", msgspec.json.format(msgspec.json.encode(profile), indent=1) + b"\n")
+    write(trace_file, "--trace", profile_report.trace(profile))
+    found = findings.of_program(profile.diagnostics)
+    outlets.publish(found, Path.cwd())
     if not quiet:
         profile_report.show(_console(stderr=True), profile, lines=lines)
+        if found:
+            click.echo(err=True)
+        diagnosis_report.show(_console(stderr=True), found, advice=advice)
     if how := run_program.how_it_ended(profile.exit_status):
         click.echo(f"warpgrade: {how}", err=True)
     return profile.exit_status
@@ -279,10 +292,18 @@ def _grade(
     quiet: bool,
     public_only: bool,
     show_hidden: bool,
+    checks: str,
+    advice: bool,
+    sarif_file: str | None,
+    annotations: str | None,
 ) -> int:
-    options = grade.Options(device=device, seed=seed, threads=threads, confined=not no_sandbox, public_only=public_only)
+    options = grade.Options(
+        device=device, seed=seed, threads=threads, confined=not no_sandbox, public_only=public_only, checks=checks
+    )
+    outlets = publish.Outlets(sarif_file, annotations)
+    outlets.check()
     if json_file is not None:
-        _check_writable("--json", json_file)
+        check_writable("--json", json_file)
     try:
         submission = intake.read(lab, path)
     except BadInput as problem:
@@ -291,13 +312,15 @@ def _grade(
     with Progress(_console(stderr=True), quiet=quiet) as progress:
         graded = grade.grade(layout, lab, submission, options, progress.say)
     _write_json(json_file, graded)
+    # Whoever reads these may be the student: of hidden tests they never tell more.
+    outlets.publish(findings.of_result(graded), submission.folder)
     if quiet:
         if json_file != "-":
             click.echo(terminal.one_line(graded))
         if graded.problem is not None:
             click.echo(f"warpgrade: {graded.problem.message}", err=True)
     elif json_file != "-":
-        terminal.show(_console(), graded, show_hidden=show_hidden)
+        terminal.show(_console(), graded, show_hidden=show_hidden, advice=advice)
     if graded.status == "error":
         click.echo("warpgrade: not everything could be judged; this score is not final", err=True)
         return EXIT_GRADER_ERROR
@@ -311,39 +334,6 @@ def _console(*, stderr: bool = False) -> Console:
     return Console(stderr=stderr, highlight=False)
 
 
-def _check_writable(option: str, name: str) -> None:
-    """Find out before the work, not after it."""
-    if name == "-":
-        return
-    folder = Path(name).absolute().parent
-    if not folder.is_dir():
-        raise BadInput(f"{option} {printable_name(name)}: there is no folder {printable_name(str(folder))}")
-    if Path(name).is_dir() or not os.access(folder, os.W_OK):
-        raise BadInput(f"{option} {printable_name(name)} cannot be written")
-
-
 def _write_json(json_file: str | None, graded: result.Result) -> None:
     if json_file is not None:
-        _write(json_file, "--json", result.encode(graded))
-
-
-def _write(name: str | None, option: str, content: bytes) -> None:
-    if name is None:
-        return
-    if name == "-":
-        sys.stdout.buffer.write(content)
-        sys.stdout.buffer.flush()
-        return
-    path = Path(name).absolute()
-    try:
-        if path.exists() and not path.is_file():  # /dev/stderr and the like
-            path.write_bytes(content)
-            return
-        # Under another name first: whoever reads it never sees half a result.
-        descriptor, scratch = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-        Path(scratch).chmod(0o644)
-        Path(scratch).replace(path)
-    except OSError as error:
-        raise BadInput(f"{option} {printable_name(name)} cannot be written: {error.strerror}") from None
+        write(json_file, "--json", result.encode(graded))

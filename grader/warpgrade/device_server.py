@@ -7,6 +7,7 @@ import os
 import socket
 import subprocess
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import TracebackType
@@ -22,6 +23,8 @@ from warpgrade.text import bounded, clean
 CLIENT_VARIABLE = "WARPGRADE_DEVICE_FD"
 _TAKE_SECONDS = 0.05
 _START_SECONDS = 30
+_LAST_SECONDS = 2  # a process that the program has left behind may keep its connection
+_POLL_SECONDS = 0.002
 
 Report = dict[str, Any]
 
@@ -35,6 +38,7 @@ class ServerPlan:
     instructions: int = 0  # warp instructions of one launch; 0: no limit
     confined: bool = True  # the server reads what nvcc made of somebody's program
     lines: bool = False  # report counters by source line
+    checks: str = "all"  # or "none", or some of race,init,sync,advice
 
 
 class DeviceServer:
@@ -75,7 +79,7 @@ class DeviceServer:
             sandbox += ["--unconfined", "--", program]
         return [
             *sandbox, "--device", self._plan.device, "--threads", str(self._plan.threads),
-            "--instructions", str(self._plan.instructions), "--wait-for-take",
+            "--instructions", str(self._plan.instructions), "--checks", self._plan.checks, "--wait-for-take",
             "--client-fd", str(client), "--control-fd", str(control),
         ]  # fmt: skip
 
@@ -113,10 +117,20 @@ class DeviceServer:
         try:
             while not self._done.wait(_TAKE_SECONDS):
                 self._collect(self._ask({"op": "take", "finish": False, "lines": self._plan.lines}))
-            self._collect(self._ask({"op": "take", "lines": self._plan.lines}))
+            self._take_the_rest()
             self._ask({"op": "shutdown"})
         except GraderError as error:
             self._trouble = error.message
+
+    def _take_the_rest(self) -> None:
+        """The program has ended; its last messages, and the end of its connection, may still be on their way."""
+        deadline = time.monotonic() + _LAST_SECONDS
+        while True:
+            report = self._ask({"op": "take", "lines": self._plan.lines})
+            self._collect(report)
+            if not report.get("connected", False) or time.monotonic() > deadline:
+                return
+            time.sleep(_POLL_SECONDS)
 
     def _ask(self, request: dict[str, Any]) -> Report:
         try:

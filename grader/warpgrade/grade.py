@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import concurrent.futures
 import hashlib
+import itertools
 import os
 import re
 import time
@@ -15,7 +16,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from warpgrade import __version__, device, judge, score, toolchain
+from warpgrade import __version__, device, diagnosis, judge, score, sources, toolchain
 from warpgrade.build import SUBMISSION_FOLDER, Builder, BuildFailure
 from warpgrade.errors import BadInput, GraderError
 from warpgrade.intake import Submission
@@ -49,6 +50,7 @@ class Options:
     threads: int | None = None
     confined: bool = True
     public_only: bool = False
+    checks: str = "all"
 
 
 def grade(layout: Layout, lab: Lab, submission: Submission, options: Options, say: Say = lambda text: None) -> Result:
@@ -81,6 +83,7 @@ def grade(layout: Layout, lab: Lab, submission: Submission, options: Options, sa
     verdicts = judge.judge(plan, _TestCounter(len(plan.tests), say))
     tests = score.score_tests(lab, verdicts.cases, target.kind, public_only=options.public_only)
     tests = [_without_folders(test) for test in tests]
+    tests = _with_own_lines(tests, submission, worker, sandbox)
     return report.judged(tests, verdicts, Seconds(build=round(built - started, 3), judge=_since(built)))
 
 
@@ -143,6 +146,7 @@ def _judge_command(
         "--seconds", f"{limits.seconds:g}",
         "--memory-mib", str(limits.memory_mib),
         "--instructions", str(limits.instructions),
+        "--checks", options.checks,
     ]  # fmt: skip
     return command if options.confined else [*command, "--no-sandbox"]
 
@@ -252,6 +256,19 @@ def _without_folders(test: TestResult) -> TestResult:
         else:
             launches.append(launch)
     return msgspec.structs.replace(test, launches=launches, message=_student_path(test.message))
+
+
+def _with_own_lines(
+    tests: list[TestResult], submission: Submission, worker: Path, sandbox: Sandbox
+) -> list[TestResult]:
+    """Show what the checks found in the student's own lines. All tests at once: addr2line is started once."""
+    own = sources.of_submission(submission.files, _COMPILED_IN)
+    found = [one for test in tests for one in test.diagnostics]
+    located = iter(diagnosis.locate(found, own, sources.HostCode(worker, sandbox)))
+    return [
+        msgspec.structs.replace(test, diagnostics=diagnosis.merged(itertools.islice(located, len(test.diagnostics))))
+        for test in tests
+    ]
 
 
 def _student_path(text: str) -> str:

@@ -31,11 +31,12 @@ _ARCHIVE_CLUTTER = {"__MACOSX", ".DS_Store", "Thumbs.db"}
 
 @dataclass(frozen=True)
 class Submission:
-    """What is graded: plain file names and their bytes."""
+    """What is graded: plain file names and their bytes; `folder` is where they lie, if they do not lie in a zip."""
 
     name: str
     files: dict[str, bytes]
     ignored: list[str]
+    folder: Path | None = None
 
     @property
     def digest(self) -> str:
@@ -56,11 +57,14 @@ def read(lab: Lab, path: Path) -> Submission:
         raise BadInput(f"{shown} does not exist") from None
     except OSError as error:
         raise BadInput(f"{shown} cannot be read: {error.strerror}") from None
+    folder: Path | None = path.parent
     if stat.S_ISDIR(mode):
-        found, others = _read_folder(lab, path)
+        folder = _without_wrapping(path)
+        found, others = _read_folder(lab, folder)
     elif not stat.S_ISREG(mode):
         raise BadInput(f"{shown} is neither a folder nor a file")
     elif path.suffix.lower() == ".zip":
+        folder = None
         found, others = _read_zip(lab, path)
     elif path.suffix.lower() in _SOURCE_SUFFIXES:
         found, others = _read_single(lab, path)
@@ -72,7 +76,7 @@ def read(lab: Lab, path: Path) -> Submission:
     for name, content in found.items():
         _check_content(name, content)
     ignored = sorted(name for name in others if _is_source(name) and name != lab.header.name)
-    return Submission(name=shown, files=dict(sorted(found.items())), ignored=ignored)
+    return Submission(name=shown, files=dict(sorted(found.items())), ignored=ignored, folder=folder)
 
 
 def _is_source(name: str) -> bool:
@@ -91,12 +95,15 @@ def _check_total(files: dict[str, bytes]) -> None:
 # --- folder and single file ------------------------------------------------------------------------------------------
 
 
-def _read_folder(lab: Lab, folder: Path) -> tuple[dict[str, bytes], list[str]]:
+def _without_wrapping(folder: Path) -> Path:
+    """People hand in the folder around the folder; one level of that is forgiven."""
     names, subfolders = _list_folder(folder)
-    # People hand in the folder around the folder; one level of that is forgiven.
-    if len(subfolders) == 1 and not any(_is_source(name) for name in names):
-        folder = folder / subfolders[0]
-        names, _ = _list_folder(folder)
+    wraps = len(subfolders) == 1 and not any(_is_source(name) for name in names)
+    return folder / subfolders[0] if wraps else folder
+
+
+def _read_folder(lab: Lab, folder: Path) -> tuple[dict[str, bytes], list[str]]:
+    names, _ = _list_folder(folder)
     if not names:
         raise BadInput(f"{printable_name(str(folder))} is empty", hint=f"it should hold {lab.main_file}")
     files: dict[str, bytes] = {}

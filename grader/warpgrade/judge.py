@@ -18,6 +18,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from warpgrade.diagnosis import Diagnostic
 from warpgrade.errors import GraderError
 from warpgrade.text import bounded, clean
 
@@ -59,6 +60,7 @@ class Case(msgspec.Struct, frozen=True, tag_field="type", tag="case"):
     message: str = ""
     measurements: list[JudgeMeasurement] = []
     launches: list[dict[str, Any]] = []
+    diagnostics: list[Diagnostic] = []
     seed: int | None = None
 
 

@@ -6,6 +6,9 @@ from typing import Any
 
 import msgspec
 
+from warpgrade import diagnosis
+from warpgrade.diagnosis import Diagnostic
+
 Counters = dict[str, int]
 Shape = tuple[int, int, int]
 
@@ -71,6 +74,7 @@ class Profile(msgspec.Struct):
     kernels: list[Kernel] = []  # longest total time first
     transfers: dict[str, Transfers] = {}
     call_errors: list[str] = []
+    diagnostics: list[Diagnostic] = []  # what the checks found, worst first
     timeline: list[Event] = []
     timeline_complete: bool = True
 
@@ -85,6 +89,7 @@ class Collector:
         self._events: list[Event] = []
         self._complete = True
         self._call_errors: list[str] = []
+        self._diagnostics: list[Diagnostic] = []
         self._clock_ns = 0.0
 
     def add(self, report: dict[str, Any]) -> None:
@@ -103,6 +108,7 @@ class Collector:
         for error in report["call_errors"]:
             if len(self._call_errors) < _KEPT_CALL_ERRORS:
                 self._call_errors.append(f"{error['operation']}: {error['message']}")
+        self._diagnostics = diagnosis.merged([*self._diagnostics, *diagnosis.read(report["diagnostics"])])
         self._clock_ns += report["clock_ns"]
 
     def finish(self, device: dict[str, Any], exit_status: int) -> Profile:
@@ -122,6 +128,7 @@ class Collector:
             kernels=sorted(self._kernels.values(), key=lambda kernel: (-kernel.total_ns, kernel.symbol)),
             transfers=self._transfers,
             call_errors=self._call_errors,
+            diagnostics=self._diagnostics,
             timeline=sorted(self._events, key=lambda event: event.start_ns),
             timeline_complete=self._complete,
         )

@@ -9,6 +9,8 @@ from typing import Any, Final, Literal
 
 import msgspec
 
+from warpgrade.diagnosis import Diagnostic
+
 SCHEMA: Final = "warpgrade/result/1"
 
 TestStatus = Literal["pass", "fail", "error", "pending"]
@@ -24,7 +26,10 @@ class Measurement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class TestResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What became of one test. `error` is the grader's, `pending` waits for a device; neither is a zero."""
+    """What became of one test. `error` is the grader's, `pending` waits for a device; neither is a zero.
+
+    `diagnostics` is what the device's checks found while it ran, in the submission's own lines.
+    """
 
     name: str
     kind: Literal["test", "speed"]
@@ -38,6 +43,7 @@ class TestResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     seconds: float = 0.0
     measurements: list[Measurement] = []
     launches: list[dict[str, Any]] = []
+    diagnostics: list[Diagnostic] = []
 
 
 class Score(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

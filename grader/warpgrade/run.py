@@ -15,8 +15,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from warpgrade import device, toolchain
+from warpgrade import device, diagnosis, sources, toolchain
 from warpgrade.device_server import CLIENT_VARIABLE, DeviceServer, ServerPlan
+from warpgrade.diagnosis import Diagnostic
 from warpgrade.errors import BadInput, GraderError
 from warpgrade.paths import Layout
 from warpgrade.profile import Collector, Profile
@@ -74,7 +75,13 @@ class Options:
     instructions: int = MOST_INSTRUCTIONS  # 0: no limit
     confined: bool = True
     lines: bool = False
+    checks: str = "all"
     nvcc: tuple[str, ...] = ()  # further words for nvcc
+
+    @property
+    def own_folders(self) -> list[Path]:
+        """The folders of headers that were named: their lines may be quoted."""
+        return [Path(word[2:]) for word in self.nvcc if word.startswith("-I") and len(word) > 2]
 
 
 def run(layout: Layout, files: Sequence[Path], arguments: Sequence[str], options: Options) -> Profile:
@@ -91,10 +98,26 @@ def run(layout: Layout, files: Sequence[Path], arguments: Sequence[str], options
             instructions=options.instructions,
             confined=options.confined,
             lines=options.lines,
+            checks=options.checks,
         )
         with DeviceServer(layout, plan, collector.add) as server:
             status = _execute(layout, program, arguments, server)
-        return collector.finish(target.properties, status)
+        profile = collector.finish(target.properties, status)
+        if profile.diagnostics:
+            profile.diagnostics = _with_own_lines(layout, files, options, profile, sources.HostCode(program, sandbox))
+        return profile
+
+
+def _with_own_lines(
+    layout: Layout, files: Sequence[Path], options: Options, profile: Profile, lookup: sources.HostCode
+) -> list[Diagnostic]:
+    """Show what the checks found in the user's own lines: of the folders here, of the program, and of its headers."""
+    try:
+        compiler = toolchain.find(layout).folders
+    except GraderError:
+        compiler = []  # the program was compiled elsewhere
+    own = sources.of_folders([Path.cwd(), *(path.parent for path in files), *options.own_folders], compiler)
+    return diagnosis.merged(diagnosis.locate(profile.diagnostics, own, lookup))
 
 
 def _program(layout: Layout, files: Sequence[Path], architecture: int, options: Options, scratch: Path) -> Path:
@@ -151,8 +174,11 @@ def _compile(layout: Layout, files: Sequence[Path], architecture: int, options: 
         link = ["-cudart", "static", f"-L{runtime.parent / 'nvcc'}"]
     else:
         link = ["-cudart", "none", str(runtime)]
+    # Lines of host code: where a call was made. The runtime's calls in cuda_runtime.h are templates, which must be part
+    # of the function that uses them, as they are in every optimized program.
+    host_lines = ["-Xcompiler", "-g1"] + ([] if _optimizes(options.nvcc) else ["-Xcompiler", "-Og"])
     command = [
-        str(compilers.nvcc), "-lineinfo",
+        str(compilers.nvcc), "-lineinfo", *host_lines,
         "-gencode", f"arch=compute_{architecture},code=[compute_{architecture},sm_{architecture}]",
         "-ccbin", str(compilers.host), *options.nvcc, *map(str, files), "-o", str(program),
         *link, "-lpthread", "-ldl", "-lrt",
@@ -164,6 +190,11 @@ def _compile(layout: Layout, files: Sequence[Path], architecture: int, options: 
     if words:  # warnings
         os.write(2, (words + "\n").encode())
     return program
+
+
+def _optimizes(words: Sequence[str]) -> bool:
+    """Whether the user chose how the host compiler optimizes."""
+    return any(re.search(r"(?:^|[\s,])-O\w*|^--optimize", word) for word in words)
 
 
 def _refusal(files: Sequence[Path], words: str) -> BadInput:

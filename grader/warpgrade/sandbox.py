@@ -29,13 +29,17 @@ class Limits:
 
 @dataclass(frozen=True)
 class Run:
-    """One command: what it sees of the host, read-only and writable, as {path in the sandbox: path of the host}."""
+    """One command: what it sees of the host, read-only and writable, as {path in the sandbox: path of the host}.
+
+    `files` are single files, which no other user of the host needs to be able to read.
+    """
 
     command: Sequence[str]
     limits: Limits
     directory: str
     read_only: Mapping[str, Path] = field(default_factory=dict)
     writable: Mapping[str, Path] = field(default_factory=dict)
+    files: Mapping[str, Path] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -81,6 +85,8 @@ class Sandbox:
                 line += ["--ro-bind", str(host), inside]
             for inside, host in run.writable.items():
                 line += ["--bind", str(host), inside]
+            for inside, host in run.files.items():
+                line += ["--file", str(host), inside]
         for key, value in run.environment.items():
             line += ["--setenv", key, value]
         line += ["--chdir", run.directory, "--seconds", f"{limits.seconds:g}"]

@@ -72,6 +72,7 @@ def _score_item(item: TestItem | SpeedItem, case: Case | None, device_kind: Lite
         seconds=round(case.seconds, 3),
         measurements=[Measurement(name=m.name, value=m.value, unit=m.unit) for m in case.measurements],
         launches=list(case.launches),
+        diagnostics=case.diagnostics,
     )
 
 

@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 
-from warpgrade import cli, labs
+from warpgrade import build, cli, labs
 from warpgrade.labs import Lab
 from warpgrade.paths import Layout
+from warpgrade.toolchain import Compilers
 
 TOY_LAB = """
 [lab]
@@ -147,3 +148,23 @@ def in_project(layout: Layout, monkeypatch: pytest.MonkeyPatch) -> Layout:
     monkeypatch.setattr(cli, "find_layout", lambda: layout)
     monkeypatch.setenv("COLUMNS", "80")
     return layout
+
+
+@pytest.fixture
+def submission(in_project: Layout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder to hand in, in a project where every build succeeds."""
+    compilers = Compilers(Path("/usr/bin/nvcc"), "13.0.88", Path("/usr/bin/g++"), "g++ 12.2.0")
+    monkeypatch.setattr("warpgrade.toolchain.find", lambda layout: compilers)
+    monkeypatch.setattr(build.Builder, "build", lambda self, files: in_project.root / "worker")
+    folder = tmp_path / "work"
+    folder.mkdir()
+    (folder / "toy.cu").write_text("void toy(float*, int) {}\n", encoding="utf-8")
+    return folder
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> tuple[int, str, str]:
+    capsys.readouterr()
+    status = cli.run([str(argument) for argument in arguments])
+    captured = capsys.readouterr()
+    assert "Traceback" not in captured.out + captured.err
+    return status, captured.out, captured.err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from warpgrade.diagnosis import Diagnostic, Memory, Place, Related, Thread
 from warpgrade.result import (
     DeviceInfo,
     FileInfo,
@@ -79,3 +80,29 @@ matmul.cu(22): error: identifier "flot" is undefined
         hint="mend the first error first; later ones often follow from it",
     ),
 )
+
+RACE = Diagnostic(
+    rule="racecheck/shared", severity="error", title="race in shared memory",
+    help="Put __syncthreads() between the two accesses, where all threads of the block pass.",
+    message="reads 4 bytes of `s` that another thread writes, with no barrier between", kernel="reverse(int*, int)",
+    place=Place("reverse.cu", 18, source="    d[t] = s[n - t - 1];"), thread=Thread((33, 0, 0), (0, 0, 0)),
+    related=[Related("written by", Place("reverse.cu", 17, source="    s[t] = d[t];"), Thread((30, 0, 0), (0, 0, 0)))],
+    memory=Memory("s", variable=True, bytes=256, allocated=Place()), count=1031, weight=0,
+)  # fmt: skip
+LEAK = Diagnostic(
+    rule="memcheck/leak", severity="warning", title="memory never freed", help="Call cudaFree for each cudaMalloc.",
+    message="`d_a` (1,024 bytes, allocated at reverse.cu:41) was never freed", kernel="",
+    place=Place("reverse.cu", 41, code=4711, source="    cudaMalloc(&d_a, 1024);"), thread=None, related=[],
+    memory=None, count=1, weight=0,
+)  # fmt: skip
+
+
+def advice(line: int, weight: float) -> Diagnostic:
+    """Advice about a line."""
+    return Diagnostic(
+        rule="advice/uncoalesced", severity="advice", title="uncoalesced access",
+        help="Let neighbouring threads (threadIdx.x) access neighbouring elements.",
+        message="touches 32 sectors a request, where 4 would do", kernel="copy",
+        place=Place("copy.cu", line, source="    out[i] = in[32 * i];"), thread=None, related=[], memory=None,
+        count=1, weight=weight,
+    )  # fmt: skip

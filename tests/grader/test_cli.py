@@ -9,37 +9,15 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from conftest import Script, begin, case, end, speed, start
+from conftest import Script, begin, case, end, run, speed, start
 
 from warpgrade import __version__, build, cli, labs, result
 from warpgrade.paths import Layout, find_layout
 from warpgrade.result import Problem
-from warpgrade.toolchain import Compilers
 
 Install = Callable[[Script], Path]
-CODE = "void toy(float*, int) {}\n"
 GOOD: Script = [[start(), begin("adds"), case("adds"), case("adds odd sizes"), speed(9.0), end()]]
 MIXED: Script = [[start(), begin("adds"), case("adds"), case("adds odd sizes", "fail", "a[3] is 1"), speed(2.0), end()]]
-
-
-@pytest.fixture
-def submission(in_project: Layout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder to hand in, in a project where every build succeeds."""
-    compilers = Compilers(Path("/usr/bin/nvcc"), "13.0.88", Path("/usr/bin/g++"), "g++ 12.2.0")
-    monkeypatch.setattr("warpgrade.toolchain.find", lambda layout: compilers)
-    monkeypatch.setattr(build.Builder, "build", lambda self, files: in_project.root / "worker")
-    folder = tmp_path / "work"
-    folder.mkdir()
-    (folder / "toy.cu").write_text(CODE, encoding="utf-8")
-    return folder
-
-
-def run(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> tuple[int, str, str]:
-    capsys.readouterr()
-    status = cli.run([str(argument) for argument in arguments])
-    captured = capsys.readouterr()
-    assert "Traceback" not in captured.out + captured.err
-    return status, captured.out, captured.err
 
 
 def test_a_graded_submission(submission: Path, script: Install, capsys: pytest.CaptureFixture[str]) -> None:
@@ -167,7 +145,7 @@ def test_devices_that_are_not_there(
 @pytest.mark.parametrize(
     ("name", "content", "complaint"),
     [
-        ("Toy.cu", CODE.encode(), "expected toy.cu, found Toy.cu\nwarpgrade: rename Toy.cu to toy.cu"),
+        ("Toy.cu", b"void toy(float*, int) {}\n", "expected toy.cu, found Toy.cu\nwarpgrade: rename Toy.cu to toy.cu"),
         ("toy.cu", b"\x7fELF\x00\x01\x02", "toy.cu is no text file"),
         ("toy.cu", b"", "toy.cu is empty"),
         ("readme.txt", b"hello", "expected toy.cu, found readme.txt"),

@@ -40,3 +40,22 @@ def test_the_page_of_what_is_supported_is_that_of_the_tables() -> None:
     assert page == (ROOT / "docs" / "supported.md").read_text(encoding="utf-8"), (
         f"docs/supported.md is not that of the code; make it anew: {program.relative_to(ROOT)} > docs/supported.md"
     )
+
+
+RULE = re.compile(r'^WG_RULE\(\w+,\s*"(?P<id>[^"]+)",\s*\w+,\s*"(?P<title>[^"]+)"', re.MULTILINE)
+RULES = [match.groupdict() for match in RULE.finditer((ROOT / "grader" / "device" / "rules.def").read_text())]
+
+
+def test_every_rule_of_the_checks_has_its_section_and_no_other() -> None:
+    page = (ROOT / "docs" / "checks.md").read_text(encoding="utf-8")
+    sections = {
+        section.partition("\n")[0]: re.split(r"^## ", section, flags=re.MULTILINE)[0]
+        for section in re.split(r"^### ", page, flags=re.MULTILINE)[1:]
+    }
+    assert list(sections) == [rule["id"] for rule in RULES]
+    for rule in RULES:
+        section = sections[rule["id"]]
+        title = section.replace("`", "").split("*")[1]
+        assert title.rstrip(".").lower() == rule["title"].lower(), rule["id"]
+        assert "```cpp" in section, f"{rule['id']}: no example"
+        assert "Not found: " in section, f"{rule['id']}: what it does not find"

@@ -7,7 +7,7 @@ import json
 import jsonschema
 import msgspec
 import pytest
-from samples import GRADED, REJECTED
+from samples import GRADED, LEAK, RACE, REJECTED
 
 from warpgrade import result
 from warpgrade.paths import find_layout
@@ -15,7 +15,12 @@ from warpgrade.paths import find_layout
 SCHEMA_FILE = find_layout().root / "docs" / "result.schema.json"
 
 
-@pytest.mark.parametrize("sample", [GRADED, REJECTED])
+FOUND = msgspec.structs.replace(
+    GRADED, tests=[msgspec.structs.replace(test, diagnostics=[RACE, LEAK]) for test in GRADED.tests]
+)
+
+
+@pytest.mark.parametrize("sample", [GRADED, REJECTED, FOUND])
 def test_results_survive_json_and_match_the_schema(sample: result.Result) -> None:
     raw = result.encode(sample)
     assert result.decode(raw) == sample

@@ -10,8 +10,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from click.testing import CliRunner
+from samples import LEAK, RACE
 
 from warpgrade import cli, run
 from warpgrade.errors import BadInput
@@ -218,6 +220,53 @@ def test_kernels_are_summed_by_name_and_shapes_kept_where_they_agree() -> None:
     assert (kernel.grid, kernel.block) == (None, (32, 1, 1))
     assert (kernel.occupancy, kernel.achieved_occupancy) == (1.0, 0.5)
     assert kernel.lines[0].counters == kernel.counters == {"inst_executed": 8}
+
+
+def test_findings_of_all_reports_are_summed() -> None:
+    collector = Collector()
+    report = {"launches": [], "call_errors": [], "clock_ns": 0, "diagnostics": msgspec.to_builtins([LEAK, RACE])}
+    collector.add(report)
+    collector.add(report)
+    found = collector.finish({}, 0).diagnostics
+    assert [(one.rule, one.count) for one in found] == [("racecheck/shared", 2 * RACE.count), ("memcheck/leak", 2)]
+
+
+RACY = """\
+__global__ void reverse(int* d, int n) {
+    __shared__ int s[64];
+    const int t = threadIdx.x;
+    s[t] = d[t];
+    d[t] = s[n - 1 - t];
+}
+int main() {
+    int* d = nullptr;
+    cudaMalloc(&d, 64 * sizeof(int));
+    cudaMemset(d, 0, 64 * sizeof(int));
+    reverse<<<1, 64>>>(d, 64);
+    cudaDeviceSynchronize();
+    cudaFree(d);
+}
+"""
+
+
+def test_a_race_is_shown_with_both_lines(tmp_path: Path) -> None:
+    (tmp_path / "racy.cu").write_text(RACY)
+    done = warpgrade("racy.cu", "--json", "profile.json", "--sarif", "found.sarif", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    diagnostics = json.loads((tmp_path / "profile.json").read_text())["diagnostics"]
+    found = next(one for one in diagnostics if one["rule"] == "racecheck/shared")
+    lines = {place["line"]: place["source"] for place in (found["place"], found["related"][0]["place"])}
+    assert lines == {5: "    d[t] = s[n - 1 - t];", 4: "    s[t] = d[t];"}
+    assert found["place"]["file"] == "racy.cu"
+    assert done.stderr.count("error: race in shared memory [racecheck/shared]") == 1
+    for words in ("5 |     d[t] = s[n - 1 - t];", "4 |     s[t] = d[t];"):
+        assert words in done.stderr
+    result = json.loads((tmp_path / "found.sarif").read_text())["runs"][0]["results"][0]
+    assert result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "racy.cu"
+    quiet = warpgrade("racy.cu", "-q", cwd=tmp_path)
+    assert (quiet.stdout, quiet.stderr) == ("", "")
+    none = warpgrade("racy.cu", "--checks", "none", cwd=tmp_path)
+    assert "racecheck" not in none.stderr
 
 
 @pytest.fixture(scope="module")

@@ -20,6 +20,28 @@ json launch(const char* name, double duration_ns) {
     return warpgrade::device::to_json(record);
 }
 
+warpgrade::device::Diagnostic race(std::uint32_t line) {
+    warpgrade::device::Diagnostic found;
+    found.rule = &warpgrade::device::rules::race_shared;
+    found.message = "reads what another thread writes";
+    found.place = {"/submission/sums.cu", line, 0};
+    return found;
+}
+
+warpgrade::device::Diagnostic leak() {
+    warpgrade::device::Diagnostic found;
+    found.rule = &warpgrade::device::rules::leak;
+    found.message = "{memory} was never freed";
+    found.place.code = 0x1234;
+    return found;
+}
+
+// As the real server sees it: nothing comes any more.
+bool program_is_gone() {
+    char byte;
+    return recv(4, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+}
+
 json answer(const std::string& what, const std::string& operation) {
     if (operation == "hello") return {{"ok", true}, {"properties", {{"name", "a fake"}}}};
     if (operation != "take") return {{"ok", true}};
@@ -45,6 +67,12 @@ json answer(const std::string& what, const std::string& operation) {
         reply["call_errors"] = {{{"operation", "launch"}, {"code", 801}, {"message", "'wmma' is not supported"}}};
     if (what == "misuse")
         reply["call_errors"] = {{{"operation", "cudaMemcpy"}, {"code", 1}, {"message", "the size is larger than d"}}};
+    if (what == "mistakes" || what == "fault")
+        reply["diagnostics"] = warpgrade::device::to_json(std::vector{race(17), race(18)});
+    if (what == "leaks") {
+        reply["connected"] = !program_is_gone();
+        if (program_is_gone()) reply["diagnostics"] = warpgrade::device::to_json(std::vector{leak()});
+    }
     return reply;
 }
 

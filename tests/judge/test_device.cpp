@@ -15,10 +15,10 @@ TEST_CASE("a device server that fails is an error, not a failure") {
         {{"dies", "ended unexpectedly"}, {"nonsense", "cannot be read"}, {"broken", "out of its own memory"}}));
     const auto judged = judge_on(device);
     INFO(judged.output);
-    REQUIRE(judged.cases.size() == 4);
+    REQUIRE(judged.cases.size() == 5);
     CHECK(judged.scales()["status"] == "error");
     CHECK_THAT(judged.message(), Contains(reason));
-    CHECK(judged.end["cases"] == 4);
+    CHECK(judged.end["cases"] == 5);
 }
 
 TEST_CASE("what the device does not support is an error, not a failure") {
@@ -40,6 +40,50 @@ TEST_CASE("errors of CUDA calls explain a wrong result, and spoil no right one")
     CHECK(judge_on("misuse").scales()["status"] == "pass");
     const auto judged = judge("wrong", std::string("--device-server ") + WG_FAKE_DEVICE + " --device fake:misuse");
     CHECK_THAT(judged.message(), Contains("note: cudaMemcpy: the size is larger than d"));
+}
+
+TEST_CASE("what the checks found is in the verdict, once for all calls of the test") {
+    // The first test makes three calls, and each of them is asked about once more when the program has ended.
+    const auto judged = judge_on("mistakes");
+    const auto& found = judged.scales()["diagnostics"];
+    INFO(judged.scales().dump());
+    CHECK(judged.scales()["status"] == "pass");
+    REQUIRE(found.size() == 2);
+    CHECK(found[0]["rule"] == "racecheck/shared");
+    CHECK(found[0]["place"]["line"] == 17);
+    CHECK(found[1]["place"]["line"] == 18);
+    CHECK(found[0]["count"].get<int>() >= 3);
+    CHECK(judge_on("kernels").scales()["diagnostics"].empty());
+}
+
+TEST_CASE("what the checks found explains a fault, too") {
+    const auto judged = judge_on("fault");
+    CHECK(judged.scales()["status"] == "fail");
+    CHECK(judged.scales()["diagnostics"].size() == 2);
+    // Here it is the starter that faulted, after a call of it alone.
+    CHECK(judged.cases.at("measures")["diagnostics"].empty());
+}
+
+TEST_CASE("what the device finds when the program has ended still reaches the verdict") {
+    const auto judged = judge_on("leaks");
+    const auto& found = judged.scales()["diagnostics"];
+    INFO(judged.scales().dump());
+    CHECK(judged.scales()["status"] == "pass");
+    REQUIRE(found.size() == 1);
+    CHECK(found[0]["rule"] == "memcheck/leak");
+}
+
+TEST_CASE("a test may ask for a program without mistakes") {
+    const auto judged = judge_on("mistakes");
+    const auto& asked = judged.cases.at("has no mistakes");
+    CHECK(asked["status"] == "fail");
+    CHECK_THAT(asked["message"].get<std::string>(),
+               Contains("run: the checks found 2 mistakes: race in shared memory (racecheck/shared) at "
+                        "/submission/sums.cu:17; race"));
+    CHECK(judge_on("kernels").cases.at("has no mistakes")["status"] == "pass");
+    const auto without = judge_on("kernels", "--seconds 5 --checks init,sync").cases.at("has no mistakes");
+    CHECK(without["status"] == "error");
+    CHECK_THAT(without["message"].get<std::string>(), Contains("racecheck, which --checks has switched off"));
 }
 
 TEST_CASE("a measured test carries its launches and its speed") {

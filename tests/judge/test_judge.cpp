@@ -7,8 +7,8 @@ namespace {
 void check_scale_fails(const Judged& judged, const std::string& reason) {
     INFO(judged.output);
     REQUIRE(judged.status == 0);
-    REQUIRE(judged.cases.size() == 4);
-    CHECK(judged.end["cases"] == 4);
+    REQUIRE(judged.cases.size() == 5);
+    CHECK(judged.end["cases"] == 5);
     CHECK(judged.scales()["status"] == "fail");
     CHECK_THAT(judged.message(), Contains(reason));
     CHECK(judged.others_pass());
@@ -26,7 +26,7 @@ TEST_CASE("a right program passes, and every line of the verdict is there") {
     CHECK(judged.message().empty());
     CHECK(judged.scales()["tags"] == nlohmann::json({"public"}));
     CHECK(judged.others_pass());
-    CHECK(judged.end["cases"] == 4);
+    CHECK(judged.end["cases"] == 5);
 }
 
 TEST_CASE("a wrong answer is shown with its place, the expected value and the call") {
@@ -80,14 +80,14 @@ TEST_CASE("a judge that is killed leaves nothing running") {
 TEST_CASE("leaving early is no pass") {
     check_scale_fails(judge("exits"), "ended by itself (exit code 0) before scale returned");
     const auto at_start = judge("exits_at_start");
-    REQUIRE(at_start.cases.size() == 4);
+    REQUIRE(at_start.cases.size() == 5);
     for (const auto& [name, verdict] : at_start.cases) CHECK(verdict["status"] == "fail");
 }
 
 TEST_CASE("a flood of output is cut, and is text only") {
     const auto judged = judge("floods", "--seconds 20");
     INFO(judged.output);
-    REQUIRE(judged.cases.size() == 4);
+    REQUIRE(judged.cases.size() == 5);
     CHECK(judged.scales()["status"] == "pass");
     const std::string output = judged.scales()["output"];
     CHECK(output.size() < 8192);
@@ -104,7 +104,7 @@ TEST_CASE("processes are refused and threads bounded") {
 TEST_CASE("replies that the program writes itself gain nothing") {
     // The forged reply to this very call is like returning without computing.
     const auto forged = judge("forged_reply", "--seconds 1");
-    REQUIRE(forged.cases.size() == 4);
+    REQUIRE(forged.cases.size() == 5);
     CHECK(forged.scales()["status"] == "fail");
     CHECK(forged.others_pass());
     check_scale_fails(judge("noise_on_the_connection"), "wrote to the judge's connection");
@@ -138,7 +138,7 @@ TEST_CASE("the seed replays a run, alone or among others") {
 
 TEST_CASE("public tests alone, and no test at all") {
     const auto only_public = judge("correct", "--only public");
-    CHECK(only_public.cases.size() == 3);
+    CHECK(only_public.cases.size() == 4);
     CHECK(only_public.cases.count("negates in place") == 0);
     const auto none = judge("correct", "--test 'no such test'");
     CHECK(none.status != 0);

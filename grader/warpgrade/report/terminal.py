@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from warpgrade.report import diagnosis, findings
 from warpgrade.result import Result, TestResult
 from warpgrade.text import bounded, number
 
@@ -35,7 +36,7 @@ _MARKS = {
 }
 
 
-def show(console: Console, result: Result, *, show_hidden: bool = False) -> None:
+def show(console: Console, result: Result, *, show_hidden: bool = False, advice: bool = False) -> None:
     """Print the result."""
     width = min(console.width, _MAX_WIDTH)
     title = Text.assemble((result.lab.title, "bold"), " · ", result.submission.name)
@@ -45,6 +46,7 @@ def show(console: Console, result: Result, *, show_hidden: bool = False) -> None
     else:
         console.print(_table(console, result.tests, width, show_hidden=show_hidden))
         console.print()
+        diagnosis.show(console, findings.of_result(result, show_hidden=show_hidden), advice=advice)
     console.print(_summary(result), width=width)
 
 

@@ -63,6 +63,18 @@ warpgrade::judge::Profile profile_sum(int n, int block_size) {
     return run;
 }
 
+// The device's checks find nothing while a right sum is formed.
+template <auto version>
+void check_no_mistakes(int n, int block_size) {
+    using namespace warpgrade::judge;
+    INFO("n = " << n << ", block_size = " << block_size);
+    const auto x = whole_numbers(n);
+    const auto run = submission().profile<version>(in(x), n, block_size);
+    CHECK_THAT(run, clean());
+    CHECK_THAT(run.output, equals_exactly(exact_sum(x)));
+    check_device_work(run, x.size());
+}
+
 // The divergent warps of one step, and that the threads of one block on the device found them.
 inline int counted_divergent_warps(int version, int block_size, int warp_size, int stride) {
     using namespace warpgrade::judge;

@@ -167,6 +167,14 @@ TEST_CASE("divergent_warps is decided by votes", "[public][counter]") {
     CHECK(counters.inst_executed <= 80 * counters.warps_launched);
 }
 
+TEST_CASE("the checks find no mistakes", "[public][checks]") {
+    check_no_mistakes<reduce_strided>(4096, 256);
+    check_no_mistakes<reduce_sequential>(4096, 256);
+    check_no_mistakes<reduce_first_add>(4096, 256);
+    check_no_mistakes<reduce_shuffle>(4096, 256);
+    check_no_mistakes<reduce_grid_stride>(4096, 256);
+}
+
 // Only the kernels' time counts: of the whole call most is the copy of the array to the device, the same in every
 // version.
 TEST_CASE("speed on 524,288 floats", "[public][speed]") {

@@ -1,4 +1,4 @@
-// WRONG: loses "reduce_shuffle adds up", "reduce_grid_stride adds up", "reduce_shuffle leaves shared memory to the sums of warps", "reduce_grid_stride loads four floats at a time in a fixed grid", "speed on 524,288 floats", "every version takes sizes around its blocks", "every version takes every block size", "rounded sums stay within the bound of a tree", "NaN and infinity reach the sum", "empty arrays and impossible blocks launch nothing" - the shuffles of block_sum begin with a distance of 8, so that half of each warp is left out
+// WRONG: loses "reduce_shuffle adds up", "reduce_grid_stride adds up", "reduce_shuffle leaves shared memory to the sums of warps", "reduce_grid_stride loads four floats at a time in a fixed grid", "speed on 524,288 floats", "every version takes sizes around its blocks", "every version takes every block size", "rounded sums stay within the bound of a tree", "NaN and infinity reach the sum", "empty arrays and impossible blocks launch nothing", "the checks find no mistakes" - the shuffles of block_sum begin with a distance of 8, so that half of each warp is left out
 #include "reduction.h"
 
 #include <algorithm>

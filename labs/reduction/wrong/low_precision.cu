@@ -1,4 +1,4 @@
-// WRONG: loses "reduce_sequential adds up", "reduce_sequential has no bank conflicts", "divergent_warps agrees with the counter of the virtual GPU", "every version takes sizes around its blocks", "every version takes every block size", "rounded sums stay within the bound of a tree", "NaN and infinity reach the sum", "empty arrays and impossible blocks launch nothing" - version 3 keeps its elements in half precision
+// WRONG: loses "reduce_sequential adds up", "reduce_sequential has no bank conflicts", "divergent_warps agrees with the counter of the virtual GPU", "every version takes sizes around its blocks", "every version takes every block size", "rounded sums stay within the bound of a tree", "NaN and infinity reach the sum", "empty arrays and impossible blocks launch nothing", "the checks find no mistakes" - version 3 keeps its elements in half precision
 #include "reduction.h"
 
 #include <cuda_fp16.h>

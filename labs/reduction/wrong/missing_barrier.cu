@@ -1,4 +1,4 @@
-// WRONG: loses "reduce_sequential adds up", "reduce_sequential has no bank conflicts", "divergent_warps agrees with the counter of the virtual GPU", "every version takes sizes around its blocks", "every version takes every block size", "rounded sums stay within the bound of a tree", "NaN and infinity reach the sum" - no barrier between the steps of version 3, so that a warp adds elements that another has not completed
+// WRONG: loses "reduce_sequential adds up", "reduce_sequential has no bank conflicts", "divergent_warps agrees with the counter of the virtual GPU", "every version takes sizes around its blocks", "every version takes every block size", "rounded sums stay within the bound of a tree", "NaN and infinity reach the sum", "the checks find no mistakes" - no barrier between the steps of version 3, so that a warp adds elements that another has not completed
 #include "reduction.h"
 
 #include <algorithm>

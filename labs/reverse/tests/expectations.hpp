@@ -31,6 +31,18 @@ void check_reversal(int n) {
     CHECK(run.launches.size() == 1);
 }
 
+// The device's checks find nothing, in a kernel that reverses.
+template <auto function>
+void check_no_mistakes(int n) {
+    using namespace warpgrade::judge;
+    INFO("n = " << n);
+    const auto d = distinct_integers(n);
+    const auto run = submission().profile<function>(inout(d), n);
+    CHECK_THAT(run, clean());
+    CHECK_THAT(run.output, equals_exactly(reversed(d)));  // who moves nothing makes no mistakes
+    CHECK(run.launches.size() == 1);
+}
+
 // The array is reversed, and by one kernel, whose record is returned.
 template <auto function>
 warpgrade::device::LaunchRecord profile_reversal(int n) {

@@ -119,3 +119,15 @@ TEST_CASE("rows_padded has no bank conflicts", "[public][counter]") {
     CHECK(counters.global_load_sectors == 4 * expected);
     CHECK(counters.global_store_sectors == 4 * expected);
 }
+
+// Two warps in each: what a single warp does in order needs no barrier to come out right.
+TEST_CASE("the checks find no mistakes", "[public][checks]") {
+    check_no_mistakes<static_reverse>(64);
+    check_no_mistakes<dynamic_reverse>(64);
+    check_no_mistakes<dynamic_reverse_n>(64);
+    check_no_mistakes<dynamic_reverse_symbol>(64);
+    const auto [a, b, c] = three_arrays(64, 64, 64);
+    const auto run = submission().profile<dynamic_reverse_three>(inout(a), 64, inout(b), 64, inout(c), 64);
+    CHECK_THAT(run, clean());
+    CHECK_THAT(std::get<2>(run.output), equals_exactly(reversed(c)));
+}

@@ -1,4 +1,4 @@
-// WRONG: loses "dynamic_reverse_n reverses up to 1024 elements", "dynamic_reverse_n has whole warps and gets the size by argument", "the dynamic versions reverse sizes around whole warps", "sizes beyond the capacity leave the array alone" - dynamic_reverse_n takes the element after the one that belongs there
+// WRONG: loses "dynamic_reverse_n reverses up to 1024 elements", "dynamic_reverse_n has whole warps and gets the size by argument", "the dynamic versions reverse sizes around whole warps", "sizes beyond the capacity leave the array alone", "the checks find no mistakes" - dynamic_reverse_n takes the element after the one that belongs there
 #include "reverse.h"
 
 #include <algorithm>

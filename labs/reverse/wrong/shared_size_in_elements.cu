@@ -1,4 +1,4 @@
-// WRONG: loses "dynamic_reverse reverses up to 1024 elements", "dynamic_reverse works in dynamic shared memory", "the dynamic versions reverse sizes around whole warps", "sizes beyond the capacity leave the array alone" - dynamic_reverse asks for n bytes of shared memory instead of n elements
+// WRONG: loses "dynamic_reverse reverses up to 1024 elements", "dynamic_reverse works in dynamic shared memory", "the dynamic versions reverse sizes around whole warps", "sizes beyond the capacity leave the array alone", "the checks find no mistakes" - dynamic_reverse asks for n bytes of shared memory instead of n elements
 #include "reverse.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// WRONG: loses "dynamic_reverse_three reverses three arrays", "dynamic_reverse_three has all three in one allocation", "dynamic_reverse_three takes every length", "dynamic_reverse_three leaves arrays of other lengths alone" - dynamic_reverse_three declares three extern arrays, which all begin at the same address
+// WRONG: loses "dynamic_reverse_three reverses three arrays", "dynamic_reverse_three has all three in one allocation", "dynamic_reverse_three takes every length", "dynamic_reverse_three leaves arrays of other lengths alone", "the checks find no mistakes" - dynamic_reverse_three declares three extern arrays, which all begin at the same address
 #include "reverse.h"
 
 #include <algorithm>

@@ -166,8 +166,9 @@ void check_close(const char* name, const Floats& got, const Floats& expected) {
 
 void measure(const Case& c, int repeats) {
     const std::string ptx = vgpu::test::read_text(WG_BENCH_KERNELS);
-    Machine one(1, ptx, 0), two(2, ptx, 0);
-    const Prepared alone = c.prepare(one), both = c.prepare(two);
+    constexpr device::Checks none{false, false, false, false};
+    Machine one(1, ptx, 0, "h100", none), two(2, ptx, 0, "h100", none), checked(1, ptx, 0);
+    const Prepared alone = c.prepare(one), both = c.prepare(two), watched = c.prepare(checked);
     std::uint64_t instructions = 0;
     const double own = best_of(repeats, own_processor, [&] { instructions = alone.run(); });
     Floats expected;
@@ -180,10 +181,16 @@ void measure(const Case& c, int repeats) {
         both_wall = std::min(both_wall, best_of(1, wall, [&] { both.run(); }));
         both_processors = std::min(both_processors, best_of(1, all_processors, [&] { both.run(); }));
     }
+    double off = HUGE_VAL, on = HUGE_VAL;
+    for (int i = 0; i < repeats; ++i) {
+        off = std::min(off, best_of(1, own_processor, [&] { alone.run(); }));
+        on = std::min(on, best_of(1, own_processor, [&] { watched.run(); }));
+    }
+    if (!checked.gpu->take_diagnostics().empty()) throw std::runtime_error("the checks find something");
     if (two.download(both.result) != one.download(alone.result)) throw std::runtime_error("two threads: other results");
-    fmt::print("{:<16}{:>12.0f}{:>12.2f}{:>12.1f}{:>12.1f}{:>9.2f}{:>12.2f}{:>10.2f}\n", c.name,
+    fmt::print("{:<16}{:>12.0f}{:>12.2f}{:>12.1f}{:>12.1f}{:>9.2f}{:>12.2f}{:>10.2f}{:>11.2f}\n", c.name,
                static_cast<double>(instructions) / 1e6, static_cast<double>(instructions) / own / 1e9, own * 1e3,
-               plain_time * 1e3, own / plain_time, own_wall / both_wall, 2 * own / both_processors);
+               plain_time * 1e3, own / plain_time, own_wall / both_wall, 2 * own / both_processors, on / off);
     std::fflush(stdout);
 }
 
@@ -209,8 +216,8 @@ int main(int argc, char** argv) try {
         if (std::string(argv[i]) == "--only") only = argv[i + 1];
         if (std::string(argv[i]) == "--repeats") repeats = std::max(1, std::atoi(argv[i + 1]));
     }
-    fmt::print("{:<16}{:>12}{:>12}{:>12}{:>12}{:>9}{:>12}{:>10}\n", "", "10^6 instr.", "10^9 i./s", "virtual ms",
-               "plain ms", "ratio", "two threads", "idle");
+    fmt::print("{:<16}{:>12}{:>12}{:>12}{:>12}{:>9}{:>12}{:>10}{:>11}\n", "", "10^6 instr.", "10^9 i./s", "virtual ms",
+               "plain ms", "ratio", "two threads", "idle", "checks on");
     for (const Case& c : cases())
         if (only.empty() || only == c.name) measure(c, repeats);
     if (only.empty() || only == "processes") measure_processes(repeats);

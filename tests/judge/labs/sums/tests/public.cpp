@@ -29,6 +29,12 @@ TEST_CASE("negates in place", "[hidden]") {
     CHECK_THAT(negated, equals_exactly(expected));
 }
 
+TEST_CASE("has no mistakes", "[public]") {
+    const auto x = uniform(8);
+    const auto run = submission().profile<scale>(in(x), out<float>(8), 2.0f, 8);
+    CHECK_THAT(run, clean());
+}
+
 TEST_CASE("measures", "[public][speed]") {
     const auto x = uniform(8);
     const auto compared = compare_with_starter<scale>(in(x), out<float>(8), 2.0f, 8);

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from warpgrade import diagnostics
+from warpgrade import link_errors
 from warpgrade.labs import Lab
 
 
@@ -27,14 +27,14 @@ def undefined(symbol: str) -> str:
     ],
 )
 def test_before_the_link(lab: Lab, functions: list[tuple[str, bool]], message: str, hint: str) -> None:
-    problem = diagnostics.missing_functions(lab, functions)
+    problem = link_errors.missing_functions(lab, functions)
     assert problem is not None
     assert message in problem.message
     assert hint in problem.hint
 
 
 def test_a_function_that_is_there_is_fine(lab: Lab) -> None:
-    assert diagnostics.missing_functions(lab, [("toy(float*, long)", True), ("helper::main()", True)]) is None
+    assert link_errors.missing_functions(lab, [("toy(float*, long)", True), ("helper::main()", True)]) is None
 
 
 @pytest.mark.parametrize(
@@ -54,16 +54,16 @@ def test_a_function_that_is_there_is_fine(lab: Lab) -> None:
     ],
 )
 def test_the_first_cause_is_named(lab: Lab, output: str, message: str, unsupported: bool) -> None:
-    problem = diagnostics.explain_link(lab, output, [("toy(double*, int)", True)])
+    problem = link_errors.explain_link(lab, output, [("toy(double*, int)", True)])
     assert problem.message.startswith(message) or message in problem.message
     assert problem.unsupported is unsupported
 
 
 def test_another_signature_is_shown(lab: Lab) -> None:
-    problem = diagnostics.explain_link(lab, undefined("toy(float*, int)"), [("toy(double*, int)", True)])
+    problem = link_errors.explain_link(lab, undefined("toy(float*, int)"), [("toy(double*, int)", True)])
     assert problem.hint == "yours is toy(double*, int)"
 
 
 def test_the_contract_comes_first(lab: Lab) -> None:
     output = undefined("cudaMallocAsync") + undefined("toy(float*, int)")
-    assert "toy(float*, int) is not defined" in diagnostics.explain_link(lab, output, []).message
+    assert "toy(float*, int) is not defined" in link_errors.explain_link(lab, output, []).message

@@ -1,4 +1,4 @@
-"""Turns what compilers and linkers say into what a student can act on."""
+"""Turns what linkers say into what a student can act on."""
 
 from __future__ import annotations
 

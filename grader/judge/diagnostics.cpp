@@ -1,0 +1,70 @@
+#include "judge/diagnostics.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "device/journal.hpp"
+#include "judge/compare.hpp"
+#include "judge/context.hpp"
+#include "judge/errors.hpp"
+#include "judge/explain.hpp"
+
+namespace warpgrade::judge {
+namespace {
+
+constexpr std::size_t max_named = 3;
+
+void require(std::string_view check) {
+    const auto& checks = context().checks;
+    const std::pair<std::string_view, bool> switched[] = {
+        {"racecheck", checks.race}, {"initcheck", checks.init}, {"synccheck", checks.sync}};
+    for (const auto& [name, on] : switched)
+        if (!on && (check.empty() || check == name))
+            throw InfrastructureError(fmt::format("this test asks for {}, which --checks has switched off", name));
+}
+
+std::string describe(const device::Diagnostic& found) {
+    std::string text = fmt::format("{} ({})", found.rule->title, found.rule->id);
+    if (!found.place.file.empty()) text += fmt::format(" at {}:{}", tame(found.place.file), found.place.line);
+    return text;
+}
+
+}  // namespace
+
+bool Clean::match(const Profile& run) const {
+    require(check_);
+    std::vector<std::string> mistakes;
+    for (const auto& found : run.diagnostics) {
+        const std::string_view id = found.rule->id;
+        if (found.rule->severity == device::Severity::Error && (check_.empty() || id.starts_with(check_ + '/')))
+            mistakes.push_back(describe(found));
+    }
+    if (mistakes.empty()) return true;
+    const auto named = std::min(mistakes.size(), max_named);
+    std::string text = mistakes.size() == 1 ? "the checks found a mistake: "
+                                            : fmt::format("the checks found {} mistakes: ", mistakes.size());
+    for (std::size_t i = 0; i < named; ++i) text += (i ? "; " : "") + mistakes[i];
+    if (mistakes.size() > named) text += fmt::format("; and {} more", mistakes.size() - named);
+    detail::explain_mismatch(std::move(text));
+    return false;
+}
+
+void merge(std::vector<device::Diagnostic>& known, std::vector<device::Diagnostic> found) {
+    for (auto& one : found) {
+        const auto same = std::ranges::find_if(known, [&](const device::Diagnostic& other) {
+            return other.rule == one.rule && other.place == one.place && other.kernel == one.kernel &&
+                   std::ranges::equal(other.related, one.related, {}, &device::RelatedPlace::place,
+                                      &device::RelatedPlace::place);
+        });
+        if (same != known.end()) {
+            same->count += one.count;
+            same->weight += one.weight;
+        } else if (known.size() < device::Journal::max_diagnostics) {
+            known.push_back(std::move(one));
+        }
+    }
+}
+
+}  // namespace warpgrade::judge

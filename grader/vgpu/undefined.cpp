@@ -1,0 +1,137 @@
+// Values that nothing has written, on their way through a warp's registers. Copying them is no error, using them is.
+//
+// A load that finds such a value ends the fast way through a block. While a register holds one, instructions run one by
+// one: what moves bits carries it on, what computes with it is reported, and a store leaves the memory undefined. A
+// value that was reported counts as defined from then on. What calls pass and shuffles exchange is not followed.
+#include <algorithm>
+
+#include "vgpu/lanes.hpp"
+#include "vgpu/warp_runner.hpp"
+#include "vgpu/watch.hpp"
+
+namespace warpgrade::vgpu {
+
+namespace {
+
+std::span<const RegisterUse> uses_of(const Code& code, const Insn& in) {
+    const auto insn = static_cast<std::uint32_t>(&in - code.insns.data());
+    const auto range = std::ranges::equal_range(code.uses, insn, {}, &RegisterUse::insn);
+    return {range.begin(), range.end()};
+}
+
+}  // namespace
+
+void WarpRunner::run_insns(const Insn* begin, const Insn* end, std::uint32_t mask) {
+    if (w.undefined.empty()) [[likely]] {
+        const Insn* i = begin;
+        try {
+            if (mask == full_mask)
+                for (; i != end; ++i) i->full(w, *i, mask);
+            else
+                for (; i != end; ++i) i->masked(w, *i, mask);
+            return;
+        } catch (const RunCarefully&) {
+            begin = i + 1;
+        }
+    }
+    run_carefully(begin, end, mask);
+}
+
+std::uint32_t WarpRunner::undefined_at(Ref place) const {
+    const std::byte* at = operand<std::byte>(w, place);
+    std::uint32_t lanes = 0;
+    for (const UndefinedRegister& r : w.undefined)
+        if (r.place == at) lanes |= r.lanes;
+    return lanes;
+}
+
+void WarpRunner::set_undefined(Ref place, std::uint32_t lanes, std::uint32_t undefined, const UndefinedOrigin& origin) {
+    std::byte* at = operand<std::byte>(w, place);
+    for (UndefinedRegister& r : w.undefined)
+        if (r.place == at) r.lanes &= ~lanes;
+    std::erase_if(w.undefined, [](const UndefinedRegister& r) { return r.lanes == 0; });
+    if (undefined) w.undefined.push_back({at, undefined, origin});
+}
+
+// Reports what `in` uses, and forgets it.
+void WarpRunner::check_use(const Insn& in, std::uint32_t mask) {
+    for (const RegisterUse& use : uses_of(code, in)) {
+        if (use.writes) continue;
+        const std::uint32_t lanes = undefined_at(use.place) & mask;
+        if (!lanes) continue;
+        const std::byte* at = operand<std::byte>(w, use.place);
+        for (const UndefinedRegister& r : w.undefined)
+            if (r.place == at && (r.lanes & lanes)) {
+                report_use(w, in, static_cast<unsigned>(std::countr_zero(r.lanes & lanes)), r.origin);
+                break;
+            }
+        set_undefined(use.place, lanes, 0, {});
+    }
+}
+
+void WarpRunner::begin_collective(const Insn& in, std::uint32_t mask) {
+    w.exchange = &in;
+    if (w.undefined.empty()) return;
+    for (const RegisterUse& use : uses_of(code, in))
+        if (use.writes) set_undefined(use.place, mask, 0, {});
+}
+
+void WarpRunner::run_carefully(const Insn* begin, const Insn* end, std::uint32_t mask) {
+    w.carefully = true;
+    for (const Insn* i = begin; i != end; ++i) {
+        if (w.undefined.empty()) {
+            w.carefully = false;
+            return run_insns(i, end, mask);
+        }
+        const Insn& in = *i;
+        std::uint32_t lanes = mask;
+        if (in.has_guard) lanes = condition(in, mask);
+        const auto uses = uses_of(code, in);
+        std::uint32_t undefined = 0;
+        UndefinedOrigin origin;
+        const auto carry = [&](Ref place, std::uint32_t of) {
+            const std::byte* at = operand<std::byte>(w, place);
+            for (const UndefinedRegister& r : w.undefined)
+                if (r.place == at && (r.lanes & of)) undefined |= r.lanes & of, origin = r.origin;
+        };
+        const auto is_used = [&](const RegisterUse& use) {
+            if (in.has_guard && use.place == in.guard) return true;
+            switch (in.flow) {
+                case Flow::Uses:
+                case Flow::Loads:
+                    return true;
+                case Flow::Carries:
+                    return false;
+                case Flow::Selects:
+                    return use.place == in.c;
+                case Flow::Stores:
+                    return use.place == in.a;
+            }
+            return true;
+        };
+        bool used = false;
+        for (const RegisterUse& use : uses) used |= !use.writes && is_used(use) && (undefined_at(use.place) & lanes);
+        if (used) {
+            check_use(in, lanes);  // of a copy with an undefined address or predicate, everything
+        } else if (in.flow == Flow::Selects) {
+            const std::uint32_t first = predicate(w, in.c) ^ (in.aux ? ~0u : 0u);
+            carry(in.a, lanes & first);
+            carry(in.b, lanes & ~first);
+        } else if (in.flow == Flow::Carries || in.flow == Flow::Stores) {
+            for (const RegisterUse& use : uses)
+                if (!use.writes) carry(use.place, lanes);
+        }
+        w.stored_undefined = in.flow == Flow::Stores ? undefined : 0;
+        if (in.flow == Flow::Loads)
+            for (const RegisterUse& use : uses)
+                if (use.writes) set_undefined(use.place, lanes, 0, {});
+        in.masked(w, in, mask);
+        w.stored_undefined = 0;
+        if (in.flow == Flow::Loads) continue;
+        for (const RegisterUse& use : uses)
+            if (use.writes) set_undefined(use.place, lanes, in.flow == Flow::Stores ? 0 : undefined, origin);
+    }
+    w.carefully = false;
+}
+
+}  // namespace warpgrade::vgpu

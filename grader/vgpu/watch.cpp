@@ -1,0 +1,255 @@
+#include "vgpu/watch.hpp"
+
+#include <algorithm>
+
+#include "vgpu/lanes.hpp"
+
+namespace warpgrade::vgpu {
+
+using ptx::Space;
+namespace rules = device::rules;
+
+namespace {
+
+std::uint32_t index_of(const Warp& w, const Insn& in) {
+    return static_cast<std::uint32_t>(&in - w.executor->code->insns.data());
+}
+
+const Insn* insn_of(const Code& code, std::uint32_t site) {
+    if (site >= mark::unknown_site || site >= code.stat_insns.size()) return nullptr;
+    return &code.insns[code.stat_insns[site]];
+}
+
+// The static shared variable at an offset of the block's shared memory, or its dynamic part.
+device::MemoryPlace shared_place(const Grid& grid, std::uint64_t offset) {
+    device::MemoryPlace place{"", true, 0, {}};
+    std::uint64_t begin = 0;
+    for (const auto& [name, at] : grid.code.shared_offsets)
+        if (at <= offset && (place.name.empty() || at >= begin)) place.name = name, begin = at;
+    if (place.name.empty() || offset >= grid.limits.shared_bytes - grid.limits.dynamic_shared_bytes)
+        place.name = "dynamic shared memory", place.variable = false;
+    return place;
+}
+
+device::MemoryPlace memory_place(const Warp& w, Space space, std::uint64_t address) {
+    if (space == Space::Shared) return shared_place(*w.executor->grid, address);
+    return w.executor->global->place_of(address).value_or(device::MemoryPlace{});
+}
+
+struct Party {
+    Mark mark;
+    bool wrote;
+};
+
+// The other thread of a race, if the mark knows it: of several readers it holds the first, which may be this thread.
+std::optional<device::ThreadPlace> other_thread(const Warp& w, const Observer& o, unsigned lane, const Party& other,
+                                                Space space) {
+    const Grid& grid = *w.executor->grid;
+    const std::uint32_t thread = mark::thread_of(other.mark);
+    const bool other_block = space == Space::Global && other.mark < o.turn && !(o.turns && o.turns->is_own(other.mark));
+    if (other_block) {
+        const auto block = w.executor->turns.block_at(other.mark);
+        if (!block) return std::nullopt;
+        const auto& size = grid.config.grid;
+        BlockState place;
+        place.x = static_cast<std::uint32_t>(*block % size.x);
+        place.y = static_cast<std::uint32_t>(*block / size.x % size.y);
+        place.z = static_cast<std::uint32_t>(*block / size.x / size.y);
+        return grid.thread_place(place, thread);
+    }
+    if (thread == w.index * warp_size + lane) return std::nullopt;
+    return grid.thread_place(*w.block, thread);
+}
+
+void report_race(Warp& w, const Insn& in, const WatchedAccess& a, const Observer& o, unsigned lane,
+                 std::uint64_t address, const Party& other) {
+    Executor& e = *w.executor;
+    if (!e.grid->limits.checks.race) return;
+    const bool same_warp = (other.mark & mark::warp_bits) == (o.me & mark::warp_bits) &&
+                           !(other.mark & (mark::warps | mark::blocks)) &&
+                           (a.space == Space::Shared || other.mark >= o.turn);
+    const device::Rule& rule = same_warp                  ? rules::race_warp
+                               : a.space == Space::Shared ? rules::race_shared
+                                                          : rules::race_global;
+    const Insn* theirs = insn_of(*e.code, mark::site_of(other.mark));
+    device::Diagnostic* d =
+        e.findings.add(rule, w.block->linear, index_of(w, in), theirs ? index_of(w, *theirs) : Findings::no_insn);
+    if (!d) return;
+    const bool atomic = (o.me & mark::kind) == mark::atomic;
+    const char* mine = a.op == Op::Load ? "reads" : atomic ? "changes" : "writes";
+    const char* between = same_warp ? "no __syncwarp()" : a.space == Space::Shared ? "no __syncthreads()" : "no order";
+    d->memory = memory_place(w, a.space, address);
+    d->message = std::string(mine) + " an element of {memory} that another thread " +
+                 (other.wrote ? "writes" : "reads") + ", with " + between + " between the two";
+    d->place = e.grid->source_place(in);
+    d->thread = e.grid->thread_place(*w.block, w.index * warp_size + lane);
+    d->related.push_back({other.wrote ? "written by" : "read by",
+                          theirs ? e.grid->source_place(*theirs) : device::SourcePlace{},
+                          other_thread(w, o, lane, other, a.space)});
+}
+
+// Lanes of one store that write different values to the same place.
+void report_meeting(Warp& w, const Insn& in, const WatchedAccess& a, unsigned lane, unsigned other,
+                    std::uint64_t address) {
+    Executor& e = *w.executor;
+    if (!e.grid->limits.checks.race) return;
+    const std::uint32_t insn = index_of(w, in);
+    device::Diagnostic* d =
+        e.findings.add(a.space == Space::Shared ? rules::race_shared : rules::race_global, w.block->linear, insn, insn);
+    if (!d) return;
+    d->memory = memory_place(w, a.space, address);
+    d->message = "writes an element of {memory} that other threads write at the same time, with other values";
+    d->place = e.grid->source_place(in);
+    d->thread = e.grid->thread_place(*w.block, w.index * warp_size + lane);
+    d->related.push_back({"written by", d->place, e.grid->thread_place(*w.block, w.index * warp_size + other)});
+}
+
+// Do the two accesses race, if they have no order?
+bool conflict(Mark m, const Observer& o) {
+    const Mark theirs = m & mark::kind, mine = o.me & mark::kind;
+    if (theirs == mark::plain || mine == mark::plain) return true;
+    const bool same_warp = (m & mark::warp_bits) == (o.me & mark::warp_bits) && !(m & (mark::warps | mark::blocks));
+    return same_warp && theirs == mark::is_volatile && mine == mark::is_volatile;  // lockstep is no order
+}
+
+}  // namespace
+
+void look_closely(Warp& w, const Insn& in, const WatchedAccess& a, const Granules& g, const Observer& o,
+                  const Watching& how) {
+    const Access& x = a.access;
+    alignas(64) std::byte values[warp_size * 16];
+    const bool know_values = a.op == Op::Store && how.spread && a.bytes <= 16;
+    if (know_values) {
+        Access apart;
+        for (unsigned l = 0; l < warp_size; ++l) apart.address[l] = std::uint64_t{l} * a.bytes;
+        apart.mask = x.mask;
+        how.spread(w, in, values, apart);
+    }
+    const std::uint64_t size = std::uint64_t{1} << a.shift;
+    for_active(x.mask, [&](unsigned l) {
+        const std::uint64_t begin = x.address[l] - a.base;
+        for (std::uint64_t at = begin >> a.shift; at <= (begin + a.bytes - 1) >> a.shift; ++at) {
+            const Mark write = a.memory.writes[at];
+            if (a.op != Op::Store && write < a.written_since) {
+                found_undefined(w, in, a.space, l, x.address[l], std::max(x.address[l], a.base + (at << a.shift)),
+                                a.bytes, how);
+                continue;
+            }
+            // A store that changes nothing disturbs nobody: many threads may set the same flag.
+            const std::uint64_t from = std::max(begin, at << a.shift),
+                                to = std::min(begin + a.bytes, (at << a.shift) + size);
+            const auto value_of = [&](unsigned lane) { return values + std::size_t{lane} * a.bytes + (from - begin); };
+            if (know_values && std::memcmp(value_of(l), a.host + from, to - from) == 0) continue;
+            const auto ask = [&](Mark m, bool wrote) {
+                if (m < a.written_since || is_ordered(m, o, l) || !conflict(m, o)) return false;
+                report_race(w, in, a, o, l, x.address[l], {m, wrote});
+                return true;
+            };
+            if (ask(write, true)) continue;
+            if (a.op != Op::Load && a.memory.reads) ask(a.memory.reads[at], false);
+        }
+    });
+    if (a.op == Op::Load) return;
+    if (a.op == Op::Store && g.shape.meet && know_values) {
+        const std::size_t bytes = a.bytes;
+        for_active(x.mask, [&](unsigned l) {
+            for (unsigned k = 0; k < l; ++k) {
+                if (!lane_on(x.mask, k) || x.address[k] != x.address[l]) continue;
+                if (std::memcmp(values + k * bytes, values + l * bytes, bytes) != 0)
+                    return report_meeting(w, in, a, l, k, x.address[l]);
+            }
+        });
+    }
+    force_store(a.memory, g.shape, g.first, o);
+    if (how.undefined)
+        for_active(x.mask & how.undefined, [&](unsigned l) {
+            const std::uint64_t begin = x.address[l] - a.base;
+            for (std::uint64_t at = begin >> a.shift; at <= (begin + a.bytes - 1) >> a.shift; ++at)
+                a.memory.writes[at] = 0;
+        });
+}
+
+void note_synchronisation(Warp& w, const Access& x, Space space, Op op, bool releases) {
+    Executor& e = *w.executor;
+    for_active(x.mask, [&](unsigned l) {
+        // Addresses of shared memory are each block's own.
+        const Executor::SyncKey key{x.address[l], space == Space::Shared ? w.block->linear + 1 : 0};
+        const auto known = e.releases.find(key);
+        const std::uint32_t thread = w.index * warp_size + l;
+        if (op != Op::Store && known != e.releases.end()) {
+            const auto& from = known->second;
+            if (from.block != w.block->linear)
+                w.block->settled = mark::at_time(++e.now);
+            else if (from.thread / warp_size != w.index)
+                w.bound = w.warp_bound = mark::at_time(++e.now);
+            else if (from.thread != thread)
+                w.warp_bound = mark::at_time(++e.now);
+        }
+        if (op == Op::Load) return;
+        if (releases || w.fenced)
+            e.releases[key] = {w.block->linear, thread};
+        else if (op == Op::Store && known != e.releases.end())
+            e.releases.erase(known);
+    });
+}
+
+template <Op O>
+void watch_defined(Warp& w, const Insn& in, Allocation& a, const Access& x, unsigned bytes, const Watching& how) {
+    DefinedBytes& defined = *a.defined;
+    if (x.kind == Access::Kind::Contiguous || x.kind == Access::Kind::Uniform) {  // all lanes in one
+        const std::uint64_t offset = x.low - a.base, whole = x.high - x.low + bytes;
+        if (O != Op::Store && defined.all(offset, whole)) return;
+        if (O == Op::Store && !how.undefined && x.mask == full_mask) return defined.define(offset, whole);
+    }
+    for_active(x.mask, [&](unsigned l) {
+        const std::uint64_t offset = x.address[l] - a.base;
+        if (O == Op::Store)
+            return lane_on(how.undefined, l) ? defined.undefine(offset, bytes) : defined.define(offset, bytes);
+        if (defined.all(offset, bytes)) return;
+        for (unsigned i = 0; i < bytes; ++i)
+            if (!defined.all(offset + i, 1))
+                found_undefined(w, in, Space::Global, l, x.address[l], x.address[l] + i, bytes, how);
+        if (O == Op::Atomic) defined.define(offset, bytes);
+    });
+}
+template void watch_defined<Op::Load>(Warp&, const Insn&, Allocation&, const Access&, unsigned, const Watching&);
+template void watch_defined<Op::Store>(Warp&, const Insn&, Allocation&, const Access&, unsigned, const Watching&);
+template void watch_defined<Op::Atomic>(Warp&, const Insn&, Allocation&, const Access&, unsigned, const Watching&);
+
+void found_undefined(Warp& w, const Insn& in, Space space, unsigned lane, std::uint64_t begin, std::uint64_t address,
+                     unsigned bytes, const Watching& how) {
+    const UndefinedOrigin origin{&in, space, address};
+    if (!how.copies) return report_use(w, in, lane, origin);
+    if (!w.loaded.any()) w.loaded.origin = origin;
+    w.loaded.lanes[(address - begin) / (bytes / how.copies)] |= 1u << lane;
+}
+
+void keep_undefined(Warp& w, const Insn& in) {
+    const Ref places[4] = {in.d, in.b, in.c, in.e};
+    for (unsigned i = 0; i < 4; ++i)
+        if (w.loaded.lanes[i])
+            w.undefined.push_back({operand<std::byte>(w, places[i]), w.loaded.lanes[i], w.loaded.origin});
+    w.loaded = {};
+    if (!w.carefully) throw RunCarefully{};
+}
+
+void report_use(Warp& w, const Insn& in, unsigned lane, const UndefinedOrigin& origin) {
+    Executor& e = *w.executor;
+    if (!e.grid->limits.checks.init) return;
+    const device::Rule& rule = origin.space == Space::None     ? rules::absent_lane
+                               : origin.space == Space::Shared ? rules::uninitialized_shared
+                                                               : rules::uninitialized_global;
+    device::Diagnostic* d = e.findings.add(rule, w.block->linear, index_of(w, in), index_of(w, *origin.insn));
+    if (!d) return;
+    if (origin.space == Space::None) {
+        d->message = "uses the result of a shuffle from a lane that takes no part in it";
+    } else {
+        d->memory = memory_place(w, origin.space, origin.address);
+        d->message = "uses an element of {memory} that nothing has written";
+    }
+    d->place = e.grid->source_place(in);
+    d->thread = e.grid->thread_place(*w.block, w.index * warp_size + lane);
+    d->related.push_back({"read at", e.grid->source_place(*origin.insn), std::nullopt});
+}
+
+}  // namespace warpgrade::vgpu

@@ -1,0 +1,12 @@
+// Host code reads through a device pointer.
+__global__ void fill(int* a) { a[threadIdx.x] = threadIdx.x; }
+
+int main() {
+    int a[32], *d_a;
+    cudaMalloc(&d_a, sizeof a);
+    fill<<<1, 32>>>(d_a);
+    cudaMemcpy(a, d_a, sizeof a, cudaMemcpyDeviceToHost);
+    int last = a[31];
+    cudaFree(d_a);
+    return last != 31;
+}

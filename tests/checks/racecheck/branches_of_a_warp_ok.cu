@@ -1,0 +1,21 @@
+// One half of a warp reads what the other half writes in another branch.
+__global__ void exchange(int* a) {
+    __shared__ int s[16];
+    int t = threadIdx.x;
+    if (t < 16) s[t] = a[t];
+    __syncwarp();
+    if (t >= 16) a[t] = s[t - 16];
+}
+
+int main() {
+    int a[32], *d_a;
+    for (int i = 0; i < 32; ++i) a[i] = i;
+    cudaMalloc(&d_a, sizeof a);
+    cudaMemcpy(d_a, a, sizeof a, cudaMemcpyHostToDevice);
+    exchange<<<1, 32>>>(d_a);
+    cudaMemcpy(a, d_a, sizeof a, cudaMemcpyDeviceToHost);
+    cudaFree(d_a);
+    for (int i = 0; i < 32; ++i)
+        if (a[i] != i % 16) return 1;
+    return 0;
+}

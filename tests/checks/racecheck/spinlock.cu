@@ -1,0 +1,17 @@
+// A lock between blocks: without fences the lock orders nothing but itself.
+__device__ int lock;
+__global__ void count(volatile int* counter) {
+    while (atomicCAS(&lock, 0, 1) != 0) {}
+    *counter = *counter + 1;  // expect: racecheck/global (other: +0)
+    atomicExch(&lock, 0);
+}
+
+int main() {
+    int out[1], *d_out;
+    cudaMalloc(&d_out, sizeof out);
+    cudaMemset(d_out, 0, sizeof out);
+    count<<<8, 1>>>(d_out);
+    cudaMemcpy(out, d_out, sizeof out, cudaMemcpyDeviceToHost);
+    cudaFree(d_out);
+    return out[0] != 8;
+}

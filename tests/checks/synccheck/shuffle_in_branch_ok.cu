@@ -1,0 +1,23 @@
+// A shuffle of all lanes in a branch that half of them take.
+__global__ void spread(int* a) {
+    int v = a[threadIdx.x];
+    if (v < 16) {
+        v = __shfl_sync(0x0000ffff, v, 3);
+    } else {
+        v *= 2;
+    }
+    a[threadIdx.x] = v;
+}
+
+int main() {
+    int a[32], *d_a;
+    for (int i = 0; i < 32; ++i) a[i] = i;
+    cudaMalloc(&d_a, sizeof a);
+    cudaMemcpy(d_a, a, sizeof a, cudaMemcpyHostToDevice);
+    spread<<<1, 32>>>(d_a);
+    cudaMemcpy(a, d_a, sizeof a, cudaMemcpyDeviceToHost);
+    cudaFree(d_a);
+    for (int i = 0; i < 32; ++i)
+        if (a[i] != (i < 16 ? 3 : 2 * i)) return 1;
+    return 0;
+}

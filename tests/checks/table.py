@@ -1,0 +1,139 @@
+#!/usr/bin/env python3
+"""Compares our checks with NVIDIA's compute-sanitizer on the corpus.
+
+  table.py build DIR            makes DIR/CHECK.NAME, an executable with NVIDIA's own runtime, of each program
+  table.py write FINDINGS.tsv   runs the corpus on the virtual GPU and writes docs/checks-corpus.md
+
+Between the two, sanitizer.sh runs the executables on a machine with a GPU. It needs the C++ build, as the tests do.
+"""
+
+from __future__ import annotations
+
+import csv
+import subprocess
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "grader"), str(ROOT / "tests" / "grader")]
+
+import corpus  # noqa: E402
+
+from warpgrade import toolchain  # noqa: E402
+
+OUTPUT = ROOT / "docs" / "checks-corpus.md"
+
+HEAD = """# What the checks find
+
+Made by `tests/checks/table.py`. Each row is a program of [tests/checks](../tests/checks): what must be found in it, \
+what the virtual GPU's checks find, and what NVIDIA's compute-sanitizer finds{version} with its tools memcheck (with \
+leak check), racecheck, initcheck and synccheck. A number is the source line, ↔ joins the two parties, — is nothing \
+found. Programs called `…_ok` are correct: whatever is found in them is wrong.
+"""
+
+# How much of compute-sanitizer's words a cell shows.
+_SHORT = {
+    "Invalid __global__": "out of bounds (global)",
+    "Invalid __shared__": "out of bounds (shared)",
+    "Invalid __local__": "out of bounds (local)",
+    "Misaligned": "misaligned",
+    "Uninitialized": "uninitialized",
+    "Barrier error": "barrier error",
+    "Leaked": "leak",
+    "Invalid cudaFree": "bad free",
+    "Malloc/Free": "bad free",
+    "Unused": "unused",
+    "race": "race",
+}
+
+
+def name_of(source: Path) -> str:
+    """Return the program's name in the table of the sanitizer."""
+    return f"{source.parent.name}.{source.stem}"
+
+
+def build(folder: Path) -> None:
+    """Link each program with NVIDIA's runtime."""
+    nvcc = toolchain.find(corpus.LAYOUT).nvcc
+    folder.mkdir(parents=True, exist_ok=True)
+    for source in corpus.PROGRAMS:
+        words = ["-arch=sm_90", "-cudart", "static"]
+        subprocess.run(
+            [str(nvcc), *words, str(corpus.compiled(source)), "-o", str(folder / name_of(source))], check=True
+        )
+    print(f"{len(corpus.PROGRAMS)} programs in {folder}")
+
+
+def theirs(table: Path) -> dict[str, list[str]]:
+    """Return what compute-sanitizer found in each program, in a few words."""
+    found: dict[str, dict[tuple[str, str], list[str]]] = defaultdict(lambda: defaultdict(list))
+    with table.open(encoding="utf-8", newline="") as file:
+        for program, tool, kind, line, _count in csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE):
+            lines = found[program]
+            if kind:
+                lines[(tool, _short(kind))].append(line)
+    return {
+        program: [
+            f"{tool}: {kind} {', '.join(sorted({line for line in lines if line != '-'}))}".rstrip()
+            for (tool, kind), lines in sorted(kinds.items())
+        ]
+        for program, kinds in found.items()
+    }
+
+
+def _short(kind: str) -> str:
+    if kind.startswith("TIMEOUT"):
+        return "no end within 20 s"
+    for begin, word in _SHORT.items():
+        if kind.startswith(begin):
+            return word
+    return kind[:60].replace("|", "/")
+
+
+def _cell(findings: list[corpus.Finding]) -> str:
+    words = [
+        f"{one.rule} {one.line}" + (f"↔{one.other}" if one.other > 0 else "")
+        for one in sorted({corpus.Finding(*found.pair) for found in findings})
+    ]
+    return "<br>".join(words) or "—"
+
+
+def write(table: Path) -> None:
+    """Write the page."""
+    sanitizer = theirs(table)
+    version_file = table.parent / "version.txt"
+    version = ""
+    if version_file.exists():
+        lines = [line.strip() for line in version_file.read_text(encoding="utf-8").splitlines() if line.strip()]
+        version = f" ({'; '.join(lines)})"
+    rows = ["| program | must be found | ours | compute-sanitizer |", "|---|---|---|---|"]
+    for source in corpus.PROGRAMS:
+        expected = corpus.read_expectations(source.read_text(encoding="utf-8"))
+        _, diagnostics = corpus.execute(source)
+        if source.parent.name != "advice":
+            diagnostics = [one for one in diagnostics if one["severity"] != "advice"]
+        found = list(corpus.findings(diagnostics, source))
+        name = name_of(source)
+        other = "<br>".join(sanitizer[name]) or "—" if name in sanitizer else "not run"
+        link = f"[{source.parent.name}/{source.stem}](../tests/checks/{source.parent.name}/{source.name})"
+        rows.append(f"| {link} | {_cell(expected.must)} | {_cell(found)} | {other} |")
+    OUTPUT.write_text(HEAD.format(version=version) + "\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    print(f"{OUTPUT.relative_to(ROOT)}: {len(rows) - 2} programs")
+
+
+def main() -> int:
+    """Run the command of the command line."""
+    match sys.argv[1:]:
+        case ["build", folder]:
+            build(Path(folder))
+        case ["write", table]:
+            write(Path(table))
+        case _:
+            print(__doc__, file=sys.stderr)
+            return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

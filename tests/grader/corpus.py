@@ -1,0 +1,146 @@
+"""The corpus of tests/checks: programs with the mistakes that beginners make, and their correct twins.
+
+What must be found stands in the program: `// expect: RULE (other: LINE), …` on the line itself, or on lines of their
+own in front of it. `other` is the line of the other party, as a number or relative (+0: the same line). What stands
+behind `// may:` may be found there as well. A program without `expect` is correct: it exits with 0, and nothing but
+advice is said about it. `// arguments: …` are further options, as of `warpgrade run`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from warpgrade import run, toolchain
+from warpgrade.paths import find_layout
+
+LAYOUT = find_layout()
+CORPUS = LAYOUT.root / "tests" / "checks"
+PROGRAMS = sorted(CORPUS.glob("*/*.cu"))
+RULES = set(re.findall(r'^WG_RULE\(\w+, "([a-z/-]+)"', (LAYOUT.root / "grader/device/rules.def").read_text(), re.M))
+# Of these two parties neither is first: which one is `place` and which one `related` says nothing.
+SYMMETRIC = ("racecheck/", "synccheck/divergent-barrier", "synccheck/deadlock")
+
+_NOTE = re.compile(r"//\s*(?P<kind>expect|may):\s*(?P<text>.*)$", re.M)
+_ITEM = re.compile(r"(?P<rule>[a-z]+/[a-z-]+)(?:\s*\(other: (?P<other>[+-]?\d+)\))?\s*(?:,\s*|$)")
+_ARGUMENTS = re.compile(r"^// arguments:\s*--instructions (\d+)$", re.M)
+
+
+@dataclass(frozen=True, order=True)
+class Finding:
+    """A rule at a line, and the other party's line: 0 where there is none, or it does not matter."""
+
+    rule: str
+    line: int
+    other: int = 0
+
+    @property
+    def pair(self) -> tuple[str, int, int]:
+        """The lines in order, where none of the two parties is first."""
+        if self.rule.startswith(SYMMETRIC) and self.other:
+            return (self.rule, min(self.line, self.other), max(self.line, self.other))
+        return (self.rule, self.line, self.other)
+
+
+@dataclass
+class Expectations:
+    must: list[Finding]
+    may: list[Finding]
+
+
+def read_expectations(text: str) -> Expectations:
+    """Return what the program's comments say; raises ValueError where they are not understood."""
+    result = Expectations([], [])
+    pending: list[re.Match[str]] = []
+    for number, line in enumerate(text.splitlines(), 1):
+        note = _NOTE.search(line)
+        if note is not None:
+            pending.append(note)
+        if line.lstrip().startswith("//"):
+            continue
+        for one in pending:
+            kept = result.must if one["kind"] == "expect" else result.may
+            kept += _items(one["text"], number)
+        pending = []
+    if pending:
+        raise ValueError("an expectation without a line of code")
+    return result
+
+
+def _items(text: str, line: int) -> Iterator[Finding]:
+    at = 0
+    while at < len(text) or not text:
+        item = _ITEM.match(text, at)
+        if item is None or item["rule"] not in RULES:
+            raise ValueError(f"line {line}: not understood: {text[at:]}")
+        other = item["other"] or "0"
+        relative = other[0] in "+-"
+        yield Finding(item["rule"], line, int(other) + line if relative else int(other))
+        at = item.end()
+
+
+def findings(diagnostics: list[dict[str, Any]], source: Path) -> set[Finding]:
+    """Return the diagnostics as findings, one for each other party."""
+    result = set()
+    for diagnostic in diagnostics:
+        related = [_line(party["place"], source) for party in diagnostic["related"]] or [0]
+        result |= {Finding(diagnostic["rule"], _line(diagnostic["place"], source), other) for other in related}
+    return result
+
+
+def _line(place: dict[str, Any], source: Path) -> int:
+    return place["line"] if Path(place["file"]).name == source.name else -1
+
+
+def differences(expected: Expectations, found: set[Finding]) -> list[str]:
+    """Return what is missing and what should not be there, in words."""
+    missing = [one for one in expected.must if not any(_fits(one, other) for other in found)]
+    surplus = [
+        one for one in sorted(found) if not any(_fits(known, one) for known in [*expected.must, *expected.may])
+    ]  # fmt: skip
+    return [f"not found: {_words(one)}" for one in missing] + [f"not expected: {_words(one)}" for one in surplus]
+
+
+def _fits(expected: Finding, found: Finding) -> bool:
+    return expected.pair == (found if expected.other else Finding(found.rule, found.line)).pair
+
+
+def _words(finding: Finding) -> str:
+    return f"{finding.rule} at line {finding.line}" + (f" (other: {finding.other})" if finding.other else "")
+
+
+def compiled(source: Path) -> Path:
+    """Return the program as an object file, compiled as `warpgrade run` does; kept by content."""
+    compilers = toolchain.find(LAYOUT)
+    words = [
+        "-lineinfo", "-Xcompiler", "-g1", "-Xcompiler", "-Og",
+        "-gencode", "arch=compute_90,code=[compute_90,sm_90]", "-ccbin", str(compilers.host),
+    ]  # fmt: skip
+    # Other expectations make no other program.
+    text = _NOTE.sub("", source.read_text())
+    content = "\0".join([compilers.identity, *words, str(source), text])
+    path = LAYOUT.cache / "checks" / hashlib.sha256(content.encode()).hexdigest() / f"{source.stem}.o"
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=path.parent) as scratch:
+            made = Path(scratch) / path.name
+            subprocess.run([str(compilers.nvcc), *words, "-c", str(source), "-o", str(made)], check=True)
+            made.replace(path)
+    return path
+
+
+def execute(source: Path) -> tuple[int, list[dict[str, Any]]]:
+    """Run the program; return its exit status and the diagnostics."""
+    limit = _ARGUMENTS.search(source.read_text())
+    # The folder is named so that the program's lines count as the user's own: run sees an object file only.
+    options = run.Options(threads=1, instructions=int(limit[1]) if limit else 0, nvcc=(f"-I{source.parent}",))
+    profile = run.run(LAYOUT, [compiled(source)], [], options)
+    return profile.exit_status, msgspec.to_builtins(profile.diagnostics)
