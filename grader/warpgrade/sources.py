@@ -29,6 +29,7 @@ _POINTER = re.compile(r"&\s*\(?\s*((?:this->)?\*?[A-Za-z_]\w*(?:(?:\.|->)[A-Za-z
 
 _ADDR2LINE_SECONDS = 20
 _MAX_CODES = 512
+_MOST_MIB = 256  # of the program, which the sandbox copies; one linked statically has more than one
 _IN_SANDBOX = "/program"
 _COLUMN = re.compile(r" \(discriminator \d+\)$")
 
@@ -134,7 +135,7 @@ class HostCode:
         run = Run(
             command=command,
             limits=Limits(
-                seconds=_ADDR2LINE_SECONDS, cpu_seconds=_ADDR2LINE_SECONDS, memory_mib=4096, file_size_mib=1,
+                seconds=_ADDR2LINE_SECONDS, cpu_seconds=_ADDR2LINE_SECONDS, memory_mib=4096, file_size_mib=_MOST_MIB,
                 processes=16, tmp_mib=16,
             ),
             directory="/tmp",  # noqa: S108 - of the sandbox

@@ -169,6 +169,7 @@ int main() {
                 wrapper());
     std::printf("%p\\n", here());
 }
+char large[2 << 20] = {1};  // as a program that is linked statically
 """
 
 
