@@ -124,31 +124,23 @@ void Session::finish() {
     if (left_ && !stalled()) report_leaks();
 }
 
-// One for each line that allocates.
+// One for each line that allocates, with the size of the first.
 void Session::report_leaks() {
-    struct Leak {
-        MemoryPlace first;
-        std::uint64_t count = 0, bytes = 0;
-    };
-    std::map<std::pair<std::uint64_t, std::string>, Leak> leaks;
+    std::map<std::pair<std::uint64_t, std::string>, Diagnostic> leaks;
     for (const DevicePtr address : allocations_) {
-        auto memory = device_.known_memory(address);
+        const auto memory = device_.known_memory(address);
         // Registered memory is the program's own.
         if (!memory || memory->freed || memory->place.name == "cudaHostRegister") continue;
-        Leak& leak = leaks[{memory->place.allocated.code, memory->place.name}];
-        leak.bytes += memory->place.bytes;
-        if (leak.count++ == 0) leak.first = std::move(memory->place);
+        const auto [leak, first] = leaks.try_emplace({memory->place.allocated.code, memory->place.name});
+        if (!first) {
+            ++leak->second.count;
+            continue;
+        }
+        leak->second = found(rules::leak, "{memory} is never freed");
+        leak->second.place = memory->place.allocated;
+        leak->second.memory = memory->place;
     }
-    for (auto& [key, leak] : leaks) {
-        Diagnostic diagnostic = found(rules::leak, "{memory} is never freed");
-        if (leak.count > 1)
-            diagnostic.message =
-                fmt::format("{} allocations, {} in all, are never freed", leak.count, bytes_text(leak.bytes));
-        diagnostic.place = leak.first.allocated;
-        diagnostic.count = leak.count;
-        diagnostic.memory = std::move(leak.first);
-        journal_.add(std::move(diagnostic));
-    }
+    for (auto& [line, leak] : leaks) journal_.add(std::move(leak));
 }
 
 void Session::op_refused_free(Reader& in, Writer&) {

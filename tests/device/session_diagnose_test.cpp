@@ -193,7 +193,8 @@ TEST_CASE_METHOD(DiagnoseFixture, "memory that is left at an orderly end is a le
     const auto check = [](const nlohmann::json& list) {
         REQUIRE(list.size() == 2);
         CHECK(list[0].at("rule") == "memcheck/leak");
-        CHECK(list[0].at("message") == "2 allocations, 1,024 bytes in all, are never freed");
+        CHECK(list[0].at("message") == "{memory} is never freed");
+        CHECK(list[0].at("memory").at("bytes") == 1000);
         CHECK((list[0].at("place").at("code") == 0x10 && list[0].at("count") == 2));
         CHECK(list[1].at("message") == "{memory} is never freed");
         CHECK(list[1].at("memory").at("bytes") == 4096);

@@ -25,6 +25,7 @@ pytestmark = pytest.mark.labs
 LAYOUT = find_layout()
 PROGRAM = Path(__file__).parent / "programs" / "vectors.cu"
 _KERNEL_LINE = next(n for n, text in enumerate(PROGRAM.read_text().splitlines(), 1) if "c[i] = a[i]" in text)
+_CRASH_LINE = next(n for n, text in enumerate(PROGRAM.read_text().splitlines(), 1) if "cast<int>(*da)" in text)
 _LOOP_LINE = next(n for n, text in enumerate(PROGRAM.read_text().splitlines(), 1) if "while (*c" in text)
 
 
@@ -84,8 +85,10 @@ def test_options_behind_the_dashes_and_standard_input_are_the_programs() -> None
 
 
 def test_a_crash_on_a_device_pointer_is_explained(execute: Any) -> None:
-    status = execute("crash").exit_status
+    profile = execute("crash")
+    status = profile.exit_status
     assert status == 128 + 11
+    assert [(one.rule, one.place.line) for one in profile.diagnostics] == [("launch/host-dereference", _CRASH_LINE)]
     assert "SIGSEGV" in run.how_it_ended(status)
     assert "cudaMalloc" in run.how_it_ended(status)
 
