@@ -3,6 +3,7 @@
 #include <memory>
 #include <unordered_map>
 
+#include "cudart/call_site.hpp"
 #include "cudart/errors.hpp"
 
 namespace warpgrade::cudart {
@@ -66,6 +67,7 @@ cudaChannelFormatDesc CUDARTAPI cudaCreateChannelDesc(int x, int y, int z, int w
 
 cudaError_t CUDARTAPI cudaMallocArray(cudaArray_t* array, const cudaChannelFormatDesc* channels, std::size_t width,
                                       std::size_t height, unsigned int flags) {
+    const CallSite site;
     return device_api([&](Connection& connection) -> cudaError_t {
         if ((flags & (cudaArrayLayered | cudaArrayCubemap)) != 0) return cudaErrorInvalidValue;
         return make_array(connection, array, channels, {width, height, 0}, flags);
@@ -74,10 +76,12 @@ cudaError_t CUDARTAPI cudaMallocArray(cudaArray_t* array, const cudaChannelForma
 
 cudaError_t CUDARTAPI cudaMalloc3DArray(cudaArray_t* array, const cudaChannelFormatDesc* channels, cudaExtent extent,
                                         unsigned int flags) {
+    const CallSite site;
     return device_api([&](Connection& connection) { return make_array(connection, array, channels, extent, flags); });
 }
 
 cudaError_t CUDARTAPI cudaFreeArray(cudaArray_t array) {
+    const CallSite site;
     return device_api([&](Connection& connection) -> cudaError_t {
         if (array == nullptr) return cudaSuccess;
         if (!is_array(array)) return cudaErrorInvalidResourceHandle;

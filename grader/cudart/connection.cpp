@@ -1,5 +1,9 @@
 #include "cudart/connection.hpp"
 
+#include "cudart/call_site.hpp"
+#include "cudart/program_end.hpp"
+#include "device/address_space.hpp"
+
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -101,6 +105,8 @@ cudaError_t Connection::open() {
     std::vector<std::byte> results;
     const cudaError_t status = call(Op::hello, Writer().put(wire::version), &results);
     if (status != cudaSuccess) return status;
+    process_ = ::getpid();
+    watch_program();
     return take(results, [&](Reader& reader) {
         properties_ = wire::get_properties(reader);
         device_begin_ = reader.get<std::uint64_t>();
@@ -128,6 +134,7 @@ std::uint32_t Connection::send(Op op, const Writer& arguments) {
     wire::Header header;
     header.op = op;
     header.sequence = ++sequence_;
+    header.code = CallSite::current();
     header.size = static_cast<std::uint32_t>(arguments.bytes().size());
     if (header.size > wire::max_payload_bytes) throw wire::ProtocolError("request too large");
     send_frame(header, arguments.bytes().data());
@@ -171,6 +178,7 @@ cudaError_t Connection::receive_reply(Op op, std::uint32_t sequence, std::vector
 
 cudaError_t Connection::call(Op op, const Writer& arguments, std::vector<std::byte>* results) {
     if (const cudaError_t status = ready(); status != cudaSuccess) return status;
+    const Busy busy(*this);
     try {
         const cudaError_t status = receive_reply(op, send(op, arguments), results);
         const bool waited = wire::ops.at(static_cast<std::size_t>(op)).when == wire::When::wait;
@@ -215,6 +223,7 @@ cudaError_t Connection::send_pieces(Op op, const Writer& fields, std::size_t tot
         gather(0, total, request.bytes());
         return call(op, request, results);
     }
+    const Busy busy(*this);
     if (const cudaError_t status = call(op, request); status != cudaSuccess) return status;
     try {
         wire::Header header;
@@ -262,6 +271,7 @@ cudaError_t Connection::read(const wire::Region& region, const wire::Transfer& t
     const std::size_t total = region.bytes();
     std::vector<std::byte> piece;
     if (const cudaError_t status = ready(); status != cudaSuccess) return status;
+    const Busy busy(*this);
     try {
         const std::uint32_t sequence = send(Op::read, request);
         if (const cudaError_t status = receive_reply(Op::read, sequence, &piece); status != cudaSuccess) return status;
@@ -282,6 +292,32 @@ cudaError_t Connection::read(const wire::Region& region, const wire::Transfer& t
         return cudaSuccess;
     } catch (const wire::ProtocolError& failure) {
         return lose(failure.what());
+    }
+}
+
+void Connection::tell_host_fault(std::uint64_t address, bool writes, std::uint64_t code) noexcept {
+    const bool ours = address >= device_begin_ && address < device::address_space::host_end;
+    if (state_ != State::open || !ours || busy_ != 0 || ::getpid() != process_) return;
+    wire::Header header;
+    std::array<std::byte, sizeof header + sizeof address + 1> frame;
+    header.op = Op::host_fault;
+    header.sequence = ++sequence_;
+    header.size = sizeof address + 1;
+    header.code = code;
+    std::memcpy(frame.data(), &header, sizeof header);
+    std::memcpy(frame.data() + sizeof header, &address, sizeof address);
+    frame.back() = static_cast<std::byte>(writes);
+    if (::send(descriptor_, frame.data(), frame.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(frame.size())) return;
+    // The beginning of the reply, so that the device has heard it before anybody sees the program end.
+    [[maybe_unused]] const ssize_t got = ::recv(descriptor_, &header, sizeof header, MSG_WAITALL);
+}
+
+void Connection::leave() noexcept {
+    const std::unique_lock lock(mutex_, std::try_to_lock);
+    if (!lock.owns_lock() || state_ != State::open || busy_ != 0 || ::getpid() != process_) return;
+    try {
+        receive_reply(Op::leave, send(Op::leave, Writer()), nullptr);
+    } catch (...) {  // nobody is there to hear it
     }
 }
 

@@ -3,6 +3,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <atomic>
 #include <cstdint>
 #include <mutex>
 #include <string>
@@ -72,6 +73,13 @@ class Connection {
         const auto address = reinterpret_cast<std::uintptr_t>(pointer);
         return address >= device_begin_ && address < device_end_;
     }
+    // The number of the last request that was sent.
+    [[nodiscard]] std::uint32_t last_request() const { return sequence_; }
+    // Tells the device that host code of this process used the address and dies of it. For signal handlers: takes no
+    // lock and no memory, and does nothing in the middle of a request or where the address is not the device's.
+    void tell_host_fault(std::uint64_t address, bool writes, std::uint64_t code) noexcept;
+    // Tells the device that the program ends in good order, unless another thread is in the middle of a request.
+    void leave() noexcept;
     // After cudaDeviceReset in a dead context, no device is to be had any more, as on a real one.
     cudaError_t reset();
 
@@ -86,11 +94,25 @@ class Connection {
     cudaError_t send_pieces(Op op, const Writer& fields, std::size_t total, std::vector<std::byte>* results,
                             const void* source, std::size_t width, std::size_t pitch);
 
+    // Stands for a request on its way.
+    class Busy {
+      public:
+        explicit Busy(Connection& connection) : connection_(connection) { ++connection_.busy_; }
+        ~Busy() { --connection_.busy_; }
+        Busy(const Busy&) = delete;
+        Busy& operator=(const Busy&) = delete;
+
+      private:
+        Connection& connection_;
+    };
+
     enum class State { unopened, open, none, lost, dead };
     std::recursive_mutex mutex_;
     State state_ = State::unopened;
     int descriptor_ = -1;
     std::uint32_t sequence_ = 0;
+    std::atomic<int> busy_ = 0;
+    pid_t process_ = 0;  // that opened it: a child of it is somebody else
     bool output_waits_ = false;
     static constexpr int most_refusals_told = 8;
     int refusals_told_ = 0;

@@ -1,4 +1,5 @@
 // Copies and fills of the API. Compiled once for each meaning of stream 0.
+#include "cudart/call_site.hpp"
 #include "cudart/capture.hpp"
 #include "cudart/errors.hpp"
 #include "cudart/handles.hpp"
@@ -29,11 +30,16 @@ cudaError_t allocate_in_stream(void** pointer, std::size_t bytes, cudaMemPool_t 
 }
 
 // Bytes [offset, offset + count) of a variable.
-cudaError_t locate(const void* symbol, std::size_t count, std::size_t offset, void*& address) {
+cudaError_t locate(const void* symbol, std::size_t count, std::size_t offset, bool writes, void*& address) {
     Variable* variable = nullptr;
     if (const cudaError_t status = Registry::get().find_variable(symbol, variable); status != cudaSuccess)
         return status;
-    if (offset > variable->bytes || count > variable->bytes - offset) return cudaErrorInvalidValue;
+    if (offset > variable->bytes || count > variable->bytes - offset) {
+        Writer request;
+        request.put(variable->address).put(std::uint64_t{offset}).put(std::uint64_t{count});
+        Connection::get().call(Op::refused_copy, request.put(std::uint8_t{writes}));
+        return cudaErrorInvalidValue;
+    }
     address = reinterpret_cast<void*>(variable->address + offset);
     return cudaSuccess;
 }
@@ -43,7 +49,8 @@ cudaError_t to_symbol(const void* symbol, const void* source, std::size_t count,
     return in_stream(stream, [&](std::uint32_t id) -> cudaError_t {
         void* address = nullptr;
         if (kind == cudaMemcpyHostToHost || kind == cudaMemcpyDeviceToHost) return cudaErrorInvalidMemcpyDirection;
-        if (const cudaError_t status = locate(symbol, count, offset, address); status != cudaSuccess) return status;
+        if (const cudaError_t status = locate(symbol, count, offset, true, address); status != cudaSuccess)
+            return status;
         return copy(address, count, {source, count}, {count}, kind, id, asynchronous);
     });
 }
@@ -53,7 +60,8 @@ cudaError_t from_symbol(void* destination, const void* symbol, std::size_t count
     return in_stream(stream, [&](std::uint32_t id) -> cudaError_t {
         void* address = nullptr;
         if (kind == cudaMemcpyHostToHost || kind == cudaMemcpyHostToDevice) return cudaErrorInvalidMemcpyDirection;
-        if (const cudaError_t status = locate(symbol, count, offset, address); status != cudaSuccess) return status;
+        if (const cudaError_t status = locate(symbol, count, offset, false, address); status != cudaSuccess)
+            return status;
         return copy(destination, count, {address, count}, {count}, kind, id, asynchronous);
     });
 }
@@ -61,6 +69,7 @@ cudaError_t from_symbol(void* destination, const void* symbol, std::size_t count
 }  // namespace
 
 cudaError_t CUDARTAPI cudaMemcpy(void* destination, const void* source, std::size_t count, cudaMemcpyKind kind) {
+    const CallSite site;
     return in_stream(nullptr, [&](std::uint32_t id) {
         return copy(destination, count, {source, count}, {count}, kind, id, false);
     });
@@ -68,6 +77,7 @@ cudaError_t CUDARTAPI cudaMemcpy(void* destination, const void* source, std::siz
 
 cudaError_t CUDARTAPI cudaMemcpyAsync(void* destination, const void* source, std::size_t count, cudaMemcpyKind kind,
                                       cudaStream_t stream) {
+    const CallSite site;
     return in_stream(stream, [&](std::uint32_t id) {
         return copy(destination, count, {source, count}, {count}, kind, id, true);
     });
@@ -76,6 +86,7 @@ cudaError_t CUDARTAPI cudaMemcpyAsync(void* destination, const void* source, std
 cudaError_t CUDARTAPI cudaMemcpy2D(void* destination, std::size_t destination_pitch, const void* source,
                                    std::size_t source_pitch, std::size_t width, std::size_t height,
                                    cudaMemcpyKind kind) {
+    const CallSite site;
     return in_stream(nullptr, [&](std::uint32_t id) {
         return copy(destination, destination_pitch, {source, source_pitch}, {width, height}, kind, id, false);
     });
@@ -84,6 +95,7 @@ cudaError_t CUDARTAPI cudaMemcpy2D(void* destination, std::size_t destination_pi
 cudaError_t CUDARTAPI cudaMemcpy2DAsync(void* destination, std::size_t destination_pitch, const void* source,
                                         std::size_t source_pitch, std::size_t width, std::size_t height,
                                         cudaMemcpyKind kind, cudaStream_t stream) {
+    const CallSite site;
     return in_stream(stream, [&](std::uint32_t id) {
         return copy(destination, destination_pitch, {source, source_pitch}, {width, height}, kind, id, true);
     });
@@ -91,53 +103,64 @@ cudaError_t CUDARTAPI cudaMemcpy2DAsync(void* destination, std::size_t destinati
 
 cudaError_t CUDARTAPI cudaMemcpyToSymbol(const void* symbol, const void* source, std::size_t count, std::size_t offset,
                                          cudaMemcpyKind kind) {
+    const CallSite site;
     return to_symbol(symbol, source, count, offset, kind, nullptr, false);
 }
 
 cudaError_t CUDARTAPI cudaMemcpyToSymbolAsync(const void* symbol, const void* source, std::size_t count,
                                               std::size_t offset, cudaMemcpyKind kind, cudaStream_t stream) {
+    const CallSite site;
     return to_symbol(symbol, source, count, offset, kind, stream, true);
 }
 
 cudaError_t CUDARTAPI cudaMemcpyFromSymbol(void* destination, const void* symbol, std::size_t count, std::size_t offset,
                                            cudaMemcpyKind kind) {
+    const CallSite site;
     return from_symbol(destination, symbol, count, offset, kind, nullptr, false);
 }
 
 cudaError_t CUDARTAPI cudaMemcpyFromSymbolAsync(void* destination, const void* symbol, std::size_t count,
                                                 std::size_t offset, cudaMemcpyKind kind, cudaStream_t stream) {
+    const CallSite site;
     return from_symbol(destination, symbol, count, offset, kind, stream, true);
 }
 
 cudaError_t CUDARTAPI cudaMemset(void* destination, int value, std::size_t count) {
+    const CallSite site;
     return in_stream(nullptr, [&](std::uint32_t id) { return fill(destination, count, value, {count}, id); });
 }
 
 cudaError_t CUDARTAPI cudaMemsetAsync(void* destination, int value, std::size_t count, cudaStream_t stream) {
+    const CallSite site;
     return in_stream(stream, [&](std::uint32_t id) { return fill(destination, count, value, {count}, id); });
 }
 
 cudaError_t CUDARTAPI cudaMemset2D(void* destination, std::size_t pitch, int value, std::size_t width,
                                    std::size_t height) {
+    const CallSite site;
     return in_stream(nullptr, [&](std::uint32_t id) { return fill(destination, pitch, value, {width, height}, id); });
 }
 
 cudaError_t CUDARTAPI cudaMemset2DAsync(void* destination, std::size_t pitch, int value, std::size_t width,
                                         std::size_t height, cudaStream_t stream) {
+    const CallSite site;
     return in_stream(stream, [&](std::uint32_t id) { return fill(destination, pitch, value, {width, height}, id); });
 }
 
 // Memory in the order of a stream: here allocating takes no time and needs no order.
 cudaError_t CUDARTAPI cudaMallocFromPoolAsync(void** pointer, std::size_t bytes, cudaMemPool_t pool,
                                               cudaStream_t stream) {
+    const CallSite site;
     return allocate_in_stream(pointer, bytes, pool, stream, "cudaMallocFromPoolAsync");
 }
 
 cudaError_t CUDARTAPI cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream_t stream) {
+    const CallSite site;
     return allocate_in_stream(pointer, bytes, current_pool(), stream, "cudaMallocAsync");
 }
 
 cudaError_t CUDARTAPI cudaFreeAsync(void* pointer, cudaStream_t stream) {
+    const CallSite site;
     return in_stream(stream, [&](std::uint32_t id) -> cudaError_t {
         if (pointer == nullptr) return cudaSuccess;
         if (const cudaError_t status = check_not_captured(id, "cudaFreeAsync"); status != cudaSuccess) return status;

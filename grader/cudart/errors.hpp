@@ -10,6 +10,9 @@ namespace warpgrade::cudart {
 // Makes an error the calling thread's last one, and returns it. Being not ready is no error.
 cudaError_t remember(cudaError_t status);
 
+// The error that was just remembered is that of the launch with this request's number: only cudaGetLastError tells.
+void remember_launch(std::uint32_t request);
+
 // A function of the API that is there but cannot be had here: one line on stderr says which.
 cudaError_t not_supported(const char* what);
 

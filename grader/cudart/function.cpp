@@ -1,6 +1,7 @@
 // Attributes and occupancy of kernels, and the stack of launch configurations.
 #include <algorithm>
 
+#include "cudart/call_site.hpp"
 #include "cudart/errors.hpp"
 #include "cudart/registry.hpp"
 
@@ -22,6 +23,7 @@ struct CallConfiguration {
     dim3 grid, block;
     std::size_t shared_bytes = 0;
     void* stream = nullptr;
+    std::uint64_t code = 0;  // of the <<<…>>>
 };
 
 // A stack, since an argument of a launch may launch something itself.
@@ -32,7 +34,7 @@ thread_local std::vector<CallConfiguration> configurations;
 extern "C" {
 
 unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, std::size_t shared_bytes, CUstream_st* stream) {
-    configurations.push_back({grid, block, shared_bytes, stream});
+    configurations.push_back({grid, block, shared_bytes, stream, return_code(__builtin_frame_address(0))});
     return 0;
 }
 
@@ -44,6 +46,7 @@ cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, std::size_t* sha
     *block = top.block;
     *shared_bytes = top.shared_bytes;
     *static_cast<void**>(stream) = top.stream;
+    LaunchSite::popped(top.code);
     return cudaSuccess;
 }
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "cudart/call_site.hpp"
 #include "cudart/capture.hpp"
 #include "cudart/errors.hpp"
 #include "cudart/handles.hpp"
@@ -43,6 +44,7 @@ cudaError_t run(const Work& work, cudaStream_t stream) {
 }  // namespace
 
 cudaError_t CUDARTAPI cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t stream) {
+    const CallSite site;
     std::vector<Work> list;
     const cudaError_t status = in_stream(stream, [&](std::uint32_t id) -> cudaError_t {
         if (!is_executable(graph)) return cudaErrorInvalidValue;

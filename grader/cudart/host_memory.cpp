@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "cudart/call_site.hpp"
 #include "cudart/errors.hpp"
 #include "cudart/shared_pages.hpp"
 #include "device/address_space.hpp"
@@ -77,7 +78,10 @@ cudaError_t allocate_host_range(std::size_t bytes, HostRange::Kind kind, unsigne
 
 cudaError_t free_host_range(void* pointer, HostRange::Kind kind) {
     const auto found = ranges().find(address_of(pointer));
-    if (found == ranges().end() || found->second.kind != kind) return cudaErrorInvalidValue;
+    if (found == ranges().end() || found->second.kind != kind) {
+        Connection::get().call(Op::refused_free, Writer().put(std::uint64_t{address_of(pointer)}));
+        return cudaErrorInvalidValue;
+    }
     const cudaError_t status =
         Connection::get().call(Op::free_memory, Writer().put(std::uint64_t{address_of(pointer)}));
     if (status != cudaSuccess) return status;
@@ -120,6 +124,7 @@ void forget_host_ranges() {
 using namespace warpgrade::cudart;
 
 cudaError_t CUDARTAPI cudaHostAlloc(void** pointer, std::size_t bytes, unsigned int flags) {
+    const CallSite site;
     return device_api([&](Connection&) -> cudaError_t {
         constexpr unsigned known = cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined;
         if (pointer == nullptr || (flags & ~known) != 0) return cudaErrorInvalidValue;
@@ -130,16 +135,19 @@ cudaError_t CUDARTAPI cudaHostAlloc(void** pointer, std::size_t bytes, unsigned 
 }
 
 cudaError_t CUDARTAPI cudaMallocHost(void** pointer, std::size_t bytes) {
+    const CallSite site;
     return cudaHostAlloc(pointer, bytes, cudaHostAllocDefault);
 }
 
 cudaError_t CUDARTAPI cudaFreeHost(void* pointer) {
+    const CallSite site;
     return device_api([&](Connection&) {
         return pointer == nullptr ? cudaSuccess : free_host_range(pointer, HostRange::Kind::page_locked);
     });
 }
 
 cudaError_t CUDARTAPI cudaHostRegister(void* pointer, std::size_t bytes, unsigned int flags) {
+    const CallSite site;
     return device_api([&](Connection&) -> cudaError_t {
         constexpr unsigned known = cudaHostRegisterPortable | cudaHostRegisterMapped | cudaHostRegisterReadOnly;
         if ((flags & cudaHostRegisterIoMemory) != 0) return not_supported("cudaHostRegisterIoMemory");
@@ -158,6 +166,7 @@ cudaError_t CUDARTAPI cudaHostRegister(void* pointer, std::size_t bytes, unsigne
 }
 
 cudaError_t CUDARTAPI cudaHostUnregister(void* pointer) {
+    const CallSite site;
     return device_api([&](Connection&) -> cudaError_t {
         const auto found = ranges().find(address_of(pointer));
         if (found == ranges().end() || found->second.kind != HostRange::Kind::registered)

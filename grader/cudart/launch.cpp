@@ -1,4 +1,5 @@
 // Kernel launches. Compiled once for each meaning of stream 0.
+#include "cudart/call_site.hpp"
 #include "cudart/capture.hpp"
 #include "cudart/errors.hpp"
 #include "cudart/handles.hpp"
@@ -15,8 +16,9 @@ struct Launch {
     bool cooperative = false;
 };
 
-cudaError_t launch(const void* function, const Launch& what, void** arguments) {
-    return device_api([&](Connection&) -> cudaError_t {
+cudaError_t launch(const LaunchSite& site, const void* function, const Launch& what, void** arguments) {
+    std::uint32_t failed = 0;
+    const cudaError_t result = device_api([&](Connection& connection) -> cudaError_t {
         KernelWork work;
         std::uint32_t stream = 0;
         if (const cudaError_t status = Registry::get().find_kernel(function, work.kernel); status != cudaSuccess)
@@ -29,23 +31,37 @@ cudaError_t launch(const void* function, const Launch& what, void** arguments) {
         if (const cudaError_t status = work.take_arguments(arguments); status != cudaSuccess) return status;
         if (CapturingStream* capture = find_capture(stream)) return capture_work(*capture, std::move(work));
         if (const cudaError_t status = check_legacy_stream(stream); status != cudaSuccess) return status;
-        return send_launch(work, stream);
+        const std::uint32_t before = connection.last_request();
+        const cudaError_t status = send_launch(work, stream);
+        // The device refuses it. Who called a function gets its result; a <<<…>>> leaves it to cudaGetLastError.
+        if (status != cudaSuccess && connection.last_request() != before) {
+            if (site.has_no_result())
+                failed = connection.last_request();
+            else
+                connection.call(Op::look_at_launch, Writer().put(connection.last_request()));
+        }
+        return status;
     });
+    if (failed != 0) remember_launch(failed);
+    return result;
 }
 
 }  // namespace
 
 cudaError_t CUDARTAPI cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** arguments,
                                        std::size_t shared_bytes, cudaStream_t stream) {
-    return launch(function, {grid, block, shared_bytes, stream}, arguments);
+    const LaunchSite site;
+    return launch(site, function, {grid, block, shared_bytes, stream}, arguments);
 }
 
 cudaError_t CUDARTAPI cudaLaunchCooperativeKernel(const void* function, dim3 grid, dim3 block, void** arguments,
                                                   std::size_t shared_bytes, cudaStream_t stream) {
-    return launch(function, {grid, block, shared_bytes, stream, true}, arguments);
+    const LaunchSite site;
+    return launch(site, function, {grid, block, shared_bytes, stream, true}, arguments);
 }
 
 cudaError_t CUDARTAPI cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* function, void** arguments) {
+    const LaunchSite site;
     if (config == nullptr || (config->attrs == nullptr && config->numAttrs > 0)) return remember(cudaErrorInvalidValue);
     Launch what{config->gridDim, config->blockDim, config->dynamicSmemBytes, config->stream};
     for (unsigned i = 0; i < config->numAttrs; ++i) {
@@ -67,7 +83,7 @@ cudaError_t CUDARTAPI cudaLaunchKernelExC(const cudaLaunchConfig_t* config, cons
                 return remember(not_supported("an attribute of cudaLaunchKernelEx"));
         }
     }
-    return launch(function, what, arguments);
+    return launch(site, function, what, arguments);
 }
 
 // What a <<<…>>> becomes. The header declares these for nvcc only.
@@ -78,5 +94,6 @@ cudaError_t CUDARTAPI cudaLaunchKernelExC(const cudaLaunchConfig_t* config, cons
 #endif
 extern "C" cudaError_t WG_STUB_LAUNCH(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments,
                                       std::size_t shared_bytes, cudaStream_t stream) {
-    return launch(reinterpret_cast<const void*>(kernel), {grid, block, shared_bytes, stream}, arguments);
+    const LaunchSite site;
+    return launch(site, reinterpret_cast<const void*>(kernel), {grid, block, shared_bytes, stream}, arguments);
 }

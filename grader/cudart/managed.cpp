@@ -1,11 +1,13 @@
 // Managed memory, and what a program may say about it. Host and device share its pages all the time, so advice changes
 // nothing but what can be asked about it.
+#include "cudart/call_site.hpp"
 #include "cudart/errors.hpp"
 #include "cudart/host_memory.hpp"
 
 using namespace warpgrade::cudart;
 
 cudaError_t CUDARTAPI cudaMallocManaged(void** pointer, std::size_t bytes, unsigned int flags) {
+    const CallSite site;
     return device_api([&](Connection&) -> cudaError_t {
         if (pointer == nullptr || bytes == 0 || (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost))
             return cudaErrorInvalidValue;

@@ -1,4 +1,5 @@
 // Device memory and device variables.
+#include "cudart/call_site.hpp"
 #include "cudart/errors.hpp"
 #include "cudart/host_memory.hpp"
 #include "cudart/pools.hpp"
@@ -27,10 +28,12 @@ std::uint64_t address_of(const void* pointer) { return reinterpret_cast<std::uin
 }  // namespace
 
 cudaError_t CUDARTAPI cudaMalloc(void** pointer, std::size_t bytes) {
+    const CallSite site;
     return device_api([&](Connection& connection) { return allocate(connection, pointer, bytes, "cudaMalloc"); });
 }
 
 cudaError_t CUDARTAPI cudaMallocPitch(void** pointer, std::size_t* pitch, std::size_t width, std::size_t height) {
+    const CallSite site;
     return device_api([&](Connection& connection) -> cudaError_t {
         if (pitch == nullptr || width > SIZE_MAX - pitch_alignment) return cudaErrorInvalidValue;
         const std::size_t row = (width + pitch_alignment - 1) / pitch_alignment * pitch_alignment;
@@ -42,6 +45,7 @@ cudaError_t CUDARTAPI cudaMallocPitch(void** pointer, std::size_t* pitch, std::s
 }
 
 cudaError_t CUDARTAPI cudaMalloc3D(cudaPitchedPtr* result, cudaExtent extent) {
+    const CallSite site;
     if (result == nullptr) return remember(cudaErrorInvalidValue);
     std::size_t rows = 0, pitch = 0;
     void* pointer = nullptr;
@@ -54,18 +58,21 @@ cudaError_t CUDARTAPI cudaMalloc3D(cudaPitchedPtr* result, cudaExtent extent) {
 // Devices are all one.
 cudaError_t CUDARTAPI cudaMemcpyPeer(void* destination, int destination_device, const void* source, int source_device,
                                      std::size_t count) {
+    const CallSite site;
     if (destination_device != 0 || source_device != 0) return remember(cudaErrorInvalidDevice);
     return cudaMemcpy(destination, source, count, cudaMemcpyDeviceToDevice);
 }
 
 cudaError_t CUDARTAPI cudaMemcpyPeerAsync(void* destination, int destination_device, const void* source,
                                           int source_device, std::size_t count, cudaStream_t stream) {
+    const CallSite site;
     if (destination_device != 0 || source_device != 0) return remember(cudaErrorInvalidDevice);
     return cudaMemcpyAsync(destination, source, count, cudaMemcpyDeviceToDevice, stream);
 }
 
 // cudaFree(nullptr) does nothing but start the device, for which programs use it.
 cudaError_t CUDARTAPI cudaFree(void* pointer) {
+    const CallSite site;
     return device_api([&](Connection& connection) {
         if (pointer == nullptr) return cudaSuccess;
         if (find_host_range(pointer) != nullptr) return free_host_range(pointer, HostRange::Kind::managed);

@@ -20,6 +20,28 @@ bool on_device(const void* pointer, Side side) {
            (side == Side::device && !is_pinned(pointer));
 }
 
+bool is_plain_host(const void* pointer) {
+    return !Connection::get().is_device_address(pointer) && find_host_range(pointer) == nullptr;
+}
+
+// Tells the device when `kind` does not fit the two sides. A device refuses host memory where its own should be; where
+// the host's should be, it takes either, since the addresses tell.
+void check_direction(const void* destination, const void* source, cudaMemcpyKind kind) {
+    if (kind == cudaMemcpyDefault) return;
+    Connection& connection = Connection::get();
+    const bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
+    const bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
+    const auto fits = [&](const void* pointer, bool device) {
+        return device ? !is_plain_host(pointer) : !connection.is_device_address(pointer);
+    };
+    if (fits(destination, to_device) && fits(source, from_device)) return;
+    Writer request;
+    request.put(static_cast<std::uint8_t>(kind));
+    for (const void* pointer : {destination, source})
+        request.put(static_cast<std::uint8_t>(connection.is_device_address(pointer)));
+    connection.call(Op::wrong_direction, request);
+}
+
 }  // namespace
 
 cudaError_t copy(void* destination, std::size_t destination_pitch, Rows source, Shape shape, cudaMemcpyKind kind,
@@ -55,6 +77,7 @@ cudaError_t copy(void* destination, std::size_t destination_pitch, Rows source, 
                                                    shape.width, shape.height, kind));
     }
     if (const cudaError_t status = check_legacy_stream(stream); status != cudaSuccess) return status;
+    check_direction(destination, source.data, kind);
     const bool to_device = on_device(destination, to), from_device = on_device(source.data, from);
     wire::Transfer transfer{stream, !asynchronous, false};
     auto* host_destination = static_cast<std::byte*>(destination);

@@ -1,5 +1,6 @@
 // Copies and fills of boxes, pitched or in arrays. Compiled once for each meaning of stream 0.
 #include "cudart/array.hpp"
+#include "cudart/call_site.hpp"
 #include "cudart/errors.hpp"
 #include "cudart/handles.hpp"
 #include "cudart/in_stream.hpp"
@@ -173,55 +174,68 @@ cudaError_t from_array_linear(void* destination, cudaArray_const_t array, std::s
 
 }  // namespace
 
-cudaError_t CUDARTAPI cudaMemcpy3D(const cudaMemcpy3DParms* what) { return copy_volume(what, nullptr, false); }
+cudaError_t CUDARTAPI cudaMemcpy3D(const cudaMemcpy3DParms* what) {
+    const CallSite site;
+    return copy_volume(what, nullptr, false);
+}
 
 cudaError_t CUDARTAPI cudaMemcpy3DAsync(const cudaMemcpy3DParms* what, cudaStream_t stream) {
+    const CallSite site;
     return copy_volume(what, stream, true);
 }
 
 cudaError_t CUDARTAPI cudaMemcpy3DPeer(const cudaMemcpy3DPeerParms* what) {
+    const CallSite site;
     return copy_peer_volume(what, nullptr, false);
 }
 
 cudaError_t CUDARTAPI cudaMemcpy3DPeerAsync(const cudaMemcpy3DPeerParms* what, cudaStream_t stream) {
+    const CallSite site;
     return copy_peer_volume(what, stream, true);
 }
 
 cudaError_t CUDARTAPI cudaMemset3D(cudaPitchedPtr where, int value, cudaExtent extent) {
+    const CallSite site;
     return fill_volume(where, value, extent, nullptr);
 }
 
 cudaError_t CUDARTAPI cudaMemset3DAsync(cudaPitchedPtr where, int value, cudaExtent extent, cudaStream_t stream) {
+    const CallSite site;
     return fill_volume(where, value, extent, stream);
 }
 
 cudaError_t CUDARTAPI cudaMemcpy2DToArray(cudaArray_t array, std::size_t x, std::size_t y, const void* source,
                                           std::size_t pitch, std::size_t width, std::size_t height,
                                           cudaMemcpyKind kind) {
+    const CallSite site;
     return to_array(array, x, y, source, pitch, width, height, kind, nullptr, false);
 }
 
 cudaError_t CUDARTAPI cudaMemcpy2DToArrayAsync(cudaArray_t array, std::size_t x, std::size_t y, const void* source,
                                                std::size_t pitch, std::size_t width, std::size_t height,
                                                cudaMemcpyKind kind, cudaStream_t stream) {
+    const CallSite site;
     return to_array(array, x, y, source, pitch, width, height, kind, stream, true);
 }
 
 cudaError_t CUDARTAPI cudaMemcpy2DFromArray(void* destination, std::size_t pitch, cudaArray_const_t array,
                                             std::size_t x, std::size_t y, std::size_t width, std::size_t height,
                                             cudaMemcpyKind kind) {
+    const CallSite site;
     return from_array(destination, pitch, array, x, y, width, height, kind, nullptr, false);
 }
 
 cudaError_t CUDARTAPI cudaMemcpy2DFromArrayAsync(void* destination, std::size_t pitch, cudaArray_const_t array,
                                                  std::size_t x, std::size_t y, std::size_t width, std::size_t height,
                                                  cudaMemcpyKind kind, cudaStream_t stream) {
+    const CallSite site;
     return from_array(destination, pitch, array, x, y, width, height, kind, stream, true);
 }
 
 cudaError_t CUDARTAPI cudaMemcpy2DArrayToArray(cudaArray_t to, std::size_t to_x, std::size_t to_y,
                                                cudaArray_const_t from, std::size_t from_x, std::size_t from_y,
                                                std::size_t width, std::size_t height, cudaMemcpyKind kind) {
+    const CallSite site;
     return in_stream(nullptr, [&](std::uint32_t id) -> cudaError_t {
         Box target, source;
         if (const cudaError_t status = array_rows(to, to_x, to_y, target, width, height); status != cudaSuccess)
@@ -234,20 +248,24 @@ cudaError_t CUDARTAPI cudaMemcpy2DArrayToArray(cudaArray_t to, std::size_t to_x,
 
 cudaError_t CUDARTAPI cudaMemcpyToArray(cudaArray_t array, std::size_t x, std::size_t y, const void* source,
                                         std::size_t count, cudaMemcpyKind kind) {
+    const CallSite site;
     return to_array_linear(array, x, y, source, count, kind, nullptr, false);
 }
 
 cudaError_t CUDARTAPI cudaMemcpyToArrayAsync(cudaArray_t array, std::size_t x, std::size_t y, const void* source,
                                              std::size_t count, cudaMemcpyKind kind, cudaStream_t stream) {
+    const CallSite site;
     return to_array_linear(array, x, y, source, count, kind, stream, true);
 }
 
 cudaError_t CUDARTAPI cudaMemcpyFromArray(void* destination, cudaArray_const_t array, std::size_t x, std::size_t y,
                                           std::size_t count, cudaMemcpyKind kind) {
+    const CallSite site;
     return from_array_linear(destination, array, x, y, count, kind, nullptr, false);
 }
 
 cudaError_t CUDARTAPI cudaMemcpyFromArrayAsync(void* destination, cudaArray_const_t array, std::size_t x, std::size_t y,
                                                std::size_t count, cudaMemcpyKind kind, cudaStream_t stream) {
+    const CallSite site;
     return from_array_linear(destination, array, x, y, count, kind, stream, true);
 }

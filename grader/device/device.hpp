@@ -219,6 +219,8 @@ class Device {
     virtual void unload_module(ModuleId module) = 0;
     virtual FunctionId find_function(ModuleId module, std::string_view name) = 0;  // throws invalid_device_function
     [[nodiscard]] virtual const FunctionInfo& function_info(FunctionId function) const = 0;
+    // As the source has it: "matmul_tiled".
+    [[nodiscard]] virtual std::string readable_name(FunctionId function) const { return function_info(function).name; }
     virtual SymbolInfo find_symbol(ModuleId module, std::string_view name) = 0;  // throws invalid_symbol
     // A __managed__ variable of the module; its file is handed out once.
     virtual HostVisibleMemory share_symbol(ModuleId module, std::string_view name);

@@ -25,7 +25,7 @@
 namespace warpgrade::device::wire {
 
 inline constexpr std::uint32_t magic = 0x44474757;  // "WGGD"
-inline constexpr std::uint32_t version = 3;
+inline constexpr std::uint32_t version = 4;
 inline constexpr std::size_t chunk_bytes = std::size_t{1} << 20;
 inline constexpr std::size_t max_payload_bytes = chunk_bytes + 4096;  // a chunk and the fields before it
 inline constexpr std::size_t max_name_bytes = 64 << 10;               // mangled names of templates get long
@@ -70,8 +70,10 @@ struct Header {
     std::uint16_t flags = 0;
     std::uint32_t sequence = 0;
     std::uint32_t size = 0;
+    // Of a request: where in the program's file the call returns to (SourcePlace::code); 0: unknown. Only ever shown.
+    std::uint64_t code = 0;
 };
-static_assert(sizeof(Header) == 16 && std::is_trivially_copyable_v<Header>);
+static_assert(sizeof(Header) == 24 && std::is_trivially_copyable_v<Header>);
 
 // Reads a header from sizeof(Header) bytes of an untrusted peer.
 inline Header parse_header(std::span<const std::byte, sizeof(Header)> bytes) {

@@ -134,8 +134,15 @@ bool Server::send_client() {
 // The journal stays for the judge. The context's memory goes with the process.
 void Server::close_client(const std::string& reason) {
     if (!reason.empty()) journal_.add_error("protocol", error::unknown, reason);
+    session_->finish();
     ::close(client_fd_);
     client_fd_ = -1;
+}
+
+// The program may have ended just before the judge asks: what it left undone belongs into the answer.
+void Server::notice_end() {
+    char byte;
+    if (client_fd_ >= 0 && ::recv(client_fd_, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0) close_client("");
 }
 
 bool Server::serve_control() {
@@ -163,6 +170,7 @@ nlohmann::json Server::command(const std::string& line) {
         // Who looks at a program in the middle of its work must not change its clock.
         const bool finish = request.value("finish", json(true)) != json(false);
         const bool lines = request.value("lines", json(true)) != json(false);
+        if (finish) notice_end();
         json reply = journal_.take(finish ? timeline_.finish() : 0, lines);
         reply["transfers"] = to_json(timeline_.take_transfers());
         reply["waits"] = timeline_.take_waits();

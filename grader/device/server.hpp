@@ -36,6 +36,7 @@ class Server {
     bool receive_client();  // false when nothing more is there
     bool send_client();     // false when the socket is full
     void close_client(const std::string& reason);
+    void notice_end();
     bool serve_control();  // false to end
     nlohmann::json command(const std::string& line);
     void send_control(const nlohmann::json& reply);

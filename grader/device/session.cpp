@@ -73,6 +73,7 @@ void Session::handle(const wire::Header& header, std::span<const std::byte> payl
     if (incoming_) throw wire::ProtocolError("a request in the middle of a transfer");
     if (header.sequence != last_sequence_ + 1) throw wire::ProtocolError("request out of order");
     last_sequence_ = current_sequence_ = header.sequence;
+    current_code_ = header.code;
     answer(header, [&](Writer& out) {
         if (fault_.reported && !always_answers(header.op)) throw DeviceError(fault_.code, fault_.message, true);
         if (info_of(header.op).when == wire::When::wait) report_fault();

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <unordered_map>
@@ -30,6 +31,8 @@ class Session {
     // Bytes for the client; take them away, then call refill(): a read goes on with its next piece.
     [[nodiscard]] std::vector<std::byte>& output() { return output_; }
     void refill();
+    // The connection has ended: adds what the program left undone to the journal, once.
+    void finish();
     // The file that goes with the first byte of output(), if any.
     [[nodiscard]] Descriptor& attachment() { return attachment_; }
 
@@ -77,7 +80,16 @@ class Session {
     void accept_piece(std::span<const std::byte> piece);
     void finish_incoming(wire::Writer& out);
     void start_incoming(Incoming incoming, wire::Reader& in, wire::Writer& out);
-    void check_region(const wire::Region& region, const char* what) const;
+    enum class Use { writes, reads, sets };
+    void check_region(const wire::Region& region, const char* what, Use use);
+
+    // What the call at hand did wrong (session_diagnose.cpp): it fails all the same.
+    [[nodiscard]] Diagnostic found(const Rule& rule, std::string message) const;
+    void diagnose_free(DevicePtr address);
+    // `bytes` bytes from an offset of what is at the address.
+    void diagnose_range(DevicePtr address, std::uint64_t offset, std::uint64_t bytes, Use use);
+    void diagnose_launch(FunctionId function, const DeviceError& failure);
+    void report_leaks();
 
     // Handles (throw invalid_resource_handle, invalid_device_function)
     StreamId checked_stream(std::uint32_t id) const;
@@ -86,6 +98,7 @@ class Session {
     FunctionId checked_function(std::uint32_t id) const;
 
     [[nodiscard]] std::uint64_t dynamic_shared_limit(FunctionId function) const;
+    void launch(FunctionId function, const LaunchConfig& config, std::span<const std::byte> params);
     void collect(const LaunchConfig& config, const FunctionInfo& info);
 
     Device& device_;
@@ -103,6 +116,10 @@ class Session {
     StreamId next_stream_ = 1;
     EventId next_event_ = 1;
     std::uint32_t current_sequence_ = 0, last_sequence_ = 0;
+    std::uint64_t current_code_ = 0;                 // where the program is
+    std::map<std::uint32_t, Diagnostic> unseen_;     // launches that failed, until the program looks; by request
+    static constexpr std::size_t max_unseen = 1024;  // kept; who ignores more of them is told of these
+    bool left_ = false, finished_ = false;
     std::optional<Incoming> incoming_;
     std::optional<Outgoing> outgoing_;
     std::vector<std::byte> output_;

@@ -100,6 +100,15 @@ void Session::op_launch(Reader& in, Writer&) {
 
     const FunctionId function = checked_function(id);
     checked_stream(config.stream);
+    try {
+        launch(function, config, params);
+    } catch (const DeviceError& failure) {
+        diagnose_launch(function, failure);
+        throw;
+    }
+}
+
+void Session::launch(FunctionId function, const LaunchConfig& config, std::span<const std::byte> params) {
     const FunctionInfo& info = device_.function_info(function);
     if (params.size() != info.param_bytes)
         throw DeviceError(error::invalid_value, fmt::format("launch: {} bytes of arguments for a kernel that takes {}",

@@ -35,7 +35,7 @@ void for_each_part(const Region& region, std::uint64_t offset, std::uint64_t byt
 }  // namespace
 
 // The whole region must lie in one live allocation, as the CUDA runtime demands.
-void Session::check_region(const Region& region, const char* what) const {
+void Session::check_region(const Region& region, const char* what, Use use) {
     const std::uint64_t data = region.bytes();
     std::uint64_t extent = 0;
     if (!region.extent(extent) || (data == 0 && region.width != 0 && region.height != 0))
@@ -45,25 +45,29 @@ void Session::check_region(const Region& region, const char* what) const {
                           fmt::format("{}: rows of {} bytes with a pitch of {}", what, region.width, region.pitch));
     if (data == 0) return;
     const auto allocation = device_.find_allocation(region.address);
-    if (!allocation)
+    if (!allocation) {
+        diagnose_range(region.address, 0, extent, use);
         throw DeviceError(error::invalid_value,
                           fmt::format("{}: {:#x} is not an address of device memory: it was never allocated there, "
                                       "is freed already, or is a host pointer",
                                       what, region.address));
+    }
     const std::uint64_t room = allocation->bytes - (region.address - allocation->address);
-    if (extent > room)
+    if (extent > room) {
+        diagnose_range(allocation->address, region.address - allocation->address, extent, use);
         throw DeviceError(
             error::invalid_value,
             fmt::format("{}: {} bytes from offset {} of an allocation of {} bytes reach {} bytes past "
                         "its end",
                         what, extent, region.address - allocation->address, allocation->bytes, extent - room));
+    }
 }
 
 void Session::op_allocate(Reader& in, Writer& out) {
     const auto bytes = in.get<std::uint64_t>();
     const std::string origin = in.get_string(256);
     in.done();
-    const DevicePtr address = device_.allocate(bytes, origin);
+    const DevicePtr address = device_.allocate(bytes, {origin, current_code_});
     allocations_.insert(address);
     journal_.add_allocation(origin, bytes);
     out.put(address);
@@ -86,7 +90,7 @@ void Session::op_allocate_host(Reader& in, Writer& out) {
         throw DeviceError(
             error::memory_allocation,
             fmt::format("more than {} allocations of page-locked and managed memory", max_host_allocations));
-    HostVisibleMemory memory = device_.allocate_host_visible(bytes, at, origin);
+    HostVisibleMemory memory = device_.allocate_host_visible(bytes, at, {origin, current_code_});
     allocations_.insert(memory.address);
     host_allocations_.insert(memory.address);
     journal_.add_allocation(origin, bytes);
@@ -108,11 +112,13 @@ void Session::op_free_memory(Reader& in, Writer&) {
     in.done();
     timeline_.drain();
     // Not those of module variables, which are no allocations of the context.
-    if (!allocations_.contains(address))
+    if (!allocations_.contains(address)) {
+        diagnose_free(address);
         throw DeviceError(
             error::invalid_value,
             fmt::format("cudaFree: {:#x} is not the start of an allocation, or was freed before", address));
-    device_.free(address);
+    }
+    device_.free(address, current_code_);
     allocations_.erase(address);
     host_allocations_.erase(address);
 }
@@ -122,10 +128,12 @@ void Session::op_free_ordered(Reader& in, Writer&) {
     checked_stream(in.get<std::uint32_t>());
     in.done();
     if (stalled()) return;
-    if (!allocations_.contains(address))
+    if (!allocations_.contains(address)) {
+        diagnose_free(address);
         throw DeviceError(error::invalid_value,
                           fmt::format("cudaFreeAsync: {:#x} is not the start of an allocation", address));
-    device_.free(address);
+    }
+    device_.free(address, current_code_);
     allocations_.erase(address);
     host_allocations_.erase(address);
 }
@@ -150,7 +158,7 @@ void Session::op_write(Reader& in, Writer& out) {
     checked_stream(incoming.transfer.stream);
     if (incoming.transfer.blocking) report_fault();
     incoming.discard = stalled();
-    check_region(incoming.region, "copy to the device");
+    check_region(incoming.region, "copy to the device", Use::writes);
     incoming.total = incoming.region.bytes();
     start_incoming(std::move(incoming), in, out);
 }
@@ -227,7 +235,7 @@ void Session::op_read(Reader& in, Writer& out) {
     const Transfer transfer = Transfer::get(in);
     in.done();
     checked_stream(transfer.stream);
-    check_region(region, "copy from the device");
+    check_region(region, "copy from the device", Use::reads);
     const std::uint64_t total = region.bytes();
     if (total == 0) return;
     timeline_.copy(transfer.stream, Timeline::Link::to_host, total, transfer.pinned, transfer.blocking);
@@ -267,8 +275,8 @@ void Session::op_copy(Reader& in, Writer&) {
     in.done();
     checked_stream(transfer.stream);
     if (transfer.blocking) report_fault();
-    check_region(destination, "copy within the device, destination");
-    check_region(source, "copy within the device, source");
+    check_region(destination, "copy within the device, destination", Use::writes);
+    check_region(source, "copy within the device, source", Use::reads);
     if (destination.width != source.width || destination.height != source.height)
         throw DeviceError(error::invalid_value, "copy within the device: the two sides differ in size");
     const std::uint64_t total = source.bytes();
@@ -287,7 +295,7 @@ void Session::op_fill(Reader& in, Writer&) {
     in.done();
     checked_stream(transfer.stream);
     if (transfer.blocking) report_fault();
-    check_region(region, "set device memory");
+    check_region(region, "set device memory", Use::sets);
     const std::uint64_t total = region.bytes();
     if (total == 0 || stalled()) return;
     for_each_part(region, 0, total, [&](std::uint64_t address, std::uint64_t, std::uint64_t bytes) {

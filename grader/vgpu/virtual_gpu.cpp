@@ -112,6 +112,9 @@ class VirtualGpu final : public device::Device {
     [[nodiscard]] const device::FunctionInfo& function_info(device::FunctionId function) const override {
         return find(function).kernel->info;
     }
+    [[nodiscard]] std::string readable_name(device::FunctionId function) const override {
+        return vgpu::readable_name(find(function).kernel->info.name);
+    }
     device::SymbolInfo find_symbol(device::ModuleId module, std::string_view name) override {
         return loaded(module).symbol(name);
     }
@@ -190,7 +193,7 @@ class VirtualGpu final : public device::Device {
 void VirtualGpu::check_configuration(const device::FunctionInfo& info, const device::LaunchConfig& config,
                                      const device::Occupancy& occupancy) const {
     const device::DeviceProperties& p = profile_.properties;
-    const auto name = readable_name(info.name);
+    const auto name = vgpu::readable_name(info.name);
     // Codes as an H100 gives them with CUDA 13.0: invalid_value also for an impossible grid or block.
     const auto refuse = [&](int code, const std::string& why) {
         throw DeviceError(code, fmt::format("launch of '{}': {}", name, why));
@@ -246,7 +249,7 @@ void VirtualGpu::launch(device::FunctionId id, const device::LaunchConfig& confi
     if (params.size() < info.param_bytes)
         throw DeviceError(error::invalid_value,
                           fmt::format("launch of '{}': {} bytes of parameters, the kernel takes {}",
-                                      readable_name(info.name), params.size(), info.param_bytes));
+                                      vgpu::readable_name(info.name), params.size(), info.param_bytes));
     LaunchLimits limits;
     limits.threads = options_.threads;
     limits.instructions = options_.instruction_limit;
@@ -271,7 +274,7 @@ void VirtualGpu::launch(device::FunctionId id, const device::LaunchConfig& confi
     const auto fault = grid.run();
     device::LaunchRecord record;
     record.kernel = info.name;
-    record.demangled = readable_name(info.name);
+    record.demangled = vgpu::readable_name(info.name);
     record.config = config;
     record.registers_per_thread = info.registers_per_thread;
     record.static_shared_bytes = info.static_shared_bytes;
@@ -286,12 +289,13 @@ void VirtualGpu::launch(device::FunctionId id, const device::LaunchConfig& confi
     }
     records_.push_back(std::move(record));
     for (device::Diagnostic& found : grid.diagnostics) {
-        found.kernel = readable_name(info.name);
+        found.kernel = vgpu::readable_name(info.name);
         diagnostics_.push_back(std::move(found));
     }
     output_ += grid.output.take();
     if (fault)
-        throw DeviceError(fault->code, fmt::format("kernel '{}': {}", readable_name(info.name), fault->message), true);
+        throw DeviceError(fault->code, fmt::format("kernel '{}': {}", vgpu::readable_name(info.name), fault->message),
+                          true);
 }
 
 }  // namespace

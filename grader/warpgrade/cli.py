@@ -153,8 +153,9 @@ def _split(words: list[str], separator: str) -> tuple[list[str], list[str]]:
 @click.option("-X", "--nvcc", "words", multiple=True, metavar="WORD", help="A word for nvcc, as -X -O3 -X --std=c++20.")
 @click.option("--threads", type=click.IntRange(1, 1024), help="CPU threads of the virtual GPU.")
 @click.option(
-    "--instructions", type=click.IntRange(1), default=None, metavar="N", help="Stop a launch after N warp instructions."
-)
+    "--instructions", type=click.IntRange(0), default=run_program.MOST_INSTRUCTIONS, show_default=True, metavar="N",
+    help="Stop a launch after N warp instructions; 0: never.",
+)  # fmt: skip
 @publish.options
 @click.option("--no-sandbox", is_flag=True, help="Do not confine the virtual GPU.")
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing but what the program prints.")
@@ -170,7 +171,7 @@ def run_command(
     defines: tuple[str, ...],
     words: tuple[str, ...],
     threads: int | None,
-    instructions: int | None,
+    instructions: int,
     checks: str,
     advice: bool,
     sarif_file: str | None,
@@ -190,7 +191,7 @@ def run_command(
     options = run_program.Options(
         device=device,
         threads=threads,
-        instructions=instructions or 0,
+        instructions=instructions,
         confined=not no_sandbox,
         lines=lines,
         checks=checks,

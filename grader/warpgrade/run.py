@@ -62,13 +62,17 @@ _OLD = (
 )  # fmt: skip
 
 
+# Warp instructions of one launch, at some 50 million a second: a loop without end stops by itself after some minutes.
+MOST_INSTRUCTIONS = 20_000_000_000
+
+
 @dataclass(frozen=True)
 class Options:
     """How to compile and run."""
 
     device: str = "auto"
     threads: int | None = None
-    instructions: int = 0
+    instructions: int = MOST_INSTRUCTIONS  # 0: no limit
     confined: bool = True
     lines: bool = False
     checks: str = "all"

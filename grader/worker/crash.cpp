@@ -8,6 +8,9 @@
 
 #include <cstdlib>
 
+// Of the program's CUDA runtime, if it has one: tells the device, which explains it.
+extern "C" __attribute__((weak)) void warpgrade_tell_host_fault(const void* address, const void* context);
+
 namespace warpgrade::worker {
 
 CallInProgress call_in_progress;
@@ -22,7 +25,7 @@ bool is_below_the_stack(std::uint64_t address) {
            stack_top - address < stack_bytes + slack;
 }
 
-void report(int signal_number, siginfo_t* info, void*) {
+void report(int signal_number, siginfo_t* info, void* context) {
     static wire::Reply reply;  // the alternate stack is small
     reply.sequence = call_in_progress.sequence;
     reply.status = wire::Status::crashed;
@@ -30,6 +33,7 @@ void report(int signal_number, siginfo_t* info, void*) {
     if (signal_number == SIGSEGV || signal_number == SIGBUS) {
         reply.address = reinterpret_cast<std::uint64_t>(info->si_addr);
         reply.stack_overflow = is_below_the_stack(reply.address);
+        if (warpgrade_tell_host_fault != nullptr) warpgrade_tell_host_fault(info->si_addr, context);
         for (std::uint32_t i = 0; i < call_in_progress.buffer_count; ++i) {
             if (const auto distance = call_in_progress.buffers[i].beyond_end(reply.address)) {
                 reply.argument = i;

@@ -1,12 +1,16 @@
 // A program that nvcc compiled, linked with our runtime, against the device server: on the fake device, and on the
 // virtual GPU in a process of its own, as the judge starts it.
 #include <fcntl.h>
+#include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <set>
+#include <sstream>
 
 #include "judge/catch.hpp"
 #include "session_fixture.hpp"
@@ -118,6 +122,40 @@ void check_on_virtual_gpu(const std::string& program, const std::string& check) 
     CHECK(result.taken.at("internal_error").is_null());
 }
 
+// The line of a place in the program's code: of the call that returns there.
+int line_of(const std::string& program, const nlohmann::json& place) {
+    const auto code = place.at("code").get<std::uint64_t>();
+    if (code == 0) return 0;
+    std::ostringstream command;
+    command << "addr2line -i -e '" << program << "' 0x" << std::hex << code - 1;
+    FILE* pipe = ::popen(command.str().c_str(), "r");
+    if (pipe == nullptr) throw std::runtime_error("addr2line");
+    // The innermost function first: one of cuda_runtime.h, if it is part of ours.
+    int line = 0;
+    for (char text[4096]; std::fgets(text, sizeof text, pipe) != nullptr;) {
+        const std::string where = text;
+        const auto name = where.find("mistakes.cu:");
+        if (line == 0 && name != std::string::npos) line = std::atoi(where.c_str() + where.find(':', name) + 1);
+    }
+    ::pclose(pipe);
+    return line;
+}
+
+// The line of a function of mistakes.cu whose comment names something.
+int line_with(const std::string& function, const std::string& name) {
+    std::ifstream source(WG_MISTAKES_SOURCE);
+    bool inside = false;
+    int number = 0;
+    for (std::string line; std::getline(source, line);) {
+        ++number;
+        if (line.find(' ' + function + "() {") != std::string::npos) inside = true;
+        if (line == "}") inside = false;
+        const auto comment = line.find("  // ");
+        if (inside && comment != std::string::npos && line.find(name, comment) != std::string::npos) return number;
+    }
+    throw std::logic_error("no line of " + function + " is about " + name);
+}
+
 using Runner = Result (*)(const std::string&, const std::string&);
 
 }  // namespace
@@ -165,6 +203,59 @@ TEST_CASE("graphs do what was put into them, whenever they are launched") {
     const std::string check = GENERATE("capture", "fork", "nodes", "update");
     const std::string program = GENERATE(WG_GRAPHS_LEGACY, WG_GRAPHS_PER_THREAD);
     check_on_virtual_gpu(program, check);
+}
+
+TEST_CASE("the device names the lines of host code's mistakes") {
+    using Rules = std::vector<std::string>;
+    const auto [check, function, expected] = GENERATE(table<const char*, const char*, Rules>({
+        {"double free", "double_free", {"memcheck/double-free"}},
+        {"bad free", "bad_free", {"memcheck/bad-free"}},
+        {"beyond", "beyond", {"memcheck/copy-out-of-bounds"}},
+        {"beyond symbol", "beyond_symbol", {"memcheck/copy-out-of-bounds"}},
+        {"direction", "direction", {"memcheck/copy-direction"}},
+        {"accepted direction", "accepted_direction", {"memcheck/copy-direction"}},
+        {"unchecked", "unchecked", {"launch/configuration", "launch/unchecked"}},
+        {"replaced", "replaced", {"launch/configuration", "launch/unchecked"}},
+        {"looked", "looked", {"launch/configuration"}},
+        {"result", "result", {"launch/configuration"}},
+        {"dereference", "dereference", {"launch/host-dereference"}},
+    }));
+    const std::string program = GENERATE(WG_MISTAKES_PLAIN, WG_MISTAKES_OPTIMIZED);
+    CAPTURE(check, program);
+    const Result result = run_on_virtual_gpu(program, check);
+    // What is told changes nothing in how the program goes on, or ends.
+    if (std::string(check) == "dereference")
+        CHECK(result.status == 1000 + SIGSEGV);
+    else
+        CHECK((result.output == "ok\n" && result.status == 0));
+    const auto& found = result.taken.at("diagnostics");
+    INFO(found.dump());
+    REQUIRE(found.size() == expected.size());
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+        CHECK(found[i].at("rule") == expected[i]);
+        CHECK(line_of(program, found[i].at("place")) == line_with(function, expected[i]));
+    }
+}
+
+TEST_CASE("memory and its first free are named with their lines") {
+    const std::string program = GENERATE(WG_MISTAKES_PLAIN, WG_MISTAKES_OPTIMIZED);
+    const Result result = run_on_virtual_gpu(program, "double free");
+    const auto& found = result.taken.at("diagnostics").at(0);
+    CHECK(line_of(program, found.at("memory").at("allocated")) == line_with("allocate", "allocation"));
+    CHECK(line_of(program, found.at("related").at(0).at("place")) == line_with("double_free", "first free"));
+}
+
+TEST_CASE("memory that a program leaves behind is told when it ends well") {
+    const std::string program = GENERATE(WG_MISTAKES_PLAIN, WG_MISTAKES_OPTIMIZED);
+    const Result leak = run_on_virtual_gpu(program, "leak");
+    const auto& found = leak.taken.at("diagnostics");
+    REQUIRE(found.size() == 1);
+    CHECK((found[0].at("rule") == "memcheck/leak" && found[0].at("count") == 2));
+    CHECK(line_of(program, found[0].at("place")) == line_with("allocate", "allocation"));
+    for (const char* check : {"reset", "gives up", "clean"}) {
+        CAPTURE(check);
+        CHECK(run_on_virtual_gpu(program, check).taken.at("diagnostics").empty());
+    }
 }
 
 TEST_CASE("files that were compiled separately are linked") {

@@ -89,6 +89,7 @@ class ServerFixture {
         header.op = op;
         header.sequence = number;
         header.size = static_cast<std::uint32_t>(payload.size());
+        header.code = code;
         send_raw(std::as_bytes(std::span(&header, 1)));
         send_raw(payload);
     }
@@ -162,6 +163,7 @@ class ServerFixture {
     Judge judge;
     int socket;
     std::uint32_t sequence = 0;
+    std::uint64_t code = 0;  // where the program calls from
 };
 
 }  // namespace warpgrade::device::testing

@@ -26,6 +26,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
             // Pieces of a transfer carry the number of the request that they belong to.
             header.sequence = header.op == wire::Op::data ? sequence : ++sequence;
             header.size = static_cast<std::uint32_t>(payload.size());
+            header.code = payload.size() % 4;  // several calls of one line, and of lines that are not known
             session.handle(wire::parse_header(std::as_bytes(std::span(&header, 1)).first<sizeof header>()), payload);
             for (int pieces = 0; !session.output().empty() && pieces < 64; ++pieces) {
                 session.output().clear();
@@ -35,5 +36,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         }
     } catch (const wire::ProtocolError&) {  // the connection would be closed
     }
+    session.finish();
+    journal.take(0);
     return 0;
 }

@@ -12,9 +12,10 @@ from typing import Any
 
 import msgspec
 import pytest
+from click.testing import CliRunner
 from samples import LEAK, RACE
 
-from warpgrade import run
+from warpgrade import cli, run
 from warpgrade.errors import BadInput
 from warpgrade.paths import find_layout
 from warpgrade.profile import Collector, Profile
@@ -24,6 +25,7 @@ pytestmark = pytest.mark.labs
 LAYOUT = find_layout()
 PROGRAM = Path(__file__).parent / "programs" / "vectors.cu"
 _KERNEL_LINE = next(n for n, text in enumerate(PROGRAM.read_text().splitlines(), 1) if "c[i] = a[i]" in text)
+_LOOP_LINE = next(n for n, text in enumerate(PROGRAM.read_text().splitlines(), 1) if "while (*c" in text)
 
 
 def warpgrade(*words: object, stdin: str = "", cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
@@ -93,6 +95,27 @@ def test_a_fault_names_its_line(execute: Any) -> None:
     assert profile.exit_status == 5
     assert "vectors.cu:" in profile.kernels[0].error
     assert "4000-byte allocation" in profile.kernels[0].error
+
+
+def test_a_loop_without_end_is_stopped_and_its_line_named(execute: Any) -> None:
+    profile = execute("forever", instructions=1_000_000)
+    assert profile.exit_status == 6
+    assert f"vectors.cu:{_LOOP_LINE}" in profile.kernels[0].error
+
+
+@pytest.mark.parametrize(("words", "limit"), [((), 20_000_000_000), (("--instructions", "0"), 0)])
+def test_a_launch_is_limited_unless_the_user_says_otherwise(
+    words: tuple[str, ...], limit: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[run.Options] = []
+
+    def stop(_layout: Any, _files: Any, _arguments: Any, options: run.Options) -> Profile:
+        asked.append(options)
+        raise BadInput("enough")
+
+    monkeypatch.setattr(run, "run", stop)
+    CliRunner().invoke(cli.main, ["run", str(PROGRAM), *words])
+    assert [options.instructions for options in asked] == [limit]
 
 
 def test_what_the_device_lacks_is_said_even_if_the_program_does_not_look(tmp_path: Path) -> None:

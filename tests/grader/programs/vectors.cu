@@ -5,6 +5,7 @@
 //   vectors echo       copies standard input to standard output
 //   vectors crash      reads a device pointer on the host
 //   vectors beyond     stores behind the end of an allocation
+//   vectors forever    waits for what never comes
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -17,6 +18,10 @@ __global__ void add(const float* a, const float* b, float* c, int n) {
     if (i == 0) printf("added %d numbers\n", n);
 }
 __global__ void nothing() {}
+__global__ void wait_for(volatile float* c) {
+    while (*c != 5) {
+    }
+}
 __global__ void store(float* c, int i) { c[i] = 1; }
 
 int main(int argc, char** argv) {
@@ -36,6 +41,10 @@ int main(int argc, char** argv) {
     if (!strcmp(mode, "beyond")) {
         store<<<1, 1>>>(dc, n + 1);
         return cudaDeviceSynchronize() == cudaErrorIllegalAddress ? 5 : 0;
+    }
+    if (!strcmp(mode, "forever")) {
+        wait_for<<<1, 1>>>(dc);
+        return cudaDeviceSynchronize() == cudaErrorLaunchTimeout ? 6 : 0;
     }
     if (!strcmp(mode, "launches")) {
         for (int i = 0; i < atoi(argv[2]); ++i) nothing<<<1, 32>>>();
