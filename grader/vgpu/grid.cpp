@@ -426,17 +426,7 @@ std::optional<LaunchFault> Grid::run() {
     std::vector<Findings*> found;
     for (Executor& e : executors_) found.push_back(&e.findings);
     diagnostics = Findings::merge(found);
-    // Who reads before others have written finds nothing there: that is the race again.
-    std::erase_if(diagnostics, [&](const device::Diagnostic& d) {
-        return d.rule == &device::rules::uninitialized_shared &&
-               std::ranges::any_of(diagnostics, [&](const device::Diagnostic& race) {
-                   if (race.rule != &device::rules::race_shared && race.rule != &device::rules::race_warp) return false;
-                   const auto involved = [&](const device::SourcePlace& place) {
-                       return place == d.place || place == d.related.front().place;
-                   };
-                   return involved(race.place) || involved(race.related.front().place);
-               });
-    });
+    tidy(diagnostics);
     return fault_;
 }
 

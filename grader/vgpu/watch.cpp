@@ -76,7 +76,9 @@ void report_race(Warp& w, const Insn& in, const WatchedAccess& a, const Observer
     const device::Rule& rule = same_warp                  ? rules::race_warp
                                : a.space == Space::Shared ? rules::race_shared
                                                           : rules::race_global;
-    const Insn* theirs = insn_of(*e.code, mark::site_of(other.mark));
+    const auto thread = other_thread(w, o, lane, other, a.space);
+    // Of several readers the mark holds the first; if that was this thread, the others are not known.
+    const Insn* theirs = thread ? insn_of(*e.code, mark::site_of(other.mark)) : nullptr;
     device::Diagnostic* d =
         e.findings.add(rule, w.block->linear, index_of(w, in), theirs ? index_of(w, *theirs) : Findings::no_insn);
     if (!d) return;
@@ -89,8 +91,7 @@ void report_race(Warp& w, const Insn& in, const WatchedAccess& a, const Observer
     d->place = e.grid->source_place(in);
     d->thread = e.grid->thread_place(*w.block, w.index * warp_size + lane);
     d->related.push_back({other.wrote ? "written by" : "read by",
-                          theirs ? e.grid->source_place(*theirs) : device::SourcePlace{},
-                          other_thread(w, o, lane, other, a.space)});
+                          theirs ? e.grid->source_place(*theirs) : device::SourcePlace{}, thread});
 }
 
 // Lanes of one store that write different values to the same place.
@@ -109,11 +110,11 @@ void report_meeting(Warp& w, const Insn& in, const WatchedAccess& a, unsigned la
     d->related.push_back({"written by", d->place, e.grid->thread_place(*w.block, w.index * warp_size + other)});
 }
 
-// Do the two accesses race, if they have no order?
+// Do the two accesses race, if they have no order? Volatile ones do: the word keeps the compiler from registers, and no
+// thread waits. Only a flag that is set behind a fence counts as an atomic one.
 bool conflict(Mark m, const Observer& o) {
     const Mark theirs = m & mark::kind, mine = o.me & mark::kind;
-    if (theirs == mark::plain || mine == mark::plain) return true;
-    return is_own_warp(m, o) && theirs == mark::is_volatile && mine == mark::is_volatile;  // lockstep is no order
+    return theirs == mark::plain || mine == mark::plain || (theirs == mark::is_volatile && mine == mark::is_volatile);
 }
 
 }  // namespace
