@@ -33,7 +33,7 @@ Flow flow_of(std::string_view opcode) {
     if (opcode == "ld" || opcode == "ldu") return Flow::Loads;
     if (opcode == "st") return Flow::Stores;
     if (opcode == "selp") return Flow::Selects;
-    for (const char* moves : {"mov", "cvt", "cvta", "prmt", "bfi", "bfe", "shl", "shr", "shf", "and", "or", "xor"})
+    for (const char* moves : {"mov", "cvt", "cvta", "prmt", "bfi", "bfe"})  // a shift may be a multiplication
         if (opcode == moves) return Flow::Carries;
     return Flow::Uses;
 }

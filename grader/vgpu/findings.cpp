@@ -1,6 +1,7 @@
 #include "vgpu/findings.hpp"
 
 #include <algorithm>
+#include <string_view>
 
 namespace warpgrade::vgpu {
 
@@ -36,6 +37,33 @@ std::vector<device::Diagnostic> Findings::merge(std::span<Findings* const> parts
     for (Entry& entry : all)
         if (result.size() < most) result.push_back(std::move(entry.diagnostic));
     return result;
+}
+
+namespace {
+
+bool is_race(const device::Diagnostic& d) { return std::string_view(d.rule->id).starts_with("racecheck/"); }
+
+bool is_said_better(const device::Diagnostic& d, const std::vector<device::Diagnostic>& all) {
+    // Who reads before others have written finds nothing there: that is the race again.
+    if (d.rule == &device::rules::uninitialized_shared)
+        return std::ranges::any_of(all, [&](const device::Diagnostic& race) {
+            const auto involved = [&](const device::SourcePlace& place) {
+                return place == d.place || place == d.related.front().place;
+            };
+            return is_race(race) && race.rule != &device::rules::race_global &&
+                   (involved(race.place) || involved(race.related.front().place));
+        });
+    // A race with an unknown party, where another one's is known.
+    return is_race(d) && !d.related.front().thread && std::ranges::any_of(all, [&](const device::Diagnostic& other) {
+               return other.rule == d.rule && other.place == d.place && other.related.front().thread;
+           });
+}
+
+}  // namespace
+
+void tidy(std::vector<device::Diagnostic>& diagnostics) {
+    const std::vector<device::Diagnostic> all = diagnostics;
+    std::erase_if(diagnostics, [&](const device::Diagnostic& d) { return is_said_better(d, all); });
 }
 
 }  // namespace warpgrade::vgpu

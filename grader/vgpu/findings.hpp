@@ -35,4 +35,7 @@ class Findings {
     std::vector<Entry> entries_;
 };
 
+// Leaves out what another finding of the same launch says better.
+void tidy(std::vector<device::Diagnostic>& diagnostics);
+
 }  // namespace warpgrade::vgpu

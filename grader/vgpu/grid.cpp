@@ -151,6 +151,7 @@ void Grid::start_block(Executor& e, BlockState& block, std::uint64_t linear) con
         w.bound = w.warp_bound = block.start;
         w.fenced = false;
         w.undefined.clear();
+        w.copies.clear();
         w.carefully = false;
         w.stored_undefined = 0;
         w.loaded = {};
@@ -236,7 +237,8 @@ bool Grid::charge(Executor& e) {
 
 std::string Grid::place(const Insn& insn) const {
     const auto index = static_cast<std::size_t>(&insn - code.insns.data());
-    if (const auto at = module.outermost(code.locations[index]); at.line)
+    if (index >= code.locations.size()) return "an unknown place";
+    if (const auto at = module.innermost_own(code.locations[index]); at.line)
         if (const std::string* file = module.file_name(at.file)) return fmt::format("{}:{}", *file, at.line);
     return fmt::format("PTX line {}", code.ptx_lines[index]);
 }
@@ -248,7 +250,8 @@ std::string Grid::thread_name(std::uint32_t thread) const {
 
 device::SourcePlace Grid::source_place(const Insn& insn) const {
     const auto index = static_cast<std::size_t>(&insn - code.insns.data());
-    if (const auto at = module.outermost(code.locations[index]); at.line)
+    if (index >= code.locations.size()) return {};
+    if (const auto at = module.innermost_own(code.locations[index]); at.line)
         if (const std::string* file = module.file_name(at.file)) return {*file, at.line, 0};
     return {};
 }
@@ -423,17 +426,7 @@ std::optional<LaunchFault> Grid::run() {
     std::vector<Findings*> found;
     for (Executor& e : executors_) found.push_back(&e.findings);
     diagnostics = Findings::merge(found);
-    // Who reads before others have written finds nothing there: that is the race again.
-    std::erase_if(diagnostics, [&](const device::Diagnostic& d) {
-        return d.rule == &device::rules::uninitialized_shared &&
-               std::ranges::any_of(diagnostics, [&](const device::Diagnostic& race) {
-                   if (race.rule != &device::rules::race_shared && race.rule != &device::rules::race_warp) return false;
-                   const auto involved = [&](const device::SourcePlace& place) {
-                       return place == d.place || place == d.related.front().place;
-                   };
-                   return involved(race.place) || involved(race.related.front().place);
-               });
-    });
+    tidy(diagnostics);
     return fault_;
 }
 

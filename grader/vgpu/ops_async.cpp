@@ -55,6 +55,35 @@ void store_staged(Warp& w, const Insn& in, const Access& x, unsigned bytes, cons
     count(w, in.stat + 1, waves.total, waves.total - waves.ideal);
 }
 
+// A copy goes on after its instruction: until its thread has waited for it, nobody may look at the place.
+void begin_copy(Warp& w, const Insn& in, const Access& to, unsigned bytes) {
+    if (!w.block->watched) return;
+    SharedMarks& marks = w.block->marks;
+    for_active(to.mask, [&](unsigned l) {
+        const std::uint64_t first = to.address[l] >> marks.shift;
+        const auto count = static_cast<std::uint32_t>(bytes >> marks.shift);
+        for (std::uint64_t g = first; g < first + count; ++g)
+            marks.writes[g] = mark::under_way | mark::of_site(in.stat) | Mark{w.index} << 5 | l;
+        w.copies.push_back({first, count, l, w.copy_group});
+    });
+}
+
+// The copies of groups before number `group` are done.
+void end_copies(Warp& w, std::uint32_t group) {
+    if (w.copies.empty()) return;
+    SharedMarks& marks = w.block->marks;
+    for (const CopyUnderWay& c : w.copies) {
+        if (c.group >= group) continue;
+        for (std::uint64_t g = c.granule; g < c.granule + c.count; ++g) {
+            Mark& m = marks.writes[g];
+            if (mark::time_of(m) == mark::time_of(mark::under_way) &&
+                mark::thread_of(m) == w.index * warp_size + c.lane)
+                m = mark::at_time(w.executor->now) | (m & ~mark::under_way);
+        }
+    }
+    std::erase_if(w.copies, [&](const CopyUnderWay& c) { return c.group < group; });
+}
+
 // cp.async [a] shared ← [b] global, `offset` low and high halves: the two addresses' offsets; c: source size if given.
 void run_copy(Warp& w, const Insn& in, std::uint32_t mask) {
     const unsigned bytes = in.aux >> form::kind_shift;
@@ -82,6 +111,7 @@ void run_copy(Warp& w, const Insn& in, std::uint32_t mask) {
         load_staged(w, in, from, bytes, staged);
     }
     store_staged(w, in, to, bytes, staged);
+    begin_copy(w, in, to, bytes);
 }
 
 const ptx::Operand& address_operand(InsnBuilder& b, std::size_t index) {
@@ -158,13 +188,14 @@ enum class Action : std::uint16_t {
 
 // Calls f(lane, place) for each lane's mbarrier, in lane order. a: address, b: count, bytes or state.
 template <class F>
-void for_barriers(Warp& w, const Insn& in, std::uint32_t mask, F&& f) {
+void for_barriers(Warp& w, const Insn& in, std::uint32_t mask, F&& f, bool overwrites = false) {
     ++w.sync_operations;  // who polls lets others run
     Access x;
     collect_lanes(w, x, in.a, in.offset, in.aux & form::narrow_to, mask, 8);
     const auto shared = [&](const Access& part) {
         Watching how;
         how.kind = mark::atomic;
+        how.overwrites = overwrites;
         resolve_shared<Op::Atomic>(
             w, in, part, 8,
             [&](std::byte* origin, const Access& lanes) {
@@ -184,45 +215,48 @@ void run_mbarrier(Warp& w, const Insn& in, std::uint32_t mask) {
     const auto action = static_cast<Action>(in.aux >> form::kind_shift);
     const auto* amount = operand<std::uint32_t>(w, in.b);
     auto* state = operand<std::uint64_t>(w, in.d);
-    for_barriers(w, in, mask, [&](unsigned l, std::byte* at) {
-        std::uint64_t word;
-        std::memcpy(&word, at, sizeof word);
-        Mbarrier m = Mbarrier::unpack(word);
-        const auto arrive = [&](std::uint32_t count) {
-            m.pending = count > m.pending ? 0 : m.pending - count;
-            if (!(in.aux & form::ignored_state)) state[l] = word;
-            m.complete_if_done();
-        };
-        switch (action) {
-            case Action::Init:
-                m = {};
-                m.pending = m.expected = amount[l] & Mbarrier::count_mask;
-                break;
-            case Action::Invalidate:
-                m = {};
-                break;
-            case Action::Arrive:
-                arrive(amount[l]);
-                break;
-            case Action::ArriveDrop:
-                m.expected = amount[l] > m.expected ? 0 : m.expected - amount[l];
-                arrive(amount[l]);
-                break;
-            case Action::ArriveExpect:
-                m.bytes += static_cast<std::int32_t>(amount[l] & 0xfffff);
-                arrive(1);
-                break;
-            case Action::Expect:
-                m.bytes += static_cast<std::int32_t>(amount[l] & 0xfffff);
-                break;
-            default:  // Complete
-                m.bytes -= static_cast<std::int32_t>(amount[l] & 0xfffff);
+    for_barriers(
+        w, in, mask,
+        [&](unsigned l, std::byte* at) {
+            std::uint64_t word;
+            std::memcpy(&word, at, sizeof word);
+            Mbarrier m = Mbarrier::unpack(word);
+            const auto arrive = [&](std::uint32_t count) {
+                m.pending = count > m.pending ? 0 : m.pending - count;
+                if (!(in.aux & form::ignored_state)) state[l] = word;
                 m.complete_if_done();
-                break;
-        }
-        word = m.pack();
-        std::memcpy(at, &word, sizeof word);
-    });
+            };
+            switch (action) {
+                case Action::Init:
+                    m = {};
+                    m.pending = m.expected = amount[l] & Mbarrier::count_mask;
+                    break;
+                case Action::Invalidate:
+                    m = {};
+                    break;
+                case Action::Arrive:
+                    arrive(amount[l]);
+                    break;
+                case Action::ArriveDrop:
+                    m.expected = amount[l] > m.expected ? 0 : m.expected - amount[l];
+                    arrive(amount[l]);
+                    break;
+                case Action::ArriveExpect:
+                    m.bytes += static_cast<std::int32_t>(amount[l] & 0xfffff);
+                    arrive(1);
+                    break;
+                case Action::Expect:
+                    m.bytes += static_cast<std::int32_t>(amount[l] & 0xfffff);
+                    break;
+                default:  // Complete
+                    m.bytes -= static_cast<std::int32_t>(amount[l] & 0xfffff);
+                    m.complete_if_done();
+                    break;
+            }
+            word = m.pack();
+            std::memcpy(at, &word, sizeof word);
+        },
+        action == Action::Init);
 }
 
 // Has the phase ended that a state or a parity names?
@@ -285,18 +319,41 @@ void decode_pending_count(InsnBuilder& b) {
     b.handlers(Unary<PendingCount, std::uint32_t, std::uint64_t>::handlers);
 }
 
-void run_nothing(Warp&, const Insn&, std::uint32_t) {}
-void decode_nothing(InsnBuilder& b) { b.handlers({run_nothing, run_nothing}); }
+void run_commit(Warp& w, const Insn&, std::uint32_t) { ++w.copy_group; }
+void decode_commit(InsnBuilder& b) { b.handlers({run_commit, run_commit}); }
+
+// offset: how many of the last groups need not be done.
+void run_wait(Warp& w, const Insn& in, std::uint32_t) {
+    const auto open = static_cast<std::uint64_t>(in.offset);
+    end_copies(w, open >= w.copy_group ? 0 : w.copy_group - static_cast<std::uint32_t>(open));
+}
+void decode_wait(InsnBuilder& b) {
+    b.expect_operands(1, 1);
+    if (b.operand(0).kind != ptx::Operand::Kind::Immediate) b.refuse("waits for a number of groups");
+    b.out.offset = static_cast<std::int64_t>(b.operand(0).imm);
+    b.handlers({run_wait, run_wait});
+}
+void run_wait_all(Warp& w, const Insn&, std::uint32_t) { end_copies(w, ~0u); }
+void decode_wait_all(InsnBuilder& b) { b.handlers({run_wait_all, run_wait_all}); }
+
+// The copies' arrival is seen by who waits at the mbarrier: from then on they count as done.
+void run_copy_arrive(Warp& w, const Insn& in, std::uint32_t mask) {
+    end_copies(w, ~0u);
+    run_mbarrier(w, in, mask);
+}
 
 // The copies before it are done: the barrier would count one arrival more and one arrival.
 void decode_copy_arrive(InsnBuilder& b) {
     b.expect_operands(1, 1);
-    if (b.has("noinc")) return decode_mbarrier<Action::Arrive>(b);
+    if (b.has("noinc")) {
+        decode_mbarrier<Action::Arrive>(b);
+        return b.handlers({run_copy_arrive, run_copy_arrive});
+    }
     b.out.b = b.constant(0, 4);
     b.out.d = b.sink(8);
     b.out.aux |= form::ignored_state;
     decode_barrier_address(b, address_operand(b, 0), Action::Expect);
-    b.handlers({run_mbarrier, run_mbarrier});  // no bytes more: checks the address
+    b.handlers({run_copy_arrive, run_copy_arrive});  // no bytes more: checks the address
 }
 
 // cp.async.bulk: each active lane copies c bytes, 16 at a time; then the bytes arrive at the mbarrier whose address e
@@ -341,9 +398,9 @@ constexpr OpcodeRow rows[] = {
      decode_copy},
     {"cp", "async cg", "", "shared shared::cta global L2::64B L2::128B L2::256B", "copies to shared memory",
      decode_copy},
-    {"cp", "async commit_group", "", "", "ends a group of copies (made already)", decode_nothing},
-    {"cp", "async wait_group", "", "", "waits for copies (made already)", decode_nothing},
-    {"cp", "async wait_all", "", "", "waits for copies (made already)", decode_nothing},
+    {"cp", "async commit_group", "", "", "ends a group of copies (made already)", decode_commit},
+    {"cp", "async wait_group", "", "", "waits for copies (made already)", decode_wait},
+    {"cp", "async wait_all", "", "", "waits for copies (made already)", decode_wait_all},
     {"cp", "async mbarrier arrive", "b64", "noinc shared shared::cta", "copies arrive at an mbarrier",
      decode_copy_arrive},
     {"cp", "async bulk global mbarrier::complete_tx::bytes", "", "shared::cluster shared::cta",

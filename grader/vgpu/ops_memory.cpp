@@ -66,7 +66,10 @@ LineRequest::Kind request_kind(const Insn& in) {
 
 Watching watching_of(const Warp& w, const Insn& in, Mover move, bool load) {
     Watching how;
-    how.kind = in.aux & form::atomic ? mark::atomic : in.aux & form::is_volatile ? mark::is_volatile : mark::plain;
+    if (in.aux & (form::atomic | form::is_volatile)) {
+        const bool flag = in.aux & form::atomic || (!load && w.fenced);  // or set behind a fence
+        how.kind = flag ? mark::atomic : mark::is_volatile;
+    }
     if (load)
         how.copies = in.aux & form::elements;
     else

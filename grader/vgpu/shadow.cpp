@@ -213,10 +213,15 @@ bool note_store(const MarkedMemory& memory, const GranuleShape& shape, std::int6
     return true;
 }
 
-void force_store(const MarkedMemory& memory, const GranuleShape& shape, std::int64_t first, const Observer& o) {
+void force_store(const MarkedMemory& memory, const GranuleShape& shape, std::int64_t first, const Observer& o,
+                 bool keep_plain) {
     for (const GranuleShape::Run& run : shape.runs)
-        for (std::uint32_t i = 0; i < run.count; ++i)
-            memory.writes[first + run.begin + i] = shape.who[run.who + i] | o.me;
+        for (std::uint32_t i = 0; i < run.count; ++i) {
+            Mark& write = memory.writes[first + run.begin + i];
+            const bool own = write >= o.turn || (write >= o.settled && o.turns && o.turns->is_own(write));
+            if (keep_plain && own && write >= o.settled && (write & mark::kind) == mark::plain) continue;
+            write = shape.who[run.who + i] | o.me;
+        }
 }
 
 }  // namespace warpgrade::vgpu

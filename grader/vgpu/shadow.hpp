@@ -28,6 +28,8 @@ inline constexpr Mark lane_bits = 31, warp_bits = 31 << 5, thread_bits = lane_bi
 inline constexpr Mark lanes = 1 << 10, warps = 1 << 11, blocks = 1 << 12, several = lanes | warps | blocks;
 // How it accessed: plainly, volatile, or atomically. The kinds of merged reads are and-ed.
 inline constexpr Mark plain = 0, is_volatile = 1 << kind_shift, atomic = 3 << kind_shift, kind = 3 << kind_shift;
+// Of a write that is under way: no order with anybody.
+inline constexpr Mark under_way = ((Mark{1} << 33) - 1) << time_shift | warps;
 inline constexpr Mark unknown_site = (1 << (time_shift - site_shift)) - 1;
 
 constexpr Mark at_time(std::uint64_t time) { return time << time_shift; }
@@ -99,7 +101,8 @@ bool note_load(const MarkedMemory& memory, const GranuleShape& shape, std::int64
                Mark written_since);
 // Notes a store. False, with nothing or only a part noted, if another access of a granule has no order with it.
 bool note_store(const MarkedMemory& memory, const GranuleShape& shape, std::int64_t first, const Observer& o);
-// The same without asking.
-void force_store(const MarkedMemory& memory, const GranuleShape& shape, std::int64_t first, const Observer& o);
+// The same without asking. `keep_plain`: plain writes of this block stay, since they race with what other blocks do.
+void force_store(const MarkedMemory& memory, const GranuleShape& shape, std::int64_t first, const Observer& o,
+                 bool keep_plain);
 
 }  // namespace warpgrade::vgpu

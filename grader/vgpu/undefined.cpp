@@ -94,6 +94,12 @@ void WarpRunner::run_carefully(const Insn* begin, const Insn* end, std::uint32_t
             for (const UndefinedRegister& r : w.undefined)
                 if (r.place == at && (r.lanes & of)) undefined |= r.lanes & of, origin = r.origin;
         };
+        const auto is_made_up = [&](Ref place) {
+            const std::byte* at = operand<std::byte>(w, place);
+            return std::ranges::any_of(w.undefined, [&](const UndefinedRegister& r) {
+                return r.place == at && (r.lanes & lanes) && r.origin.space == ptx::Space::None;
+            });
+        };
         const auto is_used = [&](const RegisterUse& use) {
             if (in.has_guard && use.place == in.guard) return true;
             switch (in.flow) {
@@ -104,8 +110,8 @@ void WarpRunner::run_carefully(const Insn* begin, const Insn* end, std::uint32_t
                     return false;
                 case Flow::Selects:
                     return use.place == in.c;
-                case Flow::Stores:
-                    return use.place == in.a;
+                case Flow::Stores:  // what a shuffle made up must not stay
+                    return use.place == in.a || is_made_up(use.place);
             }
             return true;
         };

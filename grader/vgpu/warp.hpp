@@ -79,6 +79,11 @@ struct UndefinedLoad {
 // Thrown by the first instruction of a warp that sets such a register, after it is done; caught by WarpRunner.
 struct RunCarefully {};
 
+struct CopyUnderWay {
+    std::uint64_t granule = 0;
+    std::uint32_t count = 0, lane = 0, group = 0;
+};
+
 struct Warp {
     std::byte* base[4] = {};  // by Ref area: the running frame's registers, constants, specials, scratch
     Executor* executor = nullptr;
@@ -98,6 +103,9 @@ struct Warp {
     // Registers that hold what nothing has written. While there are any, instructions run one by one, with care.
     std::vector<UndefinedRegister> undefined;
     bool carefully = false;
+    // Asynchronous copies to shared memory that nobody has waited for.
+    std::vector<CopyUnderWay> copies;
+    std::uint32_t copy_group = 0;        // how many groups have been committed
     std::uint32_t stored_undefined = 0;  // of the running store: lanes whose value is undefined
     UndefinedLoad loaded;                // of the running load
     const Insn* exchange = nullptr;      // the running collective

@@ -12,7 +12,9 @@ namespace rules = device::rules;
 namespace {
 
 std::uint32_t index_of(const Warp& w, const Insn& in) {
-    return static_cast<std::uint32_t>(&in - w.executor->code->insns.data());
+    const auto& insns = w.executor->code->insns;
+    const auto index = static_cast<std::size_t>(&in - insns.data());
+    return index < insns.size() ? static_cast<std::uint32_t>(index) : Findings::no_insn;
 }
 
 const Insn* insn_of(const Code& code, std::uint32_t site) {
@@ -36,6 +38,12 @@ device::MemoryPlace memory_place(const Warp& w, Space space, std::uint64_t addre
     return w.executor->global->place_of(address).value_or(device::MemoryPlace{});
 }
 
+bool is_own_block(Mark m, const Observer& o) { return m >= o.turn || (o.turns && o.turns->is_own(m)); }
+bool is_own_warp(Mark m, const Observer& o) {
+    return (m & mark::warp_bits) == (o.me & mark::warp_bits) && !(m & (mark::warps | mark::blocks)) &&
+           is_own_block(m, o);
+}
+
 struct Party {
     Mark mark;
     bool wrote;
@@ -46,8 +54,7 @@ std::optional<device::ThreadPlace> other_thread(const Warp& w, const Observer& o
                                                 Space space) {
     const Grid& grid = *w.executor->grid;
     const std::uint32_t thread = mark::thread_of(other.mark);
-    const bool other_block = space == Space::Global && other.mark < o.turn && !(o.turns && o.turns->is_own(other.mark));
-    if (other_block) {
+    if (space == Space::Global && !is_own_block(other.mark, o)) {
         const auto block = w.executor->turns.block_at(other.mark);
         if (!block) return std::nullopt;
         const auto& size = grid.config.grid;
@@ -65,13 +72,13 @@ void report_race(Warp& w, const Insn& in, const WatchedAccess& a, const Observer
                  std::uint64_t address, const Party& other) {
     Executor& e = *w.executor;
     if (!e.grid->limits.checks.race) return;
-    const bool same_warp = (other.mark & mark::warp_bits) == (o.me & mark::warp_bits) &&
-                           !(other.mark & (mark::warps | mark::blocks)) &&
-                           (a.space == Space::Shared || other.mark >= o.turn);
+    const bool same_warp = is_own_warp(other.mark, o);
     const device::Rule& rule = same_warp                  ? rules::race_warp
                                : a.space == Space::Shared ? rules::race_shared
                                                           : rules::race_global;
-    const Insn* theirs = insn_of(*e.code, mark::site_of(other.mark));
+    const auto thread = other_thread(w, o, lane, other, a.space);
+    // Of several readers the mark holds the first; if that was this thread, the others are not known.
+    const Insn* theirs = thread ? insn_of(*e.code, mark::site_of(other.mark)) : nullptr;
     device::Diagnostic* d =
         e.findings.add(rule, w.block->linear, index_of(w, in), theirs ? index_of(w, *theirs) : Findings::no_insn);
     if (!d) return;
@@ -84,8 +91,7 @@ void report_race(Warp& w, const Insn& in, const WatchedAccess& a, const Observer
     d->place = e.grid->source_place(in);
     d->thread = e.grid->thread_place(*w.block, w.index * warp_size + lane);
     d->related.push_back({other.wrote ? "written by" : "read by",
-                          theirs ? e.grid->source_place(*theirs) : device::SourcePlace{},
-                          other_thread(w, o, lane, other, a.space)});
+                          theirs ? e.grid->source_place(*theirs) : device::SourcePlace{}, thread});
 }
 
 // Lanes of one store that write different values to the same place.
@@ -104,12 +110,11 @@ void report_meeting(Warp& w, const Insn& in, const WatchedAccess& a, unsigned la
     d->related.push_back({"written by", d->place, e.grid->thread_place(*w.block, w.index * warp_size + other)});
 }
 
-// Do the two accesses race, if they have no order?
+// Do the two accesses race, if they have no order? Volatile ones do: the word keeps the compiler from registers, and no
+// thread waits. Only a flag that is set behind a fence counts as an atomic one.
 bool conflict(Mark m, const Observer& o) {
     const Mark theirs = m & mark::kind, mine = o.me & mark::kind;
-    if (theirs == mark::plain || mine == mark::plain) return true;
-    const bool same_warp = (m & mark::warp_bits) == (o.me & mark::warp_bits) && !(m & (mark::warps | mark::blocks));
-    return same_warp && theirs == mark::is_volatile && mine == mark::is_volatile;  // lockstep is no order
+    return theirs == mark::plain || mine == mark::plain || (theirs == mark::is_volatile && mine == mark::is_volatile);
 }
 
 }  // namespace
@@ -130,7 +135,7 @@ void look_closely(Warp& w, const Insn& in, const WatchedAccess& a, const Granule
         const std::uint64_t begin = x.address[l] - a.base;
         for (std::uint64_t at = begin >> a.shift; at <= (begin + a.bytes - 1) >> a.shift; ++at) {
             const Mark write = a.memory.writes[at];
-            if (a.op != Op::Store && write < a.written_since) {
+            if (a.op != Op::Store && !how.overwrites && write < a.written_since) {
                 found_undefined(w, in, a.space, l, x.address[l], std::max(x.address[l], a.base + (at << a.shift)),
                                 a.bytes, how);
                 continue;
@@ -160,7 +165,7 @@ void look_closely(Warp& w, const Insn& in, const WatchedAccess& a, const Granule
             }
         });
     }
-    force_store(a.memory, g.shape, g.first, o);
+    force_store(a.memory, g.shape, g.first, o, a.op == Op::Atomic && a.space == Space::Global);
     if (how.undefined)
         for_active(x.mask & how.undefined, [&](unsigned l) {
             const std::uint64_t begin = x.address[l] - a.base;
@@ -239,17 +244,20 @@ void report_use(Warp& w, const Insn& in, unsigned lane, const UndefinedOrigin& o
     const device::Rule& rule = origin.space == Space::None     ? rules::absent_lane
                                : origin.space == Space::Shared ? rules::uninitialized_shared
                                                                : rules::uninitialized_global;
-    device::Diagnostic* d = e.findings.add(rule, w.block->linear, index_of(w, in), index_of(w, *origin.insn));
+    // Of a shuffle, the shuffle is the mistake.
+    const bool made_up = origin.space == Space::None;
+    const Insn &here = made_up ? *origin.insn : in, &there = made_up ? in : *origin.insn;
+    device::Diagnostic* d = e.findings.add(rule, w.block->linear, index_of(w, here), index_of(w, there));
     if (!d) return;
-    if (origin.space == Space::None) {
-        d->message = "uses the result of a shuffle from a lane that takes no part in it";
+    if (made_up) {
+        d->message = "reads from a lane that takes no part in the shuffle, and the result is used";
     } else {
         d->memory = memory_place(w, origin.space, origin.address);
         d->message = "uses an element of {memory} that nothing has written";
     }
-    d->place = e.grid->source_place(in);
+    d->place = e.grid->source_place(here);
     d->thread = e.grid->thread_place(*w.block, w.index * warp_size + lane);
-    d->related.push_back({"read at", e.grid->source_place(*origin.insn), std::nullopt});
+    d->related.push_back({made_up ? "used at" : "read at", e.grid->source_place(there), std::nullopt});
 }
 
 }  // namespace warpgrade::vgpu

@@ -20,6 +20,7 @@ struct Watching {
     unsigned copies = 0;
     // A store whose values can be had apart: writes each lane's to a place of its own.
     Mover spread = nullptr;
+    bool overwrites = false;      // an atomic that does not care what was there
     std::uint32_t undefined = 0;  // a store: lanes whose value is undefined
 };
 

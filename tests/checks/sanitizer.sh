@@ -1,15 +1,19 @@
 #!/usr/bin/env bash
 # Runs compiled programs of the corpus under NVIDIA's compute-sanitizer, on a machine with a GPU.
 #   tests/checks/sanitizer.sh PROGRAMS OUT
-# PROGRAMS: executables called CHECK.NAME, as tests/checks/corpus_table.py build makes them. OUT: a folder for
-# findings.tsv (program, tool, kind, source line, how often) and the raw logs. Each run has 20 seconds.
+# PROGRAMS: executables called CHECK.NAME, as `tests/checks/table.py build` makes them. OUT: a folder for
+# findings.tsv (program, tool, kind, source line, how often) and the raw logs. Each run has 20 seconds; 8 go at once.
 set -euo pipefail
 
 programs=${1:?usage: sanitizer.sh PROGRAMS OUT}
 out=${2:?usage: sanitizer.sh PROGRAMS OUT}
 seconds=${SANITIZER_SECONDS:-20}
+jobs=${SANITIZER_JOBS:-8}
 
-sanitizer=$(command -v compute-sanitizer || ls /usr/local/cuda*/bin/compute-sanitizer 2>/dev/null | tail -n 1 || true)
+sanitizer=$(command -v compute-sanitizer || true)
+for path in /usr/local/cuda/bin /usr/local/cuda*/bin; do
+    [[ -n $sanitizer || ! -x $path/compute-sanitizer ]] || sanitizer=$path/compute-sanitizer
+done
 if [[ -z $sanitizer ]]; then
     echo "sanitizer.sh: there is no compute-sanitizer here: install the CUDA toolkit" >&2
     exit 3
@@ -19,10 +23,9 @@ if ! nvidia-smi -L >/dev/null 2>&1; then
     exit 3
 fi
 
-mkdir -p "$out/logs"
+mkdir -p "$out/logs" "$out/parts"
 "$sanitizer" --version | grep -i version >"$out/version.txt" || true
 nvidia-smi --query-gpu=name,driver_version --format=csv,noheader >>"$out/version.txt"
-: >"$out/findings.tsv"
 
 # From one log, one line for each distinct kind and source line: kind, line, how often. The line is that of the first
 # frame in a .cu file below the finding: of the kernel, or of the host's call where it has lines. Racecheck's own
@@ -32,7 +35,7 @@ summarize() {
         function flush() { if (kind != "") seen[kind "\t" (line == "" ? "-" : line)]++; kind = ""; line = "" }
         { sub(/^=+ ?/, "") }
         /^ERROR SUMMARY|^LEAK SUMMARY|^RACECHECK SUMMARY|^COMPUTE-SANITIZER|^Target application/ { flush(); next }
-        /^(Error|Warning|Info): (Potential )?Race|^(Error|Warning): Race reported/ {
+        /^(Error|Warning|Info): .*[Rr]ace reported/ {
             flush(); kind = "race"
             text = $0
             while (match(text, /[A-Za-z0-9_.-]+\.cu:[0-9]+/)) {
@@ -61,27 +64,33 @@ summarize() {
     ' "$1" | sort
 }
 
+# One program under one tool. What is there already stays: a run that was stopped goes on where it was.
+inspect() {
+    local program=$1 tool=$2 name status=0 found one
+    name=$(basename -- "$program")
+    local log=$out/logs/$name.$tool.txt part=$out/parts/$name.$tool.tsv
+    [[ ! -e $part ]] || return 0
+    local words=(--tool "$tool" --print-limit 100)
+    [[ $tool != memcheck ]] || words+=(--leak-check full)
+    timeout --kill-after=5 "$seconds" "$sanitizer" "${words[@]}" "$program" >"$log" 2>&1 </dev/null || status=$?
+    found=$(summarize "$log")
+    if [[ $status == 124 || $status == 137 ]]; then
+        found=$(printf '%s\n%s' $'TIMEOUT\t-\t1' "$found" | sed '/^$/d')
+    fi
+    if [[ -z $found ]]; then
+        printf '%s\t%s\t\t\t0\n' "$name" "$tool"
+    else
+        while IFS= read -r one; do printf '%s\t%s\t%s\n' "$name" "$tool" "$one"; done <<<"$found"
+    fi >"$part.new"
+    mv -- "$part.new" "$part"
+}
+
+export -f inspect summarize
+export out seconds sanitizer
+# shellcheck disable=SC2016 # the inner bash expands it
 for program in "$programs"/*; do
     [[ -x $program && -f $program ]] || continue
-    name=$(basename -- "$program")
-    for tool in memcheck racecheck initcheck synccheck; do
-        words=(--tool "$tool" --print-limit 100)
-        case $tool in
-            memcheck) words+=(--leak-check full) ;;
-            racecheck) words+=(--racecheck-report all) ;;
-        esac
-        log=$out/logs/$name.$tool.txt
-        status=0
-        timeout --kill-after=5 "$seconds" "$sanitizer" "${words[@]}" "$program" >"$log" 2>&1 </dev/null || status=$?
-        found=$(summarize "$log")
-        if [[ $status == 124 || $status == 137 ]]; then
-            found=$(printf '%s\n%s' $'TIMEOUT\t-\t1' "$found" | sed '/^$/d')
-        fi
-        if [[ -z $found ]]; then
-            printf '%s\t%s\t\t\t0\n' "$name" "$tool"
-        else
-            while IFS= read -r one; do printf '%s\t%s\t%s\n' "$name" "$tool" "$one"; done <<<"$found"
-        fi
-    done
-done >>"$out/findings.tsv"
+    for tool in memcheck racecheck initcheck synccheck; do printf '%s\0%s\0' "$program" "$tool"; done
+done | xargs -0 -r -n 2 -P "$jobs" bash -c 'inspect "$1" "$2"' _
+cat "$out"/parts/*.tsv >"$out/findings.tsv"
 echo "sanitizer.sh: $(cut -f1 "$out/findings.tsv" | sort -u | wc -l) programs, see $out/findings.tsv"

@@ -8,6 +8,7 @@ advice is said about it. `// arguments: …` are further options, as of `warpgra
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import re
 import subprocess
@@ -117,9 +118,14 @@ def _words(finding: Finding) -> str:
     return f"{finding.rule} at line {finding.line}" + (f" (other: {finding.other})" if finding.other else "")
 
 
+@functools.cache
+def _compilers() -> toolchain.Compilers:
+    return toolchain.find(LAYOUT)
+
+
 def compiled(source: Path) -> Path:
     """Return the program as an object file, compiled as `warpgrade run` does; kept by content."""
-    compilers = toolchain.find(LAYOUT)
+    compilers = _compilers()
     words = [
         "-lineinfo", "-Xcompiler", "-g1", "-Xcompiler", "-Og",
         "-gencode", "arch=compute_90,code=[compute_90,sm_90]", "-ccbin", str(compilers.host),

@@ -1,6 +1,7 @@
 #include "vgpu/ptx/ast.hpp"
 
 #include <iterator>
+#include <optional>
 
 namespace warpgrade::vgpu::ptx {
 namespace {
@@ -55,6 +56,22 @@ Location Module::outermost(LocationId location) const {
     // Frames refer only to earlier ones, so this ends.
     while (locations[location].inlined_at != 0 && locations[location].inlined_at < location) {
         location = locations[location].inlined_at;
+    }
+    return locations[location];
+}
+
+Location Module::innermost_own(LocationId location) const {
+    const Location outer = outermost(location);
+    const auto folder = [&](const Location& at) {
+        const std::string* name = at.line ? file_name(at.file) : nullptr;
+        return name ? std::optional(name->substr(0, name->rfind('/') + 1)) : std::nullopt;
+    };
+    const auto wanted = folder(outer);
+    if (!wanted || location >= locations.size()) return outer;
+    while (folder(locations[location]) != wanted) {
+        const LocationId next = locations[location].inlined_at;
+        if (next == 0 || next >= location) return outer;
+        location = next;
     }
     return locations[location];
 }

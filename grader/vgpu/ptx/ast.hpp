@@ -144,6 +144,9 @@ struct Module {
     [[nodiscard]] const std::string* file_name(std::uint32_t index) const;
     // The outermost frame of a location: the line in the student's file that an inlined call stands on.
     [[nodiscard]] Location outermost(LocationId location) const;
+    // The innermost frame that lies in a file of the outermost one's folder: the line of the student's own code that is
+    // at work, in a function of theirs that was inlined as well.
+    [[nodiscard]] Location innermost_own(LocationId location) const;
 };
 
 // What is wrong with a PTX text, and where. Thrown by parse() and by the decoder.

@@ -1,4 +1,4 @@
-// WRONG: loses "reduce_first_add adds up", "reduce_first_add takes half the warps", "every version takes sizes around its blocks", "every version takes every block size", "rounded sums stay within the bound of a tree", "NaN and infinity reach the sum", "empty arrays and impossible blocks launch nothing" - the second element of a thread of version 4 is loaded wherever the first one exists
+// WRONG: loses "reduce_first_add adds up", "reduce_first_add takes half the warps", "every version takes sizes around its blocks", "every version takes every block size", "rounded sums stay within the bound of a tree", "NaN and infinity reach the sum", "empty arrays and impossible blocks launch nothing", "the checks find no mistakes" - the second element of a thread of version 4 is loaded wherever the first one exists
 #include "reduction.h"
 
 #include <algorithm>

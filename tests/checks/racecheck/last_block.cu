@@ -1,6 +1,6 @@
-// The block that comes last adds up the parts of all (as in NVIDIA's threadFenceReduction).
+// The block that comes last adds up the parts of all: each part must be visible before its block is counted.
 __device__ unsigned arrived;
-__global__ void sum(const int* in, volatile int* parts, int* out) {
+__global__ void sum(const int* in, int* parts, int* out) {
     __shared__ bool last;
     int part = __reduce_add_sync(0xffffffff, in[blockIdx.x * 32 + threadIdx.x]);
     if (threadIdx.x == 0) {

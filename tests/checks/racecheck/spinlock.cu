@@ -1,8 +1,8 @@
 // A lock between blocks: without fences the lock orders nothing but itself.
 __device__ int lock;
-__global__ void count(volatile int* counter) {
+__global__ void count(int* counter) {
     while (atomicCAS(&lock, 0, 1) != 0) {}
-    *counter = *counter + 1;  // expect: racecheck/global (other: +0)
+    *counter += 1;  // expect: racecheck/global (other: +0)
     atomicExch(&lock, 0);
 }
 

@@ -1,9 +1,9 @@
 // A lock between blocks: without fences the lock orders nothing but itself.
 __device__ int lock;
-__global__ void count(volatile int* counter) {
+__global__ void count(int* counter) {
     while (atomicCAS(&lock, 0, 1) != 0) {}
     __threadfence();
-    *counter = *counter + 1;
+    *counter += 1;
     __threadfence();
     atomicExch(&lock, 0);
 }

@@ -6,7 +6,9 @@ __global__ void sum(const int* in, int* out) {
     __syncwarp();
     for (int k = 16; k > 0; k /= 2) {
         int x = t + k < 32 ? s[t + k] : 0;
-        s[t] += x;  // expect: racecheck/warp (other: -1)
+        // expect: racecheck/warp (other: -3)
+        // may: racecheck/warp (other: +0)
+        s[t] += x;
     }
     if (t == 0) *out = s[0];
 }

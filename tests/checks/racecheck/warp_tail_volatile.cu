@@ -2,7 +2,7 @@
 __device__ void tail(volatile int* s, int t) {
     s[t] += s[t + 32];
     // expect: racecheck/warp (other: +0)
-    // may: racecheck/warp (other: -1)
+    // may: racecheck/warp (other: -3)
     for (int k = 16; k > 0; k /= 2) s[t] += s[t + k];
 }
 __global__ void sum(const int* in, int* out) {
