@@ -69,6 +69,7 @@ struct LaunchLimits {
 struct LaunchFault {
     int code = 0;
     std::string message;  // complete, for the student
+    device::Diagnostic diagnostic;
 };
 
 // Thrown to end the parallel attempt when blocks turn out to meet; caught by Grid::run.
@@ -143,6 +144,7 @@ class Grid {
 
 // scheduler.cpp: runs the block until every warp is done (true) or none can go on without other blocks (false).
 bool run_block(Executor& executor, BlockState& block);
-[[noreturn]] void raise_at(const Warp& warp, const Insn* insn, int code, const std::string& message, unsigned lane);
+[[noreturn]] void raise_at(const Warp& warp, const Insn* insn, int code, const std::string& message, unsigned lane,
+                           device::Diagnostic diagnostic = {});
 
 }  // namespace warpgrade::vgpu
