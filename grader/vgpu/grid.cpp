@@ -438,6 +438,7 @@ std::optional<LaunchFault> Grid::run() {
     clear_touched();
     tracks_.clear();
     collect(executors_);
+    if (limits.checks.advice && !fault_) use = collect_use(executors_);
     std::vector<Findings*> found;
     for (Executor& e : executors_) found.push_back(&e.findings);
     diagnostics = Findings::merge(found);

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <atomic>
+#include <memory>
 #include <mutex>
 #include <optional>
 
@@ -79,6 +80,8 @@ struct TrackReads {
     Allocation* allocation;
 };
 
+struct LaunchUse;
+
 class Grid {
   public:
     Grid(const Code& code, const ptx::Module& module, const device::LaunchConfig& config, const LaunchLimits& limits,
@@ -93,6 +96,7 @@ class Grid {
     Traffic traffic;     // for the timing model
     PrintBuffer output;  // what device printf wrote
     std::vector<device::Diagnostic> diagnostics;
+    std::shared_ptr<const LaunchUse> use;  // for advice (advice.hpp); null if none is wanted, or the launch failed
     bool ran_parallel = false;
 
     // For the memory handlers, when tracking.
@@ -122,6 +126,7 @@ class Grid {
     void clear_touched();
     void roll_back();
     void collect(const std::vector<Executor>& executors);
+    [[nodiscard]] std::shared_ptr<const LaunchUse> collect_use(const std::vector<Executor>& executors) const;
     LaunchTrack& track(const Executor& executor, Allocation& allocation);
     void begin_turn(Executor& executor, BlockState& block) const;
     void start_block(Executor& executor, BlockState& block, std::uint64_t linear) const;
