@@ -40,10 +40,12 @@ __device__ __forceinline__ void transpose_tile(const float* in, float* out, int 
     const int x = blockIdx.x * 32, y = blockIdx.y * 32;
     for (int i = threadIdx.y; i < 32; i += 8) tile[i][threadIdx.x] = in[(y + i) * n + x + threadIdx.x];
     __syncthreads();
-    for (int i = threadIdx.y; i < 32; i += 8) out[(x + i) * n + y + threadIdx.x] = tile[threadIdx.x][i];
+    for (int i = threadIdx.y; i < 32; i += 8) {
+        out[(x + i) * n + y + threadIdx.x] = tile[threadIdx.x][i];  // place 4
+    }
 }
 KERNEL transpose_conflicts(const float* in, float* out, int n) {
-    transpose_tile<32>(in, out, n);  // place 4
+    transpose_tile<32>(in, out, n);
 }
 KERNEL transpose_padded(const float* in, float* out, int n) { transpose_tile<33>(in, out, n); }
 KERNEL odd_and_even(float* data, int rounds) {
