@@ -74,7 +74,8 @@ enum class Terminator : std::uint8_t {
 
 // aux of a barrier's Insn. a: number of the barrier, b: threads (if counted), c: predicate, d: result.
 namespace barrier_form {
-inline constexpr std::uint16_t sync = 0, arrive = 1, popc = 2, all = 3, any = 4, kind = 7, counted = 8, negated = 16;
+inline constexpr std::uint16_t sync = 0, arrive = 1, popc = 2, all = 3, any = 4, kind = 7, counted = 8, negated = 16,
+                               aligned = 32;  // all threads of a warp have to execute it together
 }
 
 // A collective's Insn (shuffle, vote, match, reduction, bar.warp.sync). offset: Ref of the member mask; stat: index

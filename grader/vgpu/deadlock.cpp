@@ -5,6 +5,7 @@
 
 #include "vgpu/lanes.hpp"
 #include "vgpu/warp_runner.hpp"
+#include "vgpu/words.hpp"
 
 namespace warpgrade::vgpu {
 
@@ -36,6 +37,19 @@ std::vector<Place> waiting_places(const BlockState& block) {
     return places;
 }
 
+std::uint32_t first_thread(const Place& p) {
+    return p.warp->index * warp_size + static_cast<std::uint32_t>(std::countr_zero(p.split->mask));
+}
+
+// The lanes that wait in the same collective.
+std::uint32_t lanes_in(const Warp& w, const Split& s) {
+    std::uint32_t here = 0;
+    for (const Split& other : w.splits)
+        if (other.state == s.state && other.members == s.members && other.waiting_insn->stat == s.waiting_insn->stat)
+            here |= other.mask;
+    return here;
+}
+
 std::string waits_for(const Executor& e, const BlockState& block, const Place& p) {
     const Split& s = *p.split;
     if (s.state == Split::State::AtBarrier) {
@@ -43,14 +57,41 @@ std::string waits_for(const Executor& e, const BlockState& block, const Place& p
         return fmt::format("at barrier {}, which {} of {} threads have reached", s.barrier, b.arrived,
                            b.expected ? b.expected : block.live_threads);
     }
-    std::uint32_t here = 0;
-    for (const Split& other : p.warp->splits)
-        if (other.state == s.state && other.members == s.members && other.waiting_insn->stat == s.waiting_insn->stat)
-            here |= other.mask;
     const std::string& opcode = e.code->collectives[s.waiting_insn->stat];
     return fmt::format("in {} with the mask {:#010x} for the lanes {:#010x} of warp {}, which never come",
-                       opcode == "bar.warp.sync" ? "__syncwarp" : opcode, s.members, s.members & p.warp->live & ~here,
-                       p.warp->index);
+                       opcode == "bar.warp.sync" ? "__syncwarp" : opcode, s.members,
+                       s.members & p.warp->live & ~lanes_in(*p.warp, s), p.warp->index);
+}
+
+// The same for diagnostics, of one thread: "waits at __syncthreads(), which 40 of 64 threads have reached".
+std::string waits(const Executor& e, const BlockState& block, const Place& p) {
+    const Split& s = *p.split;
+    if (s.state == Split::State::AtBarrier) {
+        const Barrier& b = block.barriers[s.barrier];
+        const std::uint32_t expected = b.expected ? b.expected : block.live_threads;
+        return fmt::format("waits at {}, which {} of {} threads have reached", barrier_name(*s.waiting_insn, s.barrier),
+                           grouped(b.arrived), grouped(expected));
+    }
+    const std::uint32_t absent = s.members & p.warp->live & ~lanes_in(*p.warp, s);
+    const auto lane = static_cast<std::uint32_t>(std::countr_zero(absent));
+    return fmt::format(
+        "waits in {} for {} of its warp that the mask {:#010x} names and that never come, the first of "
+        "them thread {}",
+        collective_name(*e.code, *s.waiting_insn), counted(static_cast<std::uint32_t>(std::popcount(absent)), "thread"),
+        s.members, e.grid->thread_name(p.warp->index * warp_size + lane));
+}
+
+device::Diagnostic diagnose(const Executor& e, const BlockState& block, const std::vector<Place>& places) {
+    constexpr std::size_t most = 8;
+    device::Diagnostic found;
+    found.rule = &device::rules::deadlock;
+    found.message = waits(e, block, places[0]);
+    for (std::size_t i = 1; i < std::min(places.size(), most); ++i)
+        found.related.push_back(
+            {places[i].threads == 1 ? "one thread waits at" : grouped(places[i].threads) + " threads wait at",
+             e.grid->source_place(*places[i].split->waiting_insn),
+             e.grid->thread_place(block, first_thread(places[i]))});
+    return found;
 }
 
 }  // namespace
@@ -62,15 +103,13 @@ void raise_deadlock(const Executor& e, const BlockState& block) {
     std::string text = "deadlock: ";
     for (std::size_t i = 0; i < std::min(places.size(), most); ++i) {
         const Place& p = places[i];
-        const std::uint32_t first =
-            p.warp->index * warp_size + static_cast<std::uint32_t>(std::countr_zero(p.split->mask));
         text += fmt::format("{}{} thread{} (first {}) wait{} at {} {}", i ? "; " : "", p.threads,
-                            p.threads == 1 ? "" : "s", e.grid->thread_name(first), p.threads == 1 ? "s" : "",
+                            p.threads == 1 ? "" : "s", e.grid->thread_name(first_thread(p)), p.threads == 1 ? "s" : "",
                             e.grid->place(*p.split->waiting_insn), waits_for(e, block, p));
     }
     if (places.size() > most) text += fmt::format("; and so on at {} more places", places.size() - most);
     raise_at(*places[0].warp, places[0].split->waiting_insn, device::error::launch_timeout, text,
-             static_cast<unsigned>(std::countr_zero(places[0].split->mask)));
+             static_cast<unsigned>(std::countr_zero(places[0].split->mask)), diagnose(e, block, places));
 }
 
 }  // namespace warpgrade::vgpu

@@ -160,6 +160,7 @@ void Grid::start_block(Executor& e, BlockState& block, std::uint64_t linear) con
         w.frame_storage.clear();
         w.frame_storage_bytes = 0;
         w.free_frames.clear();
+        w.departures.clear();
         w.frames[0] = Frame{};
         w.frames[0].registers = registers;
         w.frames[0].users = lanes;
@@ -262,9 +263,16 @@ device::ThreadPlace Grid::thread_place(const BlockState& block, std::uint32_t th
 }
 
 LaunchFault Grid::describe(const Fault& fault, const BlockState& block) const {
+    const std::uint32_t thread = fault.warp * warp_size + fault.lane;
+    device::Diagnostic found = fault.diagnostic;
+    if (!found.rule) found.rule = &device::rules::kernel_failed;
+    if (found.message.empty()) found.message = fault.what();
+    if (fault.insn && found.place == device::SourcePlace{}) found.place = source_place(*fault.insn);
+    found.thread = thread_place(block, thread);
     return {fault.code,
             fmt::format("{}{} [thread {} of block ({},{},{})]", fault.insn ? place(*fault.insn) + ": " : "",
-                        fault.what(), thread_name(fault.warp * warp_size + fault.lane), block.x, block.y, block.z)};
+                        fault.what(), thread_name(thread), block.x, block.y, block.z),
+            std::move(found)};
 }
 
 void Grid::run_in_turns(Executor& e, std::uint64_t resident) {
@@ -285,18 +293,25 @@ void Grid::run_in_turns(Executor& e, std::uint64_t resident) {
             }
         } catch (const Fault& fault) {
             fault_ = describe(fault, block);
-            if (fault.out_of_budget && next < blocks)
-                fault_->message += fmt::format(
+            if (fault.out_of_budget && next < blocks) {
+                const std::string waiting = fmt::format(
                     "; {} of {} blocks had not started, because no more than {} fit the device at once: does a block "
                     "wait for one of them?",
                     blocks - next, blocks, resident);
+                fault_->message += waiting;
+                fault_->diagnostic.message += waiting;
+            }
             return true;
         }
         finish_block(block);
-        if (!charge(e))
+        if (!charge(e)) {
             fault_ = LaunchFault{
                 device::error::launch_timeout,
-                fmt::format("the kernel executed more than {} warp instructions and was stopped", limits.instructions)};
+                fmt::format("the kernel executed more than {} warp instructions and was stopped", limits.instructions),
+                {}};
+            fault_->diagnostic.rule = &device::rules::runaway;
+            fault_->diagnostic.message = fault_->message;
+        }
         return true;
     };
     while (next < blocks || !slots.empty()) {
@@ -423,10 +438,12 @@ std::optional<LaunchFault> Grid::run() {
     clear_touched();
     tracks_.clear();
     collect(executors_);
+    if (limits.checks.advice && !fault_) use = collect_use(executors_);
     std::vector<Findings*> found;
     for (Executor& e : executors_) found.push_back(&e.findings);
     diagnostics = Findings::merge(found);
     tidy(diagnostics);
+    if (fault_) diagnostics.insert(diagnostics.begin(), fault_->diagnostic);
     return fault_;
 }
 

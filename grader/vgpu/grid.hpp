@@ -9,6 +9,7 @@
 #pragma once
 
 #include <atomic>
+#include <memory>
 #include <mutex>
 #include <optional>
 
@@ -69,6 +70,7 @@ struct LaunchLimits {
 struct LaunchFault {
     int code = 0;
     std::string message;  // complete, for the student
+    device::Diagnostic diagnostic;
 };
 
 // Thrown to end the parallel attempt when blocks turn out to meet; caught by Grid::run.
@@ -77,6 +79,8 @@ struct RunSerially {};
 struct TrackReads {
     Allocation* allocation;
 };
+
+struct LaunchUse;
 
 class Grid {
   public:
@@ -92,6 +96,7 @@ class Grid {
     Traffic traffic;     // for the timing model
     PrintBuffer output;  // what device printf wrote
     std::vector<device::Diagnostic> diagnostics;
+    std::shared_ptr<const LaunchUse> use;  // for advice (advice.hpp); null if none is wanted, or the launch failed
     bool ran_parallel = false;
 
     // For the memory handlers, when tracking.
@@ -121,6 +126,7 @@ class Grid {
     void clear_touched();
     void roll_back();
     void collect(const std::vector<Executor>& executors);
+    [[nodiscard]] std::shared_ptr<const LaunchUse> collect_use(const std::vector<Executor>& executors) const;
     LaunchTrack& track(const Executor& executor, Allocation& allocation);
     void begin_turn(Executor& executor, BlockState& block) const;
     void start_block(Executor& executor, BlockState& block, std::uint64_t linear) const;
@@ -143,6 +149,7 @@ class Grid {
 
 // scheduler.cpp: runs the block until every warp is done (true) or none can go on without other blocks (false).
 bool run_block(Executor& executor, BlockState& block);
-[[noreturn]] void raise_at(const Warp& warp, const Insn* insn, int code, const std::string& message, unsigned lane);
+[[noreturn]] void raise_at(const Warp& warp, const Insn* insn, int code, const std::string& message, unsigned lane,
+                           device::Diagnostic diagnostic = {});
 
 }  // namespace warpgrade::vgpu

@@ -78,6 +78,8 @@ class GlobalMemory {
     void release(Allocation& allocation, std::uint64_t code = 0);  // of a module that is unloaded
 
     [[nodiscard]] Allocation* find(std::uint64_t address) const;
+    // The live allocation that ends last before the address or begins first after it, whichever is nearer.
+    [[nodiscard]] const Allocation* nearest(std::uint64_t address) const;
     // The bytes at [address, address+size), or DeviceError(invalid_value) that says what is there.
     [[nodiscard]] std::byte* checked(std::uint64_t address, std::uint64_t size, const char* what) const;
     // "8 bytes past the end of the 1024-byte allocation at 0x…", for messages.
@@ -104,8 +106,6 @@ class GlobalMemory {
     static constexpr std::size_t max_freed = 65536;
     std::map<std::uint64_t, device::KnownMemory> freed_;  // by base
     [[nodiscard]] const device::KnownMemory* find_freed(std::uint64_t address) const;
-    // The live allocation that ends last before the address or begins first after it, whichever is nearer.
-    [[nodiscard]] const Allocation* nearest(std::uint64_t address) const;
     Allocation& insert(std::uint64_t base, std::uint64_t bytes, HostPages pages,
                        const device::AllocationOrigin& origin);
 

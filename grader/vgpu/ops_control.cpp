@@ -50,6 +50,8 @@ void decode_barrier(InsnBuilder& b, BasicBlock& block) {
         b.expect_operands(1, 2);
         b.out.aux = b.has("arrive") ? barrier_form::arrive : barrier_form::sync;
     }
+    // `bar` is short for `barrier.cta.aligned`.
+    if (b.in.opcode == "bar" || b.has("aligned")) b.out.aux |= barrier_form::aligned;
     b.out.a = b.source(next, ptx::Type::U32);
     const std::size_t counted = b.has("red") ? 4 : 2;
     if (b.operand_count() == counted) {

@@ -31,26 +31,25 @@ void move_staged(std::byte* origin, const Access& part, unsigned bytes, Staged& 
     });
 }
 
-// One access of a warp to global or shared memory; a generic address must lie there.
+// One access of a warp to global or shared memory; a generic address must lie there. `slot`: of its statistics.
 template <Op O>
-void access_staged(Warp& w, const Insn& in, Space space, const Access& x, unsigned bytes, Staged& staged) {
+void access_staged(Warp& w, const Insn& in, std::uint32_t slot, Space space, const Access& x, unsigned bytes,
+                   Staged& staged) {
     const auto body = [&](std::byte* origin, const Access& part) { move_staged<O>(origin, part, bytes, staged); };
     switch (space) {
         case Space::Global:
-            resolve_global<O>(w, in, in.stat, x, bytes, body);
-            count(w, in.stat, x.sectors(bytes));
-            return w.block->l1.access(w.index, x, bytes, in.stat,
+            resolve_global<O>(w, in, slot, x, bytes, body);
+            count(w, slot, x.sectors(bytes));
+            return w.block->l1.access(w.index, x, bytes, slot,
                                       O == Op::Load ? LineRequest::Kind::Read : LineRequest::Kind::Write);
         case Space::Shared: {
             resolve_shared<O>(w, in, x, bytes, body);
             const auto waves = x.wavefronts(bytes);
-            return count(w, in.stat, waves.total, waves.total - waves.ideal);
+            return count(w, slot, waves.total, waves.total - waves.ideal);
         }
         case Space::Generic:
             return split_generic(x, bytes, [&](Space where, const Access& part) {
-                Insn there = in;  // where its statistics are
-                there.stat = in.stat + (where == Space::Shared ? 1 : 0);
-                access_staged<O>(w, there, where, part, bytes, staged);
+                access_staged<O>(w, in, slot + (where == Space::Shared ? 1 : 0), where, part, bytes, staged);
             });
         default:
             raise_at(w, &in, device::error::illegal_address,
@@ -109,7 +108,7 @@ void run_load(Warp& w, const Insn& in, std::uint32_t mask) {
     LaneBytes fragment;
     for_accesses(w, in, form, [&](const Access& x, unsigned bytes, unsigned at) {
         Staged staged;
-        access_staged<Op::Load>(w, in, static_cast<Space>(form.space), x, bytes, staged);
+        access_staged<Op::Load>(w, in, in.stat, static_cast<Space>(form.space), x, bytes, staged);
         for (unsigned l = 0; l < warp_size; ++l) std::memcpy(fragment.lane[l] + at, staged.lane[l], bytes);
     });
     const unsigned width = form.fragment.register_bytes(), last = form.fragment.registers() - 1;  // 0, 1, 3 or 7
@@ -130,7 +129,7 @@ void run_store(Warp& w, const Insn& in, std::uint32_t mask) {
     for_accesses(w, in, form, [&](const Access& x, unsigned bytes, unsigned at) {
         Staged staged;
         for (unsigned l = 0; l < warp_size; ++l) std::memcpy(staged.lane[l], fragment.lane[l] + at, bytes);
-        access_staged<Op::Store>(w, in, static_cast<Space>(form.space), x, bytes, staged);
+        access_staged<Op::Store>(w, in, in.stat, static_cast<Space>(form.space), x, bytes, staged);
     });
 }
 

@@ -7,10 +7,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "vgpu/builtins.hpp"
 #include "vgpu/lanes.hpp"
 #include "vgpu/warp_runner.hpp"
+#include "vgpu/words.hpp"
 
 namespace warpgrade::vgpu {
 
@@ -63,6 +65,7 @@ int WarpRunner::pick() {
         if (splits[i].state != Split::State::Ready || splits[i].pc != chosen.pc || splits[i].frame != chosen.frame)
             continue;
         chosen.mask |= splits[i].mask;
+        chosen.last = std::min(chosen.last, splits[i].last);
         splits.erase(splits.begin() + static_cast<std::ptrdiff_t>(i));
         if (static_cast<int>(i) < best) --best;
     }
@@ -94,12 +97,13 @@ void WarpRunner::enter_frame(std::uint32_t frame) {
 WarpRunner::Ran WarpRunner::run_split(std::size_t self) {
     const Insn* insns = code.insns.data();
     const BasicBlock* blocks = code.blocks.data();
-    std::uint32_t pc = w.splits[self].pc, mask = w.splits[self].mask;
+    std::uint32_t pc = w.splits[self].pc, mask = w.splits[self].mask, last = w.splits[self].last;
     enter_frame(w.splits[self].frame);
     std::uint32_t limit = w.splits.size() > 1 ? meeting_point(self) : ~0u;
     const auto leave = [&](Ran why) {
         w.splits[self].pc = pc;
         w.splits[self].mask = mask;
+        w.splits[self].last = last;
         return why;
     };
     for (;;) {
@@ -113,6 +117,7 @@ WarpRunner::Ran WarpRunner::run_split(std::size_t self) {
         if (!w.undefined.empty() && b.terminator != Terminator::Fall && b.terminator != Terminator::Collective &&
             b.terminator != Terminator::Call) [[unlikely]]
             check_use(*end, mask);
+        if (b.size > 1) last = pc;
         switch (b.terminator) {
             case Terminator::Fall:
                 ++pc;
@@ -130,6 +135,7 @@ WarpRunner::Ran WarpRunner::run_split(std::size_t self) {
                     const std::uint32_t low = std::min(b.target, pc + 1), high = std::max(b.target, pc + 1);
                     const std::uint32_t low_mask = b.target < pc + 1 ? taken : mask & ~taken;
                     add_split(high, mask & ~low_mask, w.frame);
+                    w.splits.back().last = last;
                     mask = low_mask;
                     pc = low;
                     limit = std::min(limit, high);
@@ -151,6 +157,7 @@ WarpRunner::Ran WarpRunner::run_split(std::size_t self) {
                 return Ran::Rescheduled;
             }
             case Terminator::Barrier: {
+                w.splits[self].last = last;
                 const bool waits = arrive(*end, self, pc + 1, mask);
                 ++pc;
                 if (!waits) break;
@@ -167,7 +174,7 @@ WarpRunner::Ran WarpRunner::run_split(std::size_t self) {
                 ++pc;
                 w.splits[self].mask = mask;
                 if (mask == 0) remove(self);
-                exit_lanes(leaving);
+                exit_lanes(leaving, last);
                 if (mask == 0) return Ran::Rescheduled;
                 break;
             }
@@ -232,6 +239,9 @@ void WarpRunner::charge(const Insn& at, std::uint32_t mask) {
     fault.insn = &at;
     fault.warp = w.index;
     fault.out_of_budget = true;
+    fault.diagnostic.rule = &device::rules::runaway;
+    fault.diagnostic.message = fmt::format("still runs in this loop after {} warp instructions of the kernel",
+                                           grouped(e.grid->limits.instructions));
     throw fault;
 }
 
@@ -260,8 +270,10 @@ void WarpRunner::branch_indexed(const Insn& in, const BasicBlock& b, std::uint32
     if (diverged) ++e.block_divergent[pc];
 }
 
-void raise_at(const Warp& warp, const Insn* insn, int code, const std::string& message, unsigned lane) {
+void raise_at(const Warp& warp, const Insn* insn, int code, const std::string& message, unsigned lane,
+              device::Diagnostic diagnostic) {
     Fault fault(code, message, lane);
+    fault.diagnostic = std::move(diagnostic);
     fault.insn = insn;
     fault.warp = warp.index;
     throw fault;

@@ -8,6 +8,7 @@
 #include <thread>
 #include <utility>
 
+#include "vgpu/advice.hpp"
 #include "vgpu/grid.hpp"
 #include "vgpu/module.hpp"
 #include "vgpu/occupancy.hpp"
@@ -288,10 +289,14 @@ void VirtualGpu::launch(device::FunctionId id, const device::LaunchConfig& confi
         record.error = fault->message;
     }
     records_.push_back(std::move(record));
-    for (device::Diagnostic& found : grid.diagnostics) {
-        found.kernel = vgpu::readable_name(info.name);
-        diagnostics_.push_back(std::move(found));
-    }
+    const auto report = [&](std::vector<device::Diagnostic> all) {
+        for (device::Diagnostic& found : all) {
+            found.kernel = vgpu::readable_name(info.name);
+            diagnostics_.push_back(std::move(found));
+        }
+    };
+    report(std::move(grid.diagnostics));
+    if (grid.use) report(advise(profile_, config, grid.counters, fit, grid.traffic, *grid.use));
     output_ += grid.output.take();
     if (fault)
         throw DeviceError(fault->code, fmt::format("kernel '{}': {}", vgpu::readable_name(info.name), fault->message),

@@ -32,6 +32,8 @@ class Fault : public std::runtime_error {
     const Insn* insn = nullptr;  // where, if known
     std::uint32_t warp = 0;      // index in its block
     bool out_of_budget = false;  // stopped because it ran for too long
+    // For the student; Grid adds what is left out: rule (launch/failed), message (what()), place and thread.
+    device::Diagnostic diagnostic;
 };
 
 // Lanes of one warp that stand at the same place. A converged warp has one split.
@@ -45,6 +47,16 @@ struct Split {
     bool deferred = false;               // let the others of this warp run first: it spins
     std::uint32_t members = 0;           // AtCollective: the lanes that have to come
     const Insn* waiting_insn = nullptr;  // the instruction that it waits at
+    // The last basic block that these lanes ran, those of a mere jump or return aside. For synccheck.
+    static constexpr std::uint32_t unknown = ~0u;
+    std::uint32_t last = unknown;
+};
+
+// Lanes that have exited, for synccheck.
+struct Departure {
+    std::uint32_t lanes = 0;
+    std::uint32_t last = 0;            // Split::last
+    std::vector<const Insn*> cleared;  // barriers and collectives that they rightly do not come to
 };
 
 struct Frame {
@@ -110,6 +122,7 @@ struct Warp {
     UndefinedLoad loaded;                // of the running load
     const Insn* exchange = nullptr;      // the running collective
     std::vector<Split> splits;
+    std::vector<Departure> departures;
     std::vector<Frame> frames;
     std::vector<AlignedBytes> frame_storage;  // of calls, by frame index
     std::uint64_t frame_storage_bytes = 0;
@@ -117,9 +130,11 @@ struct Warp {
 };
 
 struct Barrier {
-    std::uint32_t arrived = 0;   // threads
-    std::uint32_t expected = 0;  // 0: all live threads of the block
-    std::uint32_t count = 0;     // bar.red: threads whose predicate holds
+    std::uint32_t arrived = 0;    // threads
+    std::uint32_t expected = 0;   // 0: all live threads of the block
+    std::uint32_t count = 0;      // bar.red: threads whose predicate holds
+    const Insn* first = nullptr;  // where the first threads wait
+    bool apart = false;           // others wait at another instruction
 };
 
 // The marks of one block's shared memory.

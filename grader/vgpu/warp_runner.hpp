@@ -1,6 +1,6 @@
 // One turn of a warp: its splits run until all lanes have exited or wait, or the turn is used up. The parts stand in
 // files of their own: scheduler.cpp (turns, branches), warp_calls.cpp (calls, returns), warp_sync.cpp (barriers,
-// collectives, exits), deadlock.cpp (who waits where, for messages).
+// collectives, exits), synccheck.cpp (mistakes with these), deadlock.cpp (who waits where, for messages).
 #pragma once
 
 #include "vgpu/grid.hpp"
@@ -64,7 +64,14 @@ class WarpRunner {
     void meet(std::uint32_t collective) {
         if (e.watching && collective == code.warp_sync) w.warp_bound = mark::at_time(++e.now);
     }
-    void exit_lanes(std::uint32_t lanes);
+    void exit_lanes(std::uint32_t lanes, std::uint32_t last);
+
+    // synccheck.cpp: what barriers and masks are used for wrongly. Called only when something is wrong.
+    void report_divergent_barrier(std::uint32_t barrier);
+    void report_foreign_mask(const Insn& in, std::uint32_t members, std::uint32_t strangers);
+    void look_for_departed(const Insn& barrier, std::uint32_t id);
+    void look_for_departed_members(const Insn& in, std::uint32_t members, std::uint32_t callers);
+    [[nodiscard]] bool passed_by(Departure& departure, const Insn& in) const;
 
     Executor& e;
     BlockState& block;
@@ -74,5 +81,8 @@ class WarpRunner {
 
 // deadlock.cpp: all live threads of the block wait and nothing can release them.
 [[noreturn]] void raise_deadlock(const Executor& executor, const BlockState& block);
+// For messages: "__syncthreads()" or "barrier 3"; "__shfl_down_sync".
+std::string barrier_name(const Insn& in, std::uint32_t id);
+std::string collective_name(const Code& code, const Insn& in);
 
 }  // namespace warpgrade::vgpu

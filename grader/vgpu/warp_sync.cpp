@@ -1,6 +1,8 @@
 // Where lanes wait for each other: block barriers, collectives of a warp (shuffles, votes, __syncwarp …), exits.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "vgpu/lanes.hpp"
 #include "vgpu/warp_runner.hpp"
 
@@ -37,6 +39,8 @@ bool WarpRunner::arrive(const Insn& in, std::size_t self, std::uint32_t resume, 
         s.mask = mask;
         s.waiting_insn = &in;
         s.barrier = static_cast<std::uint8_t>(id);
+        if (!barrier.first) barrier.first = &in;
+        barrier.apart |= barrier.first != &in;
     }
     complete(id);
     return kind != barrier_form::arrive;
@@ -71,6 +75,12 @@ void WarpRunner::complete(std::uint32_t id) {
         const Mark now = mark::at_time(++e.now);
         for (Warp& other : block.warps) other.bound = other.warp_bound = now;
     }
+    if (e.grid->limits.checks.sync) {
+        if (barrier.apart)
+            report_divergent_barrier(id);
+        else if (!barrier.expected && barrier.first)
+            look_for_departed(*barrier.first, id);
+    }
     for (Warp& other : block.warps)
         for (Split& s : other.splits) {
             if (s.state != Split::State::AtBarrier || s.barrier != id) continue;
@@ -87,6 +97,7 @@ bool WarpRunner::collective(const Insn& in, std::size_t self, std::uint32_t resu
     const auto* masks = operand<std::uint32_t>(w, static_cast<Ref>(in.offset));
     const std::uint32_t members = masks[std::countr_zero(mask)];
     const std::uint32_t alike = ballot([=](unsigned l) { return masks[l] == members; }) & mask;
+    if ((alike & ~members) != 0 && e.grid->limits.checks.sync) report_foreign_mask(in, members, alike & ~members);
     if (alike == mask && (members & w.live & ~mask) == 0) [[likely]] {
         w.participants = w.present = mask;
         begin_collective(in, mask);
@@ -102,6 +113,8 @@ bool WarpRunner::collective(const Insn& in, std::size_t self, std::uint32_t resu
     for (std::uint32_t rest = mask; rest; rest &= ~groups[count++].lanes) {
         const std::uint32_t wanted = masks[std::countr_zero(rest)];
         groups[count] = {wanted, ballot([=](unsigned l) { return masks[l] == wanted; }) & rest};
+        if (count && (groups[count].lanes & ~wanted) != 0 && e.grid->limits.checks.sync)  // the first is looked at
+            report_foreign_mask(in, wanted, groups[count].lanes & ~wanted);
         all_here &= (wanted & w.live & ~groups[count].lanes) == 0;
     }
     if (all_here) {  // tiles of one warp, side by side
@@ -136,6 +149,9 @@ void WarpRunner::perform_if_complete(std::uint32_t members, std::uint32_t kind) 
     for (const Split& s : w.splits)
         if (waits_for_it(s)) arrived |= s.mask;
     if (arrived == 0 || (members & w.live & ~arrived) != 0) return;
+    if ((members & ~arrived) != 0 && !w.departures.empty())
+        for (const Split& s : w.splits)
+            if (waits_for_it(s)) look_for_departed_members(*s.waiting_insn, members, s.mask);
     const std::uint32_t running = w.frame;
     std::byte* const unused_area = w.base[3];
     alignas(64) std::byte scratch[warp_size * 8] = {};
@@ -174,8 +190,15 @@ void WarpRunner::perform_if_complete(std::uint32_t members, std::uint32_t kind) 
     meet(kind);
 }
 
-void WarpRunner::exit_lanes(std::uint32_t lanes) {
+void WarpRunner::exit_lanes(std::uint32_t lanes, std::uint32_t last) {
     if (!lanes) return;
+    if (e.grid->limits.checks.sync && last != Split::unknown) {
+        const auto same = std::ranges::find(w.departures, last, &Departure::last);
+        if (same != w.departures.end())
+            same->lanes |= lanes;
+        else
+            w.departures.push_back({lanes, last, {}});
+    }
     w.live &= ~lanes;
     block.live_threads -= static_cast<std::uint32_t>(std::popcount(lanes));
     if (w.live == 0) {

@@ -74,6 +74,17 @@ class Machine {
         return gpu->take_records().at(0);
     }
 
+    // The diagnostics of a launch, whether it fails or not.
+    template <class... Args>
+    std::vector<device::Diagnostic> diagnose(const std::string& kernel, device::Dim3 grid, device::Dim3 block,
+                                             const Args&... args) {
+        try {
+            launch(kernel, grid, block, args...);
+        } catch (const device::DeviceError&) {
+        }
+        return gpu->take_diagnostics();
+    }
+
     std::unique_ptr<device::Device> gpu;
     device::ModuleId module;
     bool cooperative = false;  // launches are

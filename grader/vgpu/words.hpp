@@ -1,0 +1,17 @@
+// Numbers and names in messages for people.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace warpgrade::vgpu {
+
+std::string grouped(std::uint64_t number);                             // "1,024"
+std::string counted(std::uint64_t number, std::string_view singular);  // "1 byte", "1,024 bytes"
+// "one more thread of its warp does", "15 more threads of its warp do".
+std::string also(std::uint64_t others);
+// "tile" of "_ZZ5tiledPKfE4tile": a variable without the function that it stands in.
+std::string variable_name(const std::string& mangled);
+
+}  // namespace warpgrade::vgpu
