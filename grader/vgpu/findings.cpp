@@ -53,10 +53,18 @@ bool is_said_better(const device::Diagnostic& d, const std::vector<device::Diagn
             return is_race(race) && race.rule != &device::rules::race_global &&
                    (involved(race.place) || involved(race.related.front().place));
         });
-    // A race with an unknown party, where another one's is known.
-    return is_race(d) && !d.related.front().thread && std::ranges::any_of(all, [&](const device::Diagnostic& other) {
-               return other.rule == d.rule && other.place == d.place && other.related.front().thread;
-           });
+    // A race with an unknown party, where another one's is known; a race inside a warp, which is one between warps too.
+    if (!is_race(d)) return false;
+    const auto places = [](const device::Diagnostic& race) {
+        const auto &a = race.place, &b = race.related.front().place;
+        return std::pair(std::min(a.line, b.line), std::max(a.line, b.line));
+    };
+    const bool known = d.related.front().thread.has_value(), in_warp = d.rule == &device::rules::race_warp;
+    return std::ranges::any_of(all, [&](const device::Diagnostic& other) {
+        const bool wider = in_warp && (other.rule == &device::rules::race_shared);
+        if ((other.rule != d.rule && !wider) || !other.related.front().thread) return false;
+        return known ? wider && places(other) == places(d) : other.place == d.place;
+    });
 }
 
 }  // namespace

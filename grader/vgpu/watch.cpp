@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "vgpu/lanes.hpp"
+#include "vgpu/words.hpp"
 
 namespace warpgrade::vgpu {
 
@@ -24,13 +25,15 @@ const Insn* insn_of(const Code& code, std::uint32_t site) {
 
 // The static shared variable at an offset of the block's shared memory, or its dynamic part.
 device::MemoryPlace shared_place(const Grid& grid, std::uint64_t offset) {
-    device::MemoryPlace place{"", true, 0, {}};
-    std::uint64_t begin = 0;
-    for (const auto& [name, at] : grid.code.shared_offsets)
-        if (at <= offset && (place.name.empty() || at >= begin)) place.name = name, begin = at;
-    if (place.name.empty() || offset >= grid.limits.shared_bytes - grid.limits.dynamic_shared_bytes)
-        place.name = "dynamic shared memory", place.variable = false;
-    return place;
+    const std::uint64_t dynamic = grid.limits.shared_bytes - grid.limits.dynamic_shared_bytes;
+    const std::pair<std::string, std::uint32_t>* variable = nullptr;
+    std::uint64_t end = grid.code.static_shared_bytes;
+    for (const auto& candidate : grid.code.shared_offsets) {
+        if (candidate.second > offset) end = std::min<std::uint64_t>(end, candidate.second);
+        if (candidate.second <= offset && (!variable || candidate.second >= variable->second)) variable = &candidate;
+    }
+    if (!variable || offset >= dynamic) return {"dynamic shared memory", false, grid.limits.dynamic_shared_bytes, {}};
+    return {variable_name(variable->first), true, end - variable->second, {}};
 }
 
 device::MemoryPlace memory_place(const Warp& w, Space space, std::uint64_t address) {
