@@ -119,7 +119,7 @@ void Grid::start_block(Executor& e, BlockState& block, std::uint64_t linear) con
         for (std::size_t lane = 0; lane < std::size_t{warps} * warp_size; ++lane)
             std::memset(block.local.data() + lane * local_stride, fresh_pattern, own);
     block.start = block.turn = mark::at_time(++e.now);
-    block.settled = mark::at_time(1);
+    block.settled = block.settled_reads = mark::at_time(1);
     block.resumed = false;
     e.turns.begin(e.now, linear);
     block.watched = e.watching && available != 0;

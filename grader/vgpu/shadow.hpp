@@ -11,6 +11,7 @@
 // Only what orders memory counts as a meeting. A shuffle or vote does not, and neither does lockstep.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -83,7 +84,14 @@ struct Observer {
     Mark warp_bound = 0;             // ordered before, if they are of this warp (__syncwarp as well)
     Mark turn = 0;                   // marks from here on are of this block, since its turn began
     Mark settled = 0;                // marks before it are of no interest: of other blocks or launches, and ordered
+    Mark settled_reads = 0;          // the same for marks of reads
     const TurnLog* turns = nullptr;  // if the block has had turns before
+    // To look at marks of reads.
+    [[nodiscard]] Observer of_reads() const {
+        Observer o = *this;
+        o.settled = std::max(settled, settled_reads);
+        return o;
+    }
 };
 
 // The marks of a piece of memory; granule 0 lies at its first byte.

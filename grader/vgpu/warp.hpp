@@ -157,9 +157,9 @@ struct BlockState {
     BlockL1 l1;
     bool watched = false;  // the observers want to know of accesses of shared memory
     SharedMarks marks;
-    Mark start = 0;              // of the block
-    Mark turn = 0, settled = 0;  // see Observer
-    bool resumed = false;        // others had a turn since it began
+    Mark start = 0;                                 // of the block
+    Mark turn = 0, settled = 0, settled_reads = 0;  // see Observer
+    bool resumed = false;                           // others had a turn since it began
 };
 
 // What one host thread needs to execute blocks of a launch; counters are summed over executors afterwards. Threads must
@@ -194,6 +194,7 @@ struct alignas(128) Executor {
     struct Release {
         std::uint64_t block = 0;
         std::uint32_t thread = 0;
+        bool fenced = false;
     };
     std::unordered_map<SyncKey, Release, SyncKey::Hash> releases;
 };

@@ -113,11 +113,12 @@ void report_meeting(Warp& w, const Insn& in, const WatchedAccess& a, unsigned la
     d->related.push_back({"written by", d->place, e.grid->thread_place(*w.block, w.index * warp_size + other)});
 }
 
-// Do the two accesses race, if they have no order? Volatile ones do: the word keeps the compiler from registers, and no
-// thread waits. Only a flag that is set behind a fence counts as an atomic one.
+// Do the two accesses race, if they have no order? Volatile ones are as good as atomic ones to PTX. Inside a warp they
+// stand for the lockstep that there is no more.
 bool conflict(Mark m, const Observer& o) {
     const Mark theirs = m & mark::kind, mine = o.me & mark::kind;
-    return theirs == mark::plain || mine == mark::plain || (theirs == mark::is_volatile && mine == mark::is_volatile);
+    if (theirs == mark::plain || mine == mark::plain) return true;
+    return is_own_warp(m, o) && theirs == mark::is_volatile && mine == mark::is_volatile;
 }
 
 }  // namespace
@@ -149,7 +150,7 @@ void look_closely(Warp& w, const Insn& in, const WatchedAccess& a, const Granule
             const auto value_of = [&](unsigned lane) { return values + std::size_t{lane} * a.bytes + (from - begin); };
             if (know_values && std::memcmp(value_of(l), a.host + from, to - from) == 0) continue;
             const auto ask = [&](Mark m, bool wrote) {
-                if (m < a.written_since || is_ordered(m, o, l) || !conflict(m, o)) return false;
+                if (m < a.written_since || is_ordered(m, wrote ? o : o.of_reads(), l) || !conflict(m, o)) return false;
                 report_race(w, in, a, o, l, x.address[l], {m, wrote});
                 return true;
             };
@@ -186,18 +187,20 @@ void note_synchronisation(Warp& w, const Access& x, Space space, Op op, bool rel
         const std::uint32_t thread = w.index * warp_size + l;
         if (op != Op::Store && known != e.releases.end()) {
             const auto& from = known->second;
-            if (from.block != w.block->linear)
-                w.block->settled = mark::at_time(++e.now);
-            else if (from.thread / warp_size != w.index)
-                w.bound = w.warp_bound = mark::at_time(++e.now);
-            else if (from.thread != thread)
+            if (from.block != w.block->linear) {
+                // Without a fence, what the other block had read before is settled all the same: no store of ours
+                // overtakes the load that told us.
+                w.block->settled_reads = mark::at_time(++e.now);
+                if (from.fenced) w.block->settled = w.block->settled_reads;
+            } else if (from.fenced && from.thread != thread) {
                 w.warp_bound = mark::at_time(++e.now);
+                if (from.thread / warp_size != w.index) w.bound = w.warp_bound;
+            }
         }
         if (op == Op::Load) return;
-        if (releases || w.fenced)
-            e.releases[key] = {w.block->linear, thread};
-        else if (op == Op::Store && known != e.releases.end())
-            e.releases.erase(known);
+        // A change without a fence goes on with what was made visible before.
+        if (releases || w.fenced || op == Op::Store || known == e.releases.end())
+            e.releases[key] = {w.block->linear, thread, releases || w.fenced};
     });
 }
 

@@ -83,6 +83,7 @@ inline void watch_global(Warp& w, const Insn& in, Allocation& allocation, Launch
     Observer o = observer_of(w, in, how.kind);
     o.turn = w.block->turn;
     o.settled = w.block->settled;
+    o.settled_reads = w.block->settled_reads;
     o.turns = w.block->resumed ? &w.executor->turns : nullptr;
     const MarkedMemory memory = track.marks();
     if (O == Op::Load && note_load(memory, g.shape, g.first, o, 0)) [[likely]]

@@ -24,12 +24,21 @@ from warpgrade import toolchain  # noqa: E402
 
 OUTPUT = ROOT / "docs" / "checks-corpus.md"
 
-HEAD = """# What the checks find
+HEAD = """# The corpus of the checks
 
 Made by `tests/checks/table.py`. Each row is a program of [tests/checks](../tests/checks): what must be found in it, \
-what the virtual GPU's checks find, and what NVIDIA's compute-sanitizer finds{version} with its tools memcheck (with \
-leak check), racecheck, initcheck and synccheck. A number is the source line, ↔ joins the two parties, — is nothing \
-found. Programs called `…_ok` are correct: whatever is found in them is wrong.
+what the virtual GPU's [checks](checks.md) find, and what NVIDIA's compute-sanitizer finds{version} with its tools \
+memcheck (with leak check), racecheck, initcheck and synccheck. A number is the source line, ↔ joins the two parties, \
+— is nothing found. Programs called `…_ok` are correct: whatever is found in them is wrong.
+
+Where the two differ:
+
+- compute-sanitizer looks for races in shared memory only, for uninitialised values in global memory only, and reports \
+their reading, copies included; it says nothing of launches that failed unseen, of advice, and of copies more than the \
+error's code.
+- Of named barriers, flags with fences and crossed barriers it knows less: three correct programs are reported.
+- A barrier in a branch whose other threads end is no error to it, since threads that have ended do not count; here it \
+is one if they are still there when the barrier is reached. Deadlocks and kernels without end do not end there.
 """
 
 # How much of compute-sanitizer's words a cell shows.

@@ -64,6 +64,8 @@ int main() {
         if (out[8 + t] != scan[t]) printf("wrong: BlockScan of thread %d\n", t), ++wrong;
     for (int i = 1; i < total; ++i)
         if (out[8 + threads + i - 1] > out[8 + threads + i]) printf("wrong: BlockRadixSort at %d\n", i), ++wrong;
+    cudaFree(d_in);
+    cudaFree(d_out);
     if (!wrong) printf("right\n");
     return wrong != 0;
 }

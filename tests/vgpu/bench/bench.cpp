@@ -3,7 +3,8 @@
 //   build/dev/bin/bench-vgpu [--only NAME] [--repeats N]
 // The columns: thread instructions of one run; thread instructions a second on one core; time on the virtual GPU and
 // in plain C++, and their ratio; how much faster two host threads are by the clock, and would be on two idle cores
-// going by the processor time that they took together.
+// going by the processor time that they took together; how many times as long it takes with all checks. Only that
+// column has any.
 #include <fmt/core.h>
 #include <sys/resource.h>
 
