@@ -13,6 +13,8 @@ namespace {
 
 // Shares of the launch's time that waste has to cost.
 constexpr double notable = 0.05, much = 0.10;
+constexpr double least_ns = 100;
+constexpr std::uint64_t fewest_warps = 64;      // of a launch that is about speed
 constexpr std::uint64_t twice = 2;              // sectors or wavefronts, of the ideal
 constexpr std::uint64_t sectors_of_offset = 2;  // a row that begins anywhere touches fewer than these more
 constexpr double divergent_share = 0.10;        // of a branch's warps
@@ -34,12 +36,13 @@ class Adviser {
   public:
     Adviser(const Profile& profile, const device::LaunchConfig& config, const device::Counters& counters,
             const device::Occupancy& occupancy, const Traffic& traffic)
-        : profile_(profile),
+        : device_(profile.properties),
+          profile_(filled_part(profile, config, occupancy)),
           config_(config),
           counters_(counters),
           occupancy_(occupancy),
           traffic_(traffic),
-          time_(model_ns(profile, config, counters, occupancy, traffic)) {}
+          time_(time(counters, occupancy)) {}
 
     void uncoalesced(const LineUse& line, bool load) {
         const LineUse::Global& g = load ? line.loads : line.stores;
@@ -60,7 +63,12 @@ class Adviser {
         if (s.requests == 0 || s.wavefronts < twice * ideal) return;
         device::Counters better = counters_;
         (load ? better.shared_load_wavefronts : better.shared_store_wavefronts) -= s.conflicts;
-        add(device::rules::bank_conflicts, line.place, better, notable,
+        // Of the time of the load/store pipe: what waits for memory hides it, until that is mended.
+        const auto pipe = [&](const device::Counters& c) {
+            return model_kernel(profile_, config_, c, occupancy_, traffic_).l1_ns;
+        };
+        if (pipe(counters_) - pipe(better) < notable * pipe(counters_)) return;
+        add(device::rules::bank_conflicts, line.place, better, 0,
             fmt::format("{} shared memory with {}-way bank conflicts: {} passes a request where {} would do",
                         load ? "reads" : "writes", average(number(s.wavefronts) / number(ideal)),
                         average(number(s.wavefronts) / number(s.requests)),
@@ -100,16 +108,14 @@ class Adviser {
     }
 
     void low_occupancy_of(const device::SourcePlace& kernel) {
-        const device::DeviceProperties& p = profile_.properties;
-        const double warps = std::ceil(number(config_.block.count()) / p.warp_size) * number(config_.grid.count());
-        const double most = number(p.max_threads_per_multi_processor) / p.warp_size * p.multi_processor_count;
-        if (occupancy_.theoretical <= 0 || occupancy_.theoretical >= low_occupancy || warps < low_occupancy * most)
+        const std::uint64_t at_once =
+            std::uint64_t{occupancy_.blocks_per_multiprocessor} * device_.multi_processor_count;
+        if (occupancy_.theoretical <= 0 || occupancy_.theoretical > low_occupancy || config_.grid.count() < at_once)
             return;
         device::Occupancy more = occupancy_;
-        more.blocks_per_multiprocessor = static_cast<std::uint32_t>(
-            std::ceil(occupancy_.blocks_per_multiprocessor * low_occupancy / occupancy_.theoretical));
+        more.blocks_per_multiprocessor *= 2;
         add_gain(
-            device::rules::low_occupancy, kernel, time_ - model_ns(profile_, config_, counters_, more, traffic_), much,
+            device::rules::low_occupancy, kernel, time_ - time(counters_, more), much,
             fmt::format("a multiprocessor holds {} of {} at once, {} of the warps that it could: the limit is {}",
                         counted(occupancy_.blocks_per_multiprocessor, "block"),
                         counted(config_.block.count(), "thread"), percent(occupancy_.theoretical), occupancy_.limiter));
@@ -121,23 +127,41 @@ class Adviser {
     }
 
   private:
+    // A small launch is judged as a large one would be: on as many multiprocessors as it fills with two waves of
+    // blocks.
+    static Profile filled_part(const Profile& profile, const device::LaunchConfig& config,
+                               const device::Occupancy& occupancy) {
+        const std::uint64_t waves = 2, all = profile.properties.multi_processor_count;
+        const std::uint64_t fills = config.grid.count() / (waves * std::max(occupancy.blocks_per_multiprocessor, 1u));
+        return slice(profile, static_cast<std::uint32_t>(std::clamp<std::uint64_t>(fills, 1, all)));
+    }
+
+    // Without what every launch costs.
+    [[nodiscard]] double time(const device::Counters& counters, const device::Occupancy& occupancy) const {
+        const KernelTime t = model_kernel(profile_, config_, counters, occupancy, traffic_);
+        return t.total_ns() - t.start_ns;
+    }
+
     void add(const device::Rule& rule, const device::SourcePlace& place, const device::Counters& better, double least,
              const std::string& message) {
-        add_gain(rule, place, time_ - model_ns(profile_, config_, better, occupancy_, traffic_), least, message);
+        add_gain(rule, place, time_ - time(better, occupancy_), least, message);
     }
 
     void add_gain(const device::Rule& rule, const device::SourcePlace& place, double gain_ns, double least,
                   const std::string& message) {
-        if (gain_ns < least * time_) return;
+        if (gain_ns < least * time_ || (least > 0 && gain_ns < least_ns)) return;
         device::Diagnostic d;
         d.rule = &rule;
         d.place = place;
-        d.message = fmt::format("{} (about {} of the kernel's time)", message, percent(gain_ns / time_));
-        d.weight = gain_ns;
+        d.message = message;
+        if (gain_ns >= 0.01 * time_)
+            d.message += fmt::format(" (about {} of the kernel's time)", percent(gain_ns / time_));
+        d.weight = gain_ns * profile_.properties.multi_processor_count / device_.multi_processor_count;
         found_.push_back(std::move(d));
     }
 
-    const Profile& profile_;
+    const device::DeviceProperties& device_;
+    const Profile profile_;
     const device::LaunchConfig& config_;
     const device::Counters& counters_;
     const device::Occupancy& occupancy_;
@@ -151,8 +175,7 @@ class Adviser {
 std::vector<device::Diagnostic> advise(const Profile& profile, const device::LaunchConfig& config,
                                        const device::Counters& counters, const device::Occupancy& occupancy,
                                        const Traffic& traffic, const LaunchUse& use) {
-    // Too small to be about speed: it leaves multiprocessors without a block.
-    if (config.grid.count() < profile.properties.multi_processor_count) return {};
+    if (config.grid.count() * (config.block.count() + 31) / 32 < fewest_warps) return {};
     Adviser adviser(profile, config, counters, occupancy, traffic);
     for (const LineUse& line : use.lines) {
         for (const bool load : {true, false}) {

@@ -1,6 +1,6 @@
 // Advice: what makes a launch slow, by source line. What a line wastes is weighed by the timing model: the launch is
 // modelled again as if the line did not waste it, and the difference is the weight. Advice is given only where it is a
-// notable part of the launch's time (the shares stand in advice.cpp), and none where a multiprocessor has no block.
+// notable part of the launch's time; the shares stand in advice.cpp.
 #pragma once
 
 #include <vector>

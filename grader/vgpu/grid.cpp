@@ -132,6 +132,7 @@ void Grid::start_block(Executor& e, BlockState& block, std::uint64_t linear) con
     block.live_threads = threads;
     block.barriers.fill(Barrier{});
     block.warps_done = 0;
+    block.parted = false;
     for (std::uint32_t i = 0; i < warps; ++i) {
         Warp& w = block.warps[i];
         std::byte* registers = block.storage.get() + i * warp_bytes;

@@ -101,6 +101,7 @@ void WarpRunner::report_divergent_barrier(std::uint32_t id) {
         for (std::size_t k = i + 1; k < groups.size(); ++k) {
             const Group &here = groups[i], &there = groups[k];
             if (!wrong(here, there)) continue;
+            block.parted = true;
             const Insn* insns = code.insns.data();
             device::Diagnostic* found = e.findings.add(device::rules::divergent_barrier, block.linear,
                                                        static_cast<std::uint32_t>(here.insn - insns),

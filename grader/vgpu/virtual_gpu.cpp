@@ -225,10 +225,13 @@ void VirtualGpu::check_configuration(const device::FunctionInfo& info, const dev
                fmt::format("{} bytes of shared memory a block ({} static, {} dynamic), the limit is {}", shared,
                            info.static_shared_bytes, config.dynamic_shared_bytes, p.shared_mem_per_block_optin));
     if (occupancy.blocks_per_multiprocessor == 0)
-        refuse(error::launch_out_of_resources,
-               fmt::format(
-                   "a block of {} threads does not fit a multiprocessor: {} ({} registers a thread, {} bytes shared)",
-                   config.block.count(), occupancy.limiter, info.registers_per_thread, shared));
+        refuse(
+            error::launch_out_of_resources,
+            fmt::format(
+                "a block of {} threads does not fit a multiprocessor: {} ({} registers a thread, {} bytes shared; the "
+                "limits of a block are {} registers and {} bytes)",
+                config.block.count(), occupancy.limiter, info.registers_per_thread, shared, p.regs_per_block,
+                p.shared_mem_per_block_optin));
     if (config.cooperative) {
         const std::uint64_t most = std::uint64_t{occupancy.blocks_per_multiprocessor} * p.multi_processor_count;
         if (config.grid.count() > most)

@@ -152,6 +152,7 @@ struct BlockState {
     std::vector<Warp> warps;
     std::array<Barrier, 16> barriers{};
     std::uint32_t warps_done = 0;
+    bool parted = false;   // threads met a barrier in different places: who misses later ones follows from that
     AlignedBytes storage;  // registers, specials and shared memory
     HostPages local;       // of all warps
     BlockL1 l1;

@@ -78,7 +78,7 @@ void WarpRunner::complete(std::uint32_t id) {
     if (e.grid->limits.checks.sync) {
         if (barrier.apart)
             report_divergent_barrier(id);
-        else if (!barrier.expected && barrier.first)
+        else if (!barrier.expected && barrier.first && !block.parted)
             look_for_departed(*barrier.first, id);
     }
     for (Warp& other : block.warps)
