@@ -263,7 +263,7 @@ void report_use(Warp& w, const Insn& in, unsigned lane, const UndefinedOrigin& o
     }
     d->place = e.grid->source_place(here);
     d->thread = e.grid->thread_place(*w.block, w.index * warp_size + lane);
-    d->related.push_back({made_up ? "used at" : "read at", e.grid->source_place(there), std::nullopt});
+    d->related.push_back({made_up ? "used" : "read", e.grid->source_place(there), std::nullopt});
 }
 
 }  // namespace warpgrade::vgpu
