@@ -4,6 +4,7 @@
 // one: what moves bits carries it on, what computes with it is reported, and a store leaves the memory undefined. A
 // value that was reported counts as defined from then on. What calls pass and shuffles exchange is not followed.
 #include <algorithm>
+#include <span>
 
 #include "vgpu/lanes.hpp"
 #include "vgpu/warp_runner.hpp"
@@ -15,8 +16,9 @@ namespace {
 
 std::span<const RegisterUse> uses_of(const Code& code, const Insn& in) {
     const auto insn = static_cast<std::uint32_t>(&in - code.insns.data());
-    const auto range = std::ranges::equal_range(code.uses, insn, {}, &RegisterUse::insn);
-    return {range.begin(), range.end()};
+    const auto first = std::ranges::lower_bound(code.uses, insn, {}, &RegisterUse::insn);
+    const auto last = std::ranges::upper_bound(first, code.uses.end(), insn, {}, &RegisterUse::insn);
+    return {first, last};
 }
 
 }  // namespace
