@@ -238,11 +238,9 @@ bool Grid::charge(Executor& e) {
 }
 
 std::string Grid::place(const Insn& insn) const {
+    if (const auto at = source_place(insn); at.line) return fmt::format("{}:{}", at.file, at.line);
     const auto index = static_cast<std::size_t>(&insn - code.insns.data());
-    if (index >= code.locations.size()) return "an unknown place";
-    if (const auto at = module.innermost_own(code.locations[index]); at.line)
-        if (const std::string* file = module.file_name(at.file)) return fmt::format("{}:{}", *file, at.line);
-    return fmt::format("PTX line {}", code.ptx_lines[index]);
+    return index < code.ptx_lines.size() ? fmt::format("PTX line {}", code.ptx_lines[index]) : "an unknown place";
 }
 
 std::string Grid::thread_name(std::uint32_t thread) const {
