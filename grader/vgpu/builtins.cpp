@@ -77,16 +77,16 @@ void builtin_assertfail(Warp& w, const Insn& in, const CallSite& site, std::uint
     const device::Dim3& b = w.executor->grid->config.block;
     const std::uint32_t thread = w.index * warp_size + lane;
     const auto others = static_cast<unsigned>(std::popcount(mask)) - 1;
-    const std::string also =
+    const std::string rest =
         others == 0 ? "" : fmt::format(" So it did in {} more thread{} of the warp.", others, others == 1 ? "" : "s");
     device::Diagnostic found;
-    found.message = fmt::format("assertion `{}` failed", text(0));
-    if (others) found.message += fmt::format("; so it did in {} of its warp", counted(others, "more thread"));
+    found.message = fmt::format("fails the assertion `{}`", text(0));
+    if (others) found.message += fmt::format("; {} so too", also(others));
     found.place = {text(1), argument<std::uint32_t>(w, site, 2, lane), 0};
     raise_at(w, nullptr, error::assert_failed,
              fmt::format("{}:{}: {}: block: [{},{},{}], thread: [{},{},{}] Assertion `{}` failed.{}", text(1),
                          argument<std::uint32_t>(w, site, 2, lane), text(3), w.block->x, w.block->y, w.block->z,
-                         thread % b.x, thread / b.x % b.y, thread / b.x / b.y, text(0), also),
+                         thread % b.x, thread / b.x % b.y, thread / b.x / b.y, text(0), rest),
              lane, std::move(found));
 }
 

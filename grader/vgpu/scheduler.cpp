@@ -207,9 +207,12 @@ WarpRunner::Ran WarpRunner::run_split(std::size_t self) {
             }
             case Terminator::Trap: {
                 const std::uint32_t hit = b.conditional ? condition(*end, mask) : mask;
-                if (hit)
-                    raise_at(w, end, error::launch_failure, trap_message(),
-                             static_cast<unsigned>(std::countr_zero(hit)));
+                if (hit) {
+                    device::Diagnostic found;
+                    found.message = trap_message("executes a trap");
+                    raise_at(w, end, error::launch_failure, trap_message("the kernel executed a trap"),
+                             static_cast<unsigned>(std::countr_zero(hit)), std::move(found));
+                }
                 ++pc;
                 break;
             }
@@ -245,10 +248,10 @@ void WarpRunner::charge(const Insn& at, std::uint32_t mask) {
     throw fault;
 }
 
-std::string WarpRunner::trap_message() const {
+std::string WarpRunner::trap_message(const std::string& what) const {
     const bool wants_workspace = code.used_specials >> static_cast<unsigned>(Special::EnvReg2) & 1;
-    if (!wants_workspace || e.grid->config.cooperative) return "the kernel executed a trap";
-    return "the kernel executed a trap: grid.sync() works only in a launch by cudaLaunchCooperativeKernel";
+    if (!wants_workspace || e.grid->config.cooperative) return what;
+    return what + ": grid.sync() works only in a launch by cudaLaunchCooperativeKernel";
 }
 
 void WarpRunner::branch_indexed(const Insn& in, const BasicBlock& b, std::uint32_t pc, std::uint32_t mask) {

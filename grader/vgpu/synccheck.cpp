@@ -109,8 +109,8 @@ void WarpRunner::report_divergent_barrier(std::uint32_t id) {
             if (!found) return;
             std::uint32_t all = 0;
             for (const Group& g : groups) all += g.threads;
-            found->message = fmt::format("only {} of the block's {} reach this {}; the others meet another one",
-                                         grouped(here.threads), counted(all, "thread"), barrier_name(*here.insn, id));
+            found->message = fmt::format("waits at this {} with {} of the block's {}; the others wait at another one",
+                                         barrier_name(*here.insn, id), grouped(here.threads), counted(all, "thread"));
             found->place = e.grid->source_place(*here.insn);
             found->thread = e.grid->thread_place(block, here.first);
             for (const Group& g : groups)
@@ -165,8 +165,8 @@ void WarpRunner::look_for_departed(const Insn& in, std::uint32_t id) {
     device::Diagnostic* found = e.findings.add(device::rules::divergent_barrier, block.linear,
                                                static_cast<std::uint32_t>(&in - code.insns.data()));
     if (!found) return;
-    found->message = fmt::format("{} of the block did not come to this {}: they passed by and have left the kernel",
-                                 counted(gone, "thread"), barrier_name(in, id));
+    found->message = fmt::format("waits at this {}, which {} of the block {} passed by; they have left the kernel",
+                                 barrier_name(in, id), counted(gone, "thread"), gone == 1 ? "has" : "have");
     found->place = e.grid->source_place(in);
     if (const auto groups = groups_at(block, id); !groups.empty())
         found->thread = e.grid->thread_place(block, groups[0].first);

@@ -151,7 +151,7 @@ TEST_CASE("assertions and loops without end name their line") {
     Machine m = faults();
     auto d = fault_of(m, "asserts", {1}, {64}, 40);
     CHECK(id(d) == "launch/failed");
-    CHECK(d.message == "assertion `int(threadIdx.x) < limit` failed; so it did in 23 more threads of its warp");
+    CHECK(d.message == "fails the assertion `int(threadIdx.x) < limit`; 23 more threads of its warp do so too");
     CHECK(d.place.line == line_with("assert(int"));
     CHECK(d.thread == device::ThreadPlace{{40, 0, 0}, {0, 0, 0}});
     d = fault_of(m, "spins", {1}, {64}, m.upload(ints(1)));

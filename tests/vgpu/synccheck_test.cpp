@@ -51,7 +51,8 @@ void expect_one(const std::string& kernel, unsigned block, F&& check) {
 TEST_CASE("__syncthreads() in both branches of one warp") {
     expect_one("barriers_in_both_branches", 64, [](const Diagnostic& d) {
         CHECK(std::string(d.rule->id) == "synccheck/divergent-barrier");
-        CHECK(d.message == "only 32 of the block's 64 threads reach this __syncthreads(); the others meet another one");
+        CHECK(d.message ==
+              "waits at this __syncthreads() with 32 of the block's 64 threads; the others wait at another one");
         CHECK(d.place.line == place(1));
         CHECK(d.thread == device::ThreadPlace{{0, 0, 0}, {0, 0, 0}});
         REQUIRE(d.related.size() == 1);
@@ -65,7 +66,7 @@ TEST_CASE("__syncthreads() in both branches of one warp") {
 TEST_CASE("__syncthreads() in two branches that warps take as a whole") {
     expect_one("barriers_by_warp", 128, [](const Diagnostic& d) {
         CHECK(std::string(d.rule->id) == "synccheck/divergent-barrier");
-        CHECK_THAT(d.message, Contains("only 32 of the block's 128 threads"));
+        CHECK_THAT(d.message, Contains("with 32 of the block's 128 threads"));
         CHECK(d.place.line == place(3));
         REQUIRE(d.related.size() == 1);
         CHECK(d.related[0].place.line == place(4));
@@ -154,8 +155,7 @@ TEST_CASE("threads that pass a barrier or a call by, and exit") {
     expect_one("barrier_passed_by", 64, [](const Diagnostic& d) {
         CHECK(std::string(d.rule->id) == "synccheck/divergent-barrier");
         CHECK(d.message ==
-              "40 threads of the block did not come to this __syncthreads(): they passed by and have left "
-              "the kernel");
+              "waits at this __syncthreads(), which 40 threads of the block have passed by; they have left the kernel");
         CHECK(d.place.line == place(13));
         CHECK(d.thread == device::ThreadPlace{{40, 0, 0}, {0, 0, 0}});
         REQUIRE(d.related.size() == 1);
