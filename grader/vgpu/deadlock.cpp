@@ -90,7 +90,7 @@ device::Diagnostic diagnose(const Executor& e, const BlockState& block, const st
         found.related.push_back(
             {places[i].threads == 1 ? "one thread waits at" : grouped(places[i].threads) + " threads wait at",
              e.grid->source_place(*places[i].split->waiting_insn),
-             e.grid->thread_place(block, first_thread(places[i]))});
+             e.grid->thread_place(block.linear, first_thread(places[i]))});
     return found;
 }
 

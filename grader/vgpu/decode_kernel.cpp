@@ -92,21 +92,6 @@ std::vector<const ptx::Function*> functions_with_addresses(const ptx::Module& mo
     return found;
 }
 
-// What cooperative groups keep for themselves in each block: a kilobyte whose place special registers tell.
-void place_reserved_shared(CodeBuilder& builder, const ptx::Function& f) {
-    for (const auto& in : f.body)
-        for (const auto& o : in.operands)
-            if (o.kind == Kind::Special &&
-                (o.symbol == "%reserved_smem_offset_0" || o.symbol == "%reserved_smem_offset_1")) {
-                ptx::Variable reserved;
-                reserved.name = o.symbol;
-                reserved.space = Space::Shared;
-                reserved.align = 128;
-                reserved.bytes = 1024;
-                builder.place_shared(reserved);
-            }
-}
-
 // The kernel and all functions that it can reach.
 void decode_functions(CodeBuilder& builder, const ptx::Function& kernel) {
     const ptx::Module& module = builder.module;
@@ -128,7 +113,6 @@ void decode_functions(CodeBuilder& builder, const ptx::Function& kernel) {
         for (const auto& v : f.variables) builder.place_shared(v);
         for (const auto& v : module.variables)
             if (v.space == Space::Shared && !v.is_extern && names_variable(f, v.name)) builder.place_shared(v);
-        place_reserved_shared(builder, f);
         bool through_pointer = false;
         for (const auto& in : f.body) {
             if (in.opcode != "call") continue;

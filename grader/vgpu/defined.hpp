@@ -10,7 +10,7 @@ namespace warpgrade::vgpu {
 
 class DefinedBytes {
   public:
-    explicit DefinedBytes(std::uint64_t bytes) : bits_((bytes + 63) / 64 * 8), bytes_(bytes), missing_(bytes) {}
+    explicit DefinedBytes(std::uint64_t bytes) : bits_((bytes + 63) / 64 * 8), missing_(bytes) {}
 
     [[nodiscard]] bool complete() const { return missing_.load(std::memory_order_relaxed) == 0; }
     // Offsets are checked by whoever calls. Several host threads may define at once.
@@ -38,7 +38,6 @@ class DefinedBytes {
     [[nodiscard]] std::uint64_t* words() const { return reinterpret_cast<std::uint64_t*>(bits_.data()); }
 
     HostPages bits_;
-    std::uint64_t bytes_;
     std::atomic<std::uint64_t> missing_;
 };
 

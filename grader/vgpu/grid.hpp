@@ -110,9 +110,9 @@ class Grid {
     // For messages: "matmul.cu:23", or the PTX line where there is no source line; "(3,0,0)".
     [[nodiscard]] std::string place(const Insn& insn) const;
     [[nodiscard]] std::string thread_name(std::uint32_t thread) const;
-    // For diagnostics: the place of an instruction, and a thread by its number in the block.
+    // For diagnostics: the place of an instruction, and a thread by its block's index and its number there.
     [[nodiscard]] device::SourcePlace source_place(const Insn& insn) const;
-    [[nodiscard]] device::ThreadPlace thread_place(const BlockState& block, std::uint32_t thread) const;
+    [[nodiscard]] device::ThreadPlace thread_place(std::uint64_t block, std::uint32_t thread) const;
 
     const Code& code;
     const ptx::Module& module;
@@ -131,6 +131,7 @@ class Grid {
     void begin_turn(Executor& executor, BlockState& block) const;
     void start_block(Executor& executor, BlockState& block, std::uint64_t linear) const;
     void finish_block(BlockState& block) { caches_->finish_block(block.linear, block.l1); }
+    [[nodiscard]] device::Dim3 block_place(std::uint64_t block) const;
     [[nodiscard]] LaunchFault describe(const Fault& fault, const BlockState& block) const;
 
     std::span<const std::byte> params_;

@@ -26,7 +26,7 @@ namespace mark {
 inline constexpr unsigned time_shift = 30, site_shift = 15, kind_shift = 13;
 inline constexpr Mark lane_bits = 31, warp_bits = 31 << 5, thread_bits = lane_bits | warp_bits;
 // Reads of several lanes, several warps, several blocks. Only the first thread's number is kept.
-inline constexpr Mark lanes = 1 << 10, warps = 1 << 11, blocks = 1 << 12, several = lanes | warps | blocks;
+inline constexpr Mark lanes = 1 << 10, warps = 1 << 11, blocks = 1 << 12;
 // How it accessed: plainly, volatile, or atomically. The kinds of merged reads are and-ed.
 inline constexpr Mark plain = 0, is_volatile = 1 << kind_shift, atomic = 3 << kind_shift, kind = 3 << kind_shift;
 // Of a write that is under way: no order with anybody.

@@ -112,12 +112,12 @@ void WarpRunner::report_divergent_barrier(std::uint32_t id) {
             found->message = fmt::format("waits at this {} with {} of the block's {}; the others wait at another one",
                                          barrier_name(*here.insn, id), grouped(here.threads), counted(all, "thread"));
             found->place = e.grid->source_place(*here.insn);
-            found->thread = e.grid->thread_place(block, here.first);
+            found->thread = e.grid->thread_place(block.linear, here.first);
             for (const Group& g : groups)
                 if (&g != &here)
                     found->related.push_back(
                         {g.threads == 1 ? "one thread waits at" : grouped(g.threads) + " threads wait at",
-                         e.grid->source_place(*g.insn), e.grid->thread_place(block, g.first)});
+                         e.grid->source_place(*g.insn), e.grid->thread_place(block.linear, g.first)});
             return;
         }
 }
@@ -169,8 +169,9 @@ void WarpRunner::look_for_departed(const Insn& in, std::uint32_t id) {
                                  barrier_name(in, id), counted(gone, "thread"), gone == 1 ? "has" : "have");
     found->place = e.grid->source_place(in);
     if (const auto groups = groups_at(block, id); !groups.empty())
-        found->thread = e.grid->thread_place(block, groups[0].first);
-    found->related.push_back({"passed by", last_place(*e.grid, *first), e.grid->thread_place(block, first_thread)});
+        found->thread = e.grid->thread_place(block.linear, groups[0].first);
+    found->related.push_back(
+        {"passed by", last_place(*e.grid, *first), e.grid->thread_place(block.linear, first_thread)});
 }
 
 // The call is complete: members that are not there have exited.
@@ -186,10 +187,10 @@ void WarpRunner::look_for_departed_members(const Insn& in, std::uint32_t members
                                      collective_name(code, in), members,
                                      counted(static_cast<std::uint32_t>(std::popcount(missing)), "thread"));
         found->place = e.grid->source_place(in);
-        found->thread =
-            e.grid->thread_place(block, w.index * warp_size + static_cast<std::uint32_t>(std::countr_zero(callers)));
-        found->related.push_back(
-            {"passed by", last_place(*e.grid, departure), e.grid->thread_place(block, w.index * warp_size + lane)});
+        found->thread = e.grid->thread_place(
+            block.linear, w.index * warp_size + static_cast<std::uint32_t>(std::countr_zero(callers)));
+        found->related.push_back({"passed by", last_place(*e.grid, departure),
+                                  e.grid->thread_place(block.linear, w.index * warp_size + lane)});
         return;
     }
 }
@@ -205,7 +206,7 @@ void WarpRunner::report_foreign_mask(const Insn& in, std::uint32_t members, std:
                                  collective_name(code, in), members, lane);
     if (others) found->message += fmt::format("; {} so too", also(others));
     found->place = e.grid->source_place(in);
-    found->thread = e.grid->thread_place(block, w.index * warp_size + lane);
+    found->thread = e.grid->thread_place(block.linear, w.index * warp_size + lane);
 }
 
 }  // namespace warpgrade::vgpu

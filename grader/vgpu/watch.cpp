@@ -47,6 +47,21 @@ bool is_own_warp(Mark m, const Observer& o) {
            is_own_block(m, o);
 }
 
+device::ThreadPlace place_of(const Warp& w, unsigned lane) {
+    return w.executor->grid->thread_place(w.block->linear, w.index * warp_size + lane);
+}
+
+// A diagnostic of what a lane does in an instruction, to be filled; nullptr if it is known. `other`: the other party's.
+device::Diagnostic* found(const Warp& w, const device::Rule& rule, const Insn& in, unsigned lane, const Insn* other) {
+    Executor& e = *w.executor;
+    device::Diagnostic* d =
+        e.findings.add(rule, w.block->linear, index_of(w, in), other ? index_of(w, *other) : Findings::no_insn);
+    if (!d) return nullptr;
+    d->place = e.grid->source_place(in);
+    d->thread = place_of(w, lane);
+    return d;
+}
+
 struct Party {
     Mark mark;
     bool wrote;
@@ -60,15 +75,10 @@ std::optional<device::ThreadPlace> other_thread(const Warp& w, const Observer& o
     if (space == Space::Global && !is_own_block(other.mark, o)) {
         const auto block = w.executor->turns.block_at(other.mark);
         if (!block) return std::nullopt;
-        const auto& size = grid.config.grid;
-        BlockState place;
-        place.x = static_cast<std::uint32_t>(*block % size.x);
-        place.y = static_cast<std::uint32_t>(*block / size.x % size.y);
-        place.z = static_cast<std::uint32_t>(*block / size.x / size.y);
-        return grid.thread_place(place, thread);
+        return grid.thread_place(*block, thread);
     }
     if (thread == w.index * warp_size + lane) return std::nullopt;
-    return grid.thread_place(*w.block, thread);
+    return grid.thread_place(w.block->linear, thread);
 }
 
 void report_race(Warp& w, const Insn& in, const WatchedAccess& a, const Observer& o, unsigned lane,
@@ -82,8 +92,7 @@ void report_race(Warp& w, const Insn& in, const WatchedAccess& a, const Observer
     const auto thread = other_thread(w, o, lane, other, a.space);
     // Of several readers the mark holds the first; if that was this thread, the others are not known.
     const Insn* theirs = thread ? insn_of(*e.code, mark::site_of(other.mark)) : nullptr;
-    device::Diagnostic* d =
-        e.findings.add(rule, w.block->linear, index_of(w, in), theirs ? index_of(w, *theirs) : Findings::no_insn);
+    device::Diagnostic* d = found(w, rule, in, lane, theirs);
     if (!d) return;
     const bool atomic = (o.me & mark::kind) == mark::atomic;
     const char* mine = a.op == Op::Load ? "reads" : atomic ? "changes" : "writes";
@@ -91,8 +100,6 @@ void report_race(Warp& w, const Insn& in, const WatchedAccess& a, const Observer
     d->memory = memory_place(w, a.space, address);
     d->message = std::string(mine) + " an element of {memory} that another thread " +
                  (other.wrote ? "writes" : "reads") + ", with " + between + " between the two";
-    d->place = e.grid->source_place(in);
-    d->thread = e.grid->thread_place(*w.block, w.index * warp_size + lane);
     d->related.push_back({other.wrote ? "written by" : "read by",
                           theirs ? e.grid->source_place(*theirs) : device::SourcePlace{}, thread});
 }
@@ -100,17 +107,12 @@ void report_race(Warp& w, const Insn& in, const WatchedAccess& a, const Observer
 // Lanes of one store that write different values to the same place.
 void report_meeting(Warp& w, const Insn& in, const WatchedAccess& a, unsigned lane, unsigned other,
                     std::uint64_t address) {
-    Executor& e = *w.executor;
-    if (!e.grid->limits.checks.race) return;
-    const std::uint32_t insn = index_of(w, in);
-    device::Diagnostic* d =
-        e.findings.add(a.space == Space::Shared ? rules::race_shared : rules::race_global, w.block->linear, insn, insn);
+    if (!w.executor->grid->limits.checks.race) return;
+    device::Diagnostic* d = found(w, a.space == Space::Shared ? rules::race_shared : rules::race_global, in, lane, &in);
     if (!d) return;
     d->memory = memory_place(w, a.space, address);
     d->message = "writes an element of {memory} that other threads write at the same time, with other values";
-    d->place = e.grid->source_place(in);
-    d->thread = e.grid->thread_place(*w.block, w.index * warp_size + lane);
-    d->related.push_back({"written by", d->place, e.grid->thread_place(*w.block, w.index * warp_size + other)});
+    d->related.push_back({"written by", d->place, place_of(w, other)});
 }
 
 // Do the two accesses race, if they have no order? Volatile ones are as good as atomic ones to PTX. Inside a warp they
@@ -253,7 +255,7 @@ void report_use(Warp& w, const Insn& in, unsigned lane, const UndefinedOrigin& o
     // Of a shuffle, the shuffle is the mistake.
     const bool made_up = origin.space == Space::None;
     const Insn &here = made_up ? *origin.insn : in, &there = made_up ? in : *origin.insn;
-    device::Diagnostic* d = e.findings.add(rule, w.block->linear, index_of(w, here), index_of(w, there));
+    device::Diagnostic* d = found(w, rule, here, lane, &there);
     if (!d) return;
     if (made_up) {
         d->message = "reads from a lane that takes no part in the shuffle, and the result is used";
@@ -261,8 +263,6 @@ void report_use(Warp& w, const Insn& in, unsigned lane, const UndefinedOrigin& o
         d->memory = memory_place(w, origin.space, origin.address);
         d->message = "uses an element of {memory} that nothing has written";
     }
-    d->place = e.grid->source_place(here);
-    d->thread = e.grid->thread_place(*w.block, w.index * warp_size + lane);
     d->related.push_back({made_up ? "used" : "read", e.grid->source_place(there), std::nullopt});
 }
 

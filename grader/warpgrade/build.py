@@ -79,7 +79,7 @@ class Builder:
         arch = self.architecture
         return [
             # Lines of device code, and of host code: where a call was made.
-            "-std=c++17", "-O3", "-lineinfo", "-Xcompiler", "-g1", "-cudart", "none",
+            "-std=c++17", "-O3", "-lineinfo", "-Xcompiler", "-g1,-fno-optimize-sibling-calls", "-cudart", "none",
             "-gencode", f"arch=compute_{arch},code=[compute_{arch},sm_{arch}]",
         ]  # fmt: skip
 

@@ -174,11 +174,8 @@ def _compile(layout: Layout, files: Sequence[Path], architecture: int, options: 
         link = ["-cudart", "static", f"-L{runtime.parent / 'nvcc'}"]
     else:
         link = ["-cudart", "none", str(runtime)]
-    # Lines of host code: where a call was made. The runtime's calls in cuda_runtime.h are templates, which must be part
-    # of the function that uses them, as they are in every optimized program.
-    host_lines = ["-Xcompiler", "-g1"] + ([] if _optimizes(options.nvcc) else ["-Xcompiler", "-Og"])
     command = [
-        str(compilers.nvcc), "-lineinfo", *host_lines,
+        str(compilers.nvcc), "-lineinfo", *host_lines(options.nvcc),
         "-gencode", f"arch=compute_{architecture},code=[compute_{architecture},sm_{architecture}]",
         "-ccbin", str(compilers.host), *options.nvcc, *map(str, files), "-o", str(program),
         *link, "-lpthread", "-ldl", "-lrt",
@@ -190,6 +187,16 @@ def _compile(layout: Layout, files: Sequence[Path], architecture: int, options: 
     if words:  # warnings
         os.write(2, (words + "\n").encode())
     return program
+
+
+def host_lines(words: Sequence[str]) -> list[str]:
+    """Return nvcc's options for lines of host code, where a call was made, with `words` the user's own options.
+
+    A call in the place of a return would leave no line. The runtime's calls in cuda_runtime.h are templates, which must
+    be part of the function that uses them, as they are in every optimized program.
+    """
+    lines = ["-Xcompiler", "-g1,-fno-optimize-sibling-calls"]
+    return lines if _optimizes(words) else [*lines, "-Xcompiler", "-Og"]
 
 
 def _optimizes(words: Sequence[str]) -> bool:

@@ -23,6 +23,7 @@ from warpgrade.paths import Layout
 _CXX_SUFFIXES = {".cpp", ".hpp", ".h"}
 _CXX_FOLDERS = ("grader", "labs", "tests")
 _FUZZ_SECONDS = 60
+_PRECOMPILED = re.compile(r" -Winvalid-pch -include .*?/cmake_pch\.hxx")
 # clang-tidy's path analyzer takes three quarters of its time, a minute for a file of opcode bodies alone. It looks at
 # what stands between us and hostile input; the rest runs under sanitizers in the fuzz targets. All other checks hold
 # everywhere.
@@ -129,9 +130,11 @@ def _clang_tidy(layout: Layout) -> bool:
     if shutil.which("clang-tidy") is None:
         click.echo("clang-tidy is not installed")
         return False
-    database = layout.root / "build" / "dev"
     clean = layout.state / "clang-tidy"
     clean.mkdir(parents=True, exist_ok=True)
+    # g++'s precompiled headers are nothing to clang; and without them a file shows what it forgot to include.
+    commands = (layout.root / "build" / "dev" / "compile_commands.json").read_text(encoding="utf-8")
+    (clean / "compile_commands.json").write_text(_PRECOMPILED.sub("", commands), encoding="utf-8")
     common = _digest_of_what_all_depend_on(layout)
     sources = [
         path for path in _cxx_files(layout) if path.suffix == ".cpp" and path.is_relative_to(layout.root / "grader")
@@ -145,7 +148,7 @@ def _clang_tidy(layout: Layout) -> bool:
         analyzed = any(path.is_relative_to(layout.root / folder) for folder in _ANALYZED)
         fewer = [] if analyzed else ["--checks=-clang-analyzer-*"]
         done = subprocess.run(
-            ["clang-tidy", "--quiet", "-p", str(database), *fewer, str(path)],
+            ["clang-tidy", "--quiet", "-p", str(clean), *fewer, str(path)],
             cwd=layout.root, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL,
         )  # fmt: skip
         if done.returncode != 0:

@@ -127,7 +127,7 @@ def compiled(source: Path) -> Path:
     """Return the program as an object file, compiled as `warpgrade run` does; kept by content."""
     compilers = _compilers()
     words = [
-        "-lineinfo", "-Xcompiler", "-g1", "-Xcompiler", "-Og",
+        "-lineinfo", *run.host_lines(()),
         "-gencode", "arch=compute_90,code=[compute_90,sm_90]", "-ccbin", str(compilers.host),
     ]  # fmt: skip
     # Other expectations make no other program.
@@ -151,6 +151,7 @@ def execute(source: Path) -> tuple[int, list[dict[str, Any]]]:
         # As labs do: what small programs waste would not show on a whole device.
         device="vgpu:h100:4" if source.parent.name == "advice" else "auto",
         threads=1, instructions=int(limit[1]) if limit else 0, nvcc=(f"-I{source.parent}",),
+        confined=LAYOUT.preset != "asan",  # AddressSanitizer needs more than the sandbox allows
     )  # fmt: skip
     profile = run.run(LAYOUT, [compiled(source)], [], options)
     return profile.exit_status, msgspec.to_builtins(profile.diagnostics)

@@ -120,8 +120,9 @@ TEST_CASE("conversions with half types") {
 }
 
 TEST_CASE("half atomics add with one rounding, in lane order") {
-    const auto old = apply<u16, u16>("{.reg .b64 g; cvta.to.global.u64 g, %p; atom.global.add.noftz.f16 %d, [g], %b;}",
-                                     std::vector<u16>(4, 0x3c00), std::vector<u16>(4, 0x3c00));
+    const auto old = apply<u16, u16>(
+        "{.reg .b64 g; bar.warp.sync -1; cvta.to.global.u64 g, %p; atom.global.add.noftz.f16 %d, [g], %b;}",
+        std::vector<u16>(4, 0x3c00), std::vector<u16>(4, 0x3c00));
     CHECK(old.size() == 4);
     CHECK(vgpu::add_halves<F16>(0x6800, 0x3c00) == 0x6800);  // 2048 + 1
     CHECK(vgpu::add_halves<BF16>(0x3f80, 0x3f80) == 0x4000);

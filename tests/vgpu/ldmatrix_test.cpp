@@ -96,7 +96,9 @@ TEST_CASE("ldmatrix through a generic address, and one register without braces")
 }
 
 TEST_CASE("stmatrix is the inverse of ldmatrix, movmatrix transposes") {
-    const std::string load = rows(16) + "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r0, %r1, %r2, %r3}, [%a];\n",
+    const std::string load = rows(16) +
+                             "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r0, %r1, %r2, %r3}, [%a];\n"
+                             "bar.warp.sync -1;\n",
                       store = "stmatrix.sync.aligned.m8n8.x4.shared.b16 [%a], {%r0, %r1, %r2, %r3};\n",
                       elsewhere = "mad.lo.u32 %a, %lane, 32, %s;\n";
     const auto copied = run(load + elsewhere + store).shared;

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -70,7 +71,9 @@ class Machine {
         std::size_t index = 0;
         (put(params, info.params.at(index++), args), ...);
         gpu->take_records();
+        gpu->take_diagnostics();
         gpu->launch(f, {grid, block, dynamic_shared_bytes, 0, cooperative}, params);
+        if (!may_be_wrong) expect_no_mistakes(kernel);
         return gpu->take_records().at(0);
     }
 
@@ -78,18 +81,27 @@ class Machine {
     template <class... Args>
     std::vector<device::Diagnostic> diagnose(const std::string& kernel, device::Dim3 grid, device::Dim3 block,
                                              const Args&... args) {
+        may_be_wrong = true;
         try {
             launch(kernel, grid, block, args...);
         } catch (const device::DeviceError&) {
         }
+        may_be_wrong = false;
         return gpu->take_diagnostics();
     }
 
     std::unique_ptr<device::Device> gpu;
     device::ModuleId module;
-    bool cooperative = false;  // launches are
+    bool cooperative = false;   // launches are
+    bool may_be_wrong = false;  // the checks may find mistakes in a launch that succeeds
 
   private:
+    void expect_no_mistakes(const std::string& kernel) {
+        for (const device::Diagnostic& d : gpu->take_diagnostics())
+            if (d.rule->severity != device::Severity::Advice)
+                throw std::logic_error("the checks find a mistake in " + kernel + ", line " +
+                                       std::to_string(d.place.line) + ": " + d.message);
+    }
     template <class T>
     static void put(std::vector<std::byte>& params, const device::ParamInfo& p, const Buffer<T>& b) {
         std::memcpy(params.data() + p.offset, &b.address, 8);

@@ -97,6 +97,7 @@ TEST_CASE("a shuffle finds 0 in lanes that have exited, whatever they left behin
     for (const unsigned threads : {1u, 3u}) {
         Machine m(threads, kernel(body));
         const auto out = m.upload(std::vector<std::uint32_t>(128 * 32, 9));
+        m.may_be_wrong = true;
         m.launch("k", {128}, {32}, out);
         const auto got = m.download(out);
         for (std::size_t block = 0; block < 128; ++block)

@@ -168,6 +168,7 @@ TEST_CASE("shapes of stores that come again") {
         const auto on = m.upload(a.active);
         // With two threads: 64 blocks that all write the same values are found to meet, and run again serially.
         const std::uint32_t blocks = threads == 1 ? 1 : 64;
+        m.may_be_wrong = true;  // of lanes that write to the same place, the last wins
         const auto r = m.launch("store_global_floats", {blocks}, {32}, to_floats, at, on, rounds).counters;
         CHECK(m.download(to_floats) == floats);
         CHECK(r.global_store_sectors == blocks * sectors(a, 4));

@@ -71,7 +71,7 @@ KERNEL early_return(int* out, int n) {
     __shared__ int tile[256];
     tile[threadIdx.x] = out[threadIdx.x];
     __syncthreads();
-    out[threadIdx.x] = tile[n - 1 - threadIdx.x] + __shfl_xor_sync(0xffffffff, 1, 1);
+    out[threadIdx.x] = tile[n - 1 - threadIdx.x] + __shfl_sync(0xffffffff, 1, 0);
     __syncthreads();
     out[threadIdx.x] += 1;
 }
@@ -91,12 +91,12 @@ KERNEL uniform_branches(int* out, int n) {
         __syncthreads();
     }
 }
-KERNEL late_lanes(int* out, volatile int* flag) {  // some lanes spin until another one lets them go
+KERNEL late_lanes(int* out, int* flag) {  // some lanes spin until another one lets them go
     if (threadIdx.x == 5) {
         for (int i = 0; i < 500; ++i) out[40] += i;
-        *flag = 1;
+        atomicExch(flag, 1);
     } else if (threadIdx.x < 20) {
-        while (*flag == 0) {}
+        while (atomicAdd(flag, 0) == 0) {}
     }
     __syncthreads();
     out[threadIdx.x] = 1;
@@ -165,7 +165,7 @@ KERNEL early_return_and_loop(int* out, int n) {  // right
     for (int i = 0; i < 3; ++i) {
         tile[threadIdx.x] = out[threadIdx.x] + i;
         __syncthreads();
-        out[threadIdx.x] = tile[n - 1 - threadIdx.x] + __shfl_down_sync(0xffffffff, i, 1);
+        out[threadIdx.x] = tile[n - 1 - threadIdx.x] + __shfl_sync(0xffffffff, i, 0);
         __syncthreads();
     }
 }
