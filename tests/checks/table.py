@@ -20,7 +20,7 @@ sys.path[:0] = [str(ROOT / "grader"), str(ROOT / "tests" / "grader")]
 
 import corpus  # noqa: E402
 
-from warpgrade import toolchain  # noqa: E402
+from warpgrade import run, toolchain  # noqa: E402
 
 OUTPUT = ROOT / "docs" / "checks-corpus.md"
 
@@ -66,11 +66,9 @@ def build(folder: Path) -> None:
     """Link each program with NVIDIA's runtime."""
     nvcc = toolchain.find(corpus.LAYOUT).nvcc
     folder.mkdir(parents=True, exist_ok=True)
+    words = ["-arch=sm_90", "-lineinfo", *run.host_lines(()), "-cudart", "static"]
     for source in corpus.PROGRAMS:
-        words = ["-arch=sm_90", "-cudart", "static"]
-        subprocess.run(
-            [str(nvcc), *words, str(corpus.compiled(source)), "-o", str(folder / name_of(source))], check=True
-        )
+        subprocess.run([str(nvcc), *words, str(source), "-o", str(folder / name_of(source))], check=True)
     print(f"{len(corpus.PROGRAMS)} programs in {folder}")
 
 

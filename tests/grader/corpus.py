@@ -8,11 +8,10 @@ advice is said about it. `// arguments: …` are further options, as of `warpgra
 
 from __future__ import annotations
 
-import functools
+import fcntl
 import hashlib
 import re
 import subprocess
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -118,40 +117,64 @@ def _words(finding: Finding) -> str:
     return f"{finding.rule} at line {finding.line}" + (f" (other: {finding.other})" if finding.other else "")
 
 
-@functools.cache
-def _compilers() -> toolchain.Compilers:
-    return toolchain.find(LAYOUT)
+def executable(folder: Path) -> Path:
+    """Return a program with all of a folder's programs, compiled as `warpgrade run` does; kept by content.
 
-
-def compiled(source: Path) -> Path:
-    """Return the program as an object file, compiled as `warpgrade run` does; kept by content."""
-    compilers = _compilers()
+    nvcc needs some three seconds for CUDA's headers, and a fraction of one for a small program. The name of the one to
+    run is the argument.
+    """
+    compilers = toolchain.find(LAYOUT)
+    sources = [path for path in PROGRAMS if path.parent == folder]
     words = [
-        "-lineinfo", *run.host_lines(()),
-        "-gencode", "arch=compute_90,code=[compute_90,sm_90]", "-ccbin", str(compilers.host),
+        "-lineinfo", *run.host_lines(()), f"-I{folder}",
+        "-gencode", "arch=compute_90,code=[compute_90,sm_90]", "-ccbin", str(compilers.host), "-cudart", "shared",
     ]  # fmt: skip
     # Other expectations make no other program.
-    text = _NOTE.sub("", source.read_text())
-    content = "\0".join([compilers.identity, *words, str(source), text])
-    path = LAYOUT.cache / "checks" / hashlib.sha256(content.encode()).hexdigest() / f"{source.stem}.o"
-    if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=path.parent) as scratch:
-            made = Path(scratch) / path.name
-            subprocess.run([str(compilers.nvcc), *words, "-c", str(source), "-o", str(made)], check=True)
-            made.replace(path)
-    return path
+    texts = [_NOTE.sub("", path.read_text()) for path in sources]
+    content = "\0".join([compilers.identity, *words, _CALLER, *map(str, sources), *texts])
+    home = LAYOUT.cache / "checks" / hashlib.sha256(content.encode()).hexdigest()
+    home.mkdir(parents=True, exist_ok=True)
+    with (home / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # several tests run at a time
+        made = home / folder.name
+        if not made.exists():
+            (home / "all.cu").write_text(_all_in_one(sources, texts))
+            part = home / f"{folder.name}.part"
+            subprocess.run([str(compilers.nvcc), *words, str(home / "all.cu"), "-o", str(part)], check=True)
+            part.replace(made)
+    return made
+
+
+def _all_in_one(sources: list[Path], texts: list[str]) -> str:
+    """Return a source with each program in a namespace of its own, and a main function that calls the one named."""
+    includes = sorted({line for text in texts for line in text.splitlines() if line.startswith("#include")})
+    parts = [f'namespace {path.stem} {{\n#include "{path.name}"\n}}' for path in sources]
+    calls = [f'    if (name == "{path.stem}") return {path.stem}::program();' for path in sources]
+    return _CALLER.format(includes="\n".join(includes), programs="\n".join(parts), calls="\n".join(calls))
+
+
+_CALLER = """{includes}
+#include <string>
+#define main program
+{programs}
+#undef main
+int main(int, char** argv) {{
+    const std::string name = argv[1];
+{calls}
+    return 99;
+}}
+"""
 
 
 def execute(source: Path) -> tuple[int, list[dict[str, Any]]]:
     """Run the program; return its exit status and the diagnostics."""
     limit = _ARGUMENTS.search(source.read_text())
-    # The folder is named so that the program's lines count as the user's own: run sees an object file only.
+    # The folder is named so that the program's lines count as the user's own: run sees an executable only.
     options = run.Options(
         # As labs do: what small programs waste would not show on a whole device.
         device="vgpu:h100:4" if source.parent.name == "advice" else "auto",
         threads=1, instructions=int(limit[1]) if limit else 0, nvcc=(f"-I{source.parent}",),
         confined=LAYOUT.preset != "asan",  # AddressSanitizer needs more than the sandbox allows
     )  # fmt: skip
-    profile = run.run(LAYOUT, [compiled(source)], [], options)
+    profile = run.run(LAYOUT, [executable(source.parent)], [source.stem], options)
     return profile.exit_status, msgspec.to_builtins(profile.diagnostics)
