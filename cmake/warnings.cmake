@@ -12,7 +12,8 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   target_compile_options(wg_flags INTERFACE -Wno-unknown-pragmas)
 endif()
 if(WARPGRADE_SANITIZE)
-  target_compile_options(wg_flags INTERFACE -fsanitize=${WARPGRADE_SANITIZE} -fno-omit-frame-pointer
-                                            -fno-sanitize-recover=undefined)
-  target_link_options(wg_flags INTERFACE -fsanitize=${WARPGRADE_SANITIZE})
+  set(wanted $<NOT:$<BOOL:$<TARGET_PROPERTY:WG_NO_SANITIZERS>>>)
+  target_compile_options(wg_flags INTERFACE $<${wanted}:-fsanitize=${WARPGRADE_SANITIZE}> -fno-omit-frame-pointer
+                                            $<${wanted}:-fno-sanitize-recover=undefined>)
+  target_link_options(wg_flags INTERFACE $<${wanted}:-fsanitize=${WARPGRADE_SANITIZE}>)
 endif()
