@@ -37,18 +37,31 @@ def story(result: Result) -> str:
     return "\n".join(lines)
 
 
+def mistakes(result: Result) -> list[str]:
+    """Return what the checks found in the tests that are passed, advice left out."""
+    return [
+        f"{found.rule} {found.place.file}:{found.place.line} in {test.name}"
+        for test in result.tests
+        if test.points == test.max_points
+        for found in test.diagnostics
+        if found.severity != "advice"
+    ]
+
+
 @by_name
-def test_the_reference_scores_full(lab: Lab) -> None:
+def test_the_reference_scores_full_and_the_checks_find_nothing(lab: Lab) -> None:
     outcome = graded(lab, LAYOUT.references / lab.name)
     assert outcome.status == "graded", story(outcome)
     assert outcome.score.percent == 100, story(outcome)
+    assert mistakes(outcome) == []
 
 
 @by_name
-def test_the_starter_scores_its_declared_baseline(lab: Lab) -> None:
+def test_the_starter_scores_its_declared_baseline_and_the_checks_find_nothing(lab: Lab) -> None:
     outcome = graded(lab, LAYOUT.starters / lab.name)
     assert outcome.status == "graded", story(outcome)
     assert outcome.score.points == lab.file.baseline.points, story(outcome)
+    assert mistakes(outcome) == []
 
 
 @pytest.mark.parametrize(("lab", "path"), WRONG, ids=[f"{lab.name}-{path.stem}" for lab, path in WRONG])
