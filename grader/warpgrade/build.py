@@ -25,7 +25,7 @@ from warpgrade.paths import Layout
 from warpgrade.result import Problem
 from warpgrade.sandbox import COULD_NOT_START, OUT_OF_TIME, Limits, Run, Sandbox
 from warpgrade.text import bounded, clean
-from warpgrade.toolchain import Compilers
+from warpgrade.toolchain import HOST_LINES, Compilers
 
 _TRANSLATION_UNITS = {".cu", ".c", ".cc", ".cpp", ".cxx"}
 _MAX_OBJECT_BYTES = 256 << 20
@@ -78,8 +78,7 @@ class Builder:
     def _flags(self) -> list[str]:
         arch = self.architecture
         return [
-            # Lines of device code, and of host code: where a call was made.
-            "-std=c++17", "-O3", "-lineinfo", "-Xcompiler", "-g1,-fno-optimize-sibling-calls", "-cudart", "none",
+            "-std=c++17", "-O3", "-lineinfo", *HOST_LINES, "-cudart", "none",
             "-gencode", f"arch=compute_{arch},code=[compute_{arch},sm_{arch}]",
         ]  # fmt: skip
 

@@ -192,11 +192,11 @@ def _compile(layout: Layout, files: Sequence[Path], architecture: int, options: 
 def host_lines(words: Sequence[str]) -> list[str]:
     """Return nvcc's options for lines of host code, where a call was made, with `words` the user's own options.
 
-    A call in the place of a return would leave no line. The runtime's calls in cuda_runtime.h are templates, which must
-    be part of the function that uses them, as they are in every optimized program.
+    The runtime's calls in cuda_runtime.h are templates, which must be part of the function that uses them, as they are
+    in every optimized program.
     """
-    lines = ["-Xcompiler", "-g1,-fno-optimize-sibling-calls"]
-    return lines if _optimizes(words) else [*lines, "-Xcompiler", "-Og"]
+    optimized = [] if _optimizes(words) else ["-Xcompiler", "-Og"]
+    return [*toolchain.HOST_LINES, *optimized]
 
 
 def _optimizes(words: Sequence[str]) -> bool:

@@ -13,6 +13,9 @@ from pathlib import Path
 from warpgrade.errors import GraderError
 from warpgrade.paths import Layout
 
+# nvcc's options for lines of host code, where a call was made; one in the place of a return would leave none.
+HOST_LINES = ("-Xcompiler", "-g1,-fno-optimize-sibling-calls")
+
 
 @dataclass(frozen=True)
 class Compilers:

@@ -9,6 +9,7 @@ advice is said about it. `// arguments: …` are further options, as of `warpgra
 from __future__ import annotations
 
 import fcntl
+import functools
 import hashlib
 import re
 import subprocess
@@ -117,6 +118,7 @@ def _words(finding: Finding) -> str:
     return f"{finding.rule} at line {finding.line}" + (f" (other: {finding.other})" if finding.other else "")
 
 
+@functools.cache
 def executable(folder: Path) -> Path:
     """Return a program with all of a folder's programs, compiled as `warpgrade run` does; kept by content.
 

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "device/device.hpp"
@@ -81,12 +82,12 @@ class Machine {
     template <class... Args>
     std::vector<device::Diagnostic> diagnose(const std::string& kernel, device::Dim3 grid, device::Dim3 block,
                                              const Args&... args) {
-        may_be_wrong = true;
+        const bool before = std::exchange(may_be_wrong, true);
         try {
             launch(kernel, grid, block, args...);
         } catch (const device::DeviceError&) {
         }
-        may_be_wrong = false;
+        may_be_wrong = before;
         return gpu->take_diagnostics();
     }
 
