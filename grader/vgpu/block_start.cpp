@@ -124,13 +124,15 @@ void Grid::start_block(Executor& e, BlockState& block, std::uint64_t linear) con
         const std::uint32_t lanes = std::min(threads - i * warp_size, warp_size);
         w.live = lanes == warp_size ? full_mask : (1u << lanes) - 1;
         w.clock = 0;
-        w.bound = w.warp_bound = mark::at_time(e.now);
         w.fenced = false;
-        w.undefined.clear();
-        w.copies.clear();
-        w.carefully = false;
-        w.stored_undefined = 0;
-        w.loaded = {};
+        if (e.watching) {
+            w.bound = w.warp_bound = mark::at_time(e.now);
+            w.undefined.clear();
+            w.copies.clear();
+            w.carefully = false;
+            w.stored_undefined = 0;
+            w.loaded = {};
+        }
         w.frame = 0;
         w.frames.resize(1);
         w.frame_storage.clear();

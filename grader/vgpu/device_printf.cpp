@@ -1,4 +1,6 @@
 // printf in kernels, conversion by conversion, as the host's printf would write it.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -65,7 +67,7 @@ bool read_conversion(const std::string& format, std::size_t& i, Arguments& argum
     if (at(".")) {
         ++i;
         const int precision = number();
-        if (precision >= 0) c.spec += "." + std::to_string(precision);
+        if (precision >= 0) c.spec += fmt::format(".{}", precision);
     }
     while (at("lhzjtL")) c.length += format[i++];
     if (i >= format.size()) return false;

@@ -29,6 +29,8 @@ void Grid::prepare(Executor& e, unsigned thread, bool optimistic) const {
     e.optimistic = optimistic;
     e.tracking = optimistic || limits.checks.race;
     e.watching = limits.checks.race || limits.checks.init;
+    e.observed = e.tracking || e.watching;
+    e.checking = e.watching || limits.checks.sync;
     e.memory.resize(code.stat_kinds.size());
     e.block_warps.resize(code.blocks.size());
     e.block_threads.resize(code.blocks.size());

@@ -35,9 +35,9 @@ void LaunchTrack::save_pages(std::uint64_t offset, std::uint64_t bytes) {
         if (state == 2) continue;
         if (state == 0 && page_state[page].compare_exchange_strong(state, 1)) {
             const std::uint64_t at = page * page_bytes;
-            const std::uint64_t bytes = std::min(page_bytes, allocation.bytes - at);
-            std::memcpy(saved.data() + at, allocation.host + at, bytes);
-            if (allocation.defined) allocation.defined->save(at, bytes, saved_definition.data() + at / 8);
+            const std::uint64_t size = std::min(page_bytes, allocation.bytes - at);
+            std::memcpy(saved.data() + at, allocation.host + at, size);
+            if (allocation.defined) allocation.defined->save(at, size, saved_definition.data() + at / 8);
             page_state[page].store(2, std::memory_order_release);
         } else {
             while (page_state[page].load(std::memory_order_acquire) != 2) {

@@ -103,6 +103,22 @@ void perform(Warp& w, const Insn& in, std::uint32_t slot, const Access& x, unsig
     }
 }
 
+// What observers want to know of an access of a known shape. Apart, so that without observers it costs one test.
+template <Op O>
+[[gnu::noinline]] void observe_shared(Warp& w, const Insn& in, Pattern& p, std::uint64_t first, Mover move) {
+    watch_shared<O>(w, in, granules_of(p, first, w.block->marks.shift), p.bytes,
+                    watching_of(w, in, move, O == Op::Load), [&] { return p.at(first); });
+    if (in.aux & (form::is_volatile | form::atomic)) synchronise<O>(w, in, p.at(first), Space::Shared);
+}
+template <Op O>
+[[gnu::noinline]] void observe_global(Warp& w, const Insn& in, Allocation& a, Pattern& p, std::uint64_t first,
+                                      Mover move) {
+    note_observed<O>(
+        w, in, a, p.bytes, watching_of(w, in, move, O == Op::Load), [&] { return p.at(first); },
+        [&](unsigned shift) { return granules_of(p, first - a.base, shift); });
+    if (in.aux & (form::is_volatile | form::atomic)) synchronise<O>(w, in, p.at(first), Space::Global);
+}
+
 // An access of the shape that the instruction had last time: everything but its bounds is known. False: not so, or
 // something is wrong with it, and the long way says what.
 template <Op O, Space S>
@@ -113,11 +129,7 @@ template <Op O, Space S>
     MemorySite& site = w.executor->memory[in.stat];
     if constexpr (S == Space::Shared) {
         if (!fits(low, high, 0, w.block->shared_bytes, p.bytes) || first % bank_bytes != 0) return false;
-        if (w.block->watched) {
-            watch_shared<O>(w, in, granules_of(p, first, w.block->marks.shift), p.bytes,
-                            watching_of(w, in, move, O == Op::Load), [&] { return p.at(first); });
-            if (in.aux & (form::is_volatile | form::atomic)) synchronise<O>(w, in, p.at(first), S);
-        }
+        if (w.block->watched) observe_shared<O>(w, in, p, first, move);
         std::byte* origin = host_place(w.block->shared, first);
         if (O == Op::Load && p.windowed && (in.aux & form::word))
             load_words(operand<std::uint32_t>(w, in.d), origin, p);
@@ -133,10 +145,10 @@ template <Op O, Space S>
         if (S == Space::Generic && low < device::address_space::global_base) return false;
         Allocation* a = global_allocation<O>(w, site, low, high, p.bytes);
         if (!a) return false;
-        note_global<O>(
-            w, in, *a, p.bytes, watching_of(w, in, move, O == Op::Load), [&] { return p.at(first); },
-            [&](unsigned shift) { return granules_of(p, first - a->base, shift); });
-        if (in.aux & (form::is_volatile | form::atomic)) synchronise<O>(w, in, p.at(first), Space::Global);
+        if (w.executor->observed)
+            observe_global<O>(w, in, *a, p, first, move);
+        else
+            note_touched<O>(*a);
         note_link<O>(w, *a, [&] { return p.sectors_at(first); });
         std::byte* origin = host_place(a->host, first - a->base);
         if (O == Op::Load && p.windowed && (in.aux & form::word) && first - a->base + p.reach <= a->bytes)
@@ -162,7 +174,7 @@ void access_memory(Warp& w, const Insn& in, std::uint32_t mask, unsigned element
             const auto first = static_cast<std::uint32_t>(registers[p->leader] + static_cast<std::uint32_t>(in.offset));
             if (access_as_before<O, S>(w, in, *p, first, move)) {
                 site.recalled();
-                if (O == Op::Load && w.loaded.any()) [[unlikely]]
+                if (O == Op::Load && w.executor->watching && w.loaded.any) [[unlikely]]
                     keep_undefined(w, in);
                 return;
             }
@@ -174,7 +186,7 @@ void access_memory(Warp& w, const Insn& in, std::uint32_t mask, unsigned element
             const auto first = registers[p->leader] + static_cast<std::uint64_t>(in.offset);
             if (access_as_before<O, S>(w, in, *p, first, move)) {
                 site.recalled();
-                if (O == Op::Load && w.loaded.any()) [[unlikely]]
+                if (O == Op::Load && w.executor->watching && w.loaded.any) [[unlikely]]
                     keep_undefined(w, in);
                 return;
             }
@@ -202,7 +214,7 @@ void access_memory(Warp& w, const Insn& in, std::uint32_t mask, unsigned element
         });
     }
     site.missed(x, bytes, w.executor->patterns);
-    if (O == Op::Load && w.loaded.any()) keep_undefined(w, in);
+    if (O == Op::Load && w.executor->watching && w.loaded.any) keep_undefined(w, in);
 }
 
 template <Op O, Space S, class Mem, class Reg>

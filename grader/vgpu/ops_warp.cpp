@@ -9,11 +9,19 @@ namespace {
 
 enum Shuffle : std::uint16_t { Up = 0, Down = 1, Butterfly = 2, Index = 3 };
 
+// Lanes of the mask that read from a lane that takes no part hold what nothing has written.
+void note_absent(Warp& w, const Insn& in, const std::uint32_t* from, std::uint32_t mask) {
+    if (w.present == full_mask) return;
+    const std::uint32_t nothing = ballot([&](unsigned lane) { return !lane_on(w.present, from[lane]); }) & mask;
+    if (nothing) w.undefined.push_back({operand<std::byte>(w, in.d), nothing, {w.exchange, ptx::Space::None, 0}});
+}
+
 // shfl.sync d|p, a, b, c: c holds a clamp value and a segment mask (bits 8–12). PTX leaves open what a lane gives that
-// is elsewhere or has exited; an H100 gives 0, and public code counts on it (reduce7 of NVIDIA).
+// is elsewhere or has exited; an H100 gives 0, and public code counts on it (reduce7 of NVIDIA). `from` becomes the
+// lane that each lane reads from.
 template <Shuffle Kind>
-void run_shfl(Warp& w, const Insn& in, std::uint32_t mask) {
-    alignas(64) std::uint32_t source[warp_size], from[warp_size];
+[[gnu::always_inline]] inline void shuffle(Warp& w, const Insn& in, std::uint32_t mask, std::uint32_t* from) {
+    alignas(64) std::uint32_t source[warp_size];
     std::memcpy(source, operand<std::uint32_t>(w, in.a), sizeof source);
     if (const std::uint32_t absent = ~w.present) for_active(absent, [&](unsigned lane) { source[lane] = 0; });
     const auto *b = operand<std::uint32_t>(w, in.b), *c = operand<std::uint32_t>(w, in.c);
@@ -29,13 +37,27 @@ void run_shfl(Warp& w, const Insn& in, std::uint32_t mask) {
         from[lane] = (ok ? j : lane) & 31;
         return ok;
     });
-    for_lanes<false>(operand<std::uint32_t>(w, in.d), mask, [&](unsigned lane) { return source[from[lane]]; });
-    if (w.present != full_mask && w.executor->watching) {
-        const std::uint32_t nothing = ballot([&](unsigned lane) { return !lane_on(w.present, from[lane]); }) & mask;
-        if (nothing) w.undefined.push_back({operand<std::byte>(w, in.d), nothing, {w.exchange, ptx::Space::None, 0}});
-    }
+    const auto value = [&](unsigned lane) { return source[from[lane]]; };
+    if (mask == full_mask)
+        for_lanes<true>(operand<std::uint32_t>(w, in.d), mask, value);
+    else
+        for_lanes<false>(operand<std::uint32_t>(w, in.d), mask, value);
     std::uint32_t& p = predicate(w, in.e);
     p = (p & ~mask) | (in_range & mask);
+}
+
+template <Shuffle Kind>
+[[gnu::noinline]] void run_watched_shfl(Warp& w, const Insn& in, std::uint32_t mask) {
+    alignas(64) std::uint32_t from[warp_size];
+    shuffle<Kind>(w, in, mask, from);
+    note_absent(w, in, from, mask);
+}
+
+template <Shuffle Kind>
+void run_shfl(Warp& w, const Insn& in, std::uint32_t mask) {
+    if (w.executor->watching) return run_watched_shfl<Kind>(w, in, mask);
+    alignas(64) std::uint32_t from[warp_size];
+    shuffle<Kind>(w, in, mask, from);
 }
 
 // What the scheduler needs of a collective: its member mask, and how many bytes the lanes exchange.

@@ -20,27 +20,31 @@ inline bool fits(std::uint64_t low, std::uint64_t high, std::uint64_t base, std:
     return low >= base && bytes <= size && high - base <= size - bytes;
 }
 
-// Tells the launch what is touched; `access` makes the Access if somebody needs it, `granules` what it touches in
-// granules of 2^shift bytes.
-template <Op O, class F, class G>
-inline void note_global(Warp& w, const Insn& in, Allocation& a, unsigned bytes, const Watching& how, F&& access,
-                        G&& granules) {
+// For the timing model: the launch has read or written this allocation.
+template <Op O>
+inline void note_touched(Allocation& a) {
     constexpr std::uint8_t wanted = O == Op::Load ? Allocation::Read : Allocation::Written;
-    std::uint8_t seen = a.touched.load(std::memory_order_relaxed);
+    const std::uint8_t seen = a.touched.load(std::memory_order_relaxed);
+    if (!(seen & wanted)) a.touched.store(seen | wanted, std::memory_order_relaxed);
+}
+
+// Tells those who observe the launch what is touched; `access` makes the Access if somebody needs it, `granules` what
+// it touches in granules of 2^shift bytes.
+template <Op O, class F, class G>
+inline void note_observed(Warp& w, const Insn& in, Allocation& a, unsigned bytes, const Watching& how, F&& access,
+                          G&& granules) {
+    constexpr std::uint8_t wanted = O == Op::Load ? Allocation::Read : Allocation::Written;
     Executor& e = *w.executor;
     const auto note_defined = [&] {
         if (a.defined && !a.defined->complete()) [[unlikely]]
             watch_defined<O>(w, in, a, access(), bytes, how);
     };
     if (!e.tracking) {
-        if (!(seen & wanted)) a.touched.store(seen | wanted, std::memory_order_relaxed);
+        note_touched<O>(a);
         return note_defined();
     }
-    if (!(seen & wanted)) {
-        e.grid->first_touch(e, a, O != Op::Load);
-        seen = a.touched.load(std::memory_order_relaxed);
-    }
-    if (O == Op::Load && !(seen & Allocation::Tracked)) return note_defined();
+    if (!(a.touched.load(std::memory_order_relaxed) & wanted)) e.grid->first_touch(e, a, O != Op::Load);
+    if (O == Op::Load && !(a.touched.load(std::memory_order_relaxed) & Allocation::Tracked)) return note_defined();
     if (e.optimistic) {
         if (O != Op::Load)
             e.grid->note_store(e, a, access(), bytes);
@@ -55,7 +59,8 @@ inline void note_global(Warp& w, const Insn& in, Allocation& a, unsigned bytes, 
 template <Op O>
 inline void note_global(Warp& w, const Insn& in, Allocation& a, const Access& x, unsigned bytes,
                         const Watching& how = {}) {
-    note_global<O>(
+    if (!w.executor->observed) return note_touched<O>(a);
+    note_observed<O>(
         w, in, a, bytes, how, [&]() -> const Access& { return x; },
         [&](unsigned shift) { return granules_of(*w.executor, x, a.base, bytes, shift); });
 }
@@ -110,15 +115,18 @@ inline void resolve_global(Warp& w, const Insn& in, std::uint32_t slot, const Ac
     }
 }
 
+template <Op O>
+[[gnu::noinline]] void watch_shared(Warp& w, const Insn& in, const Access& x, unsigned bytes, const Watching& how) {
+    const auto g = granules_of(*w.executor, x, 0, bytes, w.block->marks.shift);
+    watch_shared<O>(w, in, g, bytes, how, [&]() -> const Access& { return x; });
+}
+
 template <Op O, class F>
 inline void resolve_shared(Warp& w, const Insn& in, const Access& x, unsigned bytes, F&& body,
                            const Watching& how = {}) {
     if (x.misaligned || !fits(x.low, x.high, 0, w.block->shared_bytes, bytes)) [[unlikely]]
         raise_access(w, in, x, ptx::Space::Shared, O, bytes);
-    if (w.block->watched) {
-        const auto g = granules_of(*w.executor, x, 0, bytes, w.block->marks.shift);
-        watch_shared<O>(w, in, g, bytes, how, [&]() -> const Access& { return x; });
-    }
+    if (w.block->watched) watch_shared<O>(w, in, x, bytes, how);
     body(w.block->shared, x);
 }
 

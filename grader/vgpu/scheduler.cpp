@@ -34,7 +34,8 @@ Turn WarpRunner::run() {
     for (;;) {
         const int next = pick();
         if (next < 0) return Turn::Waits;
-        const Ran ran = run_split(static_cast<std::size_t>(next));
+        const auto self = static_cast<std::size_t>(next);
+        const Ran ran = e.checking ? run_split<true>(self) : run_split<false>(self);
         spent += w.sync_operations;
         w.sync_operations = 0;
         if (ran != Ran::TurnOver) continue;
@@ -94,6 +95,8 @@ void WarpRunner::enter_frame(std::uint32_t frame) {
     w.base[0] = w.frames[frame].registers;
 }
 
+// Without checks, nobody asks where the lanes were before or what their registers hold.
+template <bool Checking>
 WarpRunner::Ran WarpRunner::run_split(std::size_t self) {
     const Insn* insns = code.insns.data();
     const BasicBlock* blocks = code.blocks.data();
@@ -113,11 +116,13 @@ WarpRunner::Ran WarpRunner::run_split(std::size_t self) {
         e.instructions += b.size;
         w.clock += b.size;
         const Insn* const end = insns + b.end;
-        run_insns(insns + b.begin, end, mask);
-        if (!w.undefined.empty() && b.terminator != Terminator::Fall && b.terminator != Terminator::Collective &&
-            b.terminator != Terminator::Call) [[unlikely]]
-            check_use(*end, mask);
-        if (b.size > 1) last = pc;
+        if (Checking && e.watching)
+            run_watched(b, mask);
+        else if (mask == full_mask)
+            for (const Insn* i = insns + b.begin; i != end; ++i) i->full(w, *i, mask);
+        else
+            for (const Insn* i = insns + b.begin; i != end; ++i) i->masked(w, *i, mask);
+        if (Checking && b.size > 1) last = pc;
         switch (b.terminator) {
             case Terminator::Fall:
                 ++pc;

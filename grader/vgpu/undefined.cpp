@@ -23,6 +23,14 @@ std::span<const RegisterUse> uses_of(const Code& code, const Insn& in) {
 
 }  // namespace
 
+void WarpRunner::run_watched(const BasicBlock& b, std::uint32_t mask) {
+    const Insn* const end = code.insns.data() + b.end;
+    run_insns(code.insns.data() + b.begin, end, mask);
+    if (!w.undefined.empty() && b.terminator != Terminator::Fall && b.terminator != Terminator::Collective &&
+        b.terminator != Terminator::Call)
+        check_use(*end, mask);
+}
+
 void WarpRunner::run_insns(const Insn* begin, const Insn* end, std::uint32_t mask) {
     if (w.undefined.empty()) [[likely]] {
         const Insn* i = begin;

@@ -43,14 +43,15 @@ struct Split {
     std::uint32_t mask = 0;
     std::uint32_t frame = 0;  // index into Warp::frames
     State state = State::Ready;
-    std::uint8_t barrier = 0;            // which one it waits at
-    bool deferred = false;               // let the others of this warp run first: it spins
-    std::uint32_t members = 0;           // AtCollective: the lanes that have to come
-    const Insn* waiting_insn = nullptr;  // the instruction that it waits at
+    std::uint8_t barrier = 0;   // which one it waits at
+    bool deferred = false;      // let the others of this warp run first: it spins
+    std::uint32_t members = 0;  // AtCollective: the lanes that have to come
     // The last basic block that these lanes ran, those of a mere jump or return aside. For synccheck.
     static constexpr std::uint32_t unknown = ~0u;
     std::uint32_t last = unknown;
+    const Insn* waiting_insn = nullptr;  // the instruction that it waits at
 };
+static_assert(sizeof(Split) == 32);  // schedulers walk over them at every barrier
 
 // Lanes that have exited, for synccheck.
 struct Departure {
@@ -85,8 +86,8 @@ struct UndefinedRegister {
 // Lanes of a load that found what nothing has written, by element of a vector.
 struct UndefinedLoad {
     std::uint32_t lanes[4] = {};
+    bool any = false;
     UndefinedOrigin origin;
-    [[nodiscard]] bool any() const { return lanes[0] | lanes[1] | lanes[2] | lanes[3]; }
 };
 // Thrown by the first instruction of a warp that sets such a register, after it is done; caught by WarpRunner.
 struct RunCarefully {};
@@ -133,8 +134,8 @@ struct Barrier {
     std::uint32_t arrived = 0;    // threads
     std::uint32_t expected = 0;   // 0: all live threads of the block
     std::uint32_t count = 0;      // bar.red: threads whose predicate holds
+    bool apart = false;           // others wait at another instruction than the first
     const Insn* first = nullptr;  // where the first threads wait
-    bool apart = false;           // others wait at another instruction
 };
 
 // The marks of one block's shared memory.
@@ -172,6 +173,8 @@ struct alignas(128) Executor {
     bool tracking = false;    // record what is read and written in global memory
     bool optimistic = false;  // what is done can be undone: a launch that turns out to need order starts again serially
     bool watching = false;    // racecheck or initcheck
+    bool observed = false;    // one of the above: accesses of global memory take the way by note_observed
+    bool checking = false;    // racecheck, initcheck or synccheck
     std::vector<MemorySite> memory;  // by Insn::stat
     PatternPool patterns;
     std::vector<std::uint64_t> block_warps, block_threads, block_divergent;  // by basic block

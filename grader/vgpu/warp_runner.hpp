@@ -26,6 +26,7 @@ class WarpRunner {
     int pick();
     [[nodiscard]] bool before(const Split& a, const Split& b) const;
     [[nodiscard]] std::uint32_t meeting_point(std::size_t self) const;
+    template <bool Checking>
     Ran run_split(std::size_t self);
     [[nodiscard]] std::uint32_t condition(const Insn& in, std::uint32_t mask) const;
     void add_split(std::uint32_t pc, std::uint32_t mask, std::uint32_t frame);
@@ -36,6 +37,7 @@ class WarpRunner {
     void branch_indexed(const Insn& in, const BasicBlock& b, std::uint32_t pc, std::uint32_t mask);
 
     // undefined.cpp: registers that hold what nothing has written
+    void run_watched(const BasicBlock& b, std::uint32_t mask);  // the instructions of b, its terminator aside
     void run_insns(const Insn* begin, const Insn* end, std::uint32_t mask);
     void run_carefully(const Insn* begin, const Insn* end, std::uint32_t mask);
     void check_use(const Insn& in, std::uint32_t mask);

@@ -1,10 +1,10 @@
 // How fast the virtual GPU runs, with counters and bounds checks on, against the same algorithms in plain C++ (-O2) on
 // one core in the same run; then what a user waits for and the memory that it takes:
-//   build/dev/bin/bench-vgpu [--only NAME] [--repeats N]
+//   build/dev/bin/bench-vgpu [--only NAME] [--repeats N] [--speed-only]
 // The columns: thread instructions of one run; thread instructions a second on one core; time on the virtual GPU and
 // in plain C++, and their ratio; how much faster two host threads are by the clock, and would be on two idle cores
 // going by the processor time that they took together; how many times as long it takes with all checks. Only that
-// column has any.
+// column has any. --speed-only stops at the second column: to compare two builds, or to look at one under a profiler.
 #include <fmt/core.h>
 #include <sys/resource.h>
 
@@ -165,13 +165,19 @@ void check_close(const char* name, const Floats& got, const Floats& expected) {
             throw std::runtime_error(fmt::format("{}: element {} is {}, expected {}", name, i, got[i], expected[i]));
 }
 
-void measure(const Case& c, int repeats) {
+void measure(const Case& c, int repeats, bool speed_only) {
     const std::string ptx = vgpu::test::read_text(WG_BENCH_KERNELS);
     constexpr device::Checks none{false, false, false, false};
     Machine one(1, ptx, 0, "h100", none), two(2, ptx, 0, "h100", none), checked(1, ptx, 0);
     const Prepared alone = c.prepare(one), both = c.prepare(two), watched = c.prepare(checked);
     std::uint64_t instructions = 0;
     const double own = best_of(repeats, own_processor, [&] { instructions = alone.run(); });
+    if (speed_only) {
+        fmt::print("{:<16}{:>12.0f}{:>12.3f}\n", c.name, static_cast<double>(instructions) / 1e6,
+                   static_cast<double>(instructions) / own / 1e9);
+        std::fflush(stdout);
+        return;
+    }
     Floats expected;
     const double plain_time = best_of(repeats, own_processor, [&] { expected = c.plain(); });
     check_close(c.name, one.download(alone.result), expected);
@@ -213,15 +219,23 @@ void measure_processes(int repeats) {
 int main(int argc, char** argv) try {
     std::string only;
     int repeats = 5;
-    for (int i = 1; i + 1 < argc; i += 2) {
-        if (std::string(argv[i]) == "--only") only = argv[i + 1];
-        if (std::string(argv[i]) == "--repeats") repeats = std::max(1, std::atoi(argv[i + 1]));
+    bool speed_only = false;
+    for (int i = 1; i < argc; ++i) {
+        const std::string option = argv[i];
+        if (option == "--speed-only")
+            speed_only = true;
+        else if (option == "--only" && i + 1 < argc)
+            only = argv[++i];
+        else if (option == "--repeats" && i + 1 < argc)
+            repeats = std::max(1, std::atoi(argv[++i]));
+        else
+            throw std::runtime_error(option + " is no option: [--only NAME] [--repeats N] [--speed-only]");
     }
     fmt::print("{:<16}{:>12}{:>12}{:>12}{:>12}{:>9}{:>12}{:>10}{:>11}\n", "", "10^6 instr.", "10^9 i./s", "virtual ms",
                "plain ms", "ratio", "two threads", "idle", "checks on");
     for (const Case& c : cases())
-        if (only.empty() || only == c.name) measure(c, repeats);
-    if (only.empty() || only == "processes") measure_processes(repeats);
+        if (only.empty() || only == c.name) measure(c, repeats, speed_only);
+    if (only == "processes" || (only.empty() && !speed_only)) measure_processes(repeats);
     return 0;
 } catch (const std::exception& failure) {
     fmt::print(stderr, "bench-vgpu: {}\n", failure.what());
