@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 
@@ -18,12 +17,7 @@ struct DeviceOptions {
     Checks checks;
 };
 
-using DeviceFactory = std::function<std::unique_ptr<Device>(const std::string& spec, const DeviceOptions&)>;
-
 // "vgpu", "vgpu:PROFILE". Throws std::invalid_argument for names of no device.
 std::unique_ptr<Device> open_device(const std::string& spec, const DeviceOptions& options);
-
-// The program: parses the command line, opens the device, serves. Returns the exit status.
-int server_main(int argc, char** argv, const DeviceFactory& factory);
 
 }  // namespace warpgrade::device
