@@ -21,8 +21,9 @@ std::string kernel(const std::string& body) {
     return ".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry k(.param .u64 out) {\n" + body + "ret;\n}\n";
 }
 
-std::vector<std::uint32_t> run(const std::string& ptx, const std::string& name, std::uint32_t threads) {
-    Machine m(1, ptx);
+std::vector<std::uint32_t> run(const std::string& ptx, const std::string& name, std::uint32_t threads,
+                               const device::Checks& checks = {}) {
+    Machine m(1, ptx, 200'000'000, "h100", checks);
     const auto out = m.upload(std::vector<std::uint32_t>(threads));
     m.launch(name, {1}, {threads}, out);
     return m.download(out);
@@ -37,10 +38,12 @@ TEST_CASE("random programs with divergent lanes compute what each thread alone w
         std::vector<std::uint32_t> expected;
         for (std::uint32_t t = 0; t < threads; ++t) expected.push_back(program.result(t));
         const std::string ptx = program.ptx();
-        const auto got = run(ptx, "program", threads);
-        if (got != expected) {
-            CAPTURE(seed, ptx);
-            REQUIRE(got == expected);
+        for (const bool on : {true, false}) {
+            const auto got = run(ptx, "program", threads, {on, on, on, on});
+            if (got != expected) {
+                CAPTURE(seed, on, ptx);
+                REQUIRE(got == expected);
+            }
         }
     }
 }
