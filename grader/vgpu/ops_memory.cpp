@@ -162,6 +162,13 @@ template <Op O, Space S>
     return true;
 }
 
+// `loaded` lies far from what an access works with: it is looked at only when somebody watches.
+template <Op O>
+inline void end_access(Warp& w, const Insn& in) {
+    if (O == Op::Load && w.executor->watching && w.loaded.any()) [[unlikely]]
+        keep_undefined(w, in);
+}
+
 template <Op O, Space S>
 void access_memory(Warp& w, const Insn& in, std::uint32_t mask, unsigned element_bytes, Mover move) {
     const unsigned bytes = (in.aux & form::elements) * element_bytes;
@@ -174,9 +181,7 @@ void access_memory(Warp& w, const Insn& in, std::uint32_t mask, unsigned element
             const auto first = static_cast<std::uint32_t>(registers[p->leader] + static_cast<std::uint32_t>(in.offset));
             if (access_as_before<O, S>(w, in, *p, first, move)) {
                 site.recalled();
-                if (O == Op::Load && w.executor->watching && w.loaded.any) [[unlikely]]
-                    keep_undefined(w, in);
-                return;
+                return end_access<O>(w, in);
             }
         }
         x.collect(registers, in.offset, mask, bytes);
@@ -186,9 +191,7 @@ void access_memory(Warp& w, const Insn& in, std::uint32_t mask, unsigned element
             const auto first = registers[p->leader] + static_cast<std::uint64_t>(in.offset);
             if (access_as_before<O, S>(w, in, *p, first, move)) {
                 site.recalled();
-                if (O == Op::Load && w.executor->watching && w.loaded.any) [[unlikely]]
-                    keep_undefined(w, in);
-                return;
+                return end_access<O>(w, in);
             }
         }
         x.collect(registers, in.offset, mask, bytes);
@@ -214,7 +217,7 @@ void access_memory(Warp& w, const Insn& in, std::uint32_t mask, unsigned element
         });
     }
     site.missed(x, bytes, w.executor->patterns);
-    if (O == Op::Load && w.executor->watching && w.loaded.any) keep_undefined(w, in);
+    end_access<O>(w, in);
 }
 
 template <Op O, Space S, class Mem, class Reg>

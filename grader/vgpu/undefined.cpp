@@ -79,7 +79,7 @@ void WarpRunner::check_use(const Insn& in, std::uint32_t mask) {
     }
 }
 
-void WarpRunner::begin_collective(const Insn& in, std::uint32_t mask) {
+void WarpRunner::define_results(const Insn& in, std::uint32_t mask) {
     w.exchange = &in;
     if (w.undefined.empty()) return;
     for (const RegisterUse& use : uses_of(code, in))

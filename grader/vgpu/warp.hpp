@@ -86,8 +86,8 @@ struct UndefinedRegister {
 // Lanes of a load that found what nothing has written, by element of a vector.
 struct UndefinedLoad {
     std::uint32_t lanes[4] = {};
-    bool any = false;
     UndefinedOrigin origin;
+    [[nodiscard]] bool any() const { return lanes[0] | lanes[1] | lanes[2] | lanes[3]; }
 };
 // Thrown by the first instruction of a warp that sets such a register, after it is done; caught by WarpRunner.
 struct RunCarefully {};

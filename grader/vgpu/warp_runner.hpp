@@ -41,7 +41,10 @@ class WarpRunner {
     void run_insns(const Insn* begin, const Insn* end, std::uint32_t mask);
     void run_carefully(const Insn* begin, const Insn* end, std::uint32_t mask);
     void check_use(const Insn& in, std::uint32_t mask);
-    void begin_collective(const Insn& in, std::uint32_t mask);  // its results count as defined
+    void begin_collective(const Insn& in, std::uint32_t mask) {
+        if (e.watching) define_results(in, mask);
+    }
+    void define_results(const Insn& in, std::uint32_t mask);  // of a collective
     [[nodiscard]] std::uint32_t undefined_at(Ref place) const;
     void set_undefined(Ref place, std::uint32_t lanes, std::uint32_t undefined, const UndefinedOrigin& origin);
 

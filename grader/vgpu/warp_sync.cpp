@@ -100,7 +100,7 @@ bool WarpRunner::collective(const Insn& in, std::size_t self, std::uint32_t resu
     if ((alike & ~members) != 0 && e.grid->limits.checks.sync) report_foreign_mask(in, members, alike & ~members);
     if (alike == mask && (members & w.live & ~mask) == 0) [[likely]] {
         w.participants = w.present = mask;
-        if (e.watching) begin_collective(in, mask);
+        begin_collective(in, mask);
         in.masked(w, in, mask);
         meet(in.stat);
         return true;
@@ -119,7 +119,7 @@ bool WarpRunner::collective(const Insn& in, std::size_t self, std::uint32_t resu
     }
     if (all_here) {  // tiles of one warp, side by side
         w.present = mask;
-        if (e.watching) begin_collective(in, mask);
+        begin_collective(in, mask);
         for (unsigned i = 0; i < count; ++i) {
             w.participants = groups[i].lanes;
             in.masked(w, in, groups[i].lanes);
@@ -174,7 +174,7 @@ void WarpRunner::perform_if_complete(std::uint32_t members, std::uint32_t kind) 
     for (Split& s : w.splits) {
         if (!waits_for_it(s)) continue;
         enter_frame(s.frame);
-        if (e.watching) begin_collective(*s.waiting_insn, s.mask);
+        begin_collective(*s.waiting_insn, s.mask);
         Insn in = *s.waiting_insn;
         if (in.aux >> collective_form::source_shift == 0) {
             const std::uint32_t bits = holds ^ negated(in);

@@ -233,8 +233,7 @@ void found_undefined(Warp& w, const Insn& in, Space space, unsigned lane, std::u
                      unsigned bytes, const Watching& how) {
     const UndefinedOrigin origin{&in, space, address};
     if (!how.copies) return report_use(w, in, lane, origin);
-    if (!w.loaded.any) w.loaded.origin = origin;
-    w.loaded.any = true;
+    if (!w.loaded.any()) w.loaded.origin = origin;
     w.loaded.lanes[(address - begin) / (bytes / how.copies)] |= 1u << lane;
 }
 
