@@ -102,20 +102,18 @@ std::size_t UpCover::match_fill(Bytes rest) {
 }
 
 void UpCover::build_index() {
-    indexed_ = true;
-    std::size_t entries = 0;
-    for (std::uint32_t s = 0; s < sources_.size(); ++s) {
-        const Source& source = sources_[s];
-        for (std::size_t at = 0; at + window <= source.bytes.size() && entries < max_indexed;
-             at += source.element_bytes, ++entries)
+    for (; indexed_ < sources_.size(); ++indexed_) {
+        const Source& source = sources_[indexed_];
+        for (std::size_t at = 0; at + window <= source.bytes.size() && index_.size() < max_indexed;
+             at += source.element_bytes)
             index_.emplace(head(source.bytes.data() + at),
-                           std::pair(s, static_cast<std::uint32_t>(at / source.element_bytes)));
+                           std::pair(indexed_, static_cast<std::uint32_t>(at / source.element_bytes)));
     }
 }
 
 std::size_t UpCover::match_anywhere(Bytes rest) {
     if (rest.size() < window) return 0;
-    if (!indexed_) build_index();
+    build_index();
     const auto [begin, end] = index_.equal_range(head(rest.data()));
     std::size_t longest = 0, place = 0, candidates = 0;
     Source* best = nullptr;
