@@ -162,18 +162,21 @@ class Tracer {
             verdict.problem = Problem::nothing_came;
             return;
         }
-        const Bytes value = out_.subspan(at, element_);
-        // In its place: in a copy that is as large, and agrees in most elements.
+        // In its place: the first element that differs from a copy that is as large and agrees in most elements.
         for (std::size_t i = count(); i-- > 0;) {
             const Bytes data = piece(i).bytes;
-            if (data.size() < out_.size() || std::memcmp(data.data() + at, value.data(), element_) == 0) continue;
-            std::size_t same = 0, other = 0;
-            for (std::size_t e = 0; e < out_.size(); e += element_)
-                ++(std::memcmp(data.data() + e, out_.data() + e, element_) == 0 ? same : other);
-            if (same < other && out_.size() > 4 * std::size_t{element_}) continue;
+            if (data.size() < out_.size()) continue;
+            std::size_t same = 0, other = 0, first = npos;
+            for (std::size_t e = 0; e < out_.size(); e += element_) {
+                const bool agrees = std::memcmp(data.data() + e, out_.data() + e, element_) == 0;
+                ++(agrees ? same : other);
+                if (!agrees && first == npos) first = e;
+            }
+            if (first == npos || (same < other && out_.size() > 4 * std::size_t{element_})) continue;
             verdict.problem = Problem::changed;
-            verdict.came.assign(data.begin() + static_cast<std::ptrdiff_t>(at),
-                                data.begin() + static_cast<std::ptrdiff_t>(at + element_));
+            verdict.element = first / element_;
+            verdict.came.assign(data.begin() + static_cast<std::ptrdiff_t>(first),
+                                data.begin() + static_cast<std::ptrdiff_t>(first + element_));
             return;
         }
         // Where what began together parts.

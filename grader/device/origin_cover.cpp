@@ -40,7 +40,9 @@ std::size_t find_bytes(Bytes whole, Bytes part, std::size_t from, std::size_t st
 }
 
 void UpCover::add_source(Bytes bytes, unsigned element_bytes) {
-    if (!bytes.empty()) sources_.push_back({bytes, std::max(element_bytes, 1u)});
+    if (bytes.empty()) return;
+    sources_.push_back({bytes, std::max(element_bytes, 1u)});
+    unit_ = std::min<std::size_t>(unit_, sources_.back().element_bytes);
 }
 
 void UpCover::explain(Bytes piece) {
@@ -87,6 +89,7 @@ std::size_t UpCover::match_fill(Bytes rest) {
     std::size_t longest = 0;
     std::uint64_t value = 0;
     for (const std::size_t width : {1, 2, 4, 8}) {
+        if (width < unit_) continue;
         if (rest.size() < 2 * width) break;
         const std::size_t run = width + common_prefix(rest, rest.subspan(width));
         const std::size_t whole = run - run % width;
