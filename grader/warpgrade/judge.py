@@ -61,6 +61,7 @@ class Case(msgspec.Struct, frozen=True, tag_field="type", tag="case"):
     measurements: list[JudgeMeasurement] = []
     launches: list[dict[str, Any]] = []
     diagnostics: list[Diagnostic] = []
+    review: list[str] = []
     seed: int | None = None
 
 
