@@ -17,6 +17,7 @@ struct Options {
     std::string checks = "all";  // as device::parse_checks reads it
     bool no_sandbox = false, progress = false;
     std::string only = "all", test;
+    int parent = 0;  // the process with which the judge ends; 0: with none
 };
 
 }  // namespace warpgrade::judge

@@ -85,7 +85,7 @@ class Linker:
     def _check_memory(self, needed: int) -> None:
         allowed = self.lab.file.limits.memory_mib
         if needed > allowed << 20:
-            size = f"{-(-needed >> 20):,} MiB"
+            size = f"{needed >> 20:,} MiB"
             raise BuildFailure(
                 "link", f"the program's global variables take {size}, of {allowed:,} MiB that a test has",
                 hint="allocate large arrays while the program runs, and no more than you need",

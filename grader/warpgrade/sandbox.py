@@ -113,10 +113,13 @@ class Sandbox:
 
     def execute(self, profile: str, run: Run, most_bytes: int = 1 << 20, *, errors: bool = True) -> Done:
         """Run it to its end; what it says (on stderr too, if `errors`) beyond `most_bytes` is read and dropped."""
-        process = subprocess.Popen(
-            self.command_line(profile, run), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT if errors else subprocess.DEVNULL,
-        )  # fmt: skip
+        try:
+            process = subprocess.Popen(
+                self.command_line(profile, run), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT if errors else subprocess.DEVNULL,
+            )  # fmt: skip
+        except OSError as error:
+            return Done(COULD_NOT_START, f"{self.program.name}: {error.strerror}".encode())
         out_of_patience = threading.Event()
 
         def end() -> None:

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from warpgrade.sandbox import Limits, Run, Sandbox
+from warpgrade.sandbox import TOOLS_ENVIRONMENT, Limits, Run, Sandbox
 from warpgrade.text import clean, printable_name
 
 Frame = tuple[str, int]  # file and line
@@ -30,8 +29,10 @@ _POINTER = re.compile(r"&\s*\(?\s*((?:this->)?\*?[A-Za-z_]\w*(?:(?:\.|->)[A-Za-z
 
 _ADDR2LINE_SECONDS = 20
 _MAX_CODES = 512
+_MOST_WORDS = 4 << 20  # of all frames of all codes
 _MOST_MIB = 256  # of the program, which the sandbox copies; one linked statically has more than one
 _IN_SANDBOX = "/program"
+_MOST_DIGITS = 9
 _COLUMN = re.compile(r" \(discriminator \d+\)$")
 
 
@@ -150,16 +151,9 @@ class HostCode:
             ),
             directory="/tmp",  # noqa: S108 - of the sandbox
             files={inside: self.program},
-            environment={"PATH": "/usr/local/bin:/usr/bin:/bin", "LC_ALL": "C.UTF-8"},
+            environment=TOOLS_ENVIRONMENT,
         )  # fmt: skip
-        try:
-            done = subprocess.run(
-                self.sandbox.command_line("compile", run), capture_output=True, check=False,
-                stdin=subprocess.DEVNULL, timeout=_ADDR2LINE_SECONDS + 10,
-            )  # fmt: skip
-        except (OSError, subprocess.TimeoutExpired):
-            return {}
-        return _frames(asked, clean(done.stdout))
+        return _frames(asked, clean(self.sandbox.execute("compile", run, _MOST_WORDS, errors=False).words))
 
 
 def _frames(codes: Sequence[int], words: str) -> dict[int, list[Frame]]:
@@ -176,6 +170,6 @@ def _frames(codes: Sequence[int], words: str) -> dict[int, list[Frame]]:
             current = found.setdefault(code, []) if code is not None else []
             continue
         file, _, line = _COLUMN.sub("", row).rpartition(":")
-        if line.isascii() and line.isdigit() and file not in ("", "??"):
+        if line.isascii() and line.isdigit() and len(line) <= _MOST_DIGITS and file not in ("", "??"):
             current.append((file, int(line)))
     return found
