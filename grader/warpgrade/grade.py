@@ -115,6 +115,7 @@ def rejected(lab: Lab, name: str, problem: BadInput, options: Options) -> Result
         sandboxed=options.confined,
         seed=options.seed,
         problem=Problem(stage="intake", message=problem.message, hint=problem.hint),
+        review=review.listed([problem.review] if problem.review else []),
     )
 
 
