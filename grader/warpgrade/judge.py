@@ -225,17 +225,16 @@ def _follow(
         while True:
             ended = process.poll() is not None  # asked before reading, so that nothing written last is missed
             while chunk := file.read(_CHUNK_BYTES):
-                at = chunk.find(b"\n")
-                if len(rest) + (at if at >= 0 else len(chunk)) > _MOST_LINE_BYTES or file.tell() > _MOST_BYTES:
-                    verdicts.flood = "the test's record is too long: the program does too much in it"
-                    return
                 rest += chunk
-                *lines, last = bytes(rest).split(b"\n") if at >= 0 else [bytes(rest)]
+                *lines, last = bytes(rest).split(b"\n") if b"\n" in chunk else [bytes(rest)]
                 rest = bytearray(last)
                 for raw in lines:
-                    if not _take(raw, verdicts, on_line):
+                    if len(raw) <= _MOST_LINE_BYTES and not _take(raw, verdicts, on_line):
                         return
                     silent_until = time.monotonic() + patience
+                if max(map(len, [*lines, rest])) > _MOST_LINE_BYTES or file.tell() > _MOST_BYTES:
+                    verdicts.flood = "the test's record is too long: the program does too much in it"
+                    return
             if ended:
                 return
             if time.monotonic() > deadline:

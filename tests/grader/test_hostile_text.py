@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 from samples import GRADED, RACE
 
-from warpgrade import compiler_words, diagnosis, intake, review, score, sources, text
+from warpgrade import compiler_words, diagnosis, review, score, sources, text
 from warpgrade.diagnosis import Place, Related
 from warpgrade.judge import Case
 from warpgrade.labs import Lab
@@ -233,4 +233,4 @@ def test_in_actions_nothing_between_is_a_command(
 def test_the_gate_leaves_ordinary_text_alone() -> None:
     for words in ("a::b", "std::vector<int> x; // 50 % #1", "é 😀 日本", "\tindented\n  two", "# heading ## two"):
         assert text.clean(words) == words
-    assert intake.printable_name("matmul.cu") == "matmul.cu"
+    assert text.printable_name("matmul.cu") == "matmul.cu"
