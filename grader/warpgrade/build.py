@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from warpgrade import link_errors
+from warpgrade import headers, link_errors
 from warpgrade.errors import GraderError
 from warpgrade.labs import Lab
 from warpgrade.paths import Layout
@@ -64,7 +64,10 @@ class Builder:
         flags = self._flags()
         # Where the compiler ran is in the line information, so that an unconfined build is another one.
         place = SUBMISSION_FOLDER if self.sandbox.confined else "unconfined"
-        object_key = _key([self.compilers.identity, place, *flags], {**files, self.lab.header.name: self._contract()})
+        refused = self.lab.refused_headers
+        object_key = _key(
+            [self.compilers.identity, place, *flags, *refused], {**files, self.lab.header.name: self._contract()}
+        )
         objects = _cached(self.layout.cache / "objects" / object_key, lambda folder: self._compile(files, folder))
         libraries = [
             self.layout.library(name) for name in (f"binding-{self.lab.name}", "warpgrade_worker", "warpgrade_cudart")
@@ -107,6 +110,7 @@ class Builder:
         confined = self.sandbox.confined
         folder = SUBMISSION_FOLDER if confined else str(sources)
         include = _CONTRACT_FOLDER if confined else str(contract)
+        record = f"{output}.headers"
         command = [
             str(self.compilers.nvcc.resolve()), *self._flags(), "-ccbin", str(self.compilers.host),
             "-I", include, "-c", unit, "-o", output,
@@ -117,7 +121,7 @@ class Builder:
             directory=folder,
             read_only={_CONTRACT_FOLDER: contract, **{str(home): home for home in self.compilers.folders}},
             writable={SUBMISSION_FOLDER: sources},
-            environment=_ENVIRONMENT,
+            environment={**_ENVIRONMENT, headers.RECORD_VARIABLE: f"{folder}/{record}"},
         )
         with tempfile.TemporaryFile() as log:
             try:
@@ -130,6 +134,13 @@ class Builder:
                 status = OUT_OF_TIME
             log.seek(0)
             words = self._as_the_student_knows_it(clean(log.read(1 << 20)), include, folder)
+        # Before what the compiler says: the mistake to mend first is the header.
+        problem = headers.refused(
+            sources / record, unit, self.lab.refused_headers, folder=folder, toolkits=self.compilers.folders,
+            compiled=status == 0,
+        )  # fmt: skip
+        if problem is not None:
+            raise BuildFailure(problem)
         if status != 0:
             self._refuse(unit, status, words)
 
