@@ -12,6 +12,7 @@ from warpgrade.build import Builder, BuildFailure
 from warpgrade.errors import GraderError
 from warpgrade.labs import USUALLY_REFUSED, Lab
 from warpgrade.paths import Layout, find_layout
+from warpgrade.result import Problem
 from warpgrade.sandbox import Sandbox
 
 LAYOUT = find_layout()
@@ -52,11 +53,13 @@ def test_a_name_is_a_header_or_a_folder(file: str, found: str | None) -> None:
 
 
 def test_a_compiler_that_keeps_no_record_is_our_trouble(tmp_path: Path) -> None:
-    nothing = {"folder": "/submission", "toolkits": [], "record": tmp_path / "none", "unit": "toy.cu"}
+    def of(*names: str, compiled: bool) -> Problem | None:
+        return headers.refused(tmp_path / "none", "toy.cu", names, folder="/submission", toolkits=[], compiled=compiled)
+
     with pytest.raises(GraderError, match="which headers it reads"):
-        headers.refused(names=["cub/"], compiled=True, **nothing)
-    assert headers.refused(names=["cub/"], compiled=False, **nothing) is None
-    assert headers.refused(names=[], compiled=True, **nothing) is None
+        of("cub/", compiled=True)
+    assert of("cub/", compiled=False) is None
+    assert of(compiled=True) is None
 
 
 def test_a_lab_adds_and_allows(layout: Layout, lab: Lab) -> None:
