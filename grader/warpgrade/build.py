@@ -50,6 +50,19 @@ class BuildFailure(Exception):  # noqa: N818 - a verdict on the submission, not 
 
 
 @dataclass(frozen=True)
+class _Phase:
+    """How far nvcc goes: its option for that, the code that it makes, and the name of what it writes."""
+
+    option: str
+    code: str
+    suffix: str
+
+
+_OBJECT = _Phase("-c", "[compute_{arch},sm_{arch}]", ".o")
+_DEVICE_CODE = _Phase("-ptx", "compute_{arch}", ".ptx")
+
+
+@dataclass(frozen=True)
 class Builder:
     """All that a build depends on besides the sources."""
 
@@ -78,11 +91,17 @@ class Builder:
         )
         return worker / "worker"
 
-    def _flags(self) -> list[str]:
+    def device_code(self, files: Mapping[str, bytes]) -> str:
+        """Return the PTX that nvcc makes of these files' kernels; raises BuildFailure or GraderError."""
+        with tempfile.TemporaryDirectory(prefix="warpgrade-ptx-") as scratch:
+            self._compile(files, Path(scratch), _DEVICE_CODE)
+            return "\n".join(path.read_text(errors="replace") for path in sorted(Path(scratch).iterdir()))
+
+    def _flags(self, phase: _Phase = _OBJECT) -> list[str]:
         arch = self.architecture
         return [
             "-std=c++17", "-O3", "-lineinfo", *HOST_LINES, "-cudart", "none",
-            "-gencode", f"arch=compute_{arch},code=[compute_{arch},sm_{arch}]",
+            "-gencode", f"arch=compute_{arch},code=" + phase.code.format(arch=arch), phase.option,
         ]  # fmt: skip
 
     def _contract(self) -> bytes:
@@ -90,7 +109,7 @@ class Builder:
 
     # --- compile -------------------------------------------------------------------------------------------------
 
-    def _compile(self, files: Mapping[str, bytes], target: Path) -> None:
+    def _compile(self, files: Mapping[str, bytes], target: Path, phase: _Phase = _OBJECT) -> None:
         """Compile each translation unit into `target`."""
         with tempfile.TemporaryDirectory(prefix="warpgrade-compile-") as scratch:
             sources, contract = Path(scratch, "submission"), Path(scratch, "contract")
@@ -102,18 +121,20 @@ class Builder:
             deadline = time.monotonic() + self.lab.file.limits.compile_seconds
             units = [name for name in files if PurePosixPath(name).suffix.lower() in _TRANSLATION_UNITS]
             for number, unit in enumerate(units):
-                output = f"unit{number}.o"
-                self._compile_unit(unit, output, sources, contract, deadline)
+                output = f"unit{number}{phase.suffix}"
+                self._compile_unit(unit, output, sources, contract, deadline, phase)
                 _take_object(sources / output, target / output)
 
-    def _compile_unit(self, unit: str, output: str, sources: Path, contract: Path, deadline: float) -> None:
+    def _compile_unit(
+        self, unit: str, output: str, sources: Path, contract: Path, deadline: float, phase: _Phase
+    ) -> None:
         confined = self.sandbox.confined
         folder = SUBMISSION_FOLDER if confined else str(sources)
         include = _CONTRACT_FOLDER if confined else str(contract)
         record = f"{output}.headers"
         command = [
-            str(self.compilers.nvcc.resolve()), *self._flags(), "-ccbin", str(self.compilers.host),
-            "-I", include, "-c", unit, "-o", output,
+            str(self.compilers.nvcc.resolve()), *self._flags(phase), "-ccbin", str(self.compilers.host),
+            "-I", include, unit, "-o", output,
         ]  # fmt: skip
         run = Run(
             command=command,

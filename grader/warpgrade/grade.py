@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from warpgrade import __version__, device, diagnosis, judge, score, sources, toolchain
+from warpgrade import __version__, device, diagnosis, judge, score, sources, toolchain, unsupported
 from warpgrade.build import SUBMISSION_FOLDER, Builder, BuildFailure
 from warpgrade.errors import BadInput, GraderError
 from warpgrade.intake import Submission
@@ -81,10 +81,12 @@ def grade(layout: Layout, lab: Lab, submission: Submission, options: Options, sa
         log=layout.logs / f"judge-{lab.name}.log",
     )
     verdicts = judge.judge(plan, _TestCounter(len(plan.tests), say))
-    tests = score.score_tests(lab, verdicts.cases, target.kind, public_only=options.public_only)
+    cases, review = unsupported.settle(verdicts.cases, lambda: builder.device_code(submission.files))
+    tests = score.score_tests(lab, cases, target.kind, public_only=options.public_only)
     tests = [_without_folders(test) for test in tests]
     tests = _with_own_lines(tests, submission, worker, sandbox)
-    return report.judged(tests, verdicts, Seconds(build=round(built - started, 3), judge=_since(built)))
+    seconds = Seconds(build=round(built - started, 3), judge=_since(built))
+    return report.judged(tests, verdicts, seconds, review)
 
 
 def starter_files(layout: Layout, lab: Lab) -> dict[str, bytes]:
@@ -175,9 +177,10 @@ class _Report:
     compilers: toolchain.Compilers
     started_at: datetime
 
-    def judged(self, tests: list[TestResult], verdicts: judge.Verdicts, seconds: Seconds) -> Result:
+    def judged(self, tests: list[TestResult], verdicts: judge.Verdicts, seconds: Seconds, review: list[str]) -> Result:
         error = any(test.status == "error" for test in tests)
-        return self._result("error" if error else "graded", tests, seconds, verdicts.seed, verdicts.device, None)
+        result = self._result("error" if error else "graded", tests, seconds, verdicts.seed, verdicts.device, None)
+        return msgspec.structs.replace(result, review=review)
 
     def not_judged(self, problem: Problem, seconds: Seconds, *, unsupported: bool) -> Result:
         tests = _all_failed(self.lab, self.options, "error" if unsupported else "fail", problem.message)

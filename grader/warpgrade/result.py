@@ -118,6 +118,7 @@ class Result(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     status: `graded` (each test has its outcome), `rejected` (the submission could not be read, compiled or linked; its
     points are zero), `error` (the grader or the machine failed; the points are not to be used).
     scope: `public` when only the public tests ran (`warpgrade check`).
+    review: what a person should look at, as of something that honest work does not do.
     """
 
     lab: LabInfo
@@ -135,6 +136,7 @@ class Result(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     seed: int | None = None
     problem: Problem | None = None
     toolchain: Toolchain | None = None
+    review: list[str] = []
 
 
 def encode(result: Result) -> bytes:

@@ -21,9 +21,12 @@ TEST_CASE("a device server that fails is an error, not a failure") {
     CHECK(judged.end["cases"] == 5);
 }
 
-TEST_CASE("what the device does not support is an error, not a failure") {
+TEST_CASE("what the device does not support is an error that the grader may look into") {
     const auto judged = judge_on("limited");
     CHECK(judged.scales()["status"] == "error");
+    CHECK(judged.scales()["unsupported"] == true);
+    CHECK(judge_on("dies").scales()["unsupported"] == false);
+    CHECK(judge_on("fault").scales()["unsupported"] == false);
     CHECK_THAT(judged.message(), Contains("cannot run this program: 'wmma' is not supported"));
 }
 
