@@ -135,6 +135,7 @@ void Program::reset() {
     seconds_used_ = 0;
     failure_.clear();
     error_.clear();
+    lacking_ = false;
     output_.clear();
 }
 
