@@ -36,9 +36,12 @@ const device::LaunchRecord& Profile::kernel(std::string_view name) const {
     }
     if (count == 1) return *found;
     const auto what = name.empty() ? std::string("kernel launch") : fmt::format("launch of a kernel named *{}*", name);
-    throw SubmissionFailure(launches.empty() ? fmt::format("the test expects one {}, but no kernel was launched", what)
-                                             : fmt::format("the test expects one {}, but there were {} (launched: {})",
-                                                           what, count, names_of(launches)));
+    std::string text = fmt::format("the test expects one {}, but ", what);
+    text += launches.empty() ? "no kernel was launched" : fmt::format("there were {}", count);
+    if (launches.empty() && !not_part.empty()) text += " that the result comes from";
+    if (!launches.empty()) text += fmt::format(" (launched: {})", names_of(launches));
+    if (!not_part.empty()) text += fmt::format("; not part of the result: {}", names_of(not_part));
+    throw SubmissionFailure(text);
 }
 
 device::Counters Profile::total() const {
@@ -106,7 +109,8 @@ CallResult Program::attempt(const CallSpec& spec) {
     if (executable.empty()) throw InfrastructureError("the judge was started without a program to call");
     const auto begin = Clock::now();
     const std::chrono::duration<double> left(std::max(0.0, current.options.seconds - seconds_used_));
-    if (!session_) session_ = std::make_unique<Session>(current.options, executable, start_device());
+    if (!session_)
+        session_ = std::make_unique<Session>(current.options, executable, start_device(), role_ == Role::submission);
     auto result = session_->call(spec, begin + std::chrono::duration_cast<Clock::duration>(left), current.notes);
     seconds_used_ += std::chrono::duration<double>(Clock::now() - begin).count();
     return result;

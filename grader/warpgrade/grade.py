@@ -150,6 +150,8 @@ def _judge_command(
         "--instructions", str(limits.instructions),
         "--checks", options.checks,
     ]  # fmt: skip
+    for function, names in lab.parameters.items():
+        command += ["--parameters", f"{function}={','.join(names)}"]
     return command if options.confined else [*command, "--no-sandbox"]
 
 

@@ -17,6 +17,7 @@ from warpgrade.errors import BadInput, GraderError
 from warpgrade.paths import Layout
 
 _LAB_NAME = re.compile(r"[a-z][a-z0-9_]*")
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # A header, or a folder of headers with a slash at its end.
 _HEADER = re.compile(r"[A-Za-z0-9_][\w.+-]*(?:/[A-Za-z0-9_][\w.+-]*)*/?")
@@ -125,6 +126,19 @@ class Lab:
     def max_points(self) -> float:
         """All points together."""
         return sum(item.points for item in self.items)
+
+    @property
+    def parameters(self) -> dict[str, list[str]]:
+        """The names of the functions' parameters, as the contract has them: {"matmul": ["A", "B", "C", "m"]}."""
+        text = _COMMENT.sub(" ", self.header.read_text(encoding="utf-8", errors="replace"))
+        found: dict[str, list[str]] = {}
+        for name in self.file.lab.functions:
+            declaration = re.search(rf"\b{re.escape(name)}\s*\(([^()]*)\)\s*;", text)
+            if declaration is None:
+                continue
+            last_words = [re.search(r"([A-Za-z_]\w*)\s*$", part) for part in declaration[1].split(",")]
+            found[name] = [word[1] if word else "" for word in last_words]
+        return found
 
     def allows(self, file_name: str) -> bool:
         """Tell whether a submission may hold a file of that name; the contract is never the student's."""
