@@ -33,10 +33,10 @@ void add_notes(const DeviceReport& report, std::vector<std::string>& notes) {
         notes.push_back(fmt::format("and {} more CUDA errors", report.call_errors.size() - most));
 }
 
-// What the device cannot do is no mistake of the student's: the test is an error, not a fail.
+// What the device cannot do need be no mistake of the student's.
 void refuse_unsupported(const DeviceReport& report) {
     if (!report.unsupported.empty())
-        throw InfrastructureError("the device cannot run this program: " + tame(report.unsupported, 600));
+        throw Unsupported("the device cannot run this program: " + tame(report.unsupported, 600));
 }
 
 std::vector<std::string> parameter_names(const Options& options, const std::string& function) {

@@ -62,6 +62,7 @@ Program::~Program() = default;
 CallResult Program::execute(const CallSpec& spec, bool profiled) {
     auto& current = context();
     // A test makes many calls. One that ended badly would end so again, after the same wait.
+    if (lacking_) throw Unsupported(error_);
     if (!error_.empty()) throw InfrastructureError(error_);
     if (!failure_.empty()) throw SubmissionFailure(failure_);
     current.last_call = describe(spec);
@@ -70,6 +71,8 @@ CallResult Program::execute(const CallSpec& spec, bool profiled) {
         CallResult result;
         try {
             result = attempt(spec);
+        } catch (const Unsupported&) {
+            throw;  // it would not be there a second time
         } catch (const InfrastructureError&) {
             // Once more with new processes; a second time it is reported.
             end_session();
@@ -97,7 +100,9 @@ CallResult Program::execute(const CallSpec& spec, bool profiled) {
     } catch (const InfrastructureError& error) {
         end_session();
         error_ = error.what();
-        throw;
+        lacking_ = role_ == Role::submission && dynamic_cast<const Unsupported*>(&error) != nullptr;
+        if (lacking_) throw;
+        throw InfrastructureError(error_);
     } catch (...) {
         end_session();
         throw;
@@ -140,6 +145,7 @@ void Program::reset() {
     seconds_used_ = 0;
     failure_.clear();
     error_.clear();
+    lacking_ = false;
     output_.clear();
 }
 

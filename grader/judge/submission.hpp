@@ -98,6 +98,7 @@ class Program {
     std::unique_ptr<Session> session_;
     double seconds_used_ = 0;
     std::string failure_, error_;  // what ended an earlier call in this test
+    bool lacking_ = false;         // and that the device lacks something
     std::string output_;
 };
 
