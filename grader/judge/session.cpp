@@ -10,6 +10,7 @@
 
 #include "device/origin_request.hpp"
 #include "judge/arena.hpp"
+#include "judge/context.hpp"
 #include "judge/errors.hpp"
 #include "judge/explain.hpp"
 #include "judge/inputs.hpp"
@@ -91,7 +92,10 @@ CallResult Session::call(const CallSpec& spec, Clock::time_point deadline, std::
     if (report.origin) {
         const auto wrong =
             explain_origin(*report.origin, spec, snapshot, reply.result, parameter_names(options_, spec.function));
-        if (!wrong.empty()) throw SubmissionFailure(wrong);
+        if (!wrong.empty()) {
+            context().review.emplace_back("its result is not the device's own work");
+            throw SubmissionFailure(wrong);
+        }
     }
     for (const auto index : snapshot.untouched)
         notes.push_back(fmt::format("argument {} was never written", index + 1));
