@@ -153,6 +153,7 @@ struct LaunchRecord {
     std::vector<LineCounters> lines;  // ordered by file and line; only with line information
     int error_code = 0;
     std::string error;
+    bool part_of_result = true;                    // the judge's finding (origin_check.hpp)
     std::vector<DevicePtr> read_from, written_to;  // the beginnings of the allocations that it has read and written
 };
 

@@ -12,7 +12,7 @@ void OriginLog::keep_up(std::span<const std::byte> bytes, bool begins, bool mapp
         return;
     }
     up_bytes_ += bytes.size();
-    if (begins || up_.empty()) up_.push_back({{}, mapped});
+    if (begins || up_.empty()) up_.push_back({{}, mapped, ++number_});
     up_.back().bytes.insert(up_.back().bytes.end(), bytes.begin(), bytes.end());
 }
 
@@ -22,6 +22,7 @@ void OriginLog::wrote(std::span<const std::byte> piece, bool begins) {
 
 void OriginLog::keep(Down piece) {
     down_bytes_ += piece.bytes.size();
+    piece.number = ++number_;
     down_.push_back(std::move(piece));
     // What came down first is the least likely to be the result.
     while (down_bytes_ > max_bytes && down_.size() > 1) {
@@ -38,6 +39,7 @@ void OriginLog::read(const wire::Region& region) {
     piece.bytes.resize(region.bytes());
     piece.writers.resize((piece.bytes.size() + 3) / 4);
     const bool whole = region.pitch == region.width || region.height == 1;
+    if (!whole) piece.row_bytes = region.width;
     const std::uint64_t rows = whole ? 1 : region.height, width = whole ? region.bytes() : region.width;
     for (std::uint64_t row = 0; row < rows; ++row) {
         const std::uint64_t address = region.address + row * region.pitch, at = row * width;

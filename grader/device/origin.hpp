@@ -32,11 +32,14 @@ class OriginLog {
         std::vector<WriterTag> writers;  // of bytes 0, 4, 8 …
         DevicePtr address = 0;
         bool mapped = false;
+        std::uint64_t row_bytes = 0;  // of a copy of rows that do not lie side by side on the device
+        std::uint64_t number = 0;     // in the order of all that went up and came down
     };
     // What host code sent to the device in one copy, or wrote to memory of both where the device has read it.
     struct Up {
         std::vector<std::byte> bytes;
         bool mapped = false;
+        std::uint64_t number = 0;
     };
     // What the device did, in order.
     struct Step {
@@ -83,6 +86,7 @@ class OriginLog {
     std::set<std::uint8_t> fills_;
     std::vector<std::vector<std::byte>> images_;
     std::map<DevicePtr, std::uint64_t> seen_;  // versions of mapped memory
+    std::uint64_t number_ = 0;
     bool overflown_ = false;
 };
 

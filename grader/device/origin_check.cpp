@@ -162,21 +162,26 @@ class Tracer {
             verdict.problem = Problem::nothing_came;
             return;
         }
-        const Bytes value = out_.subspan(at, element_);
-        // In its place: in the copy that is as large, or whose last bytes fitted.
+        // In its place: the first element that differs from a copy that is as large and agrees in most elements.
         for (std::size_t i = count(); i-- > 0;) {
             const Bytes data = piece(i).bytes;
-            if (data.size() < out_.size() || std::memcmp(data.data() + at, value.data(), element_) == 0) continue;
-            // Does enough of it agree, so that this is a result which was changed?
-            std::size_t same = 0, other = 0;
-            for (std::size_t e = 0; e < out_.size(); e += element_)
-                ++(std::memcmp(data.data() + e, out_.data() + e, element_) == 0 ? same : other);
-            if (same < other && out_.size() > 4 * std::size_t{element_}) continue;
+            if (data.size() < out_.size()) continue;
+            std::size_t same = 0, other = 0, first = npos;
+            for (std::size_t e = 0; e < out_.size(); e += element_) {
+                const bool agrees = std::memcmp(data.data() + e, out_.data() + e, element_) == 0;
+                ++(agrees ? same : other);
+                if (!agrees && first == npos) first = e;
+            }
+            if (first == npos || (same < other && out_.size() > 4 * std::size_t{element_})) continue;
             verdict.problem = Problem::changed;
-            verdict.came.assign(data.begin() + static_cast<std::ptrdiff_t>(at),
-                                data.begin() + static_cast<std::ptrdiff_t>(at + element_));
+            verdict.element = first / element_;
+            verdict.came.assign(data.begin() + static_cast<std::ptrdiff_t>(first),
+                                data.begin() + static_cast<std::ptrdiff_t>(first + element_));
             return;
         }
+        // Where what began together parts.
+        at += agreeing(at);
+        verdict.element = at / element_;
         // Somewhere else, and its neighbours as well: a few values agree by chance.
         std::size_t found = 0, looked = 0, first = npos;
         for (std::size_t e = at; e < out_.size() && looked < run_elements; e += element_, ++looked) {
@@ -190,6 +195,18 @@ class Tracer {
         }
         verdict.problem = first != npos && found == looked ? Problem::moved : Problem::not_found;
         verdict.elsewhere = first;
+    }
+
+    // Bytes from here on that came down together, though too few of them; less than all that are left.
+    [[nodiscard]] std::size_t agreeing(std::size_t at) const {
+        std::size_t longest = 0;
+        for (std::size_t i = count(); i-- > 0;) {
+            std::size_t place = at < piece(i).bytes.size() && run_at(at, i, at) != 0
+                                    ? at
+                                    : find_bytes(piece(i).bytes, out_.subspan(at, element_), 0, element_);
+            if (place != npos) longest = std::max(longest, run_at(at, i, place));
+        }
+        return at + longest < out_.size() ? longest : 0;
     }
 
     Bytes out_, before_;
@@ -307,6 +324,7 @@ class Judgement {
                     by_host |= who == writer::host;
                     scattered |= who == writer::scattered;
                 }
+                scattered |= is_gathered(piece, buffer);
                 if (scattered) {
                     verdict_.problem = Problem::scattered;
                 } else if (by_host && !by_kernel) {
@@ -325,6 +343,13 @@ class Judgement {
             }
         }
         return true;
+    }
+
+    // Did the copy itself arrange the elements? Rows of the function's own may be short.
+    [[nodiscard]] bool is_gathered(const OriginLog::Down& piece, const OriginBuffer& buffer) const {
+        if (piece.row_bytes == 0 || piece.row_bytes >= OriginLog::small_copy_bytes) return false;
+        if (piece.bytes.size() >= buffer.after.size()) return false;
+        return std::ranges::find(rows_, piece.row_bytes / buffer.element_bytes) == rows_.end();
     }
 
     bool check_result(const OriginQuery::Result& result) {
@@ -372,10 +397,12 @@ class Judgement {
             const auto* bits = reinterpret_cast<const std::byte*>(&scalar.bits);
             cover.add_source({bits, scalar.bytes}, scalar.bytes);
         }
-        for (const auto& piece : log_.down()) cover.add_source(piece.bytes, 4);
+        auto came = log_.down().begin();
         std::uint64_t sent = 0;
         const OriginLog::Up* first = nullptr;
         for (const auto& piece : log_.up()) {
+            // What had come down before may go up again.
+            for (; came != log_.down().end() && came->number < piece.number; ++came) cover.add_source(came->bytes, 4);
             const bool clean = cover.first_unexplained().empty();
             cover.explain(piece.bytes);
             if (clean && !cover.first_unexplained().empty()) first = &piece;

@@ -40,7 +40,9 @@ std::size_t find_bytes(Bytes whole, Bytes part, std::size_t from, std::size_t st
 }
 
 void UpCover::add_source(Bytes bytes, unsigned element_bytes) {
-    if (!bytes.empty()) sources_.push_back({bytes, std::max(element_bytes, 1u)});
+    if (bytes.empty()) return;
+    sources_.push_back({bytes, std::max(element_bytes, 1u)});
+    unit_ = std::min<std::size_t>(unit_, sources_.back().element_bytes);
 }
 
 void UpCover::explain(Bytes piece) {
@@ -87,6 +89,7 @@ std::size_t UpCover::match_fill(Bytes rest) {
     std::size_t longest = 0;
     std::uint64_t value = 0;
     for (const std::size_t width : {1, 2, 4, 8}) {
+        if (width < unit_) continue;
         if (rest.size() < 2 * width) break;
         const std::size_t run = width + common_prefix(rest, rest.subspan(width));
         const std::size_t whole = run - run % width;
@@ -102,20 +105,18 @@ std::size_t UpCover::match_fill(Bytes rest) {
 }
 
 void UpCover::build_index() {
-    indexed_ = true;
-    std::size_t entries = 0;
-    for (std::uint32_t s = 0; s < sources_.size(); ++s) {
-        const Source& source = sources_[s];
-        for (std::size_t at = 0; at + window <= source.bytes.size() && entries < max_indexed;
-             at += source.element_bytes, ++entries)
+    for (; indexed_ < sources_.size(); ++indexed_) {
+        const Source& source = sources_[indexed_];
+        for (std::size_t at = 0; at + window <= source.bytes.size() && index_.size() < max_indexed;
+             at += source.element_bytes)
             index_.emplace(head(source.bytes.data() + at),
-                           std::pair(s, static_cast<std::uint32_t>(at / source.element_bytes)));
+                           std::pair(indexed_, static_cast<std::uint32_t>(at / source.element_bytes)));
     }
 }
 
 std::size_t UpCover::match_anywhere(Bytes rest) {
     if (rest.size() < window) return 0;
-    if (!indexed_) build_index();
+    build_index();
     const auto [begin, end] = index_.equal_range(head(rest.data()));
     std::size_t longest = 0, place = 0, candidates = 0;
     Source* best = nullptr;

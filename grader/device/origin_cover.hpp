@@ -44,7 +44,8 @@ class UpCover {
     std::vector<Source> sources_;
     std::unordered_map<std::uint64_t, std::uint64_t> fills_;  // value and length, how often
     std::unordered_multimap<std::uint64_t, std::pair<std::uint32_t, std::uint32_t>> index_;  // first bytes → place
-    bool indexed_ = false;
+    std::size_t unit_ = 4;       // bytes of the smallest element
+    std::uint32_t indexed_ = 0;  // sources
     std::uint64_t cost_ = 0;
     std::vector<std::byte> first_;
     std::vector<std::uint32_t> words_;

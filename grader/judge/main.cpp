@@ -1,4 +1,5 @@
 // A lab's judge: runs the lab's tests against a submission and writes the verdicts.
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -38,7 +39,15 @@ void add_options(CLI::App& app, Options& options) {
     app.add_flag("--no-sandbox", options.no_sandbox, "for one's own code on a machine without namespaces");
     app.add_option("--only", options.only, "which tests")->check(CLI::IsMember({"public", "all"}));
     app.add_option("--test", options.test, "the one test of this name");
+    app.add_option("--parent", options.parent, "pid of the grader that starts it, with which it ends");
     app.add_flag("--progress", options.progress, "a line on stderr for each test");
+}
+
+// What the judge starts has the same bond to it, so that nothing outlives a grader that is killed.
+void die_with(pid_t parent) {
+    if (parent == 0) return;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(exit_infrastructure);  // it was faster
 }
 
 void prepare(const Options& options) {
@@ -75,6 +84,7 @@ int main(int argc, char** argv) {
     add_options(app, options);
     CLI11_PARSE(app, argc, argv);
     std::signal(SIGPIPE, SIG_IGN);
+    die_with(options.parent);
     try {
         return run(options);
     } catch (const std::exception& error) {

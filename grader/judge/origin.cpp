@@ -92,6 +92,13 @@ Place place_of(const OriginVerdict& verdict, const CallSpec& spec, const Arena::
     return place;
 }
 
+// What the function works on.
+wire::Type buffer_type(const CallSpec& spec) {
+    for (const ArgumentData& argument : spec.arguments)
+        if (argument.kind != wire::Kind::scalar && argument.kind != wire::Kind::null_pointer) return argument.type;
+    return wire::Type::u32;
+}
+
 constexpr const char* rule = "The result has to be the device's own work; host code only copies it.";
 
 }  // namespace
@@ -174,18 +181,17 @@ std::string explain_origin(const OriginVerdict& verdict, const CallSpec& spec, c
             return fmt::format("{} came back as host code had {} it: no kernel of this call wrote it. {}", at.name,
                                verdict.mapped ? "written" : "sent", rule);
         case Problem::scattered:
-            return fmt::format("{} was put in its place by many small copies on the device, not by a kernel. {}",
+            return fmt::format("{} was put in its place by copies of a few bytes each, not by a kernel. {}",
                                at.name, rule);
         case Problem::went_up:
             return fmt::format(
                 "host code gave the device {} bytes that are not the function's inputs{}{}. Kernels have "
                 "to work on the inputs as they are: host code must not compute, sort or transpose "
                 "anything before it copies.",
-                verdict.bytes, verdict.mapped ? " (through mapped or managed memory)" : "",
-                verdict.came.size() >= 4
-                    ? fmt::format(", the first of them {} (or {} as an int)", value_text(wire::Type::f32, verdict.came),
-                                  value_text(wire::Type::i32, verdict.came))
-                    : "");
+                verdict.bytes, verdict.mapped ? ", through mapped or managed memory" : "",
+                verdict.came.empty()
+                    ? ""
+                    : fmt::format("; the first of them: {}", value_text(buffer_type(spec), verdict.came)));
         case Problem::result_went_up:
             return fmt::format(
                 "{} ({}) was given to the device by host code, as a kernel's argument or in a small "

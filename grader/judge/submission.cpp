@@ -80,7 +80,13 @@ CallResult Program::execute(const CallSpec& spec, bool profiled) {
             result = attempt(spec);
         }
         collect_diagnostics();
-        if (profiled && role_ == Role::submission) current.launches = result.profile.launches;
+        if (profiled && role_ == Role::submission) {
+            current.launches = result.profile.launches;
+            for (auto launch : result.profile.not_part) {
+                launch.part_of_result = false;
+                current.launches.push_back(std::move(launch));
+            }
+        }
         return result;
     } catch (const SubmissionFailure& failure) {
         collect_diagnostics();

@@ -9,15 +9,32 @@ void append(Arguments& arguments, std::initializer_list<std::string> more) { arg
 
 // The machine's own tools and libraries, which distributions spread over /usr and links into it; of /etc what choosing
 // alternatives and finding libraries needs.
-void add_system_folders(Arguments& arguments) {
-    append(arguments, {"--ro-bind", "/usr", "/usr"});
+void add_system_folders(Arguments& arguments, Profile profile) {
+    if (profile == Profile::compile)
+        // A source file can read whatever a compiler sees (#include, .incbin): tools and their libraries, and nothing
+        // that somebody installed besides. A toolkit in /usr/local is bound by the caller.
+        for (const char* folder : {"bin", "sbin", "lib", "lib32", "lib64", "libx32", "libexec", "include"}) {
+            const auto path = std::string("/usr/") + folder;
+            append(arguments, {"--ro-bind-try", path, path});
+        }
+    else
+        append(arguments, {"--ro-bind", "/usr", "/usr"});
     for (const char* folder : {"bin", "sbin", "lib", "lib32", "lib64", "libx32"}) {
         const auto path = std::string("/") + folder;
         append(arguments, {"--ro-bind-try", path, path});
     }
     for (const char* path : {"/etc/alternatives", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d"})
         append(arguments, {"--ro-bind-try", path, path});
-    append(arguments, {"--proc", "/proc"});  // compilers find themselves through it, sanitizers their memory
+}
+
+// Neither nvcc nor g++, as or ld needs any of /proc, which would name the host's mounts and the command line, nor any
+// device but the one that swallows: an endless one is a bomb, and entropy is no input of a program's.
+void add_kernel_folders(Arguments& arguments, Profile profile) {
+    if (profile == Profile::device) append(arguments, {"--proc", "/proc"});  // sanitizers find their memory through it
+    if (profile == Profile::compile)
+        append(arguments, {"--tmpfs", "/dev", "--dev-bind", "/dev/null", "/dev/null", "--remount-ro", "/dev"});
+    else  // It comes with a world-writable /dev/shm whose size nothing bounds: read-only, it is empty for good.
+        append(arguments, {"--dev", "/dev", "--remount-ro", "/dev"});
 }
 
 }  // namespace
@@ -45,9 +62,8 @@ std::vector<std::string> bwrap_arguments(const Options& options, const BwrapDesc
 
     if (options.profile != Profile::compile)
         append(arguments, {"--uid", "1000", "--gid", "1000"});  // the same for all, whoever runs it outside
-    if (options.profile != Profile::worker) add_system_folders(arguments);
-    // /dev comes with a world-writable /dev/shm whose size nothing bounds: read-only, it is empty for good.
-    append(arguments, {"--dev", "/dev", "--remount-ro", "/dev"});
+    if (options.profile != Profile::worker) add_system_folders(arguments, options.profile);
+    add_kernel_folders(arguments, options.profile);
     append(arguments, {"--size", std::to_string(options.tmp_mib << 20), "--perms", "1777", "--tmpfs", "/tmp"});
 
     for (const auto& [source, target] : options.read_only) append(arguments, {"--ro-bind", source, target});

@@ -59,8 +59,8 @@ Result try_sandbox() {
         dup2(ends[1], 1);
         dup2(ends[1], 2);
         Options options;
-        // The dynamic loader and its libraries make this the harder of the two profiles.
-        options.profile = Profile::compile;
+        // The dynamic loader and its libraries, and a /proc of its own, make this the hardest of the profiles.
+        options.profile = Profile::device;
         options.files = {{"/proc/self/exe", "/tmp/warpgrade-sandbox"}};
         options.command = {"/tmp/warpgrade-sandbox", "--help"};
         options.processes = 16;

@@ -6,47 +6,39 @@ nothing of the lab but its contract can be included. The command line is ours al
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
-import os
 import re
-import shutil
-import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from warpgrade import headers, link_errors
+from warpgrade import cache, headers, link
+from warpgrade.compiler_words import as_the_student_knows_it
 from warpgrade.errors import GraderError
+from warpgrade.failure import BuildFailure
 from warpgrade.labs import Lab
 from warpgrade.paths import Layout
-from warpgrade.result import Problem
-from warpgrade.sandbox import COULD_NOT_START, OUT_OF_TIME, Limits, Run, Sandbox
-from warpgrade.text import bounded, clean
+from warpgrade.sandbox import (
+    COULD_NOT_START,
+    CPU_LIMIT,
+    FILE_SIZE_LIMIT,
+    KILLED,
+    OUT_OF_TIME,
+    TOOLS_ENVIRONMENT,
+    Limits,
+    Run,
+    Sandbox,
+)
+from warpgrade.text import bounded
 from warpgrade.toolchain import HOST_LINES, Compilers
 
 _TRANSLATION_UNITS = {".cu", ".c", ".cc", ".cpp", ".cxx"}
-_MAX_OBJECT_BYTES = 256 << 20
-_KEPT_CACHE_ENTRIES = 300
-_LINK_SECONDS = 120
 # Where the two folders lie in the sandbox; -lineinfo writes the first into the program.
-SUBMISSION_FOLDER = "/submission"
+SUBMISSION_FOLDER = link.SUBMISSION_FOLDER
 _CONTRACT_FOLDER = "/contract"
-# The whole of it; /tmp is a file system of the sandbox's own.
-_ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/tmp", "TMPDIR": "/tmp", "LC_ALL": "C.UTF-8"}  # noqa: S108
-_KILLED_STATUS = 128 + 9
-_CPU_LIMIT_STATUS = 128 + 24
-
-
-class BuildFailure(Exception):  # noqa: N818 - a verdict on the submission, not a fault of the program
-    """The submission does not compile or link; `unsupported` when it is Warpgrade that lacks something."""
-
-    def __init__(self, problem: Problem, *, unsupported: bool = False) -> None:
-        super().__init__(problem.message)
-        self.problem = problem
-        self.unsupported = unsupported
+_MOST_FILE_MIB = 256  # of what nvcc writes in between
+_TOO_LARGE = re.compile(r"File too large|File size limit exceeded|signal 25\b|status 0x99|SIGXFSZ")
 
 
 @dataclass(frozen=True)
@@ -77,17 +69,21 @@ class Builder:
         flags = self._flags()
         # Where the compiler ran is in the line information, so that an unconfined build is another one.
         place = SUBMISSION_FOLDER if self.sandbox.confined else "unconfined"
-        refused = self.lab.refused_headers
-        object_key = _key(
-            [self.compilers.identity, place, *flags, *refused], {**files, self.lab.header.name: self._contract()}
+        object_key = cache.key(
+            [self.compilers.identity, place, *flags, *self.lab.refused_headers],
+            {**files, self.lab.header.name: self._contract()},
         )
-        objects = _cached(self.layout.cache / "objects" / object_key, lambda folder: self._compile(files, folder))
+        objects = cache.cached(self.layout.cache / "objects" / object_key, lambda folder: self._compile(files, folder))
         libraries = [
             self.layout.library(name) for name in (f"binding-{self.lab.name}", "warpgrade_worker", "warpgrade_cudart")
         ]
-        worker_key = _key([object_key, self.compilers.identity], {path.name: _read_library(path) for path in libraries})
-        worker = _cached(
-            self.layout.cache / "workers" / worker_key, lambda folder: self._link(objects, libraries, folder)
+        worker_key = cache.key(
+            [object_key, self.compilers.identity, *link.FLAGS], {path.name: _read_library(path) for path in libraries}
+        )
+        linker = link.Linker(self.lab, self.compilers, self.sandbox, [*files, self.lab.header.name])
+        worker = cache.cached(
+            self.layout.cache / "workers" / worker_key,
+            lambda folder: linker.link(sorted(objects.glob("*.o")), libraries, folder),
         )
         return worker / "worker"
 
@@ -123,7 +119,10 @@ class Builder:
             for number, unit in enumerate(units):
                 output = f"unit{number}{phase.suffix}"
                 self._compile_unit(unit, output, sources, contract, deadline, phase)
-                _take_object(sources / output, target / output)
+                content = link.take_object(sources / output)
+                if phase is _OBJECT:
+                    link.read_object(content, unit)  # here, where the file's name is known
+                (target / output).write_bytes(content)
 
     def _compile_unit(
         self, unit: str, output: str, sources: Path, contract: Path, deadline: float, phase: _Phase
@@ -142,91 +141,49 @@ class Builder:
             directory=folder,
             read_only={_CONTRACT_FOLDER: contract, **{str(home): home for home in self.compilers.folders}},
             writable={SUBMISSION_FOLDER: sources},
-            environment={**_ENVIRONMENT, headers.RECORD_VARIABLE: f"{folder}/{record}"},
+            environment={**TOOLS_ENVIRONMENT, headers.RECORD_VARIABLE: f"{folder}/{record}"},
         )
-        with tempfile.TemporaryFile() as log:
-            try:
-                done = subprocess.run(
-                    self.sandbox.command_line("compile", run), stdin=subprocess.DEVNULL, stdout=log,
-                    stderr=subprocess.STDOUT, check=False, timeout=run.limits.seconds + 20,
-                )  # fmt: skip
-                status = done.returncode
-            except subprocess.TimeoutExpired:
-                status = OUT_OF_TIME
-            log.seek(0)
-            words = self._as_the_student_knows_it(clean(log.read(1 << 20)), include, folder)
-        # Before what the compiler says: the mistake to mend first is the header.
-        problem = headers.refused(
+        done = self.sandbox.execute("compile", run)
+        # Before what the compiler says: the mistake to fix first is the header.
+        found = headers.refused(
             sources / record, unit, self.lab.refused_headers, folder=folder, toolkits=self.compilers.folders,
-            compiled=status == 0,
+            compiled=done.status == 0,
         )  # fmt: skip
-        if problem is not None:
-            raise BuildFailure(problem)
-        if status != 0:
-            self._refuse(unit, status, words)
+        if found is not None:
+            raise BuildFailure("compile", found.message, hint=found.hint)
+        if done.status != 0:
+            own = [path.name for path in (*sources.iterdir(), *contract.iterdir())]
+            words = as_the_student_knows_it(done.words, own, [include, folder], self.compilers.has_header)
+            self._refuse(unit, done.status, words)
 
     def _compile_limits(self, deadline: float) -> Limits:
         seconds = max(deadline - time.monotonic(), 1.0)
         return Limits(
-            seconds=seconds, cpu_seconds=int(2 * seconds) + 1, memory_mib=8192, file_size_mib=256, processes=128,
-            tmp_mib=1024,
+            seconds=seconds, cpu_seconds=int(2 * seconds) + 1, memory_mib=8192,
+            file_size_mib=_MOST_FILE_MIB, processes=128, tmp_mib=1024,
         )  # fmt: skip
-
-    def _as_the_student_knows_it(self, words: str, include: str, folder: str) -> str:
-        return words.replace(f"{include}/", "").replace(f"{folder}/", "")
 
     def _refuse(self, unit: str, status: int, words: str) -> None:
         seconds = self.lab.file.limits.compile_seconds
         if status == COULD_NOT_START:
             raise GraderError("the sandbox could not start the compiler", detail=bounded(words, lines=8))
-        if status in (OUT_OF_TIME, _CPU_LIMIT_STATUS):
+        review = True
+        if status in (OUT_OF_TIME, CPU_LIMIT):
             message, hint = f"{unit} took longer than {seconds:g} s to compile", "unroll less, or use fewer templates"
-        elif status >= _KILLED_STATUS and not re.search(r"\berror\b", words):
-            message, hint = (
-                f"the compiler was ended by the system while it compiled {unit}",
-                "it may need too much memory",
-            )
+        elif status == FILE_SIZE_LIMIT or _TOO_LARGE.search(words):
+            message = f"compiling {unit} makes a file of more than {_MOST_FILE_MIB} MiB"
+            hint = "fill large arrays while the program runs"
+        elif status >= KILLED and not re.search(r"\berror\b", words):
+            message = f"the compiler was ended by the system while it compiled {unit}"
+            hint = "it may need too much memory"
         else:
             count = len(re.findall(r"(?:^|\s|:)(?:fatal )?error\b\s*(?:#\d+-?\w*)?:", words, re.MULTILINE))
             message = f"{unit} does not compile" + (f" ({count} errors)" if count > 1 else "")
             hint = "mend the first error first; later ones often follow from it"
-        raise BuildFailure(Problem(stage="compile", message=message, detail=bounded(words.strip()), hint=hint))
-
-    # --- link ----------------------------------------------------------------------------------------------------
-
-    def _link(self, objects: Path, libraries: list[Path], target: Path) -> None:
-        """Link the worker into `target`."""
-        units = sorted(objects.glob("*.o"))
-        functions = link_errors.defined_functions(units)
-        problem = link_errors.missing_functions(self.lab, functions)
-        words = ""
-        if problem is None:
-            binding, *others = map(str, libraries)
-            command = [
-                str(self.compilers.host), "-static", "-o", str(target / "worker"), *map(str, units),
-                "-Wl,--whole-archive", binding, "-Wl,--no-whole-archive", *others, "-lpthread", "-ldl",
-            ]  # fmt: skip
-            environment = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "LC_ALL": "C"}
-            try:
-                done = subprocess.run(
-                    command, capture_output=True, check=False, timeout=_LINK_SECONDS, stdin=subprocess.DEVNULL,
-                    env=environment,
-                )  # fmt: skip
-            except (OSError, subprocess.TimeoutExpired) as error:
-                raise GraderError(f"the linker does not run: {error}") from None
-            if done.returncode == 0:
-                return
-            words = self._without_our_paths(clean(done.stderr), [objects, target, *(path.parent for path in libraries)])
-            problem = link_errors.explain_link(self.lab, words, functions)
+            review = False
         raise BuildFailure(
-            Problem(stage="link", message=problem.message, detail=bounded(words.strip(), lines=20), hint=problem.hint),
-            unsupported=problem.unsupported,
+            "compile", message, detail=bounded(words.strip()), hint=hint, review=[message] if review else []
         )
-
-    def _without_our_paths(self, words: str, folders: Iterable[Path]) -> str:
-        for folder in folders:
-            words = words.replace(f"{folder}/", "")
-        return re.sub(r"^\S*/ld(?:\.\w+)?: ", "", words, flags=re.MULTILINE)
 
 
 def _read_library(path: Path) -> bytes:
@@ -236,60 +193,3 @@ def _read_library(path: Path) -> bytes:
         raise GraderError(
             f"{path.name} is not built", hint="run ./warpgrade doctor, which builds what is missing"
         ) from None
-
-
-def _take_object(source: Path, target: Path) -> None:
-    """Copy what the sandboxed compiler wrote; a link or a monster in its place is not followed."""
-    try:
-        descriptor = os.open(source, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
-    except OSError:
-        raise GraderError("nvcc ended without an error, yet without an object file") from None
-    with os.fdopen(descriptor, "rb") as file:
-        content = file.read(_MAX_OBJECT_BYTES + 1)
-    if len(content) > _MAX_OBJECT_BYTES:
-        raise BuildFailure(Problem(stage="compile", message="the compiled program is larger than 256 MiB"))
-    target.write_bytes(content)
-
-
-# --- cache -----------------------------------------------------------------------------------------------------------
-
-
-def _key(words: Iterable[str], contents: Mapping[str, bytes]) -> str:
-    total = hashlib.sha256()
-    for word in words:
-        total.update(f"{len(word)}:{word}".encode())
-    for name in sorted(contents):
-        total.update(f"{name}\0{len(contents[name])}\0".encode())
-        total.update(contents[name])
-    return total.hexdigest()[:40]
-
-
-def _cached(folder: Path, make: Callable[[Path], None]) -> Path:
-    """Return the folder, made by `make` under another name first, so that it is whole or not there."""
-    with contextlib.suppress(FileNotFoundError):
-        os.utime(folder)  # the latest use: what is old goes first
-        return folder
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    _forget_oldest(folder.parent)
-    scratch = Path(tempfile.mkdtemp(prefix=".new-", dir=folder.parent))
-    try:
-        make(scratch)
-        try:
-            scratch.rename(folder)
-        except OSError:
-            if not folder.is_dir():  # else another grader was faster
-                raise
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
-    return folder
-
-
-def _forget_oldest(folder: Path) -> None:
-    """Other graders may do the same at the same time: an entry that is gone is no trouble."""
-    entries: list[tuple[float, Path]] = []
-    for entry in folder.iterdir():
-        if not entry.name.startswith(".new-"):
-            with contextlib.suppress(FileNotFoundError):
-                entries.append((entry.stat().st_mtime, entry))
-    for _, entry in sorted(entries)[: max(len(entries) - _KEPT_CACHE_ENTRIES, 0)]:
-        shutil.rmtree(entry, ignore_errors=True)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import sys
 import traceback
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, cast
 
 import click
 import msgspec
@@ -32,6 +33,7 @@ from warpgrade.progress import Progress
 from warpgrade.report import diagnosis as diagnosis_report
 from warpgrade.report import findings, terminal
 from warpgrade.report import profile as profile_report
+from warpgrade.report.stream import Gated, no_commands, say
 from warpgrade.text import printable_name
 
 _EPILOG = (
@@ -63,11 +65,11 @@ def run(arguments: list[str]) -> int:
 
 
 def _complain(problem: WarpgradeError) -> None:
-    click.echo(f"warpgrade: {problem.message}", err=True)
+    say(f"warpgrade: {problem.message}", err=True)
     if problem.detail:
-        click.echo("\n".join(f"    {line}" for line in problem.detail.splitlines()), err=True)
+        say("\n".join(f"    {line}" for line in problem.detail.splitlines()), err=True)
     if problem.hint:
-        click.echo(f"warpgrade: {problem.hint}", err=True)
+        say(f"warpgrade: {problem.hint}", err=True)
 
 
 def _write_crash_log(error: BaseException) -> str:
@@ -197,16 +199,18 @@ def run_command(
         checks=checks,
         nvcc=(*(f"-I{folder}" for folder in includes), *(f"-D{macro}" for macro in defines), *words),
     )
-    profile = run_program.run(find_layout(), files, context.meta["program_arguments"], options)
+    with no_commands(err=True):
+        profile = run_program.run(find_layout(), files, context.meta["program_arguments"], options)
     write(json_file, "--json", msgspec.json.format(msgspec.json.encode(profile), indent=1) + b"\n")
     write(trace_file, "--trace", profile_report.trace(profile))
     found = findings.of_program(profile.diagnostics)
     outlets.publish(found, Path.cwd())
     if not quiet:
-        profile_report.show(_console(stderr=True), profile, lines=lines)
-        if found:
-            click.echo(err=True)
-        diagnosis_report.show(_console(stderr=True), found, advice=advice)
+        with no_commands(err=True):
+            profile_report.show(_console(stderr=True), profile, lines=lines)
+            if found:
+                click.echo(err=True)
+            diagnosis_report.show(_console(stderr=True), found, advice=advice)
     if how := run_program.how_it_ended(profile.exit_status):
         click.echo(f"warpgrade: {how}", err=True)
     return profile.exit_status
@@ -316,11 +320,12 @@ def _grade(
     outlets.publish(findings.of_result(graded), submission.folder)
     if quiet:
         if json_file != "-":
-            click.echo(terminal.one_line(graded))
+            say(terminal.one_line(graded))
         if graded.problem is not None:
-            click.echo(f"warpgrade: {graded.problem.message}", err=True)
+            say(f"warpgrade: {graded.problem.message}", err=True)
     elif json_file != "-":
-        terminal.show(_console(), graded, show_hidden=show_hidden, advice=advice)
+        with no_commands():
+            terminal.show(_console(), graded, show_hidden=show_hidden, advice=advice)
     if graded.status == "error":
         click.echo("warpgrade: not everything could be judged; this score is not final", err=True)
         return EXIT_GRADER_ERROR
@@ -331,7 +336,8 @@ def _grade(
 
 
 def _console(*, stderr: bool = False) -> Console:
-    return Console(stderr=stderr, highlight=False)
+    # No markup: what is printed holds other people's words.
+    return Console(file=cast(IO[str], Gated(sys.stderr if stderr else sys.stdout)), highlight=False, markup=False)
 
 
 def _write_json(json_file: str | None, graded: result.Result) -> None:

@@ -17,7 +17,7 @@ import msgspec
 
 from warpgrade.errors import GraderError
 from warpgrade.paths import Layout
-from warpgrade.text import bounded, clean
+from warpgrade.text import bounded, clean, one_line
 
 # As grader/device/protocol.hpp has it: where the program's CUDA runtime finds its end.
 CLIENT_VARIABLE = "WARPGRADE_DEVICE_FD"
@@ -25,6 +25,7 @@ _TAKE_SECONDS = 0.05
 _START_SECONDS = 30
 _LAST_SECONDS = 2  # a process that the program has left behind may keep its connection
 _POLL_SECONDS = 0.002
+_MOST_REPLY_BYTES = 256 << 20  # as the judge's (grader/judge/device_server.cpp)
 
 Report = dict[str, Any]
 
@@ -135,14 +136,16 @@ class DeviceServer:
     def _ask(self, request: dict[str, Any]) -> Report:
         try:
             self._control.sendall(msgspec.json.encode(request) + b"\n")
-            line = self._replies.readline()
+            line = self._replies.readline(_MOST_REPLY_BYTES)
+            if len(line) >= _MOST_REPLY_BYTES:
+                raise GraderError("the device server's report is too long: the program does too much on the device")
             if not line:
                 raise GraderError(self._why_gone())
             reply = msgspec.json.decode(line, type=dict[str, Any])
-        except (OSError, msgspec.DecodeError):
+        except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             raise GraderError(self._why_gone()) from None
         if not reply.get("ok", False):
-            raise GraderError(f"the device server refuses {request['op']}: {clean(str(reply.get('error')))}")
+            raise GraderError(f"the device server refuses {request['op']}: {one_line(str(reply.get('error')), 300)}")
         if reply.get("internal_error"):
             raise GraderError(bounded(clean(str(reply["internal_error"])), lines=3))
         return reply
@@ -155,7 +158,7 @@ class DeviceServer:
         words = ""
         if self._process.stderr is not None:
             os.set_blocking(self._process.stderr.fileno(), False)
-            words = clean(self._process.stderr.read() or b"").strip()
+            words = bounded(clean(self._process.stderr.read() or b"").strip(), lines=8)
         status = self._process.returncode
         return (
             "the device server ended" + (f" with status {status}" if status else "") + (f": {words}" if words else "")

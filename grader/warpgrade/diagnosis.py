@@ -13,7 +13,7 @@ import msgspec
 
 from warpgrade.errors import GraderError
 from warpgrade.sources import Frame, Sources
-from warpgrade.text import bounded, clean
+from warpgrade.text import one_line
 
 Severity = Literal["error", "warning", "advice"]
 Shape = tuple[int, int, int]
@@ -157,24 +157,24 @@ def _located(one: Diagnostic, sources: Sources, frames: Mapping[int, Sequence[Fr
     memory = one.memory
     if memory is not None:
         allocated = at(memory.allocated)
-        name = _one_line(memory.name, _NAME_WIDTH)
+        name = one_line(memory.name, _NAME_WIDTH)
         variable = memory.variable
         if not variable and (pointer := sources.allocated_variable(allocated.file, allocated.line)):
             name, variable = pointer, True
         memory = Memory(name=name, variable=variable, bytes=memory.bytes, allocated=allocated)
-    message = _one_line(one.message, _TEXT_WIDTH)
+    message = one_line(one.message, _TEXT_WIDTH)
     if memory is not None:
         message = message.replace(MEMORY, name_memory(memory))
     return msgspec.structs.replace(
         one,
-        rule=_one_line(one.rule, _NAME_WIDTH),
-        title=_one_line(one.title, _NAME_WIDTH),
-        help=_one_line(one.help, _TEXT_WIDTH),
+        rule=one_line(one.rule, _NAME_WIDTH),
+        title=one_line(one.title, _NAME_WIDTH),
+        help=one_line(one.help, _TEXT_WIDTH),
         message=message.replace(MEMORY, "memory"),
-        kernel=_one_line(one.kernel, _NAME_WIDTH),
+        kernel=one_line(one.kernel, _NAME_WIDTH),
         place=at(one.place),
         related=[
-            Related(role=_one_line(other.role, _NAME_WIDTH), place=at(other.place), thread=other.thread)
+            Related(role=one_line(other.role, _NAME_WIDTH), place=at(other.place), thread=other.thread)
             for other in one.related
         ],
         memory=memory,
@@ -205,7 +205,3 @@ def name_memory(memory: Memory) -> str:
     if where:
         return f"{allocation} (made at {where})"
     return f"{allocation} ({memory.name})" if memory.name else allocation
-
-
-def _one_line(text: str, width: int) -> str:
-    return bounded(" ".join(clean(text).split()), lines=1, width=width)

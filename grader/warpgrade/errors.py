@@ -14,8 +14,9 @@ class WarpgradeError(Exception):
 
     exit_status = EXIT_GRADER_ERROR
 
-    def __init__(self, message: str, hint: str = "", detail: str = "") -> None:
+    def __init__(self, message: str, hint: str = "", detail: str = "", review: str = "") -> None:
         super().__init__(message)
+        self.review = review  # for the instructor: what honest work does not do
         self.message = message
         self.hint = hint
         self.detail = detail

@@ -16,9 +16,10 @@ from typing import Any, Literal
 
 import msgspec
 
-from warpgrade import __version__, device, diagnosis, judge, score, sources, toolchain, unsupported
-from warpgrade.build import SUBMISSION_FOLDER, Builder, BuildFailure
+from warpgrade import __version__, device, diagnosis, judge, review, score, sources, toolchain, unsupported
+from warpgrade.build import SUBMISSION_FOLDER, Builder
 from warpgrade.errors import BadInput, GraderError
+from warpgrade.failure import BuildFailure
 from warpgrade.intake import Submission
 from warpgrade.labs import Lab
 from warpgrade.paths import Layout
@@ -38,7 +39,7 @@ from warpgrade.sandbox import Sandbox
 Say = Callable[[str], None]
 
 # In the sandbox the folder has a fixed name; without it, it lies in a scratch folder.
-_COMPILED_IN = re.compile(rf"(?:/[^\s/:'\"]+)*{SUBMISSION_FOLDER}/")
+_COMPILED_IN = re.compile(rf"(?<![^\s:'\"(\[])(?:/[^\s/:'\"]+)*{SUBMISSION_FOLDER}/")
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ def grade(layout: Layout, lab: Lab, submission: Submission, options: Options, sa
         worker, baseline = _build_both(builder, submission.files, starter_files(layout, lab))
     except BuildFailure as failure:
         seconds = Seconds(build=_since(started), judge=0)
-        return report.not_judged(failure.problem, seconds, unsupported=failure.unsupported)
+        return report.not_judged(failure, seconds)
     built = time.monotonic()
 
     plan = judge.Plan(
@@ -81,12 +82,12 @@ def grade(layout: Layout, lab: Lab, submission: Submission, options: Options, sa
         log=layout.logs / f"judge-{lab.name}.log",
     )
     verdicts = judge.judge(plan, _TestCounter(len(plan.tests), say))
-    cases, review = unsupported.settle(verdicts.cases, lambda: builder.device_code(submission.files))
+    cases = unsupported.settle(verdicts.cases, lambda: builder.device_code(submission.files))
     tests = score.score_tests(lab, cases, target.kind, public_only=options.public_only)
     tests = [_without_folders(test) for test in tests]
-    tests = _with_own_lines(tests, submission, worker, sandbox)
+    tests = _with_own_lines(tests, submission, worker, sandbox, compilers)
     seconds = Seconds(build=round(built - started, 3), judge=_since(built))
-    return report.judged(tests, verdicts, seconds, review)
+    return report.judged(tests, verdicts, cases, seconds)
 
 
 def starter_files(layout: Layout, lab: Lab) -> dict[str, bytes]:
@@ -116,6 +117,7 @@ def rejected(lab: Lab, name: str, problem: BadInput, options: Options) -> Result
         sandboxed=options.confined,
         seed=options.seed,
         problem=Problem(stage="intake", message=problem.message, hint=problem.hint),
+        review=review.listed([problem.review] if problem.review else []),
     )
 
 
@@ -179,15 +181,21 @@ class _Report:
     compilers: toolchain.Compilers
     started_at: datetime
 
-    def judged(self, tests: list[TestResult], verdicts: judge.Verdicts, seconds: Seconds, review: list[str]) -> Result:
+    def judged(
+        self, tests: list[TestResult], verdicts: judge.Verdicts, cases: Mapping[str, judge.Case], seconds: Seconds
+    ) -> Result:
         error = any(test.status == "error" for test in tests)
-        result = self._result("error" if error else "graded", tests, seconds, verdicts.seed, verdicts.device, None)
-        return msgspec.structs.replace(result, review=review)
+        seen = review.listed(f"{case.name}: {note}" for case in cases.values() for note in case.review)
+        status: Literal["error", "graded"] = "error" if error else "graded"
+        return self._result(status, tests, seconds, verdicts.seed, verdicts.device, None, seen)
 
-    def not_judged(self, problem: Problem, seconds: Seconds, *, unsupported: bool) -> Result:
-        tests = _all_failed(self.lab, self.options, "error" if unsupported else "fail", problem.message)
+    def not_judged(self, failure: BuildFailure, seconds: Seconds) -> Result:
+        unsupported = failure.unsupported
+        tests = _all_failed(self.lab, self.options, "error" if unsupported else "fail", failure.problem.message)
         status: Literal["error", "rejected"] = "error" if unsupported else "rejected"
-        return self._result(status, tests, seconds, self.options.seed, {}, problem)
+        return self._result(
+            status, tests, seconds, self.options.seed, {}, failure.problem, review.listed(failure.review)
+        )
 
     def _result(
         self,
@@ -197,6 +205,7 @@ class _Report:
         seed: int | None,
         properties: dict[str, Any],
         problem: Problem | None,
+        seen: list[str],
     ) -> Result:
         return Result(
             lab=LabInfo(name=self.lab.name, title=self.lab.title),
@@ -214,6 +223,7 @@ class _Report:
             sandboxed=self.options.confined,
             seed=seed,
             problem=problem,
+            review=seen,
             toolchain=Toolchain(
                 nvcc=self.compilers.nvcc_version,
                 host_compiler=self.compilers.host_version,
@@ -264,10 +274,10 @@ def _without_folders(test: TestResult) -> TestResult:
 
 
 def _with_own_lines(
-    tests: list[TestResult], submission: Submission, worker: Path, sandbox: Sandbox
+    tests: list[TestResult], submission: Submission, worker: Path, sandbox: Sandbox, compilers: toolchain.Compilers
 ) -> list[TestResult]:
     """Show what the checks found in the student's own lines. All tests at once: addr2line is started once."""
-    own = sources.of_submission(submission.files, _COMPILED_IN)
+    own = sources.of_submission(submission.files, _COMPILED_IN, compilers.has_header)
     found = [one for test in tests for one in test.diagnostics]
     located = iter(diagnosis.locate(found, own, sources.HostCode(worker, sandbox)))
     return [

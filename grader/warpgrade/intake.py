@@ -11,6 +11,7 @@ import hashlib
 import os
 import re
 import stat
+import struct
 import zipfile
 import zlib
 from dataclasses import dataclass
@@ -24,6 +25,9 @@ MAX_FILE_BYTES = 1 << 20
 MAX_TOTAL_BYTES = 4 << 20
 MAX_ENTRIES = 2000
 _CHUNK_BYTES = 1 << 16
+_END_RECORD = 22  # bytes of a zip's last record, without its comment
+_END_MARK, _ZIP64_MARK = b"PK\x05\x06", b"PK\x06\x07"
+_MOST_DIRECTORY_BYTES = 2 << 20
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}")
 _SOURCE_SUFFIXES = {".cu", ".cuh", ".c", ".cc", ".cpp", ".cxx", ".h", ".hpp"}
 _ARCHIVE_CLUTTER = {"__MACOSX", ".DS_Store", "Thumbs.db"}
@@ -75,7 +79,7 @@ def read(lab: Lab, path: Path) -> Submission:
     _require_main_file(lab, found, others, shown)
     for name, content in found.items():
         _check_content(name, content)
-    ignored = sorted(name for name in others if _is_source(name) and name != lab.header.name)
+    ignored = sorted(printable_name(name) for name in others if _is_source(name) and name != lab.header.name)
     return Submission(name=shown, files=dict(sorted(found.items())), ignored=ignored, folder=folder)
 
 
@@ -160,15 +164,38 @@ def _read_single(lab: Lab, path: Path) -> tuple[dict[str, bytes], list[str]]:
 def _read_zip(lab: Lab, path: Path) -> tuple[dict[str, bytes], list[str]]:
     shown = printable_name(str(path))
     try:
+        _check_directory(path, shown)
         with zipfile.ZipFile(path) as archive:
             return _take_from_zip(lab, archive, shown)
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, UnicodeError, ValueError) as error:
+    except (zipfile.BadZipFile, zlib.error, struct.error, EOFError, NotImplementedError, ValueError) as error:
         reason = printable_name(str(error)) or "damaged"
         raise BadInput(
             f"{shown} is no readable zip archive: {reason}", hint="pack the files anew as a plain zip"
         ) from None
     except (RuntimeError, OSError) as error:  # RuntimeError: encrypted
         raise BadInput(f"{shown} cannot be read: {printable_name(str(error))}") from None
+
+
+def _check_directory(path: Path, shown: str) -> None:
+    """Refuse a zip whose list of entries is huge before anything reads that list."""
+    with path.open("rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(size - _END_RECORD - (1 << 16), 0))
+        tail = file.read()
+    # As zipfile looks for it: at the very end, else the last in what a comment may cover.
+    at = len(tail) - _END_RECORD
+    if at < 0:
+        return  # no zip, as zipfile will say
+    if tail[at : at + 4] != _END_MARK or tail[-2:] != b"\0\0":
+        at = tail.rfind(_END_MARK)
+    if at < 0 or len(tail) - at < _END_RECORD:
+        return
+    length = int.from_bytes(tail[at + 12 : at + 16], "little")
+    if length > _MOST_DIRECTORY_BYTES or tail[max(at - 20, 0) :][:4] == _ZIP64_MARK:
+        raise BadInput(
+            f"{shown} has a huge list of entries", hint="pack the files anew as a plain zip",
+            review="a zip with a huge list of entries",
+        )  # fmt: skip
 
 
 def _take_from_zip(lab: Lab, archive: zipfile.ZipFile, shown: str) -> tuple[dict[str, bytes], list[str]]:
@@ -203,10 +230,12 @@ def _safe_member(entry: zipfile.ZipInfo, shown: str) -> PurePosixPath | None:
     raw = entry.orig_filename
     name = printable_name(raw)
     if "\0" in raw or any(ord(char) < 32 or ord(char) == 127 for char in raw):
-        raise BadInput(f"{shown}: the entry “{name}” has control characters in its name")
+        raise BadInput(
+            f"{shown}: the entry “{name}” has control characters in its name", review="a zip with hostile names"
+        )
     inner = PurePosixPath(raw.replace("\\", "/"))
     if inner.is_absolute() or ".." in inner.parts or re.match(r"[A-Za-z]:", raw):
-        raise BadInput(f"{shown}: the entry “{name}” points outside the archive")
+        raise BadInput(f"{shown}: the entry “{name}” points outside the archive", review="a zip with hostile names")
     kind = stat.S_IFMT(entry.external_attr >> 16)
     if kind == stat.S_IFLNK:
         raise BadInput(f"{shown}: the entry “{name}” is a symbolic link; hand in the file itself")
@@ -221,6 +250,9 @@ def _safe_member(entry: zipfile.ZipInfo, shown: str) -> PurePosixPath | None:
 
 def _read_member(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, name: str) -> bytes:
     """Read one entry in chunks; what its header says about its size is not believed."""
+    if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        # bzip2 and LZMA make gigabytes of a few bytes, in one step that nothing bounds.
+        raise BadInput(f"{name} is packed in an unusual way", hint="pack the files anew as a plain zip")
     content = bytearray()
     with archive.open(entry) as stream:
         while chunk := stream.read(_CHUNK_BYTES):

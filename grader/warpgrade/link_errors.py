@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-import subprocess
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-from warpgrade.errors import GraderError
 from warpgrade.labs import Lab
-from warpgrade.text import clean
+from warpgrade.text import one_line
+from warpgrade.toolchain import Compilers
 
 _UNDEFINED = re.compile(r"undefined reference to [`'‘](?P<symbol>.+?)['’]\s*$", re.MULTILINE)
 _DUPLICATE = re.compile(r"multiple definition of [`'‘](?P<symbol>.+?)['’]", re.MULTILINE)
@@ -22,6 +20,18 @@ _LIBRARIES = {
     "cusparse": "cuSPARSE",
     "cudnn": "cuDNN",
 }
+_WIDTH = 300
+_CUDA_HEADERS = (
+    "cuda_runtime_api.h",
+    "cuda_device_runtime_api.h",
+    "cuda_gl_interop.h",
+    "cuda_egl_interop.h",
+    "cuda_vdpau_interop.h",
+    "cuda_profiler_api.h",
+    "crt/host_runtime.h",
+    "crt/device_functions.h",
+)
+_DECLARED = re.compile(r"^[ \t]*extern\b[^\n;{}]{0,300}?\b(__cuda[A-Z]\w*|cuda[A-Z]\w*)[ \t]*\(", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -33,21 +43,30 @@ class LinkProblem:
     unsupported: bool = False
 
 
-def defined_functions(objects: Sequence[Path]) -> list[tuple[str, bool]]:
-    """Return (demangled name with parameters, visible to other files) for each function that the objects define."""
-    try:
-        done = subprocess.run(
-            ["nm", "-C", "--defined-only", *map(str, objects)],
-            capture_output=True, timeout=60, check=True, stdin=subprocess.DEVNULL,
-        )  # fmt: skip
-    except (OSError, subprocess.SubprocessError) as error:
-        raise GraderError(f"nm cannot read the compiled submission: {error}") from None
-    found: list[tuple[str, bool]] = []
-    for line in clean(done.stdout).splitlines():
-        parts = line.split(" ", 2)
-        if len(parts) == 3 and parts[1] in "TtWw":
-            found.append((parts[2], parts[1] != "t"))
-    return found
+def lacks_functions(lab: Lab, functions: Sequence[tuple[str, bool]]) -> bool:
+    """Tell from linkers' names whether `main` is there or one of the contract's functions may not be."""
+    names = {name for name, visible in functions if visible}
+    if "main" in names:
+        return True
+    return any(
+        wanted not in names and not any(name.startswith(f"_Z{len(wanted)}{wanted}") for name in names)
+        for wanted in lab.file.lab.functions
+    )
+
+
+def cuda_functions(compilers: Compilers) -> frozenset[str]:
+    """Return the functions of the CUDA runtime that the toolkit's headers declare: all that honest code can call."""
+    found: set[str] = set()
+    for name in _CUDA_HEADERS:
+        for folder in compilers.cuda_includes:
+            try:
+                text = (folder / name).read_text(encoding="utf-8", errors="replace")
+            except OSError:
+                continue
+            found.update(_DECLARED.findall(text))
+            break
+    # A program may be compiled for a default stream of each thread's own.
+    return frozenset(found | {name + suffix for name in found for suffix in ("_ptsz", "_ptds", "_v2")})
 
 
 def base_name(symbol: str) -> str:
@@ -85,14 +104,15 @@ def missing_functions(lab: Lab, functions: Sequence[tuple[str, bool]]) -> LinkPr
     )
 
 
-def explain_link(lab: Lab, output: str, functions: Sequence[tuple[str, bool]]) -> LinkProblem:
-    """Name the first cause in the linker's output."""
+def explain_link(lab: Lab, output: str, functions: Sequence[tuple[str, bool]], known: Collection[str]) -> LinkProblem:
+    """Name the first cause in the linker's output; `known` are the CUDA runtime's functions."""
     duplicate = _DUPLICATE.search(output)
     if duplicate:
         return LinkProblem(
-            f"{duplicate['symbol']} is defined twice", hint="define it in one file, or make it `static` or `inline`"
+            f"{one_line(duplicate['symbol'], _WIDTH)} is defined twice",
+            hint="define it in one file, or make it `static` or `inline`",
         )
-    symbols = [match["symbol"] for match in _UNDEFINED.finditer(output)]
+    symbols = [one_line(match["symbol"], _WIDTH) for match in _UNDEFINED.finditer(output)]
     # The contract first: whatever else is missing, without it nothing can be tested.
     for symbol in symbols:
         if base_name(symbol) in lab.file.lab.functions and "::" not in symbol.split("(", 1)[0]:
@@ -110,7 +130,7 @@ def explain_link(lab: Lab, output: str, functions: Sequence[tuple[str, bool]]) -
             )
     for symbol in symbols:
         name = base_name(symbol)
-        if name.startswith(("cuda", "__cuda")):
+        if symbol in known:
             return LinkProblem(
                 f"{name}() is a CUDA function that Warpgrade's runtime does not have yet",
                 hint="the submission may be right; do without this function, or report it to your instructor",

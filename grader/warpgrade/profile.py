@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import msgspec
 
 from warpgrade import diagnosis
 from warpgrade.diagnosis import Diagnostic
+from warpgrade.text import one_line
 
 Counters = dict[str, int]
 Shape = tuple[int, int, int]
 
 _KEPT_CALL_ERRORS = 20
 _KEPT_EVENTS = 100_000
+_LONGEST_TEXT = 4000
 
 
 class Line(msgspec.Struct):
@@ -107,7 +110,7 @@ class Collector:
             ))  # fmt: skip
         for error in report["call_errors"]:
             if len(self._call_errors) < _KEPT_CALL_ERRORS:
-                self._call_errors.append(f"{error['operation']}: {error['message']}")
+                self._call_errors.append(_text(f"{error['operation']}: {error['message']}"))
         self._diagnostics = diagnosis.merged([*self._diagnostics, *diagnosis.read(report["diagnostics"])])
         self._clock_ns += report["clock_ns"]
 
@@ -134,13 +137,13 @@ class Collector:
         )
 
     def _add_launch(self, launch: dict[str, Any]) -> None:
-        symbol = launch["kernel"]
+        symbol, name = _text(launch["kernel"]), _text(launch["name"])
         grid, block = _shape(launch["grid"]), _shape(launch["block"])
         duration = launch["duration_ns"]
         kernel = self._kernels.get(symbol)
         if kernel is None:
             kernel = self._kernels[symbol] = Kernel(
-                name=launch["name"], symbol=symbol, grid=grid, block=block, shortest_ns=duration,
+                name=name, symbol=symbol, grid=grid, block=block, shortest_ns=duration,
                 counters=dict.fromkeys(launch["counters"], 0),
             )  # fmt: skip
         kernel.launches += 1
@@ -158,12 +161,12 @@ class Collector:
         kernel.limiter = occupancy["limiter"]
         _sum_into(kernel.counters, launch["counters"])
         if launch["error"] is not None and not kernel.error:
-            kernel.error = launch["error"]["message"]
+            kernel.error = _text(launch["error"]["message"])
         places = self._lines.setdefault(symbol, {})
         for line in launch["lines"]:
-            _sum_into(places.setdefault((line["file"], line["line"]), {}), line["counters"])
+            _sum_into(places.setdefault((_text(line["file"]), line["line"]), {}), line["counters"])
         self._event(Event(
-            name=launch["name"], kind="kernel", stream=launch["stream"], start_ns=launch["start_ns"],
+            name=name, kind="kernel", stream=launch["stream"], start_ns=launch["start_ns"],
             duration_ns=duration,
         ))  # fmt: skip
 
@@ -172,6 +175,11 @@ class Collector:
             self._events.append(event)
         else:
             self._complete = False
+
+
+@lru_cache(maxsize=4096)  # the same few names come again and again
+def _text(foreign: str) -> str:
+    return one_line(foreign, _LONGEST_TEXT)
 
 
 def _shape(values: list[int]) -> Shape:

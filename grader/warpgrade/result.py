@@ -118,7 +118,7 @@ class Result(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     status: `graded` (each test has its outcome), `rejected` (the submission could not be read, compiled or linked; its
     points are zero), `error` (the grader or the machine failed; the points are not to be used).
     scope: `public` when only the public tests ran (`warpgrade check`).
-    review: what a person should look at, as of something that honest work does not do.
+    review: what a person should look at, because honest work does not do it; it costs no points by itself.
     """
 
     lab: LabInfo
@@ -135,8 +135,8 @@ class Result(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     sandboxed: bool = True
     seed: int | None = None
     problem: Problem | None = None
-    toolchain: Toolchain | None = None
     review: list[str] = []
+    toolchain: Toolchain | None = None
 
 
 def encode(result: Result) -> bytes:

@@ -21,7 +21,7 @@ from warpgrade.diagnosis import Diagnostic
 from warpgrade.errors import BadInput, GraderError
 from warpgrade.paths import Layout
 from warpgrade.profile import Collector, Profile
-from warpgrade.sandbox import Sandbox
+from warpgrade.sandbox import TOOLS_ENVIRONMENT, Limits, Run, Sandbox
 from warpgrade.text import bounded, clean, printable_name
 
 _ELF = b"\x7fELF"
@@ -62,6 +62,8 @@ _OLD = (
 )  # fmt: skip
 
 
+_READ_LIMITS = Limits(seconds=20, cpu_seconds=20, memory_mib=1024, file_size_mib=1, processes=8, tmp_mib=1)
+
 # Warp instructions of one launch, at some 50 million a second: a loop without end stops by itself after some minutes.
 MOST_INSTRUCTIONS = 20_000_000_000
 
@@ -90,7 +92,7 @@ def run(layout: Layout, files: Sequence[Path], arguments: Sequence[str], options
     sandbox = Sandbox(layout.program("warpgrade-sandbox"), confined=options.confined)
     sandbox.require()
     with tempfile.TemporaryDirectory(prefix="warpgrade-run-") as scratch:
-        program = _program(layout, files, target.architecture, options, Path(scratch))
+        program = _program(layout, sandbox, files, target.architecture, options, Path(scratch))
         collector = Collector()
         plan = ServerPlan(
             device=target.spec,
@@ -120,7 +122,9 @@ def _with_own_lines(
     return diagnosis.merged(diagnosis.locate(profile.diagnostics, own, lookup))
 
 
-def _program(layout: Layout, files: Sequence[Path], architecture: int, options: Options, scratch: Path) -> Path:
+def _program(
+    layout: Layout, sandbox: Sandbox, files: Sequence[Path], architecture: int, options: Options, scratch: Path
+) -> Path:
     """Return the executable: compiled from sources, or given as it is."""
     for path in files:
         if not path.is_file():
@@ -129,7 +133,7 @@ def _program(layout: Layout, files: Sequence[Path], architecture: int, options: 
                 hint="arguments of the program come behind --, as in: warpgrade run prog.cu -- 1024",
             )
     if len(files) == 1 and _is_elf_program(files[0]):
-        _check_runtime(files[0])
+        _check_runtime(files[0], sandbox)
         return files[0].resolve()
     for path in files:
         if path.suffix.lower() not in _SOURCES:
@@ -145,12 +149,18 @@ def _is_elf_program(path: Path) -> bool:
         return file.read(4) == _ELF and path.suffix.lower() not in _SOURCES
 
 
-def _check_runtime(path: Path) -> None:
+def _check_runtime(path: Path, sandbox: Sandbox) -> None:
     """A program that holds NVIDIA's runtime looks for NVIDIA's driver, not for us."""
-    done = subprocess.run(
-        ["readelf", "-d", str(path)], capture_output=True, check=False, stdin=subprocess.DEVNULL, timeout=60
-    )
-    needed = re.findall(r"\(NEEDED\).*\[(libcudart\.so[^\]]*)\]", clean(done.stdout))
+    inside = "/program" if sandbox.confined else str(path.resolve())
+    done = sandbox.execute(
+        "compile",
+        Run(
+            command=["readelf", "-d", inside], limits=_READ_LIMITS, directory="/",
+            read_only={inside: path.resolve()}, environment=TOOLS_ENVIRONMENT,
+        ),
+        errors=False,
+    )  # fmt: skip
+    needed = re.findall(r"\(NEEDED\)[^\n\[]{0,200}\[(libcudart\.so[^\]\n]{0,80})\]", clean(done.words))
     if needed == ["libcudart.so.13"]:
         return
     if needed:

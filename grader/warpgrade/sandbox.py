@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,7 +13,14 @@ from warpgrade.text import bounded, clean
 
 OUT_OF_TIME = 124
 COULD_NOT_START = 125
+CPU_LIMIT = 128 + 24
+FILE_SIZE_LIMIT = 128 + 25
+KILLED = 128 + 9
+# The whole environment of a compiler; /tmp is a file system of the sandbox's own.
+TOOLS_ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/tmp", "TMPDIR": "/tmp", "LC_ALL": "C.UTF-8"}  # noqa: S108
 _PROBE_SECONDS = 30
+_PATIENCE_SECONDS = 20  # beyond the limit that the sandbox itself keeps
+_CHUNK_BYTES = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -41,6 +49,14 @@ class Run:
     writable: Mapping[str, Path] = field(default_factory=dict)
     files: Mapping[str, Path] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Done:
+    """How a command ended, and the first of what it said."""
+
+    status: int
+    words: bytes
 
 
 @dataclass(frozen=True)
@@ -94,3 +110,32 @@ class Sandbox:
         line += ["--file-size-mib", str(limits.file_size_mib), "--processes", str(limits.processes)]
         line += ["--tmp-mib", str(limits.tmp_mib), "--", *run.command]
         return line
+
+    def execute(self, profile: str, run: Run, most_bytes: int = 1 << 20, *, errors: bool = True) -> Done:
+        """Run it to its end; what it says (on stderr too, if `errors`) beyond `most_bytes` is read and dropped."""
+        try:
+            process = subprocess.Popen(
+                self.command_line(profile, run), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT if errors else subprocess.DEVNULL,
+            )  # fmt: skip
+        except OSError as error:
+            return Done(COULD_NOT_START, f"{self.program.name}: {error.strerror}".encode())
+        out_of_patience = threading.Event()
+
+        def end() -> None:
+            out_of_patience.set()
+            process.kill()
+
+        watch = threading.Timer(run.limits.seconds + _PATIENCE_SECONDS, end)
+        watch.start()
+        kept = bytearray()
+        try:
+            with process:
+                while process.stdout is not None and (chunk := process.stdout.read1(_CHUNK_BYTES)):  # type: ignore[attr-defined]
+                    kept += chunk[: most_bytes - len(kept)]
+        except BaseException:
+            process.kill()
+            raise
+        finally:
+            watch.cancel()
+        return Done(OUT_OF_TIME if out_of_patience.is_set() else process.returncode, bytes(kept))

@@ -10,9 +10,10 @@ from warpgrade.errors import GraderError
 from warpgrade.judge import Case
 from warpgrade.labs import Lab, SpeedItem, TestItem
 from warpgrade.result import Measurement, Score, TestResult
-from warpgrade.text import clean, number
+from warpgrade.text import bounded, clean, clean_tree, number
 
 SPEEDUP = "speedup"
+_MESSAGE_LINES, _MESSAGE_WIDTH = 100, 2000
 
 
 def points_at(curve: list[tuple[float, float]], value: float) -> float:
@@ -46,7 +47,7 @@ def _score_item(item: TestItem | SpeedItem, case: Case | None, device_kind: Lite
             name=item.name, kind=kind, status="error", points=0, max_points=item.points, hidden=item.hidden,
             message="the judge gave no verdict on this test",
         )  # fmt: skip
-    status, message, points = case.status, clean(case.message).strip(), 0.0
+    status, message, points = case.status, _message(case), 0.0
     if status == "pass" and isinstance(item, TestItem):
         points = item.points
     elif status == "pass" and isinstance(item, SpeedItem):
@@ -71,9 +72,13 @@ def _score_item(item: TestItem | SpeedItem, case: Case | None, device_kind: Lite
         hint=item.hint if status in ("fail", "error") or points < item.points else "",
         seconds=round(case.seconds, 3),
         measurements=[Measurement(name=m.name, value=m.value, unit=m.unit) for m in case.measurements],
-        launches=list(case.launches),
+        launches=clean_tree(case.launches),
         diagnostics=case.diagnostics,
     )
+
+
+def _message(case: Case) -> str:
+    return bounded(clean(case.message).strip(), lines=_MESSAGE_LINES, width=_MESSAGE_WIDTH)
 
 
 def _what_is_missing(curve: list[tuple[float, float]], speedup: float, points: float) -> str:

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from warpgrade.sandbox import Limits, Run, Sandbox
+from warpgrade.sandbox import TOOLS_ENVIRONMENT, Limits, Run, Sandbox
 from warpgrade.text import clean, printable_name
 
 Frame = tuple[str, int]  # file and line
@@ -22,6 +21,7 @@ _SYSTEM = (Path("/usr/include"), Path("/usr/lib"), Path("/usr/local/cuda"))
 _MAX_FILE_BYTES = 4 << 20
 _LINE_WIDTH = 200
 _CALL_LINES = 3  # over which a call may go
+_LONGEST_CALL = 400
 _ALLOCATIONS = re.compile(r"\bcuda(?:Malloc\w*|HostAlloc)\s*(?:<[^<>]*>)?\s*\(\s*")
 _END_OF_STATEMENT = re.compile(r"[;{}]")
 _CASTS = re.compile(r"(?:\(\s*void\s*\*\s*\*\s*\)|reinterpret_cast\s*<\s*void\s*\*\s*\*\s*>)\s*\(?\s*")
@@ -29,16 +29,23 @@ _POINTER = re.compile(r"&\s*\(?\s*((?:this->)?\*?[A-Za-z_]\w*(?:(?:\.|->)[A-Za-z
 
 _ADDR2LINE_SECONDS = 20
 _MAX_CODES = 512
+_MOST_WORDS = 4 << 20  # of all frames of all codes
 _MOST_MIB = 256  # of the program, which the sandbox copies; one linked statically has more than one
 _IN_SANDBOX = "/program"
+_MOST_DIGITS = 9
 _COLUMN = re.compile(r" \(discriminator \d+\)$")
 
 
 class Sources:
     """Maps the names that compilers wrote to the user's names of own files, and reads those."""
 
-    def __init__(self, name_of: Callable[[str], str], read: Callable[[str], bytes]) -> None:
-        self._name_of, self._read = name_of, read
+    def __init__(
+        self,
+        name_of: Callable[[str], str],
+        read: Callable[[str], bytes],
+        is_header: Callable[[str], bool] = lambda path: True,
+    ) -> None:
+        self._name_of, self._read, self._is_header = name_of, read, is_header
         self._lines: dict[str, list[str]] = {}
 
     def own_name(self, path: str) -> str:
@@ -46,7 +53,9 @@ class Sources:
         return self._name_of(path)
 
     def foreign_name(self, path: str) -> str:
-        """Return `<cuda_fp16.hpp>`: a header of somebody else's, without its folders."""
+        """Return `<cuda_fp16.hpp>`: a header of somebody else's, without its folders, or <elsewhere>."""
+        if not self._is_header(path):
+            return "<elsewhere>"
         return f"<{printable_name(PurePosixPath(path).name.strip('<>') or '?')}>"
 
     def line(self, name: str, number: int) -> str:
@@ -60,9 +69,11 @@ class Sources:
         lines = self._all(name) if name and not name.startswith("<") else []
         if not 0 < number <= len(lines):
             return ""
-        text = "\n".join(lines[number - 1 : number - 1 + _CALL_LINES])
+        # Cut to what a person would write in one line: the patterns look back and forth in it.
+        texts = [line[:_LONGEST_CALL] for line in lines[number - 1 : number - 1 + _CALL_LINES]]
+        text = "\n".join(texts)
         calls = list(_ALLOCATIONS.finditer(text))
-        at_line = [call for call in calls if call.start() < len(lines[number - 1])]
+        at_line = [call for call in calls if call.start() < len(texts[0])]
         # Compilers give a statement the line on which it begins.
         end = _END_OF_STATEMENT.search(text)
         calls = at_line or [call for call in calls if end is None or call.start() < end.start()]
@@ -80,14 +91,14 @@ class Sources:
         return self._lines[name]
 
 
-def of_submission(files: Mapping[str, bytes], folder: re.Pattern[str]) -> Sources:
-    """The files of a submission; `folder` matches the one in which they were compiled."""
+def of_submission(files: Mapping[str, bytes], folder: re.Pattern[str], is_header: Callable[[str], bool]) -> Sources:
+    """The files of a submission; `folder` matches the one in which they were compiled. No other file is named."""
 
     def name_of(path: str) -> str:
         name = os.path.normpath(folder.sub("", path, count=1))
         return name if name in files else ""
 
-    return Sources(name_of, lambda name: files[name])
+    return Sources(name_of, lambda name: files[name], is_header)
 
 
 def of_folders(folders: Sequence[Path], others: Sequence[Path] = ()) -> Sources:
@@ -140,16 +151,9 @@ class HostCode:
             ),
             directory="/tmp",  # noqa: S108 - of the sandbox
             files={inside: self.program},
-            environment={"PATH": "/usr/local/bin:/usr/bin:/bin", "LC_ALL": "C.UTF-8"},
+            environment=TOOLS_ENVIRONMENT,
         )  # fmt: skip
-        try:
-            done = subprocess.run(
-                self.sandbox.command_line("compile", run), capture_output=True, check=False,
-                stdin=subprocess.DEVNULL, timeout=_ADDR2LINE_SECONDS + 10,
-            )  # fmt: skip
-        except (OSError, subprocess.TimeoutExpired):
-            return {}
-        return _frames(asked, clean(done.stdout))
+        return _frames(asked, clean(self.sandbox.execute("compile", run, _MOST_WORDS, errors=False).words))
 
 
 def _frames(codes: Sequence[int], words: str) -> dict[int, list[Frame]]:
@@ -166,6 +170,6 @@ def _frames(codes: Sequence[int], words: str) -> dict[int, list[Frame]]:
             current = found.setdefault(code, []) if code is not None else []
             continue
         file, _, line = _COLUMN.sub("", row).rpartition(":")
-        if line.isascii() and line.isdigit() and file not in ("", "??"):
+        if line.isascii() and line.isdigit() and len(line) <= _MOST_DIGITS and file not in ("", "??"):
             current.append((file, int(line)))
     return found

@@ -1,21 +1,61 @@
-"""Makes text from students' programs and compilers fit to show: no terminal escapes, bounded, valid."""
+"""The gate for text from strangers: students' programs, compilers, file names, what a device says of a kernel.
+
+Whatever a report prints or writes has come through `clean`, `one_line`, `printable_name` or `clean_tree`. What is left
+has no terminal escapes, no controls, nothing invisible and nothing that turns the reading direction, is valid, and is
+no command to a build service that reads our output. Each takes time in proportion to the text's length.
+"""
 
 from __future__ import annotations
 
 import re
+from typing import Any
 
-# CSI, OSC (ended by BEL or ST), other two-character escapes; then control characters and the C1 block.
-_ESCAPES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\].*?(?:\x07|\x1b\\)|\x1b[@-Z\\-_a-z]?", re.DOTALL)
-# Direction marks can make a line read as something that it is not.
-_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+# CSI, OSC (ended by BEL or ST, on one line), other two-character escapes. Possessive: nothing is scanned twice.
+_ESCAPES = re.compile(r"\x1b\[[0-?]*+[ -/]*+[@-~]|\x1b\][^\x07\x1b\n]*+(?:\x07|\x1b\\)|\x1b[@-Z\\-_a-z]?")
+_LINE_ENDS = re.compile("\r\n|[\r\x0b\x0c\x85\u2028\u2029]")
+# Controls and the C1 block; marks of direction, which can make a line read as something that it is not; characters
+# without width or shape; annotations, tags, halves of pairs.
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0e-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
+    "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
+    "\U000e0000-\U000e0fff]"
+)
+_HALVES = re.compile("[\ud800-\udfff]")
+# What build services take for commands, GitHub's anew at the start of a line and the older kind anywhere in it.
+_COMMANDS = re.compile(r"##(?=\[|vso\[|teamcity\[)|^(?P<indent>[^\S\n]*+):(?=:)", re.MULTILINE)
+_MOST_DEPTH = 16
 
 
 def clean(raw: bytes | str) -> str:
-    """Return text without terminal escapes and control characters (tabs and line feeds stay)."""
+    """Return text that is only text: of controls, tabs and line feeds stay."""
     text = raw.decode("utf-8", errors="replace") if isinstance(raw, bytes) else raw
-    text = text.replace("\r\n", "\n").replace("\r", "\n")
-    text = _CONTROLS.sub("", _ESCAPES.sub("", text))
-    return text.encode("utf-8", errors="replace").decode("utf-8")
+    text = _LINE_ENDS.sub("\n", text)
+    text = _UNSEEN.sub("", _ESCAPES.sub("", text))
+    return harmless(_HALVES.sub("\ufffd", text))
+
+
+def harmless(text: str) -> str:
+    """Return text in which no line is a command to a build service; a space stands where it was one."""
+    return _COMMANDS.sub(lambda found: "# #" if found["indent"] is None else f"{found['indent']}: ", text)
+
+
+def one_line(text: str, width: int) -> str:
+    """Return it cleaned, on one line, cut to a width."""
+    # The start of it is enough, and may lose much to cleaning.
+    return bounded(" ".join(clean(" ".join(text[: 64 * width].split())).split()), lines=1, width=width)
+
+
+def clean_tree(value: Any, depth: int = 0) -> Any:
+    """Return what came as JSON with each text in it, and each key, on one clean line."""
+    if isinstance(value, str):
+        return " ".join(clean(value).split("\n"))
+    if depth >= _MOST_DEPTH:
+        return None
+    if isinstance(value, dict):
+        return {clean_tree(str(key)): clean_tree(each, depth + 1) for key, each in value.items()}
+    if isinstance(value, list):
+        return [clean_tree(each, depth + 1) for each in value]
+    return value
 
 
 def bounded(text: str, lines: int = 60, width: int = 400) -> str:
@@ -29,8 +69,9 @@ def bounded(text: str, lines: int = 60, width: int = 400) -> str:
 
 def printable_name(name: str, width: int = 80) -> str:
     """Return a file name from a stranger on one line, fit for a message."""
-    text = clean(name).replace("\n", "?").replace("\t", "?")
-    return text if len(text) <= width else text[: width - 1] + "…"
+    seen = 64 * width
+    text = clean(name[:seen]).replace("\n", "?").replace("\t", "?") or "?"
+    return text if len(text) <= width and len(name) <= seen else text[: width - 1] + "…"
 
 
 def listing(names: list[str], limit: int = 8) -> str:

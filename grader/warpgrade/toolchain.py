@@ -28,15 +28,34 @@ class Compilers:
 
     @property
     def folders(self) -> list[Path]:
-        """Folders outside /usr that the compilers need to see."""
-        homes = [self.nvcc.resolve().parents[1], self.host.resolve().parents[1]]
-        return [home for home in homes if not home.is_relative_to("/usr")]
+        """Folders that the compilers need to see besides those of the system's own (grader/sandbox/bwrap.cpp)."""
+        homes = {self.nvcc.resolve().parents[1], self.host.absolute().parents[1], self.host.resolve().parents[1]}
+        return sorted(home for home in homes if home != Path("/usr") and home != Path("/") and not _is_system(home))
+
+    @property
+    def cuda_includes(self) -> list[Path]:
+        """Where the toolkit's headers lie."""
+        home = self.nvcc.resolve().parents[1]
+        return [home / "include", *sorted(home.glob("targets/*/include")), Path("/usr/include")]
+
+    def has_header(self, path: str) -> bool:
+        """Tell whether a compiler's word for a file names one of the toolkit's or the system's headers."""
+        name = os.path.normpath(path)
+        homes = [*self.folders, *self.cuda_includes, Path("/usr/lib/gcc"), Path("/usr/lib/llvm")]
+        try:
+            return any(Path(name).is_relative_to(home) for home in homes) and Path(name).is_file()
+        except (OSError, ValueError):
+            return False
 
     @property
     def identity(self) -> str:
         """A hash that changes whenever the compilers may produce something else."""
         stamp = (str(self.nvcc.resolve()), self.nvcc_version, str(self.host.resolve()), self.host_version)
         return hashlib.sha256("\0".join(stamp).encode()).hexdigest()
+
+
+def _is_system(folder: Path) -> bool:
+    return any(folder.is_relative_to(known) for known in ("/usr/bin", "/usr/lib", "/usr/lib64", "/usr/libexec"))
 
 
 def find(layout: Layout) -> Compilers:

@@ -21,22 +21,23 @@ _ASSEMBLY = "its device code holds inline assembly, and the device does not run 
 _FOREIGN = "it runs device code that nvcc did not make of its files, and that the device does not run"
 
 
-def settle(cases: Mapping[str, Case], device_code: Callable[[], str]) -> tuple[dict[str, Case], list[str]]:
-    """Return the verdicts, with a fail for each error that the submission caused, and what to look at if there is one.
+def settle(cases: Mapping[str, Case], device_code: Callable[[], str]) -> dict[str, Case]:
+    """Return the verdicts, with a fail and a note for review for each error that the submission caused.
 
     `device_code` returns nvcc's PTX; it is called only when a test is an error because the device lacks something.
     """
     lacking = [case for case in cases.values() if case.status == "error" and case.unsupported]
     if not lacking:
-        return dict(cases), []
-    settled, review = dict(cases), dict[str, None]()
+        return dict(cases)
+    settled = dict(cases)
     code = device_code()
     for case in lacking:
         if reason := _reason(case.message, code):
             message = f"{case.message}\n  this is the submission's own doing: {reason}"
-            settled[case.name] = msgspec.structs.replace(case, status="fail", unsupported=False, message=message)
-            review[reason] = None
-    return settled, list(review)
+            settled[case.name] = msgspec.structs.replace(
+                case, status="fail", unsupported=False, message=message, review=[*case.review, reason]
+            )
+    return settled
 
 
 def _reason(message: str, code: str) -> str:

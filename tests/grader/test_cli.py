@@ -12,8 +12,8 @@ import pytest
 from conftest import Script, begin, case, end, run, speed, start
 
 from warpgrade import __version__, build, cli, labs, result
+from warpgrade.failure import BuildFailure
 from warpgrade.paths import Layout, find_layout
-from warpgrade.result import Problem
 
 Install = Callable[[Script], Path]
 GOOD: Script = [[start(), begin("adds"), case("adds"), case("adds odd sizes"), speed(9.0), end()]]
@@ -186,10 +186,14 @@ def failing_build(stage: str, *, unsupported: bool) -> Callable[..., Path]:
     def fail(self: build.Builder, files: dict[str, bytes]) -> Path:
         if files["toy.cu"].startswith(b"void toy(float*, int) {}\n") and len(files) == 1:
             return Path("/worker")  # the starter
-        problem = Problem(
-            stage="compile", message="toy.cu does not compile", detail="toy.cu(1): error: x\n", hint="mend it"
+        raise BuildFailure(
+            "compile",
+            "toy.cu does not compile",
+            review=["a note"],
+            detail="toy.cu(1): error: x\n",
+            hint="mend it",
+            unsupported=unsupported,
         )
-        raise build.BuildFailure(problem, unsupported=unsupported)
 
     return fail
 

@@ -34,7 +34,9 @@ void f() {
 }
 """
 FOLDER = re.compile(r"(?:/[^\s/:'\"]+)*/submission/")
-OWN = sources.of_submission({"my.cu": SOURCE.encode(), "a.cuh": b"\x1b[31mred\x1b[0m\tline\n"}, FOLDER)
+OWN = sources.of_submission(
+    {"my.cu": SOURCE.encode(), "a.cuh": b"\x1b[31mred\x1b[0m\tline\n"}, FOLDER, lambda path: path.startswith("/usr/")
+)
 
 
 def sample(**changes: Any) -> Diagnostic:
@@ -65,11 +67,11 @@ def test_what_a_device_sends_is_read_and_what_it_must_not_send_is_refused() -> N
         ("/scratch/x/submission/my.cu", "my.cu"),
         ("my.cu", "my.cu"),
         ("./a.cuh", "a.cuh"),
-        ("/etc/passwd", "<passwd>"),
-        ("/submission/../etc/passwd", "<passwd>"),
-        ("/submission/other.cu", "<other.cu>"),
+        ("/etc/passwd", "<elsewhere>"),
+        ("/submission/../etc/passwd", "<elsewhere>"),
+        ("/submission/other.cu", "<elsewhere>"),
         ("/usr/local/cuda/include/cuda_fp16.hpp", "<cuda_fp16.hpp>"),
-        ("/x/\x1b[31mred\n.cu", "<red?.cu>"),
+        ("/usr/\x1b[31mred\n.cu", "<red?.cu>"),
     ],
 )
 def test_only_the_submissions_own_files_are_named_and_quoted(path: str, name: str) -> None:

@@ -8,8 +8,9 @@ import pytest
 from test_labs import changed
 
 from warpgrade import device, headers, labs, toolchain
-from warpgrade.build import Builder, BuildFailure
+from warpgrade.build import Builder
 from warpgrade.errors import GraderError
+from warpgrade.failure import BuildFailure
 from warpgrade.labs import USUALLY_REFUSED, Lab
 from warpgrade.paths import Layout, find_layout
 from warpgrade.result import Problem

@@ -155,6 +155,35 @@ def test_zip_bombs_are_cut_off(lab: Lab, tmp_path: Path) -> None:
     assert "larger than 4 MiB together" in refused(lab, parts)
 
 
+@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_other_packings_are_not_unpacked(lab: Lab, tmp_path: Path, method: int) -> None:
+    with zipfile.ZipFile(tmp_path / "odd.zip", "w", method) as archive:
+        archive.writestr("toy.cu", bytes(40 << 20) if method == zipfile.ZIP_BZIP2 else CODE)
+    assert "toy.cu is packed in an unusual way | pack the files anew" in refused(lab, tmp_path / "odd.zip")
+
+
+def test_a_list_of_entries_that_is_huge_is_not_read(lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = zip_of(tmp_path / "whole.zip", ("toy.cu", CODE)).read_bytes()
+    at = whole.rindex(b"PK\x05\x06")
+    long = whole[:at] + bytes(3 << 20) + whole[at : at + 12] + (3 << 20).to_bytes(4, "little") + whole[at + 16 :]
+    wide = whole[:at] + b"PK\x06\x07" + bytes(16) + whole[at:]
+    # The mark stands in the last record itself: where zipfile looks first, it is that record all the same.
+    sly = bytearray(long)
+    sly[-6:-2] = b"PK\x05\x06"
+    monkeypatch.setattr(zipfile, "ZipFile", lambda path: pytest.fail("the list was read"))
+    for number, raw in enumerate((long, long[:-2] + b"\x03\0abc", wide, bytes(sly))):
+        (tmp_path / f"{number}.zip").write_bytes(raw)
+        assert "has a huge list of entries" in refused(lab, tmp_path / f"{number}.zip"), number
+
+
+def test_names_that_are_no_text_are_shown_as_text(lab: Lab, tmp_path: Path) -> None:
+    folder = folder_of(tmp_path / "work", toy__cu=CODE)
+    for name in (b"\xff\xfe.cu", b"\x1b[2J\x9b2Jred.cu", "\u202euc.x\u200b.cu".encode(), b"::error::x.cu", b"[red].cu"):
+        Path(os.fsdecode(bytes(folder) + b"/" + name)).write_bytes(b"x")
+    ignored = intake.read(lab, folder).ignored
+    assert sorted(ignored) == sorted(["\ufffd\ufffd.cu", "\ufffd2Jred.cu", "uc.x.cu", ": :error::x.cu", "[red].cu"])
+
+
 def test_unreadable_zips(lab: Lab, tmp_path: Path) -> None:
     junk = tmp_path / "junk.zip"
     junk.write_bytes(os.urandom(5000))

@@ -90,6 +90,7 @@ def test_errors_are_tried_once_more(script: Install) -> None:
         '{"type": "prize"}',
         "[]",
         '\x00\x01{"',
+        '{"type": "case", "name": "adds", "status": "pass", "launches": [' + '{"a":' * 3000 + "1" + "}" * 3000 + "]}",
     ],
 )
 def test_garbage_ends_the_run_and_counts_for_nothing(script: Install, garbage: str) -> None:
@@ -121,6 +122,52 @@ def test_a_silent_judge_is_ended(script: Install, monkeypatch: pytest.MonkeyPatc
     verdicts = judge.judge(plan(program))
     assert time.monotonic() - started < 60
     assert statuses(verdicts) == dict.fromkeys(TESTS, "pass")
+
+
+def test_a_test_that_floods_the_record_fails_and_the_others_run_again(
+    script: Install, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(judge, "_MOST_LINE_BYTES", 1000)
+    flood = [begin("adds odd sizes"), case("adds odd sizes", message="x" * 2000)]
+    program = script([[start(), case("adds"), *flood, "hang"], [start(), speed(3.0), end()]])
+    verdicts = judge.judge(plan(program))
+    assert statuses(verdicts) == {"adds": "pass", "adds odd sizes": "fail", "speed": "pass"}
+    assert "too long" in verdicts.cases["adds odd sizes"].message
+    assert verdicts.cases["adds odd sizes"].review
+    # A line that never ends is one, too.
+    (program.parent / "calls.jsonl").unlink()
+    program = script([[start(), case("adds"), begin("adds odd sizes"), "x" * 5_000_000], [start(), speed(3.0), end()]])
+    assert statuses(judge.judge(plan(program)))["adds odd sizes"] == "fail"
+    (program.parent / "calls.jsonl").unlink()
+    monkeypatch.setattr(judge, "_MOST_LINE_BYTES", 1 << 20)
+    monkeypatch.setattr(judge, "_MOST_BYTES", 3000)
+    program = script([[start(), *flood, case("adds", message="y" * 2000), "hang"], [start(), speed(3.0), end()]])
+    assert statuses(judge.judge(plan(program)))["speed"] == "pass"
+
+
+def test_what_uses_up_the_time_of_all_tests_fails(script: Install, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(judge.Plan, "seconds", 1.5)
+    program = script([[start(), case("adds"), begin("adds odd sizes"), "hang"]])
+    verdicts = judge.judge(plan(program))
+    assert statuses(verdicts) == {"adds": "pass", "adds odd sizes": "fail", "speed": "fail"}
+    assert verdicts.cases["speed"].message == "the submission has used up the 1.5 s that its 3 tests have together"
+    assert len(calls(program)) == 1
+
+
+def test_the_time_of_all_tests_is_never_less_than_a_silent_judge_has() -> None:
+    for seconds in (0.1, 5, 20):
+        one = judge.Plan([], TESTS, public_only=False, seconds_each=seconds)
+        assert one.seconds >= one.patience + seconds * len(TESTS)
+
+
+def test_what_a_judge_says_besides_is_read_and_its_end_kept(script: Install) -> None:
+    program = script([[start(), case("adds"), begin("adds odd sizes"), "die"]])
+    text = program.read_text().replace('print("judge: cannot go on"', 'print("x" * 3_000_000 + "the end"')
+    program.write_text(text)
+    verdicts = judge.judge(plan(program))
+    assert "the end" in (program.parent / "judge.log").read_text()[-100:]
+    assert len((program.parent / "judge.log").read_text()) < 50_000
+    assert statuses(verdicts)["adds"] == "pass"
 
 
 def test_no_verdict_at_all_is_the_graders_error(script: Install) -> None:

@@ -42,6 +42,8 @@ def test_a_function_that_is_there_is_fine(lab: Lab) -> None:
     [
         (undefined("toy(float*, int)"), "toy(float*, int) is not defined as toy.h declares it", False),
         (undefined("cudaMallocAsync"), "cudaMallocAsync() is a CUDA function that Warpgrade's runtime does not", True),
+        (undefined("cudaGradeMeByHand"), "cudaGradeMeByHand is declared and used, but defined nowhere", False),
+        (undefined("cudaMallocAsync(int)"), "cudaMallocAsync(int) is declared and used, but defined nowhere", False),
         (undefined("cublasSgemm_v2"), "cublasSgemm_v2() belongs to cuBLAS", False),
         (undefined("cuMemAlloc_v2"), "belongs to the CUDA driver API", False),
         (undefined("helper(float)"), "helper(float) is declared and used, but defined nowhere", False),
@@ -54,16 +56,16 @@ def test_a_function_that_is_there_is_fine(lab: Lab) -> None:
     ],
 )
 def test_the_first_cause_is_named(lab: Lab, output: str, message: str, unsupported: bool) -> None:
-    problem = link_errors.explain_link(lab, output, [("toy(double*, int)", True)])
+    problem = link_errors.explain_link(lab, output, [("toy(double*, int)", True)], {"cudaMallocAsync"})
     assert problem.message.startswith(message) or message in problem.message
     assert problem.unsupported is unsupported
 
 
 def test_another_signature_is_shown(lab: Lab) -> None:
-    problem = link_errors.explain_link(lab, undefined("toy(float*, int)"), [("toy(double*, int)", True)])
+    problem = link_errors.explain_link(lab, undefined("toy(float*, int)"), [("toy(double*, int)", True)], ())
     assert problem.hint == "yours is toy(double*, int)"
 
 
 def test_the_contract_comes_first(lab: Lab) -> None:
     output = undefined("cudaMallocAsync") + undefined("toy(float*, int)")
-    assert "toy(float*, int) is not defined" in link_errors.explain_link(lab, output, []).message
+    assert "toy(float*, int) is not defined" in link_errors.explain_link(lab, output, [], {"cudaMallocAsync"}).message

@@ -17,6 +17,7 @@ from warpgrade.text import clean, number
 _MAX_WIDTH = 120
 _WARP = 32
 _LONG_NAME = 60
+_MOST_SOURCE_BYTES = 4 << 20
 _TRANSFER_NAMES = {
     "to_device": "copies to the device",
     "to_host": "copies to the host",
@@ -196,8 +197,11 @@ def _from_here(file: str) -> str:
 
 def _source(file: str) -> list[str]:
     try:
-        return clean(Path(file).read_bytes()).expandtabs(4).split("\n")
-    except OSError:
+        if not Path(file).is_file():
+            return []
+        with Path(file).open("rb") as source:
+            return clean(source.read(_MOST_SOURCE_BYTES)).expandtabs(4).split("\n")
+    except (OSError, ValueError):
         return []
 
 

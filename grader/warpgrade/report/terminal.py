@@ -10,9 +10,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from warpgrade import text as gate
 from warpgrade.report import diagnosis, findings, hidden
 from warpgrade.result import Result, TestResult
-from warpgrade.text import bounded, number
+from warpgrade.text import bounded, listing, number
 
 _MAX_WIDTH = 112
 _MESSAGE_LINES = 5
@@ -135,11 +136,13 @@ def _summary(result: Result) -> Table:
     if score.pending_points:
         table.add_row("Pending", f"{number(score.pending_points)} points wait for a device that is not here")
     name = result.device.properties.get("name")
-    table.add_row("Device", str(name or result.device.requested))
+    table.add_row("Device", Text(gate.one_line(str(name or result.device.requested), 200)))
     if result.seed is not None and result.problem is None:
         table.add_row("Seed", f"--seed {result.seed} replays these inputs")
     if result.submission.ignored:
-        table.add_row("Ignored", f"{', '.join(result.submission.ignored[:8])} (this lab does not take them)")
+        table.add_row("Ignored", Text(f"{listing(result.submission.ignored)} (this lab does not take them)"))
+    for note in result.review:
+        table.add_row("Review", Text(note))
     if not result.sandboxed:
         table.add_row("Warning", "ran without the sandbox")
     return table

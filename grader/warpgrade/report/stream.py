@@ -1,0 +1,51 @@
+"""The last gate before a report's reader: what a line begins with is known only when it is broken to a width."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import IO, Any
+
+import click
+
+from warpgrade.text import harmless
+
+
+class Gated:
+    """A stream on which no line becomes a command to a build service; else it is the stream that it wraps."""
+
+    def __init__(self, stream: IO[str]) -> None:
+        self._stream = stream
+        self._at_start = True  # of a line: nothing but blanks is in it yet
+
+    def write(self, text: str) -> int:
+        """Write the text, with a space in what would be a command."""
+        # A character before it, where it goes on in a line.
+        self._stream.write(harmless(text) if self._at_start else harmless(f".{text}")[1:])
+        *lines, last = text.rsplit("\n", 1)
+        self._at_start = (bool(lines) or self._at_start) and not last.strip()
+        return len(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+def say(text: str, *, err: bool = False) -> None:
+    """Print a line, or several, with other people's words in it."""
+    click.echo(harmless(text), err=err)
+
+
+@contextmanager
+def no_commands(*, err: bool = False) -> Iterator[None]:
+    """In GitHub Actions, let nothing that is printed meanwhile be a workflow command: it cannot know the token."""
+    if os.environ.get("GITHUB_ACTIONS") != "true":
+        yield
+        return
+    token = secrets.token_hex(16)
+    click.echo(f"::stop-commands::{token}", err=err)
+    try:
+        yield
+    finally:
+        click.echo(f"::{token}::", err=err)
