@@ -9,6 +9,8 @@
 #include <stdexcept>
 #include <system_error>
 
+#include "device/records.hpp"
+
 namespace warpgrade::device {
 namespace {
 
@@ -118,17 +120,19 @@ json to_json(const OriginVerdict& verdict) {
 
 OriginVerdict origin_verdict_from_json(const json& value) {
     OriginVerdict verdict;
-    const auto problem = value.at("problem").get<unsigned>();
+    const auto problem = integer_from_json<unsigned>(value.at("problem"), "problem");
     if (problem > last_problem) throw std::runtime_error("an unknown problem");
     verdict.problem = static_cast<OriginVerdict::Problem>(problem);
-    verdict.argument = value.at("argument").get<int>();
-    verdict.element = value.at("element").get<std::uint64_t>();
-    verdict.elsewhere = value.at("elsewhere").get<std::uint64_t>();
-    verdict.bytes = value.at("bytes").get<std::uint64_t>();
-    verdict.of_bytes = value.at("of_bytes").get<std::uint64_t>();
-    for (const json& byte : value.at("came")) verdict.came.push_back(static_cast<std::byte>(byte.get<unsigned>()));
+    verdict.argument = integer_from_json<int>(value.at("argument"), "argument");
+    verdict.element = integer_from_json<std::uint64_t>(value.at("element"), "element");
+    verdict.elsewhere = integer_from_json<std::uint64_t>(value.at("elsewhere"), "elsewhere");
+    verdict.bytes = integer_from_json<std::uint64_t>(value.at("bytes"), "bytes");
+    verdict.of_bytes = integer_from_json<std::uint64_t>(value.at("of_bytes"), "of_bytes");
+    for (const json& byte : value.at("came"))
+        verdict.came.push_back(static_cast<std::byte>(integer_from_json<std::uint8_t>(byte, "came")));
     verdict.mapped = value.at("mapped").get<bool>();
-    verdict.not_part = value.at("not_part").get<std::vector<std::size_t>>();
+    for (const json& launch : value.at("not_part"))
+        verdict.not_part.push_back(integer_from_json<std::uint64_t>(launch, "not_part"));
     return verdict;
 }
 

@@ -30,6 +30,10 @@ std::vector<Diagnostic> diagnostics_from_json(const nlohmann::json& json);
 std::vector<double> waits_from_json(const nlohmann::json& json);
 DeviceProperties properties_from_json(const nlohmann::json& json);
 
+// A whole number that fits T; the library's own conversion of other numbers is undefined.
+template <class T>
+T integer_from_json(const nlohmann::json& json, const char* name);
+
 // One line of JSON; bytes that are not UTF-8 (names come from submitted code) become U+FFFD.
 std::string dump_line(const nlohmann::json& json);
 

@@ -30,30 +30,6 @@ bool ends_the_context(int code) {
     return false;
 }
 
-void read_report(const json& reply, DeviceReport& report) {
-    for (const auto& launch : reply.at("launches")) {
-        report.launches.push_back(device::launch_record_from_json(launch));
-        const auto& record = report.launches.back();
-        if (record.error_code != 0 && report.fault.empty()) report.fault = record.error;
-    }
-    report.transfers = device::transfers_from_json(reply.at("transfers"));
-    report.allocations = device::allocations_from_json(reply.at("allocations"));
-    report.waits_ns = device::waits_from_json(reply.at("waits"));
-    report.clock_ns = reply.at("clock_ns").get<double>();
-    report.output = reply.at("output").get<std::string>();
-    for (const auto& error : reply.at("call_errors")) {
-        const auto message = error.at("message").get<std::string>();
-        const int code = error.at("code").get<int>();
-        if (report.fault.empty() && ends_the_context(code)) report.fault = message;
-        if (report.unsupported.empty() && code == device::error::not_supported) report.unsupported = message;
-        report.call_errors.push_back(error.at("operation").get<std::string>() + ": " + message);
-    }
-    report.diagnostics = device::diagnostics_from_json(reply.at("diagnostics"));
-    report.connected = reply.value("connected", false);
-    if (const auto origin = reply.find("origin"); origin != reply.end())
-        report.origin = device::origin_verdict_from_json(*origin);
-}
-
 // The server reads what a student compiled, and is kept as apart from the machine as the student's program. A real
 // GPU's server needs the driver's devices and files.
 std::vector<std::string> command_line(const Options& options) {
@@ -99,6 +75,30 @@ bool send_with_file(int socket, std::string_view line, int file) {
 }
 
 }  // namespace
+
+void read_report(const json& reply, DeviceReport& report) {
+    for (const auto& launch : reply.at("launches")) {
+        report.launches.push_back(device::launch_record_from_json(launch));
+        const auto& record = report.launches.back();
+        if (record.error_code != 0 && report.fault.empty()) report.fault = record.error;
+    }
+    report.transfers = device::transfers_from_json(reply.at("transfers"));
+    report.allocations = device::allocations_from_json(reply.at("allocations"));
+    report.waits_ns = device::waits_from_json(reply.at("waits"));
+    report.clock_ns = reply.at("clock_ns").get<double>();
+    report.output = reply.at("output").get<std::string>();
+    for (const auto& error : reply.at("call_errors")) {
+        const auto message = error.at("message").get<std::string>();
+        const int code = device::integer_from_json<int>(error.at("code"), "code");
+        if (report.fault.empty() && ends_the_context(code)) report.fault = message;
+        if (report.unsupported.empty() && code == device::error::not_supported) report.unsupported = message;
+        report.call_errors.push_back(error.at("operation").get<std::string>() + ": " + message);
+    }
+    report.diagnostics = device::diagnostics_from_json(reply.at("diagnostics"));
+    report.connected = reply.value("connected", false);
+    if (const auto origin = reply.find("origin"); origin != reply.end())
+        report.origin = device::origin_verdict_from_json(*origin);
+}
 
 DeviceServer::DeviceServer(const Options& options) {
     auto [control, control_theirs] = socket_pair(SOCK_STREAM);

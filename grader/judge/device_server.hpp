@@ -41,6 +41,9 @@ class DeviceSilent : public InfrastructureError {
     using InfrastructureError::InfrastructureError;
 };
 
+// Reads the answer of a device server, which may be captured: throws std::exception for what is no answer.
+void read_report(const nlohmann::json& reply, DeviceReport& report);
+
 // Every member function throws InfrastructureError when the server is gone, silent or talks nonsense.
 class DeviceServer {
   public:
