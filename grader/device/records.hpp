@@ -30,6 +30,9 @@ std::vector<Diagnostic> diagnostics_from_json(const nlohmann::json& json);
 std::vector<double> waits_from_json(const nlohmann::json& json);
 DeviceProperties properties_from_json(const nlohmann::json& json);
 
+// A text of the program's, as a name that C++ can make of a short one, with its end cut off where it is too long.
+std::string shown(std::string_view text);
+
 // One line of JSON; bytes that are not UTF-8 (names come from submitted code) become U+FFFD.
 std::string dump_line(const nlohmann::json& json);
 
