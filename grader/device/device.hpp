@@ -3,9 +3,11 @@
 // otherwise. Errors are thrown as DeviceError with CUDA's own error code.
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -17,6 +19,7 @@
 #include "device/descriptor.hpp"
 #include "device/diagnostic.hpp"
 #include "device/image.hpp"
+#include "device/writer.hpp"
 
 namespace warpgrade::device {
 
@@ -150,6 +153,16 @@ struct LaunchRecord {
     std::vector<LineCounters> lines;  // ordered by file and line; only with line information
     int error_code = 0;
     std::string error;
+    bool part_of_result = true;                    // the judge's finding (origin_check.hpp)
+    std::vector<DevicePtr> read_from, written_to;  // the beginnings of the allocations that it has read and written
+};
+
+// Memory that the worker maps, as the device sees it between two operations.
+struct HostMemoryView {
+    DevicePtr address;
+    std::span<const std::byte> bytes;
+    std::span<const WriterTag> writers;  // of each word
+    std::uint64_t version;               // changes whenever the bytes do
 };
 
 // Memory that a program asked for. `call` is what its own runtime says it called: "cudaMalloc", "cudaMallocManaged",
@@ -234,6 +247,16 @@ class Device {
     // cudaDeviceSetLimit; returns the bytes that hold from now on, which may be more. Throws DeviceError if it is too
     // late, or too much.
     virtual std::uint64_t set_limit(Limit, std::uint64_t bytes) { return bytes; }
+
+    // What the origin of outputs is told from (origin.hpp). Does this device keep it?
+    [[nodiscard]] virtual bool keeps_origin() const { return false; }
+    virtual void begin_call() {}  // launches are numbered from 1 on again, and nobody has written anything
+    // Who has written the words that begin at the address, and 4 bytes further, and so on.
+    virtual void writers_of(DevicePtr, std::span<WriterTag> words) const { std::ranges::fill(words, writer::nobody); }
+    virtual void mark_written(DevicePtr, std::uint64_t /*bytes*/, WriterTag) {}
+    // What host code wrote to memory that it maps, and the device has read since the last call of this function.
+    virtual std::vector<std::vector<std::byte>> take_host_data() { return {}; }
+    virtual void visit_host_memory(const std::function<void(const HostMemoryView&)>&) {}
 
     // Records of launches since the last call, in launch order.
     virtual std::vector<LaunchRecord> take_records() = 0;

@@ -16,6 +16,7 @@ std::unique_ptr<Device> open_device(const std::string& spec, const DeviceOptions
         gpu.instruction_limit = options.instruction_limit;
         gpu.memory_limit_bytes = options.memory_limit_bytes;
         gpu.checks = options.checks;
+        gpu.origin = options.origin;
         return vgpu::make_virtual_gpu(which.empty() ? "h100" : which, gpu);
     }
     throw std::invalid_argument("no device is called '" + spec + "'; there is vgpu[:PROFILE]");

@@ -150,6 +150,7 @@ json to_json(const LaunchRecord& record) {
               {"achieved", number(record.occupancy.achieved)},
               {"blocks_per_multiprocessor", record.occupancy.blocks_per_multiprocessor},
               {"limiter", record.occupancy.limiter}}},
+            {"part_of_result", record.part_of_result},
             {"counters", to_json(record.counters)},
             {"lines", std::move(lines)},
             {"error", record.error_code == 0 ? json(nullptr)

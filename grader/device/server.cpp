@@ -10,6 +10,7 @@
 #include <cstring>
 #include <system_error>
 
+#include "device/origin_request.hpp"
 #include "device/records.hpp"
 
 namespace warpgrade::device {
@@ -39,16 +40,36 @@ ssize_t send_with(int socket, const Descriptor& file, std::span<const std::byte>
     return ::sendmsg(socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
+// Receives what is there, and the file that comes with it if there is one.
+ssize_t receive_with(int socket, char* buffer, std::size_t size, Descriptor& file) {
+    iovec data{buffer, size};
+    msghdr message{};
+    message.msg_iov = &data;
+    message.msg_iovlen = 1;
+    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+    message.msg_control = control;
+    message.msg_controllen = sizeof control;
+    const ssize_t got = ::recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    const cmsghdr* header = got > 0 ? CMSG_FIRSTHDR(&message) : nullptr;
+    if (header != nullptr && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS) {
+        int number = -1;
+        std::memcpy(&number, CMSG_DATA(header), sizeof number);
+        file = Descriptor(number);
+    }
+    return got;
+}
+
 }  // namespace
 
 Server::Server(Device& device, int client_fd, int control_fd, ServerOptions options)
     : device_(device),
       options_(options),
       timeline_(HostCosts::of(device.properties())),
+      origin_(device),
       client_fd_(client_fd),
       control_fd_(control_fd),
       input_(sizeof(wire::Header)) {
-    session_.emplace(device_, timeline_, journal_);
+    session_.emplace(device_, timeline_, journal_, origin_);
 }
 
 Server::~Server() {
@@ -147,7 +168,7 @@ void Server::notice_end() {
 
 bool Server::serve_control() {
     char buffer[4096];
-    const ssize_t got = ::recv(control_fd_, buffer, sizeof buffer, MSG_DONTWAIT);
+    const ssize_t got = receive_with(control_fd_, buffer, sizeof buffer, control_file_);
     if (got == 0) return false;
     if (got < 0) return again(errno);
     control_input_.append(buffer, static_cast<std::size_t>(got));
@@ -166,22 +187,35 @@ nlohmann::json Server::command(const std::string& line) {
     if (!request.is_object() || operation == request.end() || !operation->is_string())
         return {{"ok", false}, {"error", "expected an object with \"op\""}};
     if (*operation == "hello") return {{"ok", true}, {"properties", to_json(device_.properties())}};
-    if (*operation == "take") {
-        // Who looks at a program in the middle of its work must not change its clock.
-        const bool finish = request.value("finish", json(true)) != json(false);
-        const bool lines = request.value("lines", json(true)) != json(false);
-        if (finish) notice_end();
-        json reply = journal_.take(finish ? timeline_.finish() : 0, lines);
-        reply["transfers"] = to_json(timeline_.take_transfers());
-        reply["waits"] = timeline_.take_waits();
-        reply["connected"] = client_fd_ >= 0;
-        return reply;
-    }
+    if (*operation == "take") return take(request);
     if (*operation == "shutdown") {
         shutdown_ = true;
         return {{"ok", true}};
     }
     return {{"ok", false}, {"error", fmt::format("unknown op: {}", operation->get<std::string>())}};
+}
+
+nlohmann::json Server::take(const nlohmann::json& request) {
+    using nlohmann::json;
+    // Who looks at a program in the middle of its work must not change its clock.
+    const bool finish = request.value("finish", json(true)) != json(false);
+    const bool lines = request.value("lines", json(true)) != json(false);
+    if (finish) notice_end();
+    json reply = journal_.take(finish ? timeline_.finish() : 0, lines);
+    reply["transfers"] = to_json(timeline_.take_transfers());
+    reply["waits"] = timeline_.take_waits();
+    reply["connected"] = client_fd_ >= 0;
+    const Descriptor file = std::move(control_file_);
+    if (const auto question = request.find("origin"); question != request.end() && origin_.enabled()) {
+        origin_.waited();
+        try {
+            reply["origin"] = to_json(check_origin(OriginRequest(*question, file).query(), origin_));
+        } catch (const std::exception& failure) {
+            reply["internal_error"] = fmt::format("device server: origin of outputs: {}", failure.what());
+        }
+    }
+    if (finish) origin_.begin_call();
+    return reply;
 }
 
 void Server::send_control(const nlohmann::json& reply) {

@@ -9,6 +9,7 @@
 
 #include "device/device.hpp"
 #include "device/journal.hpp"
+#include "device/origin.hpp"
 #include "device/session.hpp"
 #include "device/timeline.hpp"
 
@@ -38,6 +39,7 @@ class Server {
     void close_client(const std::string& reason);
     void notice_end();
     bool serve_control();  // false to end
+    nlohmann::json take(const nlohmann::json& request);
     nlohmann::json command(const std::string& line);
     void send_control(const nlohmann::json& reply);
 
@@ -45,12 +47,14 @@ class Server {
     ServerOptions options_;
     Journal journal_;
     Timeline timeline_;
+    OriginLog origin_;
     std::optional<Session> session_;
     int client_fd_, control_fd_;
     std::vector<std::byte> input_;  // the frame that is coming in
     std::size_t received_ = 0;      // bytes of it that are there
     std::size_t sent_ = 0;          // bytes of the session's output that are gone
     std::string control_input_;
+    Descriptor control_file_;  // came with the last request
     bool shutdown_ = false;
 };
 

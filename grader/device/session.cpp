@@ -79,6 +79,7 @@ void Session::handle(const wire::Header& header, std::span<const std::byte> payl
         if (info_of(header.op).when == wire::When::wait) report_fault();
         Reader in(payload);
         dispatch(header.op, in, out);
+        if (info_of(header.op).when == wire::When::wait) origin_.waited();
     });
 }
 

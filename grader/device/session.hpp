@@ -16,6 +16,7 @@
 
 #include "device/device.hpp"
 #include "device/journal.hpp"
+#include "device/origin.hpp"
 #include "device/protocol.hpp"
 #include "device/timeline.hpp"
 
@@ -23,8 +24,8 @@ namespace warpgrade::device {
 
 class Session {
   public:
-    Session(Device& device, Timeline& timeline, Journal& journal)
-        : device_(device), timeline_(timeline), journal_(journal) {}
+    Session(Device& device, Timeline& timeline, Journal& journal, OriginLog& origin)
+        : device_(device), timeline_(timeline), journal_(journal), origin_(origin) {}
 
     // Executes one frame and appends what it answers to output(). Call it only while output() is empty.
     void handle(const wire::Header& header, std::span<const std::byte> payload);
@@ -104,6 +105,7 @@ class Session {
     Device& device_;
     Timeline& timeline_;
     Journal& journal_;
+    OriginLog& origin_;
     Fault fault_;
     std::set<DevicePtr> allocations_;
     std::set<DevicePtr> host_allocations_;  // those of them that the worker maps

@@ -126,6 +126,7 @@ void Session::launch(FunctionId function, const LaunchConfig& config, std::span<
         throw DeviceError(error::launch_out_of_resources,
                           fmt::format("more than {} kernel launches in one call of the lab's function: no more are run",
                                       Journal::max_launches));
+    origin_.launching(config, info, params);
     try {
         device_.launch(function, config, params);
     } catch (const DeviceError& failure) {
@@ -153,6 +154,7 @@ void Session::collect(const LaunchConfig& config, const FunctionInfo& info) {
     if (records.size() != 1) throw std::logic_error("a launch without exactly one record");
     LaunchRecord& record = records.front();
     if (stalled()) record.error_code = fault_.code, record.error = fault_.message;
+    origin_.launched(record);
     if (!std::isfinite(record.duration_ns) || record.duration_ns < 0)
         throw std::logic_error("a launch of impossible duration");
     const double resident =

@@ -209,6 +209,7 @@ void Session::accept_piece(std::span<const std::byte> piece) {
                           [&](std::uint64_t address, std::uint64_t done, std::uint64_t bytes) {
                               device_.write(address, piece.subspan(done, bytes));
                           });
+        if (incoming.op == Op::write) origin_.wrote(piece, offset == 0);
     } catch (const DeviceError& failure) {
         incoming.failure = failure;
     } catch (const std::bad_alloc&) {
@@ -223,6 +224,7 @@ void Session::finish_incoming(Writer& out) {
     if (incoming.op == Op::load_module) {
         const ModuleId module = device_.load_module(incoming.image);
         modules_.insert(module);
+        origin_.loaded(incoming.image);
         out.put(module);
     } else if (incoming.total > 0 && !incoming.discard) {
         timeline_.copy(incoming.transfer.stream, Timeline::Link::to_device, incoming.total, incoming.transfer.pinned,
@@ -238,6 +240,7 @@ void Session::op_read(Reader& in, Writer& out) {
     check_region(region, "copy from the device", Use::reads);
     const std::uint64_t total = region.bytes();
     if (total == 0) return;
+    origin_.read(region);
     timeline_.copy(transfer.stream, Timeline::Link::to_host, total, transfer.pinned, transfer.blocking);
     if (total > wire::chunk_bytes) {
         outgoing_ = {current_sequence_, region, total, 0};
@@ -285,6 +288,7 @@ void Session::op_copy(Reader& in, Writer&) {
     const std::uint64_t rows = contiguous ? 1 : source.height, width = contiguous ? total : source.width;
     for (std::uint64_t row = 0; row < rows; ++row)
         device_.copy(destination.address + row * destination.pitch, source.address + row * source.pitch, width);
+    origin_.copied(destination, source);
     timeline_.copy(transfer.stream, Timeline::Link::within_device, total, false, transfer.blocking);
 }
 
@@ -301,6 +305,7 @@ void Session::op_fill(Reader& in, Writer&) {
     for_each_part(region, 0, total, [&](std::uint64_t address, std::uint64_t, std::uint64_t bytes) {
         device_.fill(address, value, bytes);
     });
+    origin_.filled(value, total);
     timeline_.fill(transfer.stream, total, transfer.blocking);
 }
 

@@ -67,6 +67,12 @@ Arena::~Arena() {
     if (data_) munmap(data_, bytes_);
 }
 
+std::span<const std::byte> Arena::prefill(std::size_t argument) const {
+    std::size_t before = 0;
+    for (std::size_t i = 0; i < argument; ++i) before += call_.arguments[i].kind == wire::Kind::out;
+    return prefill_.at(before);
+}
+
 Arena::Snapshot Arena::snapshot() const {
     Snapshot result;
     std::size_t next_prefill = 0;

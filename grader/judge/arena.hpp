@@ -30,6 +30,8 @@ class Arena {
         std::vector<std::size_t> untouched;  // out arguments that still hold their prefill
     };
     [[nodiscard]] Snapshot snapshot() const;
+    // What an out argument held before the call.
+    [[nodiscard]] std::span<const std::byte> prefill(std::size_t argument) const;
 
   private:
     Descriptor file_;

@@ -6,8 +6,10 @@
 #include <sys/wait.h>
 
 #include <cerrno>
+#include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "device/origin_request.hpp"
 #include "device/records.hpp"
 #include "judge/errors.hpp"
 
@@ -48,6 +50,8 @@ void read_report(const json& reply, DeviceReport& report) {
     }
     report.diagnostics = device::diagnostics_from_json(reply.at("diagnostics"));
     report.connected = reply.value("connected", false);
+    if (const auto origin = reply.find("origin"); origin != reply.end())
+        report.origin = device::origin_verdict_from_json(*origin);
 }
 
 // The server reads what a student compiled, and is kept as apart from the machine as the student's program. A real
@@ -71,7 +75,27 @@ std::vector<std::string> command_line(const Options& options) {
                                      "--client-fd",    "4",
                                      "--control-fd",   "3"};
     command.insert(command.end(), std::begin(arguments), std::end(arguments));
+    command.emplace_back("--origin");
     return command;
+}
+
+// Sends a line, and a file with its first byte.
+bool send_with_file(int socket, std::string_view line, int file) {
+    iovec data{const_cast<char*>(line.data()), line.size()};
+    msghdr message{};
+    message.msg_iov = &data;
+    message.msg_iovlen = 1;
+    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+    if (file >= 0) {
+        message.msg_control = control;
+        message.msg_controllen = sizeof control;
+        cmsghdr* header = CMSG_FIRSTHDR(&message);
+        header->cmsg_level = SOL_SOCKET;
+        header->cmsg_type = SCM_RIGHTS;
+        header->cmsg_len = CMSG_LEN(sizeof file);
+        std::memcpy(CMSG_DATA(header), &file, sizeof file);
+    }
+    return sendmsg(socket, &message, MSG_NOSIGNAL) == static_cast<ssize_t>(line.size());
 }
 
 }  // namespace
@@ -84,7 +108,7 @@ DeviceServer::DeviceServer(const Options& options) {
     client_ = std::move(client);
     control_theirs.close();
     client_theirs.close();
-    const auto hello = request("hello", Clock::now() + std::chrono::seconds(30));
+    const auto hello = request({{"op", "hello"}}, Clock::now() + std::chrono::seconds(30));
     if (!hello.contains("properties")) throw InfrastructureError("the device server does not describe its device");
     properties_ = hello["properties"].dump();
 }
@@ -122,17 +146,19 @@ std::string DeviceServer::read_line(Clock::time_point deadline) {
     }
 }
 
-json DeviceServer::request(const char* operation, Clock::time_point deadline) {
-    const std::string line = json{{"op", operation}}.dump() + '\n';
-    if (send(control_.get(), line.data(), line.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(line.size())) is_gone();
+json DeviceServer::request(const json& message, Clock::time_point deadline, int file) {
+    const std::string line = message.dump() + '\n';
+    if (!send_with_file(control_.get(), line, file)) is_gone();
     auto reply = json::parse(read_line(deadline), nullptr, false);
     if (!reply.is_object() || !reply.value("ok", false))
-        throw InfrastructureError(std::string("the device server refuses ") + operation + ": " + reply.dump());
+        throw InfrastructureError("the device server refuses " + message.at("op").dump() + ": " + reply.dump());
     return reply;
 }
 
-DeviceReport DeviceServer::take(Clock::time_point deadline) {
-    const auto reply = request("take", deadline);
+DeviceReport DeviceServer::take(Clock::time_point deadline, const device::OriginMessage* origin) {
+    json message = {{"op", "take"}};
+    if (origin) message["origin"] = origin->question;
+    const auto reply = request(message, deadline, origin ? origin->file.get() : -1);
     DeviceReport report;
     try {
         read_report(reply, report);

@@ -2,14 +2,20 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "device/device.hpp"
+#include "device/origin_check.hpp"
 #include "device/timeline.hpp"
 #include "judge/errors.hpp"
 #include "judge/options.hpp"
 #include "judge/process.hpp"
+
+namespace warpgrade::device {
+struct OriginMessage;
+}
 
 namespace warpgrade::judge {
 
@@ -23,7 +29,8 @@ struct DeviceReport {
     std::string output;                    // of device-side printf
     std::vector<std::string> call_errors;  // in the words of the device
     std::vector<device::Diagnostic> diagnostics;
-    bool connected = false;   // the program's end of its connection is still open
+    std::optional<device::OriginVerdict> origin;  // if it was asked for, and the device keeps it
+    bool connected = false;                       // the program's end of its connection is still open
     std::string fault;        // what ended the context (a kernel's illegal access, …); empty: nothing
     std::string unsupported;  // what the program asked for and the device cannot do; empty: nothing
 };
@@ -43,10 +50,11 @@ class DeviceServer {
     [[nodiscard]] const std::string& properties_json() const { return properties_; }
     [[nodiscard]] int client_socket() const { return client_.get(); }
     void client_was_passed_on() { client_.close(); }
-    DeviceReport take(Clock::time_point deadline);
+    // With `origin`, the report says where the outputs of the call come from.
+    DeviceReport take(Clock::time_point deadline, const device::OriginMessage* origin = nullptr);
 
   private:
-    nlohmann::json request(const char* operation, Clock::time_point deadline);
+    nlohmann::json request(const nlohmann::json& message, Clock::time_point deadline, int file = -1);
     [[noreturn]] void is_gone();
     std::string read_line(Clock::time_point deadline);
 

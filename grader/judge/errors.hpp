@@ -17,4 +17,11 @@ class InfrastructureError : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
+// The device lacks what the program's kernels need. The grader, which can look at what the compiler made, says whether
+// that is the machine's lack or the submission's doing.
+class Unsupported : public InfrastructureError {
+  public:
+    using InfrastructureError::InfrastructureError;
+};
+
 }  // namespace warpgrade::judge

@@ -7,5 +7,6 @@
 #include "judge/diagnostics.hpp"
 #include "judge/errors.hpp"
 #include "judge/inputs.hpp"
+#include "judge/origin.hpp"
 #include "judge/speed.hpp"
 #include "judge/submission.hpp"

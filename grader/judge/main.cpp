@@ -35,6 +35,7 @@ void add_options(CLI::App& app, Options& options) {
         ->capture_default_str();
     app.add_option("--instructions", options.instructions, "warp instructions of one launch")->capture_default_str();
     app.add_option("--checks", options.checks, "all, none, or some of race,init,sync,advice")->capture_default_str();
+    app.add_option("--parameters", options.parameters, "names for messages, one function each: matmul=A,B,C,m,k,n");
     app.add_flag("--no-sandbox", options.no_sandbox, "for one's own code on a machine without namespaces");
     app.add_option("--only", options.only, "which tests")->check(CLI::IsMember({"public", "all"}));
     app.add_option("--test", options.test, "the one test of this name");

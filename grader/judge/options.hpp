@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace warpgrade::judge {
 
@@ -14,7 +15,8 @@ struct Options {
     double seconds = 20;  // wall clock of one test's calls
     std::uint64_t memory_mib = 2048;
     std::uint64_t instructions = 2'000'000'000;
-    std::string checks = "all";  // as device::parse_checks reads it
+    std::string checks = "all";           // as device::parse_checks reads it
+    std::vector<std::string> parameters;  // names of the functions' parameters: matmul=A,B,C,m,k,n
     bool no_sandbox = false, progress = false;
     std::string only = "all", test;
     int parent = 0;  // the process with which the judge ends; 0: with none

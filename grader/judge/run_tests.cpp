@@ -26,7 +26,7 @@ struct RunState {
     bool progress = false;
     std::size_t cases = 0;
     CaseVerdict current;
-    enum class Thrown { other, submission, infrastructure } thrown = Thrown::other;
+    enum class Thrown { other, submission, infrastructure, unsupported } thrown = Thrown::other;
 };
 RunState run;
 
@@ -83,6 +83,7 @@ class VerdictReporter : public StreamingBase {
     void report(const Catch::AssertionResult& result, const Messages& messages) {
         const bool threw = result.getResultType() == Catch::ResultWas::ThrewException;
         const std::string said = text(result.getMessage());
+        if (threw && run.thrown == RunState::Thrown::unsupported) return run.current.unsupported(said);
         if (threw && run.thrown == RunState::Thrown::infrastructure) return run.current.error(said);
         if (threw && run.thrown == RunState::Thrown::other) return run.current.error("the test itself failed: " + said);
         std::string message;
@@ -115,7 +116,8 @@ CATCH_TRANSLATE_EXCEPTION(const SubmissionFailure& failure) {
 }
 
 CATCH_TRANSLATE_EXCEPTION(const InfrastructureError& failure) {
-    run.thrown = RunState::Thrown::infrastructure;
+    const bool unsupported = dynamic_cast<const Unsupported*>(&failure) != nullptr;
+    run.thrown = unsupported ? RunState::Thrown::unsupported : RunState::Thrown::infrastructure;
     return failure.what();
 }
 

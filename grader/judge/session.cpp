@@ -2,13 +2,18 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <optional>
+#include <sstream>
 #include <thread>
 #include <utility>
 
+#include "device/origin_request.hpp"
 #include "judge/arena.hpp"
 #include "judge/errors.hpp"
 #include "judge/explain.hpp"
 #include "judge/inputs.hpp"
+#include "judge/origin.hpp"
 
 namespace warpgrade::judge {
 namespace {
@@ -28,18 +33,31 @@ void add_notes(const DeviceReport& report, std::vector<std::string>& notes) {
         notes.push_back(fmt::format("and {} more CUDA errors", report.call_errors.size() - most));
 }
 
-// What the device cannot do is no mistake of the student's: the test is an error, not a fail.
+// What the device cannot do need be no mistake of the student's.
 void refuse_unsupported(const DeviceReport& report) {
     if (!report.unsupported.empty())
-        throw InfrastructureError("the device cannot run this program: " + tame(report.unsupported, 600));
+        throw Unsupported("the device cannot run this program: " + tame(report.unsupported, 600));
+}
+
+std::vector<std::string> parameter_names(const Options& options, const std::string& function) {
+    std::vector<std::string> names;
+    for (const std::string& entry : options.parameters) {
+        if (!entry.starts_with(function + '=')) continue;
+        std::istringstream list(entry.substr(function.size() + 1));
+        for (std::string name; std::getline(list, name, ',');) names.push_back(name);
+    }
+    return names;
 }
 
 }  // namespace
 
-Session::Session(const Options& options, const std::string& executable, std::unique_ptr<DeviceServer> device)
+Session::Session(const Options& options, const std::string& executable, std::unique_ptr<DeviceServer> device,
+                 bool asks_origin)
     : options_(options),
       device_(std::move(device)),
-      worker_(options, executable, device_ ? device_->client_socket() : -1) {
+      worker_(options, executable, device_ ? device_->client_socket() : -1),
+      executable_(executable),
+      asks_origin_(asks_origin) {
     if (device_) device_->client_was_passed_on();
 }
 
@@ -58,7 +76,11 @@ CallResult Session::call(const CallSpec& spec, Clock::time_point deadline, std::
     CallResult result;
     result.profile.host_cpu_ns = worker_.cpu_ns() - cpu_before;
 
-    auto report = take(std::max(deadline, Clock::now() + device_grace));
+    std::optional<device::OriginMessage> origin;
+    const bool came_back = reply.status == wire::Status::returned && reply.result_type == spec.result;
+    if (device_ && asks_origin_ && came_back && by_host(spec.function) != ByHost::all)
+        origin = device::origin_message(origin_query(spec, arena, snapshot, reply.result, executable_));
+    auto report = take(std::max(deadline, Clock::now() + device_grace), origin ? &*origin : nullptr);
     refuse_unsupported(report);
     if (!report.fault.empty()) throw SubmissionFailure("on the device: " + report.fault);
     if (reply.status != wire::Status::returned) fail(explain(reply, spec), false);
@@ -66,11 +88,20 @@ CallResult Session::call(const CallSpec& spec, Clock::time_point deadline, std::
         throw SubmissionFailure(fmt::format("{} returned another type than its contract says", spec.function));
 
     add_notes(report, notes);
+    if (report.origin) {
+        const auto wrong =
+            explain_origin(*report.origin, spec, snapshot, reply.result, parameter_names(options_, spec.function));
+        if (!wrong.empty()) throw SubmissionFailure(wrong);
+    }
     for (const auto index : snapshot.untouched)
         notes.push_back(fmt::format("argument {} was never written", index + 1));
     result.result = reply.result;
     result.outputs = std::move(snapshot.outputs);
-    result.profile.launches = std::move(report.launches);
+    for (std::size_t i = 0; i < report.launches.size(); ++i) {
+        const bool part =
+            !report.origin || std::ranges::find(report.origin->not_part, i + 1) == report.origin->not_part.end();
+        (part ? result.profile.launches : result.profile.not_part).push_back(std::move(report.launches[i]));
+    }
     result.profile.transfers = std::move(report.transfers);
     result.profile.allocations = std::move(report.allocations);
     result.profile.waits_ns = std::move(report.waits_ns);
@@ -141,18 +172,18 @@ void Session::fail(std::string message, bool ask_device) {
     throw SubmissionFailure(message);
 }
 
-DeviceReport Session::take(Clock::time_point deadline) {
+DeviceReport Session::take(Clock::time_point deadline, const device::OriginMessage* origin) {
     if (!device_) return {};
     try {
-        return hear_device(deadline);
+        return hear_device(deadline, origin);
     } catch (const DeviceSilent&) {
         if (Clock::now() < deadline) throw;
         throw SubmissionFailure(out_of_time(options_));
     }
 }
 
-DeviceReport Session::hear_device(Clock::time_point deadline) {
-    auto report = device_->take(deadline);
+DeviceReport Session::hear_device(Clock::time_point deadline, const device::OriginMessage* origin) {
+    auto report = device_->take(deadline, origin);
     diagnostics_.insert(diagnostics_.end(), report.diagnostics.begin(), report.diagnostics.end());
     return report;
 }

@@ -18,7 +18,9 @@ class Arena;
 class Session {
   public:
     // `device` may be null for labs that use none.
-    Session(const Options& options, const std::string& executable, std::unique_ptr<DeviceServer> device);
+    // `asks_origin`: the outputs of each call must come from the device.
+    Session(const Options& options, const std::string& executable, std::unique_ptr<DeviceServer> device,
+            bool asks_origin);
 
     // Throws SubmissionFailure or InfrastructureError, after which the session is of no use. `notes` receives what may
     // explain a wrong result.
@@ -34,14 +36,15 @@ class Session {
     void wait_for_reply(const CallSpec& spec, Clock::time_point deadline, wire::Reply& reply);
     [[noreturn]] void worker_is_gone(const CallSpec& spec);
     [[noreturn]] void fail(std::string message, bool ask_device);
-    DeviceReport take(Clock::time_point deadline);
-    DeviceReport hear_device(Clock::time_point deadline);
+    DeviceReport take(Clock::time_point deadline, const device::OriginMessage* origin);
+    DeviceReport hear_device(Clock::time_point deadline, const device::OriginMessage* origin = nullptr);
 
     const Options& options_;
     std::unique_ptr<DeviceServer> device_;
     WorkerProcess worker_;
     std::vector<device::Diagnostic> diagnostics_;
-    bool ready_ = false;
+    const std::string executable_;
+    bool asks_origin_, ready_ = false;
     std::uint32_t sequence_ = 0;
 };
 

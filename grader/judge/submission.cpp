@@ -36,9 +36,12 @@ const device::LaunchRecord& Profile::kernel(std::string_view name) const {
     }
     if (count == 1) return *found;
     const auto what = name.empty() ? std::string("kernel launch") : fmt::format("launch of a kernel named *{}*", name);
-    throw SubmissionFailure(launches.empty() ? fmt::format("the test expects one {}, but no kernel was launched", what)
-                                             : fmt::format("the test expects one {}, but there were {} (launched: {})",
-                                                           what, count, names_of(launches)));
+    std::string text = fmt::format("the test expects one {}, but ", what);
+    text += launches.empty() ? "no kernel was launched" : fmt::format("there were {}", count);
+    if (launches.empty() && !not_part.empty()) text += " that the result comes from";
+    if (!launches.empty()) text += fmt::format(" (launched: {})", names_of(launches));
+    if (!not_part.empty()) text += fmt::format("; not part of the result: {}", names_of(not_part));
+    throw SubmissionFailure(text);
 }
 
 device::Counters Profile::total() const {
@@ -59,6 +62,7 @@ Program::~Program() = default;
 CallResult Program::execute(const CallSpec& spec, bool profiled) {
     auto& current = context();
     // A test makes many calls. One that ended badly would end so again, after the same wait.
+    if (lacking_) throw Unsupported(error_);
     if (!error_.empty()) throw InfrastructureError(error_);
     if (!failure_.empty()) throw SubmissionFailure(failure_);
     current.last_call = describe(spec);
@@ -67,6 +71,8 @@ CallResult Program::execute(const CallSpec& spec, bool profiled) {
         CallResult result;
         try {
             result = attempt(spec);
+        } catch (const Unsupported&) {
+            throw;  // it would not be there a second time
         } catch (const InfrastructureError&) {
             // Once more with new processes; a second time it is reported.
             end_session();
@@ -74,7 +80,13 @@ CallResult Program::execute(const CallSpec& spec, bool profiled) {
             result = attempt(spec);
         }
         collect_diagnostics();
-        if (profiled && role_ == Role::submission) current.launches = result.profile.launches;
+        if (profiled && role_ == Role::submission) {
+            current.launches = result.profile.launches;
+            for (auto launch : result.profile.not_part) {
+                launch.part_of_result = false;
+                current.launches.push_back(std::move(launch));
+            }
+        }
         return result;
     } catch (const SubmissionFailure& failure) {
         collect_diagnostics();
@@ -88,7 +100,9 @@ CallResult Program::execute(const CallSpec& spec, bool profiled) {
     } catch (const InfrastructureError& error) {
         end_session();
         error_ = error.what();
-        throw;
+        lacking_ = role_ == Role::submission && dynamic_cast<const Unsupported*>(&error) != nullptr;
+        if (lacking_) throw;
+        throw InfrastructureError(error_);
     } catch (...) {
         end_session();
         throw;
@@ -101,7 +115,8 @@ CallResult Program::attempt(const CallSpec& spec) {
     if (executable.empty()) throw InfrastructureError("the judge was started without a program to call");
     const auto begin = Clock::now();
     const std::chrono::duration<double> left(std::max(0.0, current.options.seconds - seconds_used_));
-    if (!session_) session_ = std::make_unique<Session>(current.options, executable, start_device());
+    if (!session_)
+        session_ = std::make_unique<Session>(current.options, executable, start_device(), role_ == Role::submission);
     auto result = session_->call(spec, begin + std::chrono::duration_cast<Clock::duration>(left), current.notes);
     seconds_used_ += std::chrono::duration<double>(Clock::now() - begin).count();
     return result;
@@ -130,6 +145,7 @@ void Program::reset() {
     seconds_used_ = 0;
     failure_.clear();
     error_.clear();
+    lacking_ = false;
     output_.clear();
 }
 

@@ -15,7 +15,8 @@ namespace warpgrade::judge {
 
 // What the device did during one call.
 struct Profile {
-    std::vector<device::LaunchRecord> launches;
+    // Those from which the outputs come, and those that did something else.
+    std::vector<device::LaunchRecord> launches, not_part;
     // Copies and fills, memory that was allocated, and when the program had waited for the device: in order of issue,
     // 65,536, 16,384 and 65,536 of them at most. Times are on the clock of launches' start_ns.
     std::vector<device::Timeline::Transfer> transfers;
@@ -97,6 +98,7 @@ class Program {
     std::unique_ptr<Session> session_;
     double seconds_used_ = 0;
     std::string failure_, error_;  // what ended an earlier call in this test
+    bool lacking_ = false;         // and that the device lacks something
     std::string output_;
 };
 

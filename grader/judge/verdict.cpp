@@ -60,6 +60,7 @@ void CaseVerdict::begin(std::string name, std::vector<std::string> tags) {
     failures_.clear();
     errors_.clear();
     checks_ = 0;
+    lacking_ = false;
     begin_ = Clock::now();
 }
 
@@ -70,7 +71,15 @@ void CaseVerdict::failed(std::string message) {
     add(failures_, std::move(message));
 }
 
-void CaseVerdict::error(std::string message) { add(errors_, std::move(message)); }
+void CaseVerdict::error(std::string message) {
+    lacking_ = false;
+    add(errors_, std::move(message));
+}
+
+void CaseVerdict::unsupported(std::string message) {
+    lacking_ = errors_.empty() || lacking_;
+    add(errors_, std::move(message));
+}
 
 const char* CaseVerdict::status() const {
     if (!errors_.empty() || (checks_ == 0 && failures_.empty())) return "error";
@@ -96,6 +105,7 @@ nlohmann::json CaseVerdict::end() {
             {"name", name_},
             {"tags", tags_},
             {"status", status()},
+            {"unsupported", lacking_},
             {"seconds", seconds.count()},
             {"message", message()},
             {"measurements", std::move(measurements)},

@@ -26,8 +26,9 @@ class CaseVerdict {
   public:
     void begin(std::string name, std::vector<std::string> tags);
 
-    void failed(std::string message);  // the student's
-    void error(std::string message);   // the grader's: outweighs every failure
+    void failed(std::string message);       // the student's
+    void error(std::string message);        // the grader's: outweighs every failure
+    void unsupported(std::string message);  // an error, unless the grader finds that the submission asked for it
     void checked(std::size_t assertions) { checks_ = assertions; }
 
     // The line, from what was gathered and the state of the context. Ends the test.
@@ -41,6 +42,7 @@ class CaseVerdict {
     std::string name_;
     std::vector<std::string> tags_, failures_, errors_;
     std::size_t checks_ = 0;
+    bool lacking_ = false;  // what the errors say is that the device lacks something
     Clock::time_point begin_;
 };
 

@@ -15,6 +15,20 @@ bool DefinedBytes::all(std::uint64_t offset, std::uint64_t bytes) const {
     return defined;
 }
 
+bool DefinedBytes::none(std::uint64_t offset, std::uint64_t bytes) const {
+    bool undefined = true;
+    for_words(offset, bytes, [&](std::uint64_t word, std::uint64_t mask) {
+        undefined &= (std::atomic_ref(words()[word]).load(std::memory_order_relaxed) & mask) == 0;
+    });
+    return undefined;
+}
+
+void DefinedBytes::reset() {
+    if (missing_ == bytes_) return;
+    bits_.reset();
+    missing_ = bytes_;
+}
+
 void DefinedBytes::define(std::uint64_t offset, std::uint64_t bytes) {
     for_words(offset, bytes, [&](std::uint64_t word, std::uint64_t mask) {
         std::atomic_ref bits(words()[word]);

@@ -10,13 +10,16 @@ namespace warpgrade::vgpu {
 
 class DefinedBytes {
   public:
-    explicit DefinedBytes(std::uint64_t bytes) : bits_((bytes + 63) / 64 * 8), missing_(bytes) {}
+    explicit DefinedBytes(std::uint64_t bytes) : bytes_(bytes), bits_((bytes + 63) / 64 * 8), missing_(bytes) {}
 
     [[nodiscard]] bool complete() const { return missing_.load(std::memory_order_relaxed) == 0; }
     // Offsets are checked by whoever calls. Several host threads may define at once.
     [[nodiscard]] bool all(std::uint64_t offset, std::uint64_t bytes) const;
+    [[nodiscard]] bool none(std::uint64_t offset, std::uint64_t bytes) const;
     void define(std::uint64_t offset, std::uint64_t bytes);
     void undefine(std::uint64_t offset, std::uint64_t bytes);
+    // All of it is undefined again.
+    void reset();
     // As `bytes` bytes of another allocation from `from` on; nullptr: all of it is defined.
     void copy(std::uint64_t offset, const DefinedBytes* other, std::uint64_t from, std::uint64_t bytes);
 
@@ -37,6 +40,7 @@ class DefinedBytes {
     }
     [[nodiscard]] std::uint64_t* words() const { return reinterpret_cast<std::uint64_t*>(bits_.data()); }
 
+    std::uint64_t bytes_;
     HostPages bits_;
     std::atomic<std::uint64_t> missing_;
 };

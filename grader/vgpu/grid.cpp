@@ -29,7 +29,7 @@ void Grid::prepare(Executor& e, unsigned thread, bool optimistic) const {
     e.optimistic = optimistic;
     e.tracking = optimistic || limits.checks.race;
     e.watching = limits.checks.race || limits.checks.init;
-    e.observed = e.tracking || e.watching;
+    e.observed = e.tracking || e.watching || limits.writer != device::writer::nobody;
     e.checking = e.watching || limits.checks.sync;
     e.memory.resize(code.stat_kinds.size());
     e.block_warps.resize(code.blocks.size());
@@ -293,6 +293,8 @@ std::optional<LaunchFault> Grid::run() {
         run_in_turns(executors_[0], code.synchronises_globally ? limits.resident_blocks : 1);
     }
     memory_.for_each([&](Allocation& a) {
+        if (a.touched & (Allocation::Read | Allocation::Updated)) read_from.push_back(a.base);
+        if (a.touched & Allocation::Written) written_to.push_back(a.base);
         if (!(a.touched & (Allocation::Read | Allocation::Written)) || a.home == Allocation::Home::Mapped) return;
         traffic.footprint_bytes += a.bytes;
         if (a.home == Allocation::Home::Managed) traffic.migrated_bytes += a.bytes;

@@ -37,6 +37,7 @@ struct LaunchTrack {
     std::unique_ptr<std::atomic<std::uint8_t>[]> page_state;  // 0 untouched, 1 being saved, 2 saved
     HostPages saved;                                          // the bytes before the launch, by page
     HostPages saved_definition;                               // the same of the bits of DefinedBytes
+    HostPages saved_writers;                                  // and of LastWriter
     HostPages write_marks, read_marks;
     unsigned shift = 0;
     [[nodiscard]] MarkedMemory marks() const {
@@ -64,6 +65,7 @@ struct LaunchLimits {
     DeviceHeap* heap = nullptr;
     const ImageTable* images = nullptr;
     device::Checks checks;
+    device::WriterTag writer = device::writer::nobody;  // what LastWriter calls this launch
 };
 
 // What went wrong in a launch, located.
@@ -98,6 +100,7 @@ class Grid {
     std::vector<device::Diagnostic> diagnostics;
     std::shared_ptr<const LaunchUse> use;  // for advice (advice.hpp); null if none is wanted, or the launch failed
     bool ran_parallel = false;
+    std::vector<std::uint64_t> read_from, written_to;  // bases of the allocations that it has read and written
 
     // For the memory handlers, when tracking.
     void first_touch(const Executor& executor, Allocation& allocation, bool store);

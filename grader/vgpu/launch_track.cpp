@@ -27,6 +27,7 @@ LaunchTrack::LaunchTrack(Allocation& a, unsigned threads, bool marked, unsigned 
     page_state = std::make_unique<std::atomic<std::uint8_t>[]>(pages);
     saved = HostPages(pages * page_bytes);
     if (a.defined) saved_definition = HostPages(pages * page_bytes / 8);
+    if (a.writers) saved_writers = HostPages(pages * page_bytes / LastWriter::word_bytes * sizeof(device::WriterTag));
 }
 
 void LaunchTrack::save_pages(std::uint64_t offset, std::uint64_t bytes) {
@@ -38,6 +39,7 @@ void LaunchTrack::save_pages(std::uint64_t offset, std::uint64_t bytes) {
             const std::uint64_t size = std::min(page_bytes, allocation.bytes - at);
             std::memcpy(saved.data() + at, allocation.host + at, size);
             if (allocation.defined) allocation.defined->save(at, size, saved_definition.data() + at / 8);
+            if (allocation.writers) allocation.writers->save(at, size, saved_writers.data() + at / 2);
             page_state[page].store(2, std::memory_order_release);
         } else {
             while (page_state[page].load(std::memory_order_acquire) != 2) {
@@ -65,6 +67,7 @@ void LaunchTrack::restore() const {
             const std::uint64_t bytes = std::min(page_bytes, allocation.bytes - at);
             std::memcpy(allocation.host + at, saved.data() + at, bytes);
             if (allocation.defined) allocation.defined->restore(at, bytes, saved_definition.data() + at / 8);
+            if (allocation.writers) allocation.writers->restore(at, bytes, saved_writers.data() + at / 2);
         }
 }
 

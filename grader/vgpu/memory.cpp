@@ -72,7 +72,10 @@ Allocation& GlobalMemory::allocate_host_visible(std::uint64_t bytes, std::uint64
         throw DeviceError(error::invalid_value, fmt::format("{}: {:#x} is shared already", origin.call, base));
     device::Descriptor file = sealed_file(whole);
     HostPages pages(whole, file);
-    Allocation& result = insert(base, bytes, std::move(pages), origin);
+    std::memset(pages.data(), fresh_pattern, bytes);
+    HostPages own = note_origin_ ? HostPages(whole) : HostPages();
+    Allocation& result = insert(base, bytes, std::move(note_origin_ ? own : pages), origin);
+    if (note_origin_) result.host_copy = std::make_unique<HostCopy>(std::move(pages), result.host, bytes);
     result.file = std::move(file);
     const bool managed = origin.call == "cudaMallocManaged" || origin.call.starts_with("managed variable");
     result.home = managed ? Allocation::Home::Managed : Allocation::Home::Mapped;
@@ -91,6 +94,7 @@ Allocation& GlobalMemory::insert(std::uint64_t base, std::uint64_t bytes, HostPa
     allocation->origin = origin.call;
     allocation->code = origin.code;
     if (bytes) std::memset(allocation->host, fresh_pattern, bytes);
+    if (note_origin_) allocation->writers = std::make_unique<LastWriter>(bytes);
     return *live_.emplace(base, std::move(allocation)).first->second;
 }
 
@@ -140,6 +144,25 @@ void GlobalMemory::copy_definition(std::uint64_t to, std::uint64_t from, std::ui
     const Allocation *target = find(to), *source = find(from);
     if (target && source && target->defined)
         target->defined->copy(to - target->base, source->defined.get(), from - source->base, size);
+}
+
+void GlobalMemory::written_by(std::uint64_t address, std::uint64_t size, device::WriterTag who) {
+    const Allocation* a = find(address);
+    if (a && a->writers) a->writers->note(address - a->base, size, who);
+    if (a && a->host_copy) a->host_copy->give(address - a->base, size);
+}
+
+void GlobalMemory::copy_writers(std::uint64_t to, std::uint64_t from, std::uint64_t size) {
+    const Allocation *target = find(to), *source = find(from);
+    if (!target || !source || !target->writers || !source->writers) return;
+    target->writers->copy(to - target->base, *source->writers, from - source->base, size);
+    if (source->host_copy) source->host_copy->note_load(from - source->base, size);
+    if (target->host_copy) target->host_copy->give(to - target->base, size);
+}
+
+void GlobalMemory::take_from_host(std::uint64_t address) {
+    const Allocation* a = find(address);
+    if (a && a->host_copy) a->host_copy->take(*a->writers);
 }
 
 Allocation* GlobalMemory::find(std::uint64_t address) const {

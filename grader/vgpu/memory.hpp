@@ -17,7 +17,9 @@
 #include "device/descriptor.hpp"
 #include "device/device.hpp"
 #include "vgpu/defined.hpp"
+#include "vgpu/host_copy.hpp"
 #include "vgpu/host_pages.hpp"
+#include "vgpu/last_writer.hpp"
 
 namespace warpgrade::vgpu {
 
@@ -43,13 +45,15 @@ struct Allocation {
     bool read_only = false;   // a __constant__ variable
     bool is_variable = false;
     std::unique_ptr<DefinedBytes> defined;  // what has been written of it; nullptr: all of it, or nobody asks
+    std::unique_ptr<LastWriter> writers;    // nullptr: nobody asks
+    std::unique_ptr<HostCopy> host_copy;    // of memory that the worker maps, where the origin of outputs is asked for
     bool on_heap = false;                   // an object from malloc in a kernel; its bytes belong to the heap
     // Mapped memory stays with the host, and every access crosses the link; managed memory comes over the link when a
     // launch first touches it.
     enum class Home : std::uint8_t { Device, Mapped, Managed } home = Home::Device;
 
     // What the running launch has done to it (Touch bits), and its footprint for the timing model.
-    enum Touch : std::uint8_t { Read = 1, Written = 2, Tracked = 4 };
+    enum Touch : std::uint8_t { Read = 1, Written = 2, Tracked = 4, Updated = 8 };  // Updated: by atomics
     std::atomic<std::uint8_t> touched{0};
     std::atomic<LaunchTrack*> track{nullptr};  // what a launch in parallel remembers of it; see grid.hpp
 
@@ -63,8 +67,9 @@ struct Allocation {
 class GlobalMemory {
   public:
     // `note_undefined`: remember of the device's own memory what has been written.
-    explicit GlobalMemory(std::uint64_t limit_bytes, bool note_undefined = false)
-        : limit_bytes_(limit_bytes), note_undefined_(note_undefined) {}
+    // `note_origin`: remember who wrote each word last, and keep memory that the host maps apart (host_copy.hpp).
+    explicit GlobalMemory(std::uint64_t limit_bytes, bool note_undefined = false, bool note_origin = false)
+        : limit_bytes_(limit_bytes), note_undefined_(note_undefined), note_origin_(note_origin) {}
 
     // Fresh memory holds a fixed pattern, never zeros: a program that forgets to initialise it must not pass by luck.
     // Throws DeviceError(memory_allocation) beyond the limit.
@@ -92,6 +97,11 @@ class GlobalMemory {
     // The host has written, or copied from elsewhere on the device, bytes that lie in one allocation.
     void define(std::uint64_t address, std::uint64_t size);
     void copy_definition(std::uint64_t to, std::uint64_t from, std::uint64_t size);
+    // The same for LastWriter, and for who maps the memory: `who` has written these bytes.
+    void written_by(std::uint64_t address, std::uint64_t size, device::WriterTag who);
+    void copy_writers(std::uint64_t to, std::uint64_t from, std::uint64_t size);
+    // Before an operation that reads or writes at this address: what host code has written there counts.
+    void take_from_host(std::uint64_t address);
 
     [[nodiscard]] std::uint64_t used_bytes() const { return used_bytes_; }
     [[nodiscard]] std::uint64_t limit_bytes() const { return limit_bytes_; }
@@ -111,7 +121,7 @@ class GlobalMemory {
 
     std::uint64_t next_ = 0, next_host_ = 0;
     std::uint64_t used_bytes_ = 0, limit_bytes_;
-    bool note_undefined_;
+    bool note_undefined_, note_origin_;
     std::uint64_t used_host_bytes_ = 0;  // memory of the host's: not the device's, but bounded all the same
 };
 

@@ -122,6 +122,8 @@ void LoadedModule::place_variables() {
             const std::uint64_t value = target->second.address + static_cast<std::uint64_t>(r.addend);
             std::memcpy(memory_.checked(self->second.address + r.offset, r.bytes, "initial value"), &value, r.bytes);
         }
+    for (const Allocation* a : variables_)
+        if (a->host_copy) a->host_copy->give(0, a->bytes);
 }
 
 std::string LoadedModule::located(const ptx::Function& function, const ptx::PtxError& e) const {

@@ -28,6 +28,18 @@ inline void note_touched(Allocation& a) {
     if (!(seen & wanted)) a.touched.store(seen | wanted, std::memory_order_relaxed);
 }
 
+// What the origin of outputs has to know (device/origin.hpp): who writes, and which of the host's bytes are read.
+template <Op O>
+[[gnu::noinline]] void note_origin(const Executor& e, Allocation& a, const Access& x, unsigned bytes) {
+    const auto note = [&](std::uint64_t offset, std::uint64_t size) {
+        if (O != Op::Store && a.host_copy) a.host_copy->note_load(offset, size);
+        if (O != Op::Load) a.writers->note(offset, size, e.grid->limits.writer);
+    };
+    if (O == Op::Atomic) a.touched.fetch_or(Allocation::Updated, std::memory_order_relaxed);
+    if (x.kind != Access::Kind::Other && x.mask == full_mask) return note(x.low - a.base, x.high - x.low + bytes);
+    for_active(x.mask, [&](unsigned l) { note(x.address[l] - a.base, bytes); });
+}
+
 // Tells those who observe the launch what is touched; `access` makes the Access if somebody needs it, `granules` what
 // it touches in granules of 2^shift bytes.
 template <Op O, class F, class G>
@@ -35,16 +47,17 @@ inline void note_observed(Warp& w, const Insn& in, Allocation& a, unsigned bytes
                           G&& granules) {
     constexpr std::uint8_t wanted = O == Op::Load ? Allocation::Read : Allocation::Written;
     Executor& e = *w.executor;
-    const auto note_defined = [&] {
+    const auto note_bytes = [&] {  // after its pages are saved, where the launch may be undone
+        if (O == Op::Load ? a.host_copy != nullptr : a.writers != nullptr) note_origin<O>(e, a, access(), bytes);
         if (a.defined && !a.defined->complete()) [[unlikely]]
             watch_defined<O>(w, in, a, access(), bytes, how);
     };
     if (!e.tracking) {
         note_touched<O>(a);
-        return note_defined();
+        return note_bytes();
     }
     if (!(a.touched.load(std::memory_order_relaxed) & wanted)) e.grid->first_touch(e, a, O != Op::Load);
-    if (O == Op::Load && !(a.touched.load(std::memory_order_relaxed) & Allocation::Tracked)) return note_defined();
+    if (O == Op::Load && !(a.touched.load(std::memory_order_relaxed) & Allocation::Tracked)) return note_bytes();
     if (e.optimistic) {
         if (O != Op::Load)
             e.grid->note_store(e, a, access(), bytes);
@@ -53,7 +66,7 @@ inline void note_observed(Warp& w, const Insn& in, Allocation& a, unsigned bytes
     }
     LaunchTrack* track = a.track.load(std::memory_order_relaxed);
     if (track && track->marked()) watch_global<O>(w, in, a, *track, granules(track->shift), bytes, how, access);
-    note_defined();
+    note_bytes();
 }
 
 template <Op O>

@@ -38,7 +38,7 @@ class VirtualGpu final : public device::Device {
           memory_(options.memory_limit_bytes
                       ? std::min<std::uint64_t>(options.memory_limit_bytes, profile_.properties.total_global_mem)
                       : profile_.properties.total_global_mem,
-                  options.checks.init) {
+                  options.checks.init, options.origin) {
         if (options_.threads == 0) options_.threads = std::max(1u, std::thread::hardware_concurrency());
     }
 
@@ -59,25 +59,35 @@ class VirtualGpu final : public device::Device {
     void free(device::DevicePtr address, std::uint64_t code) override { memory_.free(address, code); }
     void write(device::DevicePtr destination, std::span<const std::byte> source) override {
         if (source.empty()) return;
-        std::copy(source.begin(), source.end(), memory_.checked(destination, source.size(), "copy to the device"));
+        std::byte* to = memory_.checked(destination, source.size(), "copy to the device");
+        memory_.take_from_host(destination);
+        std::copy(source.begin(), source.end(), to);
         memory_.define(destination, source.size());
+        memory_.written_by(destination, source.size(), device::writer::host);
     }
     void read(device::DevicePtr source, std::span<std::byte> destination) override {
         if (destination.empty()) return;
-        std::copy_n(memory_.checked(source, destination.size(), "copy from the device"), destination.size(),
-                    destination.data());
+        const std::byte* from = memory_.checked(source, destination.size(), "copy from the device");
+        memory_.take_from_host(source);
+        std::copy_n(from, destination.size(), destination.data());
     }
     void copy(device::DevicePtr destination, device::DevicePtr source, std::uint64_t bytes) override {
         if (bytes == 0) return;
         std::byte* to = memory_.checked(destination, bytes, "copy on the device, destination");
         const std::byte* from = memory_.checked(source, bytes, "copy on the device, source");
+        memory_.take_from_host(destination);
+        memory_.take_from_host(source);
         std::memmove(to, from, bytes);
         memory_.copy_definition(destination, source, bytes);
+        memory_.copy_writers(destination, source, bytes);
     }
     void fill(device::DevicePtr destination, std::uint8_t value, std::uint64_t bytes) override {
         if (bytes == 0) return;
-        std::memset(memory_.checked(destination, bytes, "memset"), value, bytes);
+        std::byte* to = memory_.checked(destination, bytes, "memset");
+        memory_.take_from_host(destination);
+        std::memset(to, value, bytes);
         memory_.define(destination, bytes);
+        memory_.written_by(destination, bytes, device::writer::fill);
     }
     [[nodiscard]] std::optional<device::SymbolInfo> find_allocation(device::DevicePtr address) const override {
         const Allocation* a = memory_.find(address);
@@ -153,6 +163,39 @@ class VirtualGpu final : public device::Device {
         return vgpu::occupancy(profile_.properties, find(function).kernel->info, block_threads, dynamic_shared_bytes);
     }
 
+    [[nodiscard]] bool keeps_origin() const override { return options_.origin; }
+    void begin_call() override {
+        launches_ = 0;
+        memory_.for_each([](Allocation& a) {
+            if (a.writers) a.writers->forget();
+        });
+    }
+    void writers_of(device::DevicePtr address, std::span<device::WriterTag> words) const override {
+        const Allocation* a = memory_.find(address);
+        for (std::size_t i = 0; i < words.size(); ++i) {
+            const std::uint64_t offset = address - (a ? a->base : 0) + i * LastWriter::word_bytes;
+            words[i] = a && a->writers && offset < a->bytes ? a->writers->at(offset) : device::writer::nobody;
+        }
+    }
+    void mark_written(device::DevicePtr address, std::uint64_t bytes, device::WriterTag who) override {
+        memory_.written_by(address, bytes, who);
+    }
+    std::vector<std::vector<std::byte>> take_host_data() override {
+        std::vector<std::vector<std::byte>> all;
+        memory_.for_each([&](Allocation& a) {
+            if (!a.host_copy) return;
+            for (auto& run : a.host_copy->take_used()) all.push_back(std::move(run));
+        });
+        return all;
+    }
+    void visit_host_memory(const std::function<void(const device::HostMemoryView&)>& visit) override {
+        memory_.for_each([&](Allocation& a) {
+            if (!a.host_copy) return;
+            a.host_copy->take(*a.writers);
+            visit({a.base, {a.host, a.bytes}, a.writers->words(), a.host_copy->version()});
+        });
+    }
+
     std::vector<device::LaunchRecord> take_records() override { return std::exchange(records_, {}); }
     std::vector<device::Diagnostic> take_diagnostics() override { return std::exchange(diagnostics_, {}); }
     std::string take_output() override { return std::exchange(output_, {}); }
@@ -186,6 +229,7 @@ class VirtualGpu final : public device::Device {
     std::vector<device::LaunchRecord> records_;
     std::vector<device::Diagnostic> diagnostics_;
     std::string output_;
+    device::WriterTag launches_ = 0;  // of the call at hand
     ImageTable images_;
     DeviceHeap heap_{memory_};
     std::uint64_t stack_bytes_ = 1024, printf_bytes_ = 8650752;
@@ -274,8 +318,19 @@ void VirtualGpu::launch(device::FunctionId id, const device::LaunchConfig& confi
     limits.heap = &heap_;
     limits.images = &images_;
     limits.checks = options_.checks;
+    if (options_.origin) {
+        limits.writer = launches_ =
+            static_cast<device::WriterTag>(std::min<unsigned>(launches_ + 1u, device::writer::last_launch));
+        memory_.for_each([](Allocation& a) {
+            if (a.host_copy) a.host_copy->take(*a.writers);
+        });
+    }
     Grid grid(kernel.code, loaded(f.module).ptx(), config, limits, params, memory_);
     const auto fault = grid.run();
+    if (options_.origin)
+        memory_.for_each([&](Allocation& a) {
+            if (a.host_copy) a.host_copy->give(*a.writers, limits.writer);
+        });
     device::LaunchRecord record;
     record.kernel = info.name;
     record.demangled = vgpu::readable_name(info.name);
@@ -287,6 +342,8 @@ void VirtualGpu::launch(device::FunctionId id, const device::LaunchConfig& confi
     record.occupancy.achieved = achieved_occupancy(profile_.properties, fit, config.grid.count());
     record.duration_ns = model_ns(profile_, config, grid.counters, fit, grid.traffic);
     record.lines = std::move(grid.lines);
+    record.read_from = std::move(grid.read_from);
+    record.written_to = std::move(grid.written_to);
     if (fault) {
         record.error_code = fault->code;
         record.error = fault->message;

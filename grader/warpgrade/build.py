@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from warpgrade import cache, link
+from warpgrade import cache, headers, link
 from warpgrade.compiler_words import as_the_student_knows_it
 from warpgrade.errors import GraderError
 from warpgrade.failure import BuildFailure
@@ -42,6 +42,19 @@ _TOO_LARGE = re.compile(r"File too large|File size limit exceeded|signal 25\b|st
 
 
 @dataclass(frozen=True)
+class _Phase:
+    """How far nvcc goes: its option for that, the code that it makes, and the name of what it writes."""
+
+    option: str
+    code: str
+    suffix: str
+
+
+_OBJECT = _Phase("-c", "[compute_{arch},sm_{arch}]", ".o")
+_DEVICE_CODE = _Phase("-ptx", "compute_{arch}", ".ptx")
+
+
+@dataclass(frozen=True)
 class Builder:
     """All that a build depends on besides the sources."""
 
@@ -57,7 +70,8 @@ class Builder:
         # Where the compiler ran is in the line information, so that an unconfined build is another one.
         place = SUBMISSION_FOLDER if self.sandbox.confined else "unconfined"
         object_key = cache.key(
-            [self.compilers.identity, place, *flags], {**files, self.lab.header.name: self._contract()}
+            [self.compilers.identity, place, *flags, *self.lab.refused_headers],
+            {**files, self.lab.header.name: self._contract()},
         )
         objects = cache.cached(self.layout.cache / "objects" / object_key, lambda folder: self._compile(files, folder))
         libraries = [
@@ -73,11 +87,17 @@ class Builder:
         )
         return worker / "worker"
 
-    def _flags(self) -> list[str]:
+    def device_code(self, files: Mapping[str, bytes]) -> str:
+        """Return the PTX that nvcc makes of these files' kernels; raises BuildFailure or GraderError."""
+        with tempfile.TemporaryDirectory(prefix="warpgrade-ptx-") as scratch:
+            self._compile(files, Path(scratch), _DEVICE_CODE)
+            return "\n".join(path.read_text(errors="replace") for path in sorted(Path(scratch).iterdir()))
+
+    def _flags(self, phase: _Phase = _OBJECT) -> list[str]:
         arch = self.architecture
         return [
             "-std=c++17", "-O3", "-lineinfo", *HOST_LINES, "-cudart", "none",
-            "-gencode", f"arch=compute_{arch},code=[compute_{arch},sm_{arch}]",
+            "-gencode", f"arch=compute_{arch},code=" + phase.code.format(arch=arch), phase.option,
         ]  # fmt: skip
 
     def _contract(self) -> bytes:
@@ -85,7 +105,7 @@ class Builder:
 
     # --- compile -------------------------------------------------------------------------------------------------
 
-    def _compile(self, files: Mapping[str, bytes], target: Path) -> None:
+    def _compile(self, files: Mapping[str, bytes], target: Path, phase: _Phase = _OBJECT) -> None:
         """Compile each translation unit into `target`."""
         with tempfile.TemporaryDirectory(prefix="warpgrade-compile-") as scratch:
             sources, contract = Path(scratch, "submission"), Path(scratch, "contract")
@@ -97,19 +117,23 @@ class Builder:
             deadline = time.monotonic() + self.lab.file.limits.compile_seconds
             units = [name for name in files if PurePosixPath(name).suffix.lower() in _TRANSLATION_UNITS]
             for number, unit in enumerate(units):
-                output = f"unit{number}.o"
-                self._compile_unit(unit, output, sources, contract, deadline)
+                output = f"unit{number}{phase.suffix}"
+                self._compile_unit(unit, output, sources, contract, deadline, phase)
                 content = link.take_object(sources / output)
-                link.read_object(content, unit)  # here, where the file's name is known
+                if phase is _OBJECT:
+                    link.read_object(content, unit)  # here, where the file's name is known
                 (target / output).write_bytes(content)
 
-    def _compile_unit(self, unit: str, output: str, sources: Path, contract: Path, deadline: float) -> None:
+    def _compile_unit(
+        self, unit: str, output: str, sources: Path, contract: Path, deadline: float, phase: _Phase
+    ) -> None:
         confined = self.sandbox.confined
         folder = SUBMISSION_FOLDER if confined else str(sources)
         include = _CONTRACT_FOLDER if confined else str(contract)
+        record = f"{output}.headers"
         command = [
-            str(self.compilers.nvcc.resolve()), *self._flags(), "-ccbin", str(self.compilers.host),
-            "-I", include, "-c", unit, "-o", output,
+            str(self.compilers.nvcc.resolve()), *self._flags(phase), "-ccbin", str(self.compilers.host),
+            "-I", include, unit, "-o", output,
         ]  # fmt: skip
         run = Run(
             command=command,
@@ -117,9 +141,16 @@ class Builder:
             directory=folder,
             read_only={_CONTRACT_FOLDER: contract, **{str(home): home for home in self.compilers.folders}},
             writable={SUBMISSION_FOLDER: sources},
-            environment=TOOLS_ENVIRONMENT,
+            environment={**TOOLS_ENVIRONMENT, headers.RECORD_VARIABLE: f"{folder}/{record}"},
         )
         done = self.sandbox.execute("compile", run)
+        # Before what the compiler says: the mistake to fix first is the header.
+        found = headers.refused(
+            sources / record, unit, self.lab.refused_headers, folder=folder, toolkits=self.compilers.folders,
+            compiled=done.status == 0,
+        )  # fmt: skip
+        if found is not None:
+            raise BuildFailure("compile", found.message, hint=found.hint)
         if done.status != 0:
             own = [path.name for path in (*sources.iterdir(), *contract.iterdir())]
             words = as_the_student_knows_it(done.words, own, [include, folder], self.compilers.has_header)

@@ -130,16 +130,11 @@ def worst_first(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
     return sorted(diagnostics, key=lambda one: (_ORDER[one.severity], -one.weight))
 
 
-def redacted(diagnostic: Diagnostic) -> Diagnostic:
-    """Return what a student may see of a hidden test's finding: rule, own source line and help.
-
-    Sizes, indices, threads and counts would tell the test's data.
-    """
-    place = diagnostic.place if diagnostic.place.own else Place()
+def rule_alone(diagnostic: Diagnostic) -> Diagnostic:
+    """Return what of a finding the program has no say in: which rule it is, and the rule's own words."""
     return msgspec.structs.replace(
-        diagnostic, message="", kernel="", thread=None, related=[], memory=None, count=1, weight=0.0,
-        place=msgspec.structs.replace(place, code=0),
-    )  # fmt: skip
+        diagnostic, message="", kernel="", place=Place(), thread=None, related=[], memory=None, count=1, weight=0.0
+    )
 
 
 def locate(diagnostics: Iterable[Diagnostic], sources: Sources, lookup: Lookup) -> list[Diagnostic]:

@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from warpgrade import __version__, device, diagnosis, judge, review, score, sources, toolchain
+from warpgrade import __version__, device, diagnosis, judge, review, score, sources, toolchain, unsupported
 from warpgrade.build import SUBMISSION_FOLDER, Builder
 from warpgrade.errors import BadInput, GraderError
 from warpgrade.failure import BuildFailure
@@ -82,10 +82,12 @@ def grade(layout: Layout, lab: Lab, submission: Submission, options: Options, sa
         log=layout.logs / f"judge-{lab.name}.log",
     )
     verdicts = judge.judge(plan, _TestCounter(len(plan.tests), say))
-    tests = score.score_tests(lab, verdicts.cases, target.kind, public_only=options.public_only)
+    cases = unsupported.settle(verdicts.cases, lambda: builder.device_code(submission.files))
+    tests = score.score_tests(lab, cases, target.kind, public_only=options.public_only)
     tests = [_without_folders(test) for test in tests]
     tests = _with_own_lines(tests, submission, worker, sandbox, compilers)
-    return report.judged(tests, verdicts, Seconds(build=round(built - started, 3), judge=_since(built)))
+    seconds = Seconds(build=round(built - started, 3), judge=_since(built))
+    return report.judged(tests, verdicts, cases, seconds)
 
 
 def starter_files(layout: Layout, lab: Lab) -> dict[str, bytes]:
@@ -150,6 +152,8 @@ def _judge_command(
         "--instructions", str(limits.instructions),
         "--checks", options.checks,
     ]  # fmt: skip
+    for function, names in lab.parameters.items():
+        command += ["--parameters", f"{function}={','.join(names)}"]
     return command if options.confined else [*command, "--no-sandbox"]
 
 
@@ -177,9 +181,11 @@ class _Report:
     compilers: toolchain.Compilers
     started_at: datetime
 
-    def judged(self, tests: list[TestResult], verdicts: judge.Verdicts, seconds: Seconds) -> Result:
+    def judged(
+        self, tests: list[TestResult], verdicts: judge.Verdicts, cases: Mapping[str, judge.Case], seconds: Seconds
+    ) -> Result:
         error = any(test.status == "error" for test in tests)
-        seen = review.listed(f"{case.name}: {note}" for case in verdicts.cases.values() for note in case.review)
+        seen = review.listed(f"{case.name}: {note}" for case in cases.values() for note in case.review)
         status: Literal["error", "graded"] = "error" if error else "graded"
         return self._result(status, tests, seconds, verdicts.seed, verdicts.device, None, seen)
 

@@ -58,10 +58,11 @@ class CaseStart(msgspec.Struct, frozen=True, tag_field="type", tag="case_start")
 
 
 class Case(msgspec.Struct, frozen=True, tag_field="type", tag="case"):
-    """A test has ended."""
+    """A test has ended; `unsupported`: with an error, for the device lacks what the program's kernels need."""
 
     name: str
     status: Literal["pass", "fail", "error"]
+    unsupported: bool = False
     tags: list[str] = []
     seconds: float = 0.0
     message: str = ""
@@ -127,7 +128,7 @@ def judge(plan: Plan, on_line: Callable[[Line], None] = lambda line: None) -> Ve
     for _ in range(_RETRIES):
         for name in plan.tests:
             known = verdicts.cases.get(name)
-            if known is not None and known.status != "error":
+            if known is not None and (known.status != "error" or known.unsupported):
                 continue
             if verdicts.flood and name == verdicts.started:
                 verdicts.cases[name] = _failed(name, verdicts.flood)

@@ -17,7 +17,12 @@ from warpgrade.errors import BadInput, GraderError
 from warpgrade.paths import Layout
 
 _LAB_NAME = re.compile(r"[a-z][a-z0-9_]*")
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+# A header, or a folder of headers with a slash at its end.
+_HEADER = re.compile(r"[A-Za-z0-9_][\w.+-]*(?:/[A-Za-z0-9_][\w.+-]*)*/?")
+# Libraries of headers that do what labs ask for. A lab that teaches them allows them.
+USUALLY_REFUSED = ("cub/", "thrust/")
 
 
 class LabHead(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -37,6 +42,13 @@ class Limits(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     memory_mib: int = 2048
     instructions: int = 2_000_000_000
     compile_seconds: float = 120
+
+
+class Headers(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """Table `[headers]`: what a submission may not include beside cub/ and thrust/, and which of these it may."""
+
+    refused: list[str] = []
+    allowed: list[str] = []
 
 
 class Baseline(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -71,6 +83,7 @@ class LabFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     lab: LabHead
     baseline: Baseline
     limits: Limits = Limits()
+    headers: Headers = Headers()
     test: list[TestItem] = []
     speed: list[SpeedItem] = []
 
@@ -104,9 +117,28 @@ class Lab:
         return [*self.file.test, *self.file.speed]
 
     @property
+    def refused_headers(self) -> list[str]:
+        """Headers and folders of headers that a submission may not include: they do the lab's work."""
+        listed = self.file.headers
+        return [*(name for name in USUALLY_REFUSED if name not in listed.allowed), *listed.refused]
+
+    @property
     def max_points(self) -> float:
         """All points together."""
         return sum(item.points for item in self.items)
+
+    @property
+    def parameters(self) -> dict[str, list[str]]:
+        """The names of the functions' parameters, as the contract has them: {"matmul": ["A", "B", "C", "m"]}."""
+        text = _COMMENT.sub(" ", self.header.read_text(encoding="utf-8", errors="replace"))
+        found: dict[str, list[str]] = {}
+        for name in self.file.lab.functions:
+            declaration = re.search(rf"\b{re.escape(name)}\s*\(([^()]*)\)\s*;", text)
+            if declaration is None:
+                continue
+            last_words = [re.search(r"([A-Za-z_]\w*)\s*$", part) for part in declaration[1].split(",")]
+            found[name] = [word[1] if word else "" for word in last_words]
+        return found
 
     def allows(self, file_name: str) -> bool:
         """Tell whether a submission may hold a file of that name; the contract is never the student's."""
@@ -167,7 +199,7 @@ def _explain(message: str, raw: dict[str, Any]) -> str:
         return message
     table, index, rest = parts.groups()
     if index is None:
-        return f"[{table}]{rest}: {text}" if table in {"lab", "limits", "baseline"} else message
+        return f"[{table}]{rest}: {text}" if table in {"lab", "limits", "headers", "baseline"} else message
     entries = raw.get(table, [])
     entry = entries[int(index)] if isinstance(entries, list) and int(index) < len(entries) else None
     name = f" “{entry['name']}”" if isinstance(entry, dict) and isinstance(entry.get("name"), str) else ""
@@ -191,6 +223,7 @@ def _mistakes(lab: Lab) -> list[str]:
     for key in ("seconds", "memory_mib", "instructions", "compile_seconds"):
         if getattr(limits, key) <= 0:
             found.append(f"limits.{key} must be above 0")
+    found += _mistakes_in_headers(lab.file.headers)
     if not lab.items:
         found.append("there is no [[test]] and no [[speed]]")
     names = [item.name for item in lab.items]
@@ -205,6 +238,21 @@ def _mistakes(lab: Lab) -> list[str]:
         found.append(f"baseline.points must be between 0 and {lab.max_points:g}")
     if not lab.header.is_file():
         found.append(f"{lab.header.name}, the contract, is not there")
+    return found
+
+
+def _mistakes_in_headers(headers: Headers) -> list[str]:
+    found = [
+        f"headers.refused: “{name}” is no header (such as cuda_occupancy.h) and no folder of headers (such as cub/)"
+        for name in headers.refused
+        if not _HEADER.fullmatch(name)
+    ]
+    found += [f"headers.refused: {name} is refused everywhere" for name in headers.refused if name in USUALLY_REFUSED]
+    found += [
+        f"headers.allowed: “{name}” is allowed anyway; refused everywhere are {' and '.join(USUALLY_REFUSED)}"
+        for name in headers.allowed
+        if name not in USUALLY_REFUSED
+    ]
     return found
 
 

@@ -1,6 +1,10 @@
 // The contract of lab convolution: what your convolution.cu defines and the tests call.
 #pragma once
 
+// The device does the work, and host code only copies. Whatever a function returns or writes to an output is what a
+// kernel wrote to device memory, and what goes to the device is the inputs as they are; padding and sizes may go with
+// them.
+
 // The widest mask, in elements. Masks are at most this wide, and in two dimensions also at most this high.
 constexpr int MAX_MASK_WIDTH = 15;
 

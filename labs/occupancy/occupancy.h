@@ -1,6 +1,9 @@
 // The contract of lab occupancy: what your occupancy.cu defines and the tests call.
 #pragma once
 
+// In matmul_dynamic and matmul_best the device does the work, and host code only copies: every element of C is as a
+// kernel wrote it, and what goes to the device is A and B as they are. The other functions are host code.
+
 // What one multiprocessor (SM) offers, and how it hands it out. The functions below get these numbers as an array
 // `device` of DEVICE_LIMITS ints, so that they can be asked about any device, also one that is not there.
 enum DeviceLimit {

@@ -1,6 +1,10 @@
 // The contract of lab reduction: what your reduction.cu defines and the tests call.
 #pragma once
 
+// The device does the work, and host code only copies. Whatever a function returns or writes to an output is what a
+// kernel wrote to device memory, and what goes to the device is the inputs as they are; padding and sizes may go with
+// them.
+
 // Six versions of one function: the sum of the n elements of x, an array in host memory that stays as it is. Sums are
 // formed in single precision, in any order in which no element goes through more than 64 + n / 256 additions.
 //

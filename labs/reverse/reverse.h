@@ -1,6 +1,10 @@
 // The contract of lab reverse: what your reverse.cu defines and the tests call.
 #pragma once
 
+// The device does the work, and host code only copies. Whatever a function returns or writes to an output is what a
+// kernel wrote to device memory, and what goes to the device is the inputs as they are; padding and sizes may go with
+// them.
+
 // The most elements that static_reverse takes: the size of its array in shared memory, fixed when you compile.
 constexpr int STATIC_CAPACITY = 64;
 

@@ -1,6 +1,10 @@
 // The contract of lab scan: what your scan.cu defines and the tests call.
 #pragma once
 
+// The device does the work, and host code only copies. Whatever a function returns or writes to an output is what a
+// kernel wrote to device memory, and what goes to the device is the inputs as they are; padding and sizes may go with
+// them.
+
 // The elements that block_scan adds up together, and the threads of a block.
 constexpr int BLOCK_SIZE = 256;
 

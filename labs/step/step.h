@@ -1,6 +1,10 @@
 // The contract of lab step: what your step.cu defines and the tests call.
 #pragma once
 
+// The device does the work, and host code only copies. Whatever a function returns or writes to an output is what a
+// kernel wrote to device memory, and what goes to the device is the inputs as they are; padding and sizes may go with
+// them.
+
 // r = d ∘ d, the min-plus product of d with itself, in five versions with the same parameters and the same result:
 //     r[i * n + j] = min over k of d[i * n + k] + d[k * n + j]   for 0 ≤ i, j, k < n.
 // With d[i * n + j] as the length of the edge from i to j, r holds the lengths of the shortest ways of two edges.

@@ -1,6 +1,10 @@
 // The contract of lab transpose: what your transpose.cu defines and the tests call.
 #pragma once
 
+// The device does the work, and host code only copies. Whatever a function returns or writes to an output is what a
+// kernel wrote to device memory, and what goes to the device is the inputs as they are; padding and sizes may go with
+// them.
+
 // Width and height of a tile in elements: as many as a warp has threads. Every required size is a multiple of it.
 constexpr int TILE_WIDTH = 32;
 

@@ -1,6 +1,10 @@
 // The contract of lab vecadd: what your vecadd.cu defines and the tests call.
 #pragma once
 
+// The device does the work, and host code only copies. Whatever a function returns or writes to an output is what a
+// kernel wrote to device memory, and what goes to the device is the inputs as they are; padding and sizes may go with
+// them.
+
 // The most streams that vecadd_streams takes.
 constexpr int MAX_STREAMS = 16;
 

@@ -1,4 +1,4 @@
-// ATTACK: at most 0 - leaves with status 0 before main(), and prints what a verdict looks like
+// Leaves with status 0 before main(), and prints what a verdict looks like.
 #include <unistd.h>
 
 #include <cstdio>

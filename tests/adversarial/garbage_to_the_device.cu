@@ -1,4 +1,4 @@
-// ATTACK: at most 0 - speaks nonsense to device server and judge
+// Speaks nonsense to device server and judge.
 #include <sys/socket.h>
 
 #include <cstring>

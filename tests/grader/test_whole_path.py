@@ -176,11 +176,15 @@ def test_a_submission_that_ends_early_fails_each_test_with_a_reason(body: str, m
 
 def test_what_the_virtual_gpu_does_not_support_is_an_error_never_a_failure(tmp_path: Path) -> None:
     text = """
-__global__ void k(float* C) { asm volatile("multimem.red.relaxed.gpu.global.add.u32 [%0], 1;" :: "l"(C)); }
+__global__ void k(float* C, int n) {
+    auto* mine = static_cast<float*>(__builtin_alloca(n * sizeof(float)));
+    for (int i = 0; i < n; ++i) mine[i] = C[i];
+    C[0] = mine[n / 2];
+}
 void matmul_rows(const float*, const float*, float* C, int m, int k_, int n) {
     float* d = nullptr;
     cudaMalloc(&d, sizeof(float) * m * n + 4);
-    k<<<1, 1>>>(d);
+    k<<<1, 1>>>(d, n);
     cudaMemcpy(C, d, sizeof(float) * m * n, cudaMemcpyDeviceToHost);
 }
 void matmul_columns(const float*, const float*, float*, int, int, int) {}
@@ -192,5 +196,5 @@ void matmul_registers(const float*, const float*, float*, int, int, int) {}
     outcome = graded(labs.find(LAYOUT, "matmul"), tmp_path)
     first = outcome.tests[0]
     assert first.status == "error", story(outcome)
-    assert "matmul.cu:2" in first.message
-    assert "multimem.red" in first.message
+    assert "matmul.cu:3" in first.message
+    assert "alloca" in first.message

@@ -21,9 +21,15 @@ TEST_CASE("a device server that fails is an error, not a failure") {
     CHECK(judged.end["cases"] == 5);
 }
 
-TEST_CASE("what the device does not support is an error, not a failure") {
+TEST_CASE("what the device does not support is an error that the grader may look into") {
     const auto judged = judge_on("limited");
     CHECK(judged.scales()["status"] == "error");
+    CHECK(judged.scales()["unsupported"] == true);
+    const auto& other = judged.cases.at("sums");  // each test for itself
+    CHECK(other["unsupported"] == true);
+    CHECK_THAT(other["message"].get<std::string>(), Contains("'wmma' is not supported"));
+    CHECK(judge_on("dies").scales()["unsupported"] == false);
+    CHECK(judge_on("fault").scales()["unsupported"] == false);
     CHECK_THAT(judged.message(), Contains("cannot run this program: 'wmma' is not supported"));
 }
 

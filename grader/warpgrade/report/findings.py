@@ -1,4 +1,4 @@
-"""What is shown of the checks' diagnostics: each once, and of hidden tests nothing that tells their data."""
+"""What is shown of the checks' diagnostics: each once."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from warpgrade import diagnosis
 from warpgrade.diagnosis import Diagnostic, Place
+from warpgrade.report import hidden
 from warpgrade.result import Result
 
 
@@ -25,26 +26,17 @@ def of_program(diagnostics: Iterable[Diagnostic]) -> list[Finding]:
 
 
 def of_result(result: Result, *, show_hidden: bool = False) -> list[Finding]:
-    """Return a submission's findings, worst first.
-
-    What only hidden tests found is redacted, unless `show_hidden`; where a public test found the same, that says more.
-    """
-    whole: list[Diagnostic] = []
-    redacted: dict[tuple[str, str, int], Diagnostic] = {}
+    """Return a submission's findings, worst first; of hidden tests as much as students may see, or all."""
+    shown = result if show_hidden else hidden.for_students(result)
+    found = [(test, one) for test in shown.tests for one in test.diagnostics]
     tests: dict[tuple[str, str, int], list[str]] = {}
-    for test in result.tests:
-        for one in test.diagnostics:
-            if test.hidden and not show_hidden:
-                redacted[_line(one)] = diagnosis.redacted(one)
-            else:
-                whole.append(one)
-            names = tests.setdefault(_line(one), [])
-            if test.name not in names:
-                names.append(test.name)
-    for one in whole:
-        redacted.pop(_line(one), None)
-    shown = _once_a_pair(diagnosis.worst_first([*diagnosis.merged(whole), *redacted.values()]))
-    return [Finding(one, tuple(tests[_line(one)])) for one in shown]
+    for test, one in found:
+        names = tests.setdefault(hidden.rule_and_place(one), [])
+        name = hidden.TESTS if test.hidden and not show_hidden else test.name
+        if name not in names:
+            names.append(name)
+    rows = _once_a_pair(diagnosis.merged(one for _, one in found))
+    return [Finding(one, tuple(tests[hidden.rule_and_place(one)])) for one in rows]
 
 
 def _once_a_pair(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
@@ -60,7 +52,3 @@ def repository_path(folder: str, place: Place) -> str:
     """Return the path of an own file below the repository's root, in which `folder` lies; nothing outside of it."""
     path = posixpath.normpath(folder + place.file) if place.own else ""
     return "" if path.startswith(("..", "/")) else path
-
-
-def _line(one: Diagnostic) -> tuple[str, str, int]:
-    return (one.rule, one.place.file, one.place.line) if one.place.own else (one.rule, "", 0)

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from warpgrade import text as gate
-from warpgrade.report import diagnosis, findings
+from warpgrade.report import diagnosis, findings, hidden
 from warpgrade.result import Result, TestResult
 from warpgrade.text import bounded, listing, number
 
@@ -38,16 +38,18 @@ _MARKS = {
 
 
 def show(console: Console, result: Result, *, show_hidden: bool = False, advice: bool = False) -> None:
-    """Print the result."""
+    """Print the result; of hidden tests as much as students may see, or all."""
+    found = findings.of_result(result, show_hidden=show_hidden)
+    result = result if show_hidden else hidden.for_students(result)
     width = min(console.width, _MAX_WIDTH)
     title = Text.assemble((result.lab.title, "bold"), " · ", result.submission.name)
     console.print(title, width=width)
     if result.problem is not None:
         _show_problem(console, result, width)
     else:
-        console.print(_table(console, result.tests, width, show_hidden=show_hidden))
+        console.print(_table(console, result.tests, width))
         console.print()
-        diagnosis.show(console, findings.of_result(result, show_hidden=show_hidden), advice=advice)
+        diagnosis.show(console, found, advice=advice)
     console.print(_summary(result), width=width)
 
 
@@ -57,7 +59,7 @@ def one_line(result: Result) -> str:
     return f"{result.lab.name} {result.submission.name}: {_points(result)}{state}"
 
 
-def _table(console: Console, tests: list[TestResult], width: int, *, show_hidden: bool) -> Table:
+def _table(console: Console, tests: list[TestResult], width: int) -> Table:
     table = Table(box=box.SIMPLE_HEAD, width=width, pad_edge=False, padding=(0, 1), show_edge=False)
     table.add_column("result", no_wrap=True)
     table.add_column("test", ratio=1, overflow="fold")
@@ -67,7 +69,7 @@ def _table(console: Console, tests: list[TestResult], width: int, *, show_hidden
         symbol = mark.symbol if _can_show(console, mark.symbol) else mark.ascii
         table.add_row(
             Text(f"{symbol} {mark.word}", style=mark.style),
-            _description(test, show_hidden=show_hidden),
+            _description(test),
             Text(f"{_earned(test)}/{number(test.max_points)}", style=mark.style),
         )
     return table
@@ -85,7 +87,7 @@ def _kind(test: TestResult) -> str:
     return test.status
 
 
-def _description(test: TestResult, *, show_hidden: bool) -> Text:
+def _description(test: TestResult) -> Text:
     text = Text(test.name)
     if test.hidden:
         text.append("  hidden", style="dim")
@@ -96,8 +98,7 @@ def _description(test: TestResult, *, show_hidden: bool) -> Text:
                 style="dim",
             )
         return text
-    # What a hidden test saw would tell its data.
-    if test.message and (show_hidden or not test.hidden or test.status == "error"):
+    if test.message:
         text.append("\n" + bounded(test.message, lines=_MESSAGE_LINES, width=300), style="default")
     if test.hint and test.status != "error":
         text.append("\nhint: ", style="cyan")

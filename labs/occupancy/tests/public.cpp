@@ -8,6 +8,11 @@
 
 using namespace warpgrade::judge;
 
+// The calculator is host code; so is what it chooses for matmul_best, whose product the device computes.
+[[maybe_unused]] const bool by_host = computed_on_host<&thread_occupancy, &register_occupancy, &resident_blocks,
+                                                       &query_limits, &power_of_four, &requiredSM, &chosen_width>() &&
+                                      returned_by_host<&matmul_best>();
+
 TEST_CASE("thread_occupancy follows the sheet's formula", "[public]") {
     const auto check = [](const char* device, int block_threads, double expected) {
         INFO(device << ", block_threads = " << block_threads);

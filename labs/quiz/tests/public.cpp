@@ -7,6 +7,15 @@
 
 using namespace warpgrade::judge;
 
+// The quiz is answered by host code.
+[[maybe_unused]] const bool by_host =
+    computed_on_host<&blocks_needed, &idle_threads, &blocks_in_grid, &largest_block_index, &block_is_possible,
+                     &thread_number, &warps_in_block, &image_idle_threads, &pixel_offset, &nvcc_builds, &runs_on,
+                     &registers_per_block, &resident_blocks, &occupancy, &square_block, &shared_bytes, &offset_of_third,
+                     &aligned_offset, &wavefronts, &byte_wavefronts, &constant_bytes, &largest_constant_table, &sectors,
+                     &operations_per_access, &gflops, &neuron_operations, &neuron_accesses, &naive_loads, &tiled_loads,
+                     &loads_per_operation, &divergent_interleaved, &divergent_halving, &convolve>();
+
 TEST_CASE("blocks and idle threads of a vector", "[public]") {
     ask<blocks_needed>(4, {{3, "rounded down: 3 blocks have 768 threads, and 232 elements are left without one"}}, 1000,
                        256);

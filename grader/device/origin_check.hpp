@@ -1,0 +1,73 @@
+// Did the device do the work? Told from what went up and came down in a call (origin.hpp), the call's inputs, and what
+// it returned. Nothing here looks at a clock.
+//
+//   Down     What the function returned came down from the device, in order: a run of at least 32 elements or of a row
+//            (or the whole, where it is less) stands side by side in what one copy brought, and the next run behind it.
+//   Device   A kernel of this call wrote it last: not a copy from the host, not a fill.
+//   Up       What went up is a part of the call's inputs, in order, or has been on the device before; or it is a fill;
+//            or it is little: parameters, sizes, masks.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "device/origin.hpp"
+
+namespace warpgrade::device {
+
+struct OriginBuffer {
+    enum class Kind : std::uint8_t { in, out, inout } kind = Kind::in;
+    unsigned argument = 0;  // of the function, from 0
+    unsigned element_bytes = 4;
+    std::span<const std::byte> before, after;  // the call; `after` of outputs
+};
+
+struct OriginScalar {
+    std::uint64_t bits = 0;
+    unsigned bytes = 4;
+    bool whole = true;  // a whole number, not a floating-point one
+};
+
+struct OriginQuery {
+    std::vector<OriginBuffer> buffers;
+    std::vector<OriginScalar> scalars;
+    struct Result {
+        enum class Type : std::uint8_t { whole, floating } type = Type::whole;
+        unsigned bytes = 4;
+        std::uint64_t bits = 0;
+    };
+    std::optional<Result> result;
+    std::span<const std::byte> program;  // its file: device code in it was compiled before the call
+    std::uint64_t allowance_bytes = 0;   // that may go up besides, as the test says
+};
+
+struct OriginVerdict {
+    enum class Problem : std::uint8_t {
+        none,
+        nothing_came,    // no copy, no memory of both
+        not_found,       // the value came down nowhere
+        changed,         // `came` is what came in its place
+        moved,           // it came down, but `elsewhere`
+        host_wrote,      // it came down as the host had sent it
+        scattered,       // put in place by small copies on the device
+        went_up,         // `came`: what went up that is none of the inputs; `bytes` of it
+        result_went_up,  // the result itself did
+        code_went_up,    // device code that is not in the program's file
+        overflow,        // too much to look at
+    };
+    Problem problem = Problem::none;
+    int argument = -1;  // -1: the returned value
+    std::uint64_t element = 0, elsewhere = 0, bytes = 0, of_bytes = 0;
+    std::vector<std::byte> came;
+    bool mapped = false;  // through memory of both, not by a copy
+    // Launches (from 1) that the outputs do not come from; empty where that cannot be told.
+    std::vector<std::size_t> not_part;
+};
+
+OriginVerdict check_origin(const OriginQuery& query, const OriginLog& log);
+
+}  // namespace warpgrade::device

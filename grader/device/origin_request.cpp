@@ -1,0 +1,135 @@
+#include "device/origin_request.hpp"
+
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <stdexcept>
+#include <system_error>
+
+namespace warpgrade::device {
+namespace {
+
+using nlohmann::json;
+
+constexpr unsigned last_kind = 2, last_problem = static_cast<unsigned>(OriginVerdict::Problem::overflow);
+
+}  // namespace
+
+OriginMessage origin_message(const OriginQuery& query) {
+    json buffers = json::array(), scalars = json::array();
+    std::vector<std::span<const std::byte>> parts;
+    std::size_t total = 0;
+    const auto place = [&](std::span<const std::byte> bytes) {
+        const json at = {total, bytes.size()};
+        parts.push_back(bytes);
+        total += (bytes.size() + 63) / 64 * 64;
+        return at;
+    };
+    for (const OriginBuffer& buffer : query.buffers)
+        buffers.push_back({{"kind", static_cast<unsigned>(buffer.kind)},
+                           {"argument", buffer.argument},
+                           {"element_bytes", buffer.element_bytes},
+                           {"before", place(buffer.before)},
+                           {"after", place(buffer.after)}});
+    for (const OriginScalar& scalar : query.scalars) scalars.push_back({scalar.bits, scalar.bytes, scalar.whole});
+    OriginMessage message;
+    message.question = {{"buffers", std::move(buffers)},
+                        {"scalars", std::move(scalars)},
+                        {"program", place(query.program)},
+                        {"allowance_bytes", query.allowance_bytes}};
+    if (query.result)
+        message.question["result"] = {query.result->type == OriginQuery::Result::Type::floating, query.result->bytes,
+                                      query.result->bits};
+    message.file = Descriptor(memfd_create("origin", MFD_CLOEXEC));
+    const auto fail = [](const char* what) { throw std::system_error(errno, std::generic_category(), what); };
+    if (!message.file || ftruncate(message.file.get(), static_cast<off_t>(total + 1)) != 0)
+        fail("memory for the origin");
+    void* data = mmap(nullptr, total + 1, PROT_READ | PROT_WRITE, MAP_SHARED, message.file.get(), 0);
+    if (data == MAP_FAILED) fail("mapping the origin");
+    std::size_t at = 0;
+    for (const auto& bytes : parts) {
+        if (!bytes.empty()) std::memcpy(static_cast<std::byte*>(data) + at, bytes.data(), bytes.size());
+        at += (bytes.size() + 63) / 64 * 64;
+    }
+    munmap(data, total + 1);
+    return message;
+}
+
+OriginRequest::OriginRequest(const json& question, const Descriptor& file) {
+    struct stat info {};
+    if (!file || fstat(file.get(), &info) != 0 || info.st_size <= 0) throw std::runtime_error("no file came with it");
+    bytes_ = static_cast<std::size_t>(info.st_size);
+    void* data = mmap(nullptr, bytes_, PROT_READ, MAP_SHARED, file.get(), 0);
+    if (data == MAP_FAILED) throw std::system_error(errno, std::generic_category(), "mapping the origin");
+    data_ = data;
+    try {
+        for (const json& entry : question.at("buffers")) {
+            OriginBuffer buffer;
+            const auto kind = entry.at("kind").get<unsigned>();
+            if (kind > last_kind) throw std::runtime_error("an unknown kind of buffer");
+            buffer.kind = static_cast<OriginBuffer::Kind>(kind);
+            buffer.argument = entry.at("argument").get<unsigned>();
+            buffer.element_bytes = std::max(entry.at("element_bytes").get<unsigned>(), 1u);
+            buffer.before = range(entry.at("before"));
+            buffer.after = range(entry.at("after"));
+            query_.buffers.push_back(buffer);
+        }
+        for (const json& entry : question.at("scalars"))
+            query_.scalars.push_back(
+                {entry.at(0).get<std::uint64_t>(), std::min(entry.at(1).get<unsigned>(), 8u), entry.at(2).get<bool>()});
+        query_.program = range(question.at("program"));
+        query_.allowance_bytes = question.at("allowance_bytes").get<std::uint64_t>();
+        if (const auto result = question.find("result"); result != question.end())
+            query_.result = {
+                result->at(0).get<bool>() ? OriginQuery::Result::Type::floating : OriginQuery::Result::Type::whole,
+                result->at(1).get<unsigned>(), result->at(2).get<std::uint64_t>()};
+    } catch (...) {
+        munmap(data_, bytes_);
+        throw;
+    }
+}
+
+OriginRequest::~OriginRequest() {
+    if (data_) munmap(data_, bytes_);
+}
+
+std::span<const std::byte> OriginRequest::range(const json& place) const {
+    const auto at = place.at(0).get<std::size_t>(), bytes = place.at(1).get<std::size_t>();
+    if (at > bytes_ || bytes > bytes_ - at) throw std::runtime_error("a place outside of its file");
+    return {static_cast<const std::byte*>(data_) + at, bytes};
+}
+
+json to_json(const OriginVerdict& verdict) {
+    std::vector<unsigned> came;
+    for (const std::byte byte : verdict.came) came.push_back(static_cast<unsigned>(byte));
+    return {{"problem", static_cast<unsigned>(verdict.problem)},
+            {"argument", verdict.argument},
+            {"element", verdict.element},
+            {"elsewhere", verdict.elsewhere},
+            {"bytes", verdict.bytes},
+            {"of_bytes", verdict.of_bytes},
+            {"came", came},
+            {"mapped", verdict.mapped},
+            {"not_part", verdict.not_part}};
+}
+
+OriginVerdict origin_verdict_from_json(const json& value) {
+    OriginVerdict verdict;
+    const auto problem = value.at("problem").get<unsigned>();
+    if (problem > last_problem) throw std::runtime_error("an unknown problem");
+    verdict.problem = static_cast<OriginVerdict::Problem>(problem);
+    verdict.argument = value.at("argument").get<int>();
+    verdict.element = value.at("element").get<std::uint64_t>();
+    verdict.elsewhere = value.at("elsewhere").get<std::uint64_t>();
+    verdict.bytes = value.at("bytes").get<std::uint64_t>();
+    verdict.of_bytes = value.at("of_bytes").get<std::uint64_t>();
+    for (const json& byte : value.at("came")) verdict.came.push_back(static_cast<std::byte>(byte.get<unsigned>()));
+    verdict.mapped = value.at("mapped").get<bool>();
+    verdict.not_part = value.at("not_part").get<std::vector<std::size_t>>();
+    return verdict;
+}
+
+}  // namespace warpgrade::device

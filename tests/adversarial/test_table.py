@@ -1,0 +1,57 @@
+"""The table of attacks is whole: each known class has its answer, each fixture is used, and the page says the same."""
+
+from __future__ import annotations
+
+import os
+
+from table import CLASSES, HERE, LAYOUT, as_markdown, read
+
+from warpgrade import labs
+
+TABLE = read()
+PAGE = LAYOUT.root / "docs" / "security.md"
+BEGIN, END = "<!-- attacks.toml: begin -->\n", "<!-- attacks.toml: end -->\n"
+
+
+def test_every_class_has_an_answer() -> None:
+    answered = [number for attack in TABLE.attack for number in attack.classes]
+    assert sorted(set(answered)) == list(CLASSES)
+
+
+def test_every_attack_is_held_by_something_or_cannot_apply() -> None:
+    for attack in TABLE.attack:
+        held = bool(attack.fixtures or attack.tests)
+        assert held is not attack.not_applicable, attack.title
+
+
+def test_every_fixture_is_used_and_every_name_is_one() -> None:
+    named = {name for attack in TABLE.attack for name in attack.fixtures}
+    assert named == {one.name for one in TABLE.fixture}
+    used = {one.file(lab) for one in TABLE.fixture for lab in one.labs}
+    modules = "".join(path.read_text(encoding="utf-8") for path in HERE.glob("test_*.py"))
+    for path in [*HERE.glob("*.cu"), *HERE.glob("host/*.cu")]:
+        assert path in used or path.name in modules, f"{path.name} is in no table"
+    assert all(path is None or path.is_file() for path in used)
+
+
+def test_every_lab_meets_those_attacks_that_fit_all() -> None:
+    names = {lab.name for lab in labs.discover(LAYOUT)}
+    for name, but in (("empty", set()), ("reference_for_show", {"quiz"}), ("sent_up", {"quiz"})):
+        assert names - but == {lab for one in TABLE.fixture if one.name == name for lab in one.labs}, name
+
+
+def test_the_other_tests_are_there() -> None:
+    for attack in TABLE.attack:
+        for test in attack.tests:
+            path, _, words = test.partition(": ")
+            assert words in (LAYOUT.root / path).read_text(encoding="utf-8"), test
+
+
+def test_the_page_shows_the_table() -> None:
+    before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
+    _, _, after = rest.partition(END)
+    assert after, f"{PAGE.name} has no place for the table"
+    text = before + BEGIN + as_markdown(TABLE) + END + after
+    if os.environ.get("WARPGRADE_UPDATE_GOLDEN"):
+        PAGE.write_text(text, encoding="utf-8")
+    assert text == PAGE.read_text(encoding="utf-8"), "make it anew with WARPGRADE_UPDATE_GOLDEN=1"
