@@ -34,9 +34,9 @@ void Journal::add_allocation(std::string_view call, std::uint64_t bytes) {
 
 void Journal::add_error(std::string_view operation, int code, std::string_view message) {
     message = message.substr(0, wire::max_message_bytes);
-    if (code != 0) last_error_ = {{"code", code}, {"message", message}};
+    if (code != 0) last_error_ = {{"code", code}, {"message", shown(message)}};
     if (call_errors_.size() < max_call_errors)
-        call_errors_.push_back({{"operation", operation}, {"code", code}, {"message", message}});
+        call_errors_.push_back({{"operation", operation}, {"code", code}, {"message", shown(message)}});
 }
 
 void Journal::add(Diagnostic diagnostic) {

@@ -1,6 +1,5 @@
 #include "vgpu/module.hpp"
 
-#include <cxxabi.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,6 +12,7 @@
 #include "vgpu/fatbin.hpp"
 #include "vgpu/ptx/link.hpp"
 #include "vgpu/ptx/parser.hpp"
+#include "vgpu/words.hpp"
 
 namespace warpgrade::vgpu {
 
@@ -186,11 +186,8 @@ device::SymbolInfo LoadedModule::symbol(std::string_view name) const {
 }
 
 std::string readable_name(const std::string& mangled) {
-    int status = 0;
-    const std::unique_ptr<char, decltype(&std::free)> text(
-        abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status), &std::free);
-    if (status != 0 || !text) return mangled;
-    std::string name = text.get();
+    std::string name = demangled(mangled);
+    if (name.empty()) return mangled;
     // Cut the parameter list: the last '(' at depth 0 of <> that is not part of "(anonymous namespace)".
     int depth = 0;
     std::size_t cut = std::string::npos;

@@ -42,6 +42,15 @@ TEST_CASE("a launch record survives JSON") {
     CHECK(to_json(record).at("lines").at(0).at("counters").size() == 1);  // zeros are left out
 }
 
+TEST_CASE("a long name is cut, so that the record can be read") {
+    LaunchRecord record = sample();
+    record.kernel = record.demangled = record.error = record.lines.at(0).file = std::string(3 << 20, 'x');
+    record.error_code = 700;
+    const LaunchRecord back = launch_record_from_json(to_json(record));
+    for (const std::string& text : {back.kernel, back.demangled, back.error, back.lines.at(0).file})
+        CHECK(text.size() < 5000);
+}
+
 TEST_CASE("a failed launch keeps its error") {
     LaunchRecord record = sample();
     record.error_code = error::illegal_address;
