@@ -182,6 +182,15 @@ struct MemoryInfo {
     std::uint64_t free_bytes = 0, total_bytes = 0;
 };
 
+// Bytes of one allocation that a launch touched, and how. Atomics do not disturb each other.
+enum class MemoryUse : std::uint8_t { read, atomic, write };
+struct MemoryAccess {
+    DevicePtr address = 0;
+    std::uint64_t bytes = 0;
+    MemoryUse use = MemoryUse::read;
+    [[nodiscard]] bool operator==(const MemoryAccess&) const = default;
+};
+
 enum class Limit : std::uint8_t { StackSize, PrintfFifoSize, MallocHeapSize };  // of cudaDeviceSetLimit
 
 // Device-side printf and the like: text that the program under test printed, in order.
@@ -206,6 +215,8 @@ class Device {
     virtual void fill(DevicePtr destination, std::uint8_t value, std::uint64_t bytes) = 0;
     // The live allocation (or module variable) that holds the address, if any: its base and size.
     [[nodiscard]] virtual std::optional<SymbolInfo> find_allocation(DevicePtr address) const = 0;
+    // Does what is at the address lie in the host's memory, so that a copy of it crosses the link?
+    [[nodiscard]] virtual bool lies_on_host(DevicePtr) const { return false; }
     // The memory that holds the address, or held it until it was freed.
     [[nodiscard]] virtual std::optional<KnownMemory> known_memory(DevicePtr) const { return std::nullopt; }
 
@@ -234,6 +245,11 @@ class Device {
     // cudaDeviceSetLimit; returns the bytes that hold from now on, which may be more. Throws DeviceError if it is too
     // late, or too much.
     virtual std::uint64_t set_limit(Limit, std::uint64_t bytes) { return bytes; }
+
+    // Are the accesses of later launches told byte by byte, or by whole allocations? Exactly costs time.
+    virtual void note_accesses([[maybe_unused]] bool exactly) {}
+    // What the last launch read, wrote and changed atomically: disjoint pieces for each use.
+    virtual std::vector<MemoryAccess> take_accesses() { return {}; }
 
     // Records of launches since the last call, in launch order.
     virtual std::vector<LaunchRecord> take_records() = 0;

@@ -48,7 +48,7 @@ Server::Server(Device& device, int client_fd, int control_fd, ServerOptions opti
       client_fd_(client_fd),
       control_fd_(control_fd),
       input_(sizeof(wire::Header)) {
-    session_.emplace(device_, timeline_, journal_);
+    session_.emplace(device_, timeline_, journal_, options_.order_streams);
 }
 
 Server::~Server() {
@@ -171,6 +171,7 @@ nlohmann::json Server::command(const std::string& line) {
         const bool finish = request.value("finish", json(true)) != json(false);
         const bool lines = request.value("lines", json(true)) != json(false);
         if (finish) notice_end();
+        if (finish && client_fd_ >= 0) session_->end_call();
         json reply = journal_.take(finish ? timeline_.finish() : 0, lines);
         reply["transfers"] = to_json(timeline_.take_transfers());
         reply["waits"] = timeline_.take_waits();

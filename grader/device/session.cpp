@@ -143,6 +143,8 @@ void Session::op_reset(Reader& in, Writer&) {
     for (const ModuleId module : modules_) device_.unload_module(module);
     for (const StreamId stream : streams_)
         if (stream != 0) timeline_.remove_stream(stream);
+    order_.reset();
+    device_.note_accesses(false);
     images_.clear(), allocations_.clear(), host_allocations_.clear(), modules_.clear(), functions_.clear(),
         dynamic_shared_.clear(), events_.clear();
     streams_ = {0};

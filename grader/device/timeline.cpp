@@ -125,6 +125,12 @@ Timeline::Interval Timeline::transfer(StreamId stream, Link engine, double durat
     return when;
 }
 
+void Timeline::load(std::uint64_t bytes) {
+    const std::uint64_t before = std::max(module_bytes_, free_module_bytes);
+    module_bytes_ += bytes;
+    if (module_bytes_ > before) host_ns_ += static_cast<double>(module_bytes_ - before) / costs_.pageable_bytes_per_ns;
+}
+
 double Timeline::record(StreamId stream) {
     host_ns_ += costs_.copy_issue_ns;
     const double time = std::max(host_ns_, ready(stream));

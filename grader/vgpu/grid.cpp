@@ -29,7 +29,8 @@ void Grid::prepare(Executor& e, unsigned thread, bool optimistic) const {
     e.optimistic = optimistic;
     e.tracking = optimistic || limits.checks.race;
     e.watching = limits.checks.race || limits.checks.init;
-    e.observed = e.tracking || e.watching;
+    e.noting = limits.note_accesses;
+    e.observed = e.tracking || e.watching || e.noting;
     e.checking = e.watching || limits.checks.sync;
     e.memory.resize(code.stat_kinds.size());
     e.block_warps.resize(code.blocks.size());
@@ -257,6 +258,23 @@ void Grid::roll_back() {
     stop_ = false;
 }
 
+void Grid::collect_accesses() {
+    if (limits.note_accesses) {
+        std::vector<const AccessNotes*> parts;
+        for (const Executor& e : executors_) parts.push_back(&e.accesses);
+        accesses = AccessNotes::merge(parts);
+    } else {
+        memory_.for_each([&](const Allocation& a) {
+            if (a.on_heap) return;
+            if (a.touched & Allocation::Read) accesses.push_back({a.base, a.bytes, device::MemoryUse::read});
+            if (a.touched & Allocation::Written) accesses.push_back({a.base, a.bytes, device::MemoryUse::write});
+        });
+    }
+    if (workspace_ == 0) return;
+    std::erase_if(accesses,
+                  [&](const device::MemoryAccess& access) { return access.address - workspace_ < workspace_bytes; });
+}
+
 std::optional<LaunchFault> Grid::run() {
     // The driver gives each cooperative launch a workspace: its size, and the counter of grid.sync().
     const bool needs_workspace =
@@ -292,6 +310,7 @@ std::optional<LaunchFault> Grid::run() {
         // Blocks that do not look at each other run one after the other.
         run_in_turns(executors_[0], code.synchronises_globally ? limits.resident_blocks : 1);
     }
+    collect_accesses();
     memory_.for_each([&](Allocation& a) {
         if (!(a.touched & (Allocation::Read | Allocation::Written)) || a.home == Allocation::Home::Mapped) return;
         traffic.footprint_bytes += a.bytes;

@@ -64,6 +64,7 @@ struct LaunchLimits {
     DeviceHeap* heap = nullptr;
     const ImageTable* images = nullptr;
     device::Checks checks;
+    bool note_accesses = false;  // byte by byte
 };
 
 // What went wrong in a launch, located.
@@ -96,6 +97,7 @@ class Grid {
     Traffic traffic;     // for the timing model
     PrintBuffer output;  // what device printf wrote
     std::vector<device::Diagnostic> diagnostics;
+    std::vector<device::MemoryAccess> accesses;  // of whole allocations, unless they are noted byte by byte
     std::shared_ptr<const LaunchUse> use;  // for advice (advice.hpp); null if none is wanted, or the launch failed
     bool ran_parallel = false;
 
@@ -126,6 +128,7 @@ class Grid {
     void clear_touched();
     void roll_back();
     void collect(const std::vector<Executor>& executors);
+    void collect_accesses();
     [[nodiscard]] std::shared_ptr<const LaunchUse> collect_use(const std::vector<Executor>& executors) const;
     LaunchTrack& track(const Executor& executor, Allocation& allocation);
     void begin_turn(Executor& executor, BlockState& block) const;

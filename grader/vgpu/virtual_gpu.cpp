@@ -84,6 +84,10 @@ class VirtualGpu final : public device::Device {
         if (!a) return std::nullopt;
         return device::SymbolInfo{a->base, a->bytes};
     }
+    [[nodiscard]] bool lies_on_host(device::DevicePtr address) const override {
+        const Allocation* a = memory_.find(address);
+        return a && a->home != Allocation::Home::Device;
+    }
     [[nodiscard]] std::optional<device::KnownMemory> known_memory(device::DevicePtr address) const override {
         return memory_.known(address);
     }
@@ -153,6 +157,8 @@ class VirtualGpu final : public device::Device {
         return vgpu::occupancy(profile_.properties, find(function).kernel->info, block_threads, dynamic_shared_bytes);
     }
 
+    void note_accesses(bool exactly) override { note_accesses_ = exactly; }
+    std::vector<device::MemoryAccess> take_accesses() override { return std::exchange(accesses_, {}); }
     std::vector<device::LaunchRecord> take_records() override { return std::exchange(records_, {}); }
     std::vector<device::Diagnostic> take_diagnostics() override { return std::exchange(diagnostics_, {}); }
     std::string take_output() override { return std::exchange(output_, {}); }
@@ -185,6 +191,8 @@ class VirtualGpu final : public device::Device {
     device::FunctionId next_function_ = 1;
     std::vector<device::LaunchRecord> records_;
     std::vector<device::Diagnostic> diagnostics_;
+    std::vector<device::MemoryAccess> accesses_;
+    bool note_accesses_ = false;
     std::string output_;
     ImageTable images_;
     DeviceHeap heap_{memory_};
@@ -274,8 +282,10 @@ void VirtualGpu::launch(device::FunctionId id, const device::LaunchConfig& confi
     limits.heap = &heap_;
     limits.images = &images_;
     limits.checks = options_.checks;
+    limits.note_accesses = note_accesses_;
     Grid grid(kernel.code, loaded(f.module).ptx(), config, limits, params, memory_);
     const auto fault = grid.run();
+    accesses_ = std::move(grid.accesses);
     device::LaunchRecord record;
     record.kernel = info.name;
     record.demangled = vgpu::readable_name(info.name);
