@@ -175,6 +175,8 @@ nlohmann::json Server::command(const std::string& line) {
         json reply = journal_.take(finish ? timeline_.finish() : 0, lines);
         reply["transfers"] = to_json(timeline_.take_transfers());
         reply["waits"] = timeline_.take_waits();
+        if (timeline_.take_missed_transfers()) reply["truncated"].push_back("transfers");
+        if (timeline_.take_missed_waits()) reply["truncated"].push_back("waits");
         reply["connected"] = client_fd_ >= 0;
         return reply;
     }

@@ -43,8 +43,8 @@ Region host_side(const Transfer& transfer, const Region& device) {
 
 }  // namespace
 
-// Calls visit(address, data offset, bytes) for the parts of the host's side that lie in one page-locked allocation each.
-// Registered memory may be several that touch.
+// Calls visit(address, data offset, bytes) for the parts of the host's side that lie in one page-locked allocation
+// each. Registered memory may be several that touch.
 template <class Visit>
 void Session::for_each_host_part(const Region& host, std::uint64_t offset, std::uint64_t bytes, Visit&& visit) {
     for_each_part(host, offset, bytes, [&](std::uint64_t address, std::uint64_t done, std::uint64_t part) {
@@ -297,9 +297,10 @@ void Session::op_read(Reader& in, Writer& out) {
         std::vector<std::byte> piece(std::min<std::uint64_t>(wire::chunk_bytes, total));
         for (std::uint64_t done = 0; done < total; done += piece.size()) {
             piece.resize(std::min<std::uint64_t>(piece.size(), total - done));
-            for_each_part(region, done, piece.size(), [&](std::uint64_t address, std::uint64_t at, std::uint64_t bytes) {
-                device_.read(address, std::span(piece).subspan(at, bytes));
-            });
+            for_each_part(region, done, piece.size(),
+                          [&](std::uint64_t address, std::uint64_t at, std::uint64_t bytes) {
+                              device_.read(address, std::span(piece).subspan(at, bytes));
+                          });
             write_host(host, done, piece);
         }
     }

@@ -7,9 +7,7 @@
 namespace warpgrade::device {
 namespace {
 
-bool conflict_with(MemoryUse a, MemoryUse b) {
-    return a == MemoryUse::write || b == MemoryUse::write || a != b;
-}
+bool conflict_with(MemoryUse a, MemoryUse b) { return a == MemoryUse::write || b == MemoryUse::write || a != b; }
 
 }  // namespace
 
@@ -86,8 +84,7 @@ StreamOrder::OperationPtr StreamOrder::begin(Operation::Kind kind, StreamId stre
     const Lane& lane = settle(stream);
     const std::uint32_t index = lane_of(stream);
     step(index);
-    return std::make_shared<const Operation>(
-        Operation{kind, std::move(kernel), code, stream, index, lane.number});
+    return std::make_shared<const Operation>(Operation{kind, std::move(kernel), code, stream, index, lane.number});
 }
 
 void StreamOrder::record(EventId event, StreamId stream) {
@@ -143,8 +140,7 @@ std::optional<StreamOrder::Conflict> StreamOrder::add(Piece& piece, DevicePtr be
     std::optional<Conflict> conflict;
     std::erase_if(piece.uses, [&](const Use& use) {
         const bool ordered = holds(clock, *use.by);
-        if (!ordered && conflict_with(use.how, how) && !conflict)
-            conflict = Conflict{use.by, use.how, how, begin};
+        if (!ordered && conflict_with(use.how, how) && !conflict) conflict = Conflict{use.by, use.how, how, begin};
         // Whoever has no order with it has none with this one either, and what was told once is not told again.
         return how == MemoryUse::write || (ordered && use.how == how);
     });
@@ -184,7 +180,8 @@ void StreamOrder::tidy() {
     const auto same = [](const Use& a, const Use& b) { return a.by == b.by && a.how == b.how; };
     const auto sweep = [&](std::uint64_t gap, bool always) {
         for (auto piece = pieces_.begin(); piece != pieces_.end();) {
-            std::erase_if(piece->second.uses, [&](const Use& use) { return holds(host_, *use.by) && holds(asked_, *use.by); });
+            std::erase_if(piece->second.uses,
+                          [&](const Use& use) { return holds(host_, *use.by) && holds(asked_, *use.by); });
             if (piece->second.uses.empty()) {
                 piece = pieces_.erase(piece);
                 continue;

@@ -104,6 +104,9 @@ class Timeline {
     // When the host knew that work was done since it had waited for it: the ends of synchronising calls and of blocking
     // transfers, and of queries that were answered with yes. Those since the last call.
     std::vector<double> take_waits() { return std::exchange(waits_, {}); }
+    // Whether some were left out since the last call of these.
+    bool take_missed_transfers() { return std::exchange(missed_transfers_, false); }
+    bool take_missed_waits() { return std::exchange(missed_waits_, false); }
 
   private:
     struct Stream {
@@ -134,6 +137,7 @@ class Timeline {
     std::uint64_t module_bytes_ = 0;
     std::vector<Transfer> transfers_;
     std::vector<double> waits_;
+    bool missed_transfers_ = false, missed_waits_ = false;
 };
 
 }  // namespace warpgrade::device

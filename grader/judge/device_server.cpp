@@ -47,6 +47,7 @@ void read_report(const json& reply, DeviceReport& report) {
         report.call_errors.push_back(error.at("operation").get<std::string>() + ": " + message);
     }
     report.diagnostics = device::diagnostics_from_json(reply.at("diagnostics"));
+    report.truncated = reply.at("truncated").get<std::set<std::string>>();
     report.connected = reply.value("connected", false);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,9 +24,10 @@ struct DeviceReport {
     std::string output;                    // of device-side printf
     std::vector<std::string> call_errors;  // in the words of the device
     std::vector<device::Diagnostic> diagnostics;
-    bool connected = false;   // the program's end of its connection is still open
-    std::string fault;        // what ended the context (a kernel's illegal access, …); empty: nothing
-    std::string unsupported;  // what the program asked for and the device cannot do; empty: nothing
+    std::set<std::string> truncated;  // which of these are not complete
+    bool connected = false;           // the program's end of its connection is still open
+    std::string fault;                // what ended the context (a kernel's illegal access, …); empty: nothing
+    std::string unsupported;          // what the program asked for and the device cannot do; empty: nothing
 };
 
 // The server still lives but has not answered in time, as while a kernel runs.

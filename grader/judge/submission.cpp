@@ -53,6 +53,12 @@ double Profile::kernel_time_ns() const {
     return sum;
 }
 
+void detail::fail_truncated(const char* what, std::size_t kept) {
+    throw SubmissionFailure(
+        fmt::format("one call made more than {} {}: no more are recorded, so that the test cannot look at all of them",
+                    kept, what));
+}
+
 Program::Program(Role role) : role_(role) {}
 Program::~Program() = default;
 

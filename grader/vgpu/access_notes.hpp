@@ -30,7 +30,7 @@ class AccessNotes {
     struct Memory {
         Memory(std::uint64_t base_address, std::uint64_t size);
         std::uint64_t base, bytes;
-        HostPages bits[uses];  // one a byte; empty until the first access of that use
+        HostPages bits[uses];                       // one a byte; empty until the first access of that use
         std::uint64_t begin[uses], end[uses] = {};  // offsets between which bits are set
     };
     Memory& of(const Allocation& allocation);

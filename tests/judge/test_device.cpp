@@ -56,6 +56,15 @@ TEST_CASE("what the checks found is in the verdict, once for all calls of the te
     CHECK(judge_on("kernels").scales()["diagnostics"].empty());
 }
 
+TEST_CASE("work of two streams without an order fails whatever the result is") {
+    const auto judged = judge_on("streams");
+    CHECK(judged.scales()["status"] == "fail");
+    CHECK_THAT(judged.message(), Contains("nothing makes one wait for the other (racecheck/stream)"));
+    CHECK_THAT(judged.message(), !Contains("4711"));  // also of a hidden test
+    REQUIRE(judged.scales()["diagnostics"].size() == 1);
+    CHECK(judged.scales()["diagnostics"][0]["rule"] == "racecheck/stream");
+}
+
 TEST_CASE("what the checks found explains a fault, too") {
     const auto judged = judge_on("fault");
     CHECK(judged.scales()["status"] == "fail");
