@@ -126,8 +126,9 @@ class Session {
     StreamOrder order_;
     Fault fault_;
     std::set<DevicePtr> allocations_;
-    std::set<DevicePtr> host_allocations_;  // those of them that the worker maps
-    std::set<ModuleId> modules_;
+    std::set<DevicePtr> host_allocations_;       // those of them that the worker maps
+    std::map<ModuleId, std::uint64_t> modules_;  // and the bytes of its image
+    std::uint64_t image_bytes_ = 0;              // of them all
     std::unordered_map<FunctionId, ModuleId> functions_;
     std::unordered_map<FunctionId, std::uint64_t> dynamic_shared_;  // what set_dynamic_shared allowed
     std::unordered_set<ImageId> images_;

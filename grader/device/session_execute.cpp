@@ -23,6 +23,7 @@ void Session::op_unload_module(Reader& in, Writer&) {
     const ModuleId module = checked_module(in.get<std::uint32_t>());
     in.done();
     std::erase_if(functions_, [&](const auto& function) { return function.second == module; });
+    image_bytes_ -= modules_.at(module);
     modules_.erase(module);
     device_.unload_module(module);
 }

@@ -19,6 +19,8 @@ namespace {
 
 // Each is a mapping of the server's; the kernel allows a process some 65,000.
 constexpr std::size_t max_host_allocations = 32768;
+// A program has one for each file that is compiled by itself.
+constexpr std::size_t max_modules = 1024;
 
 // Calls visit(address, data offset, bytes) for the contiguous parts of `bytes` bytes of data from `offset` on.
 template <class Visit>
@@ -216,8 +218,10 @@ void Session::op_write(Reader& in, Writer& out) {
 void Session::op_load_module(Reader& in, Writer& out) {
     Incoming incoming{.op = Op::load_module};
     incoming.total = in.get<std::uint64_t>();
-    if (incoming.total > wire::max_image_bytes)
+    if (incoming.total > wire::max_image_bytes - image_bytes_)
         throw DeviceError(error::device_kernel_image_is_invalid, "the program's device code is too large");
+    if (modules_.size() >= max_modules)
+        throw DeviceError(error::memory_allocation, fmt::format("more than {} modules at once", max_modules));
     start_incoming(std::move(incoming), in, out);
 }
 
@@ -272,7 +276,8 @@ void Session::finish_incoming(Writer& out) {
     if (incoming.failure) throw *incoming.failure;
     if (incoming.op == Op::load_module) {
         const ModuleId module = device_.load_module(incoming.image);
-        modules_.insert(module);
+        modules_.emplace(module, incoming.total);
+        image_bytes_ += incoming.total;
         out.put(module);
         timeline_.load(incoming.total);
     } else if (incoming.total > 0 && !incoming.discard) {

@@ -36,6 +36,12 @@ class DeviceSilent : public InfrastructureError {
     using InfrastructureError::InfrastructureError;
 };
 
+// The server is gone by a signal, as for want of memory or time. Once may be the machine's doing.
+class DeviceKilled : public InfrastructureError {
+  public:
+    using InfrastructureError::InfrastructureError;
+};
+
 // Every member function throws InfrastructureError when the server is gone, silent or talks nonsense.
 class DeviceServer {
   public:

@@ -120,6 +120,7 @@ class Program {
                 wire::type_of<typename Signature::Result>()};
     }
     CallResult attempt(const CallSpec& spec);
+    CallResult attempt_again(const CallSpec& spec);
     void collect_diagnostics();
     void end_session();
 

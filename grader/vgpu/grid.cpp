@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <system_error>
 #include <thread>
 
 namespace warpgrade::vgpu {
@@ -234,7 +235,10 @@ bool Grid::run_parallel() {
         }
     };
     std::vector<std::thread> helpers;
-    for (unsigned t = 1; t < threads; ++t) helpers.emplace_back(work, std::ref(executors_[t]));
+    try {
+        for (unsigned t = 1; t < threads; ++t) helpers.emplace_back(work, std::ref(executors_[t]));
+    } catch (const std::system_error&) {  // no room for one more: those that there are do it
+    }
     work(executors_[0]);
     for (std::thread& h : helpers) h.join();
     if (serially || stop_) return false;

@@ -40,7 +40,8 @@ device::MemoryPlace place_of_live(const Allocation& a) {
 }
 }  // namespace
 
-Allocation& GlobalMemory::allocate(std::uint64_t bytes, const device::AllocationOrigin& origin, std::uint64_t align) {
+Allocation& GlobalMemory::allocate(std::uint64_t bytes, const device::AllocationOrigin& origin, std::uint64_t align,
+                                   bool fill) {
     if (bytes > limit_bytes_ || used_bytes_ > limit_bytes_ - bytes)
         throw DeviceError(
             error::memory_allocation,
@@ -48,7 +49,7 @@ Allocation& GlobalMemory::allocate(std::uint64_t bytes, const device::Allocation
     const std::uint64_t base = (device::address_space::global_base + next_ + gap + align - 1) / align * align;
     if (base + bytes + gap > device::address_space::global_end)
         throw DeviceError(error::memory_allocation, "the device's address space is used up");
-    Allocation& result = insert(base, bytes, HostPages(bytes), origin);
+    Allocation& result = insert(base, bytes, HostPages(bytes), origin, fill);
     if (note_undefined_) result.defined = std::make_unique<DefinedBytes>(bytes);
     next_ = base + bytes - device::address_space::global_base;
     used_bytes_ += bytes;
@@ -72,9 +73,10 @@ Allocation& GlobalMemory::allocate_host_visible(std::uint64_t bytes, std::uint64
         throw DeviceError(error::invalid_value, fmt::format("{}: {:#x} is shared already", origin.call, base));
     device::Descriptor file = sealed_file(whole);
     HostPages pages(whole, file);
-    Allocation& result = insert(base, bytes, std::move(pages), origin);
+    const bool managed_variable = origin.call.starts_with("managed variable");
+    Allocation& result = insert(base, bytes, std::move(pages), origin, !managed_variable);
     result.file = std::move(file);
-    const bool managed = origin.call == "cudaMallocManaged" || origin.call.starts_with("managed variable");
+    const bool managed = origin.call == "cudaMallocManaged" || managed_variable;
     result.home = managed ? Allocation::Home::Managed : Allocation::Home::Mapped;
     if (!at) next_host_ = base + whole - space::host_base;
     used_host_bytes_ += bytes;
@@ -82,7 +84,7 @@ Allocation& GlobalMemory::allocate_host_visible(std::uint64_t bytes, std::uint64
 }
 
 Allocation& GlobalMemory::insert(std::uint64_t base, std::uint64_t bytes, HostPages pages,
-                                 const device::AllocationOrigin& origin) {
+                                 const device::AllocationOrigin& origin, bool fill) {
     auto allocation = std::make_unique<Allocation>();
     allocation->pages = std::move(pages);
     allocation->host = allocation->pages.data();
@@ -90,7 +92,7 @@ Allocation& GlobalMemory::insert(std::uint64_t base, std::uint64_t bytes, HostPa
     allocation->bytes = bytes;
     allocation->origin = origin.call;
     allocation->code = origin.code;
-    if (bytes) std::memset(allocation->host, fresh_pattern, bytes);
+    if (fill && bytes) std::memset(allocation->host, fresh_pattern, bytes);
     return *live_.emplace(base, std::move(allocation)).first->second;
 }
 

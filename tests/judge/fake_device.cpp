@@ -54,6 +54,8 @@ json answer(const std::string& what, const std::string& operation) {
     if (operation == "hello") return {{"ok", true}, {"properties", {{"name", "a fake"}}}};
     if (operation != "take") return {{"ok", true}};
     if (what == "dies") _exit(1);
+    if (what == "killed") __builtin_trap();
+    if (what == "endless") return {{"ok", true}, {"launches", std::string((256u << 20) + 70'000, 'x')}};
     if (what == "silent") pause();
     if (what == "nonsense") return {{"ok", true}, {"launches", 3}};
     json reply{{"ok", true},

@@ -21,6 +21,17 @@ TEST_CASE("a device server that fails is an error, not a failure") {
     CHECK(judged.end["cases"] == 5);
 }
 
+TEST_CASE("a device server that a program kills, or makes report without end, is a failure of that program") {
+    const auto [device, reason] = GENERATE(table<std::string, std::string>(
+        {{"killed", "did not survive your program, twice: the device server ended unexpectedly by signal 4"},
+         {"endless", "more than can be recorded"}}));
+    const auto judged = judge_on(device);
+    INFO(judged.output);
+    CHECK(judged.scales()["status"] == "fail");
+    CHECK_THAT(judged.message(), Contains(reason));
+    CHECK(judged.end["cases"] == 5);
+}
+
 TEST_CASE("what the device does not support is an error, not a failure") {
     const auto judged = judge_on("limited");
     CHECK(judged.scales()["status"] == "error");
