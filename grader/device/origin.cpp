@@ -4,6 +4,8 @@
 #include <cstring>
 #include <utility>
 
+#include "device/address_space.hpp"
+
 namespace warpgrade::device {
 
 void OriginLog::keep_up(std::span<const std::byte> bytes, bool begins, bool mapped) {
@@ -120,15 +122,28 @@ void OriginLog::loaded(std::span<const std::byte> image) {
     images_.emplace_back(image.begin(), image.end());
 }
 
+// Registered memory is shared by whole pages, and an array may begin in the last page of another one: such neighbours
+// are one piece.
 void OriginLog::waited() {
     if (!enabled()) return;
+    Down piece;
+    bool changed = false;
+    const auto end = [&] {
+        if (changed && std::ranges::any_of(piece.writers, writer::is_launch)) keep(std::move(piece));
+        piece = {}, changed = false;
+    };
     device_.visit_host_memory([&](const HostMemoryView& view) {
+        const bool registered = view.address < address_space::host_base || view.address >= address_space::host_end;
         std::uint64_t& seen = seen_[view.address];
-        if (seen == view.version) return;
-        seen = view.version;
-        if (std::ranges::none_of(view.writers, writer::is_launch)) return;
-        keep({{view.bytes.begin(), view.bytes.end()}, {view.writers.begin(), view.writers.end()}, view.address, true});
+        const bool is_new = std::exchange(seen, view.version) != view.version;
+        if (!registered || view.address != piece.address + piece.bytes.size()) end();
+        if (!registered && !is_new) return;
+        changed |= is_new;
+        if (piece.bytes.empty()) piece.address = view.address, piece.mapped = true;
+        piece.bytes.insert(piece.bytes.end(), view.bytes.begin(), view.bytes.end());
+        piece.writers.insert(piece.writers.end(), view.writers.begin(), view.writers.end());
     });
+    end();
 }
 
 void OriginLog::begin_call() {
