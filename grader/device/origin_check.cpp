@@ -407,6 +407,7 @@ class Judgement {
         std::uint64_t sent = 0;
         const OriginLog::Up* first = nullptr;
         for (const auto& piece : log_.up()) {
+            if (log_.is_overwritten(piece)) continue;
             // What had come down before may go up again.
             for (; came != log_.down().end() && came->number < piece.number; ++came) cover.add_came(came->bytes);
             const bool clean = cover.first_unexplained().empty();

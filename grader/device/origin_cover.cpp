@@ -20,6 +20,8 @@ std::uint64_t head(const std::byte* at) {
     return (a * 0x9E3779B97F4A7C15ULL) ^ (b + (a >> 29));
 }
 
+std::uint64_t kind_of(std::uint64_t value, std::size_t length) { return value * 0x9E3779B97F4A7C15ULL + length; }
+
 }  // namespace
 
 std::size_t common_prefix(Bytes a, Bytes b) {
@@ -61,24 +63,29 @@ void UpCover::explain(Bytes piece) {
     while (!piece.empty()) {
         std::size_t run = match_source(piece);
         if (run == 0) run = match_came(piece);
-        const bool of_source = run != 0;
-        if (run == 0) run = match_fill(piece);
+        const bool is_fill = run == 0 && (run = match_fill(piece)) != 0;
         if (run == 0) run = match_anywhere(piece);
-        if (of_source) after_fill_ = false;
-        if (run == 0) {
-            // By the smallest elements, so that the others are met where they begin.
-            const std::size_t rest = std::min<std::size_t>(4, piece.size());
-            run = std::min<std::size_t>(unit_, rest);
-            cost_ += run;
-            if (first_.empty())
-                first_.assign(piece.begin(),
-                              piece.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(8, piece.size())));
-            std::uint32_t word = 0;
-            std::memcpy(&word, piece.data(), rest);
-            if (words_.size() < max_words) words_.push_back(word);
-        }
+        const bool is_known = run != 0 && !is_fill;
+        if (run == 0) run = charge(piece);
+        after_fill_ = !is_known;
         piece = piece.subspan(run);
     }
+}
+
+// What nothing explains; by the smallest elements, so that the others are met where they begin. A single element of
+// padding is known the second time.
+std::size_t UpCover::charge(Bytes rest) {
+    const std::size_t size = std::min<std::size_t>(4, rest.size());
+    std::uint32_t word = 0;
+    std::memcpy(&word, rest.data(), size);
+    const bool seen = size == 4 && fills_[kind_of(word, size)]++ != 0;
+    if (seen && !after_fill_) return size;
+    const std::size_t run = std::min<std::size_t>(unit_, size);
+    cost_ += run;
+    if (first_.empty())
+        first_.assign(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(8, rest.size())));
+    if (words_.size() < max_words) words_.push_back(word);
+    return run;
 }
 
 // Where a source goes on or begins; the longest run of all.
@@ -136,12 +143,10 @@ std::size_t UpCover::match_fill(Bytes rest) {
         std::memcpy(&value, rest.data(), width);
     }
     if (longest == 0) return 0;
-    const std::uint64_t kind = value * 0x9E3779B97F4A7C15ULL + longest;
     if (after_fill_)
         cost_ += std::min<std::uint64_t>(fill_after_fill_cost, longest);
-    else if (fills_[kind]++ == 0)
+    else if (fills_[kind_of(value, longest)]++ == 0)
         cost_ += std::min<std::uint64_t>(jump_cost, longest);
-    after_fill_ = true;
     return longest;
 }
 

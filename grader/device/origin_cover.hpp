@@ -45,6 +45,7 @@ class UpCover {
     std::size_t match_came(Bytes rest);
     std::size_t match_fill(Bytes rest);
     std::size_t match_anywhere(Bytes rest);
+    std::size_t charge(Bytes rest);
     void build_index();
 
     std::vector<Source> sources_;
