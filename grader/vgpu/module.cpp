@@ -10,6 +10,7 @@
 
 #include "device/address_space.hpp"
 #include "vgpu/builtins.hpp"
+#include "vgpu/demangled_size.hpp"
 #include "vgpu/fatbin.hpp"
 #include "vgpu/ptx/link.hpp"
 #include "vgpu/ptx/parser.hpp"
@@ -184,6 +185,8 @@ device::SymbolInfo LoadedModule::symbol(std::string_view name) const {
 }
 
 std::string readable_name(const std::string& mangled) {
+    constexpr std::size_t most = 1 << 16;
+    if (demangled_size(mangled, most) > most) return mangled;
     int status = 0;
     const std::unique_ptr<char, decltype(&std::free)> text(
         abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status), &std::free);
