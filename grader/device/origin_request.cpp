@@ -1,5 +1,7 @@
 #include "device/origin_request.hpp"
 
+#include "device/records.hpp"
+
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -120,16 +122,20 @@ json to_json(const OriginVerdict& verdict) {
 
 OriginVerdict origin_verdict_from_json(const json& value) {
     OriginVerdict verdict;
-    const auto problem = integer_from_json<unsigned>(value.at("problem"), "problem");
+    const auto number = [&]<class T>(const char* name, T& field) {
+        field = integer_from_json<T>(value.at(name), name);
+    };
+    unsigned problem = 0;
+    number("problem", problem);
     if (problem > last_problem) throw std::runtime_error("an unknown problem");
     verdict.problem = static_cast<OriginVerdict::Problem>(problem);
-    verdict.argument = integer_from_json<int>(value.at("argument"), "argument");
-    verdict.element = integer_from_json<std::uint64_t>(value.at("element"), "element");
-    verdict.elsewhere = integer_from_json<std::uint64_t>(value.at("elsewhere"), "elsewhere");
-    verdict.bytes = integer_from_json<std::uint64_t>(value.at("bytes"), "bytes");
-    verdict.of_bytes = integer_from_json<std::uint64_t>(value.at("of_bytes"), "of_bytes");
+    number("argument", verdict.argument);
+    number("element", verdict.element);
+    number("elsewhere", verdict.elsewhere);
+    number("bytes", verdict.bytes);
+    number("of_bytes", verdict.of_bytes);
     for (const json& byte : value.at("came"))
-        verdict.came.push_back(static_cast<std::byte>(integer_from_json<std::uint8_t>(byte, "came")));
+        verdict.came.push_back(static_cast<std::byte>(integer_from_json<unsigned>(byte, "came") & 0xff));
     verdict.mapped = value.at("mapped").get<bool>();
     for (const json& launch : value.at("not_part"))
         verdict.not_part.push_back(integer_from_json<std::uint64_t>(launch, "not_part"));

@@ -123,13 +123,19 @@ Counters counters_from_json(const json& value) {
     return counters;
 }
 
+std::string shown(std::string_view text) {
+    constexpr std::size_t max_shown_bytes = 4096;  // well below what a reader takes
+    return text.size() <= max_shown_bytes ? std::string(text) : std::string(text.substr(0, max_shown_bytes)) + "…";
+}
+
 json to_json(const LaunchRecord& record) {
     json lines = json::array();
     for (const LineCounters& line : record.lines)
-        lines.push_back({{"file", line.file}, {"line", line.line}, {"counters", nonzero_counters(line.counters)}});
+        lines.push_back(
+            {{"file", shown(line.file)}, {"line", line.line}, {"counters", nonzero_counters(line.counters)}});
     const LaunchConfig& config = record.config;
-    return {{"kernel", record.kernel},
-            {"name", record.demangled},
+    return {{"kernel", shown(record.kernel)},
+            {"name", shown(record.demangled)},
             {"grid", dim_json(config.grid)},
             {"block", dim_json(config.block)},
             {"dynamic_shared_bytes", config.dynamic_shared_bytes},
@@ -147,8 +153,8 @@ json to_json(const LaunchRecord& record) {
             {"part_of_result", record.part_of_result},
             {"counters", to_json(record.counters)},
             {"lines", std::move(lines)},
-            {"error",
-             record.error_code == 0 ? json(nullptr) : json{{"code", record.error_code}, {"message", record.error}}}};
+            {"error", record.error_code == 0 ? json(nullptr)
+                                             : json{{"code", record.error_code}, {"message", shown(record.error)}}}};
 }
 
 LaunchRecord launch_record_from_json(const json& value) {
@@ -255,7 +261,9 @@ namespace {
 constexpr const char* severities[] = {"error", "warning", "advice"};
 constexpr std::size_t max_related = 16;
 
-json place_json(const SourcePlace& place) { return {{"file", place.file}, {"line", place.line}, {"code", place.code}}; }
+json place_json(const SourcePlace& place) {
+    return {{"file", shown(place.file)}, {"line", place.line}, {"code", place.code}};
+}
 void read(const json& value, const char*, SourcePlace& place) {
     read_member(value, "file", place.file);
     read_member(value, "line", place.line);
@@ -277,10 +285,10 @@ void read(const json& value, const char*, std::optional<ThreadPlace>& place) {
 json to_json(const Diagnostic& d) {
     json related = json::array();
     for (const RelatedPlace& r : d.related)
-        related.push_back({{"role", r.role}, {"place", place_json(r.place)}, {"thread", thread_json(r.thread)}});
+        related.push_back({{"role", shown(r.role)}, {"place", place_json(r.place)}, {"thread", thread_json(r.thread)}});
     json memory = nullptr;
     if (d.memory)
-        memory = {{"name", d.memory->name},
+        memory = {{"name", shown(d.memory->name)},
                   {"variable", d.memory->variable},
                   {"bytes", d.memory->bytes},
                   {"allocated", place_json(d.memory->allocated)}};
@@ -288,8 +296,8 @@ json to_json(const Diagnostic& d) {
             {"severity", severities[static_cast<std::size_t>(d.rule->severity)]},
             {"title", d.rule->title},
             {"help", d.rule->help},
-            {"message", d.message},
-            {"kernel", d.kernel},
+            {"message", shown(d.message)},
+            {"kernel", shown(d.kernel)},
             {"place", place_json(d.place)},
             {"thread", thread_json(d.thread)},
             {"related", std::move(related)},

@@ -33,6 +33,8 @@ DeviceProperties properties_from_json(const nlohmann::json& json);
 // A whole number that fits T; the library's own conversion of other numbers is undefined.
 template <class T>
 T integer_from_json(const nlohmann::json& json, const char* name);
+// A text of the program's, as a name that C++ can make of a short one, with its end cut off where it is too long.
+std::string shown(std::string_view text);
 
 // One line of JSON; bytes that are not UTF-8 (names come from submitted code) become U+FFFD.
 std::string dump_line(const nlohmann::json& json);

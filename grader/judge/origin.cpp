@@ -181,8 +181,8 @@ std::string explain_origin(const OriginVerdict& verdict, const CallSpec& spec, c
             return fmt::format("{} came back as host code had {} it: no kernel of this call wrote it. {}", at.name,
                                verdict.mapped ? "written" : "sent", rule);
         case Problem::scattered:
-            return fmt::format("{} was put in its place by copies of a few bytes each, not by a kernel. {}",
-                               at.name, rule);
+            return fmt::format("{} was put in its place by copies of a few bytes each, not by a kernel. {}", at.name,
+                               rule);
         case Problem::went_up:
             return fmt::format(
                 "host code gave the device {} bytes that are not the function's inputs{}{}. Kernels have "

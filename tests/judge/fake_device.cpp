@@ -28,6 +28,14 @@ warpgrade::device::Diagnostic race(std::uint32_t line) {
     return found;
 }
 
+warpgrade::device::Diagnostic race_of_streams() {
+    warpgrade::device::Diagnostic found;
+    found.rule = &warpgrade::device::rules::race_stream;
+    found.message = "the kernel in stream 2 reads {memory} of size 4711";
+    found.place.code = 0x1234;
+    return found;
+}
+
 warpgrade::device::Diagnostic leak() {
     warpgrade::device::Diagnostic found;
     found.rule = &warpgrade::device::rules::leak;
@@ -46,6 +54,8 @@ json answer(const std::string& what, const std::string& operation) {
     if (operation == "hello") return {{"ok", true}, {"properties", {{"name", "a fake"}}}};
     if (operation != "take") return {{"ok", true}};
     if (what == "dies") _exit(1);
+    if (what == "killed") __builtin_trap();
+    if (what == "endless") return {{"ok", true}, {"launches", std::string((256u << 20) + 70'000, 'x')}};
     if (what == "silent") pause();
     if (what == "nonsense") return {{"ok", true}, {"launches", 3}};
     json reply{{"ok", true},
@@ -58,6 +68,7 @@ json answer(const std::string& what, const std::string& operation) {
                {"last_error", nullptr},
                {"call_errors", json::array()},
                {"diagnostics", json::array()},
+               {"truncated", json::array()},
                {"internal_error", nullptr}};
     if (what == "broken") reply["internal_error"] = "out of its own memory";
     if (what == "kernels") reply["launches"] = {launch("first", 250.0), launch("second", 750.0)};
@@ -69,6 +80,7 @@ json answer(const std::string& what, const std::string& operation) {
         reply["call_errors"] = {{{"operation", "cudaMemcpy"}, {"code", 1}, {"message", "the size is larger than d"}}};
     if (what == "mistakes" || what == "fault")
         reply["diagnostics"] = warpgrade::device::to_json(std::vector{race(17), race(18)});
+    if (what == "streams") reply["diagnostics"] = warpgrade::device::to_json(std::vector{race_of_streams()});
     if (what == "leaks") {
         reply["connected"] = !program_is_gone();
         if (program_is_gone()) reply["diagnostics"] = warpgrade::device::to_json(std::vector{leak()});

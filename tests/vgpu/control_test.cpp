@@ -4,6 +4,7 @@
 
 #include "machine.hpp"
 #include "support/contains.hpp"
+#include "vgpu/opcodes.hpp"
 
 using namespace warpgrade;
 using vgpu::test::Machine;
@@ -179,11 +180,36 @@ TEST_CASE("launches beyond the device's limits are refused before they run") {
 
 TEST_CASE("what is not supported is refused by name and line before it runs") {
     const std::string head = ".version 8.0\n.target sm_75\n.address_size 64\n";
-    Machine m(1, head + ".visible .entry k() {\n.reg .b32 %r<3>;\nfrobnicate.sync.b32 %r1, %r2;\nret;\n}\n");
+    Machine m(1, head + ".visible .entry k() {\n.reg .b32 %r<3>;\nvmin4.u32.u32.u32 %r1, %r2, %r2, %r2;\nret;\n}\n");
     const auto text = message_of([&] { m.launch("k", {1}, {32}); }, device::error::not_supported);
-    CHECK(has(text, "frobnicate.sync.b32"));
-    CHECK(has(text, "PTX line 6"));
+    CHECK_THAT(text, Catch::Matchers::StartsWith("kernel 'k': PTX line 6: 'vmin4.u32.u32.u32") &&
+                         Contains("video instructions"));
     CHECK(has(message_of([&] { m.launch("nowhere", {1}, {32}); }, device::error::invalid_device_function), "nowhere"));
+}
+
+TEST_CASE("what no PTX has is the program's mistake, not the device's lack") {
+    const std::string head = ".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry k() {\n.reg .b32 %r<3>;\n";
+    const auto [body, message] = GENERATE(table<const char*, const char*>({
+        {"frobnicate.sync.b32 %r1, %r2;", "PTX line 6: 'frobnicate.sync.b32': PTX has no instruction"},
+        {".local .b8 much[600000];", "local memory of 600000 bytes a thread is above the limit of 524288"},
+        {".shared .b8 much[600000];", "shared variable 'much' of 600000 bytes does not fit"},
+    }));
+    Machine m(1, head + body + "\nret;\n}\n");
+    const auto text = message_of([&] { m.launch("k", {1}, {32}); }, device::error::invalid_ptx);
+    CHECK_THAT(text, Catch::Matchers::StartsWith("kernel 'k': ") && Contains(message));
+}
+
+TEST_CASE("each row of the opcodes, and each that is refused, is an instruction of PTX") {
+    for (const vgpu::OpcodeFamily& family : vgpu::opcode_families())
+        for (const vgpu::OpcodeRow& row : family.rows) {
+            if (row.mnemonic == "pragma") continue;  // a directive that stands among instructions
+            CAPTURE(row.mnemonic);
+            CHECK(vgpu::is_mnemonic(row.mnemonic));
+        }
+    for (const vgpu::RefusedOpcode& entry : vgpu::refused_opcodes()) {
+        CAPTURE(entry.mnemonic);
+        CHECK(vgpu::is_mnemonic(entry.mnemonic));
+    }
 }
 
 TEST_CASE("counters are attributed to source lines") {
