@@ -35,8 +35,8 @@ class Pretended(Sandbox):
         return self.done
 
 
-def linked(lab: Lab, folder: Path, done: Done, raw: bytes = elf(HONEST)) -> Pretended:
-    sandbox = Pretended(done=done)
+def linked(lab: Lab, folder: Path, done: Done, raw: bytes = elf(HONEST), *, confined: bool = True) -> Pretended:
+    sandbox = Pretended(done=done, confined=confined)
     (folder / "unit0.o").write_bytes(raw)
     (folder / "out").mkdir()
     linker = link.Linker(lab, COMPILERS, sandbox, ["toy.cu"])
@@ -91,6 +91,20 @@ def test_variables_that_a_test_has_no_memory_for(lab: Lab, tmp_path: Path) -> No
     huge = Section(b".bss.huge", 8, 3, size=5 << 30)
     with pytest.raises(BuildFailure, match="global variables take 5,121 MiB, of 2,048 MiB"):
         linked(lab, tmp_path, Done(0, b""), elf([*HONEST, huge]))
+
+
+def test_nor_do_they_without_a_sandbox(lab: Lab, tmp_path: Path) -> None:
+    folder = tmp_path / "cache" / "objects"
+    folder.mkdir(parents=True)
+    said = (
+        f"{folder}/unit0.o: in function `f':\n"
+        "/tmp/warpgrade-compile-x/submission/toy.cu:3: undefined reference to `gone'\n"
+    )
+    with pytest.raises(BuildFailure) as caught:
+        linked(lab, folder, Done(1, said.encode()), confined=False)
+    assert caught.value.problem.detail.split("\n") == [
+        "unit0.o: in function `f':", "toy.cu:3: undefined reference to `gone'",
+    ]  # fmt: skip
 
 
 def test_messages_name_no_folder_of_ours(lab: Lab, tmp_path: Path) -> None:
