@@ -38,7 +38,11 @@ _TRANSLATION_UNITS = {".cu", ".c", ".cc", ".cpp", ".cxx"}
 SUBMISSION_FOLDER = link.SUBMISSION_FOLDER
 _CONTRACT_FOLDER = "/contract"
 _MOST_FILE_MIB = 256  # of what nvcc writes in between
-_TOO_LARGE = re.compile(r"File too large|File size limit exceeded|signal 25\b|status 0x99|SIGXFSZ")
+# The compilers' own words, which begin a line: a source file has its say in others.
+_TOO_LARGE = re.compile(
+    r"^(?:g\+\+|c\+\+|as|nvcc|fatbinary|ptxas|Fatal error)\b[^\n]*(?:File too large|File size limit|signal 25\b)",
+    re.MULTILINE,
+)
 
 
 @dataclass(frozen=True)

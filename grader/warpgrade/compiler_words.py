@@ -34,7 +34,7 @@ def as_the_student_knows_it(
     """Return the words cleaned and bounded; `folders` are where the files were for the compiler."""
     words = bounded(clean(raw), lines=_LINES, width=_WIDTH)
     for folder in folders:
-        words = words.replace(f"{folder}/", "")
+        words = re.sub(rf"(?<![^\s:(\"'`]){re.escape(folder)}/", "", words)  # at a path's beginning
 
     def rename(found: re.Match[str]) -> str:
         return found["lead"] + _name(found["file"], own, is_header)

@@ -84,8 +84,9 @@ def grade(layout: Layout, lab: Lab, submission: Submission, options: Options, sa
     verdicts = judge.judge(plan, _TestCounter(len(plan.tests), say))
     cases = unsupported.settle(verdicts.cases, lambda: builder.device_code(submission.files))
     tests = score.score_tests(lab, cases, target.kind, public_only=options.public_only)
-    tests = [_without_folders(test) for test in tests]
-    tests = _with_own_lines(tests, submission, worker, sandbox, compilers)
+    own = sources.of_submission(submission.files, _COMPILED_IN, compilers.has_header)
+    tests = [_without_folders(test, own) for test in tests]
+    tests = _with_own_lines(tests, own, sources.HostCode(worker, sandbox))
     seconds = Seconds(build=round(built - started, 3), judge=_since(built))
     return report.judged(tests, verdicts, cases, seconds)
 
@@ -260,26 +261,27 @@ def _all_failed(lab: Lab, options: Options, status: Literal["fail", "error"], me
     ]
 
 
-def _without_folders(test: TestResult) -> TestResult:
+def _without_folders(test: TestResult, own: sources.Sources) -> TestResult:
     """Name source lines by the student's file: the compiler wrote the folder in which it found it."""
+
+    def name(file: object) -> str:
+        return own.own_name(str(file)) or own.foreign_name(str(file))
+
     launches = []
     for launch in test.launches:
         lines = launch.get("lines")
         if isinstance(lines, list):
-            lines = [{**line, "file": _student_path(line["file"])} if "file" in line else line for line in lines]
+            lines = [{**line, "file": name(line["file"])} if "file" in line else line for line in lines]
             launches.append({**launch, "lines": lines})
         else:
             launches.append(launch)
     return msgspec.structs.replace(test, launches=launches, message=_student_path(test.message))
 
 
-def _with_own_lines(
-    tests: list[TestResult], submission: Submission, worker: Path, sandbox: Sandbox, compilers: toolchain.Compilers
-) -> list[TestResult]:
+def _with_own_lines(tests: list[TestResult], own: sources.Sources, lookup: sources.HostCode) -> list[TestResult]:
     """Show what the checks found in the student's own lines. All tests at once: addr2line is started once."""
-    own = sources.of_submission(submission.files, _COMPILED_IN, compilers.has_header)
     found = [one for test in tests for one in test.diagnostics]
-    located = iter(diagnosis.locate(found, own, sources.HostCode(worker, sandbox)))
+    located = iter(diagnosis.locate(found, own, lookup))
     return [
         msgspec.structs.replace(test, diagnostics=diagnosis.merged(itertools.islice(located, len(test.diagnostics))))
         for test in tests

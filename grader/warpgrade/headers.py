@@ -33,10 +33,16 @@ def refused(
     """
     if not names:
         return None
-    words = _read(record)
-    if words is None and compiled:
+    raw = _read(record)
+    if raw is None and compiled:
         raise GraderError("the host compiler does not say which headers it reads", hint="use g++: set CXX to it")
-    found = first_of(names, read_files(words or ""), folder=folder, toolkits=list(toolkits))
+    if raw is not None and len(raw) >= _MOST_BYTES:
+        return Problem(  # what comes after is not looked at
+            stage="compile", message=f"{unit} includes too many files", hint="include what the lab needs, once"
+        )
+    found = first_of(
+        names, read_files((raw or b"").decode("utf-8", errors="replace")), folder=folder, toolkits=list(toolkits)
+    )
     if found is None:
         return None
     return Problem(
@@ -48,7 +54,7 @@ def refused(
 
 def read_files(record: str) -> Iterator[str]:
     """Return the names in what a compiler wrote for `make`, rule after rule, the rules' targets left out."""
-    for rule in record.replace("\\\n", " ").splitlines():
+    for rule in record.replace("\\\n", " ").split("\n"):
         for name in _NAME.findall(rule.partition(": ")[2]):
             yield re.sub(r"\\(.)", r"\1", name).replace("$$", "$")
 
@@ -73,10 +79,10 @@ def first_of(names: Sequence[str], files: Iterable[str], *, folder: str, toolkit
     return None
 
 
-def _read(record: Path) -> str | None:
+def _read(record: Path) -> bytes | None:
     try:
         descriptor = os.open(record, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
     except OSError:
         return None
     with os.fdopen(descriptor, "rb") as file:
-        return file.read(_MOST_BYTES).decode("utf-8", errors="replace")
+        return file.read(_MOST_BYTES)

@@ -42,6 +42,8 @@ FLAGS = ("-static", "-fno-lto", "-fno-use-linker-plugin", "-Wl,--no-demangle", "
 _MANGLED = re.compile(r"\b_Z[A-Za-z0-9_]+")
 _MOST_NAMES, _LONGEST_NAME = 64, 512
 _SAYS = re.compile(rb"^\S{0,300}/ld(?:\.\w{1,20})?: ", re.MULTILINE)
+# Where the compiler ran, without a sandbox.
+_SCRATCH = re.compile(rb"(?<![^\s(])/[^\s:]{0,300}" + re.escape(SUBMISSION_FOLDER.encode()) + rb"/")
 _LITTLE_DISK = MOST_BYTES + (16 << 20)
 
 
@@ -116,11 +118,13 @@ class Linker:
                 environment=TOOLS_ENVIRONMENT,
             ),
         )  # fmt: skip
-        folders = [_OBJECTS, _LIBRARIES, _OUTPUT, *{str(path.parent) for path in [*units, *libraries]}, str(target)]
         own = [*self.own, *(path.name for path in [*units, *libraries])]
-        words = as_the_student_knows_it(
-            _SAYS.sub(b"", done.words), own, [SUBMISSION_FOLDER, *folders], self.compilers.has_header
-        )
+        folders = [SUBMISSION_FOLDER, _OBJECTS, _LIBRARIES, _OUTPUT]
+        said = _SAYS.sub(b"", done.words)
+        if not confined:
+            folders = [str(target), *{str(path.parent) for path in [*units, *libraries]}]
+            said = _SCRATCH.sub(b"", said)
+        words = as_the_student_knows_it(said, own, folders, self.compilers.has_header)
         if done.status == 0:
             if not (target / _PROGRAM).is_file() or (target / _PROGRAM).is_symlink():
                 raise GraderError("the linker ended without an error, yet without a program")

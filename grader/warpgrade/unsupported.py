@@ -12,12 +12,14 @@ from collections.abc import Callable, Mapping
 
 import msgspec
 
+from warpgrade.failure import BuildFailure
 from warpgrade.judge import Case
 
 _INLINE = "// begin inline asm"
 # What the virtual GPU says of an opcode that it knows and does not run. A kernel's name may say the like before it.
 _OPCODE = re.compile(r"'([\w.:]+)' is not supported by the virtual GPU")
 _ASSEMBLY = "its device code holds inline assembly, and the device does not run one of its kernels"
+_TOO_MUCH = "its device code is more than nvcc can write out, and the device does not run one of its kernels"
 _FOREIGN = "it runs device code that nvcc did not make of its files, and that the device does not run"
 
 
@@ -30,9 +32,12 @@ def settle(cases: Mapping[str, Case], device_code: Callable[[], str]) -> dict[st
     if not lacking:
         return dict(cases)
     settled = dict(cases)
-    code = device_code()
+    try:
+        code: str | None = device_code()
+    except BuildFailure:  # it was compiled before: what stops it now is a limit
+        code = None
     for case in lacking:
-        if reason := _reason(case.message, code):
+        if reason := _TOO_MUCH if code is None else _reason(case.message, code):
             message = f"{case.message}\n  this is the submission's own doing: {reason}"
             settled[case.name] = msgspec.structs.replace(
                 case, status="fail", unsupported=False, message=message, review=[*case.review, reason]

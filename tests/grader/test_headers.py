@@ -53,6 +53,15 @@ def test_a_name_is_a_header_or_a_folder(file: str, found: str | None) -> None:
     assert headers.first_of(names, [file], folder="/submission", toolkits=[Path("/home/cub/cuda")]) == found
 
 
+def test_a_record_that_is_too_long_to_read_hides_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(headers, "_MOST_BYTES", 1000)
+    record = tmp_path / "record"
+    record.write_text("toy.o: toy.cu " + "./././toy.cuh " * 100 + "/opt/cub/cub.cuh\n")
+    found = headers.refused(record, "toy.cu", ["cub/"], folder="/submission", toolkits=[], compiled=True)
+    assert found is not None
+    assert found.message == "toy.cu includes too many files"
+
+
 def test_a_compiler_that_keeps_no_record_is_our_trouble(tmp_path: Path) -> None:
     def of(*names: str, compiled: bool) -> Problem | None:
         return headers.refused(tmp_path / "none", "toy.cu", names, folder="/submission", toolkits=[], compiled=compiled)

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 from conftest import Script, begin, case, end, speed, start
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from warpgrade import judge
 from warpgrade.errors import GraderError
@@ -168,6 +170,30 @@ def test_what_a_judge_says_besides_is_read_and_its_end_kept(script: Install) -> 
     assert "the end" in (program.parent / "judge.log").read_text()[-100:]
     assert len((program.parent / "judge.log").read_text()) < 50_000
     assert statuses(verdicts)["adds"] == "pass"
+
+
+ANY_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=8,
+)
+CASE = st.fixed_dictionaries(
+    {"type": st.sampled_from(["case", "start", "case_start", "end"]), "name": st.text(max_size=5) | ANY_JSON},
+    optional=dict.fromkeys(
+        ("status", "tags", "seconds", "message", "measurements", "launches", "diagnostics", "review", "seed"), ANY_JSON
+    ),
+)
+
+
+@given(raw=st.binary(max_size=60) | (CASE | ANY_JSON).map(lambda tree: json.dumps(tree).encode()))
+@example(raw=b'{"type": "case_start", "name": "\xff"}')
+@example(raw=b'{"type": "case_start", "name": "\\ud800"}')
+@example(raw=b"[" * 100_000)
+def test_any_line_is_a_verdict_or_trouble(raw: bytes) -> None:
+    verdicts = judge.Verdicts()
+    taken = judge._take(raw, verdicts, lambda line: None)
+    assert taken is not bool(verdicts.trouble)
+    assert verdicts.trouble.isprintable()
 
 
 def test_no_verdict_at_all_is_the_graders_error(script: Install) -> None:

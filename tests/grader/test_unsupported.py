@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from warpgrade import unsupported
+from warpgrade.failure import BuildFailure
 from warpgrade.judge import Case
 
 ASKED = (
@@ -19,6 +20,15 @@ PLAIN = """
 }
 """
 INLINE = PLAIN + "\n\t// begin inline asm\n\tmov.u32 %r1, 1;\n\t// end inline asm\n"
+
+
+def test_code_that_cannot_be_written_out_is_the_submissions_doing() -> None:
+    def too_much() -> str:
+        raise BuildFailure("compile", "too large")
+
+    case = unsupported.settle({"adds": lacking()}, too_much)["adds"]
+    assert case.status == "fail"
+    assert case.review
 
 
 def lacking(message: str = ASKED, name: str = "adds", **more: object) -> Case:

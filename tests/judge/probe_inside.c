@@ -113,6 +113,18 @@ static int host_files(void) {
     return broken;
 }
 
+// Neither what the kernel tells, nor devices without end, nor what somebody installed besides the tools.
+static int only_tools(void) {
+    const char* const places[] = {"/proc",      "/dev/zero", "/dev/urandom", "/dev/full",  "/dev/shm",
+                                  "/dev/stdin", "/dev/tty",  "/usr/share",   "/usr/local", "/etc/hostname"};
+    int broken = 0;
+    for (unsigned i = 0; i < sizeof places / sizeof *places; ++i)
+        broken |= holds(places[i], access(places[i], F_OK) != 0);
+    const int null = open("/dev/null", O_RDWR);
+    return broken | holds("/dev/null", null >= 0 && write(null, "x", 1) == 1) |
+           holds("/dev", open("/dev/x", O_CREAT | O_WRONLY, 0600) < 0);
+}
+
 static int only_own_processes(void) {
     DIR* proc = opendir("/proc");
     if (!proc) return 0;  // not even a /proc
@@ -149,6 +161,7 @@ int main(int argc, char** argv) {
     if (strcmp(what, "descriptors") == 0) return descriptors(argc > 2 ? argv[2] : "");
     if (strcmp(what, "writes") == 0) return writes();
     if (strcmp(what, "host-files") == 0) return host_files();
+    if (strcmp(what, "only-tools") == 0) return only_tools();
     if (strcmp(what, "only-own-processes") == 0) return only_own_processes();
     if (strcmp(what, "limits") == 0) return limits();
     if (strcmp(what, "environment") == 0) return environment();

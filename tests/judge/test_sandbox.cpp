@@ -43,7 +43,8 @@ TEST_CASE("a device server has a worker's restrictions, and sees the machine's l
 }
 
 TEST_CASE("a compiler has no network and no system calls that reach beyond it") {
-    for (const char* what : {"network", "only-own-processes"}) check_holds(what, "--profile compile");
+    for (const char* what : {"network", "only-own-processes", "host-files", "only-tools"})
+        check_holds(what, "--profile compile");
     const auto finished = inside("system-calls", "--profile compile");
     INFO(finished.output);
     CHECK(finished.status == 0);
