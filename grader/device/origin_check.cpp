@@ -319,32 +319,35 @@ class Judgement {
         return check_writers(buffer, tracer.segments());
     }
 
-    // A run in which no element comes from a kernel must be what nobody wrote, one value, or as it was.
+    // What host code wrote must be as it was before the call, at the same place, or one value all over: somebody has
+    // cleared the array first. An element at a time, since a few of those that a kernel wrote may be right by chance.
     bool check_writers(const OriginBuffer& buffer, std::span<const Segment> segments) {
-        const std::size_t step = run_elements * buffer.element_bytes;
+        const std::size_t step = buffer.element_bytes;
+        std::optional<Bytes> fill;
         for (const Segment& segment : segments) {
             const OriginLog::Down& piece = log_.down()[segment.piece];
+            bool scattered = is_gathered(piece, buffer);
             for (std::size_t at = 0; at < segment.bytes; at += step) {
                 const std::size_t bytes = std::min(step, segment.bytes - at);
-                bool by_kernel = false, by_host = false, scattered = false;
+                bool by_host = false;
                 for (std::size_t word = (segment.from + at) / 4; word <= (segment.from + at + bytes - 1) / 4; ++word) {
                     const WriterTag who = word < piece.writers.size() ? piece.writers[word] : writer::nobody;
-                    if (writer::is_launch(who)) by_kernel = true, final_.insert(who);
+                    if (writer::is_launch(who) && who != last_final_) final_.insert(last_final_ = who);
                     by_host |= who == writer::host;
                     scattered |= who == writer::scattered;
                 }
-                scattered |= is_gathered(piece, buffer);
+                if (!scattered && !by_host) continue;
                 if (scattered) {
                     verdict_.problem = Problem::scattered;
-                } else if (by_host && !by_kernel) {
+                } else {
                     const std::size_t place = segment.at + at;
                     const Bytes now = buffer.after.subspan(place, bytes);
-                    const bool as_before = place + bytes <= buffer.before.size() &&
-                                           std::ranges::equal(now, buffer.before.subspan(place, bytes));
-                    if (as_before || is_fill(now, buffer.element_bytes)) continue;
+                    if (place + bytes <= buffer.before.size() &&
+                        std::ranges::equal(now, buffer.before.subspan(place, bytes)))
+                        continue;
+                    if (!fill) fill = now;
+                    if (std::ranges::equal(now, *fill)) continue;
                     verdict_.problem = Problem::host_wrote;
-                } else {
-                    continue;
                 }
                 verdict_.element = (segment.at + at) / buffer.element_bytes;
                 verdict_.mapped = piece.mapped;
@@ -494,6 +497,7 @@ class Judgement {
     OriginVerdict verdict_;
     std::vector<std::size_t> rows_;
     std::set<WriterTag> final_;  // launches that wrote the outputs
+    WriterTag last_final_ = writer::nobody;
     std::uint64_t outputs_ = 0;  // bytes
     bool traced_ = true;
 };

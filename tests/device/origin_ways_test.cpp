@@ -51,7 +51,11 @@ std::uint64_t cost(const std::vector<T>& source, const std::vector<T>& up) {
 class WrittenDevice : public FakeDevice {
   public:
     bool keeps_origin() const override { return true; }
-    void writers_of(DevicePtr, std::span<WriterTag> words) const override { std::ranges::fill(words, WriterTag{who}); }
+    // One word of each warp's may be by somebody else.
+    void writers_of(DevicePtr, std::span<WriterTag> words) const override {
+        for (std::size_t i = 0; i < words.size(); ++i) words[i] = i % 32 == 5 ? fifth.value_or(who) : who;
+    }
+    std::optional<WriterTag> fifth;
     WriterTag who = 1;
 };
 
@@ -178,4 +182,22 @@ TEST_CASE("origin: the output array may go up before kernels write to it, whatev
         call.down(out);
         CHECK(call.check(out, {1000}).problem == Problem::went_up);
     }
+}
+
+TEST_CASE("origin: what host code wrote is seen among what a kernel wrote, and the other way round") {
+    const auto out = numbers(320);
+    Call call;
+    SECTION("a few elements are the host's") { call.device.fifth = writer::host; }
+    SECTION("all but a few") { call.device.who = writer::host, call.device.fifth = 1; }
+    call.down(out);
+    CHECK(call.check(out, {320}).problem == Problem::host_wrote);
+}
+
+TEST_CASE("origin: elements that host code has cleared and no kernel has written are nobody's work") {
+    auto out = numbers(320);
+    for (std::size_t i = 5; i < out.size(); i += 32) out[i] = 0.0f;
+    Call call;
+    call.device.fifth = writer::host;
+    call.down(out);
+    CHECK(call.check(out, {320}).problem == Problem::none);
 }
