@@ -66,8 +66,9 @@ class Timeline {
         Interval when;
     };
     // Transfers and waits kept between two takes; further ones count in the clock, but are not listed.
-    // Bytes of modules that are loaded at no cost: more than the code of a lab has, and a few microseconds' worth.
-    static constexpr std::uint64_t free_module_bytes = 64 << 10;
+    // Bytes of modules that are loaded at no cost: more than the code of a lab has (step: 190 KiB), and the worth of 16
+    // microseconds.
+    static constexpr std::uint64_t free_module_bytes = 256 << 10;
     static constexpr std::size_t max_transfers = 65536, max_waits = 65536;
 
     explicit Timeline(const HostCosts& costs) : costs_(costs) { streams_[0] = {}; }
