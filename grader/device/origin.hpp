@@ -64,9 +64,9 @@ class OriginLog {
     [[nodiscard]] const std::deque<Up>& up() const { return up_; }
     [[nodiscard]] const std::vector<Step>& steps() const { return steps_; }
     // Different words of four bytes in parameters and sizes of launches, but for those that are beginnings of
-    // allocations; and the bytes of fills.
+    // allocations; and the bytes that fills of less than a word set.
     [[nodiscard]] const std::set<std::uint32_t>& words() const { return words_; }
-    [[nodiscard]] const std::set<std::uint8_t>& fills() const { return fills_; }
+    [[nodiscard]] const std::set<std::uint8_t>& spelling() const { return spelling_; }
     [[nodiscard]] std::size_t fill_count() const { return fill_count_; }
     // Images of device code. Those that the program holds in its file are nobody's doing at run time.
     [[nodiscard]] const std::vector<std::vector<std::byte>>& images() const { return images_; }
@@ -83,7 +83,7 @@ class OriginLog {
     std::vector<Step> steps_;
     std::size_t launches_ = 0;
     std::set<std::uint32_t> words_;
-    std::set<std::uint8_t> fills_;
+    std::set<std::uint8_t> spelling_;
     std::vector<std::vector<std::byte>> images_;
     std::map<DevicePtr, std::uint64_t> seen_;  // versions of mapped memory
     std::uint64_t number_ = 0;
