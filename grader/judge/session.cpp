@@ -34,6 +34,14 @@ void add_notes(const DeviceReport& report, std::vector<std::string>& notes) {
         notes.push_back(fmt::format("and {} more CUDA errors", report.call_errors.size() - most));
 }
 
+// A copy or a launch that failed is why the result is not the device's, more often than not: it comes first.
+std::string after_failed_calls(const DeviceReport& report, std::vector<std::string>& notes) {
+    if (report.call_errors.empty()) return "";
+    std::string first = "a CUDA call failed: " + notes.front() + "\nTherefore, it seems: ";
+    notes.erase(notes.begin());
+    return first;
+}
+
 // What the device cannot do need be no mistake of the student's.
 void refuse_unsupported(const DeviceReport& report) {
     if (!report.unsupported.empty())
@@ -107,7 +115,7 @@ CallResult Session::call(const CallSpec& spec, Clock::time_point deadline, std::
             explain_origin(*report.origin, spec, snapshot, reply.result, parameter_names(options_, spec.function));
         if (!wrong.empty()) {
             context().review.emplace_back("its result is not the device's own work");
-            throw SubmissionFailure(wrong);
+            throw SubmissionFailure(after_failed_calls(report, notes) + wrong);
         }
     }
     for (const auto index : snapshot.untouched)

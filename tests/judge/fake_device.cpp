@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "device/origin_request.hpp"
 #include "device/records.hpp"
 
 namespace {
@@ -78,6 +79,12 @@ json answer(const std::string& what, const std::string& operation) {
         reply["call_errors"] = {{{"operation", "launch"}, {"code", 801}, {"message", "'wmma' is not supported"}}};
     if (what == "misuse")
         reply["call_errors"] = {{{"operation", "cudaMemcpy"}, {"code", 1}, {"message", "the size is larger than d"}}};
+    if (what == "failed_launch") {
+        reply["call_errors"] = {{{"operation", "launch"}, {"code", 9}, {"message", "4096 threads in a block"}}};
+        warpgrade::device::OriginVerdict verdict;
+        verdict.problem = warpgrade::device::OriginVerdict::Problem::nothing_came;
+        reply["origin"] = warpgrade::device::to_json(verdict);
+    }
     if (what == "mistakes" || what == "fault")
         reply["diagnostics"] = warpgrade::device::to_json(std::vector{race(17), race(18)});
     if (what == "streams") reply["diagnostics"] = warpgrade::device::to_json(std::vector{race_of_streams()});

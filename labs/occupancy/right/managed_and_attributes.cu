@@ -1,4 +1,4 @@
-// RIGHT: matrices in managed memory, the width set by an asynchronous copy, limits asked one by one
+// RIGHT (95 points): matrices in managed memory, the width set by an asynchronous copy, limits asked one by one
 #include "occupancy.h"
 
 #include <algorithm>
