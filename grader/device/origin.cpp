@@ -74,8 +74,8 @@ void OriginLog::copied(const wire::Region& destination, const wire::Region& sour
 
 void OriginLog::filled(std::uint8_t value, std::uint64_t bytes) {
     if (!enabled()) return;
-    fills_.insert(value);
-    // Many small fills can spell anything.
+    // Many small fills can spell anything, and four of a byte each a value.
+    if (bytes < sizeof(std::uint32_t)) spelling_.insert(value);
     if (bytes < small_copy_bytes) ++fill_count_;
 }
 
@@ -153,7 +153,7 @@ void OriginLog::waited() {
 
 void OriginLog::begin_call() {
     if (!enabled()) return;
-    down_.clear(), up_.clear(), steps_.clear(), words_.clear(), fills_.clear(), images_.clear(), seen_.clear();
+    down_.clear(), up_.clear(), steps_.clear(), words_.clear(), spelling_.clear(), images_.clear(), seen_.clear();
     used_.clear(), overwritten_.clear();
     down_bytes_ = up_bytes_ = small_copies_ = fill_count_ = launches_ = 0;
     overflown_ = false;

@@ -65,9 +65,9 @@ class OriginLog {
     [[nodiscard]] const std::deque<Up>& up() const { return up_; }
     [[nodiscard]] const std::vector<Step>& steps() const { return steps_; }
     // Different words of four bytes in parameters and sizes of launches, but for those that are beginnings of
-    // allocations; and the bytes of fills.
+    // allocations; and the bytes that fills of less than a word set.
     [[nodiscard]] const std::set<std::uint32_t>& words() const { return words_; }
-    [[nodiscard]] const std::set<std::uint8_t>& fills() const { return fills_; }
+    [[nodiscard]] const std::set<std::uint8_t>& spelling() const { return spelling_; }
     [[nodiscard]] std::size_t fill_count() const { return fill_count_; }
     // Did kernels only write to what this piece went to, and nobody read what it left there? So it is where somebody
     // uploads the output array as well, whatever stands in it.
@@ -90,7 +90,7 @@ class OriginLog {
     std::vector<Step> steps_;
     std::size_t launches_ = 0;
     std::set<std::uint32_t> words_;
-    std::set<std::uint8_t> fills_;
+    std::set<std::uint8_t> spelling_;
     std::vector<std::vector<std::byte>> images_;
     std::set<DevicePtr> used_, overwritten_;   // allocations: read by anybody; written by kernels
     std::map<DevicePtr, std::uint64_t> seen_;  // versions of mapped memory

@@ -447,6 +447,13 @@ class Judgement {
         });
     }
 
+    // Small fills may have put it together, byte by byte.
+    [[nodiscard]] bool is_spelled(std::uint32_t word) const {
+        for (int byte = 0; byte < 4; ++byte)
+            if (!log_.spelling().contains(static_cast<std::uint8_t>(word >> (8 * byte)))) return false;
+        return true;
+    }
+
     // A result of a few bytes must not have gone up itself. Small whole numbers are sizes as well.
     bool check_small(std::span<const std::uint32_t> unexplained) {
         std::set<std::uint32_t> sent(unexplained.begin(), unexplained.end());
@@ -455,7 +462,7 @@ class Judgement {
         const auto went_up = [&](std::uint32_t word) {
             constexpr std::uint32_t largest_size = 1u << 20;
             const bool plain = word < largest_size || ~word < largest_size || (word & 0x7fffff) == 0;
-            return !plain && sent.contains(word);
+            return !plain && (sent.contains(word) || is_spelled(word));
         };
         const auto check = [&](Bytes bytes, unsigned element, int argument) {
             for (std::size_t at = 0; at + 4 <= bytes.size(); at += 4)

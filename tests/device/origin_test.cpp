@@ -312,6 +312,12 @@ TEST_CASE("a returned value comes from the device, and not from its arguments") 
         call.down(e, 1);
         CHECK(call.returns_value(sum).problem == Problem::result_went_up);
     }
+    SECTION("spelled by fills of a byte each") {
+        for (int byte = 0; byte < 4; ++byte) call.log.filled(static_cast<std::uint8_t>(bits >> (8 * byte)), 1);
+        call.kernel({d}, e, {sum}, {1000});
+        call.down(e, 1);
+        CHECK(call.returns_value(sum).problem == Problem::result_went_up);
+    }
     SECTION("somewhere in a large array that came down") {
         call.kernel({}, d, call.in, {1000});
         call.down(d, 1000);
