@@ -246,6 +246,7 @@ cudaError_t Connection::write(const wire::Region& region, const wire::Transfer& 
     Writer fields;
     region.put(fields);
     transfer.put(fields);
+    if (transfer.host != 0) return call(Op::write, fields);
     return send_pieces(Op::write, fields, region.bytes(), nullptr, source.data, region.width, source.pitch);
 }
 
@@ -268,6 +269,7 @@ cudaError_t Connection::read(const wire::Region& region, const wire::Transfer& t
     Writer request;
     region.put(request);
     transfer.put(request);
+    if (transfer.host != 0) return call(Op::read, request);
     const std::size_t total = region.bytes();
     std::vector<std::byte> piece;
     if (const cudaError_t status = ready(); status != cudaSuccess) return status;

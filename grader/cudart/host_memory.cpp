@@ -43,9 +43,10 @@ HostRanges::value_type* find_host_range(const void* pointer) {
     return address_of(pointer) - after->first < after->second.bytes ? &*after : nullptr;
 }
 
-bool is_pinned(const void* pointer) {
+bool is_pinned(const void* pointer, std::size_t bytes) {
     const auto* range = find_host_range(pointer);
-    return range != nullptr && range->second.kind != HostRange::Kind::managed;
+    return range != nullptr && range->second.kind != HostRange::Kind::managed &&
+           bytes <= range->second.bytes - (address_of(pointer) - range->first);
 }
 
 bool is_managed(const void* pointer) {

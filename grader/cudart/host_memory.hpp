@@ -25,7 +25,7 @@ using HostRanges = std::map<std::uintptr_t, HostRange>;  // by their first byte
 // The range that holds the address, or null.
 HostRanges::value_type* find_host_range(const void* pointer);
 // Page-locked or registered.
-bool is_pinned(const void* pointer);
+bool is_pinned(const void* pointer, std::size_t bytes = 1);
 bool is_managed(const void* pointer);
 
 // Is it a place that memory can be at: the host, or the one device?

@@ -12,6 +12,14 @@ wire::Region rows_of(const void* pointer, std::size_t pitch, Shape shape) {
     return {reinterpret_cast<std::uintptr_t>(pointer), pitch, shape.width, shape.height};
 }
 
+// Page-locked memory the server reads and writes itself. Memory that is so in part only goes the way of the other.
+void set_host_side(wire::Transfer& transfer, Rows host, Shape shape) {
+    std::uint64_t extent = 0;
+    if (!rows_of(host.data, host.pitch, shape).extent(extent) || !is_pinned(host.data, extent)) return;
+    transfer.host = reinterpret_cast<std::uintptr_t>(host.data);
+    transfer.host_pitch = host.pitch;
+}
+
 enum class Side { host, device, either };
 
 bool on_device(const void* pointer, Side side) {
@@ -79,7 +87,7 @@ cudaError_t copy(void* destination, std::size_t destination_pitch, Rows source, 
     if (const cudaError_t status = check_legacy_stream(stream); status != cudaSuccess) return status;
     check_direction(destination, source.data, kind);
     const bool to_device = on_device(destination, to), from_device = on_device(source.data, from);
-    wire::Transfer transfer{stream, !asynchronous, false};
+    wire::Transfer transfer{stream, !asynchronous};
     auto* host_destination = static_cast<std::byte*>(destination);
     auto* host_source = static_cast<std::byte*>(const_cast<void*>(source.data));
     if (to_device && from_device) {
@@ -91,13 +99,11 @@ cudaError_t copy(void* destination, std::size_t destination_pitch, Rows source, 
         return connection.call(Op::copy, request);
     }
     if (to_device) {
-        transfer.pinned = is_pinned(source.data);
+        set_host_side(transfer, source, shape);
         return connection.write(rows_of(destination, destination_pitch, shape), transfer, {host_source, source.pitch});
     }
     if (from_device) {
-        transfer.pinned = is_pinned(destination);
-        // The host's pageable memory is filled by the time that even an asynchronous copy returns.
-        if (!transfer.pinned) transfer.blocking = true;
+        set_host_side(transfer, {destination, destination_pitch}, shape);
         return connection.read(rows_of(source.data, source.pitch, shape), transfer,
                                {host_destination, destination_pitch});
     }
@@ -125,7 +131,7 @@ cudaError_t fill(void* destination, std::size_t pitch, int value, Shape shape, s
     Writer request;
     rows_of(destination, pitch, shape).put(request);
     request.put(static_cast<std::uint8_t>(value));
-    wire::Transfer{stream, false, false}.put(request);
+    wire::Transfer{stream, false}.put(request);
     return Connection::get().call(Op::fill, request);
 }
 

@@ -195,6 +195,15 @@ struct MemoryInfo {
     std::uint64_t free_bytes = 0, total_bytes = 0;
 };
 
+// Bytes of one allocation that a launch touched, and how. Atomics do not disturb each other.
+enum class MemoryUse : std::uint8_t { read, atomic, write };
+struct MemoryAccess {
+    DevicePtr address = 0;
+    std::uint64_t bytes = 0;
+    MemoryUse use = MemoryUse::read;
+    [[nodiscard]] bool operator==(const MemoryAccess&) const = default;
+};
+
 enum class Limit : std::uint8_t { StackSize, PrintfFifoSize, MallocHeapSize };  // of cudaDeviceSetLimit
 
 // Device-side printf and the like: text that the program under test printed, in order.
@@ -219,6 +228,8 @@ class Device {
     virtual void fill(DevicePtr destination, std::uint8_t value, std::uint64_t bytes) = 0;
     // The live allocation (or module variable) that holds the address, if any: its base and size.
     [[nodiscard]] virtual std::optional<SymbolInfo> find_allocation(DevicePtr address) const = 0;
+    // Does what is at the address lie in the host's memory, so that a copy of it crosses the link?
+    [[nodiscard]] virtual bool lies_on_host(DevicePtr) const { return false; }
     // The memory that holds the address, or held it until it was freed.
     [[nodiscard]] virtual std::optional<KnownMemory> known_memory(DevicePtr) const { return std::nullopt; }
 
@@ -257,6 +268,10 @@ class Device {
     // What host code wrote to memory that it maps, and the device has read since the last call of this function.
     virtual std::vector<std::vector<std::byte>> take_host_data() { return {}; }
     virtual void visit_host_memory(const std::function<void(const HostMemoryView&)>&) {}
+    // Are the accesses of later launches told byte by byte, or by whole allocations? Exactly costs time.
+    virtual void note_accesses([[maybe_unused]] bool exactly) {}
+    // What the last launch read, wrote and changed atomically: disjoint pieces for each use.
+    virtual std::vector<MemoryAccess> take_accesses() { return {}; }
 
     // Records of launches since the last call, in launch order.
     virtual std::vector<LaunchRecord> take_records() = 0;

@@ -71,4 +71,9 @@ struct Diagnostic {
     double weight = 0;        // of advice: what it costs, to sort by
 };
 
+// Adds one to what is known, or counts it if it is the same at the same places. Of at most `most` the worst stay: an
+// error takes the place of advice or a warning, and the first of a rule that of one of the rule with the most of them.
+// False: one was left out.
+bool keep(std::vector<Diagnostic>& known, Diagnostic one, std::size_t most);
+
 }  // namespace warpgrade::device

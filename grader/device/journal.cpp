@@ -11,25 +11,63 @@
 namespace warpgrade::device {
 namespace {
 
-void append(std::string& text, std::string_view more, std::size_t limit) {
+// False: not all of it fits.
+bool append(std::string& text, std::string_view more, std::size_t limit) {
+    const bool fits = more.size() <= limit - std::min(limit, text.size());
     if (text.size() < limit) text += more.substr(0, limit - text.size());
+    return fits;
+}
+
+void cut(std::string& text, std::size_t limit) {
+    if (text.size() > limit) text.replace(limit, std::string::npos, "…");
+}
+
+// Names and texts come from what students compiled.
+void bound(Diagnostic& one) {
+    cut(one.message, Journal::max_text_bytes);
+    cut(one.kernel, Journal::max_name_bytes);
+    cut(one.place.file, Journal::max_name_bytes);
+    for (RelatedPlace& other : one.related) cut(other.place.file, Journal::max_name_bytes);
+    if (one.memory) cut(one.memory->name, Journal::max_name_bytes);
+}
+
+// About what a line takes in the reply.
+std::size_t weight_of(const LineCounters& line) {
+    std::size_t bytes = line.file.size() + 64;
+#define WG_COUNTER(field, ncu, meaning) bytes += line.counters.field != 0 ? 40 : 0;
+#include "device/counters.def"
+#undef WG_COUNTER
+    return bytes;
 }
 
 }  // namespace
 
 void Journal::add_launch(LaunchRecord record) {
-    if (lines_ + record.lines.size() > max_lines) {
+    cut(record.kernel, max_name_bytes);
+    cut(record.demangled, max_name_bytes);
+    std::size_t bytes = 0;
+    for (LineCounters& line : record.lines) {
+        cut(line.file, max_name_bytes);
+        bytes += weight_of(line);
+    }
+    if (lines_ + record.lines.size() > max_lines || line_bytes_ + bytes > max_line_bytes) {
+        truncated_.insert("lines");
         add_error("launch", 0,
                   fmt::format("{}: its counters by source line were left out, since earlier launches have {} lines",
                               record.demangled, lines_));
         record.lines.clear();
+        bytes = 0;
     }
     lines_ += record.lines.size();
+    line_bytes_ += bytes;
     launches_.push_back(std::move(record));
 }
 
 void Journal::add_allocation(std::string_view call, std::uint64_t bytes) {
-    if (allocations_.size() < max_allocations) allocations_.push_back({std::string(call), bytes});
+    if (allocations_.size() < max_allocations)
+        allocations_.push_back({std::string(call), bytes});
+    else
+        truncated_.insert("allocations");
 }
 
 void Journal::add_error(std::string_view operation, int code, std::string_view message) {
@@ -40,17 +78,8 @@ void Journal::add_error(std::string_view operation, int code, std::string_view m
 }
 
 void Journal::add(Diagnostic diagnostic) {
-    const auto same = std::ranges::find_if(diagnostics_, [&](const Diagnostic& known) {
-        return known.rule == diagnostic.rule && known.place == diagnostic.place && known.kernel == diagnostic.kernel &&
-               std::ranges::equal(known.related, diagnostic.related, {}, &RelatedPlace::place, &RelatedPlace::place) &&
-               known.place != SourcePlace{};
-    });
-    if (same != diagnostics_.end()) {
-        same->count += diagnostic.count;
-        same->weight += diagnostic.weight;
-    } else if (diagnostics_.size() < max_diagnostics) {
-        diagnostics_.push_back(std::move(diagnostic));
-    }
+    bound(diagnostic);
+    keep(diagnostics_, std::move(diagnostic), max_diagnostics);
 }
 
 void Journal::add_internal_error(std::string_view message) {
@@ -58,7 +87,7 @@ void Journal::add_internal_error(std::string_view message) {
 }
 
 void Journal::print(std::string_view text) {
-    append(output_, text, max_output_bytes);
+    if (!append(output_, text, max_output_bytes)) truncated_.insert("output");
     append(worker_output_, text, max_output_bytes);
 }
 
@@ -77,10 +106,11 @@ nlohmann::json Journal::take(double clock_ns, bool lines) {
                             {"output", std::exchange(output_, {})},
                             {"call_errors", std::exchange(call_errors_, nlohmann::json::array())},
                             {"diagnostics", to_json(std::exchange(diagnostics_, {}))},
+                            {"truncated", std::exchange(truncated_, {})},
                             {"last_error", std::exchange(last_error_, nullptr)},
                             {"internal_error", internal_error_}};
     launches_.clear();
-    lines_ = 0;
+    lines_ = line_bytes_ = 0;
     return reply;
 }
 

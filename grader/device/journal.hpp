@@ -4,6 +4,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,7 +19,9 @@ class Journal {
     static constexpr std::size_t max_launches = 16384;
     // Source lines over all launches; beyond it records come without lines, and a diagnostic says so.
     static constexpr std::size_t max_lines = 262144;
-    static constexpr std::size_t max_output_bytes = 1 << 20;  // as the buffer of CUDA's printf
+    static constexpr std::size_t max_line_bytes = 64 << 20;                    // of them in the reply, about
+    static constexpr std::size_t max_name_bytes = 512, max_text_bytes = 4096;  // of a kernel or file; of a finding
+    static constexpr std::size_t max_output_bytes = 1 << 20;                   // as the buffer of CUDA's printf
     static constexpr std::size_t max_call_errors = 64, max_diagnostics = 512;
     static constexpr std::size_t max_allocations = 16384;  // listed between two takes
 
@@ -41,7 +44,8 @@ class Journal {
 
   private:
     std::vector<LaunchRecord> launches_;
-    std::size_t lines_ = 0;
+    std::size_t lines_ = 0, line_bytes_ = 0;
+    std::set<std::string> truncated_;  // lists that are not complete
     std::vector<AllocationRecord> allocations_;
     nlohmann::json call_errors_ = nlohmann::json::array();
     std::vector<Diagnostic> diagnostics_;

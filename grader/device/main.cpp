@@ -46,6 +46,7 @@ int main(int argc, char** argv) {
     options.memory_limit_bytes = memory_mib << 20;
     try {
         options.checks = parse_checks(checks);
+        server_options.order_streams = options.checks.race;
         const auto device = open_device(spec, options);
         if (describe) {
             fmt::print("{}\n", dump_line(to_json(device->properties())));

@@ -4,20 +4,27 @@
 #include <cstring>
 #include <utility>
 
+#include "device/address_space.hpp"
+
 namespace warpgrade::device {
 
-void OriginLog::keep_up(std::span<const std::byte> bytes, bool begins, bool mapped) {
+DevicePtr OriginLog::base_of(DevicePtr address) const {
+    const auto found = device_.find_allocation(address);
+    return found ? found->address : 0;
+}
+
+void OriginLog::keep_up(std::span<const std::byte> bytes, bool begins, bool mapped, DevicePtr base) {
     if (up_bytes_ + bytes.size() > max_bytes) {
         overflown_ = true;
         return;
     }
     up_bytes_ += bytes.size();
-    if (begins || up_.empty()) up_.push_back({{}, mapped, ++number_});
+    if (begins || up_.empty()) up_.push_back({{}, mapped, ++number_, base});
     up_.back().bytes.insert(up_.back().bytes.end(), bytes.begin(), bytes.end());
 }
 
-void OriginLog::wrote(std::span<const std::byte> piece, bool begins) {
-    if (enabled()) keep_up(piece, begins, false);
+void OriginLog::wrote(DevicePtr address, std::span<const std::byte> piece, bool begins) {
+    if (enabled()) keep_up(piece, begins, false, base_of(address));
 }
 
 void OriginLog::keep(Down piece) {
@@ -46,16 +53,14 @@ void OriginLog::read(const wire::Region& region) {
         device_.read(address, std::span(piece.bytes).subspan(at, width));
         device_.writers_of(address, std::span(piece.writers).subspan(at / 4, (width + 3) / 4));
     }
+    if (std::ranges::find(piece.writers, writer::host) != piece.writers.end()) used_.insert(base_of(region.address));
     keep(std::move(piece));
 }
 
 void OriginLog::copied(const wire::Region& destination, const wire::Region& source) {
     if (!enabled()) return;
-    const auto base = [&](DevicePtr address) {
-        const auto found = device_.find_allocation(address);
-        return found ? found->address : address;
-    };
-    steps_.push_back({0, {base(source.address)}, {base(destination.address)}});
+    steps_.push_back({0, {base_of(source.address)}, {base_of(destination.address)}});
+    used_.insert(base_of(source.address));
     const std::uint64_t run = source.pitch == source.width && destination.pitch == destination.width
                                   ? source.bytes()
                                   : std::min(source.width, destination.width);
@@ -107,7 +112,9 @@ void OriginLog::launching(const LaunchConfig& config, const FunctionInfo& info, 
 void OriginLog::launched(const LaunchRecord& record) {
     if (!enabled()) return;
     steps_.push_back({++launches_, record.read_from, record.written_to});
-    for (const auto& run : device_.take_host_data()) keep_up(run, true, true);
+    used_.insert(record.read_from.begin(), record.read_from.end());
+    overwritten_.insert(record.written_to.begin(), record.written_to.end());
+    for (const auto& run : device_.take_host_data()) keep_up(run, true, true, 0);
 }
 
 void OriginLog::loaded(std::span<const std::byte> image) {
@@ -120,20 +127,34 @@ void OriginLog::loaded(std::span<const std::byte> image) {
     images_.emplace_back(image.begin(), image.end());
 }
 
+// Registered memory is shared by whole pages, and an array may begin in the last page of another one: such neighbours
+// are one piece.
 void OriginLog::waited() {
     if (!enabled()) return;
+    Down piece;
+    bool changed = false;
+    const auto end = [&] {
+        if (changed && std::ranges::any_of(piece.writers, writer::is_launch)) keep(std::move(piece));
+        piece = {}, changed = false;
+    };
     device_.visit_host_memory([&](const HostMemoryView& view) {
+        const bool registered = view.address < address_space::host_base || view.address >= address_space::host_end;
         std::uint64_t& seen = seen_[view.address];
-        if (seen == view.version) return;
-        seen = view.version;
-        if (std::ranges::none_of(view.writers, writer::is_launch)) return;
-        keep({{view.bytes.begin(), view.bytes.end()}, {view.writers.begin(), view.writers.end()}, view.address, true});
+        const bool is_new = std::exchange(seen, view.version) != view.version;
+        if (!registered || view.address != piece.address + piece.bytes.size()) end();
+        if (!registered && !is_new) return;
+        changed |= is_new;
+        if (piece.bytes.empty()) piece.address = view.address, piece.mapped = true;
+        piece.bytes.insert(piece.bytes.end(), view.bytes.begin(), view.bytes.end());
+        piece.writers.insert(piece.writers.end(), view.writers.begin(), view.writers.end());
     });
+    end();
 }
 
 void OriginLog::begin_call() {
     if (!enabled()) return;
     down_.clear(), up_.clear(), steps_.clear(), words_.clear(), fills_.clear(), images_.clear(), seen_.clear();
+    used_.clear(), overwritten_.clear();
     down_bytes_ = up_bytes_ = small_copies_ = fill_count_ = launches_ = 0;
     overflown_ = false;
     device_.begin_call();

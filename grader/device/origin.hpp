@@ -40,6 +40,7 @@ class OriginLog {
         std::vector<std::byte> bytes;
         bool mapped = false;
         std::uint64_t number = 0;
+        DevicePtr base = 0;  // of the allocation that it went to; 0: not known, or in memory of both
     };
     // What the device did, in order.
     struct Step {
@@ -48,7 +49,7 @@ class OriginLog {
     };
 
     // For the session. Nothing is noted for a device that does not keep origins.
-    void wrote(std::span<const std::byte> piece, bool begins);
+    void wrote(DevicePtr address, std::span<const std::byte> piece, bool begins);
     void read(const wire::Region& region);
     void copied(const wire::Region& destination, const wire::Region& source);
     void filled(std::uint8_t value, std::uint64_t bytes);
@@ -68,13 +69,19 @@ class OriginLog {
     [[nodiscard]] const std::set<std::uint32_t>& words() const { return words_; }
     [[nodiscard]] const std::set<std::uint8_t>& fills() const { return fills_; }
     [[nodiscard]] std::size_t fill_count() const { return fill_count_; }
+    // Did kernels only write to what this piece went to, and nobody read what it left there? So it is where somebody
+    // uploads the output array as well, whatever stands in it.
+    [[nodiscard]] bool is_overwritten(const Up& piece) const {
+        return piece.base != 0 && overwritten_.contains(piece.base) && !used_.contains(piece.base);
+    }
     // Images of device code. Those that the program holds in its file are nobody's doing at run time.
     [[nodiscard]] const std::vector<std::vector<std::byte>>& images() const { return images_; }
     [[nodiscard]] bool overflown() const { return overflown_; }
 
   private:
     void keep(Down piece);
-    void keep_up(std::span<const std::byte> bytes, bool begins, bool mapped);
+    void keep_up(std::span<const std::byte> bytes, bool begins, bool mapped, DevicePtr base);
+    [[nodiscard]] DevicePtr base_of(DevicePtr address) const;
 
     Device& device_;
     std::deque<Down> down_;
@@ -85,6 +92,7 @@ class OriginLog {
     std::set<std::uint32_t> words_;
     std::set<std::uint8_t> fills_;
     std::vector<std::vector<std::byte>> images_;
+    std::set<DevicePtr> used_, overwritten_;   // allocations: read by anybody; written by kernels
     std::map<DevicePtr, std::uint64_t> seen_;  // versions of mapped memory
     std::uint64_t number_ = 0;
     bool overflown_ = false;

@@ -73,14 +73,11 @@ class Tracer {
         const std::size_t height = out_.size() / width;
         std::size_t start = find_bytes(data, out_.first(width), 0, element_);
         for (std::size_t tried = 0; start != npos && tried < most_starts; ++tried) {
-            std::size_t second = find_bytes(data, out_.subspan(width, width), start + width, element_);
-            for (std::size_t again = 0; second != npos && again < most_starts; ++again) {
-                if (is_pitch(data, start, second - start, width, height)) {
-                    for (std::size_t y = 0; y < height; ++y)
-                        segments_.push_back({y * width, width, i, start + y * (second - start)});
-                    return true;
-                }
-                second = find_bytes(data, out_.subspan(width, width), second + element_, element_);
+            // Every pitch that leaves room for the last row: most are refuted by the second one.
+            for (std::size_t pitch = width; start + (height - 1) * pitch + width <= data.size(); pitch += element_) {
+                if (!is_pitch(data, start, pitch, width, height)) continue;
+                for (std::size_t y = 0; y < height; ++y) segments_.push_back({y * width, width, i, start + y * pitch});
+                return true;
             }
             start = find_bytes(data, out_.first(width), start + element_, element_);
         }
@@ -88,8 +85,7 @@ class Tracer {
     }
     [[nodiscard]] bool is_pitch(Bytes data, std::size_t start, std::size_t pitch, std::size_t width,
                                 std::size_t height) const {
-        if (start + (height - 1) * pitch + width > data.size()) return false;
-        for (std::size_t y = 0; y < height; ++y)
+        for (std::size_t y = 1; y < height; ++y)
             if (std::memcmp(out_.data() + y * width, data.data() + start + y * pitch, width) != 0) return false;
         return true;
     }
@@ -148,11 +144,23 @@ class Tracer {
             const bool all = run != 0 && run == data.size() - data.size() % element_;
             // Copies of a few elements could put the result together; side by side on the device, they do not.
             const bool goes_on = last != npos && piece(last).address + piece(last).bytes.size() == piece(i).address;
-            const bool enough = all && (run >= run_elements * element_ || goes_on || ++small_ <= max_small_pieces);
+            const bool enough = all && (run >= run_elements * element_ || goes_on || is_next_row(at, i, last) ||
+                                        ++small_ <= max_small_pieces);
             if (enough || (run != 0 && unwritten(at + run) != 0)) place = 0;
         }
         if (place == npos) return false;
         cursors_[i] = place;
+        return true;
+    }
+
+    // A row of the function's own, copied by itself, and as far from the one before as that was from its predecessor:
+    // a loop over the rows of a padded array.
+    bool is_next_row(std::size_t at, std::size_t i, std::size_t last) {
+        const std::size_t bytes = piece(i).bytes.size();
+        if (last == npos || at % bytes != 0 || std::ranges::find(rows_, bytes / element_) == rows_.end()) return false;
+        const auto pitch = static_cast<std::int64_t>(piece(i).address - piece(last).address);
+        if (pitch <= 0 || (pitch_ != 0 && pitch != pitch_)) return false;
+        pitch_ = pitch;
         return true;
     }
 
@@ -216,6 +224,7 @@ class Tracer {
     std::vector<Segment> segments_;
     std::vector<std::size_t> cursors_;
     std::size_t small_ = 0;
+    std::int64_t pitch_ = 0;  // of rows that were copied one by one
 };
 
 // --- a returned value
@@ -282,7 +291,7 @@ class Judgement {
 
     OriginVerdict pronounce() {
         for (const OriginScalar& scalar : query_.scalars)
-            if (scalar.whole && scalar.bits >= 2 && scalar.bits < (std::uint64_t{1} << 31))
+            if (scalar.whole && scalar.bits >= 1 && scalar.bits < (std::uint64_t{1} << 31))
                 rows_.push_back(scalar.bits);
         std::ranges::sort(rows_);
         for (const OriginBuffer& buffer : query_.buffers)
@@ -401,8 +410,9 @@ class Judgement {
         std::uint64_t sent = 0;
         const OriginLog::Up* first = nullptr;
         for (const auto& piece : log_.up()) {
+            if (log_.is_overwritten(piece)) continue;
             // What had come down before may go up again.
-            for (; came != log_.down().end() && came->number < piece.number; ++came) cover.add_source(came->bytes, 4);
+            for (; came != log_.down().end() && came->number < piece.number; ++came) cover.add_came(came->bytes);
             const bool clean = cover.first_unexplained().empty();
             cover.explain(piece.bytes);
             if (clean && !cover.first_unexplained().empty()) first = &piece;

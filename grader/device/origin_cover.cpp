@@ -1,12 +1,16 @@
 #include "device/origin_cover.hpp"
 
 #include <algorithm>
+#include <bit>
 
 namespace warpgrade::device {
 namespace {
 
 constexpr std::size_t window = 16;      // bytes that must agree before a run somewhere else counts
+constexpr std::size_t came_run = 128;   // what a warp moves at once
 constexpr std::uint64_t jump_cost = 8;  // as telling where to
+// Padding lies between rows; runs of different values side by side are data.
+constexpr std::uint64_t fill_after_fill_cost = 32;
 constexpr std::size_t max_words = 65536, max_indexed = std::size_t{8} << 20, max_candidates = 8;
 
 std::uint64_t head(const std::byte* at) {
@@ -15,6 +19,8 @@ std::uint64_t head(const std::byte* at) {
     std::memcpy(&b, at + 8, 8);
     return (a * 0x9E3779B97F4A7C15ULL) ^ (b + (a >> 29));
 }
+
+std::uint64_t kind_of(std::uint64_t value, std::size_t length) { return value * 0x9E3779B97F4A7C15ULL + length; }
 
 }  // namespace
 
@@ -41,39 +47,58 @@ std::size_t find_bytes(Bytes whole, Bytes part, std::size_t from, std::size_t st
 
 void UpCover::add_source(Bytes bytes, unsigned element_bytes) {
     if (bytes.empty()) return;
+    own_.push_back(sources_.size());
     sources_.push_back({bytes, std::max(element_bytes, 1u)});
-    unit_ = std::min<std::size_t>(unit_, sources_.back().element_bytes);
+    unit_ = std::min(unit_, std::bit_floor(sources_.back().element_bytes));
+}
+
+void UpCover::add_came(Bytes bytes) {
+    if (bytes.size() < window) return;
+    came_.emplace(head(bytes.data()), sources_.size());
+    sources_.push_back({bytes, 4});
 }
 
 void UpCover::explain(Bytes piece) {
+    after_fill_ = false;
     while (!piece.empty()) {
         std::size_t run = match_source(piece);
-        if (run == 0) run = match_fill(piece);
+        if (run == 0) run = match_came(piece);
+        const bool is_fill = run == 0 && (run = match_fill(piece)) != 0;
         if (run == 0) run = match_anywhere(piece);
-        if (run == 0) {
-            run = std::min<std::size_t>(4, piece.size());
-            cost_ += run;
-            if (first_.empty())
-                first_.assign(piece.begin(),
-                              piece.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(8, piece.size())));
-            std::uint32_t word = 0;
-            std::memcpy(&word, piece.data(), run);
-            if (words_.size() < max_words) words_.push_back(word);
-        }
+        const bool is_known = run != 0 && !is_fill;
+        if (run == 0) run = charge(piece);
+        after_fill_ = !is_known;
         piece = piece.subspan(run);
     }
+}
+
+// What nothing explains; by the smallest elements, so that the others are met where they begin. A single element of
+// padding is known the second time.
+std::size_t UpCover::charge(Bytes rest) {
+    const std::size_t size = std::min<std::size_t>(4, rest.size());
+    std::uint32_t word = 0;
+    std::memcpy(&word, rest.data(), size);
+    const bool seen = size == 4 && fills_[kind_of(word, size)]++ != 0;
+    if (seen && !after_fill_) return size;
+    const std::size_t run = std::min<std::size_t>(unit_, size);
+    cost_ += run;
+    if (first_.empty())
+        first_.assign(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(8, rest.size())));
+    if (words_.size() < max_words) words_.push_back(word);
+    return run;
 }
 
 // Where a source goes on or begins; the longest run of all.
 std::size_t UpCover::match_source(Bytes rest) {
     Source* best = nullptr;
     std::size_t longest = 0, place = 0;
-    for (Source& source : sources_) {
+    for (const std::size_t i : own_) {
+        Source& source = sources_[i];
         for (const std::size_t start : {source.cursor, std::size_t{0}}) {
             const std::size_t run = common_prefix(source.bytes.subspan(start), rest);
             const bool whole_elements = run >= source.element_bytes;
-            const bool enough = run == rest.size() || start + run == source.bytes.size() || run >= window ||
-                                (start != 0 && start == source.cursor);
+            const bool enough =
+                run == rest.size() || start + run == source.bytes.size() || run >= window || start == source.cursor;
             if (whole_elements && enough && run > longest) best = &source, longest = run, place = start;
         }
     }
@@ -84,23 +109,44 @@ std::size_t UpCover::match_source(Bytes rest) {
     return longest;
 }
 
+std::size_t UpCover::match_came(Bytes rest) {
+    if (last_came_ != npos) {
+        Source& last = sources_[last_came_];
+        const std::size_t run = common_prefix(last.bytes.subspan(last.cursor), rest);
+        if (run >= came_run || run == rest.size()) return last.cursor += run, run;
+    }
+    if (rest.size() < came_run) return 0;
+    const auto [begin, end] = came_.equal_range(head(rest.data()));
+    std::size_t candidates = 0;
+    for (auto at = begin; at != end && candidates < max_candidates; ++at, ++candidates) {
+        Source& source = sources_[at->second];
+        const std::size_t run = common_prefix(source.bytes, rest);
+        if (run < came_run) continue;
+        last_came_ = at->second;
+        return source.cursor = run;
+    }
+    return 0;
+}
+
 // The same element again and again, as padding is.
 std::size_t UpCover::match_fill(Bytes rest) {
     std::size_t longest = 0;
     std::uint64_t value = 0;
     for (const std::size_t width : {1, 2, 4, 8}) {
-        if (width < unit_) continue;
         if (rest.size() < 2 * width) break;
         const std::size_t run = width + common_prefix(rest, rest.subspan(width));
-        const std::size_t whole = run - run % width;
+        // Whole elements, as in match_source(): an element that begins as the padding does is no part of it.
+        const std::size_t whole = run - run % (run < rest.size() ? std::max<std::size_t>(width, unit_) : width);
         if (whole < 2 * width || whole <= longest || (whole < 8 && whole < rest.size())) continue;
         longest = whole;
         value = 0;
         std::memcpy(&value, rest.data(), width);
     }
     if (longest == 0) return 0;
-    const std::uint64_t kind = value * 0x9E3779B97F4A7C15ULL + longest;
-    if (fills_[kind]++ == 0) cost_ += std::min<std::uint64_t>(jump_cost, longest);
+    if (after_fill_)
+        cost_ += std::min<std::uint64_t>(fill_after_fill_cost, longest);
+    else if (fills_[kind_of(value, longest)]++ == 0)
+        cost_ += std::min<std::uint64_t>(jump_cost, longest);
     return longest;
 }
 
@@ -132,6 +178,7 @@ std::size_t UpCover::match_anywhere(Bytes rest) {
     const bool near = place < best->cursor && best->cursor - place <= 64;
     cost_ += near ? 1 : jump_cost;
     best->cursor = place + longest;
+    if (std::ranges::find(own_, best - sources_.data()) == own_.end()) last_came_ = best - sources_.data();
     return longest;
 }
 

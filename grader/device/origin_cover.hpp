@@ -23,7 +23,12 @@ std::size_t find_bytes(Bytes whole, Bytes part, std::size_t from, std::size_t st
 // explains costs itself.
 class UpCover {
   public:
+    // The call's own: few.
     void add_source(Bytes bytes, unsigned element_bytes);
+    // What came down before. There may be many of these, and if each could be gone on with where it was left, element
+    // by element, they would spell any order of the elements: only long runs of them are free, and only the last one
+    // goes on.
+    void add_came(Bytes bytes);
     void explain(Bytes piece);
     [[nodiscard]] std::uint64_t cost() const { return cost_; }
     // The first bytes that nothing explained, and how many in all.
@@ -37,15 +42,21 @@ class UpCover {
         std::size_t cursor = 0;
     };
     std::size_t match_source(Bytes rest);
+    std::size_t match_came(Bytes rest);
     std::size_t match_fill(Bytes rest);
     std::size_t match_anywhere(Bytes rest);
+    std::size_t charge(Bytes rest);
     void build_index();
 
     std::vector<Source> sources_;
+    std::vector<std::size_t> own_;                              // of the sources
+    std::unordered_multimap<std::uint64_t, std::size_t> came_;  // the others, by their first bytes
+    std::size_t last_came_ = npos;
+    unsigned unit_ = 8;                                       // bytes of the smallest elements
     std::unordered_map<std::uint64_t, std::uint64_t> fills_;  // value and length, how often
     std::unordered_multimap<std::uint64_t, std::pair<std::uint32_t, std::uint32_t>> index_;  // first bytes → place
-    std::size_t unit_ = 4;       // bytes of the smallest element
-    std::uint32_t indexed_ = 0;  // sources
+    std::uint32_t indexed_ = 0;                                                              // sources
+    bool after_fill_ = false;
     std::uint64_t cost_ = 0;
     std::vector<std::byte> first_;
     std::vector<std::uint32_t> words_;

@@ -1,5 +1,7 @@
 #include "device/origin_request.hpp"
 
+#include "device/records.hpp"
+
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -8,6 +10,8 @@
 #include <cstring>
 #include <stdexcept>
 #include <system_error>
+
+#include "device/records.hpp"
 
 namespace warpgrade::device {
 namespace {
@@ -118,17 +122,23 @@ json to_json(const OriginVerdict& verdict) {
 
 OriginVerdict origin_verdict_from_json(const json& value) {
     OriginVerdict verdict;
-    const auto problem = value.at("problem").get<unsigned>();
+    const auto number = [&]<class T>(const char* name, T& field) {
+        field = integer_from_json<T>(value.at(name), name);
+    };
+    unsigned problem = 0;
+    number("problem", problem);
     if (problem > last_problem) throw std::runtime_error("an unknown problem");
     verdict.problem = static_cast<OriginVerdict::Problem>(problem);
-    verdict.argument = value.at("argument").get<int>();
-    verdict.element = value.at("element").get<std::uint64_t>();
-    verdict.elsewhere = value.at("elsewhere").get<std::uint64_t>();
-    verdict.bytes = value.at("bytes").get<std::uint64_t>();
-    verdict.of_bytes = value.at("of_bytes").get<std::uint64_t>();
-    for (const json& byte : value.at("came")) verdict.came.push_back(static_cast<std::byte>(byte.get<unsigned>()));
+    number("argument", verdict.argument);
+    number("element", verdict.element);
+    number("elsewhere", verdict.elsewhere);
+    number("bytes", verdict.bytes);
+    number("of_bytes", verdict.of_bytes);
+    for (const json& byte : value.at("came"))
+        verdict.came.push_back(static_cast<std::byte>(integer_from_json<unsigned>(byte, "came") & 0xff));
     verdict.mapped = value.at("mapped").get<bool>();
-    verdict.not_part = value.at("not_part").get<std::vector<std::size_t>>();
+    for (const json& launch : value.at("not_part"))
+        verdict.not_part.push_back(integer_from_json<std::uint64_t>(launch, "not_part"));
     return verdict;
 }
 

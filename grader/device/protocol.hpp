@@ -8,6 +8,9 @@
 // (read). More follows as `data` frames of chunk_bytes, the last one shorter: for write and load_module once the server
 // has accepted the request with a first reply, and then a second reply ends the transfer; for read behind the reply.
 //
+// Where the host's side of a copy is memory that both sides map, no data travels: the server has those pages itself, so
+// that it need not believe that they are page-locked.
+//
 // Memory that both sides map travels as a file descriptor (SCM_RIGHTS) with the first byte of the reply.
 #pragma once
 
@@ -25,12 +28,12 @@
 namespace warpgrade::device::wire {
 
 inline constexpr std::uint32_t magic = 0x44474757;  // "WGGD"
-inline constexpr std::uint32_t version = 4;
+inline constexpr std::uint32_t version = 5;
 inline constexpr std::size_t chunk_bytes = std::size_t{1} << 20;
 inline constexpr std::size_t max_payload_bytes = chunk_bytes + 4096;  // a chunk and the fields before it
 inline constexpr std::size_t max_name_bytes = 64 << 10;               // mangled names of templates get long
 inline constexpr std::size_t max_message_bytes = 16 << 10;
-inline constexpr std::uint64_t max_image_bytes = std::uint64_t{256} << 20;
+inline constexpr std::uint64_t max_image_bytes = std::uint64_t{64} << 20;
 inline constexpr std::size_t max_parameter_bytes = 32764;  // of one launch, CUDA 12.1 and later
 inline constexpr std::size_t max_parameters = max_parameter_bytes;
 inline constexpr const char* descriptor_variable = "WARPGRADE_DEVICE_FD";
@@ -177,16 +180,19 @@ struct Region {
 struct Transfer {
     std::uint32_t stream = 0;
     bool blocking = true;  // the host waits until it is done
-    bool pinned = false;   // the host's side is page-locked: the full rate of the link
+    // The host's side, in memory that both sides map: its address and the distance of rows. 0: elsewhere in the host,
+    // and the data travel with the messages.
+    std::uint64_t host = 0, host_pitch = 0;
 
     void put(Writer& writer) const {
-        writer.put(stream).put(static_cast<std::uint8_t>(blocking)).put(static_cast<std::uint8_t>(pinned));
+        writer.put(stream).put(static_cast<std::uint8_t>(blocking)).put(host).put(host_pitch);
     }
     static Transfer get(Reader& reader) {
         Transfer transfer;
         transfer.stream = reader.get<std::uint32_t>();
         transfer.blocking = reader.get_bool();
-        transfer.pinned = reader.get_bool();
+        transfer.host = reader.get<std::uint64_t>();
+        transfer.host_pitch = reader.get<std::uint64_t>();
         return transfer;
     }
 };

@@ -357,4 +357,15 @@ std::vector<double> waits_from_json(const json& value) {
 
 std::string dump_line(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace); }
 
+template <class T>
+T integer_from_json(const json& value, const char* name) {
+    T field{};
+    read(value, name, field);
+    return field;
+}
+template std::uint8_t integer_from_json(const json&, const char*);
+template int integer_from_json(const json&, const char*);
+template unsigned integer_from_json(const json&, const char*);
+template std::uint64_t integer_from_json(const json&, const char*);
+
 }  // namespace warpgrade::device

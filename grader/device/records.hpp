@@ -30,6 +30,9 @@ std::vector<Diagnostic> diagnostics_from_json(const nlohmann::json& json);
 std::vector<double> waits_from_json(const nlohmann::json& json);
 DeviceProperties properties_from_json(const nlohmann::json& json);
 
+// A whole number that fits T; the library's own conversion of other numbers is undefined.
+template <class T>
+T integer_from_json(const nlohmann::json& json, const char* name);
 // A text of the program's, as a name that C++ can make of a short one, with its end cut off where it is too long.
 std::string shown(std::string_view text);
 

@@ -69,7 +69,7 @@ Server::Server(Device& device, int client_fd, int control_fd, ServerOptions opti
       client_fd_(client_fd),
       control_fd_(control_fd),
       input_(sizeof(wire::Header)) {
-    session_.emplace(device_, timeline_, journal_, origin_);
+    session_.emplace(device_, timeline_, journal_, origin_, options_.order_streams);
 }
 
 Server::~Server() {
@@ -201,9 +201,12 @@ nlohmann::json Server::take(const nlohmann::json& request) {
     const bool finish = request.value("finish", json(true)) != json(false);
     const bool lines = request.value("lines", json(true)) != json(false);
     if (finish) notice_end();
+    if (finish && client_fd_ >= 0) session_->end_call();
     json reply = journal_.take(finish ? timeline_.finish() : 0, lines);
     reply["transfers"] = to_json(timeline_.take_transfers());
     reply["waits"] = timeline_.take_waits();
+    if (timeline_.take_missed_transfers()) reply["truncated"].push_back("transfers");
+    if (timeline_.take_missed_waits()) reply["truncated"].push_back("waits");
     reply["connected"] = client_fd_ >= 0;
     const Descriptor file = std::move(control_file_);
     if (const auto question = request.find("origin"); question != request.end() && origin_.enabled()) {

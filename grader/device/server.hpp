@@ -19,6 +19,7 @@ struct ServerOptions {
     // What to do with a worker that has filled the journal: let it wait until the judge takes it, or refuse its
     // launches.
     bool wait_for_take = false;
+    bool order_streams = true;  // racecheck between streams
 };
 
 class Server {

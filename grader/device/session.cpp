@@ -141,9 +141,12 @@ void Session::op_reset(Reader& in, Writer&) {
     timeline_.drain();
     for (const ImageId image : images_) device_.destroy_image(image);
     for (const DevicePtr address : allocations_) device_.free(address);
-    for (const ModuleId module : modules_) device_.unload_module(module);
+    for (const auto& [module, bytes] : modules_) device_.unload_module(module);
+    image_bytes_ = 0;
     for (const StreamId stream : streams_)
         if (stream != 0) timeline_.remove_stream(stream);
+    order_.reset();
+    device_.note_accesses(false);
     images_.clear(), allocations_.clear(), host_allocations_.clear(), modules_.clear(), functions_.clear(),
         dynamic_shared_.clear(), events_.clear();
     streams_ = {0};

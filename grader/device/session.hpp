@@ -18,20 +18,24 @@
 #include "device/journal.hpp"
 #include "device/origin.hpp"
 #include "device/protocol.hpp"
+#include "device/stream_order.hpp"
 #include "device/timeline.hpp"
 
 namespace warpgrade::device {
 
 class Session {
   public:
-    Session(Device& device, Timeline& timeline, Journal& journal, OriginLog& origin)
-        : device_(device), timeline_(timeline), journal_(journal), origin_(origin) {}
+    // `order_streams`: look for work that uses the same memory in streams that nothing orders.
+    Session(Device& device, Timeline& timeline, Journal& journal, OriginLog& origin, bool order_streams = true)
+        : device_(device), timeline_(timeline), journal_(journal), origin_(origin), ordering_(order_streams) {}
 
     // Executes one frame and appends what it answers to output(). Call it only while output() is empty.
     void handle(const wire::Header& header, std::span<const std::byte> payload);
     // Bytes for the client; take them away, then call refill(): a read goes on with its next piece.
     [[nodiscard]] std::vector<std::byte>& output() { return output_; }
     void refill();
+    // The call that the judge made has returned, and the device is idle from here on.
+    void end_call();
     // The connection has ended: adds what the program left undone to the journal, once.
     void finish();
     // The file that goes with the first byte of output(), if any.
@@ -81,6 +85,10 @@ class Session {
     void accept_piece(std::span<const std::byte> piece);
     void finish_incoming(wire::Writer& out);
     void start_incoming(Incoming incoming, wire::Reader& in, wire::Writer& out);
+    template <class Visit>
+    void for_each_host_part(const wire::Region& host, std::uint64_t offset, std::uint64_t bytes, Visit&& visit);
+    void read_host(const wire::Region& host, std::uint64_t offset, std::span<std::byte> to);
+    void write_host(const wire::Region& host, std::uint64_t offset, std::span<const std::byte> from);
     enum class Use { writes, reads, sets };
     void check_region(const wire::Region& region, const char* what, Use use);
 
@@ -92,6 +100,16 @@ class Session {
     void diagnose_launch(FunctionId function, const DeviceError& failure);
     void report_leaks();
 
+    // Who touches which memory in which stream (session_order.cpp).
+    void order_copy(StreamOrder::Operation::Kind kind, const wire::Transfer& transfer, const wire::Region* destination,
+                    const wire::Region* source);
+    void order_launch(FunctionId function, StreamId stream);
+    void order_free(DevicePtr address, StreamId stream);
+    void order_idle_free(DevicePtr address);
+    void touch(const StreamOrder::OperationPtr& operation, const wire::Region& region, MemoryUse use, bool& told);
+    void touch(const StreamOrder::OperationPtr& operation, const MemoryAccess& access, bool& told);
+    void tell_unseen(const StreamOrder::Operation& write, DevicePtr memory, const char* when);
+
     // Handles (throw invalid_resource_handle, invalid_device_function)
     StreamId checked_stream(std::uint32_t id) const;
     Event& checked_event(std::uint32_t id);
@@ -100,16 +118,19 @@ class Session {
 
     [[nodiscard]] std::uint64_t dynamic_shared_limit(FunctionId function) const;
     void launch(FunctionId function, const LaunchConfig& config, std::span<const std::byte> params);
-    void collect(const LaunchConfig& config, const FunctionInfo& info);
+    void collect(FunctionId function, const LaunchConfig& config, const FunctionInfo& info);
 
     Device& device_;
     Timeline& timeline_;
     Journal& journal_;
     OriginLog& origin_;
+    bool ordering_;
+    StreamOrder order_;
     Fault fault_;
     std::set<DevicePtr> allocations_;
-    std::set<DevicePtr> host_allocations_;  // those of them that the worker maps
-    std::set<ModuleId> modules_;
+    std::set<DevicePtr> host_allocations_;       // those of them that the worker maps
+    std::map<ModuleId, std::uint64_t> modules_;  // and the bytes of its image
+    std::uint64_t image_bytes_ = 0;              // of them all
     std::unordered_map<FunctionId, ModuleId> functions_;
     std::unordered_map<FunctionId, std::uint64_t> dynamic_shared_;  // what set_dynamic_shared allowed
     std::unordered_set<ImageId> images_;

@@ -15,7 +15,7 @@ using wire::Writer;
 namespace {
 
 // More of these than any program needs; each costs the server memory.
-constexpr std::size_t max_streams = 4096, max_events = 65536, max_images = 65536;
+constexpr std::size_t max_streams = 1024, max_events = 65536, max_images = 65536;
 
 }  // namespace
 
@@ -23,6 +23,7 @@ void Session::op_unload_module(Reader& in, Writer&) {
     const ModuleId module = checked_module(in.get<std::uint32_t>());
     in.done();
     std::erase_if(functions_, [&](const auto& function) { return function.second == module; });
+    image_bytes_ -= modules_.at(module);
     modules_.erase(module);
     device_.unload_module(module);
 }
@@ -138,11 +139,11 @@ void Session::launch(FunctionId function, const LaunchConfig& config, std::span<
         fault_ = {failure.code, failure.what(), false};
         journal_.add_error("launch", failure.code, failure.what());
     }
-    collect(config, info);
+    collect(function, config, info);
 }
 
 // Places the launch on the clock and keeps its record.
-void Session::collect(const LaunchConfig& config, const FunctionInfo& info) {
+void Session::collect(FunctionId function, const LaunchConfig& config, const FunctionInfo& info) {
     std::vector<LaunchRecord> records = device_.take_records();
     if (records.empty() && stalled()) {
         LaunchRecord record;
@@ -160,6 +161,7 @@ void Session::collect(const LaunchConfig& config, const FunctionInfo& info) {
     const double resident =
         static_cast<double>(record.occupancy.blocks_per_multiprocessor) * device_.properties().multi_processor_count;
     const double share = resident > 0 ? static_cast<double>(config.grid.count()) / resident : 1;
+    order_launch(function, config.stream);
     record.start_ns = timeline_.kernel(config.stream, record.duration_ns, share).start_ns;
     journal_.add_launch(std::move(record));
     journal_.print(device_.take_output());
@@ -178,9 +180,13 @@ void Session::op_create_stream(Reader& in, Writer& out) {
     const bool blocking = in.get_bool();
     in.done();
     if (streams_.size() >= max_streams) throw DeviceError(error::memory_allocation, "too many streams");
-    const StreamId stream = next_stream_++;
+    const StreamId stream = next_stream_;
+    if (!order_.add_stream(stream, blocking))
+        throw DeviceError(error::memory_allocation, "too many streams were destroyed while they had work");
+    ++next_stream_;
     streams_.insert(stream);
     timeline_.add_stream(stream, blocking);
+    if (ordering_) device_.note_accesses(true);
     out.put(stream);
 }
 
@@ -190,25 +196,31 @@ void Session::op_destroy_stream(Reader& in, Writer&) {
     if (stream == 0) throw DeviceError(error::invalid_resource_handle, "the default stream stays");
     streams_.erase(stream);
     timeline_.remove_stream(stream);
+    order_.remove_stream(stream);
 }
 
 void Session::op_synchronize_stream(Reader& in, Writer&) {
     const StreamId stream = checked_stream(in.get<std::uint32_t>());
     in.done();
     timeline_.synchronize_stream(stream);
+    order_.host_waits_for_stream(stream);
 }
 
 void Session::op_query_stream(Reader& in, Writer&) {
     const StreamId stream = checked_stream(in.get<std::uint32_t>());
     in.done();
     if (!timeline_.stream_done(stream)) throw DeviceError(error::not_ready, "the stream still has work");
+    order_.host_waits_for_stream(stream);
 }
 
 void Session::op_stream_wait_event(Reader& in, Writer&) {
     const StreamId stream = checked_stream(in.get<std::uint32_t>());
-    const Event& event = checked_event(in.get<std::uint32_t>());
+    const EventId id = in.get<std::uint32_t>();
+    const Event& event = checked_event(id);
     in.done();
-    if (event.time_ns && !stalled()) timeline_.wait(stream, *event.time_ns);
+    if (!event.time_ns || stalled()) return;
+    timeline_.wait(stream, *event.time_ns);
+    order_.wait(stream, id);
 }
 
 void Session::op_create_event(Reader& in, Writer& out) {
@@ -225,32 +237,40 @@ void Session::op_destroy_event(Reader& in, Writer&) {
     in.done();
     checked_event(event);
     events_.erase(event);
+    order_.forget_event(event);
 }
 
 void Session::op_record_event(Reader& in, Writer&) {
-    Event& event = checked_event(in.get<std::uint32_t>());
+    const EventId id = in.get<std::uint32_t>();
+    Event& event = checked_event(id);
     const StreamId stream = checked_stream(in.get<std::uint32_t>());
     in.done();
-    if (!stalled()) event.time_ns = timeline_.record(stream);
+    if (stalled()) return;
+    event.time_ns = timeline_.record(stream);
+    order_.record(id, stream);
 }
 
 // An event that was never recorded counts as done.
 void Session::op_synchronize_event(Reader& in, Writer&) {
-    const Event& event = checked_event(in.get<std::uint32_t>());
+    const EventId id = in.get<std::uint32_t>();
+    const Event& event = checked_event(id);
     in.done();
     timeline_.synchronize_until(event.time_ns.value_or(0));
+    order_.host_waits_for_event(id);
 }
 
 void Session::op_query_event(Reader& in, Writer&) {
-    const Event& event = checked_event(in.get<std::uint32_t>());
+    const EventId id = in.get<std::uint32_t>();
+    const Event& event = checked_event(id);
     in.done();
     if (!timeline_.reached(event.time_ns.value_or(0)))
         throw DeviceError(error::not_ready, "the event is still to come");
+    order_.host_waits_for_event(id);
 }
 
 void Session::op_elapsed_time(Reader& in, Writer& out) {
-    const Event& start = checked_event(in.get<std::uint32_t>());
-    const Event& end = checked_event(in.get<std::uint32_t>());
+    const EventId ids[] = {in.get<std::uint32_t>(), in.get<std::uint32_t>()};
+    const Event &start = checked_event(ids[0]), &end = checked_event(ids[1]);
     in.done();
     if (!start.timing || !end.timing)
         throw DeviceError(error::invalid_resource_handle, "cudaEventElapsedTime: an event created without timing");
@@ -258,12 +278,14 @@ void Session::op_elapsed_time(Reader& in, Writer& out) {
         throw DeviceError(error::invalid_resource_handle, "cudaEventElapsedTime: an event that was never recorded");
     if (!timeline_.reached(std::max(*start.time_ns, *end.time_ns)))
         throw DeviceError(error::not_ready, "cudaEventElapsedTime: an event that is not done yet");
+    for (const EventId id : ids) order_.host_waits_for_event(id);
     out.put(*end.time_ns - *start.time_ns);
 }
 
 void Session::op_synchronize_device(Reader& in, Writer&) {
     in.done();
     timeline_.synchronize_device();
+    order_.host_waits_for_device();
 }
 
 void Session::op_set_limit(Reader& in, Writer& out) {

@@ -19,6 +19,8 @@ namespace {
 
 // Each is a mapping of the server's; the kernel allows a process some 65,000.
 constexpr std::size_t max_host_allocations = 32768;
+// A program has one for each file that is compiled by itself.
+constexpr std::size_t max_modules = 1024;
 
 // Calls visit(address, data offset, bytes) for the contiguous parts of `bytes` bytes of data from `offset` on.
 template <class Visit>
@@ -32,7 +34,45 @@ void for_each_part(const Region& region, std::uint64_t offset, std::uint64_t byt
     }
 }
 
+Region host_side(const Transfer& transfer, const Region& device) {
+    Region host{transfer.host, transfer.host_pitch, device.width, device.height};
+    std::uint64_t extent = 0, end = 0;
+    if ((host.height > 1 && host.pitch < host.width) || !host.extent(extent) ||
+        __builtin_add_overflow(host.address, extent, &end))
+        throw DeviceError(error::invalid_value, "copy: rows beyond any memory of the host");
+    return host;
+}
+
 }  // namespace
+
+// Calls visit(address, data offset, bytes) for the parts of the host's side that lie in one page-locked allocation
+// each. Registered memory may be several that touch.
+template <class Visit>
+void Session::for_each_host_part(const Region& host, std::uint64_t offset, std::uint64_t bytes, Visit&& visit) {
+    for_each_part(host, offset, bytes, [&](std::uint64_t address, std::uint64_t done, std::uint64_t part) {
+        while (part > 0) {
+            const auto memory = device_.find_allocation(address);
+            if (!memory || !host_allocations_.contains(memory->address))
+                throw DeviceError(error::invalid_value,
+                                  fmt::format("copy: {:#x} is no page-locked memory of the host", address));
+            const std::uint64_t here = std::min(part, memory->address + memory->bytes - address);
+            visit(address, done, here);
+            address += here, done += here, part -= here;
+        }
+    });
+}
+
+void Session::read_host(const Region& host, std::uint64_t offset, std::span<std::byte> to) {
+    for_each_host_part(host, offset, to.size(), [&](std::uint64_t address, std::uint64_t at, std::uint64_t bytes) {
+        device_.read(address, to.subspan(at, bytes));
+    });
+}
+
+void Session::write_host(const Region& host, std::uint64_t offset, std::span<const std::byte> from) {
+    for_each_host_part(host, offset, from.size(), [&](std::uint64_t address, std::uint64_t at, std::uint64_t bytes) {
+        device_.write(address, from.subspan(at, bytes));
+    });
+}
 
 // The whole region must lie in one live allocation, as the CUDA runtime demands.
 void Session::check_region(const Region& region, const char* what, Use use) {
@@ -111,6 +151,7 @@ void Session::op_free_memory(Reader& in, Writer&) {
     const auto address = in.get<std::uint64_t>();
     in.done();
     timeline_.drain();
+    order_idle_free(address);
     // Not those of module variables, which are no allocations of the context.
     if (!allocations_.contains(address)) {
         diagnose_free(address);
@@ -125,7 +166,7 @@ void Session::op_free_memory(Reader& in, Writer&) {
 
 void Session::op_free_ordered(Reader& in, Writer&) {
     const auto address = in.get<std::uint64_t>();
-    checked_stream(in.get<std::uint32_t>());
+    const StreamId stream = checked_stream(in.get<std::uint32_t>());
     in.done();
     if (stalled()) return;
     if (!allocations_.contains(address)) {
@@ -133,6 +174,7 @@ void Session::op_free_ordered(Reader& in, Writer&) {
         throw DeviceError(error::invalid_value,
                           fmt::format("cudaFreeAsync: {:#x} is not the start of an allocation", address));
     }
+    order_free(address, stream);
     device_.free(address, current_code_);
     allocations_.erase(address);
     host_allocations_.erase(address);
@@ -160,14 +202,26 @@ void Session::op_write(Reader& in, Writer& out) {
     incoming.discard = stalled();
     check_region(incoming.region, "copy to the device", Use::writes);
     incoming.total = incoming.region.bytes();
-    start_incoming(std::move(incoming), in, out);
+    if (incoming.transfer.host == 0) return start_incoming(std::move(incoming), in, out);
+    in.done();
+    incoming_ = std::move(incoming);
+    const Region host = host_side(incoming_->transfer, incoming_->region);
+    std::vector<std::byte> piece(std::min<std::uint64_t>(wire::chunk_bytes, incoming_->total));
+    while (!incoming_->discard && !incoming_->failure && incoming_->received < incoming_->total) {
+        piece.resize(std::min<std::uint64_t>(piece.size(), incoming_->total - incoming_->received));
+        read_host(host, incoming_->received, piece);
+        accept_piece(piece);
+    }
+    finish_incoming(out);
 }
 
 void Session::op_load_module(Reader& in, Writer& out) {
     Incoming incoming{.op = Op::load_module};
     incoming.total = in.get<std::uint64_t>();
-    if (incoming.total > wire::max_image_bytes)
+    if (incoming.total > wire::max_image_bytes - image_bytes_)
         throw DeviceError(error::device_kernel_image_is_invalid, "the program's device code is too large");
+    if (modules_.size() >= max_modules)
+        throw DeviceError(error::memory_allocation, fmt::format("more than {} modules at once", max_modules));
     start_incoming(std::move(incoming), in, out);
 }
 
@@ -209,7 +263,7 @@ void Session::accept_piece(std::span<const std::byte> piece) {
                           [&](std::uint64_t address, std::uint64_t done, std::uint64_t bytes) {
                               device_.write(address, piece.subspan(done, bytes));
                           });
-        if (incoming.op == Op::write) origin_.wrote(piece, offset == 0);
+        if (incoming.op == Op::write) origin_.wrote(incoming.region.address, piece, offset == 0);
     } catch (const DeviceError& failure) {
         incoming.failure = failure;
     } catch (const std::bad_alloc&) {
@@ -223,25 +277,44 @@ void Session::finish_incoming(Writer& out) {
     if (incoming.failure) throw *incoming.failure;
     if (incoming.op == Op::load_module) {
         const ModuleId module = device_.load_module(incoming.image);
-        modules_.insert(module);
+        modules_.emplace(module, incoming.total);
+        image_bytes_ += incoming.total;
         origin_.loaded(incoming.image);
         out.put(module);
+        timeline_.load(incoming.total);
     } else if (incoming.total > 0 && !incoming.discard) {
-        timeline_.copy(incoming.transfer.stream, Timeline::Link::to_device, incoming.total, incoming.transfer.pinned,
+        timeline_.copy(incoming.transfer.stream, Timeline::Link::to_device, incoming.total, incoming.transfer.host != 0,
                        incoming.transfer.blocking);
+        order_copy(StreamOrder::Operation::Kind::to_device, incoming.transfer, &incoming.region, nullptr);
     }
 }
 
 void Session::op_read(Reader& in, Writer& out) {
     const Region region = Region::get(in);
-    const Transfer transfer = Transfer::get(in);
+    Transfer transfer = Transfer::get(in);
     in.done();
     checked_stream(transfer.stream);
+    // Pageable memory of the host is filled by the time that even an asynchronous copy returns.
+    if (transfer.host == 0) transfer.blocking = true;
     check_region(region, "copy from the device", Use::reads);
     const std::uint64_t total = region.bytes();
     if (total == 0) return;
     origin_.read(region);
-    timeline_.copy(transfer.stream, Timeline::Link::to_host, total, transfer.pinned, transfer.blocking);
+    if (transfer.host != 0) {
+        const Region host = host_side(transfer, region);
+        std::vector<std::byte> piece(std::min<std::uint64_t>(wire::chunk_bytes, total));
+        for (std::uint64_t done = 0; done < total; done += piece.size()) {
+            piece.resize(std::min<std::uint64_t>(piece.size(), total - done));
+            for_each_part(region, done, piece.size(),
+                          [&](std::uint64_t address, std::uint64_t at, std::uint64_t bytes) {
+                              device_.read(address, std::span(piece).subspan(at, bytes));
+                          });
+            write_host(host, done, piece);
+        }
+    }
+    timeline_.copy(transfer.stream, Timeline::Link::to_host, total, transfer.host != 0, transfer.blocking);
+    order_copy(StreamOrder::Operation::Kind::to_host, transfer, nullptr, &region);
+    if (transfer.host != 0) return;
     if (total > wire::chunk_bytes) {
         outgoing_ = {current_sequence_, region, total, 0};
         return;
@@ -289,7 +362,13 @@ void Session::op_copy(Reader& in, Writer&) {
     for (std::uint64_t row = 0; row < rows; ++row)
         device_.copy(destination.address + row * destination.pitch, source.address + row * source.pitch, width);
     origin_.copied(destination, source);
-    timeline_.copy(transfer.stream, Timeline::Link::within_device, total, false, transfer.blocking);
+    // Managed memory that no kernel has touched yet lies with the host.
+    const bool from_host = device_.lies_on_host(source.address), to_host = device_.lies_on_host(destination.address);
+    const auto link = to_host     ? Timeline::Link::to_host
+                      : from_host ? Timeline::Link::to_device
+                                  : Timeline::Link::within_device;
+    timeline_.copy(transfer.stream, link, total, true, transfer.blocking);
+    order_copy(StreamOrder::Operation::Kind::within_device, transfer, &destination, &source);
 }
 
 void Session::op_fill(Reader& in, Writer&) {
@@ -307,6 +386,7 @@ void Session::op_fill(Reader& in, Writer&) {
     });
     origin_.filled(value, total);
     timeline_.fill(transfer.stream, total, transfer.blocking);
+    order_copy(StreamOrder::Operation::Kind::fill, transfer, &region, nullptr);
 }
 
 }  // namespace warpgrade::device

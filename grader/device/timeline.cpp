@@ -45,7 +45,10 @@ void Timeline::wake_at(double time_ns) {
 
 void Timeline::wait_until(double time_ns) {
     wake_at(time_ns);
-    if (waits_.size() < max_waits) waits_.push_back(host_ns_);
+    if (waits_.size() < max_waits)
+        waits_.push_back(host_ns_);
+    else
+        missed_waits_ = true;
 }
 
 bool Timeline::reached(double time_ns) {
@@ -111,7 +114,10 @@ Timeline::Interval Timeline::fill(StreamId stream, std::uint64_t bytes, bool blo
 }
 
 void Timeline::keep(const Transfer& transfer) {
-    if (transfers_.size() < max_transfers) transfers_.push_back(transfer);
+    if (transfers_.size() < max_transfers)
+        transfers_.push_back(transfer);
+    else
+        missed_transfers_ = true;
 }
 
 Timeline::Interval Timeline::transfer(StreamId stream, Link engine, double duration_ns, bool blocking) {
@@ -123,6 +129,12 @@ Timeline::Interval Timeline::transfer(StreamId stream, Link engine, double durat
     streams_.at(stream).ready_ns = when.end_ns;
     if (blocking) wait_until(when.end_ns);
     return when;
+}
+
+void Timeline::load(std::uint64_t bytes) {
+    const std::uint64_t before = std::max(module_bytes_, free_module_bytes);
+    module_bytes_ += bytes;
+    if (module_bytes_ > before) host_ns_ += static_cast<double>(module_bytes_ - before) / costs_.pageable_bytes_per_ns;
 }
 
 double Timeline::record(StreamId stream) {

@@ -66,6 +66,8 @@ class Timeline {
         Interval when;
     };
     // Transfers and waits kept between two takes; further ones count in the clock, but are not listed.
+    // Bytes of modules that are loaded at no cost: more than the code of a lab has, and a few microseconds' worth.
+    static constexpr std::uint64_t free_module_bytes = 64 << 10;
     static constexpr std::size_t max_transfers = 65536, max_waits = 65536;
 
     explicit Timeline(const HostCosts& costs) : costs_(costs) { streams_[0] = {}; }
@@ -78,6 +80,9 @@ class Timeline {
     Interval kernel(StreamId stream, double duration_ns, double share);
     Interval copy(StreamId stream, Link link, std::uint64_t bytes, bool pinned, bool blocking);
     Interval fill(StreamId stream, std::uint64_t bytes, bool blocking);
+
+    // The host waits until a module is on the device. What it is small enough for costs nothing: a program's own code.
+    void load(std::uint64_t bytes);
 
     double record(StreamId stream);                    // the time at which an event recorded now is done
     void wait(StreamId stream, double event_time_ns);  // later work of the stream starts after that
@@ -99,6 +104,9 @@ class Timeline {
     // When the host knew that work was done since it had waited for it: the ends of synchronising calls and of blocking
     // transfers, and of queries that were answered with yes. Those since the last call.
     std::vector<double> take_waits() { return std::exchange(waits_, {}); }
+    // Whether some were left out since the last call of these.
+    bool take_missed_transfers() { return std::exchange(missed_transfers_, false); }
+    bool take_missed_waits() { return std::exchange(missed_waits_, false); }
 
   private:
     struct Stream {
@@ -126,8 +134,10 @@ class Timeline {
     std::deque<Running> running_;                      // kernels that may still run at host_ns_
     double kernel_floor_ns_ = 0;                       // no kernel starts before: the end of those forgotten
     double host_ns_ = 0, mark_ns_ = 0;
+    std::uint64_t module_bytes_ = 0;
     std::vector<Transfer> transfers_;
     std::vector<double> waits_;
+    bool missed_transfers_ = false, missed_waits_ = false;
 };
 
 }  // namespace warpgrade::device

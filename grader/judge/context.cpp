@@ -19,6 +19,7 @@ void Context::begin_test(const std::string& name) {
     diagnostics.clear();
     last_call.clear();
     notes.clear();
+    review.clear();
     mismatch.clear();
 }
 

@@ -36,6 +36,7 @@ struct Context {
     std::vector<device::Diagnostic> diagnostics;  // of all of the submission's calls, each finding once
     std::string last_call;                        // described
     std::vector<std::string> notes;               // what may explain a wrong result of the last call
+    std::vector<std::string> review;              // what a person should look at; fixed texts, without data
     std::string mismatch;                         // of the last matcher that did not match
 
     void begin_test(const std::string& name);

@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <nlohmann/json.hpp>
@@ -20,6 +21,12 @@ using nlohmann::json;
 
 constexpr std::size_t max_line_bytes = std::size_t{256} << 20;
 
+// What the device server may map. Its own records and tables, the threads, and for each byte of device memory those
+// that a launch may need beside it: its copy for undoing, bits and marks. Beyond it a call gets "no memory left".
+std::uint64_t address_space_mib(const Options& options) {
+    return 4096 + 5 * options.memory_mib + std::uint64_t{options.threads} * (256 + options.memory_mib / 2);
+}
+
 // Errors that end the context, as on a real GPU: whatever the program does after one of them is void.
 bool ends_the_context(int code) {
     namespace error = device::error;
@@ -30,30 +37,6 @@ bool ends_the_context(int code) {
     return false;
 }
 
-void read_report(const json& reply, DeviceReport& report) {
-    for (const auto& launch : reply.at("launches")) {
-        report.launches.push_back(device::launch_record_from_json(launch));
-        const auto& record = report.launches.back();
-        if (record.error_code != 0 && report.fault.empty()) report.fault = record.error;
-    }
-    report.transfers = device::transfers_from_json(reply.at("transfers"));
-    report.allocations = device::allocations_from_json(reply.at("allocations"));
-    report.waits_ns = device::waits_from_json(reply.at("waits"));
-    report.clock_ns = reply.at("clock_ns").get<double>();
-    report.output = reply.at("output").get<std::string>();
-    for (const auto& error : reply.at("call_errors")) {
-        const auto message = error.at("message").get<std::string>();
-        const int code = error.at("code").get<int>();
-        if (report.fault.empty() && ends_the_context(code)) report.fault = message;
-        if (report.unsupported.empty() && code == device::error::not_supported) report.unsupported = message;
-        report.call_errors.push_back(error.at("operation").get<std::string>() + ": " + message);
-    }
-    report.diagnostics = device::diagnostics_from_json(reply.at("diagnostics"));
-    report.connected = reply.value("connected", false);
-    if (const auto origin = reply.find("origin"); origin != reply.end())
-        report.origin = device::origin_verdict_from_json(*origin);
-}
-
 // The server reads what a student compiled, and is kept as apart from the machine as the student's program. A real
 // GPU's server needs the driver's devices and files.
 std::vector<std::string> command_line(const Options& options) {
@@ -61,6 +44,10 @@ std::vector<std::string> command_line(const Options& options) {
     if (!options.device.starts_with("gpu")) {
         command = {options.sandbox, "--profile", "device", "--keep-fd", "3", "--keep-fd", "4"};
         if (options.no_sandbox) command.push_back("--unconfined");
+        // Wall clock is the limit that counts; this one holds if the judge is gone.
+        const double cpu_seconds = (4 * options.seconds + 60) * std::max(options.threads, 1u);
+        command.insert(command.end(), {"--memory-mib", std::to_string(address_space_mib(options)), "--cpu-seconds",
+                                       std::to_string(static_cast<std::uint64_t>(cpu_seconds))});
         for (const char* word : {"--file", options.device_server.c_str(), "/warpgrade-device", "--"})
             command.emplace_back(word);
         command.emplace_back("/warpgrade-device");
@@ -100,6 +87,31 @@ bool send_with_file(int socket, std::string_view line, int file) {
 
 }  // namespace
 
+void read_report(const json& reply, DeviceReport& report) {
+    for (const auto& launch : reply.at("launches")) {
+        report.launches.push_back(device::launch_record_from_json(launch));
+        const auto& record = report.launches.back();
+        if (record.error_code != 0 && report.fault.empty()) report.fault = record.error;
+    }
+    report.transfers = device::transfers_from_json(reply.at("transfers"));
+    report.allocations = device::allocations_from_json(reply.at("allocations"));
+    report.waits_ns = device::waits_from_json(reply.at("waits"));
+    report.clock_ns = reply.at("clock_ns").get<double>();
+    report.output = reply.at("output").get<std::string>();
+    for (const auto& error : reply.at("call_errors")) {
+        const auto message = error.at("message").get<std::string>();
+        const int code = device::integer_from_json<int>(error.at("code"), "code");
+        if (report.fault.empty() && ends_the_context(code)) report.fault = message;
+        if (report.unsupported.empty() && code == device::error::not_supported) report.unsupported = message;
+        report.call_errors.push_back(error.at("operation").get<std::string>() + ": " + message);
+    }
+    report.diagnostics = device::diagnostics_from_json(reply.at("diagnostics"));
+    report.truncated = reply.at("truncated").get<std::set<std::string>>();
+    report.connected = reply.value("connected", false);
+    if (const auto origin = reply.find("origin"); origin != reply.end())
+        report.origin = device::origin_verdict_from_json(*origin);
+}
+
 DeviceServer::DeviceServer(const Options& options) {
     auto [control, control_theirs] = socket_pair(SOCK_STREAM);
     auto [client, client_theirs] = socket_pair(SOCK_STREAM);
@@ -118,11 +130,15 @@ DeviceServer::~DeviceServer() = default;  // closing the sockets and killing the
 void DeviceServer::is_gone() {
     const auto status = process_.wait(Clock::now() + std::chrono::seconds(1));
     std::string how;
+    bool by_signal = false;
     if (status && WIFEXITED(*status)) {
         const int code = WEXITSTATUS(*status);  // as warpgrade-sandbox passes it on
+        by_signal = code > 128;
         how = code > 128 ? fmt::format(" by signal {}", code - 128) : fmt::format(" with status {}", code);
     }
-    throw InfrastructureError("the device server ended unexpectedly" + how);
+    const std::string text = "the device server ended unexpectedly" + how;
+    if (by_signal) throw DeviceKilled(text);
+    throw InfrastructureError(text);
 }
 
 std::string DeviceServer::read_line(Clock::time_point deadline) {
@@ -134,7 +150,8 @@ std::string DeviceServer::read_line(Clock::time_point deadline) {
             return line;
         }
         searched = received_.size();
-        if (received_.size() > max_line_bytes) throw InfrastructureError("the device server's reply is too long");
+        if (received_.size() > max_line_bytes)
+            throw SubmissionFailure("your program made the device do more than can be recorded");
         pollfd entry{control_.get(), POLLIN, 0};
         const int ready = poll(&entry, 1, milliseconds_until(deadline));
         if (ready < 0 && errno == EINTR) continue;

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,7 @@ struct DeviceReport {
     std::vector<std::string> call_errors;  // in the words of the device
     std::vector<device::Diagnostic> diagnostics;
     std::optional<device::OriginVerdict> origin;  // if it was asked for, and the device keeps it
+    std::set<std::string> truncated;              // which of these are not complete
     bool connected = false;                       // the program's end of its connection is still open
     std::string fault;        // what ended the context (a kernel's illegal access, …); empty: nothing
     std::string unsupported;  // what the program asked for and the device cannot do; empty: nothing
@@ -40,6 +42,14 @@ class DeviceSilent : public InfrastructureError {
   public:
     using InfrastructureError::InfrastructureError;
 };
+
+// The server is gone by a signal, as for want of memory or time. Once may be the machine's doing.
+class DeviceKilled : public InfrastructureError {
+  public:
+    using InfrastructureError::InfrastructureError;
+};
+// Reads the answer of a device server, which may be captured: throws std::exception for what is no answer.
+void read_report(const nlohmann::json& reply, DeviceReport& report);
 
 // Every member function throws InfrastructureError when the server is gone, silent or talks nonsense.
 class DeviceServer {

@@ -52,19 +52,7 @@ bool Clean::match(const Profile& run) const {
 }
 
 void merge(std::vector<device::Diagnostic>& known, std::vector<device::Diagnostic> found) {
-    for (auto& one : found) {
-        const auto same = std::ranges::find_if(known, [&](const device::Diagnostic& other) {
-            return other.rule == one.rule && other.place == one.place && other.kernel == one.kernel &&
-                   std::ranges::equal(other.related, one.related, {}, &device::RelatedPlace::place,
-                                      &device::RelatedPlace::place);
-        });
-        if (same != known.end()) {
-            same->count += one.count;
-            same->weight += one.weight;
-        } else if (known.size() < device::Journal::max_diagnostics) {
-            known.push_back(std::move(one));
-        }
-    }
+    for (auto& one : found) device::keep(known, std::move(one), device::Journal::max_diagnostics);
 }
 
 }  // namespace warpgrade::judge

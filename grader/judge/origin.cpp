@@ -158,13 +158,14 @@ std::string explain_origin(const OriginVerdict& verdict, const CallSpec& spec, c
             return "";
         case Problem::nothing_came:
             return fmt::format(
-                "{} did not come from the device: no copy brought anything back, so host code computed "
-                "it. {}",
-                at.name, rule);
+                "{} ({}) did not come from the device: nothing was copied back from it, so that host code wrote what "
+                "the "
+                "function returned. {}",
+                at.name, at.value, rule);
         case Problem::not_found:
             return fmt::format(
-                "{} did not come from the device: no copy brought this value ({}) back. Host code "
-                "computed or changed it. {}",
+                "{} did not come from the device: no copy brought this value ({}) back. Host code computed it, changed "
+                "it, or took it from an array into which nothing was copied. {}",
                 at.name, at.value, rule);
         case Problem::changed:
             return fmt::format(
@@ -178,11 +179,14 @@ std::string explain_origin(const OriginVerdict& verdict, const CallSpec& spec, c
                 "result.",
                 at.name, at.value, verdict.elsewhere);
         case Problem::host_wrote:
-            return fmt::format("{} came back as host code had {} it: no kernel of this call wrote it. {}", at.name,
-                               verdict.mapped ? "written" : "sent", rule);
+            return fmt::format(
+                "{} ({}) came back as host code had {} it: no kernel of this call wrote it. {} Is it the right array "
+                "that {}, and did the kernel run and write to it?",
+                at.name, at.value, verdict.mapped ? "written" : "sent", rule,
+                verdict.mapped ? "host code reads" : "is copied back");
         case Problem::scattered:
-            return fmt::format("{} was put in its place by copies of a few bytes each, not by a kernel. {}",
-                               at.name, rule);
+            return fmt::format("{} was put in its place by copies of a few bytes each, not by a kernel. {}", at.name,
+                               rule);
         case Problem::went_up:
             return fmt::format(
                 "host code gave the device {} bytes that are not the function's inputs{}{}. Kernels have "

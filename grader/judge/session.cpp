@@ -10,6 +10,7 @@
 
 #include "device/origin_request.hpp"
 #include "judge/arena.hpp"
+#include "judge/context.hpp"
 #include "judge/errors.hpp"
 #include "judge/explain.hpp"
 #include "judge/inputs.hpp"
@@ -33,6 +34,14 @@ void add_notes(const DeviceReport& report, std::vector<std::string>& notes) {
         notes.push_back(fmt::format("and {} more CUDA errors", report.call_errors.size() - most));
 }
 
+// A copy or a launch that failed is why the result is not the device's, more often than not: it comes first.
+std::string after_failed_calls(const DeviceReport& report, std::vector<std::string>& notes) {
+    if (report.call_errors.empty()) return "";
+    std::string first = "a CUDA call failed: " + notes.front() + "\nTherefore, it seems: ";
+    notes.erase(notes.begin());
+    return first;
+}
+
 // What the device cannot do need be no mistake of the student's.
 void refuse_unsupported(const DeviceReport& report) {
     if (!report.unsupported.empty())
@@ -47,6 +56,17 @@ std::vector<std::string> parameter_names(const Options& options, const std::stri
         for (std::string name; std::getline(list, name, ',');) names.push_back(name);
     }
     return names;
+}
+
+// What streams do without an order comes out right here, since each piece of work runs to its end at once, and takes
+// less time on the modelled clock than in any order that is right.
+void fail_without_order(const DeviceReport& report) {
+    for (const auto& found : report.diagnostics)
+        if (found.rule == &device::rules::race_stream)
+            throw SubmissionFailure(
+                "your program uses the same memory in two streams, and nothing makes one wait for the other "
+                "(racecheck/stream): on a real GPU the result is chance. Record an event behind the first "
+                "(cudaEventRecord) and let the other stream wait for it (cudaStreamWaitEvent)");
 }
 
 }  // namespace
@@ -66,7 +86,8 @@ CallResult Session::call(const CallSpec& spec, Clock::time_point deadline, std::
     const Arena arena(spec, stream());
     wire::Call call = arena.call();
     call.sequence = ++sequence_;
-    const double cpu_before = worker_.cpu_ns();
+    const auto cpu_before = worker_.cpu_ns();
+    if (!cpu_before) worker_is_gone(spec);
     if (!worker_.send(call, arena.descriptor())) worker_is_gone(spec);
 
     wire::Reply reply;
@@ -74,7 +95,7 @@ CallResult Session::call(const CallSpec& spec, Clock::time_point deadline, std::
     // From here on nothing that the worker still does can change what is checked.
     auto snapshot = arena.snapshot();
     CallResult result;
-    result.profile.host_cpu_ns = worker_.cpu_ns() - cpu_before;
+    result.profile.host_cpu_ns = processor_time_ns(spec) - *cpu_before;
 
     std::optional<device::OriginMessage> origin;
     const bool came_back = reply.status == wire::Status::returned && reply.result_type == spec.result;
@@ -87,11 +108,15 @@ CallResult Session::call(const CallSpec& spec, Clock::time_point deadline, std::
     if (reply.result_type != spec.result)
         throw SubmissionFailure(fmt::format("{} returned another type than its contract says", spec.function));
 
+    fail_without_order(report);
     add_notes(report, notes);
     if (report.origin) {
         const auto wrong =
             explain_origin(*report.origin, spec, snapshot, reply.result, parameter_names(options_, spec.function));
-        if (!wrong.empty()) throw SubmissionFailure(wrong);
+        if (!wrong.empty()) {
+            context().review.emplace_back("its result is not the device's own work");
+            throw SubmissionFailure(after_failed_calls(report, notes) + wrong);
+        }
     }
     for (const auto index : snapshot.untouched)
         notes.push_back(fmt::format("argument {} was never written", index + 1));
@@ -102,9 +127,11 @@ CallResult Session::call(const CallSpec& spec, Clock::time_point deadline, std::
             !report.origin || std::ranges::find(report.origin->not_part, i + 1) == report.origin->not_part.end();
         (part ? result.profile.launches : result.profile.not_part).push_back(std::move(report.launches[i]));
     }
-    result.profile.transfers = std::move(report.transfers);
-    result.profile.allocations = std::move(report.allocations);
-    result.profile.waits_ns = std::move(report.waits_ns);
+    result.profile.transfers = {std::move(report.transfers), "copies and fills",
+                                report.truncated.contains("transfers")};
+    result.profile.allocations = {std::move(report.allocations), "allocations",
+                                  report.truncated.contains("allocations")};
+    result.profile.waits_ns = {std::move(report.waits_ns), "waits for the device", report.truncated.contains("waits")};
     result.profile.time_ns = report.clock_ns;
     result.profile.device_output = std::move(report.output);
     result.profile.diagnostics = std::move(report.diagnostics);
@@ -147,6 +174,16 @@ void Session::wait_for_reply(const CallSpec& spec, Clock::time_point deadline, w
     }
     if (reply.status == wire::Status::crashed) fail(explain(reply, spec), true);
     if (reply.sequence != sequence_) fail("your program wrote to the judge's connection", true);
+}
+
+// A program that answers and ends has no processor time that could be read, and no measurement counts without.
+double Session::processor_time_ns(const CallSpec& spec) {
+    const auto time = worker_.cpu_ns();
+    if (!time)
+        fail(fmt::format("your program ended by itself while {} was called, so that its processor time cannot be read",
+                         spec.function),
+             true);
+    return *time;
 }
 
 void Session::worker_is_gone(const CallSpec& spec) {

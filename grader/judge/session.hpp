@@ -34,6 +34,7 @@ class Session {
   private:
     void wait_until_ready(const CallSpec& spec, Clock::time_point deadline);
     void wait_for_reply(const CallSpec& spec, Clock::time_point deadline, wire::Reply& reply);
+    double processor_time_ns(const CallSpec& spec);
     [[noreturn]] void worker_is_gone(const CallSpec& spec);
     [[noreturn]] void fail(std::string message, bool ask_device);
     DeviceReport take(Clock::time_point deadline, const device::OriginMessage* origin);

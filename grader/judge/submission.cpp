@@ -56,6 +56,12 @@ double Profile::kernel_time_ns() const {
     return sum;
 }
 
+void detail::fail_truncated(const char* what, std::size_t kept) {
+    throw SubmissionFailure(
+        fmt::format("one call made more than {} {}: no more are recorded, so that the test cannot look at all of them",
+                    kept, what));
+}
+
 Program::Program(Role role) : role_(role) {}
 Program::~Program() = default;
 
@@ -77,7 +83,7 @@ CallResult Program::execute(const CallSpec& spec, bool profiled) {
             // Once more with new processes; a second time it is reported.
             end_session();
             current.notes.clear();
-            result = attempt(spec);
+            result = attempt_again(spec);
         }
         collect_diagnostics();
         if (profiled && role_ == Role::submission) {
@@ -106,6 +112,18 @@ CallResult Program::execute(const CallSpec& spec, bool profiled) {
     } catch (...) {
         end_session();
         throw;
+    }
+}
+
+// A device server that a program kills again and again is no trouble of the machine's.
+CallResult Program::attempt_again(const CallSpec& spec) {
+    try {
+        return attempt(spec);
+    } catch (const DeviceKilled& killed) {
+        throw SubmissionFailure(
+            fmt::format("the device did not survive your program, twice: {}. If your program does nothing out of the "
+                        "ordinary, ask for a review",
+                        killed.what()));
     }
 }
 

@@ -13,15 +13,45 @@
 
 namespace warpgrade::judge {
 
+namespace detail {
+[[noreturn]] void fail_truncated(const char* what, std::size_t kept);
+}
+
+// A list of what a program did, which the device bounds. Who looks at one that is not complete fails the test: what is
+// missing might be what the test is about.
+template <class T>
+class Record {
+  public:
+    Record() = default;
+    Record(std::vector<T> items, const char* what = "", bool truncated = false)  // NOLINT: a list is one
+        : items_(std::move(items)), what_(what), truncated_(truncated) {}
+    [[nodiscard]] const std::vector<T>& all() const {
+        if (truncated_) detail::fail_truncated(what_, items_.size());
+        return items_;
+    }
+    [[nodiscard]] auto begin() const { return all().begin(); }
+    [[nodiscard]] auto end() const { return all().end(); }
+    [[nodiscard]] std::size_t size() const { return all().size(); }
+    [[nodiscard]] bool empty() const { return all().empty(); }
+    [[nodiscard]] const T& operator[](std::size_t i) const { return all()[i]; }
+    [[nodiscard]] const T& front() const { return all().front(); }
+    [[nodiscard]] const T& back() const { return all().back(); }
+
+  private:
+    std::vector<T> items_;
+    const char* what_ = "";
+    bool truncated_ = false;
+};
+
 // What the device did during one call.
 struct Profile {
     // Those from which the outputs come, and those that did something else.
     std::vector<device::LaunchRecord> launches, not_part;
     // Copies and fills, memory that was allocated, and when the program had waited for the device: in order of issue,
     // 65,536, 16,384 and 65,536 of them at most. Times are on the clock of launches' start_ns.
-    std::vector<device::Timeline::Transfer> transfers;
-    std::vector<device::AllocationRecord> allocations;
-    std::vector<double> waits_ns;
+    Record<device::Timeline::Transfer> transfers;
+    Record<device::AllocationRecord> allocations;
+    Record<double> waits_ns;
     double time_ns = 0;      // of the device's clock
     double host_cpu_ns = 0;  // processor time of the program, measured outside it
     std::string device_output;
@@ -91,6 +121,7 @@ class Program {
                 wire::type_of<typename Signature::Result>()};
     }
     CallResult attempt(const CallSpec& spec);
+    CallResult attempt_again(const CallSpec& spec);
     void collect_diagnostics();
     void end_session();
 

@@ -112,6 +112,7 @@ nlohmann::json CaseVerdict::end() {
             {"launches", std::move(launches)},
             {"diagnostics", device::to_json(current.diagnostics)},
             {"launches_left_out", current.launches.size() - std::min(current.launches.size(), max_launches)},
+            {"review", current.review},
             {"output", current.submission->output()},
             {"seed", current.seed}};
 }

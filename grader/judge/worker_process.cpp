@@ -155,13 +155,14 @@ void WorkerProcess::end(Clock::time_point deadline) {
     read_output();
 }
 
-double WorkerProcess::cpu_ns() {
+std::optional<double> WorkerProcess::cpu_ns() {
     read_status(Clock::now() + std::chrono::seconds(1), "child-pid");
     const auto pid = find_number(status_, "child-pid");
     clockid_t clock;
     timespec time{};
-    if (!pid || clock_getcpuclockid(static_cast<pid_t>(*pid), &clock) != 0 || clock_gettime(clock, &time) != 0)
-        return 0;
+    if (!pid) throw InfrastructureError("the sandbox does not say which process the program is");
+    if (clock_getcpuclockid(static_cast<pid_t>(*pid), &clock) != 0 || clock_gettime(clock, &time) != 0)
+        return std::nullopt;
     return static_cast<double>(time.tv_sec) * 1e9 + static_cast<double>(time.tv_nsec);
 }
 

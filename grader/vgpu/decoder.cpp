@@ -274,7 +274,7 @@ void FunctionDecoder::apply_guard(const ptx::Instruction& in, Insn& out) {
 void FunctionDecoder::decode_instruction(const ptx::Instruction& in) {
     InsnBuilder b(*this, in);
     const OpcodeRow* row = find_opcode(in);
-    if (!row) throw PtxError(in.ptx_line, explain_refusal(in, b.text()));
+    if (!row) throw refusal_of(in, b.text());
     row->decode(b);
     b.out.flow = flow_of(in.opcode);
     apply_guard(in, b.out);

@@ -29,7 +29,7 @@ struct FatbinEntry {
     [[nodiscard]] std::string target() const;  // "90a"
 };
 
-inline constexpr std::uint64_t max_fatbin_bytes = std::uint64_t{256} << 20;  // of all decompressed entries together
+inline constexpr std::uint64_t max_fatbin_bytes = std::uint64_t{64} << 20;  // of all decompressed entries together
 
 // Whether the image starts as a container does (and not, say, as PTX text).
 bool is_fatbin(std::span<const std::byte> image);

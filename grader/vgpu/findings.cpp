@@ -13,6 +13,8 @@ device::Diagnostic* Findings::add(const device::Rule& rule, std::uint64_t block,
         ++known->diagnostic.count;
         return nullptr;
     }
+    const bool full = entries_.size() >= most_noted;
+    if (full && std::ranges::any_of(entries_, [&](const Entry& e) { return e.rule == &rule; })) return nullptr;
     entry.diagnostic.rule = &rule;
     entries_.push_back(std::move(entry));
     return &entries_.back().diagnostic;
@@ -34,8 +36,20 @@ std::vector<device::Diagnostic> Findings::merge(std::span<Findings* const> parts
     // By block, then as they came in it: entries of one block are all from one host thread.
     std::ranges::stable_sort(all, {}, &Entry::block);
     std::vector<device::Diagnostic> result;
-    for (Entry& entry : all)
-        if (result.size() < most) result.push_back(std::move(entry.diagnostic));
+    for (Entry& entry : all) {
+        if (result.size() < most) {
+            result.push_back(std::move(entry.diagnostic));
+            continue;
+        }
+        // The first of a rule takes the place of the last one whose rule has others: no kind of mistake hides another.
+        const auto count = [&](const device::Rule* rule) {
+            return std::ranges::count(result, rule, &device::Diagnostic::rule);
+        };
+        if (count(entry.rule) > 0) continue;
+        const auto gives_way = std::find_if(result.rbegin(), result.rend(),
+                                            [&](const device::Diagnostic& d) { return count(d.rule) > 1; });
+        if (gives_way != result.rend()) *gives_way = std::move(entry.diagnostic);
+    }
     return result;
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <system_error>
 #include <thread>
 
 namespace warpgrade::vgpu {
@@ -29,7 +30,8 @@ void Grid::prepare(Executor& e, unsigned thread, bool optimistic) const {
     e.optimistic = optimistic;
     e.tracking = optimistic || limits.checks.race;
     e.watching = limits.checks.race || limits.checks.init;
-    e.observed = e.tracking || e.watching || limits.writer != device::writer::nobody;
+    e.noting = limits.note_accesses;
+    e.observed = e.tracking || e.watching || e.noting || limits.writer != device::writer::nobody;
     e.checking = e.watching || limits.checks.sync;
     e.memory.resize(code.stat_kinds.size());
     e.block_warps.resize(code.blocks.size());
@@ -233,7 +235,10 @@ bool Grid::run_parallel() {
         }
     };
     std::vector<std::thread> helpers;
-    for (unsigned t = 1; t < threads; ++t) helpers.emplace_back(work, std::ref(executors_[t]));
+    try {
+        for (unsigned t = 1; t < threads; ++t) helpers.emplace_back(work, std::ref(executors_[t]));
+    } catch (const std::system_error&) {  // no room for one more: those that there are do it
+    }
     work(executors_[0]);
     for (std::thread& h : helpers) h.join();
     if (serially || stop_) return false;
@@ -255,6 +260,23 @@ void Grid::roll_back() {
     caches_.emplace(limits.l2_bytes, code.stat_kinds.size());
     instructions_ = 0;
     stop_ = false;
+}
+
+void Grid::collect_accesses() {
+    if (limits.note_accesses) {
+        std::vector<const AccessNotes*> parts;
+        for (const Executor& e : executors_) parts.push_back(&e.accesses);
+        accesses = AccessNotes::merge(parts);
+    } else {
+        memory_.for_each([&](const Allocation& a) {
+            if (a.on_heap) return;
+            if (a.touched & Allocation::Read) accesses.push_back({a.base, a.bytes, device::MemoryUse::read});
+            if (a.touched & Allocation::Written) accesses.push_back({a.base, a.bytes, device::MemoryUse::write});
+        });
+    }
+    if (workspace_ == 0) return;
+    std::erase_if(accesses,
+                  [&](const device::MemoryAccess& access) { return access.address - workspace_ < workspace_bytes; });
 }
 
 std::optional<LaunchFault> Grid::run() {
@@ -292,6 +314,7 @@ std::optional<LaunchFault> Grid::run() {
         // Blocks that do not look at each other run one after the other.
         run_in_turns(executors_[0], code.synchronises_globally ? limits.resident_blocks : 1);
     }
+    collect_accesses();
     memory_.for_each([&](Allocation& a) {
         if (a.touched & (Allocation::Read | Allocation::Updated)) read_from.push_back(a.base);
         if (a.touched & Allocation::Written) written_to.push_back(a.base);

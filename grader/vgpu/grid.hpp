@@ -66,6 +66,7 @@ struct LaunchLimits {
     const ImageTable* images = nullptr;
     device::Checks checks;
     device::WriterTag writer = device::writer::nobody;  // what LastWriter calls this launch
+    bool note_accesses = false;                         // byte by byte
 };
 
 // What went wrong in a launch, located.
@@ -98,6 +99,7 @@ class Grid {
     Traffic traffic;     // for the timing model
     PrintBuffer output;  // what device printf wrote
     std::vector<device::Diagnostic> diagnostics;
+    std::vector<device::MemoryAccess> accesses;  // of whole allocations, unless they are noted byte by byte
     std::shared_ptr<const LaunchUse> use;  // for advice (advice.hpp); null if none is wanted, or the launch failed
     bool ran_parallel = false;
     std::vector<std::uint64_t> read_from, written_to;  // bases of the allocations that it has read and written
@@ -129,6 +131,7 @@ class Grid {
     void clear_touched();
     void roll_back();
     void collect(const std::vector<Executor>& executors);
+    void collect_accesses();
     [[nodiscard]] std::shared_ptr<const LaunchUse> collect_use(const std::vector<Executor>& executors) const;
     LaunchTrack& track(const Executor& executor, Allocation& allocation);
     void begin_turn(Executor& executor, BlockState& block) const;

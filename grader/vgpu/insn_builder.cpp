@@ -221,7 +221,9 @@ void InsnBuilder::address(const Operand& o, Space space, std::uint16_t narrow_bi
     out.a = constant(base, 8);
 }
 
-void InsnBuilder::refuse(const std::string& why) const { throw PtxError(in.ptx_line, text() + ": " + why); }
+void InsnBuilder::refuse(const std::string& why) const {
+    throw PtxError(in.ptx_line, text() + ": " + why, PtxError::Kind::unsupported);
+}
 
 std::string InsnBuilder::text() const {
     std::string s = in.opcode;

@@ -40,7 +40,8 @@ device::MemoryPlace place_of_live(const Allocation& a) {
 }
 }  // namespace
 
-Allocation& GlobalMemory::allocate(std::uint64_t bytes, const device::AllocationOrigin& origin, std::uint64_t align) {
+Allocation& GlobalMemory::allocate(std::uint64_t bytes, const device::AllocationOrigin& origin, std::uint64_t align,
+                                   bool fill) {
     if (bytes > limit_bytes_ || used_bytes_ > limit_bytes_ - bytes)
         throw DeviceError(
             error::memory_allocation,
@@ -48,7 +49,7 @@ Allocation& GlobalMemory::allocate(std::uint64_t bytes, const device::Allocation
     const std::uint64_t base = (device::address_space::global_base + next_ + gap + align - 1) / align * align;
     if (base + bytes + gap > device::address_space::global_end)
         throw DeviceError(error::memory_allocation, "the device's address space is used up");
-    Allocation& result = insert(base, bytes, HostPages(bytes), origin);
+    Allocation& result = insert(base, bytes, HostPages(bytes), origin, fill);
     if (note_undefined_) result.defined = std::make_unique<DefinedBytes>(bytes);
     next_ = base + bytes - device::address_space::global_base;
     used_bytes_ += bytes;
@@ -72,12 +73,15 @@ Allocation& GlobalMemory::allocate_host_visible(std::uint64_t bytes, std::uint64
         throw DeviceError(error::invalid_value, fmt::format("{}: {:#x} is shared already", origin.call, base));
     device::Descriptor file = sealed_file(whole);
     HostPages pages(whole, file);
-    std::memset(pages.data(), fresh_pattern, bytes);
+    // A managed variable's first contents come from its module.
+    const bool managed_variable = origin.call.starts_with("managed variable");
+    if (!managed_variable) std::memset(pages.data(), fresh_pattern, bytes);
     HostPages own = note_origin_ ? HostPages(whole) : HostPages();
-    Allocation& result = insert(base, bytes, std::move(note_origin_ ? own : pages), origin);
+    Allocation& result =
+        insert(base, bytes, std::move(note_origin_ ? own : pages), origin, note_origin_ && !managed_variable);
     if (note_origin_) result.host_copy = std::make_unique<HostCopy>(std::move(pages), result.host, bytes);
     result.file = std::move(file);
-    const bool managed = origin.call == "cudaMallocManaged" || origin.call.starts_with("managed variable");
+    const bool managed = origin.call == "cudaMallocManaged" || managed_variable;
     result.home = managed ? Allocation::Home::Managed : Allocation::Home::Mapped;
     if (!at) next_host_ = base + whole - space::host_base;
     used_host_bytes_ += bytes;
@@ -85,7 +89,7 @@ Allocation& GlobalMemory::allocate_host_visible(std::uint64_t bytes, std::uint64
 }
 
 Allocation& GlobalMemory::insert(std::uint64_t base, std::uint64_t bytes, HostPages pages,
-                                 const device::AllocationOrigin& origin) {
+                                 const device::AllocationOrigin& origin, bool fill) {
     auto allocation = std::make_unique<Allocation>();
     allocation->pages = std::move(pages);
     allocation->host = allocation->pages.data();
@@ -93,7 +97,7 @@ Allocation& GlobalMemory::insert(std::uint64_t base, std::uint64_t bytes, HostPa
     allocation->bytes = bytes;
     allocation->origin = origin.call;
     allocation->code = origin.code;
-    if (bytes) std::memset(allocation->host, fresh_pattern, bytes);
+    if (fill && bytes) std::memset(allocation->host, fresh_pattern, bytes);
     if (note_origin_) allocation->writers = std::make_unique<LastWriter>(bytes);
     return *live_.emplace(base, std::move(allocation)).first->second;
 }

@@ -73,7 +73,13 @@ class GlobalMemory {
 
     // Fresh memory holds a fixed pattern, never zeros: a program that forgets to initialise it must not pass by luck.
     // Throws DeviceError(memory_allocation) beyond the limit.
-    Allocation& allocate(std::uint64_t bytes, const device::AllocationOrigin& origin, std::uint64_t align = 256);
+    Allocation& allocate(std::uint64_t bytes, const device::AllocationOrigin& origin, std::uint64_t align = 256) {
+        return allocate(bytes, origin, align, true);
+    }
+    // A module's variable, which is zero where the program says nothing else: takes memory of the host's as it is used.
+    Allocation& allocate_zeroed(std::uint64_t bytes, const device::AllocationOrigin& origin, std::uint64_t align) {
+        return allocate(bytes, origin, align, false);
+    }
     // Memory that the host's process maps as well: at an address of its own, or at `at`.
     Allocation& allocate_host_visible(std::uint64_t bytes, std::uint64_t at, const device::AllocationOrigin& origin);
     // Memory from malloc in a kernel: an address of its own for bytes that lie in the heap.
@@ -116,8 +122,9 @@ class GlobalMemory {
     static constexpr std::size_t max_freed = 65536;
     std::map<std::uint64_t, device::KnownMemory> freed_;  // by base
     [[nodiscard]] const device::KnownMemory* find_freed(std::uint64_t address) const;
-    Allocation& insert(std::uint64_t base, std::uint64_t bytes, HostPages pages,
-                       const device::AllocationOrigin& origin);
+    Allocation& allocate(std::uint64_t bytes, const device::AllocationOrigin& origin, std::uint64_t align, bool fill);
+    Allocation& insert(std::uint64_t base, std::uint64_t bytes, HostPages pages, const device::AllocationOrigin& origin,
+                       bool fill);
 
     std::uint64_t next_ = 0, next_host_ = 0;
     std::uint64_t used_bytes_ = 0, limit_bytes_;

@@ -96,16 +96,15 @@ void LoadedModule::place_variables() {
                                           "are linked, all of them must be compiled and linked with -rdc=true",
                                           v.name));
         const std::uint64_t bytes = std::max<std::uint64_t>(v.bytes, 1);
-        Allocation& a =
-            v.is_managed ? memory_.allocate_host_visible(bytes, 0, "managed variable " + v.name)
-                         : memory_.allocate(bytes, "device variable " + v.name, std::max<std::uint64_t>(v.align, 256));
+        Allocation& a = v.is_managed ? memory_.allocate_host_visible(bytes, 0, "managed variable " + v.name)
+                                     : memory_.allocate_zeroed(bytes, "device variable " + v.name,
+                                                               std::max<std::uint64_t>(v.align, 256));
         a.is_variable = true;
-        a.defined.reset();  // zero where the program says nothing else
+        a.defined.reset();
         a.variable = readable_name(v.name);
         a.read_only = v.space == Space::Const;
         variables_.push_back(&a);
         symbols_[v.name] = {v.space, a.base, v.bytes};
-        std::memset(a.host, 0, a.bytes);
         if (!v.initial.empty()) std::memcpy(a.host, v.initial.data(), std::min<std::size_t>(v.initial.size(), a.bytes));
     }
     std::uint64_t functions = 0;
@@ -148,7 +147,8 @@ LoadedKernel& LoadedModule::kernel(std::string_view name) {
     try {
         k->code = decode_kernel(ptx_, *f, symbols_);
     } catch (const ptx::PtxError& e) {
-        throw DeviceError(error::not_supported, located(*f, e));
+        const bool invalid = e.kind == ptx::PtxError::Kind::invalid;
+        throw DeviceError(invalid ? error::invalid_ptx : error::not_supported, located(*f, e));
     }
     device::FunctionInfo& info = k->info;
     info.name = f->name;

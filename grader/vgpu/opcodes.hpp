@@ -58,8 +58,11 @@ struct RefusedOpcode {
     const char* reason;
 };
 std::vector<RefusedOpcode> refused_opcodes();
-// The message for an instruction without a row; `text` is how it reads.
-std::string explain_refusal(const ptx::Instruction& instruction, const std::string& text);
+// Is it an instruction of PTX at all?
+bool is_mnemonic(std::string_view opcode);
+// What to say of an instruction without a row; `text` is how it reads. It is invalid if no PTX has it, else it is only
+// that the virtual GPU does not.
+ptx::PtxError refusal_of(const ptx::Instruction& instruction, const std::string& text);
 
 ptx::Type parse_type(std::string_view modifier);  // Type::None if it is no type
 

@@ -76,7 +76,7 @@ bool is_terminator(const ptx::Instruction& in) {
 void FunctionDecoder::decode_terminator(const ptx::Instruction& in, std::uint32_t) {
     InsnBuilder b(*this, in);
     const OpcodeRow* row = find_opcode(in);
-    if (!row) throw PtxError(in.ptx_line, explain_refusal(in, b.text()));
+    if (!row) throw refusal_of(in, b.text());
     Code& code = builder.code;
     BasicBlock& block = code.blocks.back();
     if (!needs_skip(in)) apply_guard(in, b.out);

@@ -82,6 +82,37 @@ constexpr RefusedOpcode refused[] = {
     {"wgmma", "", "matrix instructions of warp groups (architecture-specific code for sm_90a)"},
 };
 
+// All instructions of PTX ISA 9.0, whether they have a row or not.
+constexpr std::string_view mnemonics[] = {
+    "abs",          "activemask",    "add",       "addc",       "alloca",
+    "and",          "applypriority", "atom",      "bar",        "barrier",
+    "bfe",          "bfi",           "bfind",     "bmsk",       "bra",
+    "brev",         "brkpt",         "brx",       "call",       "clusterlaunchcontrol",
+    "clz",          "cnot",          "copysign",  "cos",        "cp",
+    "createpolicy", "cvt",           "cvta",      "discard",    "div",
+    "dp2a",         "dp4a",          "elect",     "ex2",        "exit",
+    "fence",        "fma",           "fns",       "getctarank", "griddepcontrol",
+    "isspacep",     "istypep",       "ld",        "ldmatrix",   "ldu",
+    "lg2",          "lop3",          "mad",       "mad24",      "madc",
+    "mapa",         "match",         "max",       "mbarrier",   "membar",
+    "min",          "mma",           "mov",       "movmatrix",  "mul",
+    "mul24",        "multimem",      "nanosleep", "neg",        "not",
+    "or",           "pmevent",       "popc",      "prefetch",   "prefetchu",
+    "prmt",         "rcp",           "red",       "redux",      "rem",
+    "ret",          "rsqrt",         "sad",       "selp",       "set",
+    "setmaxnreg",   "setp",          "shf",       "shfl",       "shl",
+    "shr",          "sin",           "slct",      "sqrt",       "st",
+    "stackrestore", "stacksave",     "stmatrix",  "sub",        "subc",
+    "suld",         "suq",           "sured",     "sust",       "szext",
+    "tanh",         "tcgen05",       "tensormap", "testp",      "tex",
+    "tld4",         "trap",          "txq",       "vabsdiff",   "vabsdiff2",
+    "vabsdiff4",    "vadd",          "vadd2",     "vadd4",      "vavrg2",
+    "vavrg4",       "vmad",          "vmax",      "vmax2",      "vmax4",
+    "vmin",         "vmin2",         "vmin4",     "vote",       "vset",
+    "vset2",        "vset4",         "vshl",      "vshr",       "vsub",
+    "vsub2",        "vsub4",         "wgmma",     "wmma",       "xor",
+};
+
 template <class F>
 void for_each_word(std::string_view list, F&& f) {
     while (!list.empty()) {
@@ -120,7 +151,14 @@ std::vector<RefusedOpcode> refused_opcodes() {
     return result;
 }
 
-std::string explain_refusal(const ptx::Instruction& in, const std::string& text) {
+bool is_mnemonic(std::string_view opcode) {
+    return std::find(std::begin(mnemonics), std::end(mnemonics), opcode) != std::end(mnemonics);
+}
+
+ptx::PtxError refusal_of(const ptx::Instruction& in, const std::string& text) {
+    using Kind = ptx::PtxError::Kind;
+    if (!is_mnemonic(in.opcode))
+        return {in.ptx_line, fmt::format("'{}': PTX has no instruction '{}'", text, in.opcode), Kind::invalid};
     static const auto all = refused_opcodes();
     const RefusedOpcode* reason = nullptr;
     for (const RefusedOpcode& entry : all)
@@ -128,7 +166,7 @@ std::string explain_refusal(const ptx::Instruction& in, const std::string& text)
             (!reason || entry.required.size() > reason->required.size()))
             reason = &entry;
     const std::string message = fmt::format("'{}' is not supported by the virtual GPU", text);
-    return reason ? fmt::format("{}: {}", message, reason->reason) : message;
+    return {in.ptx_line, reason ? fmt::format("{}: {}", message, reason->reason) : message, Kind::unsupported};
 }
 
 }  // namespace warpgrade::vgpu

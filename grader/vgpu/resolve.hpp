@@ -20,6 +20,12 @@ inline bool fits(std::uint64_t low, std::uint64_t high, std::uint64_t base, std:
     return low >= base && bytes <= size && high - base <= size - bytes;
 }
 
+constexpr device::MemoryUse use_of(Op op) {
+    return op == Op::Load    ? device::MemoryUse::read
+           : op == Op::Store ? device::MemoryUse::write
+                             : device::MemoryUse::atomic;
+}
+
 // For the timing model: the launch has read or written this allocation.
 template <Op O>
 inline void note_touched(Allocation& a) {
@@ -47,6 +53,8 @@ inline void note_observed(Warp& w, const Insn& in, Allocation& a, unsigned bytes
                           G&& granules) {
     constexpr std::uint8_t wanted = O == Op::Load ? Allocation::Read : Allocation::Written;
     Executor& e = *w.executor;
+    if (e.noting) [[unlikely]]
+        e.accesses.note(a, access(), bytes, how.kind == mark::atomic ? device::MemoryUse::atomic : use_of(O));
     const auto note_bytes = [&] {  // after its pages are saved, where the launch may be undone
         if (O == Op::Load ? a.host_copy != nullptr : a.writers != nullptr) note_origin<O>(e, a, access(), bytes);
         if (a.defined && !a.defined->complete()) [[unlikely]]

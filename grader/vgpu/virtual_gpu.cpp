@@ -94,6 +94,10 @@ class VirtualGpu final : public device::Device {
         if (!a) return std::nullopt;
         return device::SymbolInfo{a->base, a->bytes};
     }
+    [[nodiscard]] bool lies_on_host(device::DevicePtr address) const override {
+        const Allocation* a = memory_.find(address);
+        return a && a->home != Allocation::Home::Device;
+    }
     [[nodiscard]] std::optional<device::KnownMemory> known_memory(device::DevicePtr address) const override {
         return memory_.known(address);
     }
@@ -196,6 +200,8 @@ class VirtualGpu final : public device::Device {
         });
     }
 
+    void note_accesses(bool exactly) override { note_accesses_ = exactly; }
+    std::vector<device::MemoryAccess> take_accesses() override { return std::exchange(accesses_, {}); }
     std::vector<device::LaunchRecord> take_records() override { return std::exchange(records_, {}); }
     std::vector<device::Diagnostic> take_diagnostics() override { return std::exchange(diagnostics_, {}); }
     std::string take_output() override { return std::exchange(output_, {}); }
@@ -228,6 +234,8 @@ class VirtualGpu final : public device::Device {
     device::FunctionId next_function_ = 1;
     std::vector<device::LaunchRecord> records_;
     std::vector<device::Diagnostic> diagnostics_;
+    std::vector<device::MemoryAccess> accesses_;
+    bool note_accesses_ = false;
     std::string output_;
     device::WriterTag launches_ = 0;  // of the call at hand
     ImageTable images_;
@@ -318,6 +326,7 @@ void VirtualGpu::launch(device::FunctionId id, const device::LaunchConfig& confi
     limits.heap = &heap_;
     limits.images = &images_;
     limits.checks = options_.checks;
+    limits.note_accesses = note_accesses_;
     if (options_.origin) {
         limits.writer = launches_ =
             static_cast<device::WriterTag>(std::min<unsigned>(launches_ + 1u, device::writer::last_launch));
@@ -327,6 +336,7 @@ void VirtualGpu::launch(device::FunctionId id, const device::LaunchConfig& confi
     }
     Grid grid(kernel.code, loaded(f.module).ptx(), config, limits, params, memory_);
     const auto fault = grid.run();
+    accesses_ = std::move(grid.accesses);
     if (options_.origin)
         memory_.for_each([&](Allocation& a) {
             if (a.host_copy) a.host_copy->give(*a.writers, limits.writer);

@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "vgpu/access_notes.hpp"
 #include "vgpu/caches.hpp"
 #include "vgpu/code.hpp"
 #include "vgpu/findings.hpp"
@@ -173,6 +174,7 @@ struct alignas(128) Executor {
     bool tracking = false;    // record what is read and written in global memory
     bool optimistic = false;  // what is done can be undone: a launch that turns out to need order starts again serially
     bool watching = false;    // racecheck or initcheck
+    bool noting = false;      // the bytes that are touched, for the order of streams
     bool observed = false;    // one of the above: accesses of global memory take the way by note_observed
     bool checking = false;    // racecheck, initcheck or synccheck
     std::vector<MemorySite> memory;  // by Insn::stat
@@ -184,6 +186,7 @@ struct alignas(128) Executor {
     std::uint64_t param_bytes = 0;
     GlobalMemory* global = nullptr;
     Findings findings;
+    AccessNotes accesses;
     std::uint64_t now = 1;  // the clock of marks
     TurnLog turns;
     GranuleShape scratch_shape;

@@ -1,5 +1,7 @@
 #include "vgpu/words.hpp"
 
+#include "vgpu/demangled_size.hpp"
+
 #include <cxxabi.h>
 
 #include <cstdlib>
@@ -23,21 +25,10 @@ std::string also(std::uint64_t others) {
 }
 
 std::string demangled(const std::string& mangled) {
-    // The longest that it can get: a reference to an earlier part (S_, S1A_) may double what is there, one to a
-    // template's argument (T_, T0_) adds no more than that. Of CUB's and Thrust's kernels none comes near.
-    constexpr std::size_t most_work = std::size_t{32} << 20, most_bytes = 4000, longest_number = 3;
-    if (!mangled.starts_with("_Z") || mangled.size() > most_bytes) return {};
-    std::size_t longest = mangled.size(), arguments = 1;
-    for (std::size_t at = 0; at < mangled.size() && longest * arguments <= most_work; ++at) {
-        if (mangled[at] != 'S' && mangled[at] != 'T') continue;
-        const std::size_t end = mangled.find_first_not_of("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ", at + 1);
-        if (end == std::string::npos || mangled[end] != '_' || end - at > longest_number + 1) continue;
-        if (mangled[at] == 'S')
-            longest *= 2;
-        else
-            ++arguments;
-    }
-    if (longest * arguments > most_work) return {};
+    // References to earlier parts of a name may double it again and again: its size is asked first.
+    constexpr std::size_t most_work = 1 << 16, most_bytes = 4000;
+    if (!mangled.starts_with("_Z") || mangled.size() > most_bytes || demangled_size(mangled, most_work) > most_work)
+        return {};
     int status = 0;
     const std::unique_ptr<char, decltype(&std::free)> text(
         abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status), &std::free);

@@ -6,6 +6,7 @@ from a process that student code talks to, so that they are cleaned and bounded 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal
 
@@ -117,12 +118,27 @@ def merged(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
     for diagnostic in diagnostics:
         known = found.get(diagnostic.key)
         if known is None:
-            if len(found) < _KEPT:
+            if len(found) < _KEPT or _make_room(found, diagnostic):
                 found[diagnostic.key] = diagnostic
             continue
         sums = {"count": known.count + diagnostic.count, "weight": known.weight + diagnostic.weight}
         found[diagnostic.key] = msgspec.structs.replace(known, **sums)
     return worst_first(found.values())
+
+
+def _make_room(found: dict[tuple[object, ...], Diagnostic], one: Diagnostic) -> bool:
+    """Take out what is needed less: something less severe, else the last of the rule that has the most findings."""
+    least = max(reversed(found.values()), key=lambda known: _ORDER[known.severity])
+    if least.severity == one.severity:
+        counts = Counter(known.rule for known in found.values() if known.severity == one.severity)
+        rule, number = counts.most_common(1)[0]
+        if one.rule in counts or number < 2:
+            return False
+        least = next(known for known in reversed(found.values()) if known.rule == rule)
+    elif _ORDER[least.severity] < _ORDER[one.severity]:
+        return False
+    del found[least.key]
+    return True
 
 
 def worst_first(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:

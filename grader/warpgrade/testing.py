@@ -208,7 +208,7 @@ def _fuzz(layout: Layout) -> bool:
             click.echo(done.stderr[-4000:])
         return done.returncode == 0
 
-    targets = ("ptx", "fatbin", "protocol")
+    targets = ("ptx", "fatbin", "protocol", "report", "arena")
     with ThreadPoolExecutor(len(targets)) as pool:
         return all(list(pool.map(run, targets)))
 

@@ -18,8 +18,8 @@ from warpgrade.result import Result
 
 pytestmark = pytest.mark.labs
 
-# What is not built yet. A fixture that needs it is skipped, with its verdict already written down.
-MISSING = {"streams": "streams have no order yet"}
+# What is not built yet: a fixture that needs it is skipped, with its verdict written down already.
+MISSING: dict[str, str] = {}
 CASES = [pytest.param(one, lab, id=f"{one.name}-{lab}") for one in read().fixture for lab in one.labs]
 
 

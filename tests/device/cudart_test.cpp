@@ -114,12 +114,21 @@ Result run_on_virtual_gpu(const std::string& program, const std::string& check) 
     return result;
 }
 
+// What the programs do in several streams, they do in order.
+std::size_t races_between_streams(const Result& result) {
+    const auto& all = result.taken.at("diagnostics");
+    return std::count_if(all.begin(), all.end(), [](const auto& one) {
+        return one.at("rule") == "racecheck/stream" || one.at("rule") == "racecheck/host";
+    });
+}
+
 void check_on_virtual_gpu(const std::string& program, const std::string& check) {
     CAPTURE(check, program);
     const Result result = run_on_virtual_gpu(program, check);
     CHECK(result.output == "ok\n");
     CHECK(result.status == 0);
     CHECK(result.taken.at("internal_error").is_null());
+    CHECK(races_between_streams(result) == 0);
 }
 
 // The line of a place in the program's code: of the call that returns there.
@@ -171,6 +180,8 @@ TEST_CASE("the runtime keeps CUDA's promises (trap 2)") {
     CHECK(result.output == "ok\n");
     CHECK(result.status == 0);
     CHECK(result.taken.at("internal_error").is_null());
+    CAPTURE(result.taken.at("diagnostics").dump(1));
+    CHECK(races_between_streams(result) == 0);
 }
 
 TEST_CASE("attributes agree with each other") {

@@ -77,23 +77,32 @@ DevicePtr FakeDevice::allocate(std::uint64_t bytes, AllocationOrigin origin) {
     const DevicePtr address = next_address_;
     next_address_ += (bytes + 511) / 256 * 256;
     used_ += bytes;
-    memory_[address].resize(bytes);
+    memory_.try_emplace(address, bytes);
     known_[address] = {{std::string(origin.call), false, bytes, {"", 0, origin.code}}, address, false, {}};
     return address;
 }
 
-// With a file of its own, not the memory that kernels see: enough for the protocol.
+FakeDevice::Bytes::Bytes(std::uint64_t size, const Descriptor& file) {
+    void* data = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
+    if (data == MAP_FAILED) throw DeviceError(error::memory_allocation, "no mapping");
+    data_ = {static_cast<std::byte*>(data), size};
+}
+
+FakeDevice::Bytes::~Bytes() {
+    if (own_.empty() && !data_.empty()) ::munmap(data_.data(), data_.size());
+}
+
 HostVisibleMemory FakeDevice::allocate_host_visible(std::uint64_t bytes, DevicePtr at, AllocationOrigin origin) {
     if (bytes > properties_.total_global_mem - used_) throw DeviceError(error::memory_allocation, "out of memory");
     const DevicePtr address = at ? at : next_host_;
     if (!at) next_host_ += (bytes + 8191) / 4096 * 4096;
     if (find_allocation(address)) throw DeviceError(error::invalid_value, "shared already");
     used_ += bytes;
-    memory_[address].resize(bytes);
     known_[address] = {{std::string(origin.call), false, bytes, {"", 0, origin.code}}, address, false, {}};
     Descriptor file(::memfd_create("fake", MFD_CLOEXEC));
     if (::ftruncate(file.get(), static_cast<off_t>((bytes + 4095) / 4096 * 4096)) != 0)
         throw DeviceError(error::memory_allocation, "no file");
+    memory_.try_emplace(address, bytes, file);
     return {address, bytes, std::move(file)};
 }
 

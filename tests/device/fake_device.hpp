@@ -80,7 +80,22 @@ class FakeDevice : public Device {
     void add_kernels();
 
     DeviceProperties properties_;
-    std::map<DevicePtr, std::vector<std::byte>> memory_;
+    // Bytes of the device alone, or of a file that the program maps too.
+    class Bytes {
+      public:
+        explicit Bytes(std::uint64_t size) : own_(size), data_(own_) {}
+        Bytes(std::uint64_t size, const Descriptor& file);
+        ~Bytes();
+        Bytes(const Bytes&) = delete;
+        Bytes& operator=(const Bytes&) = delete;
+        [[nodiscard]] std::byte* data() const { return data_.data(); }
+        [[nodiscard]] std::size_t size() const { return data_.size(); }
+
+      private:
+        std::vector<std::byte> own_;
+        std::span<std::byte> data_;
+    };
+    std::map<DevicePtr, Bytes> memory_;
     std::map<DevicePtr, KnownMemory> known_;  // live and freed
     std::map<ModuleId, std::map<std::string, DevicePtr, std::less<>>> modules_;
     std::map<std::string, Function> kernels_;  // by the part of the mangled name

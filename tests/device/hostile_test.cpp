@@ -135,8 +135,20 @@ TEST_CASE_METHOD(HostileFixture, "pieces of the wrong size or of no transfer end
 
 TEST_CASE_METHOD(HostileFixture, "a module that claims to be huge is refused without memory for it") {
     CHECK(call(Op::load_module, Writer().put(std::uint64_t{1} << 40)).status == error::device_kernel_image_is_invalid);
-    CHECK(call(Op::load_module, Writer().put(std::uint64_t{200} << 20)).status == 0);  // announced, never sent
+    CHECK(call(Op::load_module, Writer().put(std::uint64_t{60} << 20)).status == 0);  // announced, never sent
     hang_up();
+}
+
+TEST_CASE_METHOD(HostileFixture, "modules are bounded, and unloading makes room") {
+    const auto load = [&] { return call(Op::load_module, Writer().put(std::uint64_t{1}).put(std::uint8_t{1})); };
+    ModuleId last = 0;
+    int count = 0;
+    Reply reply;
+    for (reply = load(); reply.status == 0 && count < 5000; reply = load()) last = reply.first<ModuleId>(), ++count;
+    CHECK(count == 1024);
+    CHECK(reply.status == error::memory_allocation);
+    CHECK(call(Op::unload_module, Writer().put(last)).status == 0);
+    CHECK(load().status == 0);
 }
 
 TEST_CASE_METHOD(HostileFixture, "streams and events are bounded") {

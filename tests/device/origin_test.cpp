@@ -46,7 +46,7 @@ class Call {
         const auto bytes = std::as_bytes(std::span(values));
         device.write(address, bytes);
         device.mark_written(address, bytes.size(), writer::host);
-        log.wrote(bytes, true);
+        log.wrote(address, bytes, true);
     }
     // A launch that reads `from` and writes these values to `to`.
     void kernel(const std::vector<DevicePtr>& from, DevicePtr to, const Floats& values,

@@ -183,3 +183,51 @@ TEST_CASE("names that are not UTF-8 do not break a reply") {
     record.kernel = "\xff\xfe";
     CHECK_NOTHROW(launch_record_from_json(nlohmann::json::parse(dump_line(to_json(record)))));
 }
+
+TEST_CASE("a journal says which of its lists are not complete") {
+    Journal journal;
+    CHECK(journal.take(0).at("truncated").empty());
+    for (std::size_t i = 0; i < Journal::max_allocations; ++i) journal.add_allocation("cudaMalloc", 4);
+    journal.print(std::string(Journal::max_output_bytes, 'x'));
+    CHECK(journal.take(0).at("truncated").empty());
+    for (std::size_t i = 0; i <= Journal::max_allocations; ++i) journal.add_allocation("cudaMalloc", 4);
+    journal.print(std::string(Journal::max_output_bytes, 'x'));
+    journal.print("y");
+    CHECK(journal.take(0).at("truncated") == nlohmann::json{"allocations", "output"});
+    CHECK(journal.take(0).at("truncated").empty());
+}
+
+TEST_CASE("names and texts of what students compile do not fill the journal") {
+    Journal journal;
+    const std::string long_name(64 << 10, 'n');
+    for (std::size_t i = 0; i < 1000; ++i) {
+        LaunchRecord record;
+        record.kernel = record.demangled = long_name;
+        record.lines.assign(20, LineCounters{long_name, 1, {}});
+        journal.add_launch(std::move(record));
+        Diagnostic found;
+        found.rule = &rules::race_shared;
+        found.message = found.kernel = found.place.file = long_name;
+        found.place.line = static_cast<std::uint32_t>(i);
+        found.related.push_back({"written by", {long_name, 1, 0}, {}});
+        journal.add(std::move(found));
+    }
+    const auto reply = journal.take(0);
+    CHECK(reply.at("launches").size() == 1000);
+    CHECK(reply.at("truncated").empty());
+    CHECK(dump_line(reply).size() < 40'000'000);
+}
+
+TEST_CASE("lines of launches are bounded in bytes") {
+    Journal journal;
+    for (std::size_t i = 0; i < 400; ++i) {
+        LaunchRecord record;
+        record.lines.assign(500, LineCounters{std::string(500, 'n'), 1, {}});
+        journal.add_launch(std::move(record));
+    }
+    const auto reply = journal.take(0);
+    CHECK(reply.at("truncated") == nlohmann::json{"lines"});
+    CHECK(reply.at("launches").front().at("lines").size() == 500);
+    CHECK(reply.at("launches").back().at("lines").empty());
+    CHECK(dump_line(reply).size() < Journal::max_line_bytes * 2);
+}

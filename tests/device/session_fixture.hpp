@@ -149,7 +149,7 @@ class ServerFixture {
     static wire::Writer transfer(const wire::Region& region, bool blocking = true) {
         wire::Writer request;
         region.put(request);
-        wire::Transfer{0, blocking, false}.put(request);
+        wire::Transfer{0, blocking}.put(request);
         return request;
     }
 

@@ -180,3 +180,28 @@ TEST_CASE("waits that a program asked for are listed, those within other calls a
     CHECK(waits[2] == timeline.host_ns());
     CHECK(timeline.take_waits().empty());
 }
+
+TEST_CASE("what is not listed is said to be missing") {
+    Timeline timeline{HostCosts{}};
+    for (std::size_t i = 0; i < Timeline::max_transfers; ++i) timeline.fill(0, 4, true);
+    CHECK_FALSE(timeline.take_missed_transfers());
+    CHECK_FALSE(timeline.take_missed_waits());
+    timeline.fill(0, 4, true);
+    CHECK(timeline.take_transfers().size() == Timeline::max_transfers);
+    CHECK(timeline.take_missed_transfers());
+    CHECK(timeline.take_missed_waits());
+    CHECK_FALSE(timeline.take_missed_transfers());
+}
+
+TEST_CASE("modules cost what a copy of them costs, but for the code that any lab has") {
+    const HostCosts costs;
+    Timeline timeline{costs};
+    timeline.load(Timeline::free_module_bytes / 2);
+    timeline.load(Timeline::free_module_bytes / 2);
+    CHECK(timeline.host_ns() == 0);
+    timeline.load(160);
+    CHECK(timeline.host_ns() == Approx(160 / costs.pageable_bytes_per_ns));
+    timeline.load(16 << 20);
+    CHECK(timeline.host_ns() == Approx((160 + (16 << 20)) / costs.pageable_bytes_per_ns));
+    CHECK(timeline.take_transfers().empty());
+}

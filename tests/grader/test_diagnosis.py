@@ -139,6 +139,17 @@ def test_the_same_finding_counts_up_and_the_worst_come_first() -> None:
     assert [(one.place.line, one.weight) for one in found[2:]] == [(1, 11), (2, 7)]
 
 
+def test_errors_and_the_first_of_a_rule_are_never_crowded_out() -> None:
+    many = [advice(line, 1) for line in range(1, 1000)]
+    frees = [sample(rule="memcheck/bad-free", place=Place("a.cu", line)) for line in range(1, 1000)]
+    assert RACE in diagnosis.merged([*many, RACE])
+    found = diagnosis.merged([*many, *frees, RACE, LEAK])
+    assert len(found) < 500
+    assert {one.rule for one in found} == {"memcheck/bad-free", RACE.rule}
+    assert sample(rule="memcheck/bad-free", place=Place("a.cu", 1)) in found
+    assert LEAK in diagnosis.merged([*many, LEAK])
+
+
 def test_folders_are_the_users_own_without_what_lies_in_them_of_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

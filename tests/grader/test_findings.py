@@ -132,6 +132,15 @@ def test_messages_numbers_and_launches_of_hidden_tests_stay() -> None:
     assert "the grader could not judge this test" in in_all_outlets(result)["terminal"]
 
 
+def test_notes_for_review_of_hidden_tests_are_a_fixed_text() -> None:
+    notes = ["test 1: its output is too long", f"test 2: it ran {SECRET}", f"test 2: it made {SECRET} files"]
+    result = msgspec.structs.replace(result_of((False, []), (True, [])), review=notes)
+    assert hidden.for_students(result).review == [notes[0], "test 2: something that honest work does not do"]
+    text = in_all_outlets(result)["terminal"]
+    assert "its output is too long" in text
+    assert str(SECRET) not in text
+
+
 def test_what_a_public_test_found_too_is_told_in_full_and_once() -> None:
     public = msgspec.structs.replace(HIDDEN, message="reads 4 bytes, 8 bytes past the end", count=1, weight=0)
     (found,) = findings.of_result(result_of((True, [HIDDEN]), (False, [public])))

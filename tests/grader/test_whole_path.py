@@ -21,6 +21,8 @@ LAYOUT = find_layout()
 LABS = labs.discover(LAYOUT)
 WRONG = [(lab, path) for lab in LABS for path in sorted((lab.folder / "wrong").glob("*.cu"))]
 FIRST_LINE = re.compile(r'// WRONG: loses (?P<names>"[^"]+"(?:, "[^"]+")*) - .+')
+RIGHT = [(lab, path) for lab in LABS for path in sorted((lab.folder / "right").glob("*.cu"))]
+FIRST_LINE_OF_RIGHT = re.compile(r"// RIGHT(?: \((?P<points>\d+) points\))?: .+")
 by_name = pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.name)
 
 
@@ -76,6 +78,20 @@ def test_a_wrong_solution_loses_exactly_what_it_names(lab: Lab, path: Path, tmp_
     assert outcome.status == "graded", story(outcome)
     lost = {test.name for test in outcome.tests if test.points < test.max_points}
     assert lost == named, story(outcome)
+
+
+@pytest.mark.parametrize(("lab", "path"), RIGHT, ids=[f"{lab.name}-{path.stem}" for lab, path in RIGHT])
+def test_another_right_way_gets_its_points_and_the_checks_find_nothing(lab: Lab, path: Path, tmp_path: Path) -> None:
+    source = path.read_text(encoding="utf-8")
+    first = FIRST_LINE_OF_RIGHT.fullmatch(source.partition("\n")[0])
+    assert first is not None, "the first line must read: // RIGHT: <what it does otherwise>, or // RIGHT (N points): …"
+    (tmp_path / lab.main_file).write_text(source, encoding="utf-8")
+    outcome = graded(lab, tmp_path)
+    assert outcome.status == "graded", story(outcome)
+    # How much of a speed item a slower way gets is the timing model's affair.
+    assert outcome.score.points >= float(first["points"] or lab.max_points), story(outcome)
+    # Memory that is kept from call to call is a matter of taste.
+    assert [found for found in mistakes(outcome) if not found.startswith("memcheck/leak")] == []
 
 
 @by_name

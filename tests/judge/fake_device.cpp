@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "device/origin_request.hpp"
 #include "device/records.hpp"
 
 namespace {
@@ -28,6 +29,14 @@ warpgrade::device::Diagnostic race(std::uint32_t line) {
     return found;
 }
 
+warpgrade::device::Diagnostic race_of_streams() {
+    warpgrade::device::Diagnostic found;
+    found.rule = &warpgrade::device::rules::race_stream;
+    found.message = "the kernel in stream 2 reads {memory} of size 4711";
+    found.place.code = 0x1234;
+    return found;
+}
+
 warpgrade::device::Diagnostic leak() {
     warpgrade::device::Diagnostic found;
     found.rule = &warpgrade::device::rules::leak;
@@ -46,6 +55,8 @@ json answer(const std::string& what, const std::string& operation) {
     if (operation == "hello") return {{"ok", true}, {"properties", {{"name", "a fake"}}}};
     if (operation != "take") return {{"ok", true}};
     if (what == "dies") _exit(1);
+    if (what == "killed") __builtin_trap();
+    if (what == "endless") return {{"ok", true}, {"launches", std::string((256u << 20) + 70'000, 'x')}};
     if (what == "silent") pause();
     if (what == "nonsense") return {{"ok", true}, {"launches", 3}};
     json reply{{"ok", true},
@@ -58,6 +69,7 @@ json answer(const std::string& what, const std::string& operation) {
                {"last_error", nullptr},
                {"call_errors", json::array()},
                {"diagnostics", json::array()},
+               {"truncated", json::array()},
                {"internal_error", nullptr}};
     if (what == "broken") reply["internal_error"] = "out of its own memory";
     if (what == "kernels") reply["launches"] = {launch("first", 250.0), launch("second", 750.0)};
@@ -67,8 +79,15 @@ json answer(const std::string& what, const std::string& operation) {
         reply["call_errors"] = {{{"operation", "launch"}, {"code", 801}, {"message", "'wmma' is not supported"}}};
     if (what == "misuse")
         reply["call_errors"] = {{{"operation", "cudaMemcpy"}, {"code", 1}, {"message", "the size is larger than d"}}};
+    if (what == "failed_launch") {
+        reply["call_errors"] = {{{"operation", "launch"}, {"code", 9}, {"message", "4096 threads in a block"}}};
+        warpgrade::device::OriginVerdict verdict;
+        verdict.problem = warpgrade::device::OriginVerdict::Problem::nothing_came;
+        reply["origin"] = warpgrade::device::to_json(verdict);
+    }
     if (what == "mistakes" || what == "fault")
         reply["diagnostics"] = warpgrade::device::to_json(std::vector{race(17), race(18)});
+    if (what == "streams") reply["diagnostics"] = warpgrade::device::to_json(std::vector{race_of_streams()});
     if (what == "leaks") {
         reply["connected"] = !program_is_gone();
         if (program_is_gone()) reply["diagnostics"] = warpgrade::device::to_json(std::vector{leak()});

@@ -21,6 +21,17 @@ TEST_CASE("a device server that fails is an error, not a failure") {
     CHECK(judged.end["cases"] == 5);
 }
 
+TEST_CASE("a device server that a program kills, or makes report without end, is a failure of that program") {
+    const auto [device, reason] = GENERATE(table<std::string, std::string>(
+        {{"killed", "did not survive your program, twice: the device server ended unexpectedly by signal 4"},
+         {"endless", "more than can be recorded"}}));
+    const auto judged = judge_on(device);
+    INFO(judged.output);
+    CHECK(judged.scales()["status"] == "fail");
+    CHECK_THAT(judged.message(), Contains(reason));
+    CHECK(judged.end["cases"] == 5);
+}
+
 TEST_CASE("what the device does not support is an error that the grader may look into") {
     const auto judged = judge_on("limited");
     CHECK(judged.scales()["status"] == "error");
@@ -60,6 +71,15 @@ TEST_CASE("what the checks found is in the verdict, once for all calls of the te
     CHECK(found[1]["place"]["line"] == 18);
     CHECK(found[0]["count"].get<int>() >= 3);
     CHECK(judge_on("kernels").scales()["diagnostics"].empty());
+}
+
+TEST_CASE("work of two streams without an order fails whatever the result is") {
+    const auto judged = judge_on("streams");
+    CHECK(judged.scales()["status"] == "fail");
+    CHECK_THAT(judged.message(), Contains("nothing makes one wait for the other (racecheck/stream)"));
+    CHECK_THAT(judged.message(), !Contains("4711"));  // also of a hidden test
+    REQUIRE(judged.scales()["diagnostics"].size() == 1);
+    CHECK(judged.scales()["diagnostics"][0]["rule"] == "racecheck/stream");
 }
 
 TEST_CASE("what the checks found explains a fault, too") {

@@ -1,4 +1,5 @@
 // Whole judges: what each kind of program gets as its verdict. The programs are in programs/.
+#include "judge/worker_process.hpp"
 #include "judged.hpp"
 #include "support/contains.hpp"
 
@@ -149,4 +150,19 @@ TEST_CASE("without a sandbox the judge works the same") {
     CHECK(judge("correct", "--no-sandbox").others_pass());
     check_scale_fails(judge("past_the_end", "--no-sandbox"), "beyond the end of argument 2");
     check_scale_fails(judge("hangs", "--no-sandbox --seconds 0.5"), "did not finish");
+}
+
+TEST_CASE("a program that has ended has no processor time, and a call that it answered by itself none that counts") {
+    warpgrade::judge::Options options;
+    options.sandbox = WG_SANDBOX;
+    options.memory_mib = 512;
+    warpgrade::judge::WorkerProcess worker(options, WG_PROGRAMS "/program-exits_at_start", -1);
+    CHECK(worker.exit_code() >= 0);
+    CHECK_FALSE(worker.cpu_ns());
+    warpgrade::judge::WorkerProcess alive(options, WG_PROGRAMS "/program-correct", -1);
+    CHECK(alive.cpu_ns().value_or(-1) >= 0);
+
+    const auto judged = judge("answers_and_ends");
+    CHECK(judged.scales()["status"] == "fail");
+    CHECK(judged.others_pass());
 }

@@ -1,9 +1,18 @@
 // Divergence, barriers, calls, turns: what runs, in which order, and what ends with a message.
+#include <cxxabi.h>
+
 #include <algorithm>
+#include <cstdlib>
+#include <cstring>
 #include <functional>
+#include <memory>
+#include <random>
 
 #include "machine.hpp"
 #include "support/contains.hpp"
+#include "vgpu/demangled_size.hpp"
+#include "vgpu/module.hpp"
+#include "vgpu/opcodes.hpp"
 
 using namespace warpgrade;
 using vgpu::test::Machine;
@@ -179,11 +188,36 @@ TEST_CASE("launches beyond the device's limits are refused before they run") {
 
 TEST_CASE("what is not supported is refused by name and line before it runs") {
     const std::string head = ".version 8.0\n.target sm_75\n.address_size 64\n";
-    Machine m(1, head + ".visible .entry k() {\n.reg .b32 %r<3>;\nfrobnicate.sync.b32 %r1, %r2;\nret;\n}\n");
+    Machine m(1, head + ".visible .entry k() {\n.reg .b32 %r<3>;\nvmin4.u32.u32.u32 %r1, %r2, %r2, %r2;\nret;\n}\n");
     const auto text = message_of([&] { m.launch("k", {1}, {32}); }, device::error::not_supported);
-    CHECK(has(text, "frobnicate.sync.b32"));
-    CHECK(has(text, "PTX line 6"));
+    CHECK_THAT(text, Catch::Matchers::StartsWith("kernel 'k': PTX line 6: 'vmin4.u32.u32.u32") &&
+                         Contains("video instructions"));
     CHECK(has(message_of([&] { m.launch("nowhere", {1}, {32}); }, device::error::invalid_device_function), "nowhere"));
+}
+
+TEST_CASE("what no PTX has is the program's mistake, not the device's lack") {
+    const std::string head = ".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry k() {\n.reg .b32 %r<3>;\n";
+    const auto [body, message] = GENERATE(table<const char*, const char*>({
+        {"frobnicate.sync.b32 %r1, %r2;", "PTX line 6: 'frobnicate.sync.b32': PTX has no instruction"},
+        {".local .b8 much[600000];", "local memory of 600000 bytes a thread is above the limit of 524288"},
+        {".shared .b8 much[600000];", "shared variable 'much' of 600000 bytes does not fit"},
+    }));
+    Machine m(1, head + body + "\nret;\n}\n");
+    const auto text = message_of([&] { m.launch("k", {1}, {32}); }, device::error::invalid_ptx);
+    CHECK_THAT(text, Catch::Matchers::StartsWith("kernel 'k': ") && Contains(message));
+}
+
+TEST_CASE("each row of the opcodes, and each that is refused, is an instruction of PTX") {
+    for (const vgpu::OpcodeFamily& family : vgpu::opcode_families())
+        for (const vgpu::OpcodeRow& row : family.rows) {
+            if (row.mnemonic == "pragma") continue;  // a directive that stands among instructions
+            CAPTURE(row.mnemonic);
+            CHECK(vgpu::is_mnemonic(row.mnemonic));
+        }
+    for (const vgpu::RefusedOpcode& entry : vgpu::refused_opcodes()) {
+        CAPTURE(entry.mnemonic);
+        CHECK(vgpu::is_mnemonic(entry.mnemonic));
+    }
 }
 
 TEST_CASE("counters are attributed to source lines") {
@@ -220,4 +254,64 @@ TEST_CASE("a kernel that waits for the kernels before it finds their results") {
     m.launch("next", {1}, {1}, d);
     m.launch("next", {1}, {1}, d);
     CHECK(m.download(d)[0] == 42);
+}
+
+TEST_CASE("names are made readable, but not those that explode") {
+    using vgpu::readable_name;
+    CHECK(readable_name("k") == "k");
+    CHECK(readable_name("_Z5tiledPKfS0_Pf") == "tiled");
+    CHECK(readable_name("_Z5tiledILi16EfEvPKT0_PS0_") == "tiled<16, float>");
+    CHECK(readable_name("_ZN12_GLOBAL__N_11kIJifdEEEvDpT_") == "(anonymous namespace)::k<int, float, double>");
+    CHECK(readable_name("_ZN3lab4pipeINS_4sum2IiEESt4pairIiS2_EEEvT_T0_") ==
+          "lab::pipe<lab::sum2<int>, std::pair<int, lab::sum2<int> > >");
+    CHECK(readable_name("_Z5applyIZ4mainEUliE_EvT_i") == "apply<main::{lambda(int)#1}>");
+    // CUB's, with policies, iterators, operators and literals.
+    const std::string cub =
+        "_ZN3cub17CUB_200700_900_NS18DeviceReduceKernelINS0_18DeviceReducePolicyIfjN4cuda3std3__"
+        "44plusIvEEE9Policy600EPfj"
+        "S7_fNS5_10__identityEEEvT0_PT3_T1_NS0_13GridEvenShareISD_EET2_T4_";
+    CHECK(vgpu::demangled_size(cub, 1 << 16) <= 1 << 16);
+    CHECK_THAT(readable_name(cub), Catch::Matchers::StartsWith("cub::CUB_200700_900_NS::DeviceReduceKernel<cub::"));
+
+    // Each parameter twice the one before it: 200 bytes for gigabytes.
+    constexpr char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    std::string bomb = "_Z1k1AIvvE";
+    for (int i = 0; i < 30; ++i) bomb += std::string("S_IS") + digits[i] + "_S" + digits[i] + "_E";
+    CHECK(readable_name(bomb) == bomb);
+    std::string packs = "_Z1kIJ";
+    for (int i = 0; i < 500; ++i) packs += 'i';
+    packs += "EEv";
+    for (int i = 0; i < 200; ++i) packs += "DpT_";
+    CHECK(readable_name(packs) == packs);
+    const std::string deep = "_Z1k" + std::string(10'000, 'P') + "i",
+                      long_name = "_Z30000" + std::string(30'000, 'n') + "v";
+    CHECK(readable_name(deep) == deep);
+    CHECK(readable_name(long_name) == long_name);
+    for (const char* broken :
+         {"_Z", "_ZN", "_Z1", "_Z9k", "_ZNE", "_Z1kI", "_Z1kIL", "_Z1kS", "_Z1kS9_", "_Z1kT", "_Z1kDp", "_ZZ", "_Z1kA"})
+        CHECK(readable_name(broken) == broken);
+}
+
+// What is said of a name's length is no less than it turns out to be.
+TEST_CASE("the length of a readable name is never underestimated") {
+    const std::string alphabet = "PRKNIEEJS_S0_S1_T_T0_1A2bbicfvLi3EFZDpStUlE_X";
+    std::mt19937 random(7);
+    std::size_t understood = 0;
+    for (int i = 0; i < 200'000; ++i) {
+        std::string name = "_Z1k";
+        for (std::size_t k = random() % 24; k > 0; --k) {
+            const std::size_t at = random() % alphabet.size();
+            name += alphabet.substr(at, 1 + random() % 3);
+        }
+        const std::size_t size = vgpu::demangled_size(name, 1 << 20);
+        if (size > 1 << 20) continue;
+        int status = 0;
+        const std::unique_ptr<char, decltype(&std::free)> text(
+            abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free);
+        if (!text) continue;
+        ++understood;
+        INFO(name << " is " << text.get());
+        REQUIRE(std::strlen(text.get()) <= size);
+    }
+    CHECK(understood > 1000);
 }

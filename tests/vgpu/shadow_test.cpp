@@ -1,10 +1,12 @@
 // The marks of racecheck, and the bytes that initcheck knows to be written.
 #include "vgpu/shadow.hpp"
 
+#include <algorithm>
 #include <vector>
 
 #include "judge/catch.hpp"
 #include "vgpu/defined.hpp"
+#include "vgpu/findings.hpp"
 
 using namespace warpgrade::vgpu;
 
@@ -139,4 +141,22 @@ TEST_CASE("bytes are defined one by one, and a launch can be undone") {
     CHECK_FALSE(bytes.all(130, 1));
     bytes.define(130, 70);
     CHECK(bytes.complete());
+}
+
+TEST_CASE("many mistakes of one kind hide no other kind") {
+    namespace rules = warpgrade::device::rules;
+    Findings first, second;
+    for (std::uint32_t insn = 0; insn < 100'000; ++insn) first.add(rules::uninitialized_global, 0, insn);
+    CHECK(first.add(rules::race_global, 1, 7));
+    CHECK_FALSE(first.add(rules::race_global, 1, 8));  // full, and one of that kind is there
+    CHECK(second.add(rules::race_shared, 2, 7));
+    Findings* parts[] = {&first, &second};
+    const auto found = Findings::merge(parts);
+    CHECK(found.size() == Findings::most);
+    const auto count = [&](const warpgrade::device::Rule& rule) {
+        return std::ranges::count(found, &rule, &warpgrade::device::Diagnostic::rule);
+    };
+    CHECK(count(rules::race_global) == 1);
+    CHECK(count(rules::race_shared) == 1);
+    CHECK(count(rules::uninitialized_global) == Findings::most - 2);
 }

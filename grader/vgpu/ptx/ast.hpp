@@ -149,12 +149,15 @@ struct Module {
     [[nodiscard]] Location innermost_own(LocationId location) const;
 };
 
-// What is wrong with a PTX text, and where. Thrown by parse() and by the decoder.
+// What is wrong with a PTX text, and where. Thrown by parse() and by the decoder. `invalid`: no device runs such a
+// text, as its author is to blame for; else it is the virtual GPU that lacks something.
 class PtxError : public std::runtime_error {
   public:
-    PtxError(std::uint32_t line, const std::string& message)
-        : std::runtime_error("PTX line " + std::to_string(line) + ": " + message), ptx_line(line) {}
+    enum class Kind : std::uint8_t { invalid, unsupported };
+    PtxError(std::uint32_t line, const std::string& message, Kind error_kind = Kind::invalid)
+        : std::runtime_error("PTX line " + std::to_string(line) + ": " + message), ptx_line(line), kind(error_kind) {}
     std::uint32_t ptx_line;
+    Kind kind;
 };
 
 }  // namespace warpgrade::vgpu::ptx

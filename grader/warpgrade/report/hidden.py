@@ -18,15 +18,18 @@ from warpgrade.result import Result, TestResult
 # In place of a test's name: which of them found something tells of their data as well.
 TESTS = "hidden tests"
 _NOT_JUDGED = "the grader could not judge this test"
+_TO_REVIEW = "something that honest work does not do"
 
 
 def for_students(result: Result) -> Result:
     """Return the result without what would tell the data of hidden tests."""
     # What a public test has found at the same place is no news.
     known = {rule_and_place(one) for test in result.tests if not test.hidden for one in test.diagnostics}
-    return msgspec.structs.replace(
-        result, tests=[_without_data(test, known) if test.hidden else test for test in result.tests]
-    )
+    tests = [_without_data(test, known) if test.hidden else test for test in result.tests]
+    # A note on a test begins with its name.
+    names = [test.name for test in result.tests if test.hidden]
+    notes = [next((f"{name}: {_TO_REVIEW}" for name in names if note.startswith(name)), note) for note in result.review]
+    return msgspec.structs.replace(result, tests=tests, review=list(dict.fromkeys(notes)))
 
 
 def _without_data(test: TestResult, known: set[tuple[str, str, int]]) -> TestResult:

@@ -145,8 +145,11 @@ TEST_CASE("divergent_warps agrees with the counter of the virtual GPU", "[public
         int counted = 0;
         for (int stride = 1; stride < B; stride *= 2) counted += counted_divergent_warps(version, B, 32, stride);
         const auto expected = static_cast<uint64_t>(counted);
-        CHECK(run.total().divergent_branches >= expected);
-        CHECK(run.total().divergent_branches <= expected + 1);
+        // The first launch is the version's. How the sums of blocks are added up is free, and here there is one.
+        REQUIRE(run.launches.size() >= 1);
+        const auto divergent_branches = run.launches.front().counters.divergent_branches;
+        CHECK(divergent_branches >= expected);
+        CHECK(divergent_branches <= expected + 1);
     };
     check_version(1, profile_sum<reduce_divergent>(B, B));
     check_version(2, profile_sum<reduce_strided>(B, B));

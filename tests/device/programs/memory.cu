@@ -312,6 +312,7 @@ void check_pools() {
     add_one<<<4, 256, 0, stream>>>(x, 1024);
     OK(cudaMemPoolGetAttribute(standard, cudaMemPoolAttrUsedMemCurrent, &used));
     EXPECT(used == 4096);
+    OK(cudaStreamSynchronize(stream));  // a thread's own default stream waits for no other
     EXPECT(download(x, 1024)[1023] == 1);
     OK(cudaFreeAsync(x, stream));
     OK(cudaStreamSynchronize(stream));

@@ -1,0 +1,201 @@
+// RIGHT: device memory in static variables of a template, for all calls; copies of structs
+#include "reverse.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+// Ends the program with the place and CUDA's own words when a CUDA call fails.
+#define CHECK(call) check((call), #call, __FILE__, __LINE__)
+static void check(cudaError_t error, const char* call, const char* file, int line) {
+    if (error == cudaSuccess) return;
+    std::fprintf(stderr, "%s:%d: %s: %s (%s)\n", file, line, call, cudaGetErrorString(error), cudaGetErrorName(error));
+    std::exit(EXIT_FAILURE);
+}
+
+// The most elements of any function.
+constexpr int MOST = ROWS_CAPACITY * ROW_WIDTH;
+template <class T>
+struct Elements {
+    T element[MOST];
+};
+
+// A copy of the n elements of d in device memory, which is there for the next call as well.
+template <class T>
+static T* copy_to_device(const T* d, int n) {
+    static Elements<T>* kept = nullptr;
+    if (!kept) CHECK(cudaMalloc(&kept, sizeof(Elements<T>)));
+    Elements<T> all{};  // zeros behind the array
+    std::copy(d, d + n, all.element);
+    CHECK(cudaMemcpy(kept, &all, sizeof all, cudaMemcpyHostToDevice));
+    return kept->element;
+}
+
+template <class T>
+static void copy_back(T* d, T* d_d, int n) {
+    CHECK(cudaGetLastError());
+    Elements<T> all;
+    CHECK(cudaMemcpy(&all, d_d, sizeof all, cudaMemcpyDeviceToHost));
+    std::copy(all.element, all.element + n, d);
+}
+
+// 1. The size of the array in shared memory is known when the kernel is compiled.
+
+__global__ void static_reverse_kernel(int* d, int n) {
+    __shared__ int s[STATIC_CAPACITY];
+    const int t = threadIdx.x;
+    s[t] = d[t];
+    __syncthreads();  // another warp may have loaded the element that this thread needs
+    d[t] = s[n - 1 - t];
+}
+
+void static_reverse(int* d, int n) {
+    if (n <= 0 || n > STATIC_CAPACITY) return;
+    int* d_d = copy_to_device(d, n);
+    static_reverse_kernel<<<1, n>>>(d_d, n);
+    copy_back(d, d_d, n);
+}
+
+// 2. The launch gives the size of the shared memory in bytes; the block has one thread for each element.
+
+__global__ void dynamic_reverse_kernel(int* d) {
+    extern __shared__ int s[];
+    const int t = threadIdx.x;
+    const int n = blockDim.x;
+    s[t] = d[t];
+    __syncthreads();
+    d[t] = s[n - 1 - t];
+}
+
+void dynamic_reverse(int* d, int n) {
+    if (n <= 0 || n > BLOCK_CAPACITY) return;
+    int* d_d = copy_to_device(d, n);
+    dynamic_reverse_kernel<<<1, n, n * sizeof(int)>>>(d_d);
+    copy_back(d, d_d, n);
+}
+
+// 3. The block is rounded up to whole warps, and the kernel is told the size by an argument.
+
+inline int whole_warps(int n) { return (n + 31) / 32 * 32; }
+
+__global__ void dynamic_reverse_n_kernel(int* d, int n) {
+    extern __shared__ int s[];
+    const int t = threadIdx.x;
+    if (t < n) s[t] = d[t];
+    __syncthreads();  // outside of the condition: all threads of the block arrive
+    if (t < n) d[t] = s[n - 1 - t];
+}
+
+void dynamic_reverse_n(int* d, int n) {
+    if (n <= 0 || n > BLOCK_CAPACITY) return;
+    int* d_d = copy_to_device(d, n);
+    dynamic_reverse_n_kernel<<<1, whole_warps(n), n * sizeof(int)>>>(d_d, n);
+    copy_back(d, d_d, n);
+}
+
+// 4. As 3, but the size stands in a variable in device memory.
+
+__device__ int d_size;
+
+__global__ void dynamic_reverse_symbol_kernel(int* d) {
+    extern __shared__ int s[];
+    const int t = threadIdx.x;
+    const int n = d_size;
+    if (t < n) s[t] = d[t];
+    __syncthreads();
+    if (t < n) d[t] = s[n - 1 - t];
+}
+
+void dynamic_reverse_symbol(int* d, int n) {
+    if (n <= 0 || n > BLOCK_CAPACITY) return;
+    int* d_d = copy_to_device(d, n);
+    CHECK(cudaMemcpyToSymbol(d_size, &n, sizeof n));
+    dynamic_reverse_symbol_kernel<<<1, whole_warps(n), n * sizeof(int)>>>(d_d);
+    copy_back(d, d_d, n);
+}
+
+// 5. Three arrays of different types share the one dynamic allocation of the block.
+
+__global__ void dynamic_reverse_three_kernel(unsigned char* a, int a_n, int* b, int b_n, double* c, int c_n) {
+    extern __shared__ double three[];
+    double* const c_s = three;  // the largest type first, then each array begins where its type may
+    int* const b_s = reinterpret_cast<int*>(c_s + c_n);
+    unsigned char* const a_s = reinterpret_cast<unsigned char*>(b_s + b_n);
+    const int t = threadIdx.x;
+    if (t < a_n) a_s[t] = a[t];
+    if (t < b_n) b_s[t] = b[t];
+    if (t < c_n) c_s[t] = c[t];
+    __syncthreads();
+    if (t < a_n) a[t] = a_s[a_n - 1 - t];
+    if (t < b_n) b[t] = b_s[b_n - 1 - t];
+    if (t < c_n) c[t] = c_s[c_n - 1 - t];
+}
+
+void dynamic_reverse_three(unsigned char* a, int a_n, int* b, int b_n, double* c, int c_n) {
+    const int longest = std::max({a_n, b_n, c_n});
+    if (std::min({a_n, b_n, c_n}) < 0 || longest == 0 || longest > BLOCK_CAPACITY) return;
+    unsigned char* d_a = copy_to_device(a, a_n);
+    int* d_b = copy_to_device(b, b_n);
+    double* d_c = copy_to_device(c, c_n);
+    const size_t bytes = a_n * sizeof(unsigned char) + b_n * sizeof(int) + c_n * sizeof(double);
+    dynamic_reverse_three_kernel<<<1, whole_warps(longest), bytes>>>(d_a, a_n, d_b, b_n, d_c, c_n);
+    copy_back(a, d_a, a_n);
+    copy_back(b, d_b, b_n);
+    copy_back(c, d_c, c_n);
+}
+
+// 6. Given: each thread reverses a row of ROW_WIDTH elements. The first elements of two rows lie ROW_WIDTH words apart.
+
+__global__ void rows_strided_kernel(int* d, int rows) {
+    extern __shared__ int s[];
+    // Neighbouring threads copy neighbouring elements, whichever rows these belong to.
+    for (int i = threadIdx.x; i < rows * ROW_WIDTH; i += blockDim.x) s[i] = d[i];
+    __syncthreads();
+    if (threadIdx.x < rows) {
+        int* const row = s + threadIdx.x * ROW_WIDTH;
+#pragma unroll 1  // else the compiler merges four accesses into one of four words, and the counts say less
+        for (int left = 0; left < ROW_WIDTH / 2; ++left) {
+            const int right = ROW_WIDTH - 1 - left;
+            const int kept = row[left];
+            row[left] = row[right];
+            row[right] = kept;
+        }
+    }
+    __syncthreads();
+    for (int i = threadIdx.x; i < rows * ROW_WIDTH; i += blockDim.x) d[i] = s[i];
+}
+
+void rows_strided(int* d, int rows) {
+    if (rows <= 0 || rows > ROWS_CAPACITY) return;
+    int* d_d = copy_to_device(d, rows * ROW_WIDTH);
+    rows_strided_kernel<<<1, whole_warps(rows), rows * ROW_WIDTH * sizeof(int)>>>(d_d, rows);
+    copy_back(d, d_d, rows * ROW_WIDTH);
+}
+
+// 7. As 6, but the rows lie where no two threads of a warp meet in a bank.
+
+constexpr int PITCH = ROW_WIDTH + 1;  // words from the beginning of one row to that of the next
+
+__global__ void rows_padded_kernel(int* d, int rows) {
+    extern __shared__ int s[];
+    for (int i = threadIdx.x; i < rows * ROW_WIDTH; i += blockDim.x) s[i / ROW_WIDTH * PITCH + i % ROW_WIDTH] = d[i];
+    __syncthreads();
+    if (threadIdx.x < rows) {
+        int* const row = s + threadIdx.x * PITCH;
+        for (int left = 0; left < ROW_WIDTH / 2; ++left) {
+            const int right = ROW_WIDTH - 1 - left;
+            const int kept = row[left];
+            row[left] = row[right];
+            row[right] = kept;
+        }
+    }
+    __syncthreads();
+    for (int i = threadIdx.x; i < rows * ROW_WIDTH; i += blockDim.x) d[i] = s[i / ROW_WIDTH * PITCH + i % ROW_WIDTH];
+}
+
+void rows_padded(int* d, int rows) {
+    if (rows <= 0 || rows > ROWS_CAPACITY) return;
+    int* d_d = copy_to_device(d, rows * ROW_WIDTH);
+    rows_padded_kernel<<<1, whole_warps(rows), rows * PITCH * sizeof(int)>>>(d_d, rows);
+    copy_back(d, d_d, rows * ROW_WIDTH);
+}

@@ -1,0 +1,237 @@
+// RIGHT (80 points): the array goes up and is scanned in pieces of 10,000 elements, and the sum so far goes from launch to launch on the device
+#include "scan.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+// Ends the program with the place and CUDA's own words when a CUDA call fails.
+#define CHECK(call) check((call), #call, __FILE__, __LINE__)
+static void check(cudaError_t error, const char* call, const char* file, int line) {
+    if (error == cudaSuccess) return;
+    std::fprintf(stderr, "%s:%d: %s: %s (%s)\n", file, line, call, cudaGetErrorString(error), cudaGetErrorName(error));
+    std::exit(EXIT_FAILURE);
+}
+
+#define WHOLE_WARP 0xffffffffu  // all 32 lanes, as the mask of votes and shuffles
+
+static bool is_width(int width) { return width >= 1 && width <= 32 && (width & (width - 1)) == 0; }
+
+// Blocks of BLOCK_SIZE threads, one thread for each of n elements.
+static int blocks_for(int n) { return (n - 1) / BLOCK_SIZE + 1; }
+
+// Copies x to the device, calls launch(d_x, d_out), and copies the n results back to out.
+template <class Launch>
+static void on_device(const int* x, int* out, int n, Launch launch) {
+    if (n <= 0) return;
+    int *d_x, *d_out;
+    CHECK(cudaMalloc(&d_x, n * sizeof(int)));
+    CHECK(cudaMalloc(&d_out, n * sizeof(int)));
+    CHECK(cudaMemcpy(d_x, x, n * sizeof(int), cudaMemcpyHostToDevice));
+    launch(d_x, d_out);
+    CHECK(cudaGetLastError());
+    CHECK(cudaMemcpy(out, d_out, n * sizeof(int), cudaMemcpyDeviceToHost));  // waits for the kernels
+    CHECK(cudaFree(d_x));
+    CHECK(cudaFree(d_out));
+}
+
+// 1. Votes. All 32 lanes take part: a thread beyond the end of the array votes in a way that changes nothing.
+
+__global__ void vote_all_kernel(const int* x, int* out, int n) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    const bool all = __all_sync(WHOLE_WARP, i >= n || x[i] != 0);
+    if (i < n) out[i] = all;
+}
+
+void vote_all(const int* x, int* out, int n) {
+    on_device(x, out, n, [=](int* d_x, int* d_out) { vote_all_kernel<<<blocks_for(n), BLOCK_SIZE>>>(d_x, d_out, n); });
+}
+
+__global__ void vote_any_kernel(const int* x, int* out, int n) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    const bool any = __any_sync(WHOLE_WARP, i < n && x[i] != 0);
+    if (i < n) out[i] = any;
+}
+
+void vote_any(const int* x, int* out, int n) {
+    on_device(x, out, n, [=](int* d_x, int* d_out) { vote_any_kernel<<<blocks_for(n), BLOCK_SIZE>>>(d_x, d_out, n); });
+}
+
+__global__ void vote_rank_kernel(const int* x, int* out, int n) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    const unsigned votes = __ballot_sync(WHOLE_WARP, i < n && x[i] != 0);
+    const unsigned lanes_before = (1u << threadIdx.x % 32) - 1;
+    if (i < n) out[i] = __popc(votes & lanes_before);
+}
+
+void vote_rank(const int* x, int* out, int n) {
+    on_device(x, out, n, [=](int* d_x, int* d_out) { vote_rank_kernel<<<blocks_for(n), BLOCK_SIZE>>>(d_x, d_out, n); });
+}
+
+// 2. Shuffles. All 32 lanes take part here as well; a value that comes from beyond the end of the array is not used.
+
+__global__ void shuffle_broadcast_kernel(const int* x, int* out, int n, int lane, int width) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    const int own = i < n ? x[i] : 0;
+    const int other = __shfl_sync(WHOLE_WARP, own, lane, width);
+    const int source = i / width * width + lane;
+    if (i < n) out[i] = source < n ? other : own;
+}
+
+void shuffle_broadcast(const int* x, int* out, int n, int lane, int width) {
+    if (!is_width(width) || lane < 0 || lane >= width) return;
+    on_device(x, out, n, [=](int* d_x, int* d_out) {
+        shuffle_broadcast_kernel<<<blocks_for(n), BLOCK_SIZE>>>(d_x, d_out, n, lane, width);
+    });
+}
+
+__global__ void shuffle_up_kernel(const int* x, int* out, int n, int delta, int width) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    const int own = i < n ? x[i] : 0;
+    const int other = __shfl_up_sync(WHOLE_WARP, own, delta, width);
+    if (i < n) out[i] = other;
+}
+
+void shuffle_up(const int* x, int* out, int n, int delta, int width) {
+    if (!is_width(width) || delta < 0 || delta >= 32) return;
+    on_device(x, out, n, [=](int* d_x, int* d_out) {
+        shuffle_up_kernel<<<blocks_for(n), BLOCK_SIZE>>>(d_x, d_out, n, delta, width);
+    });
+}
+
+__global__ void shuffle_down_kernel(const int* x, int* out, int n, int delta, int width) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    const int own = i < n ? x[i] : 0;
+    const int other = __shfl_down_sync(WHOLE_WARP, own, delta, width);
+    if (i < n) out[i] = i + delta < n ? other : own;
+}
+
+void shuffle_down(const int* x, int* out, int n, int delta, int width) {
+    if (!is_width(width) || delta < 0 || delta >= 32) return;
+    on_device(x, out, n, [=](int* d_x, int* d_out) {
+        shuffle_down_kernel<<<blocks_for(n), BLOCK_SIZE>>>(d_x, d_out, n, delta, width);
+    });
+}
+
+__global__ void shuffle_xor_kernel(const int* x, int* out, int n, int mask) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    const int own = i < n ? x[i] : 0;
+    const int other = __shfl_xor_sync(WHOLE_WARP, own, mask);
+    if (i < n) out[i] = (i ^ mask) < n ? other : own;
+}
+
+void shuffle_xor(const int* x, int* out, int n, int mask) {
+    if (mask < 0 || mask >= 32) return;
+    on_device(x, out, n, [=](int* d_x, int* d_out) {
+        shuffle_xor_kernel<<<blocks_for(n), BLOCK_SIZE>>>(d_x, d_out, n, mask);
+    });
+}
+
+// 3. The scan of a warp: after the step with distance d, each lane holds the sum of the last 2 * d values up to its own.
+
+__device__ int scan_of_warp(int value) {
+    const int lane = threadIdx.x % 32;
+    for (int distance = 1; distance < 32; distance *= 2) {
+        const int lower = __shfl_up_sync(WHOLE_WARP, value, distance);
+        if (lane >= distance) value += lower;
+    }
+    return value;
+}
+
+__global__ void warp_scan_kernel(const int* x, int* out, int n) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    const int value = scan_of_warp(i < n ? x[i] : 0);
+    if (i < n) out[i] = value;
+}
+
+void warp_scan(const int* x, int* out, int n) {
+    on_device(x, out, n, [=](int* d_x, int* d_out) { warp_scan_kernel<<<blocks_for(n), BLOCK_SIZE>>>(d_x, d_out, n); });
+}
+
+// 4. The scan of a block: scans of its warps, and for each warp the sum of all warps before it.
+
+__device__ int scan_of_block(int value) {
+    __shared__ int warp_sums[BLOCK_SIZE / 32];
+    const int lane = threadIdx.x % 32;
+    const int warp = threadIdx.x / 32;
+    value = scan_of_warp(value);
+    if (lane == 31) warp_sums[warp] = value;
+    __syncthreads();  // all sums are there
+    if (warp == 0) {
+        const int sum = scan_of_warp(lane < BLOCK_SIZE / 32 ? warp_sums[lane] : 0);
+        if (lane < BLOCK_SIZE / 32) warp_sums[lane] = sum;
+    }
+    __syncthreads();  // all sums are scanned
+    if (warp > 0) value += warp_sums[warp - 1];
+    return value;
+}
+
+// Scans the blocks of x, and stores the sum of each block into sums[blockIdx.x] unless sums is a null pointer.
+__global__ void block_scan_kernel(const int* x, int* out, int* sums, int n) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    const int value = scan_of_block(i < n ? x[i] : 0);
+    if (i < n) out[i] = value;
+    if (sums != nullptr && threadIdx.x == BLOCK_SIZE - 1) sums[blockIdx.x] = value;
+}
+
+void block_scan(const int* x, int* out, int n) {
+    on_device(x, out, n, [=](int* d_x, int* d_out) {
+        block_scan_kernel<<<blocks_for(n), BLOCK_SIZE>>>(d_x, d_out, nullptr, n);
+    });
+}
+
+// 5. The scan of the whole array.
+
+// Adds to every block of out but the first the sum of the blocks before it: scanned_sums[b] is that up to block b.
+__global__ void add_sums_kernel(const int* scanned_sums, int* out, int n) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (blockIdx.x > 0 && i < n) out[i] += scanned_sums[blockIdx.x - 1];
+}
+
+// The scan of d_x, both arrays in device memory. The sums of the blocks are scanned in the same way, and theirs again,
+// until there is one block.
+static void scan_on_device(const int* d_x, int* d_out, int n) {
+    const int blocks = blocks_for(n);
+    int *d_sums, *d_scanned_sums;
+    CHECK(cudaMalloc(&d_sums, blocks * sizeof(int)));
+    block_scan_kernel<<<blocks, BLOCK_SIZE>>>(d_x, d_out, d_sums, n);
+    CHECK(cudaGetLastError());
+    if (blocks > 1) {
+        CHECK(cudaMalloc(&d_scanned_sums, blocks * sizeof(int)));
+        scan_on_device(d_sums, d_scanned_sums, blocks);
+        add_sums_kernel<<<blocks, BLOCK_SIZE>>>(d_scanned_sums, d_out, n);
+        CHECK(cudaGetLastError());
+        CHECK(cudaFree(d_scanned_sums));
+    }
+    CHECK(cudaFree(d_sums));
+}
+
+// Adds *carry to the n elements of out; the last of them is the next piece's.
+__global__ void add_carry_kernel(int* out, const int* carry, int* next, int n) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    const int value = out[i] + *carry;
+    out[i] = value;
+    if (i == n - 1) *next = value;
+}
+
+void scan(const int* x, int* out, int n) {
+    if (n <= 0) return;
+    constexpr int PIECE = 10000;
+    int *d_x, *d_out, *d_carry;
+    CHECK(cudaMalloc(&d_x, n * sizeof(int)));
+    CHECK(cudaMalloc(&d_out, n * sizeof(int)));
+    CHECK(cudaMalloc(&d_carry, (n / PIECE + 2) * sizeof(int)));
+    CHECK(cudaMemset(d_carry, 0, sizeof(int)));
+    for (int first = 0, piece = 0; first < n; first += PIECE, ++piece) {
+        const int count = std::min(PIECE, n - first);
+        CHECK(cudaMemcpy(d_x + first, x + first, count * sizeof(int), cudaMemcpyHostToDevice));
+        scan_on_device(d_x + first, d_out + first, count);
+        add_carry_kernel<<<blocks_for(count), BLOCK_SIZE>>>(d_out + first, d_carry + piece, d_carry + piece + 1, count);
+        CHECK(cudaGetLastError());
+        CHECK(cudaMemcpy(out + first, d_out + first, count * sizeof(int), cudaMemcpyDeviceToHost));
+    }
+    CHECK(cudaFree(d_x));
+    CHECK(cudaFree(d_out));
+    CHECK(cudaFree(d_carry));
+}

@@ -1,0 +1,13 @@
+// The host reads managed memory while the kernel that writes it may still run.
+#include <cstdio>
+
+__global__ void fill(int* x) { x[threadIdx.x] = threadIdx.x; }
+
+int main() {
+    int* x;
+    cudaMallocManaged(&x, 256 * sizeof(int));
+    fill<<<1, 256>>>(x);
+    std::printf("%d\n", x[255]);
+    cudaFree(x);  // expect: racecheck/host (other: -2)
+    return 0;
+}
