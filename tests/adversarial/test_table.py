@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from table import CLASSES, HERE, LAYOUT, as_markdown, read
+from test_link import FIXTURES as OF_THE_LINK
 
 from warpgrade import labs
 
@@ -30,10 +31,7 @@ def test_every_fixture_is_used_and_every_name_is_one() -> None:
     used = {one.file(lab) for one in TABLE.fixture for lab in one.labs}
     modules = "".join(path.read_text(encoding="utf-8") for path in HERE.glob("test_*.py"))
     for path in [*HERE.glob("*.cu"), *HERE.glob("host/*.cu")]:
-        kind = path.stem.partition("_")[0]
-        # Some modules take all files of a kind, as test_link.py does.
-        by_kind = f'"{kind}"' in modules and "{kind}_*.cu" in modules
-        assert path in used or path.name in modules or by_kind, f"{path.name} is in no table"
+        assert path in used or path in OF_THE_LINK or path.name in modules, f"{path.name} is in no table"
     assert all(path is None or path.is_file() for path in used)
 
 
