@@ -40,7 +40,7 @@ _CONTRACT_FOLDER = "/contract"
 _MOST_FILE_MIB = 256  # of what nvcc writes in between
 # The compilers' own words, which begin a line: a source file has its say in others.
 _TOO_LARGE = re.compile(
-    r"^(?:g\+\+|c\+\+|as|nvcc|fatbinary|ptxas|Fatal error)\b[^\n]*(?:File too large|File size limit|signal 25\b)",
+    r"^(?:g\+\+|c\+\+|as|nvcc|fatbinary|ptxas|Fatal error)[ :][^\n]*(?:File too large|File size limit|signal 25\b)",
     re.MULTILINE,
 )
 

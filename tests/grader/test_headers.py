@@ -120,7 +120,6 @@ def test_refused_headers_are_there_to_be_refused(builder: Builder) -> None:
         ("#ifdef __CUDA_ARCH__\n#include <cub/version.cuh>\n#endif\n", "cub/version.cuh"),
         ("#ifndef __CUDA_ARCH__\n#include <cub/version.cuh>\n#endif\n", "cub/version.cuh"),
         ('#line 1 "a.h"\n#include "{home}/include/cccl/cub/../cub/version.cuh"\n', "cub/version.cuh"),
-        ('#include "/proc/self/root{home}/include/cccl/thrust/version.h"\n', "thrust/version.h"),
         ("#include <cuda_occupancy.h>\n", "cuda_occupancy.h"),
         ("#include <cub/version.cuh>\nnot C++\n", "cub/version.cuh"),  # before the compiler's own complaint
     ],
@@ -132,6 +131,16 @@ def test_no_way_to_include_hides_a_header(builder: Builder, source: str, found: 
     assert not caught.value.unsupported
     assert caught.value.problem.stage == "compile"
     assert caught.value.problem.message == f"occupancy.cu uses <{found}>, which does this lab's work"
+
+
+@pytest.mark.labs
+def test_there_is_no_proc_to_go_around_by(builder: Builder, tmp_path: Path) -> None:
+    home = builder.compilers.nvcc.resolve().parents[1]
+    text = f'#include "/proc/self/root{home}/include/cccl/thrust/version.h"\n'
+    with pytest.raises(BuildFailure) as caught:
+        builder._compile({"occupancy.cu": text.encode()}, tmp_path)
+    assert caught.value.problem.message == "occupancy.cu does not compile"
+    assert "No such file" in caught.value.problem.detail
 
 
 @pytest.mark.labs
