@@ -218,7 +218,7 @@ TEST_CASE("a result that host code sent up is not the device's work") {
         const auto t = call.up(result);
         const auto verdict = call.returns(call.down(t, 1024));
         CHECK(verdict.problem == Problem::host_wrote);
-        CHECK(verdict.element == 0);
+        CHECK(verdict.element == 1);  // one value may be what the host filled the rest with
     }
     SECTION("in an order of its own, though it is the input") {
         const auto t = call.up(reversed(call.in)), e = call.allocate(1024);

@@ -20,12 +20,13 @@ TEST_CASE("names are shown as C++ has them") {
 }
 
 TEST_CASE("a short name that stands for gigabytes is left as it is") {
-    std::string name = "_Z1kI1tI1aS0_S0_E";
-    for (const char* reference : {"S1_", "S2_", "S3_", "S4_", "S5_", "S6_", "S7_", "S8_", "S9_", "SA_", "SB_", "SC_"})
-        name = "_Z1kI1t" + std::string("I") + name.substr(5) + reference + reference + "E";
+    // Each parameter twice the one before it.
+    constexpr char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    std::string name = "_Z1k1AIvvE";
+    for (int i = 0; i < 20; ++i) name += std::string("S_IS") + digits[i] + "_S" + digits[i] + "_E";
     CHECK(name.size() < 250);
-    CHECK(demangled(name + "Evv").empty());
-    CHECK(readable_name(name + "Evv") == name + "Evv");
+    CHECK(demangled(name).empty());
+    CHECK(readable_name(name) == name);
     CHECK(demangled("_Z" + std::string(100'000, 'T')).empty());
     CHECK(demangled("_Z3abcv" + std::string(5000, 'i')).empty());
 }
