@@ -82,7 +82,7 @@ void Session::order_copy(Operation::Kind kind, const Transfer& transfer, const R
     bool told = false;
     if (source) touch(operation, *source, MemoryUse::read, told);
     if (destination) touch(operation, *destination, MemoryUse::write, told);
-    if (transfer.host != 0) {
+    if (transfer.host != 0 && (destination || source)) {
         const Region& other = destination ? *destination : *source;
         const MemoryUse use = destination ? MemoryUse::read : MemoryUse::write;
         touch(operation, Region{transfer.host, transfer.host_pitch, other.width, other.height}, use, told);

@@ -43,10 +43,12 @@ class LastWriter {
 
     // For launches that are undone: the words of `bytes` bytes from `offset` on, both multiples of 4.
     void save(std::uint64_t offset, std::uint64_t bytes, std::byte* to) const {
-        std::memcpy(to, tags() + offset / word_bytes, (bytes + word_bytes - 1) / word_bytes * sizeof(device::WriterTag));
+        std::memcpy(to, tags() + offset / word_bytes,
+                    (bytes + word_bytes - 1) / word_bytes * sizeof(device::WriterTag));
     }
     void restore(std::uint64_t offset, std::uint64_t bytes, const std::byte* from) {
-        std::memcpy(tags() + offset / word_bytes, from, (bytes + word_bytes - 1) / word_bytes * sizeof(device::WriterTag));
+        std::memcpy(tags() + offset / word_bytes, from,
+                    (bytes + word_bytes - 1) / word_bytes * sizeof(device::WriterTag));
     }
 
   private:

@@ -9,7 +9,6 @@
 namespace warpgrade::vgpu {
 
 using ptx::Operand;
-using ptx::PtxError;
 using Kind = ptx::Operand::Kind;
 
 namespace {

@@ -60,7 +60,8 @@ def hostile_result(words: str, lab: Lab, line: int) -> Result:
         "type": "case", "name": "adds", "status": "fail", "message": words, "review": [words],
         "launches": [{words: words, "lines": [{"file": words, "line": 1}], "name": words}],
     }  # fmt: skip
-    raw = json.dumps(verdict).encode().replace(b"\\ud800", b"?")  # as the judge's library writes halves of pairs
+    # Halves of surrogate pairs become something else, as with the judge's library.
+    raw = json.dumps(verdict, ensure_ascii=False).encode(errors="replace")
     case = msgspec.json.decode(raw, type=Case)
     found = diagnosis.locate([one(words, line), one("/submission/my.cu", line)], OWN, lambda codes: {})
     scored = score.score_tests(lab, {"adds": case}, "vgpu", public_only=True)[0]

@@ -140,7 +140,7 @@ TEST_CASE("sizes that lie are refused") {
     CHECK_THAT(with(entry + 4, 0, 4), Contains("malformed"));          // entry's header
     CHECK_THAT(with(entry + 8, ~0ull, 8), Contains("truncated"));      // stored
     CHECK_THAT(with(entry + 16, 1u << 20, 4), Contains("truncated"));  // compressed
-    CHECK_THAT(with(entry + 56, 1ull << 40, 8), Contains("64 MiB"));  // uncompressed
+    CHECK_THAT(with(entry + 56, 1ull << 40, 8), Contains("64 MiB"));   // uncompressed
     CHECK_THAT(with(entry + 56, 100, 8), Contains("decompress"));
     CHECK_THAT(with(entry + 56, 100000, 8), Contains("another size"));
     CHECK_THAT(with(entry + 28, 1u << 31, 4), Contains("architecture"));
