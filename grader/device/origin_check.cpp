@@ -27,6 +27,13 @@ T load(const std::byte* at) {
     return value;
 }
 
+bool holds(const OriginQuery& query, Bytes image) {
+    return std::ranges::any_of(query.program_images, [&](std::uint64_t at) {
+        return at <= query.program.size() && image.size() <= query.program.size() - at &&
+               std::memcmp(query.program.data() + at, image.data(), image.size()) == 0;
+    });
+}
+
 class Judgement {
   public:
     Judgement(const OriginQuery& query, const OriginLog& log) : query_(query), log_(log) {}
@@ -134,7 +141,7 @@ class Judgement {
         verdict_.argument = -1;
         std::uint64_t code = 0;
         for (const auto& image : log_.images())
-            if (find_bytes(query_.program, image, 0, 1) == npos) code += image.size();
+            if (!holds(query_, image)) code += image.size();
         if (code != 0 && !query_.program.empty()) {
             verdict_.problem = Problem::code_went_up;
             verdict_.bytes = code;

@@ -41,8 +41,9 @@ struct OriginQuery {
         std::uint64_t bits = 0;
     };
     std::optional<Result> result;
-    std::span<const std::byte> program;  // its file: device code in it was compiled before the call
-    std::uint64_t allowance_bytes = 0;   // that may go up besides, as the test says
+    std::span<const std::byte> program;         // its file: device code in it was compiled before the call
+    std::vector<std::uint64_t> program_images;  // where in the file it may begin
+    std::uint64_t allowance_bytes = 0;          // that may go up besides, as the test says
 };
 
 struct OriginVerdict {

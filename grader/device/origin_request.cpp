@@ -42,7 +42,7 @@ OriginMessage origin_message(const OriginQuery& query) {
     OriginMessage message;
     message.question = {{"buffers", std::move(buffers)},
                         {"scalars", std::move(scalars)},
-                        {"program", place(query.program)},
+                        {"program_images", query.program_images},
                         {"allowance_bytes", query.allowance_bytes}};
     if (query.result)
         message.question["result"] = {query.result->type == OriginQuery::Result::Type::floating, query.result->bytes,
@@ -62,13 +62,17 @@ OriginMessage origin_message(const OriginQuery& query) {
     return message;
 }
 
-OriginRequest::OriginRequest(const json& question, const Descriptor& file) {
-    struct stat info {};
-    if (!file || fstat(file.get(), &info) != 0 || info.st_size <= 0) throw std::runtime_error("no file came with it");
-    bytes_ = static_cast<std::size_t>(info.st_size);
-    void* data = mmap(nullptr, bytes_, PROT_READ, MAP_SHARED, file.get(), 0);
-    if (data == MAP_FAILED) throw std::system_error(errno, std::generic_category(), "mapping the origin");
-    data_ = data;
+OriginRequest::OriginRequest(const json& question, const Descriptor& file, const Descriptor& program,
+                             bool wants_program) {
+    const auto map = [](const Descriptor& from, void*& data, std::size_t& bytes, const char* what) {
+        struct stat info {};
+        if (!from || fstat(from.get(), &info) != 0 || info.st_size <= 0) throw std::runtime_error(what);
+        bytes = static_cast<std::size_t>(info.st_size);
+        void* mapping = mmap(nullptr, bytes, PROT_READ, MAP_SHARED, from.get(), 0);
+        if (mapping == MAP_FAILED) throw std::system_error(errno, std::generic_category(), "mapping the origin");
+        data = mapping;
+    };
+    map(file, data_, bytes_, "no file came with it");
     try {
         for (const json& entry : question.at("buffers")) {
             OriginBuffer buffer;
@@ -84,20 +88,27 @@ OriginRequest::OriginRequest(const json& question, const Descriptor& file) {
         for (const json& entry : question.at("scalars"))
             query_.scalars.push_back(
                 {entry.at(0).get<std::uint64_t>(), std::min(entry.at(1).get<unsigned>(), 8u), entry.at(2).get<bool>()});
-        query_.program = range(question.at("program"));
+        if (wants_program) {
+            map(program, program_, program_bytes_, "the program's file did not come with it");
+            query_.program = {static_cast<const std::byte*>(program_), program_bytes_};
+        }
+        query_.program_images = question.at("program_images").get<std::vector<std::uint64_t>>();
         query_.allowance_bytes = question.at("allowance_bytes").get<std::uint64_t>();
         if (const auto result = question.find("result"); result != question.end())
             query_.result = {
                 result->at(0).get<bool>() ? OriginQuery::Result::Type::floating : OriginQuery::Result::Type::whole,
                 result->at(1).get<unsigned>(), result->at(2).get<std::uint64_t>()};
     } catch (...) {
-        munmap(data_, bytes_);
+        unmap();
         throw;
     }
 }
 
-OriginRequest::~OriginRequest() {
+OriginRequest::~OriginRequest() { unmap(); }
+
+void OriginRequest::unmap() noexcept {
     if (data_) munmap(data_, bytes_);
+    if (program_) munmap(program_, program_bytes_);
 }
 
 std::span<const std::byte> OriginRequest::range(const json& place) const {

@@ -6,9 +6,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <system_error>
+#include <utility>
 
 #include "device/origin_request.hpp"
 #include "device/records.hpp"
@@ -40,21 +42,24 @@ ssize_t send_with(int socket, const Descriptor& file, std::span<const std::byte>
     return ::sendmsg(socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-// Receives what is there, and the file that comes with it if there is one.
-ssize_t receive_with(int socket, char* buffer, std::size_t size, Descriptor& file) {
+// Receives what is there, and the files that come with it.
+ssize_t receive_with(int socket, char* buffer, std::size_t size, std::array<Descriptor, 2>& files) {
     iovec data{buffer, size};
     msghdr message{};
     message.msg_iov = &data;
     message.msg_iovlen = 1;
-    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+    alignas(cmsghdr) char control[CMSG_SPACE(2 * sizeof(int))] = {};
     message.msg_control = control;
     message.msg_controllen = sizeof control;
     const ssize_t got = ::recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     const cmsghdr* header = got > 0 ? CMSG_FIRSTHDR(&message) : nullptr;
     if (header != nullptr && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS) {
-        int number = -1;
-        std::memcpy(&number, CMSG_DATA(header), sizeof number);
-        file = Descriptor(number);
+        const std::size_t count = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+        for (std::size_t i = 0; i < std::min(count, files.size()); ++i) {
+            int number = -1;
+            std::memcpy(&number, CMSG_DATA(header) + i * sizeof number, sizeof number);
+            files[i] = Descriptor(number);
+        }
     }
     return got;
 }
@@ -168,7 +173,7 @@ void Server::notice_end() {
 
 bool Server::serve_control() {
     char buffer[4096];
-    const ssize_t got = receive_with(control_fd_, buffer, sizeof buffer, control_file_);
+    const ssize_t got = receive_with(control_fd_, buffer, sizeof buffer, control_files_);
     if (got == 0) return false;
     if (got < 0) return again(errno);
     control_input_.append(buffer, static_cast<std::size_t>(got));
@@ -208,11 +213,12 @@ nlohmann::json Server::take(const nlohmann::json& request) {
     if (timeline_.take_missed_transfers()) reply["truncated"].push_back("transfers");
     if (timeline_.take_missed_waits()) reply["truncated"].push_back("waits");
     reply["connected"] = client_fd_ >= 0;
-    const Descriptor file = std::move(control_file_);
+    const auto files = std::exchange(control_files_, {});
     if (const auto question = request.find("origin"); question != request.end() && origin_.enabled()) {
         origin_.waited();
         try {
-            reply["origin"] = to_json(check_origin(OriginRequest(*question, file).query(), origin_));
+            reply["origin"] = to_json(
+                check_origin(OriginRequest(*question, files[0], files[1], !origin_.images().empty()).query(), origin_));
         } catch (const std::exception& failure) {
             reply["internal_error"] = fmt::format("device server: origin of outputs: {}", failure.what());
         }

@@ -2,6 +2,7 @@
 // worker may send anything at any pace or vanish; the judge is still answered.
 #pragma once
 
+#include <array>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -55,7 +56,7 @@ class Server {
     std::size_t received_ = 0;      // bytes of it that are there
     std::size_t sent_ = 0;          // bytes of the session's output that are gone
     std::string control_input_;
-    Descriptor control_file_;  // came with the last request
+    std::array<Descriptor, 2> control_files_;  // came with the last request
     bool shutdown_ = false;
 };
 

@@ -66,21 +66,21 @@ std::vector<std::string> command_line(const Options& options) {
     return command;
 }
 
-// Sends a line, and a file with its first byte.
-bool send_with_file(int socket, std::string_view line, int file) {
+// Sends a line, and up to two files with its first byte.
+bool send_with_files(int socket, std::string_view line, std::span<const int> files) {
     iovec data{const_cast<char*>(line.data()), line.size()};
     msghdr message{};
     message.msg_iov = &data;
     message.msg_iovlen = 1;
-    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
-    if (file >= 0) {
+    alignas(cmsghdr) char control[CMSG_SPACE(2 * sizeof(int))] = {};
+    if (!files.empty()) {
         message.msg_control = control;
-        message.msg_controllen = sizeof control;
+        message.msg_controllen = CMSG_SPACE(files.size_bytes());
         cmsghdr* header = CMSG_FIRSTHDR(&message);
         header->cmsg_level = SOL_SOCKET;
         header->cmsg_type = SCM_RIGHTS;
-        header->cmsg_len = CMSG_LEN(sizeof file);
-        std::memcpy(CMSG_DATA(header), &file, sizeof file);
+        header->cmsg_len = CMSG_LEN(files.size_bytes());
+        std::memcpy(CMSG_DATA(header), files.data(), files.size_bytes());
     }
     return sendmsg(socket, &message, MSG_NOSIGNAL) == static_cast<ssize_t>(line.size());
 }
@@ -163,9 +163,9 @@ std::string DeviceServer::read_line(Clock::time_point deadline) {
     }
 }
 
-json DeviceServer::request(const json& message, Clock::time_point deadline, int file) {
+json DeviceServer::request(const json& message, Clock::time_point deadline, std::span<const int> files) {
     const std::string line = message.dump() + '\n';
-    if (!send_with_file(control_.get(), line, file)) is_gone();
+    if (!send_with_files(control_.get(), line, files)) is_gone();
     auto reply = json::parse(read_line(deadline), nullptr, false);
     if (!reply.is_object() || !reply.value("ok", false))
         throw InfrastructureError("the device server refuses " + message.at("op").dump() + ": " + reply.dump());
@@ -175,7 +175,8 @@ json DeviceServer::request(const json& message, Clock::time_point deadline, int 
 DeviceReport DeviceServer::take(Clock::time_point deadline, const device::OriginMessage* origin) {
     json message = {{"op", "take"}};
     if (origin) message["origin"] = origin->question;
-    const auto reply = request(message, deadline, origin ? origin->file.get() : -1);
+    const int files[] = {origin ? origin->file.get() : -1, origin ? origin->program : -1};
+    const auto reply = request(message, deadline, std::span(files).first(origin ? 2 : 0));
     DeviceReport report;
     try {
         read_report(reply, report);

@@ -4,6 +4,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -64,7 +65,7 @@ class DeviceServer {
     DeviceReport take(Clock::time_point deadline, const device::OriginMessage* origin = nullptr);
 
   private:
-    nlohmann::json request(const nlohmann::json& message, Clock::time_point deadline, int file = -1);
+    nlohmann::json request(const nlohmann::json& message, Clock::time_point deadline, std::span<const int> files = {});
     [[noreturn]] void is_gone();
     std::string read_line(Clock::time_point deadline);
 

@@ -1,10 +1,11 @@
 #include "judge/origin.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <map>
 
 #include "judge/compare.hpp"
@@ -22,16 +23,32 @@ std::map<std::string, ByHost>& declared() {
     return all;
 }
 
-// Read once: a judge works with two programs.
-std::span<const std::byte> contents_of(const std::string& program) {
-    static std::map<std::string, std::vector<char>> read;
-    auto& bytes = read[program];
-    if (bytes.empty()) {
-        std::ifstream file(program, std::ios::binary);
-        bytes.assign(std::istreambuf_iterator<char>(file), {});
-        if (bytes.empty()) throw InfrastructureError("the program's file cannot be read");
-    }
-    return std::as_bytes(std::span(bytes));
+// A program's file, and where in it device code may begin. Read once: a judge works with two programs.
+struct ProgramFile {
+    device::Descriptor file;
+    std::vector<std::uint64_t> images;
+};
+
+const ProgramFile& program_file(const std::string& path) {
+    static std::map<std::string, ProgramFile> known;
+    ProgramFile& program = known[path];
+    if (program.file) return program;
+    device::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    struct stat info {};
+    if (!file || fstat(file.get(), &info) != 0 || info.st_size <= 0)
+        throw InfrastructureError("the program's file cannot be read");
+    const auto bytes = static_cast<std::size_t>(info.st_size);
+    void* data = mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, file.get(), 0);
+    if (data == MAP_FAILED) throw InfrastructureError("the program's file cannot be mapped");
+    // The container's magic number, as nvcc aligns it.
+    constexpr std::uint32_t magic = 0xBA55ED50;
+    constexpr std::size_t alignment = 8, most = 256;
+    for (std::size_t at = 0; at + alignment <= bytes && program.images.size() < most; at += alignment)
+        if (std::memcmp(static_cast<const std::byte*>(data) + at, &magic, sizeof magic) == 0)
+            program.images.push_back(at);
+    munmap(data, bytes);
+    program.file = std::move(file);
+    return program;
 }
 
 bool is_floating(wire::Type type) { return type == wire::Type::f32 || type == wire::Type::f64; }
@@ -113,7 +130,7 @@ ByHost by_host(const std::string& function) {
     return found == declared().end() ? ByHost::nothing : found->second;
 }
 
-device::OriginQuery origin_query(const CallSpec& spec, const Arena& arena, const Arena::Snapshot& snapshot,
+device::OriginMessage ask_origin(const CallSpec& spec, const Arena& arena, const Arena::Snapshot& snapshot,
                                  std::uint64_t result, const std::string& program) {
     device::OriginQuery query;
     std::size_t output = 0;
@@ -145,8 +162,11 @@ device::OriginQuery origin_query(const CallSpec& spec, const Arena& arena, const
         query.result = {is_floating(spec.result) ? device::OriginQuery::Result::Type::floating
                                                  : device::OriginQuery::Result::Type::whole,
                         wire::bytes_of(spec.result), result};
-    query.program = contents_of(program);
-    return query;
+    const ProgramFile& its = program_file(program);
+    query.program_images = its.images;
+    auto message = device::origin_message(query);
+    message.program = its.file.get();
+    return message;
 }
 
 std::string explain_origin(const OriginVerdict& verdict, const CallSpec& spec, const Arena::Snapshot& snapshot,

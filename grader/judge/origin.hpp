@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "device/origin_check.hpp"
+#include "device/origin_request.hpp"
 #include "judge/arena.hpp"
 #include "judge/arguments.hpp"
 
@@ -35,8 +35,8 @@ bool returned_by_host() {
 // Where the outputs of this call must come from.
 ByHost by_host(const std::string& function);
 
-// The question for the device. The spans refer to all three arguments, and to the program's file.
-device::OriginQuery origin_query(const CallSpec& spec, const Arena& arena, const Arena::Snapshot& snapshot,
+// The question for the device, with the program's file.
+device::OriginMessage ask_origin(const CallSpec& spec, const Arena& arena, const Arena::Snapshot& snapshot,
                                  std::uint64_t result, const std::string& program);
 // What is wrong, in words that name the element; empty: nothing. `parameters`: names from the contract, may be too few.
 std::string explain_origin(const device::OriginVerdict& verdict, const CallSpec& spec, const Arena::Snapshot& snapshot,

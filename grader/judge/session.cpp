@@ -100,7 +100,7 @@ CallResult Session::call(const CallSpec& spec, Clock::time_point deadline, std::
     std::optional<device::OriginMessage> origin;
     const bool came_back = reply.status == wire::Status::returned && reply.result_type == spec.result;
     if (device_ && asks_origin_ && came_back && by_host(spec.function) != ByHost::all)
-        origin = device::origin_message(origin_query(spec, arena, snapshot, reply.result, executable_));
+        origin = ask_origin(spec, arena, snapshot, reply.result, executable_);
     auto report = take(std::max(deadline, Clock::now() + device_grace), origin ? &*origin : nullptr);
     refuse_unsupported(report);
     if (!report.fault.empty()) throw SubmissionFailure("on the device: " + report.fault);

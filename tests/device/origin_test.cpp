@@ -1,4 +1,7 @@
 // Where outputs come from: what is told of calls in which the device did the work, and of those in which it did not.
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <numeric>
 
@@ -30,6 +33,13 @@ class OriginDevice : public FakeDevice {
     }
     std::map<std::uint64_t, WriterTag> writers;
 };
+
+Descriptor file_of(const std::vector<std::byte>& bytes) {
+    Descriptor file(memfd_create("program", MFD_CLOEXEC));
+    if (::write(file.get(), bytes.data(), bytes.size()) != static_cast<ssize_t>(bytes.size()))
+        throw std::runtime_error("a file in memory");
+    return file;
+}
 
 // One call of a function in(in, n) -> out, as the session and the judge see it.
 class Call {
@@ -76,7 +86,7 @@ class Call {
         query.buffers.push_back({OriginBuffer::Kind::out, 1, 4, std::as_bytes(std::span(before)).first(4 * out.size()),
                                  std::as_bytes(std::span(out))});
         query.scalars = std::move(scalars);
-        query.program = program;
+        query.program_images = {100};
         return ask(query);
     }
     OriginVerdict returns_value(float value) {
@@ -84,13 +94,14 @@ class Call {
         query.buffers.push_back({OriginBuffer::Kind::in, 0, 4, std::as_bytes(std::span(in)), {}});
         query.result = {OriginQuery::Result::Type::floating, 4, 0};
         std::memcpy(&query.result->bits, &value, 4);
-        query.program = program;
+        query.program_images = {100};
         return ask(query);
     }
     // As the judge asks: the question travels.
     OriginVerdict ask(const OriginQuery& query) const {
         const OriginMessage message = origin_message(query);
-        const OriginRequest request(message.question, message.file);
+        const Descriptor file = file_of(program);
+        const OriginRequest request(message.question, message.file, file, !program.empty());
         return origin_verdict_from_json(to_json(check_origin(request.query(), log)));
     }
 
@@ -357,6 +368,8 @@ TEST_CASE("a question with places outside of its file is refused") {
     Call call(numbers(8));
     OriginQuery query;
     OriginMessage message = origin_message(query);
-    message.question["program"] = {0, 1 << 20};
-    CHECK_THROWS(OriginRequest(message.question, message.file));
+    message.question["buffers"] = {
+        {{"kind", 0}, {"argument", 0}, {"element_bytes", 4}, {"before", {0, 1 << 20}}, {"after", {0, 0}}}};
+    CHECK_THROWS(OriginRequest(message.question, message.file, Descriptor(), false));
+    CHECK_THROWS(OriginRequest(origin_message(query).question, message.file, Descriptor(), true));
 }
