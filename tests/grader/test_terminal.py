@@ -6,6 +6,7 @@ import io
 import os
 from pathlib import Path
 
+import msgspec
 import pytest
 from rich.console import Console
 from samples import GRADED, REJECTED
@@ -51,6 +52,15 @@ def test_a_terminal_without_unicode(monkeypatch: pytest.MonkeyPatch) -> None:
     file.flush()
     assert b"+ pass" in raw.getvalue()
     assert b"x fail" in raw.getvalue()
+
+
+def test_a_note_for_review_that_several_tests_have_is_said_once() -> None:
+    notes = [f"{test.name}: its result is not the device's own work" for test in GRADED.tests[:2]]
+    result = msgspec.structs.replace(GRADED, review=[*notes, "speed on 256 × 256: another thing", "a zip with links"])
+    text = rendered(result, 160)
+    assert text.count("its result is not the device's own work (in 2 tests)") == 1
+    assert "speed on 256 × 256: another thing" in text
+    assert "a zip with links" in text
 
 
 def test_colour_is_for_terminals_and_only_where_wanted(monkeypatch: pytest.MonkeyPatch) -> None:

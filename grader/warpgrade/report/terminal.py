@@ -141,11 +141,23 @@ def _summary(result: Result) -> Table:
         table.add_row("Seed", f"--seed {result.seed} replays these inputs")
     if result.submission.ignored:
         table.add_row("Ignored", Text(f"{listing(result.submission.ignored)} (this lab does not take them)"))
-    for note in result.review:
+    for note in _review(result):
         table.add_row("Review", Text(note))
     if not result.sandboxed:
         table.add_row("Warning", "ran without the sandbox")
     return table
+
+
+def _review(result: Result) -> list[str]:
+    """Return the notes for review; one that several tests have is said once."""
+    tests: dict[str, list[str]] = {}
+    for note in result.review:
+        name = next((test.name for test in result.tests if note.startswith(f"{test.name}: ")), "")
+        tests.setdefault(note.removeprefix(f"{name}: "), []).append(name)
+    return [
+        f"{reason} (in {len(names)} tests)" if len(names) > 1 else f"{names[0]}: {reason}" if names[0] else reason
+        for reason, names in tests.items()
+    ]
 
 
 def _points(result: Result) -> str:
