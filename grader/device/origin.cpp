@@ -72,11 +72,11 @@ void OriginLog::copied(const wire::Region& destination, const wire::Region& sour
         device_.mark_written(destination.address + row * destination.pitch, destination.width, writer::scattered);
 }
 
-void OriginLog::filled(std::uint8_t value, std::uint64_t bytes) {
+void OriginLog::filled(DevicePtr address, std::uint8_t value, std::uint64_t bytes) {
     if (!enabled()) return;
-    // Many small fills can spell anything, and four of a byte each a value.
+    // Four fills of a byte each can spell a value.
     if (bytes < sizeof(std::uint32_t)) spelling_.insert(value);
-    if (bytes < small_copy_bytes) ++fill_count_;
+    if (fills_.size() < max_fills) fills_.insert({address, bytes, value});
 }
 
 void OriginLog::launching(const LaunchConfig& config, const FunctionInfo& info, std::span<const std::byte> params) {
@@ -153,9 +153,10 @@ void OriginLog::waited() {
 
 void OriginLog::begin_call() {
     if (!enabled()) return;
-    down_.clear(), up_.clear(), steps_.clear(), words_.clear(), spelling_.clear(), images_.clear(), seen_.clear();
+    down_.clear(), up_.clear(), steps_.clear(), words_.clear(), spelling_.clear(), fills_.clear(), images_.clear(),
+        seen_.clear();
     used_.clear(), overwritten_.clear();
-    down_bytes_ = up_bytes_ = small_copies_ = fill_count_ = launches_ = 0;
+    down_bytes_ = up_bytes_ = small_copies_ = launches_ = 0;
     overflown_ = false;
     device_.begin_call();
 }

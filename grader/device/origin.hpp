@@ -9,6 +9,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "device/device.hpp"
@@ -23,6 +24,8 @@ class OriginLog {
     // Copies on the device of fewer bytes than a warp moves at once, which hand their bytes on; further ones are
     // host code that arranges the result piece by piece.
     static constexpr std::size_t small_copy_bytes = 128, max_small_copies = 8;
+
+    static constexpr std::size_t max_fills = std::size_t{1} << 20;  // that are told apart
 
     explicit OriginLog(Device& device) : device_(device) {}
 
@@ -52,7 +55,7 @@ class OriginLog {
     void wrote(DevicePtr address, std::span<const std::byte> piece, bool begins);
     void read(const wire::Region& region);
     void copied(const wire::Region& destination, const wire::Region& source);
-    void filled(std::uint8_t value, std::uint64_t bytes);
+    void filled(DevicePtr address, std::uint8_t value, std::uint64_t bytes);
     void launching(const LaunchConfig& config, const FunctionInfo& info, std::span<const std::byte> params);
     void launched(const LaunchRecord& record);
     void loaded(std::span<const std::byte> image);
@@ -68,7 +71,9 @@ class OriginLog {
     // allocations; and the bytes that fills of less than a word set.
     [[nodiscard]] const std::set<std::uint32_t>& words() const { return words_; }
     [[nodiscard]] const std::set<std::uint8_t>& spelling() const { return spelling_; }
-    [[nodiscard]] std::size_t fill_count() const { return fill_count_; }
+    // Different fills: each chooses a place and a value.
+    [[nodiscard]] std::size_t fill_count() const { return fills_.size(); }
+    [[nodiscard]] std::size_t launch_count() const { return launches_; }
     // Did kernels only write to what this piece went to, and nobody read what it left there? So it is where somebody
     // uploads the output array as well, whatever stands in it.
     [[nodiscard]] bool is_overwritten(const Up& piece) const {
@@ -86,11 +91,12 @@ class OriginLog {
     Device& device_;
     std::deque<Down> down_;
     std::deque<Up> up_;
-    std::size_t down_bytes_ = 0, up_bytes_ = 0, small_copies_ = 0, fill_count_ = 0;
+    std::size_t down_bytes_ = 0, up_bytes_ = 0, small_copies_ = 0;
     std::vector<Step> steps_;
     std::size_t launches_ = 0;
     std::set<std::uint32_t> words_;
     std::set<std::uint8_t> spelling_;
+    std::set<std::tuple<DevicePtr, std::uint64_t, std::uint8_t>> fills_;
     std::vector<std::vector<std::byte>> images_;
     std::set<DevicePtr> used_, overwritten_;   // allocations: read by anybody; written by kernels
     std::map<DevicePtr, std::uint64_t> seen_;  // versions of mapped memory

@@ -14,6 +14,7 @@ using Problem = OriginVerdict::Problem;
 
 constexpr std::uint64_t small_allowance = 256;  // bytes that may always go up
 constexpr std::uint64_t allowance_share = 16;   // or this part of the outputs
+constexpr std::uint64_t fill_cost = 4;          // as telling where and what
 constexpr std::size_t small_output = 1024;      // bytes; such a result could be sent up as it is
 
 bool is_fill(Bytes bytes, unsigned element) {
@@ -171,7 +172,7 @@ class Judgement {
             sent += piece.bytes.size();
         }
         const std::uint64_t allowance = std::max(small_allowance, outputs_ / allowance_share) + query_.allowance_bytes;
-        const std::uint64_t cost = cover.cost() + parameters() + log_.fill_count();
+        const std::uint64_t cost = cover.cost() + parameters() + choices();
         if (cost > allowance) {
             verdict_.problem = Problem::went_up;
             verdict_.bytes = cost, verdict_.of_bytes = sent;
@@ -188,6 +189,11 @@ class Judgement {
         for (const std::uint32_t word : log_.words())
             if (word > 1 && !is_scalar(word)) bytes += 4;
         return bytes;
+    }
+    // What the choice of fills tells, and that of launches: beyond a few, in each at least a byte.
+    [[nodiscard]] std::uint64_t choices() const {
+        constexpr std::size_t free_launches = 64;
+        return fill_cost * log_.fill_count() + (std::max(log_.launch_count(), free_launches) - free_launches);
     }
     [[nodiscard]] bool is_scalar(std::uint32_t word) const {
         return std::ranges::any_of(query_.scalars, [&](const OriginScalar& scalar) {

@@ -384,7 +384,7 @@ void Session::op_fill(Reader& in, Writer&) {
     for_each_part(region, 0, total, [&](std::uint64_t address, std::uint64_t, std::uint64_t bytes) {
         device_.fill(address, value, bytes);
     });
-    origin_.filled(value, total);
+    origin_.filled(region.address, value, total);
     timeline_.fill(transfer.stream, total, transfer.blocking);
     order_copy(StreamOrder::Operation::Kind::fill, transfer, &region, nullptr);
 }

@@ -236,6 +236,18 @@ TEST_CASE("a result that host code sent up is not the device's work") {
         call.kernel({t}, e, reversed(call.in));
         CHECK(call.returns(call.down(e, 1024)).problem == Problem::went_up);
     }
+    SECTION("as fills, each as large as a warp's piece") {
+        const auto d = call.up(call.in), e = call.allocate(1024), f = call.allocate(64 * 4096);
+        for (std::size_t i = 0; i < 4096; ++i)
+            call.log.filled(f + 256 * i, std::to_integer<std::uint8_t>(std::as_bytes(std::span(result))[i]), 256);
+        call.kernel({d, f}, e, result);
+        CHECK(call.returns(call.down(e, 1024)).problem == Problem::went_up);
+    }
+    SECTION("as the order of many launches") {
+        const auto d = call.up(call.in), e = call.allocate(1024);
+        for (std::size_t i = 0; i < 8192; ++i) call.kernel({d}, e, result, {static_cast<std::uint32_t>(i & 1)});
+        CHECK(call.returns(call.down(e, 1024)).problem == Problem::went_up);
+    }
     SECTION("as arguments of kernels") {
         const auto d = call.up(call.in), e = call.allocate(1024);
         for (std::size_t i = 0; i < 1024; ++i) {
@@ -292,6 +304,11 @@ TEST_CASE("ways to send inputs up that are right") {
         call.up(padded);
         check();
     }
+    SECTION("with the same fill before each of many launches") {
+        call.up(call.in);
+        for (int i = 0; i < 200; ++i) call.log.filled(e, 0, 4);
+        check();
+    }
     SECTION("twice, and the output's old contents as well") {
         call.up(call.in);
         call.up(call.in);
@@ -324,7 +341,8 @@ TEST_CASE("a returned value comes from the device, and not from its arguments") 
         CHECK(call.returns_value(sum).problem == Problem::result_went_up);
     }
     SECTION("spelled by fills of a byte each") {
-        for (int byte = 0; byte < 4; ++byte) call.log.filled(static_cast<std::uint8_t>(bits >> (8 * byte)), 1);
+        for (int byte = 0; byte < 4; ++byte)
+            call.log.filled(e + byte, static_cast<std::uint8_t>(bits >> (8 * byte)), 1);
         call.kernel({d}, e, {sum}, {1000});
         call.down(e, 1);
         CHECK(call.returns_value(sum).problem == Problem::result_went_up);
