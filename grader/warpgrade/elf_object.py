@@ -181,4 +181,5 @@ def _read_symbols(raw: bytes, table: _Section, sections: list[_Section], found: 
 
 
 def _shown(name: bytes) -> str:
-    return printable_name(name.decode("utf-8", errors="replace")) or "without a name"
+    words = printable_name(name.decode("utf-8", errors="replace")).split()
+    return " ".join(words) or "without a name"
