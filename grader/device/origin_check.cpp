@@ -21,13 +21,6 @@ bool is_fill(Bytes bytes, unsigned element) {
     return bytes.size() <= element || common_prefix(bytes, bytes.subspan(element)) == bytes.size() - element;
 }
 
-template <class T>
-T load(const std::byte* at) {
-    T value;
-    std::memcpy(&value, at, sizeof value);
-    return value;
-}
-
 bool holds(const OriginQuery& query, Bytes image) {
     return std::ranges::any_of(query.program_images, [&](std::uint64_t at) {
         return at <= query.program.size() && image.size() <= query.program.size() - at &&
@@ -56,12 +49,12 @@ class Judgement {
     bool check_output(const OriginBuffer& buffer) {
         if (buffer.after.empty()) return true;
         outputs_ += buffer.after.size();
-        const bool untouched = std::ranges::equal(buffer.after, buffer.before);
         Tracer tracer(buffer, log_, rows_);
         verdict_.argument = static_cast<int>(buffer.argument);
         if (!tracer.trace(verdict_)) {
             // What the function left alone, and what holds one value all over, needs no device.
             traced_ = false;
+            const bool untouched = std::ranges::equal(buffer.after, buffer.before);
             if (untouched || is_fill(buffer.after, buffer.element_bytes)) return verdict_.problem = Problem::none, true;
             if (log_.overflown()) verdict_.problem = Problem::overflow;
             return false;
@@ -153,14 +146,12 @@ class Judgement {
             return false;
         }
         UpCover cover;
-        std::vector<std::byte> scalars;
         for (const OriginBuffer& buffer : query_.buffers) cover.add_source(buffer.before, buffer.element_bytes);
         for (const OriginScalar& scalar : query_.scalars) {
             const auto* bits = reinterpret_cast<const std::byte*>(&scalar.bits);
             cover.add_source({bits, scalar.bytes}, scalar.bytes);
         }
         auto came = log_.down().begin();
-        std::uint64_t sent = 0;
         const OriginLog::Up* first = nullptr;
         for (const auto& piece : log_.up()) {
             if (log_.is_overwritten(piece)) continue;
@@ -169,13 +160,12 @@ class Judgement {
             const bool clean = cover.first_unexplained().empty();
             cover.explain(piece.bytes);
             if (clean && !cover.first_unexplained().empty()) first = &piece;
-            sent += piece.bytes.size();
         }
         const std::uint64_t allowance = std::max(small_allowance, outputs_ / allowance_share) + query_.allowance_bytes;
         const std::uint64_t cost = cover.cost() + parameters() + choices();
         if (cost > allowance) {
             verdict_.problem = Problem::went_up;
-            verdict_.bytes = cost, verdict_.of_bytes = sent;
+            verdict_.bytes = cost;
             verdict_.came = cover.first_unexplained();
             verdict_.mapped = first != nullptr && first->mapped;
             return false;

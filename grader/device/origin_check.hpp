@@ -62,7 +62,7 @@ struct OriginVerdict {
     };
     Problem problem = Problem::none;
     int argument = -1;  // -1: the returned value
-    std::uint64_t element = 0, elsewhere = 0, bytes = 0, of_bytes = 0;
+    std::uint64_t element = 0, elsewhere = 0, bytes = 0;
     std::vector<std::byte> came;
     bool mapped = false;  // through memory of both, not by a copy
     // Launches (from 1) that the outputs do not come from; empty where that cannot be told.

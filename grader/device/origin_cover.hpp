@@ -12,6 +12,13 @@ namespace warpgrade::device {
 
 using Bytes = std::span<const std::byte>;
 
+template <class T>
+T load(const std::byte* at) {
+    T value;
+    std::memcpy(&value, at, sizeof value);
+    return value;
+}
+
 // How many bytes agree, from the first on.
 std::size_t common_prefix(Bytes a, Bytes b);
 // Where `part` begins in `whole` at a multiple of `step` from `from` on; npos: nowhere.

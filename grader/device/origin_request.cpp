@@ -125,7 +125,6 @@ json to_json(const OriginVerdict& verdict) {
             {"element", verdict.element},
             {"elsewhere", verdict.elsewhere},
             {"bytes", verdict.bytes},
-            {"of_bytes", verdict.of_bytes},
             {"came", came},
             {"mapped", verdict.mapped},
             {"not_part", verdict.not_part}};
@@ -144,7 +143,6 @@ OriginVerdict origin_verdict_from_json(const json& value) {
     number("element", verdict.element);
     number("elsewhere", verdict.elsewhere);
     number("bytes", verdict.bytes);
-    number("of_bytes", verdict.of_bytes);
     for (const json& byte : value.at("came"))
         verdict.came.push_back(static_cast<std::byte>(integer_from_json<unsigned>(byte, "came") & 0xff));
     verdict.mapped = value.at("mapped").get<bool>();

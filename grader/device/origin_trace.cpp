@@ -191,13 +191,6 @@ std::size_t Tracer::agreeing(std::size_t at) const {
 
 namespace {
 
-template <class T>
-T load(const std::byte* at) {
-    T value;
-    std::memcpy(&value, at, sizeof value);
-    return value;
-}
-
 // Is this the returned value, as any of the types that the device may have had it in?
 bool is_value(const OriginQuery::Result& result, Bytes at) {
     const auto same = [&](auto value) {

@@ -110,13 +110,11 @@ CallResult Session::call(const CallSpec& spec, Clock::time_point deadline, std::
 
     fail_without_order(report);
     add_notes(report, notes);
-    if (report.origin) {
-        const auto wrong =
-            explain_origin(*report.origin, spec, snapshot, reply.result, parameter_names(options_, spec.function));
-        if (!wrong.empty()) {
-            context().review.emplace_back("its result is not the device's own work");
-            throw SubmissionFailure(after_failed_calls(report, notes) + wrong);
-        }
+    if (report.origin && report.origin->problem != device::OriginVerdict::Problem::none) {
+        context().review.emplace_back("its result is not the device's own work");
+        throw SubmissionFailure(
+            after_failed_calls(report, notes) +
+            explain_origin(*report.origin, spec, snapshot, reply.result, parameter_names(options_, spec.function)));
     }
     for (const auto index : snapshot.untouched)
         notes.push_back(fmt::format("argument {} was never written", index + 1));

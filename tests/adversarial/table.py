@@ -17,8 +17,6 @@ LAYOUT = find_layout()
 HERE = Path(__file__).parent
 CLASSES = range(1, 57)
 
-Need = Literal["origin", "streams"]
-
 _INCLUDE = re.compile(r'^#include "(?P<name>\w+\.cuh)"\n', re.MULTILINE)
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 
@@ -36,7 +34,6 @@ class Fixture(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     status: Literal["graded", "rejected"] = "graded"
     says: str = ""
     review: str = ""
-    needs: Need | None = None
     shift: int | None = None
     limits: dict[str, int] = {}
     public_only: bool = False
