@@ -49,7 +49,7 @@ int main(int argc, char** argv) {
         server_options.order_streams = options.checks.race;
         const auto device = open_device(spec, options);
         if (describe) {
-            fmt::print("{}\n", dump_line(to_json(device->properties())));
+            fmt::print("{}\n", line_of(device->properties()));
             return 0;
         }
         Server(*device, client_fd, control_fd, server_options).run();

@@ -13,18 +13,21 @@ DevicePtr OriginLog::base_of(DevicePtr address) const {
     return found ? found->address : 0;
 }
 
-void OriginLog::keep_up(std::span<const std::byte> bytes, bool begins, bool mapped, DevicePtr base) {
+void OriginLog::keep_up(std::span<const std::byte> bytes, std::uint64_t total, bool mapped, DevicePtr base) {
     if (up_bytes_ + bytes.size() > max_bytes) {
         overflown_ = true;
         return;
     }
     up_bytes_ += bytes.size();
-    if (begins || up_.empty()) up_.push_back({{}, mapped, ++number_, base});
+    if (total != 0 || up_.empty()) {
+        up_.push_back({{}, mapped, ++number_, base});
+        up_.back().bytes.reserve(std::min<std::uint64_t>(total, max_bytes));
+    }
     up_.back().bytes.insert(up_.back().bytes.end(), bytes.begin(), bytes.end());
 }
 
-void OriginLog::wrote(DevicePtr address, std::span<const std::byte> piece, bool begins) {
-    if (enabled()) keep_up(piece, begins, false, base_of(address));
+void OriginLog::wrote(DevicePtr address, std::span<const std::byte> piece, std::uint64_t total) {
+    if (enabled()) keep_up(piece, total, false, base_of(address));
 }
 
 void OriginLog::keep(Down piece) {
@@ -114,7 +117,7 @@ void OriginLog::launched(const LaunchRecord& record) {
     steps_.push_back({++launches_, record.read_from, record.written_to});
     used_.insert(record.read_from.begin(), record.read_from.end());
     overwritten_.insert(record.written_to.begin(), record.written_to.end());
-    for (const auto& run : device_.take_host_data()) keep_up(run, true, true, 0);
+    for (const auto& run : device_.take_host_data()) keep_up(run, run.size(), true, 0);
 }
 
 void OriginLog::loaded(std::span<const std::byte> image) {

@@ -52,7 +52,8 @@ class OriginLog {
     };
 
     // For the session. Nothing is noted for a device that does not keep origins.
-    void wrote(DevicePtr address, std::span<const std::byte> piece, bool begins);
+    // `total`: bytes of the whole copy, where the piece is its first; otherwise 0.
+    void wrote(DevicePtr address, std::span<const std::byte> piece, std::uint64_t total);
     void read(const wire::Region& region);
     void copied(const wire::Region& destination, const wire::Region& source);
     void filled(DevicePtr address, std::uint8_t value, std::uint64_t bytes);
@@ -85,7 +86,7 @@ class OriginLog {
 
   private:
     void keep(Down piece);
-    void keep_up(std::span<const std::byte> bytes, bool begins, bool mapped, DevicePtr base);
+    void keep_up(std::span<const std::byte> bytes, std::uint64_t total, bool mapped, DevicePtr base);
     [[nodiscard]] DevicePtr base_of(DevicePtr address) const;
 
     Device& device_;

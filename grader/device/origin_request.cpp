@@ -1,11 +1,11 @@
 #include "device/origin_request.hpp"
 
-#include "device/records.hpp"
-
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <cstring>
 #include <stdexcept>
@@ -18,11 +18,33 @@ namespace {
 
 using nlohmann::json;
 
+constexpr std::size_t smallest_file = std::size_t{64} << 10;
 constexpr unsigned last_kind = 2, last_problem = static_cast<unsigned>(OriginVerdict::Problem::overflow);
 
 }  // namespace
 
-OriginMessage origin_message(const OriginQuery& query) {
+OriginFile::OriginFile() : file_(memfd_create("origin", MFD_CLOEXEC)) {
+    if (!file_) throw std::system_error(errno, std::generic_category(), "memory for the origin");
+}
+
+OriginFile::~OriginFile() {
+    if (data_) munmap(data_, bytes_);
+}
+
+std::byte* OriginFile::reserve(std::size_t bytes) {
+    if (bytes <= bytes_) return static_cast<std::byte*>(data_);
+    bytes = std::bit_ceil(std::max(bytes, smallest_file));
+    if (ftruncate(file_.get(), static_cast<off_t>(bytes)) != 0)
+        throw std::system_error(errno, std::generic_category(), "memory for the origin");
+    void* data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_.get(), 0);
+    if (data == MAP_FAILED) throw std::system_error(errno, std::generic_category(), "mapping the origin");
+    if (data_) munmap(data_, bytes_);
+    data_ = data;
+    bytes_ = bytes;
+    return static_cast<std::byte*>(data);
+}
+
+OriginMessage origin_message(const OriginQuery& query, OriginFile& file) {
     json buffers = json::array(), scalars = json::array();
     std::vector<std::span<const std::byte>> parts;
     std::size_t total = 0;
@@ -47,18 +69,12 @@ OriginMessage origin_message(const OriginQuery& query) {
     if (query.result)
         message.question["result"] = {query.result->type == OriginQuery::Result::Type::floating, query.result->bytes,
                                       query.result->bits};
-    message.file = Descriptor(memfd_create("origin", MFD_CLOEXEC));
-    const auto fail = [](const char* what) { throw std::system_error(errno, std::generic_category(), what); };
-    if (!message.file || ftruncate(message.file.get(), static_cast<off_t>(total + 1)) != 0)
-        fail("memory for the origin");
-    void* data = mmap(nullptr, total + 1, PROT_READ | PROT_WRITE, MAP_SHARED, message.file.get(), 0);
-    if (data == MAP_FAILED) fail("mapping the origin");
-    std::size_t at = 0;
+    message.file = file.descriptor().get();
+    std::byte* at = file.reserve(total);
     for (const auto& bytes : parts) {
-        if (!bytes.empty()) std::memcpy(static_cast<std::byte*>(data) + at, bytes.data(), bytes.size());
+        if (!bytes.empty()) std::memcpy(at, bytes.data(), bytes.size());
         at += (bytes.size() + 63) / 64 * 64;
     }
-    munmap(data, total + 1);
     return message;
 }
 

@@ -10,13 +10,32 @@
 
 namespace warpgrade::device {
 
+// The memory in which the bytes of a question travel: one for all questions that an asker has, since fresh pages cost
+// more than what is copied into them. The answer has to be there before the next question is asked.
+class OriginFile {
+  public:
+    // Throws std::system_error where the machine has no memory for it.
+    OriginFile();
+    ~OriginFile();
+    OriginFile(const OriginFile&) = delete;
+    OriginFile& operator=(const OriginFile&) = delete;
+    // At least `bytes` bytes; what they held before is lost. Throws as the constructor does.
+    std::byte* reserve(std::size_t bytes);
+    [[nodiscard]] const Descriptor& descriptor() const { return file_; }
+
+  private:
+    Descriptor file_;
+    void* data_ = nullptr;
+    std::size_t bytes_ = 0;
+};
+
 struct OriginMessage {
     nlohmann::json question;
-    Descriptor file;
+    int file = -1;     // the asker's OriginFile
     int program = -1;  // the program's file, which the asker keeps open
 };
-// Throws std::system_error where the machine has no memory for the file.
-OriginMessage origin_message(const OriginQuery& query);
+// Throws std::system_error where the machine has no memory for the bytes.
+OriginMessage origin_message(const OriginQuery& query, OriginFile& file);
 
 // The other end of it. Throws std::exception for what is no question.
 class OriginRequest {

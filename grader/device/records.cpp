@@ -204,6 +204,8 @@ json to_json(const DeviceProperties& properties) {
     return result;
 }
 
+std::string line_of(const DeviceProperties& properties) { return dump_line(to_json(properties)); }
+
 DeviceProperties properties_from_json(const json& value) {
     DeviceProperties properties;
     for_each_field(properties, [&](const char* name, auto& field) { read_member(value, name, field); });

@@ -17,6 +17,7 @@ class RecordError : public std::runtime_error {
 nlohmann::json to_json(const Counters& counters);    // every counter
 nlohmann::json to_json(const LaunchRecord& record);  // its lines hold counters other than zero only
 nlohmann::json to_json(const DeviceProperties& properties);
+std::string line_of(const DeviceProperties& properties);  // for files that are compiled without the optimiser
 nlohmann::json to_json(const std::vector<Timeline::Transfer>& transfers);
 nlohmann::json to_json(const std::vector<AllocationRecord>& allocations);
 nlohmann::json to_json(const std::vector<Diagnostic>& diagnostics);  // title and help of the rule included

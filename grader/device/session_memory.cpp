@@ -263,7 +263,7 @@ void Session::accept_piece(std::span<const std::byte> piece) {
                           [&](std::uint64_t address, std::uint64_t done, std::uint64_t bytes) {
                               device_.write(address, piece.subspan(done, bytes));
                           });
-        if (incoming.op == Op::write) origin_.wrote(incoming.region.address, piece, offset == 0);
+        if (incoming.op == Op::write) origin_.wrote(incoming.region.address, piece, offset == 0 ? incoming.total : 0);
     } catch (const DeviceError& failure) {
         incoming.failure = failure;
     } catch (const std::bad_alloc&) {

@@ -5,7 +5,6 @@
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <cstdio>
-#include <nlohmann/json.hpp>
 
 #include "judge/context.hpp"
 #include "judge/device_server.hpp"
@@ -64,15 +63,13 @@ int run(const Options& options) {
     VerdictFile verdicts(options.verdict);
     prepare(options);
     const auto& device = context().idle_device;
-    verdicts.write({{"type", "start"},
-                    {"seed", context().seed},
-                    {"device", device ? nlohmann::json::parse(device->properties_json()) : nlohmann::json::object()}});
+    verdicts.begin(context().seed, device ? device->properties_json() : "");
     const auto cases = run_tests(options, verdicts);
     if (cases == 0) {
         std::fputs("no test matches\n", stderr);
         return exit_no_tests;
     }
-    verdicts.write({{"type", "end"}, {"cases", cases}});
+    verdicts.end(cases);
     return 0;
 }
 

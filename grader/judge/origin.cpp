@@ -164,7 +164,8 @@ device::OriginMessage ask_origin(const CallSpec& spec, const Arena& arena, const
                         wire::bytes_of(spec.result), result};
     const ProgramFile& its = program_file(program);
     query.program_images = its.images;
-    auto message = device::origin_message(query);
+    static device::OriginFile file;  // a judge asks one thing at a time
+    auto message = device::origin_message(query, file);
     message.program = its.file.get();
     return message;
 }

@@ -12,7 +12,6 @@
 #endif
 
 #include <cstdio>
-#include <nlohmann/json.hpp>
 
 #include "judge/context.hpp"
 #include "judge/errors.hpp"
@@ -54,7 +53,7 @@ class VerdictReporter : public StreamingBase {
         StreamingBase::testCaseStarting(info);
         context().begin_test(info.name);
         run.current.begin(info.name, tags_of(info));
-        run.verdicts->write({{"type", "case_start"}, {"name", info.name}});
+        run.verdicts->begin_case(info.name);
     }
 
     void assertionStarting(const Catch::AssertionInfo&) override {}
@@ -71,7 +70,7 @@ class VerdictReporter : public StreamingBase {
         auto& current = run.current;
         context().submission->finish();
         current.checked(stats.totals.assertions.total());
-        run.verdicts->write(current.end());
+        run.verdicts->end_case(current);
         ++run.cases;
         if (run.progress) std::fprintf(stderr, "%-5s %s\n", current.status(), current.name().c_str());
         context().end_test();

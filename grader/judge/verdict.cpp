@@ -54,6 +54,18 @@ void VerdictFile::write(const nlohmann::json& value) {
     }
 }
 
+void VerdictFile::begin(std::uint64_t seed, const std::string& device) {
+    write({{"type", "start"},
+           {"seed", seed},
+           {"device", device.empty() ? nlohmann::json::object() : nlohmann::json::parse(device)}});
+}
+
+void VerdictFile::begin_case(const std::string& name) { write({{"type", "case_start"}, {"name", name}}); }
+
+void VerdictFile::end_case(CaseVerdict& verdict) { write(verdict.end()); }
+
+void VerdictFile::end(std::size_t cases) { write({{"type", "end"}, {"cases", cases}}); }
+
 void CaseVerdict::begin(std::string name, std::vector<std::string> tags) {
     name_ = std::move(name);
     tags_ = std::move(tags);

@@ -11,13 +11,20 @@
 
 namespace warpgrade::judge {
 
+class CaseVerdict;
+
 class VerdictFile {
   public:
     // Throws std::system_error.
     explicit VerdictFile(const std::string& path);
-    void write(const nlohmann::json& line);
+    // The first line: the seed, and the device as it describes itself in JSON ("": there is none).
+    void begin(std::uint64_t seed, const std::string& device);
+    void begin_case(const std::string& name);
+    void end_case(CaseVerdict& verdict);
+    void end(std::size_t cases);
 
   private:
+    void write(const nlohmann::json& line);
     Descriptor file_;
 };
 

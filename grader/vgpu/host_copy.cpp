@@ -32,7 +32,7 @@ void HostCopy::take(LastWriter& writers) {
     }
 }
 
-void HostCopy::give(const LastWriter& writers, device::WriterTag who) {
+void HostCopy::give(LastWriter& writers, device::WriterTag who) {
     const auto words = writers.words();
     for (std::uint64_t word = 0; word < words.size();) {
         if (words[word] != who) {

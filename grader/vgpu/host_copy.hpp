@@ -20,7 +20,7 @@ class HostCopy {
     // Takes over what host code has written since the last time.
     void take(LastWriter& writers);
     // Hands on what the launch `who` has written.
-    void give(const LastWriter& writers, device::WriterTag who);
+    void give(LastWriter& writers, device::WriterTag who);
     // The same of bytes that a copy or a fill has written.
     void give(std::uint64_t offset, std::uint64_t bytes);
     // Notes that a kernel, or a copy on the device, has read bytes.

@@ -152,7 +152,12 @@ void GlobalMemory::copy_definition(std::uint64_t to, std::uint64_t from, std::ui
 
 void GlobalMemory::written_by(std::uint64_t address, std::uint64_t size, device::WriterTag who) {
     const Allocation* a = find(address);
-    if (a && a->writers) a->writers->note(address - a->base, size, who);
+    if (a && a->writers) {
+        if (size == a->bytes)
+            a->writers->note_all(who);
+        else
+            a->writers->note(address - a->base, size, who);
+    }
     if (a && a->host_copy) a->host_copy->give(address - a->base, size);
 }
 

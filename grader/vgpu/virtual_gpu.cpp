@@ -176,10 +176,10 @@ class VirtualGpu final : public device::Device {
     }
     void writers_of(device::DevicePtr address, std::span<device::WriterTag> words) const override {
         const Allocation* a = memory_.find(address);
-        for (std::size_t i = 0; i < words.size(); ++i) {
-            const std::uint64_t offset = address - (a ? a->base : 0) + i * LastWriter::word_bytes;
-            words[i] = a && a->writers && offset < a->bytes ? a->writers->at(offset) : device::writer::nobody;
-        }
+        if (a && a->writers)
+            a->writers->read(address - a->base, words);
+        else
+            std::ranges::fill(words, device::writer::nobody);
     }
     void mark_written(device::DevicePtr address, std::uint64_t bytes, device::WriterTag who) override {
         memory_.written_by(address, bytes, who);

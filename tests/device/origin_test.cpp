@@ -56,7 +56,7 @@ class Call {
         const auto bytes = std::as_bytes(std::span(values));
         device.write(address, bytes);
         device.mark_written(address, bytes.size(), writer::host);
-        log.wrote(address, bytes, true);
+        log.wrote(address, bytes, bytes.size());
     }
     // A launch that reads `from` and writes these values to `to`.
     void kernel(const std::vector<DevicePtr>& from, DevicePtr to, const Floats& values,
@@ -99,9 +99,10 @@ class Call {
     }
     // As the judge asks: the question travels.
     OriginVerdict ask(const OriginQuery& query) const {
-        const OriginMessage message = origin_message(query);
+        OriginFile memory;
+        const OriginMessage message = origin_message(query, memory);
         const Descriptor file = file_of(program);
-        const OriginRequest request(message.question, message.file, file, !program.empty());
+        const OriginRequest request(message.question, memory.descriptor(), file, !program.empty());
         return origin_verdict_from_json(to_json(check_origin(request.query(), log)));
     }
 
@@ -385,9 +386,22 @@ TEST_CASE("small copies on the device do not arrange a result") {
 TEST_CASE("a question with places outside of its file is refused") {
     Call call(numbers(8));
     OriginQuery query;
-    OriginMessage message = origin_message(query);
+    OriginFile memory;
+    OriginMessage message = origin_message(query, memory);
     message.question["buffers"] = {
         {{"kind", 0}, {"argument", 0}, {"element_bytes", 4}, {"before", {0, 1 << 20}}, {"after", {0, 0}}}};
-    CHECK_THROWS(OriginRequest(message.question, message.file, Descriptor(), false));
-    CHECK_THROWS(OriginRequest(origin_message(query).question, message.file, Descriptor(), true));
+    CHECK_THROWS(OriginRequest(message.question, memory.descriptor(), Descriptor(), false));
+    CHECK_THROWS(OriginRequest(origin_message(query, memory).question, memory.descriptor(), Descriptor(), true));
+}
+
+TEST_CASE("questions of all sizes travel in one file") {
+    OriginFile memory;
+    for (const std::size_t count : {std::size_t{8}, std::size_t{100'000}, std::size_t{100}}) {
+        const auto in = numbers(count);
+        OriginQuery query;
+        query.buffers.push_back({OriginBuffer::Kind::in, 0, 4, std::as_bytes(std::span(in)), {}});
+        const OriginMessage message = origin_message(query, memory);
+        const OriginRequest request(message.question, memory.descriptor(), Descriptor(), false);
+        CHECK(std::ranges::equal(request.query().buffers.at(0).before, std::as_bytes(std::span(in))));
+    }
 }

@@ -2,6 +2,7 @@
 // it maps: the device sees it as it was when an operation began.
 #include <sys/mman.h>
 
+#include "judge/catch.hpp"
 #include "machine.hpp"
 
 using namespace warpgrade;
@@ -74,6 +75,27 @@ TEST_CASE("each word knows who wrote it last") {
     CHECK(writers(m, out.address, 1)[0] == writer::nobody);
     m.launch("copy", {1, 1, 1}, {32, 1, 1}, in, out, 32);
     CHECK(writers(m, out.address, 1)[0] == 1);
+}
+
+TEST_CASE("what is written as a whole counts for every word until somebody writes to it") {
+    auto m = watched();
+    const int n = 3000;
+    const auto ones = count_to(n);
+    const auto in = m.upload(ones), out = m.upload(ones);
+    m.launch("copy", {4, 1, 1}, {256, 1, 1}, in, out, 1000);
+    CHECK(writers(m, out.address + 4 * 999, 2) == std::vector<WriterTag>{1, writer::host});
+    const auto copied = m.gpu->allocate(4 * n, "cudaMalloc"), fresh = m.gpu->allocate(400, "cudaMalloc");
+    m.gpu->fill(copied, 0, 4 * n);
+    CHECK(writers(m, copied + 4 * (n - 1), 2) == std::vector<WriterTag>{writer::fill, writer::nobody});
+    m.gpu->copy(copied, out.address, 4 * n);
+    CHECK(writers(m, copied, n) == writers(m, out.address, n));
+    m.gpu->copy(copied + 400, fresh, 400);
+    CHECK(writers(m, copied + 396, 2) == std::vector<WriterTag>{1, writer::nobody});
+    // Again as a whole: nothing is left of what stood there.
+    m.gpu->write(out.address, std::as_bytes(std::span(ones)));
+    CHECK(writers(m, out.address, 1)[0] == writer::host);
+    m.gpu->begin_call();
+    CHECK(writers(m, in.address, 1)[0] == writer::nobody);
 }
 
 TEST_CASE("atomics write, and read what earlier launches wrote") {
