@@ -1,7 +1,8 @@
 """A stored set of results, to show that a change of the code leaves what users get as it was.
 
     stored_results.py collect FOLDER     grades all references, starters, wrong and right solutions, and profiles the
-                                         programs of tests/checks and tests/grader/programs; takes some ten minutes
+                                         programs of tests/checks and tests/grader/running/programs; takes
+                                         some ten minutes
     stored_results.py compare OLD NEW    says what differs: numbers and verdicts, and apart from them texts
 
 Collect with the commit before the change and with the one after it, in any two checkouts: paths do not matter. Uses
@@ -73,7 +74,7 @@ def collect(out: Path) -> None:
             for lab in sorted((ROOT / "labs").glob("*/lab.toml"))
             for name, text in sources(lab.parent)
         ]
-        programs = [*(ROOT / "tests/checks").glob("*/*.cu"), *(ROOT / "tests/grader/programs").glob("*.cu")]
+        programs = [*(ROOT / "tests/checks").glob("*/*.cu"), *(ROOT / "tests/grader").glob("**/programs/*.cu")]
         jobs += [pool.submit(profile, program, out) for program in sorted(programs)]
         for job in jobs:
             job.result()

@@ -1,108 +1,63 @@
-// Where the outputs of a call come from: what went up to the device, what came down, and who wrote it there. The
-// session notes it while the call runs; origin_check.hpp tells from it whether the device did the work.
+// The judge's question after the origin of a call's outputs, and the device server's answer.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
-#include <map>
-#include <set>
+#include <optional>
 #include <span>
 #include <string>
-#include <tuple>
 #include <vector>
-
-#include "device/device.hpp"
-#include "device/protocol.hpp"
 
 namespace warpgrade::device {
 
-class OriginLog {
-  public:
-    // Bytes kept between two takes, in each direction.
-    static constexpr std::size_t max_bytes = std::size_t{256} << 20;
-    // Copies on the device of fewer bytes than a warp moves at once, which hand their bytes on; further ones are
-    // host code that arranges the result piece by piece.
-    static constexpr std::size_t small_copy_bytes = 128, max_small_copies = 8;
+struct OriginBuffer {
+    enum class Kind : std::uint8_t { in, out, inout } kind = Kind::in;
+    unsigned argument = 0;  // of the function, from 0
+    unsigned element_bytes = 4;
+    std::span<const std::byte> before, after;  // the call; `after` of outputs
+};
 
-    static constexpr std::size_t max_fills = std::size_t{1} << 20;  // that are told apart
+struct OriginScalar {
+    std::uint64_t bits = 0;
+    unsigned bytes = 4;
+    bool whole = true;  // a whole number, not a floating-point one
+};
 
-    explicit OriginLog(Device& device) : device_(device) {}
-
-    // What the device sent to the host in one copy, or what stood in memory of both when the program waited.
-    struct Down {
-        std::vector<std::byte> bytes;
-        std::vector<WriterTag> writers;  // of bytes 0, 4, 8 …
-        DevicePtr address = 0;
-        bool mapped = false;
-        std::uint64_t row_bytes = 0;  // of a copy of rows that do not lie side by side on the device
-        std::uint64_t number = 0;     // in the order of all that went up and came down
+struct OriginQuery {
+    std::vector<OriginBuffer> buffers;
+    std::vector<OriginScalar> scalars;
+    struct Result {
+        enum class Type : std::uint8_t { whole, floating } type = Type::whole;
+        unsigned bytes = 4;
+        std::uint64_t bits = 0;
     };
-    // What host code sent to the device in one copy, or wrote to memory of both where the device has read it.
-    struct Up {
-        std::vector<std::byte> bytes;
-        bool mapped = false;
-        std::uint64_t number = 0;
-        DevicePtr base = 0;  // of the allocation that it went to; 0: not known, or in memory of both
+    std::optional<Result> result;
+    std::span<const std::byte> program;         // its file: device code in it was compiled before the call
+    std::vector<std::uint64_t> program_images;  // where in the file it may begin
+    std::uint64_t allowance_bytes = 0;          // that may go up besides, as the test says
+};
+
+struct OriginVerdict {
+    enum class Problem : std::uint8_t {
+        none,
+        nothing_came,    // no copy, no memory of both
+        not_found,       // the value came down nowhere
+        changed,         // `came` is what came in its place
+        moved,           // it came down, but `elsewhere`
+        host_wrote,      // it came down as the host had sent it
+        scattered,       // put in place by small copies on the device
+        went_up,         // `came`: what went up that is none of the inputs; `bytes` of it
+        result_went_up,  // the result itself did
+        code_went_up,    // device code that is not in the program's file
+        overflow,        // too much to look at
     };
-    // What the device did, in order.
-    struct Step {
-        std::size_t launch = 0;  // its number in the call, from 1; 0: a copy on the device
-        std::vector<DevicePtr> read_from, written_to;
-    };
-
-    // For the session. Nothing is noted for a device that does not keep origins.
-    // `total`: bytes of the whole copy, where the piece is its first; otherwise 0.
-    void wrote(DevicePtr address, std::span<const std::byte> piece, std::uint64_t total);
-    void read(const wire::Region& region);
-    void copied(const wire::Region& destination, const wire::Region& source);
-    void filled(DevicePtr address, std::uint8_t value, std::uint64_t bytes);
-    void launching(const LaunchConfig& config, const FunctionInfo& info, std::span<const std::byte> params);
-    void launched(const LaunchRecord& record);
-    void loaded(std::span<const std::byte> image);
-    void waited();
-    // Everything so far belongs to the call that has ended.
-    void begin_call();
-
-    [[nodiscard]] bool enabled() const { return device_.keeps_origin(); }
-    [[nodiscard]] const std::deque<Down>& down() const { return down_; }
-    [[nodiscard]] const std::deque<Up>& up() const { return up_; }
-    [[nodiscard]] const std::vector<Step>& steps() const { return steps_; }
-    // Different words of four bytes in parameters and sizes of launches, but for those that are beginnings of
-    // allocations; and the bytes that fills of less than a word set.
-    [[nodiscard]] const std::set<std::uint32_t>& words() const { return words_; }
-    [[nodiscard]] const std::set<std::uint8_t>& spelling() const { return spelling_; }
-    // Different fills: each chooses a place and a value.
-    [[nodiscard]] std::size_t fill_count() const { return fills_.size(); }
-    [[nodiscard]] std::size_t launch_count() const { return launches_; }
-    // Did kernels only write to what this piece went to, and nobody read what it left there? So it is where somebody
-    // uploads the output array as well, whatever stands in it.
-    [[nodiscard]] bool is_overwritten(const Up& piece) const {
-        return piece.base != 0 && overwritten_.contains(piece.base) && !used_.contains(piece.base);
-    }
-    // Images of device code. Those that the program holds in its file are nobody's doing at run time.
-    [[nodiscard]] const std::vector<std::vector<std::byte>>& images() const { return images_; }
-    [[nodiscard]] bool overflown() const { return overflown_; }
-
-  private:
-    void keep(Down piece);
-    void keep_up(std::span<const std::byte> bytes, std::uint64_t total, bool mapped, DevicePtr base);
-    [[nodiscard]] DevicePtr base_of(DevicePtr address) const;
-
-    Device& device_;
-    std::deque<Down> down_;
-    std::deque<Up> up_;
-    std::size_t down_bytes_ = 0, up_bytes_ = 0, small_copies_ = 0;
-    std::vector<Step> steps_;
-    std::size_t launches_ = 0;
-    std::set<std::uint32_t> words_;
-    std::set<std::uint8_t> spelling_;
-    std::set<std::tuple<DevicePtr, std::uint64_t, std::uint8_t>> fills_;
-    std::vector<std::vector<std::byte>> images_;
-    std::set<DevicePtr> used_, overwritten_;   // allocations: read by anybody; written by kernels
-    std::map<DevicePtr, std::uint64_t> seen_;  // versions of mapped memory
-    std::uint64_t number_ = 0;
-    bool overflown_ = false;
+    Problem problem = Problem::none;
+    int argument = -1;  // -1: the returned value
+    std::uint64_t element = 0, elsewhere = 0, bytes = 0;
+    std::vector<std::byte> came;
+    bool mapped = false;  // through memory of both, not by a copy
+    // Launches (from 1) that the outputs do not come from; empty where that cannot be told.
+    std::vector<std::size_t> not_part;
 };
 
 }  // namespace warpgrade::device

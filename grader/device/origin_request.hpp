@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "device/descriptor.hpp"
-#include "device/origin_check.hpp"
+#include "device/origin.hpp"
 
 namespace warpgrade::device {
 

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "device/fields.hpp"
-#include "device/journal.hpp"
+#include "device/record_limits.hpp"
 
 namespace warpgrade::device {
 namespace {
@@ -212,7 +212,7 @@ DeviceProperties properties_from_json(const json& value) {
     return properties;
 }
 
-json to_json(const std::vector<Timeline::Transfer>& transfers) {
+json to_json(const std::vector<TransferRecord>& transfers) {
     json result = json::array();
     for (const auto& transfer : transfers)
         result.push_back({{"kind", kinds[static_cast<std::size_t>(transfer.kind)]},
@@ -223,15 +223,15 @@ json to_json(const std::vector<Timeline::Transfer>& transfers) {
     return result;
 }
 
-std::vector<Timeline::Transfer> transfers_from_json(const json& value) {
-    return list_from_json(value, "transfers", Timeline::max_transfers, [](const json& item) {
-        Timeline::Transfer transfer{};
+std::vector<TransferRecord> transfers_from_json(const json& value) {
+    return list_from_json(value, "transfers", RecordLimits::max_transfers, [](const json& item) {
+        TransferRecord transfer{};
         std::string kind;
         double duration_ns = 0;
         read_member(item, "kind", kind);
         const auto* const found = std::find(std::begin(kinds), std::end(kinds), kind);
         if (found == std::end(kinds)) wrong("kind", "a kind of transfer");
-        transfer.kind = static_cast<Timeline::Transfer::Kind>(found - std::begin(kinds));
+        transfer.kind = static_cast<TransferRecord::Kind>(found - std::begin(kinds));
         read_member(item, "stream", transfer.stream);
         read_member(item, "bytes", transfer.bytes);
         read_member(item, "start_ns", transfer.when.start_ns);
@@ -250,7 +250,7 @@ json to_json(const std::vector<AllocationRecord>& allocations) {
 }
 
 std::vector<AllocationRecord> allocations_from_json(const json& value) {
-    return list_from_json(value, "allocations", Journal::max_allocations, [](const json& item) {
+    return list_from_json(value, "allocations", RecordLimits::max_allocations, [](const json& item) {
         AllocationRecord allocation;
         read_member(item, "call", allocation.call);
         read_member(item, "bytes", allocation.bytes);
@@ -346,11 +346,11 @@ json to_json(const std::vector<Diagnostic>& diagnostics) {
 }
 
 std::vector<Diagnostic> diagnostics_from_json(const json& value) {
-    return list_from_json(value, "diagnostics", Journal::max_diagnostics, diagnostic_from_json);
+    return list_from_json(value, "diagnostics", RecordLimits::max_diagnostics, diagnostic_from_json);
 }
 
 std::vector<double> waits_from_json(const json& value) {
-    return list_from_json(value, "waits", Timeline::max_waits, [](const json& item) {
+    return list_from_json(value, "waits", RecordLimits::max_waits, [](const json& item) {
         double time_ns = 0;
         read(item, "waits", time_ns);
         return time_ns;

@@ -6,7 +6,7 @@
 #include <stdexcept>
 
 #include "device/device.hpp"
-#include "device/timeline.hpp"
+#include "device/transfer.hpp"
 
 namespace warpgrade::device {
 
@@ -18,14 +18,14 @@ nlohmann::json to_json(const Counters& counters);    // every counter
 nlohmann::json to_json(const LaunchRecord& record);  // its lines hold counters other than zero only
 nlohmann::json to_json(const DeviceProperties& properties);
 std::string line_of(const DeviceProperties& properties);  // for files that are compiled without the optimiser
-nlohmann::json to_json(const std::vector<Timeline::Transfer>& transfers);
+nlohmann::json to_json(const std::vector<TransferRecord>& transfers);
 nlohmann::json to_json(const std::vector<AllocationRecord>& allocations);
 nlohmann::json to_json(const std::vector<Diagnostic>& diagnostics);  // title and help of the rule included
 
 // Missing counters are zero; an unknown one is an error.
 Counters counters_from_json(const nlohmann::json& json);
 LaunchRecord launch_record_from_json(const nlohmann::json& json);
-std::vector<Timeline::Transfer> transfers_from_json(const nlohmann::json& json);
+std::vector<TransferRecord> transfers_from_json(const nlohmann::json& json);
 std::vector<AllocationRecord> allocations_from_json(const nlohmann::json& json);
 std::vector<Diagnostic> diagnostics_from_json(const nlohmann::json& json);
 std::vector<double> waits_from_json(const nlohmann::json& json);

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "device/device.hpp"
-#include "device/origin_check.hpp"
-#include "device/timeline.hpp"
+#include "device/origin.hpp"
+#include "device/transfer.hpp"
 #include "judge/errors.hpp"
 #include "judge/options.hpp"
 #include "judge/process.hpp"
@@ -24,7 +24,7 @@ namespace warpgrade::judge {
 // What the device did since it was last asked.
 struct DeviceReport {
     std::vector<device::LaunchRecord> launches;
-    std::vector<device::Timeline::Transfer> transfers;
+    std::vector<device::TransferRecord> transfers;
     std::vector<device::AllocationRecord> allocations;
     std::vector<double> waits_ns;
     double clock_ns = 0;

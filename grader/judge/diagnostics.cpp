@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "device/journal.hpp"
+#include "device/record_limits.hpp"
 #include "judge/compare.hpp"
 #include "judge/context.hpp"
 #include "judge/errors.hpp"
@@ -52,7 +52,7 @@ bool Clean::match(const Profile& run) const {
 }
 
 void merge(std::vector<device::Diagnostic>& known, std::vector<device::Diagnostic> found) {
-    for (auto& one : found) device::keep(known, std::move(one), device::Journal::max_diagnostics);
+    for (auto& one : found) device::keep(known, std::move(one), device::RecordLimits::max_diagnostics);
 }
 
 }  // namespace warpgrade::judge

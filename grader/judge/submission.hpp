@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "device/device.hpp"
-#include "device/timeline.hpp"
+#include "device/transfer.hpp"
 #include "judge/arguments.hpp"
 
 namespace warpgrade::judge {
@@ -49,7 +49,7 @@ struct Profile {
     std::vector<device::LaunchRecord> launches, not_part;
     // Copies and fills, memory that was allocated, and when the program had waited for the device: in order of issue,
     // 65,536, 16,384 and 65,536 of them at most. Times are on the clock of launches' start_ns.
-    Record<device::Timeline::Transfer> transfers;
+    Record<device::TransferRecord> transfers;
     Record<device::AllocationRecord> allocations;
     Record<double> waits_ns;
     double time_ns = 0;      // of the device's clock

@@ -1,4 +1,5 @@
 #include "vgpu/virtual_gpu.hpp"
+#include "vgpu/text/words.hpp"
 
 #include <fmt/format.h>
 
@@ -8,12 +9,12 @@
 #include <thread>
 #include <utility>
 
-#include "vgpu/advice.hpp"
-#include "vgpu/grid.hpp"
-#include "vgpu/module.hpp"
-#include "vgpu/occupancy.hpp"
-#include "vgpu/profile.hpp"
-#include "vgpu/timing.hpp"
+#include "vgpu/code/module.hpp"
+#include "vgpu/exec/grid.hpp"
+#include "vgpu/model/advice.hpp"
+#include "vgpu/model/occupancy.hpp"
+#include "vgpu/model/profile.hpp"
+#include "vgpu/model/timing.hpp"
 
 namespace warpgrade::vgpu {
 
@@ -335,8 +336,8 @@ void VirtualGpu::launch(device::FunctionId id, const device::LaunchConfig& confi
         });
     }
     Grid grid(kernel.code, loaded(f.module).ptx(), config, limits, params, memory_);
-    const auto fault = grid.run();
-    accesses_ = std::move(grid.accesses);
+    LaunchResult result = grid.run();
+    accesses_ = std::move(result.accesses);
     if (options_.origin)
         memory_.for_each([&](Allocation& a) {
             if (a.host_copy) a.host_copy->give(*a.writers, limits.writer);
@@ -347,14 +348,14 @@ void VirtualGpu::launch(device::FunctionId id, const device::LaunchConfig& confi
     record.config = config;
     record.registers_per_thread = info.registers_per_thread;
     record.static_shared_bytes = info.static_shared_bytes;
-    record.counters = grid.counters;
+    record.counters = result.counters;
     record.occupancy = fit;
     record.occupancy.achieved = achieved_occupancy(profile_.properties, fit, config.grid.count());
-    record.duration_ns = model_ns(profile_, config, grid.counters, fit, grid.traffic);
-    record.lines = std::move(grid.lines);
-    record.read_from = std::move(grid.read_from);
-    record.written_to = std::move(grid.written_to);
-    if (fault) {
+    record.duration_ns = model_ns(profile_, config, result.counters, fit, result.traffic);
+    record.lines = std::move(result.lines);
+    record.read_from = std::move(result.read_from);
+    record.written_to = std::move(result.written_to);
+    if (const auto& fault = result.fault) {
         record.error_code = fault->code;
         record.error = fault->message;
     }
@@ -365,10 +366,10 @@ void VirtualGpu::launch(device::FunctionId id, const device::LaunchConfig& confi
             diagnostics_.push_back(std::move(found));
         }
     };
-    report(std::move(grid.diagnostics));
-    if (grid.use) report(advise(profile_, config, grid.counters, fit, grid.traffic, *grid.use));
-    output_ += grid.output.take();
-    if (fault)
+    report(std::move(result.diagnostics));
+    if (result.use) report(advise(profile_, config, result.counters, fit, result.traffic, *result.use));
+    output_ += result.printed;
+    if (const auto& fault = result.fault)
         throw DeviceError(fault->code, fmt::format("kernel '{}': {}", vgpu::readable_name(info.name), fault->message),
                           true);
 }

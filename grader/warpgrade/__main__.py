@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from warpgrade.cli import run
+from warpgrade.cli.main import run
 
 
 def main() -> None:

@@ -9,9 +9,9 @@ from typing import Literal
 
 import msgspec
 
-from warpgrade import labs
-from warpgrade.labs import Lab
-from warpgrade.paths import find_layout
+from warpgrade.lab import labs
+from warpgrade.lab.labs import Lab
+from warpgrade.machine.paths import find_layout
 
 LAYOUT = find_layout()
 HERE = Path(__file__).parent

@@ -12,9 +12,11 @@ import pytest
 from rich.console import Console
 from table import LAYOUT, Fixture, read
 
-from warpgrade import grade, intake, labs
-from warpgrade.report import findings, github, sarif, terminal
-from warpgrade.result import Result
+from warpgrade.grading import grade, intake
+from warpgrade.grading.result import Result
+from warpgrade.lab import labs
+from warpgrade.report import findings, terminal
+from warpgrade.report.formats import github, sarif
 
 pytestmark = pytest.mark.labs
 

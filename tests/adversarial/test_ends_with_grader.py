@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from warpgrade.paths import find_layout
+from warpgrade.machine.paths import find_layout
 
 pytestmark = pytest.mark.labs
 

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from warpgrade import grade, intake, labs, result
-from warpgrade.paths import find_layout
+from warpgrade.grading import grade, intake, result
+from warpgrade.lab import labs
+from warpgrade.machine.paths import find_layout
 from warpgrade.report import terminal
 
 pytestmark = pytest.mark.labs

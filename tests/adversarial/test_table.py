@@ -7,7 +7,7 @@ import os
 from table import CLASSES, HERE, LAYOUT, as_markdown, read
 from test_link import FIXTURES as OF_THE_LINK
 
-from warpgrade import labs
+from warpgrade.lab import labs
 
 TABLE = read()
 PAGE = LAYOUT.root / "docs" / "security.md"

@@ -20,7 +20,8 @@ sys.path[:0] = [str(ROOT / "grader"), str(ROOT / "tests" / "grader")]
 
 import corpus  # noqa: E402
 
-from warpgrade import run, toolchain  # noqa: E402
+from warpgrade.compiling import toolchain  # noqa: E402
+from warpgrade.running import run  # noqa: E402
 
 OUTPUT = ROOT / "docs" / "checks-corpus.md"
 

@@ -1,4 +1,4 @@
-#include "fake_device.hpp"
+#include "device/fake_device.hpp"
 
 #include <sys/mman.h>
 #include <unistd.h>

@@ -1,7 +1,7 @@
 #include "device/records.hpp"
 
-#include "device/journal.hpp"
 #include "judge/catch.hpp"
+#include "server/journal.hpp"
 
 using namespace warpgrade::device;
 
@@ -85,11 +85,11 @@ TEST_CASE("records with hostile content are refused, never half read") {
 }
 
 TEST_CASE("transfers, allocations and waits survive JSON, and are refused when they are none") {
-    const std::vector<Timeline::Transfer> transfers{{Timeline::Transfer::Kind::to_host, 3, 4096, {1.5, 4.0}},
-                                                    {Timeline::Transfer::Kind::fill, 0, 8, {4.0, 4.5}}};
+    const std::vector<TransferRecord> transfers{{TransferRecord::Kind::to_host, 3, 4096, {1.5, 4.0}},
+                                                {TransferRecord::Kind::fill, 0, 8, {4.0, 4.5}}};
     const auto back = transfers_from_json(to_json(transfers));
     REQUIRE(back.size() == 2);
-    CHECK(back[0].kind == Timeline::Transfer::Kind::to_host);
+    CHECK(back[0].kind == TransferRecord::Kind::to_host);
     CHECK(back[0].stream == 3);
     CHECK(back[0].when.end_ns == 4.0);
     CHECK(to_json(back) == to_json(transfers));
@@ -187,11 +187,11 @@ TEST_CASE("names that are not UTF-8 do not break a reply") {
 TEST_CASE("a journal says which of its lists are not complete") {
     Journal journal;
     CHECK(journal.take(0).at("truncated").empty());
-    for (std::size_t i = 0; i < Journal::max_allocations; ++i) journal.add_allocation("cudaMalloc", 4);
-    journal.print(std::string(Journal::max_output_bytes, 'x'));
+    for (std::size_t i = 0; i < RecordLimits::max_allocations; ++i) journal.add_allocation("cudaMalloc", 4);
+    journal.print(std::string(RecordLimits::max_output_bytes, 'x'));
     CHECK(journal.take(0).at("truncated").empty());
-    for (std::size_t i = 0; i <= Journal::max_allocations; ++i) journal.add_allocation("cudaMalloc", 4);
-    journal.print(std::string(Journal::max_output_bytes, 'x'));
+    for (std::size_t i = 0; i <= RecordLimits::max_allocations; ++i) journal.add_allocation("cudaMalloc", 4);
+    journal.print(std::string(RecordLimits::max_output_bytes, 'x'));
     journal.print("y");
     CHECK(journal.take(0).at("truncated") == nlohmann::json{"allocations", "output"});
     CHECK(journal.take(0).at("truncated").empty());
@@ -229,5 +229,5 @@ TEST_CASE("lines of launches are bounded in bytes") {
     CHECK(reply.at("truncated") == nlohmann::json{"lines"});
     CHECK(reply.at("launches").front().at("lines").size() == 500);
     CHECK(reply.at("launches").back().at("lines").empty());
-    CHECK(dump_line(reply).size() < Journal::max_line_bytes * 2);
+    CHECK(dump_line(reply).size() < RecordLimits::max_line_bytes * 2);
 }

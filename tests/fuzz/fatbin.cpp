@@ -2,8 +2,8 @@
 #include <cstring>
 
 #include "run_all.hpp"
-#include "vgpu/cubin.hpp"
-#include "vgpu/fatbin.hpp"
+#include "vgpu/container/cubin.hpp"
+#include "vgpu/container/fatbin.hpp"
 #include "vgpu/ptx/parser.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <vector>
 
-#include "device/session.hpp"
+#include "server/session.hpp"
 #include "vgpu/virtual_gpu.hpp"
 
 namespace {

@@ -32,7 +32,7 @@ const json& whole_answer() {
         origin.not_part.push_back(1);
         return json{{"ok", true},
                     {"launches", json::array({device::to_json(launch)})},
-                    {"transfers", device::to_json(std::vector<device::Timeline::Transfer>(1))},
+                    {"transfers", device::to_json(std::vector<device::TransferRecord>(1))},
                     {"allocations", device::to_json(std::vector<device::AllocationRecord>(1))},
                     {"waits", {1.0}},
                     {"clock_ns", 1.0},

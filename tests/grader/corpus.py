@@ -20,8 +20,9 @@ from typing import Any
 
 import msgspec
 
-from warpgrade import run, toolchain
-from warpgrade.paths import find_layout
+from warpgrade.compiling import toolchain
+from warpgrade.machine.paths import find_layout
+from warpgrade.running import run
 
 LAYOUT = find_layout()
 CORPUS = LAYOUT.root / "tests" / "checks"

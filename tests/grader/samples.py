@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from warpgrade.diagnosis import Diagnostic, Memory, Place, Related, Thread
-from warpgrade.result import (
+from warpgrade.compiling.failure import Problem
+from warpgrade.findings.diagnosis import Diagnostic, Memory, Place, Related, Thread
+from warpgrade.grading.result import (
     DeviceInfo,
     FileInfo,
     LabInfo,
     Measurement,
-    Problem,
     Result,
     Score,
     Seconds,

@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "command.hpp"
+#include "judge/command.hpp"
 
 struct Judged {
     int status = -1;

@@ -1,11 +1,11 @@
 # Tests of the virtual GPU's front end: PTX parser, fatbinaries, profiles, occupancy, timing model.
-add_executable(test-vgpu-front
-  ${CMAKE_CURRENT_LIST_DIR}/fatbin_test.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/occupancy_test.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/ptx_hostile_test.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/ptx_link_test.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/ptx_parser_test.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/timing_test.cpp)
+set(test_front_sources "")
+foreach(folder text ptx container model)
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/${folder}/*_test.cpp)
+  list(APPEND test_front_sources ${sources})
+endforeach()
+list(FILTER test_front_sources EXCLUDE REGEX "/advice_test\\.cpp$")
+add_executable(test-vgpu-front ${test_front_sources})
 # The reference for occupancy comes with the CUDA toolkit; without it that comparison is left out.
 if(EXISTS "${WG_CUDA_INCLUDE_DIR}/cuda_occupancy.h")
   target_include_directories(test-vgpu-front SYSTEM PRIVATE ${WG_CUDA_INCLUDE_DIR})

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "machine.hpp"
+#include "vgpu/machine.hpp"
 
 namespace warpgrade::vgpu::test {
 

@@ -65,4 +65,15 @@ bool is_special_register(std::string_view name) {
                        [&](std::string_view prefix) { return name.substr(0, prefix.size()) == prefix; });
 }
 
+Type parse_type(std::string_view m) {
+    static constexpr std::pair<std::string_view, Type> named[] = {
+        {"pred", Type::Pred},   {"b8", Type::B8},     {"b16", Type::B16},       {"b32", Type::B32}, {"b64", Type::B64},
+        {"b128", Type::B128},   {"u8", Type::U8},     {"u16", Type::U16},       {"u32", Type::U32}, {"u64", Type::U64},
+        {"s8", Type::S8},       {"s16", Type::S16},   {"s32", Type::S32},       {"s64", Type::S64}, {"f16", Type::F16},
+        {"f16x2", Type::F16x2}, {"bf16", Type::BF16}, {"bf16x2", Type::BF16x2}, {"f32", Type::F32}, {"f64", Type::F64}};
+    for (const auto& [name, type] : named)
+        if (m == name) return type;
+    return Type::None;
+}
+
 }  // namespace warpgrade::vgpu::ptx

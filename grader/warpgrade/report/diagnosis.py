@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.text import Text
 
-from warpgrade.diagnosis import Diagnostic, Place
+from warpgrade.findings.diagnosis import Diagnostic, Place
 from warpgrade.report.findings import Finding
 
 _MAX_WIDTH = 112

@@ -6,10 +6,10 @@ import posixpath
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from warpgrade import diagnosis
-from warpgrade.diagnosis import Diagnostic, Place
+from warpgrade.findings import diagnosis
+from warpgrade.findings.diagnosis import Diagnostic, Place
+from warpgrade.grading.result import Result
 from warpgrade.report import hidden
-from warpgrade.result import Result
 
 
 @dataclass(frozen=True)
@@ -52,3 +52,14 @@ def repository_path(folder: str, place: Place) -> str:
     """Return the path of an own file below the repository's root, in which `folder` lies; nothing outside of it."""
     path = posixpath.normpath(folder + place.file) if place.own else ""
     return "" if path.startswith(("..", "/")) else path
+
+
+def describe(one: Diagnostic) -> str:
+    """Return the facts, the other party and the help, one a line."""
+    times = f" ({one.count:,} times)" if one.count > 1 else ""
+    facts = " ".join(filter(None, [one.thread.text if one.thread else "", one.message])) + times
+    rows = [facts] if one.message else []
+    for other in one.related:
+        where = f" at {other.place.text}" if other.place.text else ""
+        rows.append(other.role + (f" {other.thread.text}" if other.thread else "") + where)
+    return "\n".join([*rows, one.help])

@@ -11,9 +11,9 @@ from collections.abc import Iterable
 
 import msgspec
 
-from warpgrade import diagnosis
-from warpgrade.diagnosis import Diagnostic
-from warpgrade.result import Result, TestResult
+from warpgrade.findings import diagnosis
+from warpgrade.findings.diagnosis import Diagnostic
+from warpgrade.grading.result import Result, TestResult
 
 # In place of a test's name: which of them found something tells of their data as well.
 TESTS = "hidden tests"

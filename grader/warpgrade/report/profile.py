@@ -1,18 +1,17 @@
-"""The profile of `warpgrade run` on a terminal, from 60 columns up, and as a trace."""
+"""The profile of `warpgrade run` on a terminal, from 60 columns up."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
 
-import msgspec
 from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from warpgrade.profile import Counters, Kernel, Profile, Shape
-from warpgrade.text import clean, number
+from warpgrade.machine.text import clean, number
+from warpgrade.running.profile import Counters, Kernel, Profile, Shape
 
 _MAX_WIDTH = 120
 _WARP = 32
@@ -246,15 +245,3 @@ def _short(count: int) -> str:
         if count >= size and unit != "k":
             return f"{count / size:.1f}{unit}"
     return str(count)
-
-
-def trace(profile: Profile) -> bytes:
-    """Return the timeline in the Trace Event Format of Chrome and Perfetto; one row a stream, times in µs."""
-    events = [
-        {
-            "name": clean(event.name), "cat": event.kind, "ph": "X", "pid": 0, "tid": event.stream,
-            "ts": event.start_ns / 1e3, "dur": event.duration_ns / 1e3,
-        }
-        for event in profile.timeline
-    ]  # fmt: skip
-    return msgspec.json.encode({"traceEvents": events, "displayTimeUnit": "ns"}) + b"\n"

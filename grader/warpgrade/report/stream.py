@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO, Any
 
 import click
 
-from warpgrade.text import harmless
+from warpgrade.machine.text import harmless
 
 
 class Gated:
@@ -43,7 +42,7 @@ def no_commands(*, err: bool = False) -> Iterator[None]:
     if os.environ.get("GITHUB_ACTIONS") != "true":
         yield
         return
-    token = secrets.token_hex(16)
+    token = os.urandom(16).hex()
     click.echo(f"::stop-commands::{token}", err=err)
     try:
         yield

@@ -10,10 +10,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from warpgrade import text as gate
+from warpgrade.grading.result import Result, TestResult
+from warpgrade.machine import text as gate
+from warpgrade.machine.text import bounded, listing, number
 from warpgrade.report import diagnosis, findings, hidden
-from warpgrade.result import Result, TestResult
-from warpgrade.text import bounded, listing, number
 
 _MAX_WIDTH = 112
 _MESSAGE_LINES = 5

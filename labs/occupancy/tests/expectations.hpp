@@ -11,8 +11,8 @@
 #include "judge/context.hpp"
 #include "judge/judge.hpp"
 #include "occupancy.h"
-#include "vgpu/occupancy.hpp"
-#include "vgpu/profile.hpp"
+#include "vgpu/model/occupancy.hpp"
+#include "vgpu/model/profile.hpp"
 
 using Limits = std::vector<int>;  // DEVICE_LIMITS of them
 
@@ -49,7 +49,7 @@ inline Limits running_device() {
 namespace oracle {
 
 // What a device with these limits answers: the calculation of the virtual GPU, which agrees with the toolkit's own
-// cuda_occupancy.h (tests/vgpu/occupancy_test.cpp compares them).
+// cuda_occupancy.h (tests/vgpu/model/occupancy_test.cpp compares them).
 inline int resident_blocks(const Limits& limits, int block_threads, int registers, int shared_bytes) {
     warpgrade::device::DeviceProperties device;
     device.major = limits[SUB_PARTITIONS] == 2 ? 6 : limits[SHARED_UNIT_BYTES] == 128 ? 8 : 7;

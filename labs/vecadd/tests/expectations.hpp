@@ -13,7 +13,7 @@
 #include "vecadd.h"
 
 namespace judge = warpgrade::judge;
-using Transfer = warpgrade::device::Timeline::Transfer;
+using Transfer = warpgrade::device::TransferRecord;
 
 // No tolerance: IEEE 754 rounds one addition to the nearest float, and so does the GPU, so that host and device give
 // the same bits. A sum of operands in half precision does not.

@@ -11,7 +11,7 @@ using namespace warpgrade::judge;
 
 namespace {
 
-using Interval = warpgrade::device::Timeline::Interval;
+using Interval = warpgrade::device::Interval;
 
 // Sizes of the tests of the data's way: whole blocks, and not.
 constexpr int whole_blocks = 1 << 14, odd_size = 12345;

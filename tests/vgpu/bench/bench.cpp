@@ -15,9 +15,9 @@
 #include <ctime>
 #include <functional>
 
-#include "../machine.hpp"
 #include "plain.hpp"
 #include "process.hpp"
+#include "vgpu/machine.hpp"
 
 using namespace warpgrade;
 using vgpu::test::Machine;

@@ -6,10 +6,10 @@
 #include <map>
 #include <sstream>
 
-#include "../machine.hpp"
 #include "forms.hpp"
 #include "support/contains.hpp"
-#include "vgpu/half.hpp"
+#include "vgpu/machine.hpp"
+#include "vgpu/ops/half.hpp"
 
 using namespace warpgrade;
 using vgpu::test::Machine;

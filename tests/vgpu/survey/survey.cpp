@@ -11,8 +11,8 @@
 #include <string>
 
 #include "device/device.hpp"
-#include "vgpu/decoder.hpp"
-#include "vgpu/opcodes.hpp"
+#include "vgpu/code/decoder.hpp"
+#include "vgpu/code/opcodes.hpp"
 #include "vgpu/ptx/parser.hpp"
 #include "vgpu/virtual_gpu.hpp"
 

@@ -1,0 +1,334 @@
+#include "cudart/client/connection.hpp"
+
+#include "cudart/client/call_site.hpp"
+#include "cudart/client/program_end.hpp"
+#include "device/address_space.hpp"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace warpgrade::cudart {
+namespace {
+
+void send_all(int descriptor, const std::byte* data, std::size_t size) {
+    while (size > 0) {
+        const ssize_t put = ::send(descriptor, data, size, MSG_NOSIGNAL);
+        if (put < 0 && errno == EINTR) continue;
+        if (put <= 0) throw wire::ProtocolError("the device server does not listen any more");
+        data += put, size -= static_cast<std::size_t>(put);
+    }
+}
+
+void receive_all(int descriptor, std::byte* data, std::size_t size) {
+    while (size > 0) {
+        const ssize_t got = ::recv(descriptor, data, size, 0);
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) throw wire::ProtocolError("the device server is gone");
+        data += got, size -= static_cast<std::size_t>(got);
+    }
+}
+
+// The same, and a file may come with the bytes.
+void receive_all(int descriptor, std::byte* data, std::size_t size, device::Descriptor& file) {
+    while (size > 0) {
+        iovec bytes{data, size};
+        alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+        msghdr message{};
+        message.msg_iov = &bytes;
+        message.msg_iovlen = 1;
+        message.msg_control = control;
+        message.msg_controllen = sizeof control;
+        const ssize_t got = ::recvmsg(descriptor, &message, MSG_CMSG_CLOEXEC);
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) throw wire::ProtocolError("the device server is gone");
+        const cmsghdr* header = CMSG_FIRSTHDR(&message);
+        if (header != nullptr && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS) {
+            int number = -1;
+            std::memcpy(&number, CMSG_DATA(header), sizeof number);
+            file = device::Descriptor(number);
+        }
+        data += got, size -= static_cast<std::size_t>(got);
+    }
+}
+
+// Calls visit(host offset, bytes) for the contiguous parts of `bytes` bytes of data from `offset` on.
+template <class Visit>
+void for_each_row_part(std::size_t width, std::size_t pitch, std::size_t offset, std::size_t bytes, Visit&& visit) {
+    for (std::size_t done = 0; done < bytes;) {
+        const std::size_t row = (offset + done) / width, column = (offset + done) % width;
+        const std::size_t part = std::min(width - column, bytes - done);
+        visit(row * pitch + column, done, part);
+        done += part;
+    }
+}
+
+}  // namespace
+
+Connection& Connection::get() {
+    static Connection& connection = *new Connection;
+    return connection;
+}
+
+cudaError_t Connection::ready() {
+    switch (state_) {
+        case State::unopened:
+            return open();
+        case State::open:
+            return cudaSuccess;
+        case State::none:
+            return cudaErrorNoDevice;
+        case State::lost:
+            return cudaErrorDevicesUnavailable;
+        case State::dead:
+            return fault_;
+    }
+    return cudaErrorUnknown;
+}
+
+cudaError_t Connection::open() {
+    const char* text = std::getenv(wire::descriptor_variable);
+    const char* end = text == nullptr ? nullptr : text + std::strlen(text);
+    if (text == nullptr || std::from_chars(text, end, descriptor_).ptr != end || descriptor_ < 0) {
+        std::fprintf(stderr, "warpgrade: no device: run this program through warpgrade (%s is not set)\n",
+                     wire::descriptor_variable);
+        state_ = State::none;
+        return cudaErrorNoDevice;
+    }
+    state_ = State::open;
+    std::vector<std::byte> results;
+    const cudaError_t status = call(Op::hello, Writer().put(wire::version), &results);
+    if (status != cudaSuccess) return status;
+    process_ = ::getpid();
+    watch_program();
+    return take(results, [&](Reader& reader) {
+        properties_ = wire::get_properties(reader);
+        device_begin_ = reader.get<std::uint64_t>();
+        device_end_ = reader.get<std::uint64_t>();
+    });
+}
+
+cudaError_t Connection::lose(const char* reason) {
+    if (state_ == State::open) {
+        std::fprintf(stderr, "warpgrade: the device was lost: %s\n", reason);
+        ::shutdown(descriptor_, SHUT_RDWR);
+    }
+    state_ = State::lost;
+    return cudaErrorDevicesUnavailable;
+}
+
+void Connection::send_frame(const wire::Header& header, const std::byte* payload) {
+    frame_.resize(sizeof header + header.size);
+    std::memcpy(frame_.data(), &header, sizeof header);
+    if (header.size > 0) std::memcpy(frame_.data() + sizeof header, payload, header.size);
+    send_all(descriptor_, frame_.data(), frame_.size());
+}
+
+std::uint32_t Connection::send(Op op, const Writer& arguments) {
+    wire::Header header;
+    header.op = op;
+    header.sequence = ++sequence_;
+    header.code = CallSite::current();
+    header.size = static_cast<std::uint32_t>(arguments.bytes().size());
+    if (header.size > wire::max_payload_bytes) throw wire::ProtocolError("request too large");
+    send_frame(header, arguments.bytes().data());
+    return header.sequence;
+}
+
+void Connection::receive_frame(wire::Header& header, std::vector<std::byte>& payload) {
+    std::array<std::byte, sizeof(wire::Header)> bytes;
+    received_file_.reset();
+    receive_all(descriptor_, bytes.data(), bytes.size(), received_file_);
+    header = wire::parse_header(bytes);
+    payload.resize(header.size);
+    receive_all(descriptor_, payload.data(), payload.size());
+}
+
+cudaError_t Connection::receive_reply(Op op, std::uint32_t sequence, std::vector<std::byte>* results) {
+    wire::Header header;
+    std::vector<std::byte> payload;
+    receive_frame(header, payload);
+    if (header.op != op || header.sequence != sequence) throw wire::ProtocolError("a reply to another request");
+    output_waits_ = (header.flags & wire::flag_output) != 0;
+    Reader reader(payload);
+    const auto status = static_cast<cudaError_t>(reader.get<std::int32_t>());
+    if (status == cudaSuccess) {
+        const auto rest = reader.get_rest();
+        if (results != nullptr) results->assign(rest.begin(), rest.end());
+        return cudaSuccess;
+    }
+    if ((header.flags & wire::flag_sticky) != 0 && state_ == State::open) {
+        if (output_waits_) print_output();
+        std::fprintf(stderr, "warpgrade: %s: %s\n", cudaGetErrorName(status), reader.get_string().c_str());
+        fault_ = status;
+        state_ = State::dead;
+    } else if (status == cudaErrorNotSupported && refusals_told_ < most_refusals_told) {
+        // What the device lacks is no mistake of the program's: it is told even where nobody looks at the error.
+        ++refusals_told_;
+        std::fprintf(stderr, "warpgrade: not supported: %s\n", reader.get_string().c_str());
+    }
+    return status;
+}
+
+cudaError_t Connection::call(Op op, const Writer& arguments, std::vector<std::byte>* results) {
+    if (const cudaError_t status = ready(); status != cudaSuccess) return status;
+    const Busy busy(*this);
+    try {
+        const cudaError_t status = receive_reply(op, send(op, arguments), results);
+        const bool waited = wire::ops.at(static_cast<std::size_t>(op)).when == wire::When::wait;
+        if (waited && output_waits_ && state_ == State::open) print_output();
+        return status;
+    } catch (const wire::ProtocolError& failure) {
+        return lose(failure.what());
+    }
+}
+
+cudaError_t Connection::call_for_file(Op op, const Writer& arguments, std::vector<std::byte>& results,
+                                      device::Descriptor& file) {
+    if (const cudaError_t status = call(op, arguments, &results); status != cudaSuccess) return status;
+    if (!received_file_) return lose("shared memory without its file");
+    file = std::move(received_file_);
+    return cudaSuccess;
+}
+
+void Connection::print_output() {
+    std::vector<std::byte> results;
+    const cudaError_t status = receive_reply(Op::take_output, send(Op::take_output, Writer()), &results);
+    if (status != cudaSuccess) return;
+    const std::string text = Reader(results).get_string(wire::max_payload_bytes);
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    std::fflush(stdout);
+}
+
+// A request whose data may need frames of its own.
+cudaError_t Connection::send_pieces(Op op, const Writer& fields, std::size_t total, std::vector<std::byte>* results,
+                                    const void* source, std::size_t width, std::size_t pitch) {
+    if (const cudaError_t status = ready(); status != cudaSuccess) return status;
+    const auto* data = static_cast<const std::byte*>(source);
+    const auto gather = [&](std::size_t offset, std::size_t bytes, std::vector<std::byte>& out) {
+        const std::size_t before = out.size();
+        out.resize(before + bytes);
+        for_each_row_part(width, pitch, offset, bytes, [&](std::size_t from, std::size_t done, std::size_t part) {
+            std::memcpy(out.data() + before + done, data + from, part);
+        });
+    };
+    Writer request = fields;
+    if (total <= wire::chunk_bytes) {
+        gather(0, total, request.bytes());
+        return call(op, request, results);
+    }
+    const Busy busy(*this);
+    if (const cudaError_t status = call(op, request); status != cudaSuccess) return status;
+    try {
+        wire::Header header;
+        header.op = Op::data;
+        header.sequence = sequence_;
+        std::vector<std::byte> piece;
+        for (std::size_t offset = 0; offset < total; offset += header.size) {
+            piece.clear();
+            header.size = static_cast<std::uint32_t>(std::min(wire::chunk_bytes, total - offset));
+            gather(offset, header.size, piece);
+            send_frame(header, piece.data());
+        }
+        return receive_reply(op, sequence_, results);
+    } catch (const wire::ProtocolError& failure) {
+        return lose(failure.what());
+    }
+}
+
+cudaError_t Connection::write(const wire::Region& region, const wire::Transfer& transfer, HostRows source) {
+    Writer fields;
+    region.put(fields);
+    transfer.put(fields);
+    if (transfer.host != 0) return call(Op::write, fields);
+    return send_pieces(Op::write, fields, region.bytes(), nullptr, source.data, region.width, source.pitch);
+}
+
+cudaError_t Connection::load_module(const std::byte* image, std::size_t bytes, std::uint32_t& module) {
+    std::vector<std::byte> results;
+    Writer fields;
+    fields.put(std::uint64_t{bytes});
+    const cudaError_t status = send_pieces(Op::load_module, fields, bytes, &results, image, bytes, bytes);
+    if (status != cudaSuccess) return status;
+    return take(results, [&](Reader& reader) { module = reader.get<std::uint32_t>(); });
+}
+
+cudaError_t Connection::read(const wire::Region& region, const wire::Transfer& transfer, HostRows destination) {
+    const auto scatter = [&](std::size_t offset, const std::vector<std::byte>& piece) {
+        for_each_row_part(region.width, destination.pitch, offset, piece.size(),
+                          [&](std::size_t to, std::size_t done, std::size_t part) {
+                              std::memcpy(destination.data + to, piece.data() + done, part);
+                          });
+    };
+    Writer request;
+    region.put(request);
+    transfer.put(request);
+    if (transfer.host != 0) return call(Op::read, request);
+    const std::size_t total = region.bytes();
+    std::vector<std::byte> piece;
+    if (const cudaError_t status = ready(); status != cudaSuccess) return status;
+    const Busy busy(*this);
+    try {
+        const std::uint32_t sequence = send(Op::read, request);
+        if (const cudaError_t status = receive_reply(Op::read, sequence, &piece); status != cudaSuccess) return status;
+        if (total > wire::chunk_bytes) {
+            for (std::size_t done = 0; done < total; done += piece.size()) {
+                wire::Header header;
+                receive_frame(header, piece);
+                if (header.op != Op::data || header.sequence != sequence ||
+                    piece.size() != std::min(wire::chunk_bytes, total - done))
+                    throw wire::ProtocolError("a piece of another transfer");
+                scatter(done, piece);
+            }
+        } else {
+            if (piece.size() != total) throw wire::ProtocolError("a reply without its data");
+            scatter(0, piece);
+        }
+        if (output_waits_) print_output();
+        return cudaSuccess;
+    } catch (const wire::ProtocolError& failure) {
+        return lose(failure.what());
+    }
+}
+
+void Connection::tell_host_fault(std::uint64_t address, bool writes, std::uint64_t code) noexcept {
+    const bool ours = address >= device_begin_ && address < device::address_space::host_end;
+    if (state_ != State::open || !ours || busy_ != 0 || ::getpid() != process_) return;
+    wire::Header header;
+    std::array<std::byte, sizeof header + sizeof address + 1> frame;
+    header.op = Op::host_fault;
+    header.sequence = ++sequence_;
+    header.size = sizeof address + 1;
+    header.code = code;
+    std::memcpy(frame.data(), &header, sizeof header);
+    std::memcpy(frame.data() + sizeof header, &address, sizeof address);
+    frame.back() = static_cast<std::byte>(writes);
+    if (::send(descriptor_, frame.data(), frame.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(frame.size())) return;
+    // The beginning of the reply, so that the device has heard it before anybody sees the program end.
+    [[maybe_unused]] const ssize_t got = ::recv(descriptor_, &header, sizeof header, MSG_WAITALL);
+}
+
+void Connection::leave() noexcept {
+    const std::unique_lock lock(mutex_, std::try_to_lock);
+    if (!lock.owns_lock() || state_ != State::open || busy_ != 0 || ::getpid() != process_) return;
+    try {
+        receive_reply(Op::leave, send(Op::leave, Writer()), nullptr);
+    } catch (...) {  // nobody is there to hear it
+    }
+}
+
+cudaError_t Connection::reset() {
+    if (state_ == State::dead) {
+        state_ = State::lost;
+        return cudaSuccess;
+    }
+    return call(Op::reset);
+}
+
+}  // namespace warpgrade::cudart

@@ -1,0 +1,38 @@
+// CUDA arrays: here pitched device memory, whose layout is known to copies and to texture objects alone.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "cudart/client/connection.hpp"
+
+struct cudaArray {
+    cudaChannelFormatDesc channels{};
+    cudaExtent extent{};  // in elements, as the program gave it: 0 stands for a dimension that is not there
+    unsigned flags = 0;
+    std::uint64_t address = 0;
+    std::size_t pitch = 0;
+
+    [[nodiscard]] std::size_t element_bytes() const {
+        return static_cast<std::size_t>(channels.x + channels.y + channels.z + channels.w) / 8;
+    }
+    [[nodiscard]] std::size_t rows() const { return std::max<std::size_t>(extent.height, 1); }
+    [[nodiscard]] std::size_t slices() const { return std::max<std::size_t>(extent.depth, 1); }
+    [[nodiscard]] std::size_t slice_bytes() const { return rows() * pitch; }
+    [[nodiscard]] std::byte* data() const { return reinterpret_cast<std::byte*>(address); }
+};
+
+namespace warpgrade::cudart {
+
+// 1, 2 or 4 channels of the same width, of a kind that arrays and textures can have.
+bool valid(const cudaChannelFormatDesc& channels);
+bool is_array(cudaArray_const_t array);
+void forget_arrays();
+void forget_images();  // texture and surface objects: image.cpp
+
+// Does [first, first + count) lie in [0, room)?
+inline bool fits(std::size_t first, std::size_t count, std::size_t room) {
+    return first <= room && count <= room - first;
+}
+
+}  // namespace warpgrade::cudart

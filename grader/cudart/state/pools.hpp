@@ -1,0 +1,26 @@
+// Memory pools, for stream-ordered allocation. They keep accounts, since the device hands memory out at once and takes
+// it back at once: nothing is cached in them.
+#pragma once
+
+#include <cstdint>
+
+#include "cudart/client/connection.hpp"
+
+// The accounts of one pool.
+struct CUmemPoolHandle_st {
+    int reuse_follow_events = 1, reuse_opportunistic = 1, reuse_internal_dependencies = 1;
+    std::uint64_t release_threshold = 0;
+    std::uint64_t used = 0, used_high = 0, reserved = 0, reserved_high = 0;
+};
+
+namespace warpgrade::cudart {
+
+// The pool that cudaMallocAsync takes from.
+cudaMemPool_t current_pool();
+bool is_pool(cudaMemPool_t pool);
+cudaError_t allocate_from(cudaMemPool_t pool, std::size_t bytes, void** pointer);
+// Whatever the way in which the memory is freed.
+void note_free(const void* pointer);
+void forget_pools();
+
+}  // namespace warpgrade::cudart

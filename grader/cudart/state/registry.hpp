@@ -1,0 +1,79 @@
+// What nvcc's generated code registers before main(): device code, kernels, variables. Nothing of it talks to the
+// device before its first use (CUDA calls that lazy loading): a program without a device starts as any other.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <unordered_map>
+
+#include "cudart/client/connection.hpp"
+
+namespace warpgrade::cudart {
+
+// The device code of one translation unit.
+struct Module {
+    // Its fatbinaries: one, or what nvlink made of several files followed by each file's own, for their PTX.
+    std::vector<std::span<const std::byte>> images;
+    bool loaded = false;
+    cudaError_t load_status = cudaSuccess;
+    std::uint32_t id = 0;
+};
+
+struct Kernel {
+    Module* module = nullptr;
+    std::string name;  // mangled
+    bool resolved = false;
+    cudaError_t status = cudaSuccess;
+    std::uint32_t id = 0;
+    device::FunctionInfo info;
+    std::uint64_t dynamic_shared_bytes = 0;  // what cudaFuncSetAttribute allowed; 0: the default
+};
+
+struct Variable {
+    Module* module = nullptr;
+    std::string name;
+    std::uint64_t address = 0, bytes = 0;  // once resolved
+};
+
+// A __managed__ variable: the program reaches it through a pointer, which is set when its module is loaded.
+struct ManagedVariable {
+    Module* module = nullptr;
+    std::string name;
+    void** pointer = nullptr;
+    std::size_t bytes = 0;
+};
+
+class Registry {
+  public:
+    static Registry& get();
+
+    Module* add_module(const void* wrapper);
+    void add_kernel(Module* module, const void* stub, const char* name);
+    void add_variable(Module* module, const void* shadow, const char* name);
+    void add_managed_variable(Module* module, void** pointer, const char* name);
+    void remove_module(Module* module);
+
+    // The kernel behind a host stub or a cudaKernel_t, loaded. cudaErrorInvalidResourceHandle for anything else.
+    cudaError_t find_kernel(const void* handle, Kernel*& kernel);
+    // The same without loading: what a stub asks for before its first launch.
+    Kernel* known_kernel(const void* handle);
+    // The variable behind its host shadow, with its address. cudaErrorInvalidSymbol for anything else.
+    cudaError_t find_variable(const void* shadow, Variable*& variable);
+
+    cudaError_t load(Module& module);
+
+    // Everything has to be loaded again: the context was reset.
+    void forget();
+
+  private:
+    cudaError_t map_managed_variables(const Module& module);
+
+    std::unordered_map<Module*, std::unique_ptr<Module>> modules_;
+    std::unordered_map<const void*, std::unique_ptr<Kernel>> kernels_;  // by stub
+    std::unordered_map<const void*, Kernel*> handles_;                  // by cudaKernel_t
+    std::unordered_map<const void*, Variable> variables_;
+    std::vector<ManagedVariable> managed_;
+};
+
+}  // namespace warpgrade::cudart

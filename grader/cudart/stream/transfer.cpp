@@ -1,0 +1,138 @@
+#include "cudart/stream/transfer.hpp"
+
+#include <cstring>
+
+#include "cudart/state/host_memory.hpp"
+#include "cudart/stream/capture.hpp"
+
+namespace warpgrade::cudart {
+namespace {
+
+wire::Region rows_of(const void* pointer, std::size_t pitch, Shape shape) {
+    return {reinterpret_cast<std::uintptr_t>(pointer), pitch, shape.width, shape.height};
+}
+
+// Page-locked memory the server reads and writes itself. Memory that is so in part only goes the way of the other.
+void set_host_side(wire::Transfer& transfer, Rows host, Shape shape) {
+    std::uint64_t extent = 0;
+    if (!rows_of(host.data, host.pitch, shape).extent(extent) || !is_pinned(host.data, extent)) return;
+    transfer.host = reinterpret_cast<std::uintptr_t>(host.data);
+    transfer.host_pitch = host.pitch;
+}
+
+enum class Side { host, device, either };
+
+bool on_device(const void* pointer, Side side) {
+    const Connection& connection = Connection::get();
+    return connection.is_device_address(pointer) || is_managed(pointer) ||
+           (side == Side::device && !is_pinned(pointer));
+}
+
+bool is_plain_host(const void* pointer) {
+    return !Connection::get().is_device_address(pointer) && find_host_range(pointer) == nullptr;
+}
+
+// Tells the device when `kind` does not fit the two sides. A device refuses host memory where its own should be; where
+// the host's should be, it takes either, since the addresses tell.
+void check_direction(const void* destination, const void* source, cudaMemcpyKind kind) {
+    if (kind == cudaMemcpyDefault) return;
+    Connection& connection = Connection::get();
+    const bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
+    const bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
+    const auto fits = [&](const void* pointer, bool device) {
+        return device ? !is_plain_host(pointer) : !connection.is_device_address(pointer);
+    };
+    if (fits(destination, to_device) && fits(source, from_device)) return;
+    Writer request;
+    request.put(static_cast<std::uint8_t>(kind));
+    for (const void* pointer : {destination, source})
+        request.put(static_cast<std::uint8_t>(connection.is_device_address(pointer)));
+    connection.call(Op::wrong_direction, request);
+}
+
+}  // namespace
+
+cudaError_t copy(void* destination, std::size_t destination_pitch, Rows source, Shape shape, cudaMemcpyKind kind,
+                 std::uint32_t stream, bool asynchronous) {
+    Connection& connection = Connection::get();
+    Side to = Side::either, from = Side::either;
+    switch (kind) {
+        case cudaMemcpyHostToHost:
+            to = Side::host, from = Side::host;
+            break;
+        case cudaMemcpyHostToDevice:
+            to = Side::device, from = Side::host;
+            break;
+        case cudaMemcpyDeviceToHost:
+            to = Side::host, from = Side::device;
+            break;
+        case cudaMemcpyDeviceToDevice:
+            to = Side::device, from = Side::device;
+            break;
+        case cudaMemcpyDefault:
+            break;
+        default:
+            return cudaErrorInvalidMemcpyDirection;
+    }
+    if (shape.width == 0 || shape.height == 0) return cudaSuccess;
+    if (shape.height > 1 && (destination_pitch < shape.width || source.pitch < shape.width))
+        return cudaErrorInvalidPitchValue;
+    if (destination == nullptr || source.data == nullptr) return cudaErrorInvalidValue;
+
+    if (CapturingStream* capture = find_capture(stream)) {
+        if (!asynchronous) return refuse_in_capture(stream);
+        return capture_work(*capture, copy_of_rows(destination, destination_pitch, source.data, source.pitch,
+                                                   shape.width, shape.height, kind));
+    }
+    if (const cudaError_t status = check_legacy_stream(stream); status != cudaSuccess) return status;
+    check_direction(destination, source.data, kind);
+    const bool to_device = on_device(destination, to), from_device = on_device(source.data, from);
+    wire::Transfer transfer{stream, !asynchronous};
+    auto* host_destination = static_cast<std::byte*>(destination);
+    auto* host_source = static_cast<std::byte*>(const_cast<void*>(source.data));
+    if (to_device && from_device) {
+        transfer.blocking = false;  // within the device nothing waits
+        Writer request;
+        rows_of(destination, destination_pitch, shape).put(request);
+        rows_of(source.data, source.pitch, shape).put(request);
+        transfer.put(request);
+        return connection.call(Op::copy, request);
+    }
+    if (to_device) {
+        set_host_side(transfer, source, shape);
+        return connection.write(rows_of(destination, destination_pitch, shape), transfer, {host_source, source.pitch});
+    }
+    if (from_device) {
+        set_host_side(transfer, {destination, destination_pitch}, shape);
+        return connection.read(rows_of(source.data, source.pitch, shape), transfer,
+                               {host_destination, destination_pitch});
+    }
+    if (const cudaError_t status = connection.ready(); status != cudaSuccess) return status;
+    for (std::size_t row = 0; row < shape.height; ++row)
+        std::memmove(host_destination + row * destination_pitch, host_source + row * source.pitch, shape.width);
+    return cudaSuccess;
+}
+
+cudaError_t fill(void* destination, std::size_t pitch, int value, Shape shape, std::uint32_t stream) {
+    if (shape.width == 0 || shape.height == 0) return cudaSuccess;
+    if (shape.height > 1 && pitch < shape.width) return cudaErrorInvalidPitchValue;
+    if (CapturingStream* capture = find_capture(stream)) {
+        cudaMemsetParams work{};
+        work.dst = destination, work.pitch = pitch, work.value = static_cast<unsigned>(value) & 0xFF;
+        work.elementSize = 1, work.width = shape.width, work.height = shape.height;
+        return capture_work(*capture, work);
+    }
+    if (const cudaError_t status = check_legacy_stream(stream); status != cudaSuccess) return status;
+    if (is_pinned(destination)) {
+        for (std::size_t row = 0; row < shape.height; ++row)
+            std::memset(static_cast<std::byte*>(destination) + row * pitch, value, shape.width);
+        return cudaSuccess;
+    }
+    Writer request;
+    rows_of(destination, pitch, shape).put(request);
+    request.put(static_cast<std::uint8_t>(value));
+    wire::Transfer{stream, false}.put(request);
+    return Connection::get().call(Op::fill, request);
+}
+
+}  // namespace warpgrade::cudart

@@ -1,0 +1,24 @@
+// Copies and fills on rows of memory, whatever side each is on.
+#pragma once
+
+#include "cudart/client/connection.hpp"
+
+namespace warpgrade::cudart {
+
+struct Rows {
+    const void* data = nullptr;
+    std::size_t pitch = 0;
+};
+
+struct Shape {
+    std::size_t width = 0, height = 1;  // bytes of a row, rows
+};
+
+// `kind` says which side is which, as in CUDA: a side that it calls the device's must be device memory (or
+// page-locked), one that it calls the host's may be either, since addresses are unique.
+cudaError_t copy(void* destination, std::size_t destination_pitch, Rows source, Shape shape, cudaMemcpyKind kind,
+                 std::uint32_t stream, bool asynchronous);
+
+cudaError_t fill(void* destination, std::size_t pitch, int value, Shape shape, std::uint32_t stream);
+
+}  // namespace warpgrade::cudart

@@ -1,0 +1,61 @@
+// warpgrade-device: the device server. Parses the command line, opens the device, serves. The judge starts one for each
+// session, with both sockets open.
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+#include <limits>
+
+#include "device/records.hpp"
+#include "server/open.hpp"
+#include "server/server.hpp"
+
+using namespace warpgrade::device;
+
+int main(int argc, char** argv) {
+    CLI::App app{"Serves one device to one worker, for one judge."};
+    std::string spec = "vgpu";
+    DeviceOptions options;
+    std::uint64_t memory_mib = 0;
+    int client_fd = -1, control_fd = -1;
+    app.add_option("--device", spec, "vgpu[:PROFILE]")->capture_default_str();
+    app.add_option("--threads", options.threads, "host threads; 0: as many as there are")->capture_default_str();
+    app.add_option("--instructions", options.instruction_limit, "warp instructions of one launch; 0: no limit")
+        ->capture_default_str();
+    app.add_option("--memory-mib", memory_mib, "device memory; 0: as the profile says")
+        ->check(CLI::Range(std::uint64_t{0}, std::numeric_limits<std::uint64_t>::max() >> 20));
+    auto* client = app.add_option("--client-fd", client_fd, "socket of the worker")->check(CLI::NonNegativeNumber);
+    auto* control = app.add_option("--control-fd", control_fd, "socket of the judge")->check(CLI::NonNegativeNumber);
+    client->needs(control);
+    control->needs(client);
+    std::string checks = "all";
+    app.add_option("--checks", checks, "all, none, or some of race,init,sync,advice")->capture_default_str();
+    ServerOptions server_options;
+    app.add_flag("--wait-for-take", server_options.wait_for_take,
+                 "let the worker wait when the record of its launches is full, instead of refusing further launches");
+    app.add_flag("--origin", options.origin, "tell the judge where the outputs of a call come from");
+    bool describe = false;
+    app.add_flag("--describe", describe, "print the device's properties as one line of JSON, serve nobody")
+        ->excludes(client);
+    CLI11_PARSE(app, argc, argv);
+    if (!describe && !*client) {
+        fmt::print(stderr, "warpgrade-device: needs --client-fd and --control-fd, or --describe\n");
+        return 2;
+    }
+    options.memory_limit_bytes = memory_mib << 20;
+    try {
+        options.checks = parse_checks(checks);
+        server_options.order_streams = options.checks.race;
+        const auto device = open_device(spec, options);
+        if (describe) {
+            fmt::print("{}\n", line_of(device->properties()));
+            return 0;
+        }
+        Server(*device, client_fd, control_fd, server_options).run();
+    } catch (const std::exception& failure) {
+        fmt::print(stderr, "warpgrade-device: {}\n", failure.what());
+        return 1;
+    }
+    return 0;
+}

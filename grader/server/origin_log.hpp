@@ -1,0 +1,108 @@
+// Where the outputs of a call come from: what went up to the device, what came down, and who wrote it there. The
+// session notes it while the call runs; origin_check.hpp tells from it whether the device did the work.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "device/device.hpp"
+#include "device/protocol.hpp"
+
+namespace warpgrade::device {
+
+class OriginLog {
+  public:
+    // Bytes kept between two takes, in each direction.
+    static constexpr std::size_t max_bytes = std::size_t{256} << 20;
+    // Copies on the device of fewer bytes than a warp moves at once, which hand their bytes on; further ones are
+    // host code that arranges the result piece by piece.
+    static constexpr std::size_t small_copy_bytes = 128, max_small_copies = 8;
+
+    static constexpr std::size_t max_fills = std::size_t{1} << 20;  // that are told apart
+
+    explicit OriginLog(Device& device) : device_(device) {}
+
+    // What the device sent to the host in one copy, or what stood in memory of both when the program waited.
+    struct Down {
+        std::vector<std::byte> bytes;
+        std::vector<WriterTag> writers;  // of bytes 0, 4, 8 …
+        DevicePtr address = 0;
+        bool mapped = false;
+        std::uint64_t row_bytes = 0;  // of a copy of rows that do not lie side by side on the device
+        std::uint64_t number = 0;     // in the order of all that went up and came down
+    };
+    // What host code sent to the device in one copy, or wrote to memory of both where the device has read it.
+    struct Up {
+        std::vector<std::byte> bytes;
+        bool mapped = false;
+        std::uint64_t number = 0;
+        DevicePtr base = 0;  // of the allocation that it went to; 0: not known, or in memory of both
+    };
+    // What the device did, in order.
+    struct Step {
+        std::size_t launch = 0;  // its number in the call, from 1; 0: a copy on the device
+        std::vector<DevicePtr> read_from, written_to;
+    };
+
+    // For the session. Nothing is noted for a device that does not keep origins.
+    // `total`: bytes of the whole copy, where the piece is its first; otherwise 0.
+    void wrote(DevicePtr address, std::span<const std::byte> piece, std::uint64_t total);
+    void read(const wire::Region& region);
+    void copied(const wire::Region& destination, const wire::Region& source);
+    void filled(DevicePtr address, std::uint8_t value, std::uint64_t bytes);
+    void launching(const LaunchConfig& config, const FunctionInfo& info, std::span<const std::byte> params);
+    void launched(const LaunchRecord& record);
+    void loaded(std::span<const std::byte> image);
+    void waited();
+    // Everything so far belongs to the call that has ended.
+    void begin_call();
+
+    [[nodiscard]] bool enabled() const { return device_.keeps_origin(); }
+    [[nodiscard]] const std::deque<Down>& down() const { return down_; }
+    [[nodiscard]] const std::deque<Up>& up() const { return up_; }
+    [[nodiscard]] const std::vector<Step>& steps() const { return steps_; }
+    // Different words of four bytes in parameters and sizes of launches, but for those that are beginnings of
+    // allocations; and the bytes that fills of less than a word set.
+    [[nodiscard]] const std::set<std::uint32_t>& words() const { return words_; }
+    [[nodiscard]] const std::set<std::uint8_t>& spelling() const { return spelling_; }
+    // Different fills: each chooses a place and a value.
+    [[nodiscard]] std::size_t fill_count() const { return fills_.size(); }
+    [[nodiscard]] std::size_t launch_count() const { return launches_; }
+    // Did kernels only write to what this piece went to, and nobody read what it left there? So it is where somebody
+    // uploads the output array as well, whatever stands in it.
+    [[nodiscard]] bool is_overwritten(const Up& piece) const {
+        return piece.base != 0 && overwritten_.contains(piece.base) && !used_.contains(piece.base);
+    }
+    // Images of device code. Those that the program holds in its file are nobody's doing at run time.
+    [[nodiscard]] const std::vector<std::vector<std::byte>>& images() const { return images_; }
+    [[nodiscard]] bool overflown() const { return overflown_; }
+
+  private:
+    void keep(Down piece);
+    void keep_up(std::span<const std::byte> bytes, std::uint64_t total, bool mapped, DevicePtr base);
+    [[nodiscard]] DevicePtr base_of(DevicePtr address) const;
+
+    Device& device_;
+    std::deque<Down> down_;
+    std::deque<Up> up_;
+    std::size_t down_bytes_ = 0, up_bytes_ = 0, small_copies_ = 0;
+    std::vector<Step> steps_;
+    std::size_t launches_ = 0;
+    std::set<std::uint32_t> words_;
+    std::set<std::uint8_t> spelling_;
+    std::set<std::tuple<DevicePtr, std::uint64_t, std::uint8_t>> fills_;
+    std::vector<std::vector<std::byte>> images_;
+    std::set<DevicePtr> used_, overwritten_;   // allocations: read by anybody; written by kernels
+    std::map<DevicePtr, std::uint64_t> seen_;  // versions of mapped memory
+    std::uint64_t number_ = 0;
+    bool overflown_ = false;
+};
+
+}  // namespace warpgrade::device

@@ -1,0 +1,243 @@
+#include "server/origin_trace.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+namespace warpgrade::device {
+
+namespace {
+
+using Problem = OriginVerdict::Problem;
+
+constexpr std::size_t small_piece = 128;      // bytes; a returned value may stand anywhere in such a copy
+constexpr std::size_t max_small_pieces = 32;  // copies of less than a run, for one output
+constexpr std::size_t most_starts = 16;       // of a layout in rows that are tried
+
+}  // namespace
+
+bool Tracer::trace(OriginVerdict& verdict) {
+    if (find_whole() || find_rows()) return true;
+    return find_runs(verdict);
+}
+
+bool Tracer::find_whole() {
+    for (std::size_t i = count(); i-- > 0;) {
+        const std::size_t at = find_bytes(piece(i).bytes, out_, 0, element_);
+        if (at == npos) continue;
+        segments_.push_back({0, out_.size(), i, at});
+        return true;
+    }
+    return false;
+}
+
+bool Tracer::find_rows() {
+    for (const std::size_t row : rows_) {
+        const std::size_t width = row * element_;
+        if (width >= out_.size() || out_.size() % width != 0) continue;
+        for (std::size_t i = count(); i-- > 0;)
+            if (find_rows_in(i, width)) return true;
+    }
+    return false;
+}
+
+bool Tracer::find_rows_in(std::size_t i, std::size_t width) {
+    const Bytes data = piece(i).bytes;
+    const std::size_t height = out_.size() / width;
+    std::size_t start = find_bytes(data, out_.first(width), 0, element_);
+    for (std::size_t tried = 0; start != npos && tried < most_starts; ++tried) {
+        // Every pitch that leaves room for the last row: most are refuted by the second one.
+        for (std::size_t pitch = width; start + (height - 1) * pitch + width <= data.size(); pitch += element_) {
+            if (!is_pitch(data, start, pitch, width, height)) continue;
+            for (std::size_t y = 0; y < height; ++y) segments_.push_back({y * width, width, i, start + y * pitch});
+            return true;
+        }
+        start = find_bytes(data, out_.first(width), start + element_, element_);
+    }
+    return false;
+}
+
+bool Tracer::is_pitch(Bytes data, std::size_t start, std::size_t pitch, std::size_t width, std::size_t height) const {
+    for (std::size_t y = 1; y < height; ++y)
+        if (std::memcmp(out_.data() + y * width, data.data() + start + y * pitch, width) != 0) return false;
+    return true;
+}
+
+bool Tracer::find_runs(OriginVerdict& verdict) {
+    cursors_.assign(count(), 0);
+    std::size_t current = npos;
+    for (std::size_t at = 0; at < out_.size();) {
+        std::size_t run = 0;
+        if (current != npos) run = run_at(at, current, cursors_[current]);
+        if (run == 0) {
+            if (const std::size_t same = unwritten(at)) {
+                at += same;
+                continue;
+            }
+            current = next_piece(at, current);
+            if (current == npos) {
+                explain(at, verdict);
+                return false;
+            }
+            run = run_at(at, current, cursors_[current]);
+        }
+        segments_.push_back({at, run, current, cursors_[current]});
+        cursors_[current] += run;
+        at += run;
+    }
+    return true;
+}
+
+std::size_t Tracer::run_at(std::size_t at, std::size_t i, std::size_t from) const {
+    if (from >= piece(i).bytes.size()) return 0;
+    const std::size_t run = common_prefix(out_.subspan(at), Bytes(piece(i).bytes).subspan(from));
+    return run - run % element_;
+}
+
+std::size_t Tracer::unwritten(std::size_t at) const {
+    if (at >= before_.size()) return 0;
+    const std::size_t run = common_prefix(out_.subspan(at), before_.subspan(at));
+    return run - run % element_;
+}
+
+std::size_t Tracer::next_piece(std::size_t at, std::size_t last) {
+    for (std::size_t i = last == npos ? 0 : last + 1; i < count(); ++i)
+        if (begins_with(at, i, last)) return i;
+    for (std::size_t i = count(); i-- > 0;)
+        if (begins_with(at, i, last)) return i;
+    return npos;
+}
+
+bool Tracer::begins_with(std::size_t at, std::size_t i, std::size_t last) {
+    const Bytes data = piece(i).bytes;
+    const std::size_t wanted = std::min(run_elements * element_, out_.size() - at);
+    std::size_t place = find_bytes(data, out_.subspan(at, wanted), cursors_[i], element_);
+    // The rest of a copy, or one that is smaller: all of it, or up to where the output was not written.
+    if (place == npos && cursors_[i] == 0) {
+        const std::size_t run = run_at(at, i, 0);
+        const bool all = run != 0 && run == data.size() - data.size() % element_;
+        // Copies of a few elements could put the result together; side by side on the device, they do not.
+        const bool goes_on = last != npos && piece(last).address + piece(last).bytes.size() == piece(i).address;
+        const bool enough = all && (run >= run_elements * element_ || goes_on || is_next_row(at, i, last) ||
+                                    ++small_ <= max_small_pieces);
+        if (enough || (run != 0 && unwritten(at + run) != 0)) place = 0;
+    }
+    if (place == npos) return false;
+    cursors_[i] = place;
+    return true;
+}
+
+bool Tracer::is_next_row(std::size_t at, std::size_t i, std::size_t last) {
+    const std::size_t bytes = piece(i).bytes.size();
+    if (last == npos || at % bytes != 0 || std::ranges::find(rows_, bytes / element_) == rows_.end()) return false;
+    const auto pitch = static_cast<std::int64_t>(piece(i).address - piece(last).address);
+    if (pitch <= 0 || (pitch_ != 0 && pitch != pitch_)) return false;
+    pitch_ = pitch;
+    return true;
+}
+
+void Tracer::explain(std::size_t at, OriginVerdict& verdict) const {
+    verdict.element = at / element_;
+    if (count() == 0) {
+        verdict.problem = Problem::nothing_came;
+        return;
+    }
+    // In its place: the first element that differs from a copy that is as large and agrees in most elements.
+    for (std::size_t i = count(); i-- > 0;) {
+        const Bytes data = piece(i).bytes;
+        if (data.size() < out_.size()) continue;
+        std::size_t same = 0, other = 0, first = npos;
+        for (std::size_t e = 0; e < out_.size(); e += element_) {
+            const bool agrees = std::memcmp(data.data() + e, out_.data() + e, element_) == 0;
+            ++(agrees ? same : other);
+            if (!agrees && first == npos) first = e;
+        }
+        if (first == npos || (same < other && out_.size() > 4 * std::size_t{element_})) continue;
+        verdict.problem = Problem::changed;
+        verdict.element = first / element_;
+        verdict.came.assign(data.begin() + static_cast<std::ptrdiff_t>(first),
+                            data.begin() + static_cast<std::ptrdiff_t>(first + element_));
+        return;
+    }
+    // Where what began together parts.
+    at += agreeing(at);
+    verdict.element = at / element_;
+    // Somewhere else, and its neighbours as well: a few values agree by chance.
+    std::size_t found = 0, looked = 0, first = npos;
+    for (std::size_t e = at; e < out_.size() && looked < run_elements; e += element_, ++looked) {
+        for (std::size_t i = count(); i-- > 0;) {
+            const std::size_t place = find_bytes(piece(i).bytes, out_.subspan(e, element_), 0, element_);
+            if (place == npos) continue;
+            if (looked == 0) first = place / element_;
+            ++found;
+            break;
+        }
+    }
+    verdict.problem = first != npos && found == looked ? Problem::moved : Problem::not_found;
+    verdict.elsewhere = first;
+}
+
+std::size_t Tracer::agreeing(std::size_t at) const {
+    std::size_t longest = 0;
+    for (std::size_t i = count(); i-- > 0;) {
+        std::size_t place = at < piece(i).bytes.size() && run_at(at, i, at) != 0
+                                ? at
+                                : find_bytes(piece(i).bytes, out_.subspan(at, element_), 0, element_);
+        if (place != npos) longest = std::max(longest, run_at(at, i, place));
+    }
+    return at + longest < out_.size() ? longest : 0;
+}
+
+namespace {
+
+// Is this the returned value, as any of the types that the device may have had it in?
+bool is_value(const OriginQuery::Result& result, Bytes at) {
+    const auto same = [&](auto value) {
+        if (result.type == OriginQuery::Result::Type::floating) {
+            if (result.bytes == 4) {
+                const auto got = load<float>(reinterpret_cast<const std::byte*>(&result.bits));
+                const auto there = static_cast<float>(value);
+                return std::bit_cast<std::uint32_t>(got) == std::bit_cast<std::uint32_t>(there) ||
+                       (std::isnan(got) && std::isnan(there));
+            }
+            const auto got = load<double>(reinterpret_cast<const std::byte*>(&result.bits));
+            const auto there = static_cast<double>(value);
+            return std::bit_cast<std::uint64_t>(got) == std::bit_cast<std::uint64_t>(there) ||
+                   (std::isnan(got) && std::isnan(there));
+        }
+        if constexpr (std::is_floating_point_v<decltype(value)>) {
+            if (!(std::abs(value) < 9e18)) return false;
+        }
+        const auto there = static_cast<std::uint64_t>(static_cast<std::int64_t>(value));
+        const std::uint64_t mask = result.bytes >= 8 ? ~0ULL : (1ULL << (8 * result.bytes)) - 1;
+        return ((there ^ result.bits) & mask) == 0;
+    };
+    const bool floating = result.type == OriginQuery::Result::Type::floating;
+    if (at.size() >= 4 &&
+        (same(load<float>(at.data())) || same(load<std::int32_t>(at.data())) || same(load<std::uint32_t>(at.data()))))
+        return true;
+    if (at.size() >= 8 && (same(load<double>(at.data())) || same(load<std::int64_t>(at.data())))) return true;
+    return !floating && ((at.size() >= 1 && same(load<std::int8_t>(at.data()))) ||
+                         (at.size() >= 1 && same(load<std::uint8_t>(at.data()))) ||
+                         (at.size() >= 2 && same(load<std::int16_t>(at.data()))) ||
+                         (at.size() >= 2 && same(load<std::uint16_t>(at.data()))));
+}
+
+}  // namespace
+
+// Where it came down; of a large copy its first and its last element alone, since any value may stand in an array.
+std::optional<Segment> find_value(const OriginQuery::Result& result, const OriginLog& log) {
+    for (std::size_t i = log.down().size(); i-- > 0;) {
+        const Bytes data = log.down()[i].bytes;
+        const std::size_t step = std::min(result.bytes, 4u);
+        for (std::size_t at = 0; at < data.size(); at += step) {
+            if (data.size() > small_piece && at >= 8 && at + 8 < data.size()) at = (data.size() - 8) / step * step;
+            if (is_value(result, data.subspan(at)))
+                return Segment{0, std::min<std::size_t>(4, data.size() - at), i, at};
+        }
+    }
+    return std::nullopt;
+}
+
+}  // namespace warpgrade::device

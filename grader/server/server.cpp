@@ -1,0 +1,248 @@
+#include "server/server.hpp"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+#include <utility>
+
+#include "device/origin_request.hpp"
+#include "device/records.hpp"
+#include "server/origin_check.hpp"
+
+namespace warpgrade::device {
+namespace {
+
+constexpr std::size_t max_control_line = 1 << 16;
+
+bool again(int error) { return error == EAGAIN || error == EWOULDBLOCK || error == EINTR; }
+
+// Sends what fits, and the file with it if there is one.
+ssize_t send_with(int socket, const Descriptor& file, std::span<const std::byte> bytes) {
+    iovec data{const_cast<std::byte*>(bytes.data()), bytes.size()};
+    msghdr message{};
+    message.msg_iov = &data;
+    message.msg_iovlen = 1;
+    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+    if (file) {
+        message.msg_control = control;
+        message.msg_controllen = sizeof control;
+        cmsghdr* header = CMSG_FIRSTHDR(&message);
+        header->cmsg_level = SOL_SOCKET;
+        header->cmsg_type = SCM_RIGHTS;
+        header->cmsg_len = CMSG_LEN(sizeof(int));
+        const int number = file.get();
+        std::memcpy(CMSG_DATA(header), &number, sizeof number);
+    }
+    return ::sendmsg(socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+// Receives what is there, and the files that come with it.
+ssize_t receive_with(int socket, char* buffer, std::size_t size, std::array<Descriptor, 2>& files) {
+    iovec data{buffer, size};
+    msghdr message{};
+    message.msg_iov = &data;
+    message.msg_iovlen = 1;
+    alignas(cmsghdr) char control[CMSG_SPACE(2 * sizeof(int))] = {};
+    message.msg_control = control;
+    message.msg_controllen = sizeof control;
+    const ssize_t got = ::recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    const cmsghdr* header = got > 0 ? CMSG_FIRSTHDR(&message) : nullptr;
+    if (header != nullptr && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS) {
+        const std::size_t count = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+        for (std::size_t i = 0; i < std::min(count, files.size()); ++i) {
+            int number = -1;
+            std::memcpy(&number, CMSG_DATA(header) + i * sizeof number, sizeof number);
+            files[i] = Descriptor(number);
+        }
+    }
+    return got;
+}
+
+}  // namespace
+
+Server::Server(Device& device, int client_fd, int control_fd, ServerOptions options)
+    : device_(device),
+      options_(options),
+      timeline_(HostCosts::of(device.properties())),
+      origin_(device),
+      client_fd_(client_fd),
+      control_fd_(control_fd),
+      input_(sizeof(wire::Header)) {
+    session_.emplace(device_, timeline_, journal_, origin_, options_.order_streams);
+}
+
+Server::~Server() {
+    if (client_fd_ >= 0) ::close(client_fd_);
+    ::close(control_fd_);
+}
+
+void Server::run() {
+    while (!shutdown_) {
+        pollfd sockets[2] = {{control_fd_, POLLIN, 0}, {client_fd_, POLLIN, 0}};
+        const bool sending = session_ && !session_->output().empty();
+        if (sending) sockets[1].events = POLLOUT;
+        const bool listening = client_fd_ >= 0 && !(options_.wait_for_take && journal_.full());
+        if (::poll(sockets, listening ? 2 : 1, -1) < 0) {
+            if (errno == EINTR) continue;
+            throw std::system_error(errno, std::generic_category(), "poll");
+        }
+        if (sockets[0].revents != 0 && !serve_control()) return;
+        if (listening && sockets[1].revents != 0) serve_client();
+    }
+}
+
+// One round: what can be sent, else one frame. Then the judge has its turn.
+void Server::serve_client() {
+    try {
+        if (!session_->output().empty()) {
+            send_client();
+            return;
+        }
+        if (!receive_client()) return;
+        wire::Header header;
+        std::memcpy(&header, input_.data(), sizeof header);
+        received_ = 0;
+        session_->handle(header, std::span(input_).subspan(sizeof header, header.size));
+        send_client();
+    } catch (const wire::ProtocolError& failure) {
+        close_client(
+            fmt::format("the program broke the device protocol ({}): its connection was closed", failure.what()));
+    } catch (const std::exception& failure) {
+        journal_.add_internal_error(fmt::format("device server: {}", failure.what()));
+        close_client("the device server failed");
+    }
+}
+
+// Reads what is there of the next frame; true when it is complete.
+bool Server::receive_client() {
+    for (;;) {
+        std::size_t wanted = sizeof(wire::Header);
+        if (received_ >= wanted) {
+            const auto header = wire::parse_header(std::span(input_).first<sizeof(wire::Header)>());
+            wanted += header.size;
+            if (received_ == wanted) return true;
+            if (input_.size() < wanted) input_.resize(wanted);
+        }
+        const ssize_t got = ::recv(client_fd_, input_.data() + received_, wanted - received_, MSG_DONTWAIT);
+        if (got == 0) return close_client(""), false;
+        if (got < 0) {
+            if (!again(errno)) close_client("");
+            return false;
+        }
+        received_ += static_cast<std::size_t>(got);
+    }
+}
+
+bool Server::send_client() {
+    auto& output = session_->output();
+    while (!output.empty()) {
+        const ssize_t put = send_with(client_fd_, session_->attachment(), std::span(output).subspan(sent_));
+        if (put < 0) {
+            if (!again(errno)) close_client("");
+            return false;
+        }
+        sent_ += static_cast<std::size_t>(put);
+        session_->attachment().reset();
+        if (sent_ < output.size()) continue;
+        output.clear();
+        sent_ = 0;
+        session_->refill();
+    }
+    return true;
+}
+
+// The journal stays for the judge. The context's memory goes with the process.
+void Server::close_client(const std::string& reason) {
+    if (!reason.empty()) journal_.add_error("protocol", error::unknown, reason);
+    session_->finish();
+    ::close(client_fd_);
+    client_fd_ = -1;
+}
+
+// The program may have ended just before the judge asks: what it left undone belongs into the answer.
+void Server::notice_end() {
+    char byte;
+    if (client_fd_ >= 0 && ::recv(client_fd_, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0) close_client("");
+}
+
+bool Server::serve_control() {
+    char buffer[4096];
+    const ssize_t got = receive_with(control_fd_, buffer, sizeof buffer, control_files_);
+    if (got == 0) return false;
+    if (got < 0) return again(errno);
+    control_input_.append(buffer, static_cast<std::size_t>(got));
+    for (std::size_t end; (end = control_input_.find('\n')) != std::string::npos;) {
+        const std::string line = control_input_.substr(0, end);
+        control_input_.erase(0, end + 1);
+        send_control(command(line));
+    }
+    return control_input_.size() <= max_control_line;
+}
+
+nlohmann::json Server::command(const std::string& line) {
+    using nlohmann::json;
+    const auto request = nlohmann::json::parse(line, nullptr, false);
+    const auto operation = request.is_object() ? request.find("op") : request.end();
+    if (!request.is_object() || operation == request.end() || !operation->is_string())
+        return {{"ok", false}, {"error", "expected an object with \"op\""}};
+    if (*operation == "hello") return {{"ok", true}, {"properties", to_json(device_.properties())}};
+    if (*operation == "take") return take(request);
+    if (*operation == "shutdown") {
+        shutdown_ = true;
+        return {{"ok", true}};
+    }
+    return {{"ok", false}, {"error", fmt::format("unknown op: {}", operation->get<std::string>())}};
+}
+
+nlohmann::json Server::take(const nlohmann::json& request) {
+    using nlohmann::json;
+    // Who looks at a program in the middle of its work must not change its clock.
+    const bool finish = request.value("finish", json(true)) != json(false);
+    const bool lines = request.value("lines", json(true)) != json(false);
+    if (finish) notice_end();
+    if (finish && client_fd_ >= 0) session_->end_call();
+    json reply = journal_.take(finish ? timeline_.finish() : 0, lines);
+    reply["transfers"] = to_json(timeline_.take_transfers());
+    reply["waits"] = timeline_.take_waits();
+    if (timeline_.take_missed_transfers()) reply["truncated"].push_back("transfers");
+    if (timeline_.take_missed_waits()) reply["truncated"].push_back("waits");
+    reply["connected"] = client_fd_ >= 0;
+    const auto files = std::exchange(control_files_, {});
+    if (const auto question = request.find("origin"); question != request.end() && origin_.enabled()) {
+        origin_.waited();
+        try {
+            reply["origin"] = to_json(
+                check_origin(OriginRequest(*question, files[0], files[1], !origin_.images().empty()).query(), origin_));
+        } catch (const std::exception& failure) {
+            reply["internal_error"] = fmt::format("device server: origin of outputs: {}", failure.what());
+        }
+    }
+    if (finish) origin_.begin_call();
+    return reply;
+}
+
+void Server::send_control(const nlohmann::json& reply) {
+    const std::string line = dump_line(reply) + "\n";
+    for (std::size_t done = 0; done < line.size();) {
+        const ssize_t put = ::send(control_fd_, line.data() + done, line.size() - done, MSG_NOSIGNAL);
+        if (put < 0) {
+            if (errno == EINTR) continue;
+            if (again(errno)) {  // the judge's end of the socket pair may have made it non-blocking
+                pollfd writable{control_fd_, POLLOUT, 0};
+                ::poll(&writable, 1, -1);
+                continue;
+            }
+            throw std::system_error(errno, std::generic_category(), "control socket");
+        }
+        done += static_cast<std::size_t>(put);
+    }
+}
+
+}  // namespace warpgrade::device

@@ -1,0 +1,206 @@
+// What the host's calls did wrong, for the student: each beside the error that the call gets.
+#include <fmt/format.h>
+
+#include <array>
+#include <utility>
+
+#include "device/address_space.hpp"
+#include "server/session.hpp"
+
+namespace warpgrade::device {
+
+using wire::Reader;
+using wire::Writer;
+
+namespace {
+
+// "4,096 bytes"; a size that was negative before it became a size_t is shown as what it was.
+std::string bytes_text(std::uint64_t bytes) {
+    if (static_cast<std::int64_t>(bytes) < 0) return fmt::format("{} bytes", static_cast<std::int64_t>(bytes));
+    std::string digits = fmt::format("{}", bytes);
+    for (std::size_t at = digits.size(); at > 3;) digits.insert(at -= 3, ",");
+    return digits + (bytes == 1 ? " byte" : " bytes");
+}
+
+// What frees memory that this call gave.
+std::string_view freed_by(std::string_view call) {
+    if (call == "cudaHostAlloc") return "cudaFreeHost";
+    if (call == "cudaHostRegister") return "cudaHostUnregister";
+    if (call == "cudaMallocArray") return "cudaFreeArray";
+    if (call == "malloc in a kernel") return "free() in a kernel";
+    return "cudaFree";
+}
+
+RelatedPlace freed_at(const KnownMemory& memory) { return {"freed", memory.freed_at, std::nullopt}; }
+
+}  // namespace
+
+Diagnostic Session::found(const Rule& rule, std::string message) const {
+    Diagnostic diagnostic;
+    diagnostic.rule = &rule;
+    diagnostic.message = std::move(message);
+    diagnostic.place.code = current_code_;
+    return diagnostic;
+}
+
+void Session::diagnose_free(DevicePtr address) {
+    const auto memory = device_.known_memory(address);
+    if (!memory) {
+        const bool device = address_space::is_device_address(address);
+        journal_.add(found(rules::bad_free, device ? fmt::format("frees {:#x}, where nothing was allocated", address)
+                                                   : fmt::format("frees {:#x}, which is host memory that no function "
+                                                                 "of CUDA gave",
+                                                                 address)));
+        return;
+    }
+    const std::uint64_t offset = address - memory->base;
+    const bool twice = memory->freed && offset == 0;
+    std::string message;
+    if (twice)
+        message = "frees {memory} again";
+    else if (offset != 0)
+        message = fmt::format("frees an address {} behind the start of {{memory}}{}", bytes_text(offset),
+                              memory->freed ? ", which was freed before" : "");
+    else if (memory->place.variable)
+        message = "frees {memory}, a variable, which lives as long as the program";
+    else
+        message = fmt::format("frees {{memory}}, which is for {} to free", freed_by(memory->place.name));
+    Diagnostic diagnostic = found(twice ? rules::double_free : rules::bad_free, std::move(message));
+    diagnostic.memory = memory->place;
+    if (memory->freed) diagnostic.related.push_back(freed_at(*memory));
+    journal_.add(std::move(diagnostic));
+}
+
+void Session::diagnose_range(DevicePtr address, std::uint64_t offset, std::uint64_t bytes, Use use) {
+    const std::string what = use == Use::sets     ? fmt::format("sets {} of ", bytes_text(bytes))
+                             : use == Use::writes ? fmt::format("copies {} to ", bytes_text(bytes))
+                                                  : fmt::format("copies {} from ", bytes_text(bytes));
+    const auto memory = device_.known_memory(address);
+    if (!memory) {
+        // Of copies that do not fit their direction the client has told already.
+        if (address_space::is_device_address(address))
+            journal_.add(
+                found(rules::copy_out_of_bounds, fmt::format("{}{:#x}, where nothing is allocated", what, address)));
+        else if (use == Use::sets)
+            journal_.add(found(
+                rules::copy_direction,
+                fmt::format("{}{:#x}, which is host memory: cudaMemset sets memory of the device", what, address)));
+        return;
+    }
+    Diagnostic diagnostic = found(memory->freed ? rules::use_after_free : rules::copy_out_of_bounds, what);
+    offset += address - memory->base;
+    if (offset != 0) diagnostic.message += fmt::format("offset {} of ", offset);
+    if (memory->freed) {
+        diagnostic.message += "{memory}, which was freed";
+        diagnostic.related.push_back(freed_at(*memory));
+    } else {
+        diagnostic.message += "{memory}, which has " + bytes_text(memory->place.bytes);
+    }
+    diagnostic.memory = memory->place;
+    journal_.add(std::move(diagnostic));
+}
+
+// A fault of the kernel is the device's to explain. What the device or its journal cannot do is no mistake.
+void Session::diagnose_launch(FunctionId function, const DeviceError& failure) {
+    if (failure.sticky || failure.code == error::not_supported || stalled() || journal_.full()) return;
+    std::string why = failure.what();
+    // "launch of 'k': 2048 threads in a block, …": the kernel is named beside it.
+    if (const auto colon = why.find(": "); why.starts_with("launch") && colon != std::string::npos)
+        why.erase(0, colon + 2);
+    Diagnostic launch = found(rules::bad_launch, why);
+    launch.kernel = device_.readable_name(function);
+    Diagnostic unseen = launch;
+    unseen.rule = &rules::unchecked_launch;
+    unseen.message = fmt::format("the launch failed ({}), and nothing looked", why);
+    journal_.add(std::move(launch));
+    if (unseen_.size() < max_unseen) unseen_.insert_or_assign(current_sequence_, std::move(unseen));
+}
+
+void Session::finish() {
+    if (std::exchange(finished_, true)) return;
+    for (auto& [request, launch] : unseen_) journal_.add(std::move(launch));
+    unseen_.clear();
+    // A program that was ended in the middle of its work had no time to free anything.
+    if (left_ && !stalled()) report_leaks();
+}
+
+// One for each line that allocates, with the size of the first.
+void Session::report_leaks() {
+    std::map<std::pair<std::uint64_t, std::string>, Diagnostic> leaks;
+    for (const DevicePtr address : allocations_) {
+        const auto memory = device_.known_memory(address);
+        // Registered memory is the program's own.
+        if (!memory || memory->freed || memory->place.name == "cudaHostRegister") continue;
+        const auto [leak, first] = leaks.try_emplace({memory->place.allocated.code, memory->place.name});
+        if (!first) {
+            ++leak->second.count;
+            continue;
+        }
+        leak->second = found(rules::leak, "{memory} is never freed");
+        leak->second.place = memory->place.allocated;
+        leak->second.memory = memory->place;
+    }
+    for (auto& [line, leak] : leaks) journal_.add(std::move(leak));
+}
+
+void Session::op_refused_free(Reader& in, Writer&) {
+    const auto address = in.get<std::uint64_t>();
+    in.done();
+    diagnose_free(address);
+}
+
+void Session::op_refused_copy(Reader& in, Writer&) {
+    const auto address = in.get<std::uint64_t>(), offset = in.get<std::uint64_t>(), bytes = in.get<std::uint64_t>();
+    const bool writes = in.get_bool();
+    in.done();
+    diagnose_range(address, offset, bytes, writes ? Use::writes : Use::reads);
+}
+
+void Session::op_wrong_direction(Reader& in, Writer&) {
+    constexpr std::array names{"cudaMemcpyHostToHost", "cudaMemcpyHostToDevice", "cudaMemcpyDeviceToHost",
+                               "cudaMemcpyDeviceToDevice"};
+    const auto kind = in.get<std::uint8_t>();
+    const bool destination = in.get_bool(), source = in.get_bool();  // is it on the device?
+    in.done();
+    if (kind >= names.size()) throw wire::ProtocolError("a copy of no known direction");
+    const bool to_device = (kind & 1) != 0, from_device = kind >= 2;
+    const auto side = [](const char* name, bool device) {
+        return fmt::format("the {} is {} memory", name, device ? "device" : "host");
+    };
+    std::string message;
+    if (destination != to_device) message = side("destination", destination);
+    if (source != from_device) message += (message.empty() ? "" : " and ") + side("source", source);
+    message += fmt::format(", but the call says {}", names[kind]);
+    // As an H100 does it.
+    const bool refused = (to_device && !destination) || (from_device && !source);
+    message += refused ? ": nothing is copied" : ": a GPU copies all the same, since it goes by the addresses";
+    journal_.add(found(rules::copy_direction, std::move(message)));
+}
+
+void Session::op_look_at_launch(Reader& in, Writer&) {
+    const auto request = in.get<std::uint32_t>();
+    in.done();
+    unseen_.erase(request);
+}
+
+void Session::op_host_fault(Reader& in, Writer&) {
+    const auto address = in.get<std::uint64_t>();
+    const bool writes = in.get_bool();
+    in.done();
+    const auto memory = device_.known_memory(address);
+    const bool freed = memory && memory->freed;
+    const std::string what = memory ? "{memory}" : fmt::format("{:#x}", address);
+    Diagnostic diagnostic = found(freed ? rules::use_after_free : rules::host_dereference,
+                                  fmt::format("host code {} {}{}", writes ? "writes to" : "reads", what,
+                                              freed ? ", which was freed" : ", an address of device memory"));
+    if (memory) diagnostic.memory = memory->place;
+    if (freed) diagnostic.related.push_back(freed_at(*memory));
+    journal_.add(std::move(diagnostic));
+}
+
+void Session::op_leave(Reader& in, Writer&) {
+    in.done();
+    left_ = true;
+}
+
+}  // namespace warpgrade::device

@@ -1,0 +1,300 @@
+// Modules, images, launches, streams and events.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "device/fields.hpp"
+#include "server/session.hpp"
+
+namespace warpgrade::device {
+
+using wire::Reader;
+using wire::Writer;
+
+namespace {
+
+// More of these than any program needs; each costs the server memory.
+constexpr std::size_t max_streams = 1024, max_events = 65536, max_images = 65536;
+
+}  // namespace
+
+void Session::op_unload_module(Reader& in, Writer&) {
+    const ModuleId module = checked_module(in.get<std::uint32_t>());
+    in.done();
+    std::erase_if(functions_, [&](const auto& function) { return function.second == module; });
+    image_bytes_ -= modules_.at(module);
+    modules_.erase(module);
+    device_.unload_module(module);
+}
+
+void Session::op_find_function(Reader& in, Writer& out) {
+    const ModuleId module = checked_module(in.get<std::uint32_t>());
+    const std::string name = in.get_string();
+    in.done();
+    const FunctionId function = device_.find_function(module, name);
+    functions_[function] = module;
+    out.put(function);
+    wire::put(out, device_.function_info(function));
+}
+
+void Session::op_find_symbol(Reader& in, Writer& out) {
+    const ModuleId module = checked_module(in.get<std::uint32_t>());
+    const std::string name = in.get_string();
+    in.done();
+    const SymbolInfo symbol = device_.find_symbol(module, name);
+    out.put(symbol.address).put(symbol.bytes);
+}
+
+void Session::op_set_dynamic_shared(Reader& in, Writer&) {
+    const FunctionId function = checked_function(in.get<std::uint32_t>());
+    const auto bytes = in.get<std::uint64_t>();
+    in.done();
+    const std::uint64_t most = device_.properties().shared_mem_per_block_optin;
+    const std::uint64_t own = device_.function_info(function).static_shared_bytes;
+    if (own > most || bytes > most - own)
+        throw DeviceError(error::invalid_value,
+                          fmt::format("cudaFuncSetAttribute: {} bytes of dynamic and {} bytes of static shared memory "
+                                      "are more than the {} bytes that a block can have",
+                                      bytes, own, most));
+    dynamic_shared_[function] = bytes;
+}
+
+std::uint64_t Session::dynamic_shared_limit(FunctionId function) const {
+    const auto allowed = dynamic_shared_.find(function);
+    if (allowed != dynamic_shared_.end()) return allowed->second;
+    const std::uint64_t usual = device_.properties().shared_mem_per_block;
+    return usual - std::min<std::uint64_t>(usual, device_.function_info(function).static_shared_bytes);
+}
+
+void Session::op_create_image(Reader& in, Writer& out) {
+    const ImageDescriptor image = wire::get_image(in);
+    in.done();
+    if (images_.size() >= max_images)
+        throw DeviceError(
+            error::memory_allocation,
+            fmt::format("more than {} texture and surface objects at once: is one destroyed for each that "
+                        "is created?",
+                        max_images));
+    const ImageId id = device_.create_image(image);
+    images_.insert(id);
+    out.put(id);
+}
+
+void Session::op_destroy_image(Reader& in, Writer&) {
+    const auto id = in.get<ImageId>();
+    in.done();
+    if (images_.erase(id) == 0)
+        throw DeviceError(error::invalid_value, fmt::format("{:#x} is no texture or surface object", id));
+    device_.destroy_image(id);
+}
+
+void Session::op_launch(Reader& in, Writer&) {
+    const auto id = in.get<std::uint32_t>();
+    LaunchConfig config;
+    wire::get_field(in, config.grid);
+    wire::get_field(in, config.block);
+    config.dynamic_shared_bytes = in.get<std::uint64_t>();
+    config.stream = in.get<std::uint32_t>();
+    config.cooperative = in.get_bool();
+    const auto params = in.get_rest();
+
+    const FunctionId function = checked_function(id);
+    checked_stream(config.stream);
+    try {
+        launch(function, config, params);
+    } catch (const DeviceError& failure) {
+        diagnose_launch(function, failure);
+        throw;
+    }
+}
+
+void Session::launch(FunctionId function, const LaunchConfig& config, std::span<const std::byte> params) {
+    const FunctionInfo& info = device_.function_info(function);
+    if (params.size() != info.param_bytes)
+        throw DeviceError(error::invalid_value, fmt::format("launch: {} bytes of arguments for a kernel that takes {}",
+                                                            params.size(), info.param_bytes));
+    const std::uint64_t limit = dynamic_shared_limit(function);
+    if (config.dynamic_shared_bytes > limit)
+        throw DeviceError(
+            error::invalid_value,
+            fmt::format("launch: {} bytes of dynamic shared memory, but this kernel may use {}; more must be asked for "
+                        "with cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes), and a "
+                        "block can have {} in all",
+                        config.dynamic_shared_bytes, limit, device_.properties().shared_mem_per_block_optin));
+    if (stalled()) return;
+    if (journal_.full())
+        throw DeviceError(error::launch_out_of_resources,
+                          fmt::format("more than {} kernel launches in one call of the lab's function: no more are run",
+                                      RecordLimits::max_launches));
+    origin_.launching(config, info, params);
+    try {
+        device_.launch(function, config, params);
+    } catch (const DeviceError& failure) {
+        if (!failure.sticky) {
+            device_.take_records();  // nothing ran
+            throw;
+        }
+        // The host learns of it when it next waits for the device; the judge, at once.
+        fault_ = {failure.code, failure.what(), false};
+        journal_.add_error("launch", failure.code, failure.what());
+    }
+    collect(function, config, info);
+}
+
+// Places the launch on the clock and keeps its record.
+void Session::collect(FunctionId function, const LaunchConfig& config, const FunctionInfo& info) {
+    std::vector<LaunchRecord> records = device_.take_records();
+    if (records.empty() && stalled()) {
+        LaunchRecord record;
+        record.kernel = record.demangled = info.name;
+        record.config = config;
+        records.push_back(std::move(record));
+    }
+    for (Diagnostic& found : device_.take_diagnostics()) journal_.add(std::move(found));
+    if (records.size() != 1) throw std::logic_error("a launch without exactly one record");
+    LaunchRecord& record = records.front();
+    if (stalled()) record.error_code = fault_.code, record.error = fault_.message;
+    origin_.launched(record);
+    if (!std::isfinite(record.duration_ns) || record.duration_ns < 0)
+        throw std::logic_error("a launch of impossible duration");
+    const double resident =
+        static_cast<double>(record.occupancy.blocks_per_multiprocessor) * device_.properties().multi_processor_count;
+    const double share = resident > 0 ? static_cast<double>(config.grid.count()) / resident : 1;
+    order_launch(function, config.stream);
+    record.start_ns = timeline_.kernel(config.stream, record.duration_ns, share).start_ns;
+    journal_.add_launch(std::move(record));
+    journal_.print(device_.take_output());
+}
+
+void Session::op_occupancy(Reader& in, Writer& out) {
+    const FunctionId function = checked_function(in.get<std::uint32_t>());
+    const auto threads = in.get<std::uint32_t>();
+    const auto bytes = in.get<std::uint64_t>();
+    in.done();
+    if (threads == 0) throw DeviceError(error::invalid_value, "occupancy: a block of no threads");
+    out.put(device_.occupancy(function, threads, bytes).blocks_per_multiprocessor);
+}
+
+void Session::op_create_stream(Reader& in, Writer& out) {
+    const bool blocking = in.get_bool();
+    in.done();
+    if (streams_.size() >= max_streams) throw DeviceError(error::memory_allocation, "too many streams");
+    const StreamId stream = next_stream_;
+    if (!order_.add_stream(stream, blocking))
+        throw DeviceError(error::memory_allocation, "too many streams were destroyed while they had work");
+    ++next_stream_;
+    streams_.insert(stream);
+    timeline_.add_stream(stream, blocking);
+    if (ordering_) device_.note_accesses(true);
+    out.put(stream);
+}
+
+void Session::op_destroy_stream(Reader& in, Writer&) {
+    const StreamId stream = checked_stream(in.get<std::uint32_t>());
+    in.done();
+    if (stream == 0) throw DeviceError(error::invalid_resource_handle, "the default stream stays");
+    streams_.erase(stream);
+    timeline_.remove_stream(stream);
+    order_.remove_stream(stream);
+}
+
+void Session::op_synchronize_stream(Reader& in, Writer&) {
+    const StreamId stream = checked_stream(in.get<std::uint32_t>());
+    in.done();
+    timeline_.synchronize_stream(stream);
+    order_.host_waits_for_stream(stream);
+}
+
+void Session::op_query_stream(Reader& in, Writer&) {
+    const StreamId stream = checked_stream(in.get<std::uint32_t>());
+    in.done();
+    if (!timeline_.stream_done(stream)) throw DeviceError(error::not_ready, "the stream still has work");
+    order_.host_waits_for_stream(stream);
+}
+
+void Session::op_stream_wait_event(Reader& in, Writer&) {
+    const StreamId stream = checked_stream(in.get<std::uint32_t>());
+    const EventId id = in.get<std::uint32_t>();
+    const Event& event = checked_event(id);
+    in.done();
+    if (!event.time_ns || stalled()) return;
+    timeline_.wait(stream, *event.time_ns);
+    order_.wait(stream, id);
+}
+
+void Session::op_create_event(Reader& in, Writer& out) {
+    const bool timing = in.get_bool();
+    in.done();
+    if (events_.size() >= max_events) throw DeviceError(error::memory_allocation, "too many events");
+    const EventId event = next_event_++;
+    events_[event] = {timing, std::nullopt};
+    out.put(event);
+}
+
+void Session::op_destroy_event(Reader& in, Writer&) {
+    const auto event = in.get<std::uint32_t>();
+    in.done();
+    checked_event(event);
+    events_.erase(event);
+    order_.forget_event(event);
+}
+
+void Session::op_record_event(Reader& in, Writer&) {
+    const EventId id = in.get<std::uint32_t>();
+    Event& event = checked_event(id);
+    const StreamId stream = checked_stream(in.get<std::uint32_t>());
+    in.done();
+    if (stalled()) return;
+    event.time_ns = timeline_.record(stream);
+    order_.record(id, stream);
+}
+
+// An event that was never recorded counts as done.
+void Session::op_synchronize_event(Reader& in, Writer&) {
+    const EventId id = in.get<std::uint32_t>();
+    const Event& event = checked_event(id);
+    in.done();
+    timeline_.synchronize_until(event.time_ns.value_or(0));
+    order_.host_waits_for_event(id);
+}
+
+void Session::op_query_event(Reader& in, Writer&) {
+    const EventId id = in.get<std::uint32_t>();
+    const Event& event = checked_event(id);
+    in.done();
+    if (!timeline_.reached(event.time_ns.value_or(0)))
+        throw DeviceError(error::not_ready, "the event is still to come");
+    order_.host_waits_for_event(id);
+}
+
+void Session::op_elapsed_time(Reader& in, Writer& out) {
+    const EventId ids[] = {in.get<std::uint32_t>(), in.get<std::uint32_t>()};
+    const Event &start = checked_event(ids[0]), &end = checked_event(ids[1]);
+    in.done();
+    if (!start.timing || !end.timing)
+        throw DeviceError(error::invalid_resource_handle, "cudaEventElapsedTime: an event created without timing");
+    if (!start.time_ns || !end.time_ns)
+        throw DeviceError(error::invalid_resource_handle, "cudaEventElapsedTime: an event that was never recorded");
+    if (!timeline_.reached(std::max(*start.time_ns, *end.time_ns)))
+        throw DeviceError(error::not_ready, "cudaEventElapsedTime: an event that is not done yet");
+    for (const EventId id : ids) order_.host_waits_for_event(id);
+    out.put(*end.time_ns - *start.time_ns);
+}
+
+void Session::op_synchronize_device(Reader& in, Writer&) {
+    in.done();
+    timeline_.synchronize_device();
+    order_.host_waits_for_device();
+}
+
+void Session::op_set_limit(Reader& in, Writer& out) {
+    const auto limit = in.get<std::uint8_t>();
+    const auto bytes = in.get<std::uint64_t>();
+    in.done();
+    if (limit > static_cast<std::uint8_t>(Limit::MallocHeapSize))
+        throw DeviceError(error::unsupported_limit, "cudaDeviceSetLimit: a limit that this device does not have");
+    out.put(device_.set_limit(static_cast<Limit>(limit), bytes));
+}
+
+}  // namespace warpgrade::device

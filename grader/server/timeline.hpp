@@ -1,0 +1,98 @@
+// The modelled clock of a device: when each kernel and copy would have started and ended, had the host issued the same
+// calls to the real one. Work of one stream runs in order; the legacy default stream (0) waits for all blocking streams
+// and they for it; copies of one direction share a link, kernels share the multiprocessors. The host's own computing
+// takes no time, so that the clock depends on the calls alone: it is the same on every machine and on every run.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "device/host_costs.hpp"
+#include "device/record_limits.hpp"
+#include "device/transfer.hpp"
+
+namespace warpgrade::device {
+
+class Timeline {
+  public:
+    enum class Link { to_device, to_host, within_device };
+    // Bytes of modules that are loaded at no cost: more than the code of a lab has (step: 190 KiB), and the worth of 16
+    // microseconds.
+    static constexpr std::uint64_t free_module_bytes = 256 << 10;
+
+    explicit Timeline(const HostCosts& costs) : costs_(costs) { streams_[0] = {}; }
+
+    void add_stream(StreamId stream, bool blocking);
+    void remove_stream(StreamId stream);
+
+    // `share` in (0, 1] is the part of the device that the kernel fills: kernels of different streams overlap as long
+    // as their shares fit.
+    Interval kernel(StreamId stream, double duration_ns, double share);
+    Interval copy(StreamId stream, Link link, std::uint64_t bytes, bool pinned, bool blocking);
+    Interval fill(StreamId stream, std::uint64_t bytes, bool blocking);
+
+    // The host waits until a module is on the device. What it is small enough for costs nothing: a program's own code.
+    void load(std::uint64_t bytes);
+
+    double record(StreamId stream);                    // the time at which an event recorded now is done
+    void wait(StreamId stream, double event_time_ns);  // later work of the stream starts after that
+
+    void synchronize_stream(StreamId stream) { wait_until(ready(stream)); }
+    void synchronize_device() { wait_until(all_done()); }
+    void synchronize_until(double event_time_ns) { wait_until(event_time_ns); }
+    // What a program has not asked for, as cudaFree's: it waits as well, but is not listed among the waits.
+    void drain() { wake_at(all_done()); }
+    // Has it happened by now? Asking takes the host some time, so that polling ends.
+    bool reached(double time_ns);
+    bool stream_done(StreamId stream) { return reached(ready(stream)); }
+
+    [[nodiscard]] double host_ns() const { return host_ns_; }
+    // Waits for everything and returns the time since the last call (or the start). Not a host operation.
+    double finish();
+    // Those since the last call, in the order of issue.
+    std::vector<TransferRecord> take_transfers() { return std::exchange(transfers_, {}); }
+    // When the host knew that work was done since it had waited for it: the ends of synchronising calls and of blocking
+    // transfers, and of queries that were answered with yes. Those since the last call.
+    std::vector<double> take_waits() { return std::exchange(waits_, {}); }
+    // Whether some were left out since the last call of these.
+    bool take_missed_transfers() { return std::exchange(missed_transfers_, false); }
+    bool take_missed_waits() { return std::exchange(missed_waits_, false); }
+
+  private:
+    struct Stream {
+        double ready_ns = 0;
+        bool blocking = true;
+    };
+
+    [[nodiscard]] double ready(StreamId stream) const;
+    [[nodiscard]] double all_done() const;
+    void wake_at(double time_ns);
+    void wait_until(double time_ns);
+    Interval transfer(StreamId stream, Link engine, double duration_ns, bool blocking);
+    void keep(const TransferRecord& transfer);
+    [[nodiscard]] double kernel_start(double earliest_ns, double duration_ns, double share);
+
+    struct Running {
+        Interval when;
+        double share = 1;
+    };
+
+    HostCosts costs_;
+    std::unordered_map<StreamId, Stream> streams_;
+    double retired_blocking_ns_ = 0, retired_ns_ = 0;  // work of destroyed streams
+    std::array<double, 3> engine_free_ns_{};           // by Link
+    std::deque<Running> running_;                      // kernels that may still run at host_ns_
+    double kernel_floor_ns_ = 0;                       // no kernel starts before: the end of those forgotten
+    double host_ns_ = 0, mark_ns_ = 0;
+    std::uint64_t module_bytes_ = 0;
+    std::vector<TransferRecord> transfers_;
+    std::vector<double> waits_;
+    bool missed_transfers_ = false, missed_waits_ = false;
+};
+
+}  // namespace warpgrade::device

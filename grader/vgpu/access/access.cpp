@@ -1,0 +1,204 @@
+#include "vgpu/access/access.hpp"
+
+#include <algorithm>
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
+namespace warpgrade::vgpu {
+
+void Access::collect(const std::uint64_t* registers, std::int64_t offset, std::uint32_t active, unsigned bytes) {
+    mask = active;
+    for (unsigned l = 0; l < warp_size; ++l) address[l] = registers[l] + static_cast<std::uint64_t>(offset);
+    recognise(bytes);
+}
+
+void Access::collect(const std::uint32_t* registers, std::int64_t offset, std::uint32_t active, unsigned bytes) {
+    mask = active;
+    for (unsigned l = 0; l < warp_size; ++l) address[l] = registers[l] + static_cast<std::uint32_t>(offset);
+    recognise(bytes);
+}
+
+void Access::recognise(unsigned bytes) {
+    if (mask != full_mask) fill_inactive();
+    const std::uint64_t first = address[0];
+#if defined(__AVX2__)
+    const __m256i base = _mm256_set1_epi64x(static_cast<long long>(first));
+    const auto step = static_cast<long long>(bytes);
+    const __m256i four_lanes = _mm256_set1_epi64x(4 * step);
+    __m256i expected = _mm256_add_epi64(base, _mm256_setr_epi64x(0, step, 2 * step, 3 * step));
+    __m256i apart = _mm256_setzero_si256(), astray = apart;
+    for (unsigned l = 0; l < warp_size; l += 4) {
+        const __m256i a = _mm256_load_si256(reinterpret_cast<const __m256i*>(address + l));
+        apart = _mm256_or_si256(apart, _mm256_xor_si256(a, base));
+        astray = _mm256_or_si256(astray, _mm256_xor_si256(a, expected));
+        expected = _mm256_add_epi64(expected, four_lanes);
+    }
+    const bool uniform = _mm256_testz_si256(apart, apart), contiguous = _mm256_testz_si256(astray, astray);
+#else
+    std::uint64_t apart = 0, astray = 0;
+    for (unsigned l = 0; l < warp_size; ++l) {
+        apart |= address[l] ^ first;
+        astray |= address[l] ^ (first + std::uint64_t{l} * bytes);
+    }
+    const bool uniform = apart == 0, contiguous = astray == 0;
+#endif
+    if (contiguous) return set(Kind::Contiguous, first, address[warp_size - 1], bytes);
+    if (uniform) return set(Kind::Uniform, first, first, bytes);
+    classify_groups(bytes);
+}
+
+void Access::fill_inactive() {
+    std::uint64_t last = address[std::countr_zero(mask)];
+    for (unsigned l = 0; l < warp_size; ++l) {
+        if (lane_on(mask, l)) last = address[l];
+        address[l] = last;
+    }
+}
+
+namespace {
+
+// The shape of eight lanes' addresses.
+#if defined(__AVX2__)
+Access::Kind group_kind(const std::uint64_t* a, unsigned bytes) {
+    const auto step = static_cast<long long>(bytes);
+    const __m256i base = _mm256_set1_epi64x(static_cast<long long>(a[0]));
+    const __m256i low = _mm256_sub_epi64(_mm256_load_si256(reinterpret_cast<const __m256i*>(a)), base);
+    const __m256i high = _mm256_sub_epi64(_mm256_load_si256(reinterpret_cast<const __m256i*>(a + 4)), base);
+    const __m256i any = _mm256_or_si256(low, high);
+    if (_mm256_testz_si256(any, any)) return Access::Kind::Uniform;
+    const __m256i wrong =
+        _mm256_or_si256(_mm256_xor_si256(low, _mm256_setr_epi64x(0, step, 2 * step, 3 * step)),
+                        _mm256_xor_si256(high, _mm256_setr_epi64x(4 * step, 5 * step, 6 * step, 7 * step)));
+    return _mm256_testz_si256(wrong, wrong) ? Access::Kind::Contiguous : Access::Kind::Other;
+}
+#else
+Access::Kind group_kind(const std::uint64_t* a, unsigned bytes) {
+    std::uint64_t not_uniform = 0, not_contiguous = 0;
+    for (unsigned l = 0; l < 8; ++l) {
+        const std::uint64_t distance = a[l] - a[0];
+        not_uniform |= distance;
+        not_contiguous |= distance ^ (std::uint64_t{l} * bytes);
+    }
+    return not_uniform == 0 ? Access::Kind::Uniform
+           : not_contiguous == 0 ? Access::Kind::Contiguous
+                                 : Access::Kind::Other;
+}
+#endif
+
+}  // namespace
+
+void Access::classify_groups(unsigned bytes) {
+    kind = Kind::Other;
+    bool shaped = true;
+    for (unsigned g = 0; g < 4; ++g) {
+        group[g] = group_kind(address + 8 * g, bytes);
+        shaped &= group[g] != Kind::Other;
+    }
+    std::uint64_t any = 0, lowest = address[0], highest = address[0];
+    const auto include = [&](std::uint64_t a) {
+        any |= a;
+        lowest = a < lowest ? a : lowest;
+        highest = a > highest ? a : highest;
+    };
+    if (shaped) {  // the ends of each group say it all
+        for (unsigned g = 0; g < 4; ++g) {
+            include(address[8 * g]);
+            include(address[8 * g + 7]);
+        }
+    } else {
+        for (unsigned l = 0; l < warp_size; ++l) include(address[l]);
+    }
+    low = lowest;
+    high = highest;
+    misaligned = any & (bytes - 1);
+}
+
+std::uint32_t Access::sectors_of_groups() const {
+    std::uint64_t first[4], last[4];
+    std::uint32_t total = 0;
+    for (unsigned g = 0; g < 4; ++g) {
+        first[g] = address[8 * g] / sector_bytes;
+        last[g] = address[8 * g + 7] / sector_bytes;
+        for (std::uint64_t s = first[g]; s <= last[g]; ++s) {
+            bool seen = false;
+            for (unsigned h = 0; h < g; ++h) seen |= s >= first[h] && s <= last[h];
+            total += !seen;
+        }
+    }
+    return total;
+}
+
+std::uint32_t Access::distinct_sectors() const {
+    std::uint64_t s[warp_size];
+    for (unsigned l = 0; l < warp_size; ++l) s[l] = address[l] / sector_bytes;
+    std::sort(s, s + warp_size);
+    return static_cast<std::uint32_t>(std::unique(s, s + warp_size) - s);
+}
+
+namespace {
+
+// Most distinct words that one bank has to deliver, over the lanes [first, last) that are on.
+std::uint32_t worst_bank(const Access& x, unsigned first, unsigned last, unsigned words_per_lane) {
+    constexpr std::uint8_t none = 255;
+    std::uint8_t head[bank_count], next[128];
+    std::uint64_t word_of[128];
+    std::uint32_t length[bank_count] = {};
+    std::fill(std::begin(head), std::end(head), none);
+    unsigned used = 0;
+    std::uint32_t worst = 0;
+    for (unsigned l = first; l < last; ++l) {
+        if (!lane_on(x.mask, l)) continue;
+        for (unsigned i = 0; i < words_per_lane; ++i) {
+            const std::uint64_t word = x.address[l] / bank_bytes + i;
+            const unsigned bank = word % bank_count;
+            std::uint8_t at = head[bank];
+            while (at != none && word_of[at] != word) at = next[at];
+            if (at != none) continue;
+            word_of[used] = word;
+            next[used] = head[bank];
+            head[bank] = static_cast<std::uint8_t>(used++);
+            worst = std::max(worst, ++length[bank]);
+        }
+    }
+    return worst;
+}
+
+// The common shapes without a loop over lanes: every group of eight lanes is one word or eight words in a row, and no
+// two groups meet in a bank unless they are the same.
+bool conflict_free_by_groups(const Access& x) {
+    std::uint32_t banks = 0, shape[4];
+    for (unsigned g = 0; g < 4; ++g) {
+        if (x.group[g] == Access::Kind::Other) return false;
+        const std::uint64_t word = x.address[8 * g] / bank_bytes;
+        const auto lanes = x.group[g] == Access::Kind::Uniform ? 1u : 0xffu;
+        shape[g] = std::rotl(lanes, static_cast<int>(word % bank_count));
+        if (banks & shape[g]) {
+            bool same = false;
+            for (unsigned h = 0; h < g; ++h) same |= shape[h] == shape[g] && x.address[8 * h] / bank_bytes == word;
+            if (!same) return false;
+        }
+        banks |= shape[g];
+    }
+    return true;
+}
+
+}  // namespace
+
+Access::Wavefronts Access::wavefronts(unsigned bytes) const {
+    if (bytes <= bank_bytes) {
+        if (kind != Kind::Other || (bytes == bank_bytes && conflict_free_by_groups(*this))) return {1, 1};
+        return {worst_bank(*this, 0, warp_size, 1), 1};
+    }
+    // As measured with Nsight Compute on sm_90: 64-bit accesses share words across the whole warp, 128-bit ones within
+    // each half of it.
+    const unsigned words = bytes / bank_bytes, lanes_together = words > 2 ? warp_size / 2 : warp_size;
+    const auto active = static_cast<std::uint32_t>(std::popcount(mask));
+    Wavefronts result{0, (active * words + bank_count - 1) / bank_count};
+    for (unsigned first = 0; first < warp_size; first += lanes_together)
+        result.total += worst_bank(*this, first, first + lanes_together, words);
+    result.ideal = std::min(result.ideal, result.total);
+    return result;
+}
+
+}  // namespace warpgrade::vgpu

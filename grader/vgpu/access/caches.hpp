@@ -1,0 +1,187 @@
+// The caches in front of global memory, as far as their hits are counted. A model, and the same for any number of host
+// threads:
+//
+//   L1  each block has one of its own, empty when the block begins: the multiprocessor's L1, less what shared memory
+//       takes of it, shared evenly by the blocks that are resident at once. Lines of 128 bytes in sectors of 32, four
+//       ways, least recently used first out. Loads fill it; stores write through and leave it as it is; atomics and
+//       loads that ask for L2 (.cg, volatile, ordered) pass it by. Between two barriers of the block its warps take
+//       turns, one memory instruction each.
+//   L2  one for the launch, empty when it begins (as under Nsight Compute, which flushes it). Sixteen ways, write-back.
+//       It sees what the L1s miss, block after block in the order of their index.
+//
+// Not modelled: blocks that find each other's data in L1, the order in which resident blocks interleave, local memory
+// and constants, prefetching, and that a miss may still be under way when the next access comes.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "vgpu/access/lines.hpp"
+#include "vgpu/memory/memory.hpp"
+
+namespace warpgrade::vgpu {
+
+struct MemorySite;
+
+// Sectors of one 128-byte line that one memory instruction asks for.
+struct LineRequest {
+    enum class Kind : std::uint8_t { Read, ReadPastL1, Write, Atomic };
+    std::uint64_t line : 41;    // address / 128; addresses have 48 bits
+    std::uint64_t sectors : 4;  // a bit for each
+    std::uint64_t kind : 2;
+    std::uint64_t slot : 16;  // of the instruction's statistics
+    static constexpr std::uint32_t most_slots = 1u << 16;
+};
+static_assert(sizeof(LineRequest) == 8);
+
+struct CacheStats {
+    std::uint64_t l2_reads = 0, l2_read_hits = 0;   // sectors
+    std::uint64_t l2_writes = 0;                    // sectors of stores
+    std::uint64_t dram_reads = 0, dram_writes = 0;  // sectors
+};
+
+// The L1 of one block.
+//
+// Warps run one after the other up to a barrier, so that what they do is noted first and happens when they meet. Of an
+// access that touches several lines, the step holds where their list is. An instruction asks for the same list of lines
+// again and again, in a loop or from warp to warp: where its lines were found last time is remembered, and when nothing
+// has been thrown out since, all of it is there.
+class BlockL1 {
+  public:
+    BlockL1();
+    // `bytes`: what the block has of its multiprocessor's L1. Hits are counted in `stats`, by slot.
+    void begin_block(std::uint64_t bytes, std::uint32_t warps, std::vector<MemorySite>& stats);
+    // One memory instruction of a warp.
+    void access(std::uint32_t warp, const Access& access, unsigned bytes, std::uint32_t slot, LineRequest::Kind kind);
+    // The same of a known shape, with its first lane at `first`.
+    void access(std::uint32_t warp, ShapeLines& shape, std::uint64_t first, std::uint32_t slot, LineRequest::Kind kind);
+    // All warps have come to a barrier, or to their end.
+    void meet();
+
+    // What L2 sees of the block, in order. Of a block that misses more often than `most_requests`, the rest is left out
+    // and counted as misses of both caches: `lost` holds it by kind.
+    static constexpr std::size_t most_requests = std::size_t{1} << 21;
+    std::vector<LineRequest> misses;
+    std::uint64_t lost_reads = 0, lost_writes = 0;
+
+  private:
+    struct Line {
+        std::uint64_t key = 0;   // line << 4 | sectors
+        std::uint64_t used = 0;  // when; below floor_: of an earlier block
+    };
+    // One memory instruction: one line, or a list of them relative to `request.line`.
+    struct Step {
+        LineRequest request;
+        std::uint32_t list, count;  // into lists_; count 0: no list
+    };
+    // Where the lines of a list were found.
+    struct Found {
+        std::uint64_t phase = 0, line = 0;  // of the list; of the request
+        std::uint64_t changes = 0;
+        std::uint32_t list = 0, sectors = 0;
+        std::uint16_t at[2 * warp_size];
+    };
+    static constexpr unsigned ways = 4;
+    static constexpr std::size_t longest_trace = std::size_t{1} << 15;  // of one warp, between two barriers
+    static constexpr unsigned remembered = 64;
+
+    void note(std::uint32_t warp, const Step& step) {
+        auto& trace = traces_[warp];
+        trace.push_back(step);
+        if (trace.size() >= longest_trace) [[unlikely]]
+            meet();
+    }
+    // `parts` lie relative to `line`. Where the list is, if there are several, is for the caller to say.
+    static Step step_of(std::int64_t line, std::span<const LinePart> parts, std::uint32_t slot,
+                        LineRequest::Kind kind) {
+        const bool one = parts.size() == 1;
+        return {{static_cast<std::uint64_t>(one ? line + parts[0].line : line), parts[0].sectors,
+                 static_cast<std::uint64_t>(kind), std::min(slot, LineRequest::most_slots - 1)},
+                0,
+                one ? 0 : static_cast<std::uint32_t>(parts.size())};
+    }
+    std::uint32_t keep(std::span<const LinePart> parts);
+    void begin_phase();
+    void perform(const Step& step);
+    void perform_one(const LineRequest& request);
+    void read_list(const Step& step);
+    unsigned read(Line& way, const LineRequest& request);  // the sectors that are there; the others are from now on
+    unsigned find(const LineRequest& request, Line*& way);
+    void forget(const LineRequest& request);
+    void miss(const LineRequest& request, unsigned sectors);
+    [[nodiscard]] Line* set_of(std::uint64_t line);
+    [[nodiscard]] bool holds(const Line& way, std::uint64_t line) const {
+        return way.key >> 4 == line && way.used >= floor_;
+    }
+
+    std::vector<std::vector<Step>> traces_;  // by warp, since they last met
+    std::vector<LinePart> lists_;            // of the steps in traces_
+    std::vector<Found> found_;               // by a hash of list and line
+    std::uint64_t phase_;                    // since the warps last met; a number of no other phase in any block
+    std::uint64_t changes_ = 0;              // how often sectors were thrown out
+    std::vector<std::size_t> done_;
+    std::vector<MemorySite>* stats_ = nullptr;
+    std::vector<Line> lines_;
+    std::uint64_t sets_ = 0, now_ = 0, floor_ = 0;
+    std::uint64_t last_use_lost_ = 0;  // the latest use of any line that was thrown out
+};
+
+inline void BlockL1::access(std::uint32_t warp, ShapeLines& shape, std::uint64_t first, std::uint32_t slot,
+                            LineRequest::Kind kind) {
+    Step step = step_of(line_of(first), shape.parts, slot, kind);
+    if (step.count != 0) {
+        if (shape.phase != phase_) {
+            shape.copy = keep(shape.parts);
+            shape.phase = phase_;
+        }
+        step.list = shape.copy;
+    }
+    note(warp, step);
+}
+
+// The L2 of one launch.
+class L2Cache {
+  public:
+    explicit L2Cache(std::uint64_t bytes);
+    void request(const LineRequest& request, CacheStats& stats);
+
+  private:
+    struct Line {
+        std::uint64_t tag = 0;  // line << 8 | dirty sectors << 4 | valid sectors
+        std::uint64_t used = 0;
+    };
+    static constexpr unsigned ways = 16;
+
+    std::uint64_t sets_, now_ = 0;
+    HostPages storage_;  // zero-filled on demand: a small launch touches little of a large cache
+};
+
+// Hands the blocks' misses to L2 in the order of the blocks, whatever the order in which they end.
+class CacheReplay {
+  public:
+    CacheReplay(std::uint64_t l2_bytes, std::size_t slots) : l2_(l2_bytes), stats_(slots) {}
+    void finish_block(std::uint64_t linear, BlockL1& l1);
+    // By statistics slot; those behind LineRequest::most_slots share the last one.
+    [[nodiscard]] const std::vector<CacheStats>& stats() const { return stats_; }
+    [[nodiscard]] const CacheStats& lost() const { return lost_; }  // of no slot: see BlockL1::most_requests
+
+  private:
+    void replay(const std::vector<LineRequest>& misses);
+
+    std::mutex mutex_;
+    L2Cache l2_;
+    std::vector<CacheStats> stats_;
+    CacheStats lost_;
+    std::uint64_t next_ = 0;
+    std::map<std::uint64_t, std::vector<LineRequest>> waiting_;
+};
+
+// What one block has of the L1: the part of `l1_bytes` that the shared memory of `resident` blocks leaves, evenly.
+std::uint64_t l1_share(std::uint64_t l1_bytes, std::uint64_t shared_bytes_per_block, std::uint64_t resident);
+
+}  // namespace warpgrade::vgpu

@@ -1,0 +1,60 @@
+#include "vgpu/access/lines.hpp"
+
+#include <iterator>
+
+namespace warpgrade::vgpu {
+
+LineParts::LineParts(const Access& x, std::uint64_t base, unsigned bytes) {
+    if (x.kind == Access::Kind::Uniform) {
+        add<true>(base + x.address[0], base + x.address[0]);
+        return;
+    }
+    if (x.kind == Access::Kind::Contiguous) {
+        add<true>(base + x.address[0], base + x.address[warp_size - 1] + bytes - 1);
+        return;
+    }
+    std::memset(places_, nowhere, sizeof places_);
+    for (unsigned g = 0; g < warp_size; g += 8) {
+        const std::uint64_t* a = x.address + g;
+        switch (x.group[g / 8]) {
+            case Access::Kind::Uniform:
+                add(base + a[0], base + a[0]);
+                break;
+            case Access::Kind::Contiguous:
+                add(base + a[0], base + a[7] + bytes - 1);
+                break;
+            case Access::Kind::Other:  // an aligned access of up to 16 bytes lies in one sector
+                for (unsigned l = 0; l < 8; ++l) add(base + a[l], base + a[l]);
+        }
+    }
+}
+
+template <bool Alone>
+void LineParts::add(std::uint64_t first, std::uint64_t last) {
+    for (std::int64_t line = line_of(first); line <= line_of(last); ++line) {
+        const unsigned low = line == line_of(first) ? first % line_bytes / sector_bytes : 0;
+        const unsigned high = line == line_of(last) ? last % line_bytes / sector_bytes : 3;
+        const LinePart part{line, ((2u << high) - 1) & ~((1u << low) - 1) & 15u};
+        if constexpr (Alone)
+            parts_[count_++] = part;
+        else
+            merge(part);
+    }
+}
+
+void LineParts::merge(LinePart part) {
+    if (count_ > 0 && parts_[count_ - 1].line == part.line) {
+        parts_[count_ - 1].sectors |= part.sectors;
+        return;
+    }
+    unsigned place = hash_of_line(static_cast<std::uint64_t>(part.line)) >> 58;
+    for (; places_[place] != nowhere; place = (place + 1) % std::size(places_))
+        if (LinePart& known = parts_[places_[place]]; known.line == part.line) {
+            known.sectors |= part.sectors;
+            return;
+        }
+    places_[place] = static_cast<std::uint8_t>(count_);
+    parts_[count_++] = part;
+}
+
+}  // namespace warpgrade::vgpu

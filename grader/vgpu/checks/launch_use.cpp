@@ -1,0 +1,130 @@
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "vgpu/checks/launch_use.hpp"
+#include "vgpu/code/flow_graph.hpp"
+#include "vgpu/ptx/names.hpp"
+
+namespace warpgrade::vgpu {
+namespace {
+
+struct BlockCount {
+    std::uint64_t warps = 0, threads = 0, divergent = 0;
+    [[nodiscard]] double average() const {
+        return warps ? static_cast<double>(threads) / static_cast<double>(warps) : 0;
+    }
+};
+
+// Bytes that a thread moves with a load or store; 0: it is none of the plain ones.
+unsigned access_bytes(const ptx::Instruction& in) {
+    if (in.opcode != "ld" && in.opcode != "ldu" && in.opcode != "st") return 0;
+    unsigned elements = 1, bytes = 0;
+    for (const std::string& m : in.modifiers) {
+        if (m == "v2" || m == "v4") elements = m == "v2" ? 2 : 4;
+        if (const auto type = ptx::parse_type(m); type != ptx::Type::None) bytes = ptx::size_of(type);
+    }
+    return elements * bytes;
+}
+
+const ptx::Instruction* instruction_at(const ptx::Module& module, const Code& code, std::uint32_t insn) {
+    const std::uint32_t line = code.ptx_lines[insn];
+    for (const FunctionCode& f : code.functions) {
+        const ptx::Function* function = module.find_function(f.name);
+        if (!function) continue;
+        const auto at = std::ranges::lower_bound(function->body, line, {}, &ptx::Instruction::ptx_line);
+        if (at != function->body.end() && at->ptx_line == line) return &*at;
+    }
+    return nullptr;
+}
+
+}  // namespace
+
+LaunchUse use_of_launch(const Launch& launch, std::span<const Executor> executors) {
+    const Code& code = launch.code;
+    LaunchUse result;
+    std::map<std::pair<std::string, std::uint32_t>, LineUse> by_line;
+    const auto line = [&](std::uint32_t insn) -> LineUse* {
+        device::SourcePlace place = launch.source_place(code.insns[insn]);
+        if (place.line == 0) return nullptr;
+        LineUse& l = by_line[{place.file, place.line}];
+        l.place = std::move(place);
+        return &l;
+    };
+    for (std::size_t i = 0; i < code.insns.size() && result.kernel.line == 0; ++i)
+        result.kernel = launch.source_place(code.insns[i]);
+
+    std::vector<BlockCount> counts(code.blocks.size());
+    for (const Executor& e : executors)
+        for (std::size_t i = 0; i < counts.size(); ++i) {
+            counts[i].warps += e.block_warps[i];
+            counts[i].threads += e.block_threads[i];
+            counts[i].divergent += e.block_divergent[i];
+        }
+
+    for (std::size_t s = 0; s < code.stat_kinds.size(); ++s) {
+        const StatKind kind = code.stat_kinds[s];
+        const bool load = kind == StatKind::GlobalLoad || kind == StatKind::SharedLoad;
+        const bool global = kind == StatKind::GlobalLoad || kind == StatKind::GlobalStore;
+        if (!global && kind != StatKind::SharedLoad && kind != StatKind::SharedStore) continue;
+        MemoryStats total;
+        for (const Executor& e : executors) {
+            total.requests += e.memory[s].requests;
+            total.sectors_or_wavefronts += e.memory[s].sectors_or_wavefronts;
+            total.conflicts += e.memory[s].conflicts;
+            total.l1_hits += e.memory[s].l1_hits;
+        }
+        if (total.requests == 0) continue;
+        const std::uint32_t insn = code.stat_insns[s];
+        LineUse* l = line(insn);
+        if (!l) continue;
+        if (!global) {
+            LineUse::Shared& to = load ? l->shared_loads : l->shared_stores;
+            to.requests += total.requests;
+            to.wavefronts += total.sectors_or_wavefronts;
+            to.conflicts += total.conflicts;
+            continue;
+        }
+        const ptx::Instruction* in = instruction_at(launch.module, code, insn);
+        const unsigned bytes = in ? access_bytes(*in) : 0;
+        if (bytes == 0) continue;
+        const double threads = counts[block_of(code, insn)].average();
+        LineUse::Global& to = load ? l->loads : l->stores;
+        to.requests += total.requests;
+        to.sectors += total.sectors_or_wavefronts;
+        to.l1_hits += total.l1_hits;
+        to.ideal +=
+            total.requests * static_cast<std::uint64_t>(std::ceil(std::max(threads, 1.0) * bytes / sector_bytes));
+        to.threads += static_cast<double>(total.requests) * threads;
+    }
+
+    for (const FunctionCode& f : code.functions) {
+        std::optional<PostDominators> post_dominators;
+        for (std::uint32_t i = f.first_block; i < f.end_block; ++i) {
+            const BasicBlock& b = code.blocks[i];
+            if (counts[i].warps == 0) continue;
+            const bool branches =
+                (b.terminator == Terminator::Branch && b.conditional) || b.terminator == Terminator::BranchIndexed;
+            if (!branches) continue;
+            LineUse* l = line(b.end);
+            if (!l) continue;
+            l->branches += counts[i].warps;
+            l->divergent += counts[i].divergent;
+            if (counts[i].divergent == 0) continue;
+            if (!post_dominators) post_dominators.emplace(code, f);
+            const auto [region, end] = post_dominators->region(i);
+            const double whole =
+                std::max(counts[i].average(), end == PostDominators::none ? 0 : counts[end].average()) / warp_size;
+            for (const std::uint32_t r : region) {
+                const double size = code.blocks[r].size, warps = static_cast<double>(counts[r].warps);
+                l->slots += size * warps;
+                l->idle += std::max(0.0, size * (whole * warps - static_cast<double>(counts[r].threads) / warp_size));
+            }
+        }
+    }
+    for (auto& [where, l] : by_line) result.lines.push_back(std::move(l));
+    return result;
+}
+
+}  // namespace warpgrade::vgpu

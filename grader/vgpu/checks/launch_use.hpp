@@ -1,0 +1,13 @@
+// How a launch used memory and warps, by source line: what advice is made from.
+#pragma once
+
+#include <span>
+
+#include "vgpu/model/advice.hpp"
+#include "vgpu/state/launch.hpp"
+
+namespace warpgrade::vgpu {
+
+LaunchUse use_of_launch(const Launch& launch, std::span<const Executor> executors);
+
+}  // namespace warpgrade::vgpu

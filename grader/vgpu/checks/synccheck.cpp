@@ -1,0 +1,196 @@
+#include "vgpu/checks/synccheck.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "vgpu/code/flow_graph.hpp"
+#include "vgpu/text/words.hpp"
+
+namespace warpgrade::vgpu {
+
+namespace {
+
+// Threads that wait for the same barrier at one instruction.
+struct Group {
+    const Insn* insn;
+    std::uint32_t threads, first;  // how many; the first one's number in the block
+    bool splits_a_warp;            // others of one of these warps wait at another instruction
+};
+
+std::vector<Group> groups_at(const BlockState& block, std::uint32_t barrier) {
+    std::vector<Group> groups;
+    for (const Warp& w : block.warps) {
+        const Insn* of_warp = nullptr;
+        bool split = false;
+        for (const Split& s : w.splits) {
+            if (s.state != Split::State::AtBarrier || s.barrier != barrier) continue;
+            if (!of_warp) of_warp = s.waiting_insn;
+            split |= s.waiting_insn != of_warp;
+        }
+        for (const Split& s : w.splits) {
+            if (s.state != Split::State::AtBarrier || s.barrier != barrier) continue;
+            const auto threads = static_cast<std::uint32_t>(std::popcount(s.mask));
+            const std::uint32_t first = w.index * warp_size + static_cast<std::uint32_t>(std::countr_zero(s.mask));
+            const auto same = std::ranges::find(groups, s.waiting_insn, &Group::insn);
+            if (same == groups.end()) {
+                groups.push_back({s.waiting_insn, threads, first, split});
+                continue;
+            }
+            same->threads += threads;
+            same->first = std::min(same->first, first);
+            same->splits_a_warp |= split;
+        }
+    }
+    std::ranges::sort(groups, {}, &Group::first);
+    return groups;
+}
+
+// The last line that lanes ran before they exited.
+device::SourcePlace last_place(const Launch& launch, const Departure& departure) {
+    const BasicBlock& b = launch.code.blocks[departure.last];
+    return launch.source_place(launch.code.insns[b.end > b.begin ? b.end - 1 : b.begin]);
+}
+
+// Did lanes that have exited run something that comes after `in`, or may come after it?
+bool passed_by(const Code& code, Departure& departure, const Insn& in) {
+    if (std::ranges::find(departure.cleared, &in) != departure.cleared.end()) return false;
+    std::vector<bool> seen(code.blocks.size());
+    // The terminator of its block is `in`.
+    std::vector<std::uint32_t> open{block_of(code, static_cast<std::uint32_t>(&in - code.insns.data())) + 1};
+    while (!open.empty()) {
+        const std::uint32_t at = open.back();
+        open.pop_back();
+        if (at >= code.blocks.size() || seen[at]) continue;
+        if (at == departure.last) return true;
+        seen[at] = true;
+        for_successors(code, at, [&](std::uint32_t next) { open.push_back(next); });
+    }
+    departure.cleared.push_back(&in);
+    return false;
+}
+
+}  // namespace
+
+std::string barrier_name(const Insn& in, std::uint32_t id) {
+    return id == 0 && !(in.aux & barrier_form::counted) ? "__syncthreads()" : fmt::format("barrier {}", id);
+}
+
+std::string collective_name(const Code& code, const Insn& in) {
+    static constexpr std::pair<std::string_view, std::string_view> names[] = {
+        {"bar.warp.sync", "__syncwarp()"},         {"shfl.sync.up", "__shfl_up_sync()"},
+        {"shfl.sync.down", "__shfl_down_sync()"},  {"shfl.sync.bfly", "__shfl_xor_sync()"},
+        {"shfl.sync.idx", "__shfl_sync()"},        {"vote.sync.all", "__all_sync()"},
+        {"vote.sync.any", "__any_sync()"},         {"vote.sync.ballot", "__ballot_sync()"},
+        {"match.any.sync", "__match_any_sync()"},  {"match.all.sync", "__match_all_sync()"},
+        {"redux.sync.add", "__reduce_add_sync()"}, {"redux.sync.min", "__reduce_min_sync()"},
+        {"redux.sync.max", "__reduce_max_sync()"}, {"redux.sync.and", "__reduce_and_sync()"},
+        {"redux.sync.or", "__reduce_or_sync()"},   {"redux.sync.xor", "__reduce_xor_sync()"}};
+    const std::string& opcode = code.collectives[in.stat];
+    for (const auto& [begin, name] : names)
+        if (opcode.starts_with(begin)) return std::string(name);
+    return opcode;
+}
+
+// The barrier is complete, and its threads wait at more than one instruction.
+void report_divergent_barrier(Executor& e, BlockState& block, std::uint32_t id) {
+    const auto groups = groups_at(block, id);
+    const auto aligned = [](const Group& g) { return (g.insn->aux & barrier_form::aligned) != 0; };
+    const auto of_block = [&](const Group& g) {
+        return aligned(g) && id == 0 && !(g.insn->aux & barrier_form::counted);
+    };
+    // The first two places that may not be apart.
+    const auto wrong = [&](const Group& a, const Group& b) {
+        return (of_block(a) && of_block(b)) || (a.splits_a_warp && b.splits_a_warp && (aligned(a) || aligned(b)));
+    };
+    for (std::size_t i = 0; i < groups.size(); ++i)
+        for (std::size_t k = i + 1; k < groups.size(); ++k) {
+            const Group &here = groups[i], &there = groups[k];
+            if (!wrong(here, there)) continue;
+            block.watch.parted = true;
+            const Insn* insns = e.code->insns.data();
+            device::Diagnostic* found = e.watch.findings.add(device::rules::divergent_barrier, block.linear,
+                                                             static_cast<std::uint32_t>(here.insn - insns),
+                                                             static_cast<std::uint32_t>(there.insn - insns));
+            if (!found) return;
+            std::uint32_t all = 0;
+            for (const Group& g : groups) all += g.threads;
+            found->message = fmt::format("waits at this {} with {} of the block's {}; the others wait at another one",
+                                         barrier_name(*here.insn, id), grouped(here.threads), counted(all, "thread"));
+            found->place = e.launch->source_place(*here.insn);
+            found->thread = e.launch->thread_place(block.linear, here.first);
+            for (const Group& g : groups)
+                if (&g != &here)
+                    found->related.push_back(
+                        {g.threads == 1 ? "one thread waits at" : grouped(g.threads) + " threads wait at",
+                         e.launch->source_place(*g.insn), e.launch->thread_place(block.linear, g.first)});
+            return;
+        }
+}
+
+// The barrier is complete: who is not there has exited.
+void look_for_departed(Executor& e, BlockState& block, const Insn& in, std::uint32_t id) {
+    const Departure* first = nullptr;
+    std::uint32_t gone = 0, first_thread = 0;
+    for (Warp& other : block.warps)
+        for (Departure& departure : other.watch.departures) {
+            if (!passed_by(*e.code, departure, in)) continue;
+            gone += static_cast<std::uint32_t>(std::popcount(departure.lanes));
+            if (first) continue;
+            first = &departure;
+            first_thread = other.index * warp_size + static_cast<std::uint32_t>(std::countr_zero(departure.lanes));
+        }
+    if (!first) return;
+    device::Diagnostic* found = e.watch.findings.add(device::rules::divergent_barrier, block.linear,
+                                                     static_cast<std::uint32_t>(&in - e.code->insns.data()));
+    if (!found) return;
+    found->message = fmt::format("waits at this {}, which {} of the block {} passed by; they have left the kernel",
+                                 barrier_name(in, id), counted(gone, "thread"), gone == 1 ? "has" : "have");
+    found->place = e.launch->source_place(in);
+    if (const auto groups = groups_at(block, id); !groups.empty())
+        found->thread = e.launch->thread_place(block.linear, groups[0].first);
+    found->related.push_back(
+        {"passed by", last_place(*e.launch, *first), e.launch->thread_place(block.linear, first_thread)});
+}
+
+// The call is complete: members that are not there have exited.
+void look_for_departed_members(Warp& w, const Insn& in, std::uint32_t members, std::uint32_t callers) {
+    Executor& e = *w.executor;
+    const BlockState& block = *w.block;
+    for (Departure& departure : w.watch.departures) {
+        const std::uint32_t missing = members & departure.lanes;
+        if (!missing || !passed_by(*e.code, departure, in)) continue;
+        device::Diagnostic* found = e.watch.findings.add(device::rules::lane_mask, block.linear,
+                                                         static_cast<std::uint32_t>(&in - e.code->insns.data()));
+        if (!found) return;
+        const auto lane = static_cast<std::uint32_t>(std::countr_zero(missing));
+        found->message = fmt::format("calls {} with the mask {:#010x}, which names {} of its warp that passed by",
+                                     collective_name(*e.code, in), members,
+                                     counted(static_cast<std::uint32_t>(std::popcount(missing)), "thread"));
+        found->place = e.launch->source_place(in);
+        found->thread = e.launch->thread_place(
+            block.linear, w.index * warp_size + static_cast<std::uint32_t>(std::countr_zero(callers)));
+        found->related.push_back({"passed by", last_place(*e.launch, departure),
+                                  e.launch->thread_place(block.linear, w.index * warp_size + lane)});
+        return;
+    }
+}
+
+// Lanes call with a mask that does not name them.
+void report_foreign_mask(Warp& w, const Insn& in, std::uint32_t members, std::uint32_t strangers) {
+    Executor& e = *w.executor;
+    const BlockState& block = *w.block;
+    device::Diagnostic* found = e.watch.findings.add(device::rules::lane_mask, block.linear,
+                                                     static_cast<std::uint32_t>(&in - e.code->insns.data()));
+    if (!found) return;
+    const auto lane = static_cast<std::uint32_t>(std::countr_zero(strangers));
+    const auto others = static_cast<std::uint32_t>(std::popcount(strangers)) - 1;
+    found->message = fmt::format("calls {} with the mask {:#010x}, which does not name its own lane {}",
+                                 collective_name(*e.code, in), members, lane);
+    if (others) found->message += fmt::format("; {} so too", also(others));
+    found->place = e.launch->source_place(in);
+    found->thread = e.launch->thread_place(block.linear, w.index * warp_size + lane);
+}
+
+}  // namespace warpgrade::vgpu

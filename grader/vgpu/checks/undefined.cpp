@@ -1,0 +1,152 @@
+#include "vgpu/checks/undefined.hpp"
+
+#include <algorithm>
+#include <span>
+
+#include "vgpu/checks/watch.hpp"
+#include "vgpu/state/lanes.hpp"
+
+namespace warpgrade::vgpu {
+
+namespace {
+
+std::span<const RegisterUse> uses_of(const Code& code, const Insn& in) {
+    const auto insn = static_cast<std::uint32_t>(&in - code.insns.data());
+    const auto first = std::ranges::lower_bound(code.uses, insn, {}, &RegisterUse::insn);
+    const auto last = std::ranges::upper_bound(first, code.uses.end(), insn, {}, &RegisterUse::insn);
+    return {first, last};
+}
+
+void run_carefully(Warp& w, const Insn* begin, const Insn* end, std::uint32_t mask);
+
+void run_insns(Warp& w, const Insn* begin, const Insn* end, std::uint32_t mask) {
+    if (w.watch.undefined.empty()) [[likely]] {
+        const Insn* i = begin;
+        try {
+            if (mask == full_mask)
+                for (; i != end; ++i) i->full(w, *i, mask);
+            else
+                for (; i != end; ++i) i->masked(w, *i, mask);
+            return;
+        } catch (const RunCarefully&) {
+            begin = i + 1;
+        }
+    }
+    run_carefully(w, begin, end, mask);
+}
+
+std::uint32_t undefined_at(const Warp& w, Ref place) {
+    const std::byte* at = operand<std::byte>(w, place);
+    std::uint32_t lanes = 0;
+    for (const UndefinedRegister& r : w.watch.undefined)
+        if (r.place == at) lanes |= r.lanes;
+    return lanes;
+}
+
+void set_undefined(Warp& w, Ref place, std::uint32_t lanes, std::uint32_t undefined, const UndefinedOrigin& origin) {
+    std::byte* at = operand<std::byte>(w, place);
+    for (UndefinedRegister& r : w.watch.undefined)
+        if (r.place == at) r.lanes &= ~lanes;
+    std::erase_if(w.watch.undefined, [](const UndefinedRegister& r) { return r.lanes == 0; });
+    if (undefined) w.watch.undefined.push_back({at, undefined, origin});
+}
+
+// Reports what `in` uses, and forgets it.
+void check_use(Warp& w, const Insn& in, std::uint32_t mask) {
+    for (const RegisterUse& use : uses_of(*w.executor->code, in)) {
+        if (use.writes) continue;
+        const std::uint32_t lanes = undefined_at(w, use.place) & mask;
+        if (!lanes) continue;
+        const std::byte* at = operand<std::byte>(w, use.place);
+        for (const UndefinedRegister& r : w.watch.undefined)
+            if (r.place == at && (r.lanes & lanes)) {
+                report_use(w, in, static_cast<unsigned>(std::countr_zero(r.lanes & lanes)), r.origin);
+                break;
+            }
+        set_undefined(w, use.place, lanes, 0, {});
+    }
+}
+
+void run_carefully(Warp& w, const Insn* begin, const Insn* end, std::uint32_t mask) {
+    w.watch.carefully = true;
+    for (const Insn* i = begin; i != end; ++i) {
+        if (w.watch.undefined.empty()) {
+            w.watch.carefully = false;
+            return run_insns(w, i, end, mask);
+        }
+        const Insn& in = *i;
+        std::uint32_t lanes = mask;
+        if (in.has_guard) lanes = guard_lanes(w, in, mask);
+        const auto uses = uses_of(*w.executor->code, in);
+        std::uint32_t undefined = 0;
+        UndefinedOrigin origin;
+        const auto carry = [&](Ref place, std::uint32_t of) {
+            const std::byte* at = operand<std::byte>(w, place);
+            for (const UndefinedRegister& r : w.watch.undefined)
+                if (r.place == at && (r.lanes & of)) undefined |= r.lanes & of, origin = r.origin;
+        };
+        const auto is_made_up = [&](Ref place) {
+            const std::byte* at = operand<std::byte>(w, place);
+            return std::ranges::any_of(w.watch.undefined, [&](const UndefinedRegister& r) {
+                return r.place == at && (r.lanes & lanes) && r.origin.space == ptx::Space::None;
+            });
+        };
+        const auto is_used = [&](const RegisterUse& use) {
+            if (in.has_guard && use.place == in.guard) return true;
+            switch (in.flow) {
+                case Flow::Uses:
+                case Flow::Loads:
+                    return true;
+                case Flow::Carries:
+                    return false;
+                case Flow::Selects:
+                    return use.place == in.c;
+                case Flow::Stores:  // what a shuffle made up must not stay
+                    return use.place == in.a || is_made_up(use.place);
+            }
+            return true;
+        };
+        bool used = false;
+        for (const RegisterUse& use : uses) used |= !use.writes && is_used(use) && (undefined_at(w, use.place) & lanes);
+        if (used) {
+            check_use(w, in, lanes);  // of a copy with an undefined address or predicate, everything
+        } else if (in.flow == Flow::Selects) {
+            const std::uint32_t first = predicate(w, in.c) ^ (in.aux ? ~0u : 0u);
+            carry(in.a, lanes & first);
+            carry(in.b, lanes & ~first);
+        } else if (in.flow == Flow::Carries || in.flow == Flow::Stores) {
+            for (const RegisterUse& use : uses)
+                if (!use.writes) carry(use.place, lanes);
+        }
+        w.watch.stored_undefined = in.flow == Flow::Stores ? undefined : 0;
+        if (in.flow == Flow::Loads)
+            for (const RegisterUse& use : uses)
+                if (use.writes) set_undefined(w, use.place, lanes, 0, {});
+        in.masked(w, in, mask);
+        w.watch.stored_undefined = 0;
+        if (in.flow == Flow::Loads) continue;
+        for (const RegisterUse& use : uses)
+            if (use.writes) set_undefined(w, use.place, lanes, in.flow == Flow::Stores ? 0 : undefined, origin);
+    }
+    w.watch.carefully = false;
+}
+
+}  // namespace
+
+void run_watched(Warp& w, const BasicBlock& b, std::uint32_t mask) {
+    const Code& code = *w.executor->code;
+    const Insn* const end = code.insns.data() + b.end;
+    run_insns(w, code.insns.data() + b.begin, end, mask);
+    if (!w.watch.undefined.empty() && b.terminator != Terminator::Fall && b.terminator != Terminator::Collective &&
+        b.terminator != Terminator::Call)
+        check_use(w, *end, mask);
+}
+
+void define_results(Warp& w, const Insn& in, std::uint32_t mask) {
+    w.watch.exchange = &in;
+    if (w.watch.undefined.empty()) return;
+    for (const RegisterUse& use : uses_of(*w.executor->code, in))
+        if (use.writes) set_undefined(w, use.place, mask, 0, {});
+}
+
+}  // namespace warpgrade::vgpu

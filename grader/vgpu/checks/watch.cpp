@@ -1,0 +1,270 @@
+#include "vgpu/checks/watch.hpp"
+
+#include <algorithm>
+
+#include "vgpu/state/lanes.hpp"
+#include "vgpu/text/words.hpp"
+
+namespace warpgrade::vgpu {
+
+using ptx::Space;
+namespace rules = device::rules;
+
+namespace {
+
+std::uint32_t index_of(const Warp& w, const Insn& in) {
+    const auto& insns = w.executor->code->insns;
+    const auto index = static_cast<std::size_t>(&in - insns.data());
+    return index < insns.size() ? static_cast<std::uint32_t>(index) : Findings::no_insn;
+}
+
+const Insn* insn_of(const Code& code, std::uint32_t site) {
+    if (site >= mark::unknown_site || site >= code.stat_insns.size()) return nullptr;
+    return &code.insns[code.stat_insns[site]];
+}
+
+// The static shared variable at an offset of the block's shared memory, or its dynamic part.
+device::MemoryPlace shared_place(const Launch& launch, std::uint64_t offset) {
+    const std::uint64_t dynamic = launch.limits.shared_bytes - launch.limits.dynamic_shared_bytes;
+    const std::pair<std::string, std::uint32_t>* variable = nullptr;
+    std::uint64_t end = launch.code.static_shared_bytes;
+    for (const auto& candidate : launch.code.shared_offsets) {
+        if (candidate.second > offset) end = std::min<std::uint64_t>(end, candidate.second);
+        if (candidate.second <= offset && (!variable || candidate.second >= variable->second)) variable = &candidate;
+    }
+    if (!variable || offset >= dynamic) return {"dynamic shared memory", false, launch.limits.dynamic_shared_bytes, {}};
+    return {variable_name(variable->first), true, end - variable->second, {}};
+}
+
+device::MemoryPlace memory_place(const Warp& w, Space space, std::uint64_t address) {
+    if (space == Space::Shared) return shared_place(*w.executor->launch, address);
+    return w.executor->global->place_of(address).value_or(device::MemoryPlace{});
+}
+
+bool is_own_block(Mark m, const Observer& o) { return m >= o.turn || (o.turns && o.turns->is_own(m)); }
+bool is_own_warp(Mark m, const Observer& o) {
+    return (m & mark::warp_bits) == (o.me & mark::warp_bits) && !(m & (mark::warps | mark::blocks)) &&
+           is_own_block(m, o);
+}
+
+device::ThreadPlace place_of(const Warp& w, unsigned lane) {
+    return w.executor->launch->thread_place(w.block->linear, w.index * warp_size + lane);
+}
+
+// A diagnostic of what a lane does in an instruction, to be filled; nullptr if it is known. `other`: the other party's.
+device::Diagnostic* found(const Warp& w, const device::Rule& rule, const Insn& in, unsigned lane, const Insn* other) {
+    Executor& e = *w.executor;
+    device::Diagnostic* d =
+        e.watch.findings.add(rule, w.block->linear, index_of(w, in), other ? index_of(w, *other) : Findings::no_insn);
+    if (!d) return nullptr;
+    d->place = e.launch->source_place(in);
+    d->thread = place_of(w, lane);
+    return d;
+}
+
+struct Party {
+    Mark mark;
+    bool wrote;
+};
+
+// The other thread of a race, if the mark knows it: of several readers it holds the first, which may be this thread.
+std::optional<device::ThreadPlace> other_thread(const Warp& w, const Observer& o, unsigned lane, const Party& other,
+                                                Space space) {
+    const Launch& launch = *w.executor->launch;
+    const std::uint32_t thread = mark::thread_of(other.mark);
+    if (space == Space::Global && !is_own_block(other.mark, o)) {
+        const auto block = w.executor->watch.turns.block_at(other.mark);
+        if (!block) return std::nullopt;
+        return launch.thread_place(*block, thread);
+    }
+    if (thread == w.index * warp_size + lane) return std::nullopt;
+    return launch.thread_place(w.block->linear, thread);
+}
+
+void report_race(Warp& w, const Insn& in, const WatchedAccess& a, const Observer& o, unsigned lane,
+                 std::uint64_t address, const Party& other) {
+    Executor& e = *w.executor;
+    if (!e.launch->limits.checks.race) return;
+    const bool same_warp = is_own_warp(other.mark, o);
+    const device::Rule& rule = same_warp                  ? rules::race_warp
+                               : a.space == Space::Shared ? rules::race_shared
+                                                          : rules::race_global;
+    const auto thread = other_thread(w, o, lane, other, a.space);
+    // Of several readers the mark holds the first; if that was this thread, the others are not known.
+    const Insn* theirs = thread ? insn_of(*e.code, mark::site_of(other.mark)) : nullptr;
+    device::Diagnostic* d = found(w, rule, in, lane, theirs);
+    if (!d) return;
+    const bool atomic = (o.me & mark::kind) == mark::atomic;
+    const char* mine = a.op == Op::Load ? "reads" : atomic ? "changes" : "writes";
+    const char* between = same_warp ? "no __syncwarp()" : a.space == Space::Shared ? "no __syncthreads()" : "no order";
+    d->memory = memory_place(w, a.space, address);
+    d->message = std::string(mine) + " an element of {memory} that another thread " +
+                 (other.wrote ? "writes" : "reads") + ", with " + between + " between the two";
+    d->related.push_back({other.wrote ? "written by" : "read by",
+                          theirs ? e.launch->source_place(*theirs) : device::SourcePlace{}, thread});
+}
+
+// Lanes of one store that write different values to the same place.
+void report_meeting(Warp& w, const Insn& in, const WatchedAccess& a, unsigned lane, unsigned other,
+                    std::uint64_t address) {
+    if (!w.executor->launch->limits.checks.race) return;
+    device::Diagnostic* d = found(w, a.space == Space::Shared ? rules::race_shared : rules::race_global, in, lane, &in);
+    if (!d) return;
+    d->memory = memory_place(w, a.space, address);
+    d->message = "writes an element of {memory} that other threads write at the same time, with other values";
+    d->related.push_back({"written by", d->place, place_of(w, other)});
+}
+
+// Do the two accesses race, if they have no order? Volatile ones are as good as atomic ones to PTX. Inside a warp they
+// stand for the lockstep that there is no more.
+bool conflict(Mark m, const Observer& o) {
+    const Mark theirs = m & mark::kind, mine = o.me & mark::kind;
+    if (theirs == mark::plain || mine == mark::plain) return true;
+    return is_own_warp(m, o) && theirs == mark::is_volatile && mine == mark::is_volatile;
+}
+
+}  // namespace
+
+void look_closely(Warp& w, const Insn& in, const WatchedAccess& a, const Granules& g, const Observer& o,
+                  const Watching& how) {
+    const Access& x = a.access;
+    alignas(64) std::byte values[warp_size * 16];
+    const bool know_values = a.op == Op::Store && how.spread && a.bytes <= 16;
+    if (know_values) {
+        Access apart;
+        for (unsigned l = 0; l < warp_size; ++l) apart.address[l] = std::uint64_t{l} * a.bytes;
+        apart.mask = x.mask;
+        how.spread(w, in, values, apart);
+    }
+    const std::uint64_t size = std::uint64_t{1} << a.shift;
+    for_active(x.mask, [&](unsigned l) {
+        const std::uint64_t begin = x.address[l] - a.base;
+        for (std::uint64_t at = begin >> a.shift; at <= (begin + a.bytes - 1) >> a.shift; ++at) {
+            const Mark write = a.memory.writes[at];
+            if (a.op != Op::Store && !how.overwrites && write < a.written_since) {
+                found_undefined(w, in, a.space, l, x.address[l], std::max(x.address[l], a.base + (at << a.shift)),
+                                a.bytes, how);
+                continue;
+            }
+            // A store that changes nothing disturbs nobody: many threads may set the same flag.
+            const std::uint64_t from = std::max(begin, at << a.shift),
+                                to = std::min(begin + a.bytes, (at << a.shift) + size);
+            const auto value_of = [&](unsigned lane) { return values + std::size_t{lane} * a.bytes + (from - begin); };
+            if (know_values && std::memcmp(value_of(l), a.host + from, to - from) == 0) continue;
+            const auto ask = [&](Mark m, bool wrote) {
+                if (m < a.written_since || is_ordered(m, wrote ? o : o.of_reads(), l) || !conflict(m, o)) return false;
+                report_race(w, in, a, o, l, x.address[l], {m, wrote});
+                return true;
+            };
+            if (ask(write, true)) continue;
+            if (a.op != Op::Load && a.memory.reads) ask(a.memory.reads[at], false);
+        }
+    });
+    if (a.op == Op::Load) return;
+    if (a.op == Op::Store && g.shape.meet && know_values) {
+        const std::size_t bytes = a.bytes;
+        for_active(x.mask, [&](unsigned l) {
+            for (unsigned k = 0; k < l; ++k) {
+                if (!lane_on(x.mask, k) || x.address[k] != x.address[l]) continue;
+                if (std::memcmp(values + k * bytes, values + l * bytes, bytes) != 0)
+                    return report_meeting(w, in, a, l, k, x.address[l]);
+            }
+        });
+    }
+    force_store(a.memory, g.shape, g.first, o, a.op == Op::Atomic && a.space == Space::Global);
+    if (how.undefined)
+        for_active(x.mask & how.undefined, [&](unsigned l) {
+            const std::uint64_t begin = x.address[l] - a.base;
+            for (std::uint64_t at = begin >> a.shift; at <= (begin + a.bytes - 1) >> a.shift; ++at)
+                a.memory.writes[at] = 0;
+        });
+}
+
+void note_synchronisation(Warp& w, const Access& x, Space space, Op op, bool releases) {
+    Executor& e = *w.executor;
+    for_active(x.mask, [&](unsigned l) {
+        // Addresses of shared memory are each block's own.
+        const ExecutorWatch::SyncKey key{x.address[l], space == Space::Shared ? w.block->linear + 1 : 0};
+        const auto known = e.watch.releases.find(key);
+        const std::uint32_t thread = w.index * warp_size + l;
+        if (op != Op::Store && known != e.watch.releases.end()) {
+            const auto& from = known->second;
+            if (from.block != w.block->linear) {
+                // Without a fence, what the other block had read before is settled all the same: no store of ours
+                // overtakes the load that told us.
+                w.block->watch.settled_reads = mark::at_time(++e.watch.now);
+                if (from.fenced) w.block->watch.settled = w.block->watch.settled_reads;
+            } else if (from.fenced && from.thread != thread) {
+                w.watch.warp_bound = mark::at_time(++e.watch.now);
+                if (from.thread / warp_size != w.index) w.watch.bound = w.watch.warp_bound;
+            }
+        }
+        if (op == Op::Load) return;
+        // A change without a fence goes on with what was made visible before.
+        if (releases || w.watch.fenced || op == Op::Store || known == e.watch.releases.end())
+            e.watch.releases[key] = {w.block->linear, thread, releases || w.watch.fenced};
+    });
+}
+
+template <Op O>
+void watch_defined(Warp& w, const Insn& in, Allocation& a, const Access& x, unsigned bytes, const Watching& how) {
+    DefinedBytes& defined = *a.defined;
+    if (x.kind == Access::Kind::Contiguous || x.kind == Access::Kind::Uniform) {  // all lanes in one
+        const std::uint64_t offset = x.low - a.base, whole = x.high - x.low + bytes;
+        if (O != Op::Store && defined.all(offset, whole)) return;
+        if (O == Op::Store && !how.undefined && x.mask == full_mask) return defined.define(offset, whole);
+    }
+    for_active(x.mask, [&](unsigned l) {
+        const std::uint64_t offset = x.address[l] - a.base;
+        if (O == Op::Store)
+            return lane_on(how.undefined, l) ? defined.undefine(offset, bytes) : defined.define(offset, bytes);
+        if (defined.all(offset, bytes)) return;
+        for (unsigned i = 0; i < bytes; ++i)
+            if (!defined.all(offset + i, 1))
+                found_undefined(w, in, Space::Global, l, x.address[l], x.address[l] + i, bytes, how);
+        if (O == Op::Atomic) defined.define(offset, bytes);
+    });
+}
+template void watch_defined<Op::Load>(Warp&, const Insn&, Allocation&, const Access&, unsigned, const Watching&);
+template void watch_defined<Op::Store>(Warp&, const Insn&, Allocation&, const Access&, unsigned, const Watching&);
+template void watch_defined<Op::Atomic>(Warp&, const Insn&, Allocation&, const Access&, unsigned, const Watching&);
+
+void found_undefined(Warp& w, const Insn& in, Space space, unsigned lane, std::uint64_t begin, std::uint64_t address,
+                     unsigned bytes, const Watching& how) {
+    const UndefinedOrigin origin{&in, space, address};
+    if (!how.copies) return report_use(w, in, lane, origin);
+    if (!w.watch.loaded.any()) w.watch.loaded.origin = origin;
+    w.watch.loaded.lanes[(address - begin) / (bytes / how.copies)] |= 1u << lane;
+}
+
+void keep_undefined(Warp& w, const Insn& in) {
+    const Ref places[4] = {in.d, in.b, in.c, in.e};
+    for (unsigned i = 0; i < 4; ++i)
+        if (w.watch.loaded.lanes[i])
+            w.watch.undefined.push_back(
+                {operand<std::byte>(w, places[i]), w.watch.loaded.lanes[i], w.watch.loaded.origin});
+    w.watch.loaded = {};
+    if (!w.watch.carefully) throw RunCarefully{};
+}
+
+void report_use(Warp& w, const Insn& in, unsigned lane, const UndefinedOrigin& origin) {
+    Executor& e = *w.executor;
+    if (!e.launch->limits.checks.init) return;
+    const device::Rule& rule = origin.space == Space::None     ? rules::absent_lane
+                               : origin.space == Space::Shared ? rules::uninitialized_shared
+                                                               : rules::uninitialized_global;
+    // Of a shuffle, the shuffle is the mistake.
+    const bool made_up = origin.space == Space::None;
+    const Insn &here = made_up ? *origin.insn : in, &there = made_up ? in : *origin.insn;
+    device::Diagnostic* d = found(w, rule, here, lane, &there);
+    if (!d) return;
+    if (made_up) {
+        d->message = "reads from a lane that takes no part in the shuffle, and the result is used";
+    } else {
+        d->memory = memory_place(w, origin.space, origin.address);
+        d->message = "uses an element of {memory} that nothing has written";
+    }
+    d->related.push_back({made_up ? "used" : "read", e.launch->source_place(there), std::nullopt});
+}
+
+}  // namespace warpgrade::vgpu

@@ -1,0 +1,117 @@
+// The observers of memory: racecheck and initcheck. Each access of shared memory, and each access of global memory that
+// matters to them, comes by here before it is performed; shadow.hpp knows who else was there. Switched off, nothing of
+// this is called.
+#pragma once
+
+#include "vgpu/access/site.hpp"
+#include "vgpu/state/launch.hpp"
+
+namespace warpgrade::vgpu {
+
+enum class Op : std::uint8_t { Load, Store, Atomic };
+
+// Moves the elements of one access between registers and memory: origin + address is each lane's place.
+using Mover = void (*)(Warp&, const Insn&, std::byte* origin, const Access&);
+
+// What an instruction tells the observers of its access.
+struct Watching {
+    Mark kind = mark::plain;
+    // A load that copies so many elements a lane: undefined ones are no error yet, and stand in Warp::loaded.
+    unsigned copies = 0;
+    // A store whose values can be had apart: writes each lane's to a place of its own.
+    Mover spread = nullptr;
+    bool overwrites = false;      // an atomic that does not care what was there
+    std::uint32_t undefined = 0;  // a store: lanes whose value is undefined
+};
+
+// The granules of an access of a known or unknown shape.
+struct Granules {
+    const GranuleShape& shape;
+    std::int64_t first;
+};
+inline Granules granules_of(Pattern& p, std::uint64_t first, unsigned shift) {
+    return {p.granules(shift), static_cast<std::int64_t>(first >> shift)};
+}
+inline Granules granules_of(Executor& e, const Access& x, std::uint64_t base, unsigned bytes, unsigned shift) {
+    e.watch.scratch_shape.learn(x, bytes, shift);
+    return {e.watch.scratch_shape, static_cast<std::int64_t>((x.address[std::countr_zero(x.mask)] - base) >> shift)};
+}
+
+inline Observer observer_of(const Warp& w, const Insn& in, Mark kind) {
+    Observer o;
+    o.me = mark::at_time(w.executor->watch.now) | mark::of_site(in.stat) | kind | Mark{w.index} << 5;
+    o.bound = w.watch.bound;
+    o.warp_bound = w.watch.warp_bound;
+    return o;
+}
+
+// The long way, when the marks say that something may be wrong: works it out lane by lane, and reports it. `base`:
+// address of granule 0.
+struct WatchedAccess {
+    Op op;
+    ptx::Space space;
+    const Access& access;
+    unsigned bytes;
+    std::uint64_t base;
+    const std::byte* host;  // where `base` lies
+    unsigned shift;
+    MarkedMemory memory;
+    Mark written_since = 0;
+};
+void look_closely(Warp& w, const Insn& in, const WatchedAccess& a, const Granules& g, const Observer& o,
+                  const Watching& how);
+
+// `access` makes the Access if somebody needs it.
+template <Op O, class F>
+inline void watch_shared(Warp& w, const Insn& in, const Granules& g, unsigned bytes, const Watching& how, F&& access) {
+    SharedMarks& marks = w.block->watch.marks;
+    const Observer o = observer_of(w, in, how.kind);
+    const MarkedMemory memory{marks.writes.data(), marks.reads.data()};
+    if (O == Op::Load && note_load(memory, g.shape, g.first, o, w.block->watch.start)) [[likely]]
+        return;
+    if (O == Op::Store && !g.shape.meet && !how.undefined && note_store(memory, g.shape, g.first, o)) [[likely]]
+        return;
+    const WatchedAccess a{O,      ptx::Space::Shared,  access(), bytes, 0, w.block->shared, marks.shift,
+                          memory, w.block->watch.start};
+    look_closely(w, in, a, g, o, how);
+}
+
+// The same of an allocation that has marks.
+template <Op O, class F>
+inline void watch_global(Warp& w, const Insn& in, Allocation& allocation, LaunchTrack& track, const Granules& g,
+                         unsigned bytes, const Watching& how, F&& access) {
+    Observer o = observer_of(w, in, how.kind);
+    o.turn = w.block->watch.turn;
+    o.settled = w.block->watch.settled;
+    o.settled_reads = w.block->watch.settled_reads;
+    o.turns = w.block->watch.resumed ? &w.executor->watch.turns : nullptr;
+    const MarkedMemory memory = track.marks();
+    if (O == Op::Load && note_load(memory, g.shape, g.first, o, 0)) [[likely]]
+        return;
+    if (O == Op::Store && !g.shape.meet && note_store(memory, g.shape, g.first, o)) [[likely]]
+        return;
+    if (w.executor->optimistic) throw GiveUpAttempt{};
+    const WatchedAccess a{O, ptx::Space::Global, access(), bytes, allocation.base, allocation.host, track.shift, memory,
+                          0};
+    look_closely(w, in, a, g, o, how);
+}
+
+// Accesses that other threads wait for: what a fence made visible, and who has seen it.
+void note_synchronisation(Warp& w, const Access& x, ptx::Space space, Op op, bool releases);
+// The warp knows from now on what happened before: it has waited for a barrier object.
+inline void know_all(Warp& w) { w.watch.bound = w.watch.warp_bound = mark::at_time(++w.executor->watch.now); }
+
+// What an access of global memory finds or leaves defined.
+template <Op O>
+void watch_defined(Warp& w, const Insn& in, Allocation& a, const Access& x, unsigned bytes, const Watching& how);
+
+// Lane `lane` loads bytes from `address` on that nothing wrote, of `bytes` in all that begin at `begin`: an error,
+// unless it only copies them.
+void found_undefined(Warp& w, const Insn& in, ptx::Space space, unsigned lane, std::uint64_t begin,
+                     std::uint64_t address, unsigned bytes, const Watching& how);
+// The running load's registers hold what it found undefined from now on.
+void keep_undefined(Warp& w, const Insn& in);
+// `in` uses the value of a register that is undefined.
+void report_use(Warp& w, const Insn& in, unsigned lane, const UndefinedOrigin& origin);
+
+}  // namespace warpgrade::vgpu

@@ -1,0 +1,217 @@
+// A kernel decoded once for execution: instructions with their handlers and operand places, cut into basic blocks.
+//
+// A register is a vector of 32 lanes (a predicate: one 32-bit mask). Operands are `Ref`s: byte offsets into one of
+// three areas, chosen by the top two bits, so that a handler reads registers, immediates and special registers alike.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "vgpu/code/builtins.hpp"
+#include "vgpu/ptx/ast.hpp"
+
+namespace warpgrade::vgpu {
+
+inline constexpr unsigned warp_size = 32;
+inline constexpr std::uint32_t full_mask = ~0u;
+
+struct Warp;
+struct Insn;
+// Executes one instruction for the lanes in `mask`. An instruction has two: `full` may assume all 32 lanes.
+using Handler = void (*)(Warp&, const Insn&, std::uint32_t mask);
+struct Handlers {
+    Handler full, masked;
+};
+
+using Ref = std::uint32_t;
+namespace area {
+inline constexpr Ref registers = 0u << 30, constants = 1u << 30, specials = 2u << 30, scratch = 3u << 30;
+inline constexpr Ref offset_mask = (1u << 30) - 1;
+}  // namespace area
+
+// What an instruction does with the values that it reads: for values that nothing has written.
+enum class Flow : std::uint8_t {
+    Uses,     // the result, or what happens, depends on them
+    Carries,  // moves bits: the result is as good as they are
+    Selects,  // the same, of one of a and b, by predicate c
+    Loads,    // uses the address; the result is what lies in memory
+    Stores,   // uses the address (a); memory is then what the value is
+};
+
+// A register that an instruction reads or writes.
+struct RegisterUse {
+    std::uint32_t insn = 0;
+    Ref place = 0;
+    bool writes = false;
+};
+
+struct Insn {
+    Handler full = nullptr, masked = nullptr;
+    Handler inner = nullptr;  // of a guarded instruction: what runs for the lanes whose predicate holds
+    Ref d = 0, a = 0, b = 0, c = 0, e = 0;
+    Ref guard = 0;            // predicate of a guarded instruction or conditional branch
+    std::int64_t offset = 0;  // of a memory operand; immediate of others
+    std::uint32_t stat = 0;   // memory instruction: its index into the statistics
+    std::uint16_t aux = 0;    // meaning is the handler's
+    bool guard_negated = false;
+    bool has_guard = false;
+    Flow flow = Flow::Uses;
+};
+
+// The handler of a guarded instruction: `inner` runs for the lanes whose predicate holds. Defined with the warp's
+// state.
+void run_guarded(Warp& warp, const Insn& in, std::uint32_t mask);
+
+// Skip: the guard of a terminator that has none of its own; jumps over it. Counted as part of what it guards.
+enum class Terminator : std::uint8_t {
+    Fall,
+    Branch,
+    Skip,
+    Return,
+    Exit,
+    Barrier,
+    Collective,
+    Call,
+    BranchIndexed,
+    Trap
+};
+
+// aux of a barrier's Insn. a: number of the barrier, b: threads (if counted), c: predicate, d: result.
+namespace barrier_form {
+inline constexpr std::uint16_t sync = 0, arrive = 1, popc = 2, all = 3, any = 4, kind = 7, counted = 8, negated = 16,
+                               aligned = 32;  // all threads of a warp have to execute it together
+}
+
+// A collective's Insn (shuffle, vote, match, reduction, bar.warp.sync). offset: Ref of the member mask; stat: index
+// into Code::collectives, the same for equal opcodes; a: what the lanes exchange, of so many bytes (0: a predicate).
+namespace collective_form {
+inline constexpr std::uint16_t negated = 4;  // in aux: the predicate source is
+inline constexpr unsigned source_shift = 8;  // aux >> 8: bytes of the source
+}  // namespace collective_form
+
+struct BasicBlock {
+    std::uint32_t begin = 0, end = 0;  // instructions [begin, end); the terminator's own Insn, if any, stands at `end`
+    Terminator terminator = Terminator::Fall;
+    std::uint32_t target = 0;  // taken branch (block index); Call: index into Code::calls
+    std::uint32_t size = 0;    // instructions counted when the block runs, terminator included
+    bool conditional = false;  // Branch, Return, Exit, Trap with a guard
+};
+
+// Storage of one parameter or return value in a frame: 32 lanes, `stride` bytes apart.
+struct ParameterSlot {
+    static constexpr std::uint32_t no_address = ~0u;
+    Ref storage = 0;
+    std::uint32_t stride = 0, bytes = 0;
+    std::uint32_t local =
+        no_address;  // where a copy lies among the function's local variables, if its address is taken
+};
+
+struct CallSite {
+    static constexpr std::uint32_t through_pointer = ~0u;
+    std::uint32_t callee = 0;                       // index into Code::functions, or through_pointer, unless
+    std::optional<Builtin> builtin;                 // printf and the like: then there is no callee
+    std::vector<ParameterSlot> arguments, results;  // in the caller's frame
+};
+
+// What a memory instruction counts; one per instruction and host thread.
+struct MemoryStats {
+    std::uint64_t requests = 0;
+    std::uint64_t sectors_or_wavefronts = 0;
+    std::uint64_t conflicts = 0;
+    std::uint64_t l1_hits = 0;  // sectors
+    void add(std::uint64_t units, std::uint64_t conflicting = 0) {
+        ++requests;
+        sectors_or_wavefronts += units;
+        conflicts += conflicting;
+    }
+};
+
+enum class StatKind : std::uint8_t {
+    GlobalLoad,
+    GlobalStore,
+    LocalLoad,
+    LocalStore,
+    SharedLoad,
+    SharedStore,
+    GlobalAtomic,
+    SharedAtomic,
+    TextureLoad,
+    SurfaceLoad,
+    SurfaceStore,
+    None,
+};
+
+struct FunctionCode {
+    std::string name;
+    std::uint32_t entry_block = 0;
+    std::uint32_t first_block = 0, end_block = 0;
+    std::uint32_t frame_bytes = 0;  // registers and parameter storage of one activation, 32 lanes
+    std::uint32_t local_bytes = 0;  // per thread
+    std::vector<ParameterSlot> parameters, returns;
+};
+
+// All code of one kernel, its callees included. Immutable once decoded; shared by all host threads.
+struct Code {
+    std::vector<Insn> insns;
+    std::vector<ptx::LocationId> locations;  // parallel to insns
+    std::vector<std::uint32_t> ptx_lines;    // parallel to insns
+    std::vector<RegisterUse> uses;           // by instruction
+    std::vector<BasicBlock> blocks;
+    std::vector<FunctionCode> functions;  // [0] is the kernel
+    std::vector<CallSite> calls;
+    std::unordered_map<std::uint64_t, std::uint32_t>
+        function_at;                       // address → index, if functions are called by pointer
+    std::vector<std::string> collectives;  // opcodes with modifiers: "shfl.sync.up.b32"
+    std::vector<std::vector<std::uint32_t>> branch_tables;
+    std::vector<std::byte> constants;       // the pool of immediates, 32 lanes each
+    std::vector<StatKind> stat_kinds;       // of each memory instruction
+    std::vector<std::uint32_t> stat_insns;  // its instruction
+    std::uint32_t used_specials = 0;        // bit per Special
+    unsigned granule_shift = 2;             // granules of 2^this bytes hold every access of shared or global memory
+    bool orders_memory = false;             // has fences, or accesses that acquire and release
+    std::uint32_t warp_sync = ~0u;          // the index of bar.warp.sync in `collectives`
+    std::uint32_t static_shared_bytes = 0;
+    std::uint32_t local_bytes = 0;
+    std::uint32_t register_estimate = 0;
+    bool has_calls = false;
+    bool synchronises_globally = false;  // may see other blocks' effects while it runs, or prints
+    std::vector<std::pair<std::string, std::uint32_t>> shared_offsets;  // static shared variables by name
+};
+
+enum class Special : std::uint8_t {
+    TidX,
+    TidY,
+    TidZ,
+    NtidX,
+    NtidY,
+    NtidZ,
+    CtaidX,
+    CtaidY,
+    CtaidZ,
+    NctaidX,
+    NctaidY,
+    NctaidZ,
+    LaneId,
+    WarpId,
+    NwarpId,
+    SmId,
+    NsmId,
+    LanemaskEq,
+    LanemaskLe,
+    LanemaskLt,
+    LanemaskGe,
+    LanemaskGt,
+    DynamicSmemSize,
+    TotalSmemSize,
+    EnvReg1,
+    EnvReg2,
+    ReservedSharedOffset,
+    Count,
+};
+
+}  // namespace warpgrade::vgpu

@@ -1,0 +1,163 @@
+// A kernel with every function that it may reach, and the calls between them.
+#include <algorithm>
+#include <bit>
+#include <unordered_set>
+
+#include "vgpu/code/decoder.hpp"
+
+namespace warpgrade::vgpu {
+
+using ptx::PtxError;
+using ptx::Space;
+using Kind = ptx::Operand::Kind;
+
+namespace {
+
+// Registers that ptxas would need at least: values live at the same time are not known here, so the number declared,
+// within the hardware's bounds. The cubin's own number is used where the fatbinary holds one.
+std::uint32_t estimate_registers(const ptx::Function& f) {
+    std::uint64_t words = 0;
+    for (const auto& r : f.registers) words += r.type == ptx::Type::Pred ? 0 : (ptx::size_of(r.type) + 3) / 4;
+    return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(words / 2 + 8, 16, 255));
+}
+
+// What observers of memory need to know of the kernel's instructions.
+void survey_accesses(const CodeBuilder& builder, Code& code) {
+    const auto narrow_to = [&](unsigned bytes) {
+        if (bytes) code.granule_shift = std::min(code.granule_shift, static_cast<unsigned>(std::countr_zero(bytes)));
+    };
+    for (const ptx::Function* f : builder.queue)
+        for (const auto& in : f->body) {
+            const auto has = [&](std::string_view m) {
+                return std::ranges::find(in.modifiers, m) != in.modifiers.end();
+            };
+            if (in.opcode == "fence" || in.opcode == "membar" || has("acquire") || has("release") || has("acq_rel"))
+                code.orders_memory = true;
+            if (in.opcode == "wmma" || in.opcode == "ldmatrix" || in.opcode == "stmatrix" || in.opcode == "movmatrix")
+                narrow_to(1);
+            const bool access = in.opcode == "ld" || in.opcode == "ldu" || in.opcode == "st" || in.opcode == "atom" ||
+                                in.opcode == "red" || in.opcode == "suld" || in.opcode == "sust";
+            if (!access || has("local") || has("param") || has("const")) continue;
+            for (const std::string_view m : in.modifiers) narrow_to(ptx::size_of(ptx::parse_type(m)));
+        }
+    const auto sync = std::ranges::find(code.collectives, "bar.warp.sync");
+    if (sync != code.collectives.end()) code.warp_sync = static_cast<std::uint32_t>(sync - code.collectives.begin());
+}
+
+ParameterSlot slot_of(const ParameterPlace& place) { return {place.storage, place.stride, place.bytes}; }
+
+void link_calls(CodeBuilder& builder) {
+    for (const PendingCall& call : builder.pending) {
+        CallSite& site = builder.code.calls[call.site];
+        const auto& from = builder.parameters[call.caller];
+        const auto place = [&](const std::string& name) -> const ParameterPlace& {
+            const auto it = from.find(name);
+            if (it == from.end() || it->second.kernel)
+                throw PtxError(call.ptx_line, "call argument '" + name + "' is not a .param variable");
+            return it->second;
+        };
+        for (const auto& a : call.arguments) site.arguments.push_back(slot_of(place(a)));
+        for (const auto& r : call.results) site.results.push_back(slot_of(place(r)));
+        if (site.builtin || site.callee == CallSite::through_pointer) continue;
+        const FunctionCode& callee = builder.code.functions[site.callee];
+        if (call.arguments.size() != callee.parameters.size() || call.results.size() != callee.returns.size())
+            throw PtxError(call.ptx_line, "call of '" + call.callee + "' with a different number of parameters");
+        for (std::size_t i = 0; i < site.arguments.size(); ++i)
+            if (site.arguments[i].bytes != callee.parameters[i].bytes)
+                throw PtxError(call.ptx_line, "call argument of a different size");
+        for (std::size_t i = 0; i < site.results.size(); ++i)
+            if (site.results[i].bytes != callee.returns[i].bytes)
+                throw PtxError(call.ptx_line, "call result of a different size");
+    }
+}
+
+// Functions whose address a variable's initial value or an instruction takes: a pointer may lead to any of them.
+std::vector<const ptx::Function*> functions_with_addresses(const ptx::Module& module) {
+    std::vector<const ptx::Function*> found;
+    std::unordered_set<std::string_view> seen;
+    const auto note = [&](const std::string& name) {
+        if (name.empty() || !seen.insert(name).second) return;
+        const ptx::Function* f = module.find_function(name);
+        if (f && !f->is_entry && !f->is_declaration) found.push_back(f);
+    };
+    for (const auto& v : module.variables)
+        for (const auto& r : v.relocations) note(r.symbol);
+    for (const auto& f : module.functions) {
+        for (const auto& in : f.body)
+            if (in.opcode != "call")
+                for (const auto& o : in.operands) note(o.symbol);
+        for (const auto& [label, targets] : f.call_targets)
+            for (const auto& name : targets) note(name);
+    }
+    return found;
+}
+
+// The kernel and all functions that it can reach.
+void decode_functions(CodeBuilder& builder, const ptx::Function& kernel) {
+    const ptx::Module& module = builder.module;
+    // All static shared variables first: the dynamic part begins behind them. Function-scope ones are placed for every
+    // function that the kernel may reach; a variable of module scope belongs to each kernel that names it.
+    std::vector<bool> used(module.variables.size(), false);
+    const auto names_variable = [&](const ptx::Function& f, const std::string& name) {
+        for (const auto& in : f.body)
+            for (const auto& o : in.operands) {
+                if (o.symbol == name) return true;
+                for (const auto& e : o.elements)
+                    if (e.symbol == name) return true;
+            }
+        return false;
+    };
+    builder.function(kernel);
+    for (std::size_t i = 0; i < builder.queue.size(); ++i) {  // reachable functions, in the order of discovery
+        const ptx::Function& f = *builder.queue[i];
+        for (const auto& v : f.variables) builder.place_shared(v);
+        for (const auto& v : module.variables)
+            if (v.space == Space::Shared && !v.is_extern && names_variable(f, v.name)) builder.place_shared(v);
+        bool through_pointer = false;
+        for (const auto& in : f.body) {
+            if (in.opcode != "call") continue;
+            through_pointer |= in.operands.size() > 1 && in.operands[1].kind == Kind::Register;
+            for (const auto& o : in.operands)
+                if (o.kind == Kind::Symbol)
+                    if (const ptx::Function* callee = module.find_function(o.symbol); callee && !callee->is_declaration)
+                        builder.function(*callee);
+        }
+        if (through_pointer && builder.code.function_at.empty()) {
+            for (const ptx::Function* target : functions_with_addresses(module)) {
+                const std::uint32_t index = builder.function(*target);
+                if (const auto place = builder.symbols.find(target->name); place != builder.symbols.end())
+                    builder.code.function_at.emplace(place->second.address, index);
+            }
+        }
+    }
+    for (std::uint32_t i = 0; i < builder.queue.size(); ++i) FunctionDecoder(builder, *builder.queue[i], i).decode();
+}
+
+std::vector<std::optional<RegisterPlaces>> place_registers(const CodeBuilder& decoded) {
+    std::vector<std::optional<RegisterPlaces>> places;
+    for (std::size_t i = 0; i < decoded.queue.size(); ++i) {
+        std::vector<std::uint8_t> width;
+        for (const auto& r : decoded.queue[i]->registers)
+            width.push_back(r.type == ptx::Type::Pred ? 0
+                                                      : static_cast<std::uint8_t>(std::max(ptx::size_of(r.type), 2u)));
+        places.push_back(place_registers(decoded.code, decoded.code.functions[i], width, decoded.accesses[i]));
+    }
+    return places;
+}
+
+}  // namespace
+
+Code decode_kernel(const ptx::Module& module, const ptx::Function& kernel, const SymbolTable& symbols) {
+    CodeBuilder first(module, symbols), builder(module, symbols);
+    decode_functions(first, kernel);
+    builder.places = place_registers(first);
+    decode_functions(builder, kernel);
+    link_calls(builder);
+    builder.code.register_estimate = estimate_registers(kernel);
+    builder.code.has_calls = !builder.code.calls.empty();
+    survey_accesses(builder, builder.code);
+    std::ranges::stable_sort(builder.code.uses, {}, &RegisterUse::insn);
+    return std::move(builder.code);
+}
+
+}  // namespace warpgrade::vgpu

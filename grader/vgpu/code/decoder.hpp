@@ -1,0 +1,115 @@
+// From the parsed PTX of a kernel to Code: places for registers, basic blocks, handlers from the opcode table.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <span>
+#include <unordered_map>
+
+#include "vgpu/code/code.hpp"
+#include "vgpu/code/opcodes.hpp"
+#include "vgpu/code/register_places.hpp"
+
+namespace warpgrade::vgpu {
+
+// Where a module's variables ended up; functions have addresses too, for pointers to them.
+struct SymbolPlace {
+    ptx::Space space = ptx::Space::Global;  // None: a function
+    std::uint64_t address = 0, bytes = 0;
+};
+using SymbolTable = std::unordered_map<std::string, SymbolPlace>;
+
+// Decodes the kernel and every function that it can reach. Throws PtxError with the line of what is not supported.
+Code decode_kernel(const ptx::Module& module, const ptx::Function& kernel, const SymbolTable& symbols);
+
+enum class AccessClass : std::uint8_t { Load, Store, Atomic };
+
+struct ParameterPlace {
+    bool kernel = false;  // in the launch's parameter block, at `offset`
+    std::uint32_t offset = 0;
+    std::uint32_t bytes = 0;
+    Ref storage = 0;  // else in the frame: 32 lanes, `stride` bytes apart
+    std::uint32_t stride = 0;
+};
+
+// Layout of a parameter list: offsets of each, and the total.
+std::vector<std::uint32_t> parameter_offsets(const std::vector<ptx::Parameter>& parameters, std::uint32_t* total);
+
+struct PendingCall {
+    std::uint32_t site;
+    std::string callee;
+    std::vector<std::string> arguments, results;  // the caller's .param variables
+    std::uint32_t caller;
+    std::uint32_t ptx_line;
+};
+
+// Shared by the functions of one kernel while it is decoded.
+class CodeBuilder {
+  public:
+    CodeBuilder(const ptx::Module& m, const SymbolTable& s) : module(m), symbols(s) {}
+    const ptx::Module& module;
+    const SymbolTable& symbols;
+    Code code;
+    std::map<std::pair<std::uint64_t, unsigned>, Ref> constants;
+    std::unordered_map<std::string, std::uint32_t> function_index;  // decoded or queued
+    std::vector<const ptx::Function*> queue;
+    std::unordered_map<std::string, std::uint32_t> shared;  // static shared variables: offsets
+    std::vector<PendingCall> pending;
+    std::vector<std::unordered_map<std::string, ParameterPlace>> parameters;  // by function index
+    std::vector<std::vector<RegisterAccess>> accesses;                        // by function index
+    // By function index, once they are known: a kernel is decoded twice, first to see which registers it needs when.
+    std::vector<std::optional<RegisterPlaces>> places;
+
+    Ref constant(std::uint64_t bits, unsigned bytes);
+    Ref table(std::span<const Ref> entries);
+    std::uint32_t function(const ptx::Function& f);
+    void place_shared(const ptx::Variable& v);
+};
+
+class FunctionDecoder {
+  public:
+    FunctionDecoder(CodeBuilder& builder, const ptx::Function& function, std::uint32_t index);
+    void decode();
+
+    CodeBuilder& builder;
+    const ptx::Function& function;
+
+    // For InsnBuilder and the families.
+    Ref register_place(std::uint32_t reg, std::uint32_t ptx_line, RegisterAccess::Kind access);
+    [[nodiscard]] unsigned register_bytes(std::uint32_t reg) const;  // 0 for a predicate
+    [[nodiscard]] bool is_predicate(std::uint32_t reg) const;
+    Ref sink(unsigned bytes);
+    Ref carry();
+    std::optional<ParameterPlace> parameter(const std::string& name) const;
+    std::optional<SymbolPlace> symbol(const std::string& name) const;  // local, shared, global, constant, function
+    [[nodiscard]] bool is_kernel() const { return index_ == 0; }
+    std::uint32_t statistics(ptx::Space space, AccessClass access);
+    std::uint32_t statistics(StatKind kind);  // one slot
+    void synchronises_globally() { builder.code.synchronises_globally = true; }
+
+  private:
+    void place_variables();
+    void split_blocks();
+    void decode_instruction(const ptx::Instruction& in);
+    void decode_terminator(const ptx::Instruction& in, std::uint32_t position);
+    void decode_call(InsnBuilder& b, BasicBlock& block);
+    void decode_skip(const ptx::Instruction& in, std::uint32_t position);
+    void apply_guard(const ptx::Instruction& in, Insn& out);
+    void append(const Insn& out, const ptx::Instruction& in);
+    std::uint32_t block_at(std::uint32_t instruction, std::uint32_t ptx_line) const;
+    Ref allocate(std::uint32_t bytes, std::uint32_t align);
+
+    std::uint32_t index_;
+    std::uint32_t frame_bytes_ = 0, local_bytes_ = 0;
+    std::vector<Ref> places_;
+    std::optional<Ref> sink_;
+    Ref carry_ = 0;
+    std::unordered_map<std::string, std::uint32_t> locals_;
+    std::vector<bool> leader_;
+    std::vector<std::uint32_t> block_of_;  // instruction → block index (where it is a leader)
+};
+
+bool is_terminator(const ptx::Instruction& in);
+bool needs_skip(const ptx::Instruction& in);  // a terminator whose guard the scheduler does not know
+
+}  // namespace warpgrade::vgpu

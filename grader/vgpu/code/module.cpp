@@ -1,0 +1,188 @@
+#include "vgpu/code/module.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+
+#include "device/address_space.hpp"
+#include "vgpu/code/builtins.hpp"
+#include "vgpu/container/fatbin.hpp"
+#include "vgpu/ptx/link.hpp"
+#include "vgpu/ptx/parser.hpp"
+#include "vgpu/text/words.hpp"
+
+namespace warpgrade::vgpu {
+
+using device::DeviceError;
+namespace error = device::error;
+using ptx::Space;
+
+namespace {
+
+// The PTX of separately compiled files. Kernels that launch kernels are linked with CUDA's device runtime, a library
+// whose PTX is for the newest devices only. It is left out: a kernel that needs it is refused by name when it is
+// launched, and the program's other kernels run.
+std::vector<ptx::Module> parse_parts(std::span<const std::span<const std::byte>> containers, int compute_capability) {
+    std::vector<ptx::Module> parts;
+    std::exception_ptr without_ptx;
+    for (const auto& container : containers) {
+        const auto entries = read_fatbin(container);
+        try {
+            if (const FatbinEntry* entry = choose_ptx(entries, compute_capability))
+                parts.push_back(ptx::parse(entry->text()));
+        } catch (const FatbinError&) {
+            without_ptx = std::current_exception();
+        }
+    }
+    const bool launches_kernels = std::ranges::any_of(parts, [](const ptx::Module& part) {
+        return std::ranges::any_of(part.functions, [](const ptx::Function& f) { return is_device_runtime(f.name); });
+    });
+    if (without_ptx && !launches_kernels) std::rethrow_exception(without_ptx);
+    return parts;
+}
+
+ptx::Module parse_image(std::span<const std::byte> image, int compute_capability,
+                        std::vector<KernelResources>* resources) {
+    try {
+        if (!is_fatbin(image)) {
+            const std::string_view text(reinterpret_cast<const char*>(image.data()), image.size());
+            return ptx::parse(text.substr(0, text.find('\0')));
+        }
+        const auto containers = split_fatbins(image);
+        const auto entries = read_fatbin(containers.front());
+        if (const FatbinEntry* cubin = choose_cubin(entries, compute_capability)) *resources = read_cubin(cubin->data);
+        if (containers.size() == 1) {
+            const FatbinEntry* entry = choose_ptx(entries, compute_capability);
+            return entry ? ptx::parse(entry->text()) : ptx::Module{};
+        }
+        return ptx::link(parse_parts(std::span(containers).subspan(1), compute_capability));
+    } catch (const ptx::PtxError& e) {
+        throw DeviceError(error::invalid_ptx, e.what());
+    } catch (const FatbinError& e) {
+        throw DeviceError(error::no_kernel_image_for_device, e.what());
+    }
+}
+
+}  // namespace
+
+LoadedModule::LoadedModule(std::span<const std::byte> image, int compute_capability, GlobalMemory& memory)
+    : memory_(memory), ptx_(parse_image(image, compute_capability, &resources_)) {
+    try {
+        place_variables();
+    } catch (...) {
+        for (Allocation* a : variables_) memory_.release(*a);
+        throw;
+    }
+}
+
+LoadedModule::~LoadedModule() {
+    for (Allocation* a : variables_) memory_.release(*a);
+}
+
+void LoadedModule::place_variables() {
+    for (const ptx::Variable& v : ptx_.variables) {
+        if (v.space == Space::Shared) {
+            // Static ones are placed kernel by kernel; `extern .shared` is each kernel's dynamic part.
+            if (v.is_extern) symbols_[v.name] = {Space::Shared, 0, 0};
+            continue;
+        }
+        if (v.space != Space::Global && v.space != Space::Const) continue;
+        if (v.is_extern)
+            throw DeviceError(error::invalid_ptx,
+                              fmt::format("variable '{}' is declared extern and defined nowhere; where several files "
+                                          "are linked, all of them must be compiled and linked with -rdc=true",
+                                          v.name));
+        const std::uint64_t bytes = std::max<std::uint64_t>(v.bytes, 1);
+        Allocation& a = v.is_managed ? memory_.allocate_host_visible(bytes, 0, "managed variable " + v.name)
+                                     : memory_.allocate_zeroed(bytes, "device variable " + v.name,
+                                                               std::max<std::uint64_t>(v.align, 256));
+        a.is_variable = true;
+        a.defined.reset();
+        a.variable = readable_name(v.name);
+        a.read_only = v.space == Space::Const;
+        variables_.push_back(&a);
+        symbols_[v.name] = {v.space, a.base, v.bytes};
+        if (!v.initial.empty()) std::memcpy(a.host, v.initial.data(), std::min<std::size_t>(v.initial.size(), a.bytes));
+    }
+    std::uint64_t functions = 0;
+    for (const ptx::Function& f : ptx_.functions)
+        symbols_.try_emplace(f.name, SymbolPlace{Space::None, device::address_space::code_base + 16 * ++functions, 0});
+    for (const ptx::Variable& v : ptx_.variables)
+        for (const ptx::Relocation& r : v.relocations) {
+            const auto target = symbols_.find(r.symbol);
+            const auto self = symbols_.find(v.name);
+            if (self == symbols_.end()) continue;
+            if (target == symbols_.end() || target->second.space == Space::Shared)
+                throw DeviceError(error::invalid_ptx,
+                                  fmt::format("initial value of '{}': no address of '{}'", v.name, r.symbol));
+            const std::uint64_t value = target->second.address + static_cast<std::uint64_t>(r.addend);
+            std::memcpy(memory_.checked(self->second.address + r.offset, r.bytes, "initial value"), &value, r.bytes);
+        }
+    for (const Allocation* a : variables_)
+        if (a->host_copy) a->host_copy->give(0, a->bytes);
+}
+
+std::string LoadedModule::located(const ptx::Function& function, const ptx::PtxError& e) const {
+    for (const ptx::Function& f : ptx_.functions)
+        for (const ptx::Instruction& in : f.body)
+            if (in.ptx_line == e.ptx_line)
+                if (const auto at = ptx_.outermost(in.location); at.line)
+                    if (const std::string* file = ptx_.file_name(at.file))
+                        return fmt::format("{}:{}: kernel '{}': {}", *file, at.line, readable_name(function.name),
+                                           e.what());
+    return fmt::format("kernel '{}': {}", readable_name(function.name), e.what());
+}
+
+LoadedKernel& LoadedModule::kernel(std::string_view name) {
+    for (const auto& k : kernels_)
+        if (k->function->name == name) return *k;
+    const ptx::Function* f = ptx_.find_function(std::string(name));
+    if (!f || !f->is_entry || f->is_declaration)
+        throw DeviceError(error::invalid_device_function, fmt::format("the module has no kernel '{}'", name));
+    auto k = std::make_unique<LoadedKernel>();
+    k->function = f;
+    try {
+        k->code = decode_kernel(ptx_, *f, symbols_);
+    } catch (const ptx::PtxError& e) {
+        const bool invalid = e.kind == ptx::PtxError::Kind::invalid;
+        throw DeviceError(invalid ? error::invalid_ptx : error::not_supported, located(*f, e));
+    }
+    device::FunctionInfo& info = k->info;
+    info.name = f->name;
+    std::uint32_t offset_count = 0;
+    for (const std::uint32_t offset : parameter_offsets(f->parameters, &info.param_bytes))
+        info.params.push_back({offset, static_cast<std::uint32_t>(f->parameters[offset_count++].bytes)});
+    info.registers_per_thread = k->code.register_estimate;
+    info.static_shared_bytes = k->code.static_shared_bytes;
+    info.local_bytes_per_thread = k->code.local_bytes;
+    for (const KernelResources& r : resources_)
+        if (r.name == f->name) {
+            info.registers_per_thread = r.registers_per_thread;
+            info.local_bytes_per_thread = r.local_bytes_per_thread;
+        }
+    std::uint64_t constants = 0;
+    const std::uint64_t maximum =
+        std::uint64_t{f->max_ntid[0]} * std::max(f->max_ntid[1], 1u) * std::max(f->max_ntid[2], 1u);
+    info.max_threads_per_block = maximum ? static_cast<std::uint32_t>(std::min<std::uint64_t>(maximum, 1024)) : 1024;
+    for (const ptx::Variable& v : ptx_.variables)
+        if (v.space == Space::Const) {
+            const std::uint64_t align = std::max<std::uint64_t>(v.align, 1);
+            constants = (constants + align - 1) / align * align + v.bytes;
+        }
+    info.constant_bytes = static_cast<std::uint32_t>(constants);
+    info.ptx_version = info.binary_version = ptx_.target;
+    kernels_.push_back(std::move(k));
+    return *kernels_.back();
+}
+
+device::SymbolInfo LoadedModule::symbol(std::string_view name) const {
+    const auto it = symbols_.find(std::string(name));
+    if (it == symbols_.end() || (it->second.space != Space::Global && it->second.space != Space::Const))
+        throw DeviceError(error::invalid_symbol, fmt::format("the module has no variable '{}'", name));
+    return {it->second.address, it->second.bytes};
+}
+
+}  // namespace warpgrade::vgpu

@@ -1,0 +1,48 @@
+// A loaded module: its PTX, its variables in global memory, its kernels as they are decoded.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "device/device.hpp"
+#include "vgpu/code/decoder.hpp"
+#include "vgpu/container/cubin.hpp"
+#include "vgpu/memory/memory.hpp"
+
+namespace warpgrade::vgpu {
+
+struct LoadedKernel {
+    const ptx::Function* function = nullptr;
+    Code code;
+    device::FunctionInfo info;
+};
+
+class LoadedModule {
+  public:
+    // `image` is a fatbinary container or a PTX text. Throws DeviceError: no PTX for this device, or malformed.
+    LoadedModule(std::span<const std::byte> image, int compute_capability, GlobalMemory& memory);
+    ~LoadedModule();
+    LoadedModule(const LoadedModule&) = delete;
+    LoadedModule& operator=(const LoadedModule&) = delete;
+
+    // Decodes the kernel at its first use. Throws DeviceError: not there, or its PTX is not supported (with the line).
+    LoadedKernel& kernel(std::string_view name);
+    [[nodiscard]] device::SymbolInfo symbol(std::string_view name) const;
+    [[nodiscard]] const ptx::Module& ptx() const { return ptx_; }
+
+  private:
+    void place_variables();
+    [[nodiscard]] std::string located(const ptx::Function& function, const ptx::PtxError& error) const;
+
+    GlobalMemory& memory_;
+    std::vector<KernelResources> resources_;  // before ptx_, whose initialiser fills it
+    ptx::Module ptx_;
+    SymbolTable symbols_;
+    std::vector<Allocation*> variables_;
+    std::vector<std::unique_ptr<LoadedKernel>> kernels_;
+};
+
+}  // namespace warpgrade::vgpu

@@ -1,0 +1,156 @@
+// What a block finds when it starts: its registers, special registers, shared and local memory.
+#include <algorithm>
+#include <cstring>
+
+#include "vgpu/exec/grid.hpp"
+
+namespace warpgrade::vgpu {
+
+namespace {
+
+constexpr int fresh_pattern = 0xCD;  // shared memory at the start of a block
+constexpr std::uint32_t special_bytes = static_cast<std::uint32_t>(Special::Count) * warp_size * 4;
+// What the system keeps of each block's shared memory; cooperative groups of several warps synchronise in it. Behind
+// the program's own part here, before it on a real device.
+constexpr std::uint32_t reserved_shared_bytes = 1024;
+constexpr std::uint32_t call_stack_bytes = 16384;  // local memory a thread for called functions, on top of the kernel's
+
+std::uint32_t threads_of(const device::Dim3& d) { return static_cast<std::uint32_t>(d.count()); }
+
+std::uint32_t reserved_shared_offset(const LaunchLimits& limits) { return (limits.shared_bytes + 63) / 64 * 64; }
+
+void fill_specials(const Code& code, const device::LaunchConfig& config, const LaunchLimits& limits,
+                   const BlockState& block, std::uint64_t workspace, Warp& w) {
+    const auto fill = [&](Special s, auto&& value) {
+        if (!(code.used_specials >> static_cast<unsigned>(s) & 1)) return;
+        auto* lanes = reinterpret_cast<std::uint32_t*>(w.base[2] + static_cast<unsigned>(s) * warp_size * 4);
+        for (unsigned l = 0; l < warp_size; ++l) lanes[l] = value(l);
+    };
+    const auto same = [&](Special s, std::uint32_t v) { fill(s, [v](unsigned) { return v; }); };
+    const auto thread = [&](unsigned l) { return w.index * warp_size + l; };
+    const auto& b = config.block;
+    fill(Special::TidX, [&](unsigned l) { return thread(l) % b.x; });
+    fill(Special::TidY, [&](unsigned l) { return thread(l) / b.x % b.y; });
+    fill(Special::TidZ, [&](unsigned l) { return thread(l) / b.x / b.y; });
+    same(Special::NtidX, b.x);
+    same(Special::NtidY, b.y);
+    same(Special::NtidZ, b.z);
+    same(Special::CtaidX, block.x);
+    same(Special::CtaidY, block.y);
+    same(Special::CtaidZ, block.z);
+    same(Special::NctaidX, config.grid.x);
+    same(Special::NctaidY, config.grid.y);
+    same(Special::NctaidZ, config.grid.z);
+    fill(Special::LaneId, [](unsigned l) { return l; });
+    same(Special::WarpId, w.index);
+    same(Special::NwarpId, static_cast<std::uint32_t>(block.warps.size()));
+    same(Special::SmId, static_cast<std::uint32_t>(block.linear % limits.multiprocessors));
+    same(Special::NsmId, limits.multiprocessors);
+    fill(Special::LanemaskEq, [](unsigned l) { return 1u << l; });
+    fill(Special::LanemaskLe, [](unsigned l) { return (2u << l) - 1; });
+    fill(Special::LanemaskLt, [](unsigned l) { return (1u << l) - 1; });
+    fill(Special::LanemaskGe, [](unsigned l) { return ~((1u << l) - 1); });
+    fill(Special::LanemaskGt, [](unsigned l) { return ~((2u << l) - 1); });
+    same(Special::DynamicSmemSize, limits.dynamic_shared_bytes);
+    same(Special::TotalSmemSize, limits.shared_bytes);
+    same(Special::ReservedSharedOffset, reserved_shared_offset(limits));
+    same(Special::EnvReg1, static_cast<std::uint32_t>(workspace >> 32));
+    same(Special::EnvReg2, static_cast<std::uint32_t>(workspace));
+}
+
+}  // namespace
+
+void Grid::start_block(Executor& e, BlockState& block, std::uint64_t linear) const {
+    const Code& code = launch_.code;
+    const device::LaunchConfig& config = launch_.config;
+    const LaunchLimits& limits = launch_.limits;
+    const std::uint32_t threads = threads_of(config.block), warps = (threads + warp_size - 1) / warp_size;
+    const std::uint32_t frame = code.functions[0].frame_bytes;
+    const std::size_t warp_bytes = std::size_t{frame} + special_bytes;
+    const std::uint32_t stack =
+        code.has_calls ? std::max(call_stack_bytes, static_cast<std::uint32_t>(limits.stack_bytes)) : 0;
+    const std::uint32_t local_stride = code.functions[0].local_bytes + stack;
+    // Behind the end, load_words may read the rest of a window.
+    const bool uses_reserved = code.used_specials >> static_cast<unsigned>(Special::ReservedSharedOffset) & 1;
+    const std::uint64_t available =
+        uses_reserved ? reserved_shared_offset(limits) + reserved_shared_bytes : limits.shared_bytes;
+    const std::uint64_t shared = (available + 63) / 64 * 64 + sector_bytes;
+    if (!block.storage) {
+        block.storage = aligned_bytes(warps * warp_bytes + shared);
+        if (local_stride) block.local = HostPages(std::uint64_t{warps} * warp_size * local_stride);
+        block.warps.resize(warps);
+    }
+    block.linear = linear;
+    const device::Dim3 place = launch_.block_place(linear);
+    block.x = place.x;
+    block.y = place.y;
+    block.z = place.z;
+    block.shared = block.storage.get() + warps * warp_bytes;
+    block.shared_bytes = available;
+    std::memset(block.shared, fresh_pattern, shared);
+    if (const std::uint32_t own = code.functions[0].local_bytes)  // a called function's part is filled at its call
+        for (std::size_t lane = 0; lane < std::size_t{warps} * warp_size; ++lane)
+            std::memset(block.local.data() + lane * local_stride, fresh_pattern, own);
+    block.watch.start = block.watch.turn = mark::at_time(++e.watch.now);
+    block.watch.settled = block.watch.settled_reads = mark::at_time(1);
+    block.watch.resumed = false;
+    e.watch.turns.begin(e.watch.now, linear);
+    block.watch.shared = e.watch.values && available != 0;
+    if (block.watch.shared && block.watch.marks.writes.empty()) {
+        block.watch.marks.shift = code.granule_shift;
+        block.watch.marks.writes.resize((available >> code.granule_shift) + 1);
+        block.watch.marks.reads.resize(block.watch.marks.writes.size());
+    }
+    if (block.watch.shared && uses_reserved) {  // the system has written it before
+        auto& written = block.watch.marks.writes;
+        std::fill(written.begin() + (reserved_shared_offset(limits) >> code.granule_shift), written.end(),
+                  block.watch.start);
+        ++e.watch.now;
+    }
+    block.l1.begin_block(limits.l1_bytes, warps, e.memory);
+    block.live_threads = threads;
+    block.barriers.fill(Barrier{});
+    block.warps_done = 0;
+    block.watch.parted = false;
+    for (std::uint32_t i = 0; i < warps; ++i) {
+        Warp& w = block.warps[i];
+        std::byte* registers = block.storage.get() + i * warp_bytes;
+        std::memset(registers, 0, frame);  // what is read before it is written is the same every time
+        w.base[0] = registers;
+        w.base[1] = const_cast<std::byte*>(code.constants.data());
+        w.base[2] = registers + frame;
+        w.base[3] = registers;
+        w.executor = &e;
+        w.block = &block;
+        w.index = i;
+        w.local = local_stride ? block.local.data() + std::size_t{i} * warp_size * local_stride : nullptr;
+        w.local_stride = local_stride;
+        const std::uint32_t lanes = std::min(threads - i * warp_size, warp_size);
+        w.live = lanes == warp_size ? full_mask : (1u << lanes) - 1;
+        w.clock = 0;
+        w.watch.fenced = false;
+        if (e.watch.values) w.watch.begin(mark::at_time(e.watch.now));
+        w.frame = 0;
+        w.frames.resize(1);
+        w.frame_storage.clear();
+        w.frame_storage_bytes = 0;
+        w.free_frames.clear();
+        w.watch.departures.clear();
+        w.frames[0] = Frame{};
+        w.frames[0].registers = registers;
+        w.frames[0].users = lanes;
+        w.splits.assign(1, Split{});
+        w.splits[0].pc = code.functions[0].entry_block;
+        w.splits[0].mask = w.live;
+        fill_specials(code, config, limits, block, workspace_, w);
+    }
+}
+
+void Grid::begin_turn(Executor& e, BlockState& block) const {
+    if (!e.watch.values || e.watch.turns.last() == block.linear) return;
+    e.watch.turns.begin(++e.watch.now, block.linear);
+    block.watch.turn = mark::at_time(e.watch.now);
+    block.watch.resumed = true;
+}
+
+}  // namespace warpgrade::vgpu

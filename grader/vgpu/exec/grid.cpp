@@ -1,0 +1,274 @@
+#include "vgpu/exec/grid.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <system_error>
+#include <thread>
+
+#include "vgpu/checks/launch_use.hpp"
+
+namespace warpgrade::vgpu {
+
+namespace {
+
+constexpr std::uint64_t smallest_parallel_grid = 2048;  // threads; below, starting host threads costs more
+constexpr std::uint32_t workspace_bytes = 8;
+constexpr std::uint64_t patience = 4096;  // turns of a block that spins, until other blocks start beside it
+
+}  // namespace
+
+Grid::Grid(const Code& c, const ptx::Module& m, const device::LaunchConfig& launch, const LaunchLimits& l,
+           std::span<const std::byte> params, GlobalMemory& memory)
+    : launch_(c, m, launch, l), params_(params), memory_(memory) {}
+
+void Grid::prepare(Executor& e, unsigned thread, bool optimistic) {
+    const Code& code = launch_.code;
+    const LaunchLimits& limits = launch_.limits;
+    e = Executor{};
+    e.launch = &launch_;
+    e.code = &code;
+    e.thread = thread;
+    e.optimistic = optimistic;
+    e.tracking = optimistic || limits.checks.race;
+    e.watch.values = limits.checks.race || limits.checks.init;
+    e.watch.accesses = limits.note_accesses;
+    e.watch.any = e.watch.values || limits.checks.sync;
+    e.observed = e.tracking || e.watch.values || e.watch.accesses || limits.writer != device::writer::nobody;
+    e.memory.resize(code.stat_kinds.size());
+    e.block_warps.resize(code.blocks.size());
+    e.block_threads.resize(code.blocks.size());
+    e.block_divergent.resize(code.blocks.size());
+    e.params = params_.data();
+    e.param_bytes = params_.size();
+    e.global = &memory_;
+}
+
+LaunchFault Grid::describe(const Fault& fault, const BlockState& block) const {
+    const std::uint32_t thread = fault.warp * warp_size + fault.lane;
+    device::Diagnostic found = fault.diagnostic;
+    if (!found.rule) found.rule = &device::rules::kernel_failed;
+    if (found.message.empty()) found.message = fault.what();
+    if (fault.insn && found.place == device::SourcePlace{}) found.place = launch_.source_place(*fault.insn);
+    found.thread = launch_.thread_place(block.linear, thread);
+    return {fault.code,
+            fmt::format("{}{} [thread {} of block ({},{},{})]", fault.insn ? launch_.place(*fault.insn) + ": " : "",
+                        fault.what(), launch_.thread_name(thread), block.x, block.y, block.z),
+            std::move(found)};
+}
+
+void Grid::run_in_turns(Executor& e, std::uint64_t resident) {
+    const std::uint64_t blocks = launch_.config.grid.count();
+    resident = std::clamp<std::uint64_t>(resident, 1, blocks);
+    std::vector<std::unique_ptr<BlockState>> slots;
+    std::vector<std::unique_ptr<BlockState>> spare;
+    std::uint64_t next = 0;
+    std::uint64_t turns_of_spinning = 0;
+    const auto step = [&](BlockState& block) {
+        begin_turn(e, block);
+        try {
+            if (!run_block(e, block)) {
+                // A block that waits for another, though nothing in the code says that blocks communicate.
+                if (++turns_of_spinning > patience)
+                    resident = std::clamp<std::uint64_t>(launch_.limits.resident_blocks, 1, blocks);
+                return false;
+            }
+        } catch (const Fault& fault) {
+            result_.fault = describe(fault, block);
+            if (fault.out_of_budget && next < blocks) {
+                const std::string waiting = fmt::format(
+                    "; {} of {} blocks had not started, because no more than {} fit the device at once: does a block "
+                    "wait for one of them?",
+                    blocks - next, blocks, resident);
+                result_.fault->message += waiting;
+                result_.fault->diagnostic.message += waiting;
+            }
+            return true;
+        }
+        finish_block(block);
+        if (!launch_.charge(e)) {
+            result_.fault =
+                LaunchFault{device::error::launch_timeout,
+                            fmt::format("the kernel executed more than {} warp instructions and was stopped",
+                                        launch_.limits.instructions),
+                            {}};
+            result_.fault->diagnostic.rule = &device::rules::runaway;
+            result_.fault->diagnostic.message = result_.fault->message;
+        }
+        return true;
+    };
+    while (next < blocks || !slots.empty()) {
+        // Everyone resident has a turn; a further block starts only when there is room.
+        for (std::size_t i = 0; i < slots.size();) {
+            const bool done = step(*slots[i]);
+            if (result_.fault) return;
+            if (done) {
+                spare.push_back(std::move(slots[i]));
+                slots.erase(slots.begin() + static_cast<std::ptrdiff_t>(i));
+            } else {
+                ++i;
+            }
+        }
+        while (next < blocks && slots.size() < resident) {
+            if (spare.empty()) spare.push_back(std::make_unique<BlockState>());
+            auto block = std::move(spare.back());
+            spare.pop_back();
+            start_block(e, *block, next++);
+            const bool done = step(*block);
+            if (result_.fault) return;
+            (done ? spare : slots).push_back(std::move(block));
+        }
+    }
+}
+
+// Blocks are dealt out to host threads, though each may see what the others do. Where one did, or one fails (a serial
+// run finds out which fault comes first), the attempt is given up.
+bool Grid::run_parallel() {
+    const std::uint64_t blocks = launch_.config.grid.count();
+    const auto threads = static_cast<unsigned>(std::min<std::uint64_t>(launch_.limits.threads, blocks));
+    executors_.resize(threads);
+    for (unsigned t = 0; t < threads; ++t) prepare(executors_[t], t, true);
+    std::atomic<std::uint64_t> next{0};
+    std::atomic<bool>& given_up = launch_.given_up;
+    std::mutex mutex;
+    std::exception_ptr failure;  // of our own, or of the machine
+    const auto work = [&](Executor& e) {
+        try {
+            BlockState block;
+            for (std::uint64_t linear;
+                 !given_up.load(std::memory_order_relaxed) && (linear = next.fetch_add(1)) < blocks;) {
+                start_block(e, block, linear);
+                for (std::uint64_t turns = 0; !run_block(e, block);)
+                    if (++turns > patience) throw GiveUpAttempt{};  // it may wait for a block that cannot start here
+                if (!launch_.charge(e)) throw GiveUpAttempt{};
+                finish_block(block);
+            }
+        } catch (const GiveUpAttempt& why) {
+            given_up = true;
+            const std::lock_guard lock(mutex);
+            if (why.track_reads) track_reads_.push_back(why.track_reads);
+        } catch (const Fault&) {
+            given_up = true;
+        } catch (...) {
+            given_up = true;
+            const std::lock_guard lock(mutex);
+            if (!failure) failure = std::current_exception();
+        }
+    };
+    std::vector<std::thread> helpers;
+    try {
+        for (unsigned t = 1; t < threads; ++t) helpers.emplace_back(work, std::ref(executors_[t]));
+    } catch (const std::system_error&) {  // no room for one more: those that there are do it
+    }
+    work(executors_[0]);
+    for (std::thread& h : helpers) h.join();
+    if (failure) std::rethrow_exception(failure);
+    return !given_up && !launch_.tracks.conflicts();
+}
+
+bool Grid::try_parallel() {
+    const LaunchLimits& limits = launch_.limits;
+    const device::LaunchConfig& config = launch_.config;
+    // With racecheck on one thread as well: most kernels only read most of what they read, and need no marks for it.
+    if (limits.threads == 1 && !limits.checks.race) return false;
+    if (launch_.code.synchronises_globally || config.grid.count() == 1 ||
+        config.grid.count() * config.block.count() < smallest_parallel_grid)
+        return false;
+    for (;;) {
+        const std::size_t tracked = track_reads_.size();
+        for (Allocation* a : track_reads_) a->touched = Allocation::Tracked;
+        if (run_parallel()) return true;
+        roll_back();
+        if (track_reads_.size() == tracked) return false;  // not for want of tracking
+    }
+}
+
+void Grid::clear_touched() {
+    memory_.for_each([](Allocation& a) {
+        a.touched = 0;
+        a.track = nullptr;
+    });
+}
+
+void Grid::roll_back() {
+    launch_.tracks.undo();
+    clear_touched();
+    caches_.emplace(launch_.limits.l2_bytes, launch_.code.stat_kinds.size());
+    launch_.instructions = 0;
+    launch_.given_up = false;
+}
+
+void Grid::collect_accesses() {
+    if (launch_.limits.note_accesses) {
+        std::vector<const AccessNotes*> parts;
+        for (const Executor& e : executors_) parts.push_back(&e.watch.notes);
+        result_.accesses = AccessNotes::merge(parts);
+    } else {
+        memory_.for_each([&](const Allocation& a) {
+            if (a.on_heap) return;
+            if (a.touched & Allocation::Read) result_.accesses.push_back({a.base, a.bytes, device::MemoryUse::read});
+            if (a.touched & Allocation::Written)
+                result_.accesses.push_back({a.base, a.bytes, device::MemoryUse::write});
+        });
+    }
+    if (workspace_ == 0) return;
+    std::erase_if(result_.accesses,
+                  [&](const device::MemoryAccess& access) { return access.address - workspace_ < workspace_bytes; });
+}
+
+LaunchResult Grid::run() {
+    const Code& code = launch_.code;
+    // The driver gives each cooperative launch a workspace: its size, and the counter of grid.sync().
+    const bool needs_workspace =
+        launch_.config.cooperative && code.used_specials >> static_cast<unsigned>(Special::EnvReg2) & 1;
+    const auto release = [this](Allocation* a) { memory_.release(*a); };
+    const std::unique_ptr<Allocation, decltype(release)> workspace(
+        needs_workspace ? &memory_.allocate(workspace_bytes, "workspace of a cooperative launch") : nullptr, release);
+    if (workspace) {
+        workspace_ = workspace->base;
+        workspace->defined.reset();
+        const std::uint32_t contents[] = {workspace_bytes, 0};
+        std::memcpy(workspace->host, contents, sizeof contents);
+    }
+    clear_touched();
+    caches_.emplace(launch_.limits.l2_bytes, code.stat_kinds.size());
+    result_.ran_parallel = try_parallel();
+    if (!result_.ran_parallel) {
+        executors_.resize(1);
+        prepare(executors_[0], 0, false);
+        // Blocks that do not look at each other run one after the other.
+        run_in_turns(executors_[0], code.synchronises_globally ? launch_.limits.resident_blocks : 1);
+    }
+    collect_accesses();
+    collect_memory();
+    clear_touched();
+    launch_.tracks.clear();
+    collect_counters();
+    if (launch_.limits.checks.advice && !result_.fault) result_.use = use_of_launch(launch_, executors_);
+    std::vector<Findings*> found;
+    for (Executor& e : executors_) found.push_back(&e.watch.findings);
+    result_.diagnostics = Findings::merge(found);
+    tidy(result_.diagnostics);
+    if (result_.fault) result_.diagnostics.insert(result_.diagnostics.begin(), result_.fault->diagnostic);
+    result_.printed = launch_.output.take();
+    return std::move(result_);
+}
+
+void Grid::collect_memory() {
+    memory_.for_each([&](Allocation& a) {
+        if (a.touched & (Allocation::Read | Allocation::Updated)) result_.read_from.push_back(a.base);
+        if (a.touched & Allocation::Written) result_.written_to.push_back(a.base);
+        if (!(a.touched & (Allocation::Read | Allocation::Written)) || a.home == Allocation::Home::Mapped) return;
+        result_.traffic.footprint_bytes += a.bytes;
+        if (a.home == Allocation::Home::Managed) result_.traffic.migrated_bytes += a.bytes;
+        a.home = Allocation::Home::Device;
+    });
+    for (const Executor& e : executors_) {
+        result_.traffic.mapped_read_sectors += e.mapped_read_sectors;
+        result_.traffic.mapped_write_sectors += e.mapped_write_sectors;
+    }
+}
+
+}  // namespace warpgrade::vgpu

@@ -1,0 +1,77 @@
+// Runs a launch: its blocks one after the other, in turns where they may wait for each other, or on several host
+// threads where that changes nothing.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "vgpu/access/caches.hpp"
+#include "vgpu/model/advice.hpp"
+#include "vgpu/model/timing.hpp"
+#include "vgpu/state/launch.hpp"
+
+namespace warpgrade::vgpu {
+
+// What went wrong in a launch, located.
+struct LaunchFault {
+    int code = 0;
+    std::string message;  // complete, for the student
+    device::Diagnostic diagnostic;
+};
+
+struct LaunchResult {
+    std::optional<LaunchFault> fault;  // then memory holds what a serial run had written until then
+    device::Counters counters;
+    std::vector<device::LineCounters> lines;
+    Traffic traffic;      // for the timing model
+    std::string printed;  // what device printf wrote
+    std::vector<device::Diagnostic> diagnostics;
+    std::vector<device::MemoryAccess> accesses;  // of whole allocations, unless they are noted byte by byte
+    std::optional<LaunchUse> use;  // for advice (advice.hpp); none if it is not wanted, or the launch failed
+    bool ran_parallel = false;
+    std::vector<std::uint64_t> read_from, written_to;  // bases of the allocations that it has read and written
+};
+
+class Grid {
+  public:
+    Grid(const Code& code, const ptx::Module& module, const device::LaunchConfig& config, const LaunchLimits& limits,
+         std::span<const std::byte> params, GlobalMemory& memory);
+
+    // Runs all blocks. Once.
+    LaunchResult run();
+
+  private:
+    void run_in_turns(Executor& executor, std::uint64_t resident);  // on this thread, `resident` blocks at a time
+    bool try_parallel();                                            // false: must run serially
+    bool run_parallel();                                            // one attempt; false: it is to be undone
+    void prepare(Executor& executor, unsigned thread, bool optimistic);
+    void clear_touched();
+    void roll_back();
+    void collect_counters();
+    void collect_memory();
+    void collect_accesses();
+    void begin_turn(Executor& executor, BlockState& block) const;
+    void start_block(Executor& executor, BlockState& block, std::uint64_t linear) const;
+    void finish_block(BlockState& block) { caches_->finish_block(block.linear, block.l1); }
+    [[nodiscard]] LaunchFault describe(const Fault& fault, const BlockState& block) const;
+
+    Launch launch_;
+    std::span<const std::byte> params_;
+    GlobalMemory& memory_;
+    std::optional<CacheReplay> caches_;
+    std::vector<Executor> executors_;
+    std::vector<Allocation*> track_reads_;  // what an attempt that was given up had asked for
+    std::uint64_t workspace_ = 0;           // of a cooperative launch: what grid.sync() counts in
+    LaunchResult result_;
+};
+
+// scheduler.cpp: runs the block until every warp is done (true) or none can go on without other blocks (false).
+bool run_block(Executor& executor, BlockState& block);
+
+}  // namespace warpgrade::vgpu

@@ -1,0 +1,108 @@
+// The counters of a launch: from how often each basic block ran, and from what each memory instruction noted.
+#include <map>
+
+#include "vgpu/exec/grid.hpp"
+
+namespace warpgrade::vgpu {
+namespace {
+
+void add_cache(device::Counters& c, const CacheStats& stats) {
+    c.l2_read_sectors += stats.l2_reads;
+    c.l2_read_hits += stats.l2_read_hits;
+    c.l2_write_sectors += stats.l2_writes;
+    c.dram_read_sectors += stats.dram_reads;
+    c.dram_write_sectors += stats.dram_writes;
+}
+
+}  // namespace
+
+void Grid::collect_counters() {
+    const Code& code = launch_.code;
+    device::Counters& counters = result_.counters;
+    std::map<std::pair<std::string, std::uint32_t>, device::Counters> by_line;
+    std::map<ptx::LocationId, device::Counters*> line_of;
+    const auto line = [&](std::size_t insn) -> device::Counters* {
+        const ptx::LocationId id = code.locations[insn];
+        const auto [it, fresh] = line_of.try_emplace(id, nullptr);
+        if (fresh) {
+            const auto at = launch_.module.outermost(id);
+            const std::string* file = at.line ? launch_.module.file_name(at.file) : nullptr;
+            if (file) it->second = &by_line[{*file, at.line}];
+        }
+        return it->second;
+    };
+    const auto add = [&](std::size_t insn, auto&& change) {
+        change(counters);
+        if (device::Counters* l = line(insn)) change(*l);
+    };
+    for (std::size_t i = 0; i < code.blocks.size(); ++i) {
+        const BasicBlock& b = code.blocks[i];
+        std::uint64_t warps = 0, threads = 0, divergent = 0;
+        for (const Executor& e : executors_) {
+            warps += e.block_warps[i];
+            threads += e.block_threads[i];
+            divergent += e.block_divergent[i];
+        }
+        if (!warps) continue;
+        for (std::uint32_t k = 0; k < b.size; ++k)
+            add(b.begin + k, [&](device::Counters& c) {
+                c.inst_executed += warps;
+                c.thread_inst_executed += threads;
+            });
+        if ((b.terminator == Terminator::Branch && b.conditional) || b.terminator == Terminator::BranchIndexed)
+            add(b.end, [&](device::Counters& c) {
+                c.branches += warps;
+                c.divergent_branches += divergent;
+            });
+        if (b.terminator == Terminator::Barrier) add(b.end, [&](device::Counters& c) { c.barriers += warps; });
+    }
+    for (std::size_t s = 0; s < code.stat_kinds.size(); ++s) {
+        MemoryStats total;
+        for (const Executor& e : executors_) {
+            total.requests += e.memory[s].requests;
+            total.sectors_or_wavefronts += e.memory[s].sectors_or_wavefronts;
+            total.conflicts += e.memory[s].conflicts;
+            total.l1_hits += e.memory[s].l1_hits;
+        }
+        if (!total.requests) continue;
+        add(code.stat_insns[s], [&](device::Counters& c) {
+            switch (code.stat_kinds[s]) {
+#define WG_STAT(kind, requests_field, units_field)    \
+    case StatKind::kind:                              \
+        c.requests_field += total.requests;           \
+        c.units_field += total.sectors_or_wavefronts; \
+        break;
+                WG_STAT(GlobalLoad, global_load_requests, global_load_sectors)
+                WG_STAT(GlobalStore, global_store_requests, global_store_sectors)
+                WG_STAT(LocalLoad, local_load_requests, local_load_sectors)
+                WG_STAT(LocalStore, local_store_requests, local_store_sectors)
+                WG_STAT(GlobalAtomic, atomic_requests, atomic_sectors)
+                WG_STAT(TextureLoad, texture_requests, texture_sectors)
+                WG_STAT(SurfaceLoad, surface_load_requests, surface_load_sectors)
+                WG_STAT(SurfaceStore, surface_store_requests, surface_store_sectors)
+                WG_STAT(SharedLoad, shared_load_requests, shared_load_wavefronts)
+                WG_STAT(SharedStore, shared_store_requests, shared_store_wavefronts)
+#undef WG_STAT
+                case StatKind::SharedAtomic:
+                    c.shared_atomic_requests += total.requests;
+                    break;
+                case StatKind::None:
+                    break;
+            }
+            if (code.stat_kinds[s] == StatKind::GlobalLoad) c.global_load_l1_hits += total.l1_hits;
+            add_cache(c, caches_->stats()[s]);
+            if (code.stat_kinds[s] == StatKind::SharedLoad) c.shared_load_bank_conflicts += total.conflicts;
+            if (code.stat_kinds[s] == StatKind::SharedStore) c.shared_store_bank_conflicts += total.conflicts;
+        });
+    }
+    add_cache(counters, caches_->lost());
+    std::uint64_t blocks = 0;
+    const std::uint32_t entry = code.functions[0].entry_block;
+    const std::uint64_t warps_a_block = (launch_.config.block.count() + warp_size - 1) / warp_size;
+    for (const Executor& e : executors_) blocks += e.block_warps[entry];
+    counters.warps_launched = result_.fault ? blocks : launch_.config.grid.count() * warps_a_block;
+    counters.blocks_launched = counters.warps_launched / warps_a_block;
+    for (auto& [where, c] : by_line) result_.lines.push_back({where.first, where.second, c});
+}
+
+}  // namespace warpgrade::vgpu

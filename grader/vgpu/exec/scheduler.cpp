@@ -1,0 +1,294 @@
+// How warps, and the lanes inside a warp, take turns.
+//
+// Inside a warp the lanes that stand at the lowest instruction run first: in code as compilers lay it out, that brings
+// diverged lanes together again at the immediate post-dominator. Lanes that spin on memory (they synchronise again and
+// again without getting on) step back, so that those they wait for can run: every lane makes progress, as on Volta and
+// later. Everything is in a fixed order, so counters and results are the same on every run.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "vgpu/exec/builtins.hpp"
+#include "vgpu/exec/warp_runner.hpp"
+#include "vgpu/state/lanes.hpp"
+#include "vgpu/text/words.hpp"
+
+namespace warpgrade::vgpu {
+
+namespace error = device::error;
+
+namespace {
+
+constexpr std::uint32_t spin_limit = 64;         // synchronising operations before diverged lanes step back
+constexpr std::uint32_t warp_turn = 512;         // … before the warp lets other warps run
+constexpr std::uint64_t charge_chunk = 1 << 14;  // instructions between two looks at the budget
+constexpr std::uint64_t warp_slice = 1 << 20;    // instructions of one turn, for loops that wait without synchronising
+
+}  // namespace
+
+Turn WarpRunner::run() {
+    w.sync_operations = 0;
+    w.slice_end = w.clock + warp_slice;
+    std::uint32_t spent = 0;
+    for (;;) {
+        const int next = pick();
+        if (next < 0) return Turn::Waits;
+        const auto self = static_cast<std::size_t>(next);
+        const Ran ran = e.watch.any ? run_split<true>(self) : run_split<false>(self);
+        spent += w.sync_operations;
+        w.sync_operations = 0;
+        if (ran != Ran::TurnOver) continue;
+        if (spent >= warp_turn) return Turn::Spins;
+        if (w.clock >= w.slice_end) return Turn::Slice;
+    }
+}
+
+// The ready split to run: deepest call first, then lowest instruction; splits at the same place merge. -1: none.
+int WarpRunner::pick() {
+    auto& splits = w.splits;
+    int best = -1;
+    bool deferred_only = true;
+    for (const Split& s : splits) deferred_only &= s.state != Split::State::Ready || s.deferred;
+    for (std::size_t i = 0; i < splits.size(); ++i) {
+        Split& s = splits[i];
+        if (s.state != Split::State::Ready) continue;
+        if (deferred_only)
+            s.deferred = false;
+        else if (s.deferred)
+            continue;
+        if (best < 0 || before(s, splits[static_cast<std::size_t>(best)])) best = static_cast<int>(i);
+    }
+    if (best < 0 || splits.size() == 1) return best;
+    for (std::size_t i = splits.size(); i-- > 0;) {
+        if (static_cast<int>(i) == best) continue;
+        Split& chosen = splits[static_cast<std::size_t>(best)];
+        if (splits[i].state != Split::State::Ready || splits[i].pc != chosen.pc || splits[i].frame != chosen.frame)
+            continue;
+        chosen.mask |= splits[i].mask;
+        chosen.last = std::min(chosen.last, splits[i].last);
+        splits.erase(splits.begin() + static_cast<std::ptrdiff_t>(i));
+        if (static_cast<int>(i) < best) --best;
+    }
+    return best;
+}
+
+bool WarpRunner::before(const Split& a, const Split& b) const {
+    const std::uint32_t da = w.frames[a.frame].depth, db = w.frames[b.frame].depth;
+    return da != db ? da > db : a.pc < b.pc;
+}
+
+// The lowest place where other ready lanes of the same call stand: there they may be joined.
+std::uint32_t WarpRunner::meeting_point(std::size_t self) const {
+    std::uint32_t limit = ~0u;
+    for (std::size_t i = 0; i < w.splits.size(); ++i) {
+        const Split& s = w.splits[i];
+        if (i != self && s.state == Split::State::Ready && !s.deferred && s.frame == w.splits[self].frame &&
+            s.pc > w.splits[self].pc)
+            limit = std::min(limit, s.pc);
+    }
+    return limit;
+}
+
+void WarpRunner::enter_frame(std::uint32_t frame) {
+    w.frame = frame;
+    w.base[0] = w.frames[frame].registers;
+}
+
+// Without checks, nobody asks where the lanes were before or what their registers hold.
+template <bool Checking>
+WarpRunner::Ran WarpRunner::run_split(std::size_t self) {
+    const Insn* insns = code.insns.data();
+    const BasicBlock* blocks = code.blocks.data();
+    std::uint32_t pc = w.splits[self].pc, mask = w.splits[self].mask, last = w.splits[self].last;
+    enter_frame(w.splits[self].frame);
+    std::uint32_t limit = w.splits.size() > 1 ? meeting_point(self) : ~0u;
+    const auto leave = [&](Ran why) {
+        w.splits[self].pc = pc;
+        w.splits[self].mask = mask;
+        w.splits[self].last = last;
+        return why;
+    };
+    for (;;) {
+        const BasicBlock& b = blocks[pc];
+        ++e.block_warps[pc];
+        e.block_threads[pc] += static_cast<unsigned>(std::popcount(mask));
+        e.instructions += b.size;
+        w.clock += b.size;
+        const Insn* const end = insns + b.end;
+        if (Checking && e.watch.values)
+            run_watched(w, b, mask);
+        else if (mask == full_mask)
+            for (const Insn* i = insns + b.begin; i != end; ++i) i->full(w, *i, mask);
+        else
+            for (const Insn* i = insns + b.begin; i != end; ++i) i->masked(w, *i, mask);
+        if (Checking && b.size > 1) last = pc;
+        switch (b.terminator) {
+            case Terminator::Fall:
+                ++pc;
+                break;
+            case Terminator::Skip:
+            case Terminator::Branch: {
+                const std::uint32_t taken = b.conditional ? guard_lanes(w, *end, mask) : mask;
+                const bool backward = b.target <= pc;
+                if (taken == mask) {
+                    pc = b.target;
+                } else if (taken == 0) {
+                    ++pc;
+                } else {
+                    ++e.block_divergent[pc];
+                    const std::uint32_t low = std::min(b.target, pc + 1), high = std::max(b.target, pc + 1);
+                    const std::uint32_t low_mask = b.target < pc + 1 ? taken : mask & ~taken;
+                    add_split(high, mask & ~low_mask, w.frame);
+                    w.splits.back().last = last;
+                    mask = low_mask;
+                    pc = low;
+                    limit = std::min(limit, high);
+                }
+                if (backward) {
+                    if (e.instructions >= charge_chunk) [[unlikely]]
+                        charge(*end, mask);
+                    if (w.sync_operations >= spin_limit || w.clock >= w.slice_end) [[unlikely]] {
+                        w.splits[self].deferred = w.splits.size() > 1;
+                        return leave(Ran::TurnOver);
+                    }
+                }
+                break;
+            }
+            case Terminator::BranchIndexed: {
+                branch_indexed(*end, b, pc, mask);
+                remove(self);
+                if (e.instructions >= charge_chunk) charge(*end, mask);
+                return Ran::Rescheduled;
+            }
+            case Terminator::Barrier: {
+                w.splits[self].last = last;
+                const bool waits = arrive(*end, self, pc + 1, mask);
+                ++pc;
+                if (!waits) break;
+                return Ran::Rescheduled;
+            }
+            case Terminator::Collective: {
+                if (!collective(*end, self, pc + 1, mask)) return Ran::Rescheduled;
+                ++pc;
+                break;
+            }
+            case Terminator::Exit: {
+                const std::uint32_t leaving = b.conditional ? guard_lanes(w, *end, mask) : mask;
+                mask &= ~leaving;
+                ++pc;
+                w.splits[self].mask = mask;
+                if (mask == 0) remove(self);
+                exit_lanes(leaving, last);
+                if (mask == 0) return Ran::Rescheduled;
+                break;
+            }
+            case Terminator::Call: {
+                const CallSite& site = code.calls[b.target];
+                ++pc;
+                if (site.builtin) {
+                    call_builtin(w, *end, site, mask);
+                    break;
+                }
+                if (site.callee == CallSite::through_pointer)
+                    call_indirect(site, b.target, self, pc, mask, *end);
+                else
+                    call(site, b.target, self, pc, mask, *end);
+                if (e.instructions >= charge_chunk) charge(*end, mask);
+                return Ran::Rescheduled;
+            }
+            case Terminator::Return: {
+                const std::uint32_t leaving = b.conditional ? guard_lanes(w, *end, mask) : mask;
+                mask &= ~leaving;
+                ++pc;
+                if (leaving) {
+                    return_lanes(leaving);
+                    w.splits[self].mask = mask;
+                    w.splits[self].pc = pc;
+                    if (mask == 0) remove(self);
+                    return Ran::Rescheduled;
+                }
+                break;
+            }
+            case Terminator::Trap: {
+                const std::uint32_t hit = b.conditional ? guard_lanes(w, *end, mask) : mask;
+                if (hit) {
+                    device::Diagnostic found;
+                    found.message = trap_message("executes a trap");
+                    raise_at(w, end, error::launch_failure, trap_message("the kernel executed a trap"),
+                             static_cast<unsigned>(std::countr_zero(hit)), std::move(found));
+                }
+                ++pc;
+                break;
+            }
+        }
+        if (pc >= limit) return leave(Ran::Rescheduled);
+    }
+}
+
+void WarpRunner::add_split(std::uint32_t pc, std::uint32_t mask, std::uint32_t frame) {
+    Split s;
+    s.pc = pc;
+    s.mask = mask;
+    s.frame = frame;
+    w.splits.push_back(s);
+}
+
+void WarpRunner::charge(const Insn& at, std::uint32_t mask) {
+    if (e.launch->charge(e)) return;
+    Fault fault(error::launch_timeout,
+                fmt::format("the kernel executed more than {} warp instructions and was stopped: does this loop end?",
+                            e.launch->limits.instructions),
+                static_cast<unsigned>(std::countr_zero(mask)));
+    fault.insn = &at;
+    fault.warp = w.index;
+    fault.out_of_budget = true;
+    fault.diagnostic.rule = &device::rules::runaway;
+    fault.diagnostic.message = fmt::format("still runs in this loop after {} warp instructions of the kernel",
+                                           grouped(e.launch->limits.instructions));
+    throw fault;
+}
+
+std::string WarpRunner::trap_message(const std::string& what) const {
+    const bool wants_workspace = code.used_specials >> static_cast<unsigned>(Special::EnvReg2) & 1;
+    if (!wants_workspace || e.launch->config.cooperative) return what;
+    return what + ": grid.sync() works only in a launch by cudaLaunchCooperativeKernel";
+}
+
+void WarpRunner::branch_indexed(const Insn& in, const BasicBlock& b, std::uint32_t pc, std::uint32_t mask) {
+    const auto& table = code.branch_tables[b.target];
+    const auto* index = operand<std::uint32_t>(w, in.a);
+    std::uint32_t rest = mask;
+    bool diverged = false;
+    while (rest) {
+        const std::uint32_t i = index[std::countr_zero(rest)];
+        if (i >= table.size())
+            raise_at(w, &in, error::invalid_pc, fmt::format("branch table index {} of {}", i, table.size()),
+                     static_cast<unsigned>(std::countr_zero(rest)));
+        std::uint32_t same = 0;
+        for_active(rest, [&](unsigned l) { same |= std::uint32_t{index[l] == i} << l; });
+        diverged |= same != mask;
+        add_split(table[i], same, w.frame);
+        rest &= ~same;
+    }
+    if (diverged) ++e.block_divergent[pc];
+}
+
+bool run_block(Executor& e, BlockState& block) {
+    while (block.warps_done < block.warps.size()) {
+        bool ran = false, spinning = false;
+        for (Warp& w : block.warps) {
+            const bool ready = std::any_of(w.splits.begin(), w.splits.end(),
+                                           [](const Split& s) { return s.state == Split::State::Ready; });
+            if (!ready) continue;
+            ran = true;
+            spinning |= WarpRunner(e, block, w).run() == Turn::Spins;
+        }
+        if (block.warps_done == block.warps.size()) break;
+        if (!ran) raise_deadlock(e, block);
+        if (spinning) return false;
+    }
+    return true;
+}
+
+}  // namespace warpgrade::vgpu

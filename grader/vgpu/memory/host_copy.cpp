@@ -1,0 +1,85 @@
+#include "vgpu/memory/host_copy.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <utility>
+
+namespace warpgrade::vgpu {
+namespace {
+constexpr std::uint64_t page_bytes = 4096, word_bytes = LastWriter::word_bytes;
+}
+
+HostCopy::HostCopy(HostPages shared, std::byte* own, std::uint64_t bytes)
+    : shared_(std::move(shared)), own_(own), bytes_(bytes), changed_(bytes), loaded_(bytes) {}
+
+void HostCopy::take(LastWriter& writers) {
+    std::array<std::byte, page_bytes> page;
+    for (std::uint64_t at = 0; at < bytes_; at += page_bytes) {
+        const std::uint64_t size = std::min(page_bytes, bytes_ - at);
+        if (std::memcmp(shared_.data() + at, own_ + at, size) == 0) continue;
+        // Once: the program may go on writing.
+        std::memcpy(page.data(), shared_.data() + at, size);
+        for (std::uint64_t i = 0; i < size; i += word_bytes) {
+            const std::uint64_t part = std::min(word_bytes, size - i);
+            if (std::memcmp(page.data() + i, own_ + at + i, part) == 0) continue;
+            std::memcpy(own_ + at + i, page.data() + i, part);
+            writers.note(at + i, part, device::writer::host);
+            changed_.define(at + i, part);
+            pending_ = true;
+        }
+        ++version_;
+    }
+}
+
+void HostCopy::give(LastWriter& writers, device::WriterTag who) {
+    const auto words = writers.words();
+    for (std::uint64_t word = 0; word < words.size();) {
+        if (words[word] != who) {
+            ++word;
+            continue;
+        }
+        const std::uint64_t first = word;
+        while (word < words.size() && words[word] == who) ++word;
+        give(first * word_bytes, std::min(word * word_bytes, bytes_) - first * word_bytes);
+    }
+}
+
+void HostCopy::give(std::uint64_t offset, std::uint64_t bytes) {
+    std::memcpy(shared_.data() + offset, own_ + offset, bytes);
+    if (pending_) changed_.undefine(offset, bytes);
+    ++version_;
+}
+
+std::vector<std::vector<std::byte>> HostCopy::take_used() {
+    std::vector<std::vector<std::byte>> runs;
+    if (pending_) {
+        bool more = false;
+        for (std::uint64_t at = 0; at < bytes_;) {
+            // Most pages are of one kind.
+            const std::uint64_t size = std::min(page_bytes, bytes_ - at);
+            if (at % page_bytes == 0 && changed_.none(at, size)) {
+                at += size;
+                continue;
+            }
+            if (!changed_.all(at, 1)) {
+                ++at;
+                continue;
+            }
+            if (!loaded_.all(at, 1)) {
+                more = true;
+                ++at;
+                continue;
+            }
+            const std::uint64_t first = at;
+            while (at < bytes_ && changed_.all(at, 1) && loaded_.all(at, 1)) ++at;
+            runs.emplace_back(own_ + first, own_ + at);
+            changed_.undefine(first, at - first);
+        }
+        pending_ = more;
+    }
+    loaded_.reset();
+    return runs;
+}
+
+}  // namespace warpgrade::vgpu

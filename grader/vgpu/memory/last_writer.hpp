@@ -1,0 +1,84 @@
+// Who wrote each word of an allocation last: a launch, a copy, a fill (device/writer.hpp). Kept when the origin of
+// outputs is asked for.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+#include "device/writer.hpp"
+#include "vgpu/memory/host_pages.hpp"
+
+namespace warpgrade::vgpu {
+
+class LastWriter {
+  public:
+    static constexpr std::uint64_t word_bytes = 4;
+
+    explicit LastWriter(std::uint64_t bytes) : words_((bytes + word_bytes - 1) / word_bytes), tags_(words_ * 2) {}
+
+    // The words that a range touches. Offsets are checked by whoever calls; several host threads may write at once, to
+    // different words (a launch in which they meet is run again serially).
+    void note(std::uint64_t offset, std::uint64_t bytes, device::WriterTag who) {
+        const std::uint64_t first = offset / word_bytes;
+        std::fill_n(tags() + first, (offset + bytes + word_bytes - 1) / word_bytes - first, who);
+    }
+    // All of it, which costs no memory: the usual way of an input. Not while kernels run.
+    void note_all(device::WriterTag who) {
+        tags_.reset();
+        all_ = who;
+    }
+    // As `bytes` bytes of another allocation (or of this one) from `from` on.
+    void copy(std::uint64_t offset, LastWriter& other, std::uint64_t from, std::uint64_t bytes) {
+        spell_out();
+        other.spell_out();
+        const std::uint64_t count = std::min(
+            {(bytes + word_bytes - 1) / word_bytes, words_ - offset / word_bytes, other.words_ - from / word_bytes});
+        const device::WriterTag* source = other.tags() + from / word_bytes;
+        device::WriterTag* target = tags() + offset / word_bytes;
+        if (source < target)  // as memmove
+            std::copy_backward(source, source + count, target + count);
+        else
+            std::copy_n(source, count, target);
+    }
+    [[nodiscard]] std::span<const device::WriterTag> words() {
+        spell_out();
+        return {tags(), words_};
+    }
+    // Of the words from `offset` on; `nobody` for those that lie behind the end.
+    void read(std::uint64_t offset, std::span<device::WriterTag> found) const {
+        const std::uint64_t first = std::min(offset / word_bytes, words_);
+        const std::uint64_t count = std::min<std::uint64_t>(found.size(), words_ - first);
+        const device::WriterTag* from = tags() + first;
+        std::transform(from, from + count, found.begin(),
+                       [all = all_](device::WriterTag who) { return who == device::writer::nobody ? all : who; });
+        std::fill(found.begin() + static_cast<std::ptrdiff_t>(count), found.end(), device::writer::nobody);
+    }
+    // Nobody has written anything.
+    void forget() { note_all(device::writer::nobody); }
+
+    // For launches that are undone: the words of `bytes` bytes from `offset` on, both multiples of 4.
+    void save(std::uint64_t offset, std::uint64_t bytes, std::byte* to) const {
+        std::memcpy(to, tags() + offset / word_bytes,
+                    (bytes + word_bytes - 1) / word_bytes * sizeof(device::WriterTag));
+    }
+    void restore(std::uint64_t offset, std::uint64_t bytes, const std::byte* from) {
+        std::memcpy(tags() + offset / word_bytes, from,
+                    (bytes + word_bytes - 1) / word_bytes * sizeof(device::WriterTag));
+    }
+
+  private:
+    [[nodiscard]] device::WriterTag* tags() const { return reinterpret_cast<device::WriterTag*>(tags_.data()); }
+    void spell_out() {
+        if (all_ == device::writer::nobody) return;
+        std::replace(tags(), tags() + words_, device::writer::nobody, all_);
+        all_ = device::writer::nobody;
+    }
+    std::uint64_t words_;
+    HostPages tags_;
+    device::WriterTag all_ = device::writer::nobody;  // who wrote the words whose tag says nobody
+};
+
+}  // namespace warpgrade::vgpu

@@ -1,0 +1,252 @@
+#include "vgpu/memory/memory.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <iterator>
+#include <utility>
+
+#include "device/address_space.hpp"
+
+namespace warpgrade::vgpu {
+
+using device::DeviceError;
+namespace error = device::error;
+
+namespace {
+constexpr std::uint64_t gap = 4096;  // unmapped addresses between two allocations
+constexpr int fresh_pattern = 0xCD;
+
+// A file in memory whose size nobody can change any more: a worker that could shrink it would crash the server.
+device::Descriptor sealed_file(std::uint64_t bytes) {
+    device::Descriptor file(memfd_create("warpgrade", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+    if (!file || ftruncate(file.get(), static_cast<off_t>(bytes)) != 0 ||
+        fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
+        throw DeviceError(error::memory_allocation, "the host has no memory left to share with the program");
+    return file;
+}
+
+// A variable is known by its name, other memory by the call that asked for it.
+device::MemoryPlace place_of_live(const Allocation& a) {
+    device::MemoryPlace place;
+    place.variable = !a.variable.empty();
+    place.name = place.variable ? a.variable : a.origin;
+    place.bytes = a.bytes;
+    place.allocated.code = a.code;
+    return place;
+}
+}  // namespace
+
+Allocation& GlobalMemory::allocate(std::uint64_t bytes, const device::AllocationOrigin& origin, std::uint64_t align,
+                                   bool fill) {
+    if (bytes > limit_bytes_ || used_bytes_ > limit_bytes_ - bytes)
+        throw DeviceError(
+            error::memory_allocation,
+            fmt::format("out of device memory: {} bytes asked for, {} of {} in use", bytes, used_bytes_, limit_bytes_));
+    const std::uint64_t base = (device::address_space::global_base + next_ + gap + align - 1) / align * align;
+    if (base + bytes + gap > device::address_space::global_end)
+        throw DeviceError(error::memory_allocation, "the device's address space is used up");
+    Allocation& result = insert(base, bytes, HostPages(bytes), origin, fill);
+    if (note_undefined_) result.defined = std::make_unique<DefinedBytes>(bytes);
+    next_ = base + bytes - device::address_space::global_base;
+    used_bytes_ += bytes;
+    return result;
+}
+
+Allocation& GlobalMemory::allocate_host_visible(std::uint64_t bytes, std::uint64_t at,
+                                                const device::AllocationOrigin& origin) {
+    namespace space = device::address_space;
+    if (bytes > limit_bytes_ || used_host_bytes_ > limit_bytes_ - bytes)
+        throw DeviceError(error::memory_allocation,
+                          fmt::format("out of page-locked and managed memory: {} bytes asked for, {} of {} in use",
+                                      bytes, used_host_bytes_, limit_bytes_));
+    const std::uint64_t whole = (bytes + space::page_bytes - 1) / space::page_bytes * space::page_bytes;
+    const std::uint64_t base = at ? at : space::host_base + next_host_ + gap;
+    if (!at && base + whole + gap > space::host_end)
+        throw DeviceError(error::memory_allocation, "the address space of page-locked memory is used up");
+    const auto after = live_.lower_bound(base);
+    const bool free_before = after == live_.begin() || std::prev(after)->second->end() <= base;
+    if (!free_before || (after != live_.end() && after->first < base + whole))
+        throw DeviceError(error::invalid_value, fmt::format("{}: {:#x} is shared already", origin.call, base));
+    device::Descriptor file = sealed_file(whole);
+    HostPages pages(whole, file);
+    // A managed variable's first contents come from its module.
+    const bool managed_variable = origin.call.starts_with("managed variable");
+    if (!managed_variable) std::memset(pages.data(), fresh_pattern, bytes);
+    HostPages own = note_origin_ ? HostPages(whole) : HostPages();
+    Allocation& result =
+        insert(base, bytes, std::move(note_origin_ ? own : pages), origin, note_origin_ && !managed_variable);
+    if (note_origin_) result.host_copy = std::make_unique<HostCopy>(std::move(pages), result.host, bytes);
+    result.file = std::move(file);
+    const bool managed = origin.call == "cudaMallocManaged" || managed_variable;
+    result.home = managed ? Allocation::Home::Managed : Allocation::Home::Mapped;
+    if (!at) next_host_ = base + whole - space::host_base;
+    used_host_bytes_ += bytes;
+    return result;
+}
+
+Allocation& GlobalMemory::insert(std::uint64_t base, std::uint64_t bytes, HostPages pages,
+                                 const device::AllocationOrigin& origin, bool fill) {
+    auto allocation = std::make_unique<Allocation>();
+    allocation->pages = std::move(pages);
+    allocation->host = allocation->pages.data();
+    allocation->base = base;
+    allocation->bytes = bytes;
+    allocation->origin = origin.call;
+    allocation->code = origin.code;
+    if (fill && bytes) std::memset(allocation->host, fresh_pattern, bytes);
+    if (note_origin_) allocation->writers = std::make_unique<LastWriter>(bytes);
+    return *live_.emplace(base, std::move(allocation)).first->second;
+}
+
+Allocation& GlobalMemory::place_on_heap(std::uint64_t bytes, std::byte* host) {
+    constexpr std::uint64_t align = 16;
+    const std::uint64_t base = (device::address_space::global_base + next_ + gap + align - 1) / align * align;
+    if (base + bytes + gap > device::address_space::global_end)
+        throw DeviceError(error::memory_allocation, "the device's address space is used up");
+    auto allocation = std::make_unique<Allocation>();
+    allocation->host = host;
+    allocation->base = base;
+    allocation->bytes = bytes;
+    allocation->origin = "malloc in a kernel";
+    allocation->on_heap = true;
+    if (note_undefined_) allocation->defined = std::make_unique<DefinedBytes>(bytes);
+    std::memset(host, fresh_pattern, bytes);
+    next_ = base + bytes - device::address_space::global_base;
+    return *live_.emplace(base, std::move(allocation)).first->second;
+}
+
+void GlobalMemory::free(std::uint64_t address, std::uint64_t code) {
+    const auto it = live_.find(address);
+    if (it == live_.end() || it->second->is_variable || it->second->on_heap) {
+        const std::string where = freed_.contains(address) ? "it was freed before" : describe(address);
+        throw DeviceError(error::invalid_value, fmt::format("cudaFree of {:#x}: {}", address, where));
+    }
+    release(*it->second, code);
+}
+
+void GlobalMemory::release(Allocation& allocation, std::uint64_t code) {
+    namespace space = device::address_space;
+    const bool on_device = allocation.base >= space::global_base && allocation.base < space::global_end;
+    if (!allocation.on_heap) (on_device ? used_bytes_ : used_host_bytes_) -= allocation.bytes;
+    if (freed_.size() >= max_freed) freed_.erase(freed_.begin());
+    device::KnownMemory& freed = freed_[allocation.base];
+    freed = {place_of_live(allocation), allocation.base, true, {}};
+    freed.freed_at.code = code;
+    live_.erase(allocation.base);
+}
+
+void GlobalMemory::define(std::uint64_t address, std::uint64_t size) {
+    const Allocation* a = find(address);
+    if (a && a->defined) a->defined->define(address - a->base, size);
+}
+
+void GlobalMemory::copy_definition(std::uint64_t to, std::uint64_t from, std::uint64_t size) {
+    const Allocation *target = find(to), *source = find(from);
+    if (target && source && target->defined)
+        target->defined->copy(to - target->base, source->defined.get(), from - source->base, size);
+}
+
+void GlobalMemory::written_by(std::uint64_t address, std::uint64_t size, device::WriterTag who) {
+    const Allocation* a = find(address);
+    if (a && a->writers) {
+        if (size == a->bytes)
+            a->writers->note_all(who);
+        else
+            a->writers->note(address - a->base, size, who);
+    }
+    if (a && a->host_copy) a->host_copy->give(address - a->base, size);
+}
+
+void GlobalMemory::copy_writers(std::uint64_t to, std::uint64_t from, std::uint64_t size) {
+    const Allocation *target = find(to), *source = find(from);
+    if (!target || !source || !target->writers || !source->writers) return;
+    target->writers->copy(to - target->base, *source->writers, from - source->base, size);
+    if (source->host_copy) source->host_copy->note_load(from - source->base, size);
+    if (target->host_copy) target->host_copy->give(to - target->base, size);
+}
+
+void GlobalMemory::take_from_host(std::uint64_t address) {
+    const Allocation* a = find(address);
+    if (a && a->host_copy) a->host_copy->take(*a->writers);
+}
+
+Allocation* GlobalMemory::find(std::uint64_t address) const {
+    auto it = live_.upper_bound(address);
+    if (it == live_.begin()) return nullptr;
+    --it;
+    Allocation& a = *it->second;
+    return address < a.end() || (a.bytes == 0 && address == a.base) ? &a : nullptr;
+}
+
+std::byte* GlobalMemory::checked(std::uint64_t address, std::uint64_t size, const char* what) const {
+    Allocation* a = find(address);
+    if (!a)
+        throw DeviceError(error::invalid_value,
+                          fmt::format("{}: {:#x} is not device memory: {}", what, address, describe(address)));
+    if (a->on_heap)
+        throw DeviceError(error::invalid_value,
+                          fmt::format("{}: {:#x} comes from malloc in a kernel, which the host cannot reach; a kernel "
+                                      "can copy it to memory from cudaMalloc",
+                                      what, address));
+    if (!a->holds(address, size))
+        throw DeviceError(error::invalid_value,
+                          fmt::format("{}: {} bytes at offset {} reach beyond the {}-byte allocation", what, size,
+                                      address - a->base, a->bytes));
+    return a->at(address);
+}
+
+std::string GlobalMemory::describe(std::uint64_t address) const {
+    namespace space = device::address_space;
+    if (Allocation* inside = find(address))
+        return fmt::format("offset {} of the {}-byte allocation at {:#x} ({})", address - inside->base, inside->bytes,
+                           inside->base, inside->origin);
+    if (address < 65536) return "a null pointer";
+    if (!space::is_global(address)) return "not an address of global memory";
+    if (const auto* freed = find_freed(address))
+        return fmt::format("offset {} of a {}-byte allocation that was freed", address - freed->base,
+                           freed->place.bytes);
+    if (address < space::global_base || address >= space::host_end)
+        return "a host address that is neither page-locked nor managed memory";
+    const Allocation* a = nearest(address);
+    if (!a) return "nothing is allocated";
+    if (a->base < address)
+        return fmt::format("{} bytes past the end of the {}-byte allocation at {:#x} ({})", address - a->end(),
+                           a->bytes, a->base, a->origin);
+    return fmt::format("{} bytes before the {}-byte allocation at {:#x} ({})", a->base - address, a->bytes, a->base,
+                       a->origin);
+}
+
+const device::KnownMemory* GlobalMemory::find_freed(std::uint64_t address) const {
+    const auto after = freed_.upper_bound(address);
+    if (after == freed_.begin()) return nullptr;
+    const device::KnownMemory& freed = std::prev(after)->second;
+    return address - freed.base < freed.place.bytes ? &freed : nullptr;
+}
+
+const Allocation* GlobalMemory::nearest(std::uint64_t address) const {
+    const auto after = live_.upper_bound(address);
+    const Allocation* before = after == live_.begin() ? nullptr : std::prev(after)->second.get();
+    if (after == live_.end()) return before;
+    const Allocation* next = after->second.get();
+    return before && address - before->end() <= next->base - address ? before : next;
+}
+
+std::optional<device::KnownMemory> GlobalMemory::known(std::uint64_t address) const {
+    if (const Allocation* a = find(address)) return device::KnownMemory{place_of_live(*a), a->base, false, {}};
+    if (const auto* freed = find_freed(address)) return *freed;
+    return std::nullopt;
+}
+
+std::optional<device::MemoryPlace> GlobalMemory::place_of(std::uint64_t address) const {
+    namespace space = device::address_space;
+    if (const auto memory = known(address)) return memory->place;
+    if (address < space::global_base || address >= space::host_end) return std::nullopt;
+    const Allocation* a = nearest(address);
+    return a ? std::optional(place_of_live(*a)) : std::nullopt;
+}
+
+}  // namespace warpgrade::vgpu

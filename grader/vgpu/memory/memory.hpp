@@ -1,0 +1,136 @@
+// Global memory of the virtual GPU: allocations with bounds, addresses that are never handed out twice, and what a
+// launch needs to know of each allocation to run its blocks in parallel without changing the result (see
+// state/launch_track.hpp).
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <new>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "device/descriptor.hpp"
+#include "device/device.hpp"
+#include "vgpu/memory/defined.hpp"
+#include "vgpu/memory/host_copy.hpp"
+#include "vgpu/memory/host_pages.hpp"
+#include "vgpu/memory/last_writer.hpp"
+
+namespace warpgrade::vgpu {
+
+// Plain bytes aligned to a cache line.
+struct AlignedDelete {
+    void operator()(std::byte* p) const { ::operator delete[](p, std::align_val_t{64}); }
+};
+using AlignedBytes = std::unique_ptr<std::byte[], AlignedDelete>;
+inline AlignedBytes aligned_bytes(std::size_t bytes) {
+    return AlignedBytes(static_cast<std::byte*>(::operator new[](bytes ? bytes : 1, std::align_val_t{64})));
+}
+
+struct LaunchTrack;
+
+struct Allocation {
+    std::uint64_t base = 0, bytes = 0;
+    std::byte* host = nullptr;
+    HostPages pages;
+    device::Descriptor file;  // of memory that the worker maps, until it is handed out
+    std::string origin;       // "cudaMalloc", or what kind of module variable it is, and its name in the PTX
+    std::uint64_t code = 0;   // where the program asked for it (device::SourcePlace)
+    std::string variable;     // readable name of a module variable
+    bool read_only = false;   // a __constant__ variable
+    bool is_variable = false;
+    std::unique_ptr<DefinedBytes> defined;  // what has been written of it; nullptr: all of it, or nobody asks
+    std::unique_ptr<LastWriter> writers;    // nullptr: nobody asks
+    std::unique_ptr<HostCopy> host_copy;    // of memory that the worker maps, where the origin of outputs is asked for
+    bool on_heap = false;                   // an object from malloc in a kernel; its bytes belong to the heap
+    // Mapped memory stays with the host, and every access crosses the link; managed memory comes over the link when a
+    // launch first touches it.
+    enum class Home : std::uint8_t { Device, Mapped, Managed } home = Home::Device;
+
+    // What the running launch has done to it (Touch bits), and its footprint for the timing model.
+    enum Touch : std::uint8_t { Read = 1, Written = 2, Tracked = 4, Updated = 8 };  // Updated: by atomics
+    std::atomic<std::uint8_t> touched{0};
+    std::atomic<LaunchTrack*> track{nullptr};  // what a launch in parallel remembers of it; see state/launch_track.hpp
+
+    [[nodiscard]] std::uint64_t end() const { return base + bytes; }
+    [[nodiscard]] std::byte* at(std::uint64_t address) const { return host + (address - base); }
+    [[nodiscard]] bool holds(std::uint64_t address, std::uint64_t size) const {
+        return address >= base && size <= bytes && address - base <= bytes - size;
+    }
+};
+
+class GlobalMemory {
+  public:
+    // `note_undefined`: remember of the device's own memory what has been written.
+    // `note_origin`: remember who wrote each word last, and keep memory that the host maps apart (host_copy.hpp).
+    explicit GlobalMemory(std::uint64_t limit_bytes, bool note_undefined = false, bool note_origin = false)
+        : limit_bytes_(limit_bytes), note_undefined_(note_undefined), note_origin_(note_origin) {}
+
+    // Fresh memory holds a fixed pattern, never zeros: a program that forgets to initialise it must not pass by luck.
+    // Throws DeviceError(memory_allocation) beyond the limit.
+    Allocation& allocate(std::uint64_t bytes, const device::AllocationOrigin& origin, std::uint64_t align = 256) {
+        return allocate(bytes, origin, align, true);
+    }
+    // A module's variable, which is zero where the program says nothing else: takes memory of the host's as it is used.
+    Allocation& allocate_zeroed(std::uint64_t bytes, const device::AllocationOrigin& origin, std::uint64_t align) {
+        return allocate(bytes, origin, align, false);
+    }
+    // Memory that the host's process maps as well: at an address of its own, or at `at`.
+    Allocation& allocate_host_visible(std::uint64_t bytes, std::uint64_t at, const device::AllocationOrigin& origin);
+    // Memory from malloc in a kernel: an address of its own for bytes that lie in the heap.
+    Allocation& place_on_heap(std::uint64_t bytes, std::byte* host);
+    // Throws DeviceError: what the address is instead (freed before, inside an allocation, never allocated).
+    void free(std::uint64_t address, std::uint64_t code = 0);
+    void release(Allocation& allocation, std::uint64_t code = 0);  // of a module that is unloaded
+
+    [[nodiscard]] Allocation* find(std::uint64_t address) const;
+    // The live allocation that ends last before the address or begins first after it, whichever is nearer.
+    [[nodiscard]] const Allocation* nearest(std::uint64_t address) const;
+    // The bytes at [address, address+size), or DeviceError(invalid_value) that says what is there.
+    [[nodiscard]] std::byte* checked(std::uint64_t address, std::uint64_t size, const char* what) const;
+    // "8 bytes past the end of the 1024-byte allocation at 0x…", for messages.
+    [[nodiscard]] std::string describe(std::uint64_t address) const;
+    // The memory that describe() speaks of, for diagnostics: what holds the address, live or freed, else the nearest.
+    [[nodiscard]] std::optional<device::MemoryPlace> place_of(std::uint64_t address) const;
+    // Only what holds the address, or held it until it was freed.
+    [[nodiscard]] std::optional<device::KnownMemory> known(std::uint64_t address) const;
+
+    // The host has written, or copied from elsewhere on the device, bytes that lie in one allocation.
+    void define(std::uint64_t address, std::uint64_t size);
+    void copy_definition(std::uint64_t to, std::uint64_t from, std::uint64_t size);
+    // The same for LastWriter, and for who maps the memory: `who` has written these bytes.
+    void written_by(std::uint64_t address, std::uint64_t size, device::WriterTag who);
+    void copy_writers(std::uint64_t to, std::uint64_t from, std::uint64_t size);
+    // Before an operation that reads or writes at this address: what host code has written there counts.
+    void take_from_host(std::uint64_t address);
+
+    [[nodiscard]] std::uint64_t used_bytes() const { return used_bytes_; }
+    [[nodiscard]] std::uint64_t limit_bytes() const { return limit_bytes_; }
+    template <class F>
+    void for_each(F&& f) {
+        for (auto& [base, allocation] : live_) f(*allocation);
+    }
+
+  private:
+    std::map<std::uint64_t, std::unique_ptr<Allocation>> live_;
+    // What was freed last. Addresses are not used again, but for those that the host chooses.
+    static constexpr std::size_t max_freed = 65536;
+    std::map<std::uint64_t, device::KnownMemory> freed_;  // by base
+    [[nodiscard]] const device::KnownMemory* find_freed(std::uint64_t address) const;
+    Allocation& allocate(std::uint64_t bytes, const device::AllocationOrigin& origin, std::uint64_t align, bool fill);
+    Allocation& insert(std::uint64_t base, std::uint64_t bytes, HostPages pages, const device::AllocationOrigin& origin,
+                       bool fill);
+
+    std::uint64_t next_ = 0, next_host_ = 0;
+    std::uint64_t used_bytes_ = 0, limit_bytes_;
+    bool note_undefined_, note_origin_;
+    std::uint64_t used_host_bytes_ = 0;  // memory of the host's: not the device's, but bounded all the same
+};
+
+}  // namespace warpgrade::vgpu

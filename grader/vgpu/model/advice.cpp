@@ -1,0 +1,192 @@
+#include "vgpu/model/advice.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "vgpu/text/words.hpp"
+
+namespace warpgrade::vgpu {
+namespace {
+
+// Shares of the launch's time that waste has to cost.
+constexpr double notable = 0.05, much = 0.10;
+constexpr double least_ns = 100;
+constexpr std::uint64_t fewest_warps = 64;      // of a launch that is about speed
+constexpr std::uint64_t twice = 2;              // sectors or wavefronts, of the ideal
+constexpr std::uint64_t sectors_of_offset = 2;  // a row that begins anywhere touches fewer than these more
+constexpr double divergent_share = 0.10;        // of a branch's warps
+constexpr double idle_share = 0.25;             // of the threads behind it
+constexpr double low_occupancy = 0.5;
+constexpr double many_times = 6;  // a 3×3 stencil loads each element of a row three times, from rows that are cached
+
+double number(std::uint64_t value) { return static_cast<double>(value); }
+
+// "4", "12.5": an average.
+std::string average(double value) {
+    const double tenths = std::round(value * 10) / 10;
+    return tenths == std::floor(tenths) ? grouped(static_cast<std::uint64_t>(tenths)) : fmt::format("{:.1f}", tenths);
+}
+
+std::string percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
+
+class Adviser {
+  public:
+    Adviser(const Profile& profile, const device::LaunchConfig& config, const device::Counters& counters,
+            const device::Occupancy& occupancy, const Traffic& traffic)
+        : device_(profile.properties),
+          profile_(filled_part(profile, config, occupancy)),
+          config_(config),
+          counters_(counters),
+          occupancy_(occupancy),
+          traffic_(traffic),
+          time_(time(counters, occupancy)) {}
+
+    void uncoalesced(const LineUse& line, bool load) {
+        const LineUse::Global& g = load ? line.loads : line.stores;
+        if (g.requests == 0 || g.ideal == 0) return;
+        if (g.sectors < twice * g.ideal || g.sectors < g.ideal + sectors_of_offset * g.requests) return;
+        device::Counters better = counters_;
+        (load ? better.global_load_sectors : better.global_store_sectors) -= g.sectors - g.ideal;
+        add(device::rules::uncoalesced, line.place, better, notable,
+            fmt::format("each request of {} threads {} {} sectors of 32 bytes where {} would do",
+                        average(g.threads / number(g.requests)), load ? "reads" : "writes",
+                        average(number(g.sectors) / number(g.requests)),
+                        average(number(g.ideal) / number(g.requests))));
+    }
+
+    void bank_conflicts(const LineUse& line, bool load) {
+        const LineUse::Shared& s = load ? line.shared_loads : line.shared_stores;
+        const std::uint64_t ideal = s.wavefronts - s.conflicts;
+        if (s.requests == 0 || s.wavefronts < twice * ideal) return;
+        device::Counters better = counters_;
+        (load ? better.shared_load_wavefronts : better.shared_store_wavefronts) -= s.conflicts;
+        // Of the time of the load/store pipe: what waits for memory hides it, until that is mended.
+        const auto pipe = [&](const device::Counters& c) {
+            return model_kernel(profile_, config_, c, occupancy_, traffic_).l1_ns;
+        };
+        if (pipe(counters_) - pipe(better) < notable * pipe(counters_)) return;
+        add(device::rules::bank_conflicts, line.place, better, 0,
+            fmt::format("{} shared memory with {}-way bank conflicts: {} passes a request where {} would do",
+                        load ? "reads" : "writes", average(number(s.wavefronts) / number(ideal)),
+                        average(number(s.wavefronts) / number(s.requests)),
+                        average(number(ideal) / number(s.requests))));
+    }
+
+    void divergence(const LineUse& line) {
+        if (line.slots <= 0) return;
+        const double share = number(line.divergent) / number(line.branches), idle = line.idle / line.slots;
+        // A loop that lanes leave one by one diverges seldom, for its number of rounds.
+        if (share < divergent_share && idle < idle_share) return;
+        device::Counters better = counters_;
+        better.inst_executed -= std::min(better.inst_executed, static_cast<std::uint64_t>(line.idle));
+        better.divergent_branches -= std::min(better.divergent_branches, line.divergent);
+        add(device::rules::divergence, line.place, better, much,
+            fmt::format("the threads of a warp part here{}, and {} of 32 are idle until they meet again",
+                        share < divergent_share ? "" : fmt::format(" in {} of all cases", percent(share)),
+                        average(32 * idle)));
+    }
+
+    // Loads that find in L1 what the same block has loaded before.
+    void redundant_loads(const LineUse& line) {
+        const LineUse::Global& g = line.loads;
+        if (g.requests == 0 || g.ideal == 0 || g.sectors <= g.l1_hits) return;
+        const double times = number(std::min(g.ideal, g.sectors)) / number(g.sectors - g.l1_hits);
+        if (times < many_times) return;
+        const auto fewer = [&](std::uint64_t all, std::uint64_t of_line) {
+            return all - std::min(all, static_cast<std::uint64_t>(number(of_line) * (1 - 1 / times)));
+        };
+        device::Counters better = counters_;
+        better.global_load_requests = fewer(counters_.global_load_requests, g.requests);
+        better.global_load_sectors = fewer(counters_.global_load_sectors, g.sectors);
+        better.shared_load_requests += g.requests;
+        better.shared_load_wavefronts += g.requests;
+        add(device::rules::redundant_loads, line.place, better, much,
+            fmt::format("each block loads the same data about {} times from global memory", average(times)));
+    }
+
+    void low_occupancy_of(const device::SourcePlace& kernel) {
+        const std::uint64_t at_once =
+            std::uint64_t{occupancy_.blocks_per_multiprocessor} * device_.multi_processor_count;
+        if (occupancy_.theoretical <= 0 || occupancy_.theoretical > low_occupancy || config_.grid.count() < at_once)
+            return;
+        device::Occupancy more = occupancy_;
+        more.blocks_per_multiprocessor *= 2;
+        add_gain(
+            device::rules::low_occupancy, kernel, time_ - time(counters_, more), much,
+            fmt::format("a multiprocessor holds {} of {} at once, {} of the warps that it could: the limit is {}",
+                        counted(occupancy_.blocks_per_multiprocessor, "block"),
+                        counted(config_.block.count(), "thread"), percent(occupancy_.theoretical), occupancy_.limiter));
+    }
+
+    std::vector<device::Diagnostic> take() {
+        std::ranges::stable_sort(found_, std::greater(), &device::Diagnostic::weight);
+        return std::move(found_);
+    }
+
+  private:
+    // A small launch is judged as a large one would be: on as many multiprocessors as it fills with two waves of
+    // blocks.
+    static Profile filled_part(const Profile& profile, const device::LaunchConfig& config,
+                               const device::Occupancy& occupancy) {
+        const std::uint64_t waves = 2, all = profile.properties.multi_processor_count;
+        const std::uint64_t fills = config.grid.count() / (waves * std::max(occupancy.blocks_per_multiprocessor, 1u));
+        return slice(profile, static_cast<std::uint32_t>(std::clamp<std::uint64_t>(fills, 1, all)));
+    }
+
+    // Without what every launch costs.
+    [[nodiscard]] double time(const device::Counters& counters, const device::Occupancy& occupancy) const {
+        const KernelTime t = model_kernel(profile_, config_, counters, occupancy, traffic_);
+        return t.total_ns() - t.start_ns;
+    }
+
+    void add(const device::Rule& rule, const device::SourcePlace& place, const device::Counters& better, double least,
+             const std::string& message) {
+        add_gain(rule, place, time_ - time(better, occupancy_), least, message);
+    }
+
+    void add_gain(const device::Rule& rule, const device::SourcePlace& place, double gain_ns, double least,
+                  const std::string& message) {
+        if (gain_ns < least * time_ || (least > 0 && gain_ns < least_ns)) return;
+        device::Diagnostic d;
+        d.rule = &rule;
+        d.place = place;
+        d.message = message;
+        if (gain_ns >= 0.01 * time_)
+            d.message += fmt::format(" (about {} of the kernel's time)", percent(gain_ns / time_));
+        d.weight = gain_ns * profile_.properties.multi_processor_count / device_.multi_processor_count;
+        found_.push_back(std::move(d));
+    }
+
+    const device::DeviceProperties& device_;
+    const Profile profile_;
+    const device::LaunchConfig& config_;
+    const device::Counters& counters_;
+    const device::Occupancy& occupancy_;
+    const Traffic& traffic_;
+    double time_;
+    std::vector<device::Diagnostic> found_;
+};
+
+}  // namespace
+
+std::vector<device::Diagnostic> advise(const Profile& profile, const device::LaunchConfig& config,
+                                       const device::Counters& counters, const device::Occupancy& occupancy,
+                                       const Traffic& traffic, const LaunchUse& use) {
+    if (config.grid.count() * (config.block.count() + 31) / 32 < fewest_warps) return {};
+    Adviser adviser(profile, config, counters, occupancy, traffic);
+    for (const LineUse& line : use.lines) {
+        for (const bool load : {true, false}) {
+            adviser.uncoalesced(line, load);
+            adviser.bank_conflicts(line, load);
+        }
+        adviser.divergence(line);
+        adviser.redundant_loads(line);
+    }
+    adviser.low_occupancy_of(use.kernel);
+    return adviser.take();
+}
+
+}  // namespace warpgrade::vgpu

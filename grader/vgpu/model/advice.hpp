@@ -1,0 +1,40 @@
+// Advice: what makes a launch slow, by source line. What a line wastes is weighed by the timing model: the launch is
+// modelled again as if the line did not waste it, and the difference is the weight. Advice is given only where it is a
+// notable part of the launch's time; the shares stand in advice.cpp.
+#pragma once
+
+#include <vector>
+
+#include "device/device.hpp"
+#include "vgpu/model/timing.hpp"
+
+namespace warpgrade::vgpu {
+
+// What one source line of a launch did, beside its counters.
+struct LineUse {
+    device::SourcePlace place;
+    struct Global {
+        std::uint64_t requests = 0, sectors = 0, l1_hits = 0;
+        std::uint64_t ideal = 0;  // sectors, if the bytes that the threads ask for lay next to each other
+        double threads = 0;       // that take part, summed over requests
+    } loads, stores;
+    struct Shared {
+        std::uint64_t requests = 0, wavefronts = 0, conflicts = 0;
+    } shared_loads, shared_stores;
+    // Branches. Behind a divergent one, up to where its sides meet again, threads wait for each other: `idle` of
+    // `slots`, in instructions of a whole warp.
+    std::uint64_t branches = 0, divergent = 0;
+    double slots = 0, idle = 0;
+};
+
+struct LaunchUse {
+    device::SourcePlace kernel;  // its first line
+    std::vector<LineUse> lines;
+};
+
+// Worst first; `kernel` is left empty.
+std::vector<device::Diagnostic> advise(const Profile& profile, const device::LaunchConfig& config,
+                                       const device::Counters& counters, const device::Occupancy& occupancy,
+                                       const Traffic& traffic, const LaunchUse& use);
+
+}  // namespace warpgrade::vgpu

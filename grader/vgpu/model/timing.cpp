@@ -1,0 +1,153 @@
+#include "vgpu/model/timing.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <initializer_list>
+#include <utility>
+
+#include "device/host_costs.hpp"
+
+namespace warpgrade::vgpu {
+namespace {
+
+constexpr double sector_bytes = 32;
+constexpr double kernel_start_ns = 1200;
+
+// ptxas folds addresses and merges loads: about four machine instructions for five of PTX.
+constexpr double machine_per_ptx = 0.8;
+constexpr double divergence_issue_slots = 10;  // of one divergent branch: reconvergence, both sides' overhead
+
+// Cycles of the load/store pipe. A request for up to four sectors (a warp's 128 bytes) costs one unit, whatever it
+// reads; each further sector adds.
+constexpr double load_request_cycles = 1.6, store_request_cycles = 1.0, extra_sector_cycles = 0.4;
+constexpr double sectors_of_full_request = 4;
+constexpr double atomic_request_cycles = 2, atomic_sector_cycles = 1, shared_atomic_cycles = 4;
+
+// How often, at most, L1 serves a sector again before L2 is asked anew.
+constexpr double l1_reuse = 4;
+// L2's cost of a sector relative to one that is read.
+constexpr double write_cost = 1.2, rewrite_cost = 3.3, atomic_cost = 8;
+// Share of the sectors that miss a too small L2: blocks that run at the same time use the same data.
+constexpr double capacity_miss = 0.25;
+
+constexpr double dependent_share = 0.5;  // instructions that wait for the one before
+constexpr double loads_in_flight = 4;    // of one warp
+constexpr double barrier_cycles = 30, divergence_cycles = 20;
+
+// Cycles of `count` operations of this latency when a warp keeps some of them in flight.
+double pipelined(double count, double latency) {
+    return count <= 0 ? 0 : latency * (1 + std::max(count - 1, 0.0) / loads_in_flight);
+}
+
+double request_cycles(double requests, double sectors, double per_request) {
+    return requests * per_request + std::max(sectors - sectors_of_full_request * requests, 0.0) * extra_sector_cycles;
+}
+
+double number(std::uint64_t value) { return static_cast<double>(value); }
+
+}  // namespace
+
+double KernelTime::total_ns() const {
+    double squares = 0;
+    for (const double ns : {issue_ns, l1_ns, l2_ns, dram_ns, link_ns, latency_ns}) squares += ns * ns;
+    return start_ns + migration_ns + std::sqrt(squares);
+}
+
+const char* KernelTime::bound() const {
+    const std::initializer_list<std::pair<double, const char*>> terms = {{issue_ns, "issue"}, {l1_ns, "l1"},
+                                                                         {l2_ns, "l2"},       {dram_ns, "dram"},
+                                                                         {link_ns, "link"},   {latency_ns, "latency"}};
+    return std::max_element(terms.begin(), terms.end(), [](auto& a, auto& b) { return a.first < b.first; })->second;
+}
+
+KernelTime model_kernel(const Profile& profile, const device::LaunchConfig& config, const device::Counters& c,
+                        const device::Occupancy& occupancy, const Traffic& traffic) {
+    const device::DeviceProperties& device = profile.properties;
+    const double cycle_ns = 1 / device.clock_ghz;
+    KernelTime time;
+    time.start_ns = kernel_start_ns;
+
+    // Blocks go round the multiprocessors; the one with most of them decides.
+    const double blocks = std::max(number(config.grid.count()), 1.0);
+    const double busiest_blocks = std::ceil(blocks / std::max(number(device.multi_processor_count), 1.0));
+    const double busiest = busiest_blocks / blocks;  // its share of all work
+    const double resident = std::max(number(occupancy.blocks_per_multiprocessor), 1.0);
+    const double warps_per_block =
+        std::max(std::ceil(number(config.block.count()) / std::max(number(device.warp_size), 1.0)), 1.0);
+    const double warps = blocks * warps_per_block;
+
+    const double instructions = number(c.inst_executed) * machine_per_ptx;
+    const double divergent = number(c.divergent_branches);
+    time.issue_ns = (instructions + divergent * divergence_issue_slots) * busiest / profile.issue_per_cycle * cycle_ns;
+
+    const double load_requests =
+        number(c.global_load_requests + c.local_load_requests + c.texture_requests + c.surface_load_requests);
+    const double load_sectors =
+        number(c.global_load_sectors + c.local_load_sectors + c.texture_sectors + c.surface_load_sectors);
+    const double store_requests = number(c.global_store_requests + c.local_store_requests + c.surface_store_requests);
+    const double store_sectors = number(c.global_store_sectors + c.local_store_sectors + c.surface_store_sectors);
+    const double wavefronts = number(c.shared_load_wavefronts + c.shared_store_wavefronts);
+    const double l1_cycles = wavefronts + number(c.shared_atomic_requests) * shared_atomic_cycles +
+                             request_cycles(load_requests, load_sectors, load_request_cycles) +
+                             request_cycles(store_requests, store_sectors, store_request_cycles) +
+                             number(c.atomic_requests) * atomic_request_cycles +
+                             number(c.atomic_sectors) * atomic_sector_cycles;
+    time.l1_ns = l1_cycles * busiest * cycle_ns;
+
+    const auto costs = device::HostCosts::of(device);
+    const double l1_misses = c.global_load_sectors > 0
+                                 ? 1 - std::min(number(c.global_load_l1_hits) / number(c.global_load_sectors), 1.0)
+                                 : 1;
+    const double mapped_reads = number(traffic.mapped_read_sectors) * l1_misses;
+    const double mapped_writes = number(traffic.mapped_write_sectors);
+    // Both directions at once.
+    time.link_ns = sector_bytes * std::max(mapped_reads / costs.mapped_read_bytes_per_ns,
+                                           mapped_writes / costs.mapped_write_bytes_per_ns);
+    if (traffic.migrated_bytes > 0)
+        time.migration_ns = costs.migration_latency_ns + number(traffic.migrated_bytes) / costs.migration_bytes_per_ns;
+
+    // Distinct sectors: no more than were asked for.
+    const double asked = std::max(load_sectors + store_sectors + number(c.atomic_sectors) -
+                                      number(traffic.mapped_read_sectors + traffic.mapped_write_sectors),
+                                  0.0);
+    const double capacity = number(device.l2_cache_bytes) / sector_bytes;
+    const double known = traffic.footprint_bytes ? std::ceil(number(traffic.footprint_bytes) / sector_bytes) : capacity;
+    const double distinct = std::min(asked, known);
+    const double distinct_loads = std::min(load_sectors, distinct);
+    const double l2_loads = std::max(distinct_loads, load_sectors / l1_reuse);
+    const double first_writes = std::min(store_sectors, distinct);
+    const double l2_sectors = l2_loads + first_writes * write_cost + (store_sectors - first_writes) * rewrite_cost +
+                              number(c.atomic_sectors) * atomic_cost;
+    time.l2_ns = l2_sectors * sector_bytes / device.l2_bytes_per_ns;
+
+    double lost = 0;
+    if (distinct > capacity) {
+        const double again = l2_loads + store_sectors + number(c.atomic_sectors) - distinct;
+        lost = std::max(again, 0.0) * (1 - capacity / distinct) * capacity_miss;
+    }
+    time.dram_ns = (distinct + lost) * sector_bytes / device.dram_bytes_per_ns;
+
+    // One warp on its own. What comes from the host takes no less long than from DRAM.
+    const double per_warp = 1 / warps;
+    const double from_l2 = load_sectors > 0 ? std::min((l2_loads + mapped_reads) / load_sectors, 1.0) : 0;
+    const double from_dram =
+        load_sectors > 0 ? std::min((distinct_loads + lost + mapped_reads) / load_sectors, from_l2) : 0;
+    const double load_latency = profile.l1_latency * (1 - from_l2) + profile.l2_latency * (from_l2 - from_dram) +
+                                profile.dram_latency * from_dram;
+    const double shared_requests = number(c.shared_load_requests + c.shared_store_requests + c.shared_atomic_requests);
+    const double warp_cycles = instructions * per_warp * profile.arithmetic_latency * dependent_share +
+                               pipelined(load_requests * per_warp, load_latency) +
+                               pipelined(number(c.atomic_requests) * per_warp, profile.l2_latency) +
+                               pipelined(shared_requests * per_warp, profile.shared_latency) +
+                               number(c.barriers) * per_warp * barrier_cycles +
+                               divergent * per_warp * divergence_cycles;
+    time.latency_ns = std::ceil(busiest_blocks / resident) * warp_cycles * cycle_ns;
+    return time;
+}
+
+double model_ns(const Profile& profile, const device::LaunchConfig& config, const device::Counters& counters,
+                const device::Occupancy& occupancy, const Traffic& traffic) {
+    return model_kernel(profile, config, counters, occupancy, traffic).total_ns();
+}
+
+}  // namespace warpgrade::vgpu

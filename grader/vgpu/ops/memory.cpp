@@ -1,0 +1,474 @@
+// Loads and stores of every state space, fences.
+#include "vgpu/access/site_match.hpp"
+#include "vgpu/code/decoder.hpp"
+#include "vgpu/code/opcodes.hpp"
+#include "vgpu/ops/forms.hpp"
+#include "vgpu/ops/resolve.hpp"
+
+namespace warpgrade::vgpu {
+namespace {
+
+using ptx::Space;
+// aux: bits 0–2 the number of elements, bit 3: counts as synchronisation (volatile, acquire …), bit 4: 32-bit address,
+// bit 5: one four-byte element to or from a 32-bit register, bit 6: past L1, bit 7: of constants, which have a cache of
+// their own, bit 8: volatile, bit 9: relaxed or stronger, bit 10: releases what was written before.
+namespace form {
+constexpr std::uint16_t elements = 7, synchronises = 8, address32 = 16, word = 32, past_l1 = 64, constant = 128;
+constexpr std::uint16_t is_volatile = 256, atomic = 512, releases = 1024;
+}  // namespace form
+
+template <class Mem, class Reg>
+void load_elements(Warp& w, const Insn& in, std::byte* origin, const Access& x) {
+    const unsigned n = in.aux & form::elements;
+    const Ref refs[4] = {in.d, in.b, in.c, in.e};
+    for (unsigned i = 0; i < n; ++i) {
+        Reg* d = operand<Reg>(w, refs[i]);
+        if (x.mask == full_mask)
+            gather<Mem, Reg, true>(d, origin, x, i * sizeof(Mem), full_mask);
+        else
+            gather<Mem, Reg, false>(d, origin, x, i * sizeof(Mem), x.mask);
+    }
+}
+
+template <class Mem, class Reg>
+void store_elements(Warp& w, const Insn& in, std::byte* origin, const Access& x) {
+    const unsigned n = in.aux & form::elements;
+    const Ref refs[4] = {in.d, in.b, in.c, in.e};
+    if (n == 1) {
+        const Reg* s = operand<Reg>(w, refs[0]);
+        if (x.mask == full_mask) return scatter<Mem, Reg, true>(s, origin, x, 0, full_mask);
+        return scatter<Mem, Reg, false>(s, origin, x, 0, x.mask);
+    }
+    // Element by element within a lane, so that the highest lane's whole vector stays where two meet.
+    for_active(x.mask, [&](unsigned l) {
+        for (unsigned i = 0; i < n; ++i) {
+            const Mem v = static_cast<Mem>(operand<Reg>(w, refs[i])[l]);
+            std::memcpy(host_place(origin, x.address[l] + i * sizeof(Mem)), &v, sizeof v);
+        }
+    });
+}
+
+// Local memory is lane-major on the host.
+void move_local(Warp& w, const Insn& in, const Pattern& p, std::uint64_t first, Mover move) {
+    Access lanes = static_cast<const Access&>(p);
+    for (unsigned l = 0; l < warp_size; ++l) lanes.address[l] += std::uint64_t{l} * w.local_stride;
+    for (auto& g : lanes.group) g = Access::Kind::Other;
+    lanes.kind = Access::Kind::Other;
+    move(w, in, host_place(w.local, first), lanes);
+}
+
+// What the caches see of a load or store of global memory.
+template <Op O>
+LineRequest::Kind request_kind(const Insn& in) {
+    return O == Op::Store           ? LineRequest::Kind::Write
+           : in.aux & form::past_l1 ? LineRequest::Kind::ReadPastL1
+                                    : LineRequest::Kind::Read;
+}
+
+Watching watching_of(const Warp& w, const Insn& in, Mover move, bool load) {
+    Watching how;
+    if (in.aux & (form::atomic | form::is_volatile)) {
+        const bool flag = in.aux & form::atomic || (!load && w.watch.fenced);  // or set behind a fence
+        how.kind = flag ? mark::atomic : mark::is_volatile;
+    }
+    if (load)
+        how.copies = in.aux & form::elements;
+    else
+        how.spread = move, how.undefined = w.watch.stored_undefined;
+    return how;
+}
+
+// Volatile accesses and stronger ones may be how threads wait for each other.
+template <Op O>
+void synchronise(Warp& w, const Insn& in, const Access& x, Space space) {
+    if (in.aux & (form::is_volatile | form::atomic) && w.executor->watch.values && w.executor->code->orders_memory)
+        note_synchronisation(w, x, space, O, in.aux & form::releases);
+}
+
+template <Op O, Space S>
+void perform(Warp& w, const Insn& in, std::uint32_t slot, const Access& x, unsigned bytes, Mover move) {
+    const auto body = [&](std::byte* origin, const Access& part) { move(w, in, origin, part); };
+    if constexpr (S == Space::Global) {
+        resolve_global<O>(w, in, slot, x, bytes, body, watching_of(w, in, move, O == Op::Load));
+        synchronise<O>(w, in, x, S);
+        count(w, slot, x.sectors(bytes));
+        if (!(in.aux & form::constant)) w.block->l1.access(w.index, x, bytes, slot, request_kind<O>(in));
+    } else if constexpr (S == Space::Shared) {
+        resolve_shared<O>(w, in, x, bytes, body, watching_of(w, in, move, O == Op::Load));
+        synchronise<O>(w, in, x, S);
+        const auto waves = x.wavefronts(bytes);
+        count(w, slot, waves.total, waves.total - waves.ideal);
+    } else {
+        resolve_local<O>(w, in, x, bytes, body);
+        count(w, slot, local_sectors(x, bytes));
+    }
+}
+
+// What observers want to know of an access of a known shape. Apart, so that without observers it costs one test.
+template <Op O>
+[[gnu::noinline]] void observe_shared(Warp& w, const Insn& in, Pattern& p, std::uint64_t first, Mover move) {
+    watch_shared<O>(w, in, granules_of(p, first, w.block->watch.marks.shift), p.bytes,
+                    watching_of(w, in, move, O == Op::Load), [&] { return p.at(first); });
+    if (in.aux & (form::is_volatile | form::atomic)) synchronise<O>(w, in, p.at(first), Space::Shared);
+}
+template <Op O>
+[[gnu::noinline]] void observe_global(Warp& w, const Insn& in, Allocation& a, Pattern& p, std::uint64_t first,
+                                      Mover move) {
+    note_observed<O>(
+        w, in, a, p.bytes, watching_of(w, in, move, O == Op::Load), [&] { return p.at(first); },
+        [&](unsigned shift) { return granules_of(p, first - a.base, shift); });
+    if (in.aux & (form::is_volatile | form::atomic)) synchronise<O>(w, in, p.at(first), Space::Global);
+}
+
+// An access of the shape that the instruction had last time: everything but its bounds is known. False: not so, or
+// something is wrong with it, and the long way says what.
+template <Op O, Space S>
+[[gnu::always_inline]] inline bool access_as_before(Warp& w, const Insn& in, Pattern& p, std::uint64_t first,
+                                                    Mover move) {
+    const std::uint64_t low = first + p.low, high = first + p.high;
+    if (first & (p.bytes - 1)) return false;
+    MemorySite& site = w.executor->memory[in.stat];
+    if constexpr (S == Space::Shared) {
+        if (!fits(low, high, 0, w.block->shared_bytes, p.bytes) || first % bank_bytes != 0) return false;
+        if (w.block->watch.shared) observe_shared<O>(w, in, p, first, move);
+        std::byte* origin = host_place(w.block->shared, first);
+        if (O == Op::Load && p.windowed && (in.aux & form::word))
+            load_words(operand<std::uint32_t>(w, in.d), origin, p);
+        else
+            move(w, in, origin, p);
+        const auto waves = p.wavefronts_anywhere();
+        site.add(waves.total, waves.total - waves.ideal);
+    } else if constexpr (S == Space::Local) {
+        if (!fits(low, high, 0, w.local_stride, p.bytes) || first % bank_bytes != 0) return false;
+        move_local(w, in, p, first, move);
+        site.add(p.local_sectors_anywhere());
+    } else {
+        if (S == Space::Generic && low < device::address_space::global_base) return false;
+        Allocation* a = global_allocation<O>(w, site, low, high, p.bytes);
+        if (!a) return false;
+        if (w.executor->observed)
+            observe_global<O>(w, in, *a, p, first, move);
+        else
+            note_touched<O>(*a);
+        note_link<O>(w, *a, [&] { return p.sectors_at(first); });
+        std::byte* origin = host_place(a->host, first - a->base);
+        if (O == Op::Load && p.windowed && (in.aux & form::word) && first - a->base + p.reach <= a->bytes)
+            load_words(operand<std::uint32_t>(w, in.d), origin, p);
+        else
+            move(w, in, origin, p);
+        site.add(p.sectors_at(first));
+        if (!(in.aux & form::constant))
+            w.block->l1.access(w.index, p.lines_at(first), first, in.stat, request_kind<O>(in));
+    }
+    return true;
+}
+
+// `loaded` lies far from what an access works with: it is looked at only when somebody watches.
+template <Op O>
+inline void end_access(Warp& w, const Insn& in) {
+    if (O == Op::Load && w.executor->watch.values && w.watch.loaded.any()) [[unlikely]]
+        keep_undefined(w, in);
+}
+
+template <Op O, Space S>
+void access_memory(Warp& w, const Insn& in, std::uint32_t mask, unsigned element_bytes, Mover move) {
+    const unsigned bytes = (in.aux & form::elements) * element_bytes;
+    if (in.aux & form::synchronises) ++w.sync_operations;
+    MemorySite& site = w.executor->memory[in.stat];
+    Access x;
+    if (in.aux & form::address32) {
+        const auto* registers = operand<std::uint32_t>(w, in.a);
+        if (Pattern* p = site.recall(registers, mask, bytes)) {
+            const auto first = static_cast<std::uint32_t>(registers[p->leader] + static_cast<std::uint32_t>(in.offset));
+            if (access_as_before<O, S>(w, in, *p, first, move)) {
+                site.recalled();
+                return end_access<O>(w, in);
+            }
+        }
+        x.collect(registers, in.offset, mask, bytes);
+    } else {
+        const auto* registers = operand<std::uint64_t>(w, in.a);
+        if (Pattern* p = site.recall(registers, mask, bytes)) {
+            const auto first = registers[p->leader] + static_cast<std::uint64_t>(in.offset);
+            if (access_as_before<O, S>(w, in, *p, first, move)) {
+                site.recalled();
+                return end_access<O>(w, in);
+            }
+        }
+        x.collect(registers, in.offset, mask, bytes);
+    }
+    if constexpr (S != Space::Generic) {
+        perform<O, S>(w, in, in.stat, x, bytes, move);
+    } else {
+        split_generic(x, bytes, [&](Space space, const Access& part) {
+            switch (space) {
+                case Space::Shared:
+                    return perform<O, Space::Shared>(w, in, in.stat + 1, part, bytes, move);
+                case Space::Local:
+                    return perform<O, Space::Local>(w, in, in.stat + 2, part, bytes, move);
+                case Space::Param: {
+                    const Executor& e = *w.executor;
+                    if (O != Op::Load || part.misaligned || !fits(part.low, part.high, 0, e.param_bytes, bytes))
+                        raise_access(w, in, part, Space::Param, O, bytes);
+                    return move(w, in, const_cast<std::byte*>(e.params), part);
+                }
+                default:
+                    return perform<O, Space::Global>(w, in, in.stat, part, bytes, move);
+            }
+        });
+    }
+    site.missed(x, bytes, w.executor->patterns);
+    end_access<O>(w, in);
+}
+
+template <Op O, Space S, class Mem, class Reg>
+void run_access(Warp& w, const Insn& in, std::uint32_t mask) {
+    if constexpr (O == Op::Load)
+        access_memory<O, S>(w, in, mask, sizeof(Mem), load_elements<Mem, Reg>);
+    else
+        access_memory<O, S>(w, in, mask, sizeof(Mem), store_elements<Mem, Reg>);
+}
+
+// Kernel parameters: the same for all lanes.
+template <class Mem, class Reg>
+void run_load_kernel_param(Warp& w, const Insn& in, std::uint32_t mask) {
+    const Ref refs[4] = {in.d, in.b, in.c, in.e};
+    for (unsigned i = 0; i < (in.aux & form::elements); ++i) {
+        Mem v;
+        std::memcpy(&v, w.executor->params + in.offset + i * sizeof(Mem), sizeof v);
+        for_lanes<false>(operand<Reg>(w, refs[i]), mask, [=](unsigned) { return static_cast<Reg>(v); });
+    }
+}
+
+// Kernel parameters at addresses that registers hold: an array in a structure, say.
+template <class Mem, class Reg>
+void run_load_indexed_param(Warp& w, const Insn& in, std::uint32_t mask) {
+    const unsigned bytes = (in.aux & form::elements) * sizeof(Mem);
+    Access x;
+    if (in.aux & form::address32)
+        x.collect(operand<std::uint32_t>(w, in.a), in.offset, mask, bytes);
+    else
+        x.collect(operand<std::uint64_t>(w, in.a), in.offset, mask, bytes);
+    const Executor& e = *w.executor;
+    if (x.misaligned || !fits(x.low, x.high, 0, e.param_bytes, bytes))
+        raise_access(w, in, x, Space::Param, Op::Load, bytes);
+    load_elements<Mem, Reg>(w, in, const_cast<std::byte*>(e.params), x);
+}
+
+// Parameters of a called function live in the frame, each lane's apart: c is the storage, stat its bytes a lane.
+template <Op O, class Mem, class Reg>
+void run_frame_param(Warp& w, const Insn& in, std::uint32_t mask) {
+    const Ref refs[4] = {in.d, in.b, in.c, in.e};
+    for (unsigned i = 0; i < (in.aux & form::elements); ++i) {
+        Reg* r = operand<Reg>(w, refs[i]);
+        std::byte* at = operand<std::byte>(w, in.a) + in.offset + i * sizeof(Mem);
+        for_active(mask, [&](unsigned l) {
+            std::byte* lane = at + std::size_t{l} * in.stat;
+            Mem v;
+            if constexpr (O == Op::Load) {
+                std::memcpy(&v, lane, sizeof v);
+                r[l] = static_cast<Reg>(v);
+            } else {
+                v = static_cast<Mem>(r[l]);
+                std::memcpy(lane, &v, sizeof v);
+            }
+        });
+    }
+}
+
+// Calls f<Mem, Reg>() for the memory type and register width.
+template <class F>
+void by_memory_type(InsnBuilder& b, ptx::Type t, unsigned reg, F&& f) {
+    using ptx::Type;
+    using u8 = std::uint8_t;
+    using u16 = std::uint16_t;
+    using u32 = std::uint32_t;
+    using u64 = std::uint64_t;
+    const auto widths = [&]<class Mem, class R16, class R32, class R64>() {
+        if constexpr (sizeof(Mem) <= 2)
+            if (reg == 2) return f.template operator()<Mem, R16>();
+        if constexpr (sizeof(Mem) <= 4)
+            if (reg == 4) return f.template operator()<Mem, R32>();
+        if (reg == 8) return f.template operator()<Mem, R64>();
+        b.refuse("register is narrower than the memory type");
+    };
+    switch (t) {
+        case Type::B8:
+        case Type::U8:
+            return widths.template operator()<u8, u16, u32, u64>();
+        case Type::S8:
+            return widths.template operator()<std::int8_t, std::int16_t, std::int32_t, std::int64_t>();
+        case Type::B16:
+        case Type::U16:
+        case Type::F16:
+        case Type::BF16:
+            return widths.template operator()<u16, u16, u32, u64>();
+        case Type::S16:
+            return widths.template operator()<std::int16_t, std::int16_t, std::int32_t, std::int64_t>();
+        case Type::B32:
+        case Type::U32:
+        case Type::F32:
+            return widths.template operator()<u32, u16, u32, u64>();
+        case Type::S32:
+            return widths.template operator()<std::int32_t, std::int16_t, std::int32_t, std::int64_t>();
+        case Type::B64:
+        case Type::U64:
+        case Type::S64:
+        case Type::F64:
+            return widths.template operator()<u64, u16, u32, u64>();
+        default:
+            b.refuse("memory type not supported");
+    }
+}
+
+Space space_of(const InsnBuilder& b) {
+    if (b.has("global")) return Space::Global;
+    if (b.has("shared") || b.has("shared::cta")) return Space::Shared;
+    if (b.has("local")) return Space::Local;
+    if (b.has("const")) return Space::Const;
+    if (b.has("param") || b.has("param::entry") || b.has("param::func")) return Space::Param;
+    return Space::Generic;
+}
+
+// The element places: a vector {…} or one register. Returns the register width that all share.
+unsigned data_operands(InsnBuilder& b, const ptx::Operand& data, ptx::Type t, bool load) {
+    using Kind = ptx::Operand::Kind;
+    const bool vector = b.has("v2") || b.has("v4");
+    const std::size_t n = b.has("v4") ? 4 : b.has("v2") ? 2 : 1;
+    if (vector != (data.kind == Kind::Vector) || (vector && data.elements.size() != n))
+        b.refuse("number of elements does not fit");
+    const ptx::Operand* parts = vector ? data.elements.data() : &data;
+    unsigned width = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        const unsigned w = b.register_bytes(parts[i]);
+        if (w && width && w != width) b.refuse("registers of different widths");
+        if (w) width = w;
+    }
+    if (width == 0) width = std::max(2u, ptx::size_of(t));
+    Ref* places[4] = {&b.out.d, &b.out.b, &b.out.c, &b.out.e};
+    const ptx::Type container = width == 2 ? ptx::Type::B16 : width == 4 ? ptx::Type::B32 : ptx::Type::B64;
+    for (std::size_t i = 0; i < n; ++i) {
+        if (load)
+            *places[i] = parts[i].kind == Kind::None ? b.sink(width) : b.destination(parts[i], width);
+        else
+            *places[i] = b.source(parts[i], container);
+    }
+    b.out.aux = static_cast<std::uint16_t>(n);
+    return width;
+}
+
+template <Op O>
+void decode_param(InsnBuilder& b, const ptx::Operand& address, ptx::Type t, unsigned width) {
+    if (address.reg != ptx::Operand::no_register) {
+        if (O == Op::Store || !b.function.is_kernel()) b.refuse("parameters are addressed by name here");
+        b.address(address, Space::Param, form::address32);
+        by_memory_type(b, t, width, [&]<class Mem, class Reg>() {
+            b.handlers({run_load_indexed_param<Mem, Reg>, run_load_indexed_param<Mem, Reg>});
+        });
+        return;
+    }
+    const unsigned bytes = (b.out.aux & form::elements) * ptx::size_of(t);
+    const auto place = b.function.parameter(address.symbol);
+    if (!place) b.refuse("no parameter '" + address.symbol + "'");
+    if (address.offset < 0 || static_cast<std::uint64_t>(address.offset) + bytes > place->bytes)
+        b.refuse("reaches beyond parameter '" + address.symbol + "'");
+    if (place->kernel) {
+        if (O == Op::Store) b.refuse("kernel parameters are read-only");
+        b.out.offset = static_cast<std::int64_t>(place->offset) + address.offset;
+        by_memory_type(b, t, width, [&]<class Mem, class Reg>() {
+            b.handlers({run_load_kernel_param<Mem, Reg>, run_load_kernel_param<Mem, Reg>});
+        });
+    } else {
+        b.out.a = place->storage;
+        b.out.stat = place->stride;
+        b.out.offset = address.offset;
+        by_memory_type(b, t, width, [&]<class Mem, class Reg>() {
+            b.handlers({run_frame_param<O, Mem, Reg>, run_frame_param<O, Mem, Reg>});
+        });
+    }
+}
+
+template <Op O, Space S, class Mem, class Reg>
+Handlers access_handlers() {
+    return {run_access<O, S, Mem, Reg>, run_access<O, S, Mem, Reg>};
+}
+
+template <Op O>
+void decode_access(InsnBuilder& b) {
+    b.expect_operands(2, 2);
+    const ptx::Type t = b.type();
+    const ptx::Operand& address = b.operand(O == Op::Load ? 1 : 0);
+    const ptx::Operand& data = b.operand(O == Op::Load ? 0 : 1);
+    if (address.kind != ptx::Operand::Kind::Address) b.refuse("needs an address in brackets");
+    const unsigned width = data_operands(b, data, t, O == Op::Load);
+    const Space space = space_of(b);
+    if (space == Space::Param) return decode_param<O>(b, address, t, width);
+    if (space == Space::Const && O == Op::Store) b.refuse("constant memory is read-only");
+    const bool ordered =
+        b.has("volatile") || b.has("acquire") || b.has("release") || b.has("relaxed") || b.has("mmio") || b.has("cv");
+    // __ldcg is how flags are polled, too: a loop of such loads lets others run.
+    if (ordered || b.has("cg")) b.out.aux |= form::synchronises;
+    if (ordered || b.has("cg")) b.out.aux |= form::past_l1;
+    if (space == Space::Const) b.out.aux |= form::constant;
+    if (b.has("volatile") || b.has("mmio") || b.has("cv")) b.out.aux |= form::is_volatile;
+    if (b.has("acquire") || b.has("release") || b.has("relaxed")) b.out.aux |= form::atomic;
+    if (b.has("release")) b.out.aux |= form::releases;
+    // Volatile accesses of shared memory are how old warp-synchronous code is written; they order nothing across
+    // blocks.
+    if (ordered && space != Space::Shared && space != Space::Local) b.function.synchronises_globally();
+    b.address(address, space, form::address32);
+    b.out.stat = b.function.statistics(space, O == Op::Load ? AccessClass::Load : AccessClass::Store);
+    by_memory_type(b, t, width, [&]<class Mem, class Reg>() {
+        if (sizeof(Mem) == 4 && sizeof(Reg) == 4 && (b.out.aux & form::elements) == 1) b.out.aux |= form::word;
+        switch (space) {
+            case Space::Global:
+                return b.handlers(access_handlers<O, Space::Global, Mem, Reg>());
+            case Space::Const:
+                return b.handlers(access_handlers<O, Space::Global, Mem, Reg>());
+            case Space::Shared:
+                return b.handlers(access_handlers<O, Space::Shared, Mem, Reg>());
+            case Space::Local:
+                return b.handlers(access_handlers<O, Space::Local, Mem, Reg>());
+            default:
+                return b.handlers(access_handlers<O, Space::Generic, Mem, Reg>());
+        }
+    });
+}
+
+// Blocks run one after the other or in turns, and lanes see memory in order: a fence has nothing to do, but it says
+// that the kernel means other blocks to see its writes.
+void run_fence(Warp& w, const Insn&, std::uint32_t) {
+    ++w.sync_operations;
+    w.watch.fenced = true;
+}
+void decode_fence(InsnBuilder& b) {
+    if (!b.has("cta")) b.function.synchronises_globally();
+    b.handlers({run_fence, run_fence});
+}
+
+constexpr std::string_view
+    types = "b8 u8 s8 b16 u16 s16 b32 u32 s32 f32 b64 u64 s64 f64",
+    load_how =
+        "global shared shared::cta local const param param::entry param::func v2 v4 nc volatile relaxed acquire "
+        "cta cluster gpu sys mmio ca cg cs lu cv L1::no_allocate L1::evict_normal L1::evict_first L1::evict_last "
+        "L1::evict_unchanged L2::64B L2::128B L2::256B weak unified",
+    store_how =
+        "global shared shared::cta local param param::func v2 v4 volatile relaxed release "
+        "cta cluster gpu sys mmio wb cg cs wt L1::no_allocate L1::evict_normal L1::evict_first L1::evict_last "
+        "L1::evict_unchanged weak";
+constexpr OpcodeRow rows[] = {
+    {"ld", "", types, load_how, "loads", decode_access<Op::Load>},
+    {"ldu", "", types, load_how, "loads", decode_access<Op::Load>},
+    {"st", "", types, store_how, "stores", decode_access<Op::Store>},
+    {"membar", "", "", "cta gl sys", "memory fence", decode_fence},
+    {"fence", "", "",
+     "cta cluster gpu sys sc acq_rel acquire release proxy alias async mbarrier_init proxy::async async.global "
+     "shared::cta shared::cluster async.shared::cta sync_restrict::shared::cta sync_restrict::shared::cluster",
+     "memory fence", decode_fence},
+};
+
+}  // namespace
+
+std::span<const OpcodeRow> memory_opcodes() { return rows; }
+
+}  // namespace warpgrade::vgpu

@@ -1,0 +1,193 @@
+// From a warp-level access to host memory: bounds, alignment, state spaces, and what observers of memory need to know.
+// Every address that a kernel forms goes through here.
+#pragma once
+
+#include "device/address_space.hpp"
+#include "device/device.hpp"
+#include "vgpu/access/access.hpp"
+#include "vgpu/checks/watch.hpp"
+#include "vgpu/state/launch.hpp"
+
+namespace warpgrade::vgpu {
+
+[[noreturn]] void raise_access(const Warp& w, const Insn& in, const Access& x, ptx::Space space, Op op, unsigned bytes);
+
+inline void count(Warp& w, std::uint32_t slot, std::uint64_t units, std::uint64_t conflicts = 0) {
+    w.executor->memory[slot].add(units, conflicts);
+}
+
+inline bool fits(std::uint64_t low, std::uint64_t high, std::uint64_t base, std::uint64_t size, unsigned bytes) {
+    return low >= base && bytes <= size && high - base <= size - bytes;
+}
+
+constexpr device::MemoryUse use_of(Op op) {
+    return op == Op::Load    ? device::MemoryUse::read
+           : op == Op::Store ? device::MemoryUse::write
+                             : device::MemoryUse::atomic;
+}
+
+// For the timing model: the launch has read or written this allocation.
+template <Op O>
+inline void note_touched(Allocation& a) {
+    constexpr std::uint8_t wanted = O == Op::Load ? Allocation::Read : Allocation::Written;
+    const std::uint8_t seen = a.touched.load(std::memory_order_relaxed);
+    if (!(seen & wanted)) a.touched.store(seen | wanted, std::memory_order_relaxed);
+}
+
+// What the origin of outputs has to know (device/origin.hpp): who writes, and which of the host's bytes are read.
+template <Op O>
+[[gnu::noinline]] void note_origin(const Executor& e, Allocation& a, const Access& x, unsigned bytes) {
+    const auto note = [&](std::uint64_t offset, std::uint64_t size) {
+        if (O != Op::Store && a.host_copy) a.host_copy->note_load(offset, size);
+        if (O != Op::Load) a.writers->note(offset, size, e.launch->limits.writer);
+    };
+    if (O == Op::Atomic) a.touched.fetch_or(Allocation::Updated, std::memory_order_relaxed);
+    if (x.kind != Access::Kind::Other && x.mask == full_mask) return note(x.low - a.base, x.high - x.low + bytes);
+    for_active(x.mask, [&](unsigned l) { note(x.address[l] - a.base, bytes); });
+}
+
+// Tells those who observe the launch what is touched; `access` makes the Access if somebody needs it, `granules` what
+// it touches in granules of 2^shift bytes.
+template <Op O, class F, class G>
+inline void note_observed(Warp& w, const Insn& in, Allocation& a, unsigned bytes, const Watching& how, F&& access,
+                          G&& granules) {
+    constexpr std::uint8_t wanted = O == Op::Load ? Allocation::Read : Allocation::Written;
+    Executor& e = *w.executor;
+    if (e.watch.accesses) [[unlikely]]
+        e.watch.notes.note(a, access(), bytes, how.kind == mark::atomic ? device::MemoryUse::atomic : use_of(O));
+    const auto note_bytes = [&] {  // after its pages are saved, where the launch may be undone
+        if (O == Op::Load ? a.host_copy != nullptr : a.writers != nullptr) note_origin<O>(e, a, access(), bytes);
+        if (a.defined && !a.defined->complete()) [[unlikely]]
+            watch_defined<O>(w, in, a, access(), bytes, how);
+    };
+    if (!e.tracking) {
+        note_touched<O>(a);
+        return note_bytes();
+    }
+    if (!(a.touched.load(std::memory_order_relaxed) & wanted)) e.launch->tracks.first_touch(e, a, O != Op::Load);
+    if (O == Op::Load && !(a.touched.load(std::memory_order_relaxed) & Allocation::Tracked)) return note_bytes();
+    if (e.optimistic) {
+        if (O != Op::Load)
+            e.launch->tracks.note_store(e, a, access(), bytes);
+        else
+            e.launch->tracks.note_load(e, a, access(), bytes);
+    }
+    LaunchTrack* track = a.track.load(std::memory_order_relaxed);
+    if (track && track->marked()) watch_global<O>(w, in, a, *track, granules(track->shift), bytes, how, access);
+    note_bytes();
+}
+
+template <Op O>
+inline void note_global(Warp& w, const Insn& in, Allocation& a, const Access& x, unsigned bytes,
+                        const Watching& how = {}) {
+    if (!w.executor->observed) return note_touched<O>(a);
+    note_observed<O>(
+        w, in, a, bytes, how, [&]() -> const Access& { return x; },
+        [&](unsigned shift) { return granules_of(*w.executor, x, a.base, bytes, shift); });
+}
+
+// Sectors that cross the link between host and device.
+template <Op O, class F>
+inline void note_link(Warp& w, const Allocation& a, F&& sectors) {
+    if (a.home != Allocation::Home::Mapped) [[likely]]
+        return;
+    Executor& e = *w.executor;
+    if (O != Op::Store) e.mapped_read_sectors += sectors();
+    if (O != Op::Load) e.mapped_write_sectors += sectors();
+}
+
+// The allocation that holds every lane's bytes, or nullptr.
+template <Op O>
+inline Allocation* global_allocation(Warp& w, MemorySite& site, std::uint64_t low, std::uint64_t high, unsigned bytes) {
+    Allocation* a = site.allocation;
+    if (a && fits(low, high, a->base, a->bytes, bytes)) [[likely]]
+        return a;
+    a = w.executor->global->find(low);
+    if (!a || !fits(low, high, a->base, a->bytes, bytes) || (O != Op::Load && a->read_only)) return nullptr;
+    return site.allocation = a;
+}
+
+// Calls body(origin, access): origin + address is the host's place for each lane in access.mask. Twice or more when
+// lanes reach into different allocations.
+template <Op O, class F>
+inline void resolve_global(Warp& w, const Insn& in, std::uint32_t slot, const Access& x, unsigned bytes, F&& body,
+                           const Watching& how = {}) {
+    if (x.misaligned) [[unlikely]]
+        raise_access(w, in, x, ptx::Space::Global, O, bytes);
+    const auto use = [&](Allocation& a, const Access& part) {
+        note_global<O>(w, in, a, part, bytes, how);
+        note_link<O>(w, a, [&] { return part.sectors(bytes); });
+        body(host_place(a.host, 0 - a.base), part);
+    };
+    if (Allocation* a = global_allocation<O>(w, w.executor->memory[slot], x.low, x.high, bytes)) [[likely]]
+        return use(*a, x);
+    std::uint32_t rest = x.mask;
+    while (rest) {
+        const unsigned lane = static_cast<unsigned>(std::countr_zero(rest));
+        Allocation* a = w.executor->global->find(x.address[lane]);
+        if (!a || !a->holds(x.address[lane], bytes) || (O != Op::Load && a->read_only))
+            raise_access(w, in, x, ptx::Space::Global, O, bytes);
+        std::uint32_t part = 0;
+        for_active(rest, [&](unsigned l) { part |= std::uint32_t{a->holds(x.address[l], bytes)} << l; });
+        Access some;
+        some.collect(x.address, 0, part, bytes);
+        use(*a, some);
+        rest &= ~part;
+    }
+}
+
+template <Op O>
+[[gnu::noinline]] void watch_shared(Warp& w, const Insn& in, const Access& x, unsigned bytes, const Watching& how) {
+    const auto g = granules_of(*w.executor, x, 0, bytes, w.block->watch.marks.shift);
+    watch_shared<O>(w, in, g, bytes, how, [&]() -> const Access& { return x; });
+}
+
+template <Op O, class F>
+inline void resolve_shared(Warp& w, const Insn& in, const Access& x, unsigned bytes, F&& body,
+                           const Watching& how = {}) {
+    if (x.misaligned || !fits(x.low, x.high, 0, w.block->shared_bytes, bytes)) [[unlikely]]
+        raise_access(w, in, x, ptx::Space::Shared, O, bytes);
+    if (w.block->watch.shared) watch_shared<O>(w, in, x, bytes, how);
+    body(w.block->shared, x);
+}
+
+// Local memory is lane-major on the host; `x` holds each lane's own offsets.
+template <Op O, class F>
+inline void resolve_local(Warp& w, const Insn& in, const Access& x, unsigned bytes, F&& body) {
+    if (x.misaligned || !fits(x.low, x.high, 0, w.local_stride, bytes)) [[unlikely]]
+        raise_access(w, in, x, ptx::Space::Local, O, bytes);
+    Access lanes = x;
+    for (unsigned l = 0; l < warp_size; ++l) lanes.address[l] += std::uint64_t{l} * w.local_stride;
+    for (auto& g : lanes.group) g = Access::Kind::Other;
+    lanes.kind = Access::Kind::Other;
+    body(w.local, lanes);
+}
+
+// Splits a generic access by the windows that its addresses lie in; calls body(space, access with addresses of that
+// space). Addresses outside every window go to Global, which explains them.
+template <class F>
+inline void split_generic(const Access& x, unsigned bytes, F&& body) {
+    namespace windows = device::address_space;
+    if (x.low >= windows::global_base) return body(ptx::Space::Global, x);
+    std::uint32_t rest = x.mask;
+    const auto part_in = [&](std::uint64_t base) {
+        std::uint32_t part = 0;
+        for_active(rest, [&](unsigned l) {
+            part |= std::uint32_t{x.address[l] >= base && x.address[l] < base + windows::window} << l;
+        });
+        rest &= ~part;
+        return part;
+    };
+    const auto run = [&](ptx::Space space, std::uint32_t part, std::uint64_t base) {
+        if (!part) return;
+        Access some;
+        some.collect(x.address, -static_cast<std::int64_t>(base), part, bytes);
+        body(space, some);
+    };
+    run(ptx::Space::Shared, part_in(windows::shared_base), windows::shared_base);
+    run(ptx::Space::Local, part_in(windows::local_base), windows::local_base);
+    run(ptx::Space::Param, part_in(windows::param_base), windows::param_base);
+    run(ptx::Space::Global, rest, 0);
+}
+
+}  // namespace warpgrade::vgpu

@@ -1,0 +1,63 @@
+#include "vgpu/state/launch.hpp"
+
+#include <fmt/format.h>
+
+namespace warpgrade::vgpu {
+
+Launch::Launch(const Code& its_code, const ptx::Module& its_module, const device::LaunchConfig& its_config,
+               const LaunchLimits& its_limits)
+    : code(its_code),
+      module(its_module),
+      config(its_config),
+      limits(its_limits),
+      tracks(limits.threads, limits.checks.race, code.granule_shift),
+      output(limits.printf_bytes) {}
+
+bool Launch::charge(Executor& e) {
+    const std::uint64_t total = instructions.fetch_add(e.instructions, std::memory_order_relaxed) + e.instructions;
+    e.instructions = 0;
+    if (e.optimistic && given_up.load(std::memory_order_relaxed)) throw GiveUpAttempt{};
+    return limits.instructions == 0 || total <= limits.instructions;
+}
+
+std::string Launch::place(const Insn& insn) const {
+    if (const auto at = source_place(insn); at.line) return fmt::format("{}:{}", at.file, at.line);
+    const auto index = static_cast<std::size_t>(&insn - code.insns.data());
+    return index < code.ptx_lines.size() ? fmt::format("PTX line {}", code.ptx_lines[index]) : "an unknown place";
+}
+
+std::string Launch::thread_name(std::uint32_t thread) const {
+    const auto& b = config.block;
+    return fmt::format("({},{},{})", thread % b.x, thread / b.x % b.y, thread / b.x / b.y);
+}
+
+device::SourcePlace Launch::source_place(const Insn& insn) const {
+    const auto index = static_cast<std::size_t>(&insn - code.insns.data());
+    if (index >= code.locations.size()) return {};
+    if (const auto at = module.innermost_own(code.locations[index]); at.line)
+        if (const std::string* file = module.file_name(at.file)) return {*file, at.line, 0};
+    return {};
+}
+
+device::Dim3 Launch::block_place(std::uint64_t block) const {
+    const auto& g = config.grid;
+    return {static_cast<std::uint32_t>(block % g.x), static_cast<std::uint32_t>(block / g.x % g.y),
+            static_cast<std::uint32_t>(block / g.x / g.y)};
+}
+
+device::ThreadPlace Launch::thread_place(std::uint64_t block, std::uint32_t thread) const {
+    const auto& b = config.block;
+    const device::Dim3 at = block_place(block);
+    return {{thread % b.x, thread / b.x % b.y, thread / b.x / b.y}, {at.x, at.y, at.z}};
+}
+
+void raise_at(const Warp& warp, const Insn* insn, int code, const std::string& message, unsigned lane,
+              device::Diagnostic diagnostic) {
+    Fault fault(code, message, lane);
+    fault.diagnostic = std::move(diagnostic);
+    fault.insn = insn;
+    fault.warp = warp.index;
+    throw fault;
+}
+
+}  // namespace warpgrade::vgpu

@@ -1,0 +1,83 @@
+// What a launch remembers of global memory: to run its blocks in parallel without changing the result, and for
+// racecheck.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "vgpu/access/access.hpp"
+#include "vgpu/memory/memory.hpp"
+#include "vgpu/shadow/marks.hpp"
+
+namespace warpgrade::vgpu {
+
+struct Executor;
+
+// What a launch in parallel remembers of one allocation.
+struct LaunchTrack {
+    static constexpr std::uint64_t page_bytes = 4096, word_bytes = 4;
+
+    // `threads`: of the host, that run in parallel or may have to be undone; 0: nothing is recorded for that. `marked`:
+    // with marks for racecheck, in granules of 2^shift bytes.
+    LaunchTrack(Allocation& allocation, unsigned threads, bool marked, unsigned granule_shift);
+    Allocation& allocation;
+    std::vector<HostPages> written;                           // by host thread: one bit a word
+    std::vector<HostPages> read;                              // the same, when the allocation is read as well
+    std::unique_ptr<std::atomic<std::uint8_t>[]> page_state;  // 0 untouched, 1 being saved, 2 saved
+    HostPages saved;                                          // the bytes before the launch, by page
+    HostPages saved_definition;                               // the same of the bits of DefinedBytes
+    HostPages saved_writers;                                  // and of LastWriter
+    HostPages write_marks, read_marks;
+    unsigned shift = 0;
+    [[nodiscard]] MarkedMemory marks() const {
+        return {reinterpret_cast<Mark*>(write_marks.data()), reinterpret_cast<Mark*>(read_marks.data())};
+    }
+    [[nodiscard]] bool marked() const { return write_marks.data() != nullptr; }
+    [[nodiscard]] bool undoable() const { return !written.empty(); }
+
+    void save_pages(std::uint64_t offset, std::uint64_t bytes);
+    static void mark(HostPages& bitmap, std::uint64_t offset, std::uint64_t bytes);
+    void restore() const;
+    [[nodiscard]] bool conflicts() const;
+};
+
+// Thrown to give an attempt to run in parallel up: what it did is undone, and the launch begins again.
+struct GiveUpAttempt {
+    // An allocation that is written as well as read: record reads of it from the beginning, then it may work out.
+    // nullptr: the blocks need each other's order.
+    Allocation* track_reads = nullptr;
+};
+
+// The tracks of one launch.
+class LaunchTracks {
+  public:
+    // `threads`: of the host, as LaunchTrack says it; `marked`: racecheck asks, in granules of 2^granule_shift bytes.
+    LaunchTracks(unsigned threads, bool marked, unsigned granule_shift)
+        : threads_(threads), marked_(marked), granule_shift_(granule_shift) {}
+
+    // For the memory handlers, when tracking: the executor's first access of that kind, and what it accesses.
+    void first_touch(const Executor& executor, Allocation& allocation, bool store);
+    void note_store(const Executor& executor, Allocation& allocation, const Access& access, unsigned bytes);
+    void note_load(const Executor& executor, Allocation& allocation, const Access& access, unsigned bytes);
+
+    // Did host threads touch each other's bytes? Then the result depends on the order of blocks.
+    [[nodiscard]] bool conflicts() const;
+    // Memory as it was before, and nothing tracked.
+    void undo();
+    void clear();
+
+  private:
+    LaunchTrack& track(const Executor& executor, Allocation& allocation);
+
+    const unsigned threads_;
+    const bool marked_;
+    const unsigned granule_shift_;
+    std::mutex mutex_;
+    std::vector<std::unique_ptr<LaunchTrack>> tracks_;
+    std::uint64_t marked_bytes_ = 0;  // of memory that marks take
+};
+
+}  // namespace warpgrade::vgpu

@@ -1,0 +1,127 @@
+// The state of a running warp, block and host thread, as the handlers see it.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "vgpu/access/caches.hpp"
+#include "vgpu/access/site.hpp"
+#include "vgpu/code/code.hpp"
+#include "vgpu/memory/memory.hpp"
+#include "vgpu/shadow/watch_state.hpp"
+
+namespace warpgrade::vgpu {
+
+class Launch;
+struct Executor;
+struct BlockState;
+
+// Lanes of one warp that stand at the same place. A converged warp has one split.
+struct Split {
+    enum class State : std::uint8_t { Ready, AtBarrier, AtCollective };
+    std::uint32_t pc = 0;  // basic block
+    std::uint32_t mask = 0;
+    std::uint32_t frame = 0;  // index into Warp::frames
+    State state = State::Ready;
+    std::uint8_t barrier = 0;   // which one it waits at
+    bool deferred = false;      // let the others of this warp run first: it spins
+    std::uint32_t members = 0;  // AtCollective: the lanes that have to come
+    // The last basic block that these lanes ran, those of a mere jump or return aside. For synccheck.
+    static constexpr std::uint32_t unknown = ~0u;
+    std::uint32_t last = unknown;
+    const Insn* waiting_insn = nullptr;  // the instruction that it waits at
+};
+static_assert(sizeof(Split) == 32);  // schedulers walk over them at every barrier
+
+struct Frame {
+    std::byte* registers = nullptr;
+    std::uint32_t function = 0;
+    std::uint32_t caller = 0;  // frame index
+    std::uint32_t return_pc = 0;
+    std::uint32_t call_site = 0;
+    std::uint32_t users = 0;  // lanes that have not returned; 0: free
+    std::uint32_t storage_bytes = 0;
+    std::uint32_t depth = 0;
+    std::uint32_t local_offset = 0;  // of this activation in each thread's local memory
+};
+
+struct Warp {
+    std::byte* base[4] = {};  // by Ref area: the running frame's registers, constants, specials, scratch
+    Executor* executor = nullptr;
+    BlockState* block = nullptr;
+    std::byte* local = nullptr;         // local memory of this warp: lane-major
+    std::uint32_t local_stride = 0;     // bytes of each lane's local memory
+    std::uint32_t index = 0;            // in the block
+    std::uint32_t live = 0;             // lanes that have not exited
+    std::uint32_t sync_operations = 0;  // atomics and volatile accesses since this warp was scheduled
+    std::uint64_t clock = 0;            // instructions that this warp has executed: %clock
+    std::uint64_t slice_end = 0;        // of `clock`: then others have a turn, even if this warp does not synchronise
+    std::uint32_t frame = 0;            // index of the running frame
+    std::uint32_t participants = 0;     // of the running collective: lanes that execute it together
+    std::uint32_t present = 0;          // of the running collective: lanes that are at it, whatever their masks
+    std::vector<Split> splits;
+    std::vector<Frame> frames;
+    std::vector<AlignedBytes> frame_storage;  // of calls, by frame index
+    std::uint64_t frame_storage_bytes = 0;
+    std::vector<std::uint32_t> free_frames;  // that nobody uses; the last one freed is taken first
+    WarpWatch watch;
+};
+
+struct Barrier {
+    std::uint32_t arrived = 0;    // threads
+    std::uint32_t expected = 0;   // 0: all live threads of the block
+    std::uint32_t count = 0;      // bar.red: threads whose predicate holds
+    bool apart = false;           // others wait at another instruction than the first
+    const Insn* first = nullptr;  // where the first threads wait
+};
+
+struct BlockState {
+    std::uint32_t x = 0, y = 0, z = 0;
+    std::uint64_t linear = 0;
+    std::byte* shared = nullptr;
+    std::uint64_t shared_bytes = 0;
+    std::uint32_t live_threads = 0;
+    std::vector<Warp> warps;
+    std::array<Barrier, 16> barriers{};
+    std::uint32_t warps_done = 0;
+    AlignedBytes storage;  // registers, specials and shared memory
+    HostPages local;       // of all warps
+    BlockL1 l1;
+    BlockWatch watch;
+};
+
+// What one host thread needs to execute blocks of a launch; counters are summed over executors afterwards. Threads must
+// not meet in a cache line: they count with every instruction.
+struct alignas(128) Executor {
+    Launch* launch = nullptr;
+    const Code* code = nullptr;
+    unsigned thread = 0;      // index of the host thread
+    bool tracking = false;    // record what is read and written in global memory
+    bool optimistic = false;  // what is done can be undone: a launch that turns out to need order starts again serially
+    bool observed = false;    // somebody watches: accesses of global memory take the way by note_observed
+    std::vector<MemorySite> memory;  // by Insn::stat
+    PatternPool patterns;
+    std::vector<std::uint64_t> block_warps, block_threads, block_divergent;  // by basic block
+    std::uint64_t instructions = 0;                                          // not yet charged to the launch's budget
+    std::uint64_t mapped_read_sectors = 0, mapped_write_sectors = 0;
+    const std::byte* params = nullptr;
+    std::uint64_t param_bytes = 0;
+    GlobalMemory* global = nullptr;
+    ExecutorWatch watch;
+};
+
+template <class T>
+inline T* operand(const Warp& w, Ref ref) {
+    return reinterpret_cast<T*>(w.base[ref >> 30] + (ref & area::offset_mask));
+}
+
+inline std::uint32_t& predicate(const Warp& w, Ref ref) { return *operand<std::uint32_t>(w, ref); }
+
+// Of the lanes in the mask, those in which the instruction's guard holds.
+inline std::uint32_t guard_lanes(const Warp& w, const Insn& in, std::uint32_t mask) {
+    return mask & (predicate(w, in.guard) ^ (in.guard_negated ? ~0u : 0u));
+}
+
+}  // namespace warpgrade::vgpu

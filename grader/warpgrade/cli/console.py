@@ -1,0 +1,15 @@
+"""The terminal as the commands write to it."""
+
+from __future__ import annotations
+
+import sys
+from typing import IO, cast
+
+from rich.console import Console
+
+from warpgrade.report.stream import Gated
+
+
+def console(*, stderr: bool = False) -> Console:
+    """Return the console of stdout or stderr. No markup: what is printed holds other people's words."""
+    return Console(file=cast(IO[str], Gated(sys.stderr if stderr else sys.stdout)), highlight=False, markup=False)

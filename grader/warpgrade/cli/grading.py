@@ -1,0 +1,132 @@
+"""`grade` and `check`: one submission, graded."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from warpgrade.cli.console import console
+from warpgrade.cli.options import CHECKING, EXIT_STATUSES, THREADS, no_sandbox, take, together
+from warpgrade.grading import grade, intake
+from warpgrade.grading.result import Result
+from warpgrade.lab import labs
+from warpgrade.lab.labs import Lab
+from warpgrade.machine import paths
+from warpgrade.machine.errors import (
+    EXIT_BAD_INPUT,
+    EXIT_BELOW_THRESHOLD,
+    EXIT_DONE,
+    EXIT_GRADER_ERROR,
+    BadInput,
+)
+from warpgrade.machine.paths import Layout
+from warpgrade.machine.progress import Progress
+from warpgrade.machine.text import printable_name
+from warpgrade.report import findings, terminal
+from warpgrade.report.format import Report
+from warpgrade.report.formats import Outlets, with_formats
+from warpgrade.report.stream import no_commands, say
+
+
+@dataclass(frozen=True)
+class _Display:
+    """What the command shows on the terminal, and what its exit status depends on."""
+
+    quiet: bool
+    advice: bool
+    fail_under: float | None
+    show_hidden: bool = False
+
+
+_OPTIONS = together(
+    click.option("--device", default="auto", metavar="auto|vgpu[:PROFILE]|gpu[:N]", help="Where to run."),
+    click.option("--seed", type=click.IntRange(0, 2**63 - 1), help="Replay the inputs of an earlier run."),
+    THREADS,
+    CHECKING,
+    click.option(
+        "--fail-under", type=click.FloatRange(0, 100), metavar="PERCENT", help="Exit with 1 below that score."
+    ),
+    no_sandbox("Run without isolation: for your own code only."),
+    click.option("-q", "--quiet", is_flag=True, help="No progress, and one line in place of the table."),
+)
+_with_formats = functools.partial(with_formats, "result")
+
+
+@_with_formats
+@click.command("grade", epilog=EXIT_STATUSES)
+@click.argument("lab_name", metavar="LAB")
+@click.argument("path", metavar="PATH", type=click.Path(path_type=Path))
+@_OPTIONS
+@click.option("--show-hidden", is_flag=True, help="Show what hidden tests found, too; not for students' eyes.")
+def grade_command(lab_name: str, path: Path, **given: Any) -> int:
+    """Grade one submission: a folder, a zip or a file."""
+    layout = paths.find_layout()
+    return _grade(layout, labs.find(layout, lab_name), path, given, public_only=False)
+
+
+@_with_formats
+@click.command("check", epilog=EXIT_STATUSES)
+@click.argument("lab_name", metavar="[LAB]", required=False)
+@_OPTIONS
+def check_command(lab_name: str | None, **given: Any) -> int:
+    """Check your own work in the folder you are in: public tests and hints."""
+    layout = paths.find_layout()
+    lab = labs.find(layout, lab_name) if lab_name else _lab_of_folder(layout, Path.cwd())
+    return _grade(layout, lab, Path.cwd(), given, public_only=True)
+
+
+def _lab_of_folder(layout: Layout, folder: Path) -> Lab:
+    known = labs.discover(layout)
+    fitting = [lab for lab in known if (folder / lab.main_file).is_file()]
+    if len(fitting) == 1:
+        return fitting[0]
+    if fitting:
+        names = " or ".join(f"`warpgrade check {lab.name}`" for lab in fitting)
+        raise BadInput("the files here fit several labs", hint=f"say which: {names}")
+    raise BadInput(
+        f"no lab's file is in {printable_name(str(folder))}",
+        hint="go to the folder with " + " or ".join(lab.main_file for lab in known) + ", or name the lab",
+    )
+
+
+def _grade(layout: Layout, lab: Lab, path: Path, given: dict[str, Any], *, public_only: bool) -> int:
+    options = take(grade.Options, given, public_only=public_only)
+    outlets = Outlets.take("result", given)
+    display = _Display(**given)
+    outlets.check()
+    try:
+        submission = intake.read(lab, path)
+    except BadInput as problem:
+        outlets.publish(Report(result=grade.rejected(lab, printable_name(str(path)), problem, options)))
+        raise
+    with Progress(console(stderr=True), quiet=display.quiet) as progress:
+        graded = grade.grade(layout, lab, submission, options, progress.say)
+    # Whoever reads these may be the student: of hidden tests findings never tell more.
+    outlets.publish(Report(findings.of_result(graded), submission.folder, result=graded))
+    if not outlets.on_stdout:
+        _print(graded, display)
+    if display.quiet and graded.problem is not None:
+        say(f"warpgrade: {graded.problem.message}", err=True)
+    return _exit_status(graded, display.fail_under)
+
+
+def _print(graded: Result, display: _Display) -> None:
+    if display.quiet:
+        say(terminal.one_line(graded))
+        return
+    with no_commands():
+        terminal.show(console(), graded, show_hidden=display.show_hidden, advice=display.advice)
+
+
+def _exit_status(graded: Result, fail_under: float | None) -> int:
+    if graded.status == "error":
+        click.echo("warpgrade: not everything could be judged; this score is not final", err=True)
+        return EXIT_GRADER_ERROR
+    if graded.status == "rejected":
+        return EXIT_BAD_INPUT
+    below = fail_under is not None and graded.score.percent < fail_under
+    return EXIT_BELOW_THRESHOLD if below else EXIT_DONE

@@ -1,0 +1,49 @@
+"""`list` and `starter`: the labs, and what students begin with."""
+
+from __future__ import annotations
+
+import click
+from rich.table import Table
+from rich.text import Text
+
+from warpgrade.cli.console import console
+from warpgrade.lab import labs, starter
+from warpgrade.machine import paths
+from warpgrade.machine.errors import EXIT_DONE, WarpgradeError
+
+
+@click.command("list")
+def list_command() -> int:
+    """List the labs."""
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column(ratio=1, overflow="fold")
+    table.add_column(justify="right", no_wrap=True)
+    for lab in labs.discover(paths.find_layout()):
+        text = Text.assemble(lab.title, "\n", (lab.file.lab.summary, "dim"))
+        table.add_row(lab.name, text, f"{lab.max_points:g} points")
+    console().print(table)
+    return EXIT_DONE
+
+
+@click.command("starter")
+@click.argument("lab_name", metavar="[LAB]", required=False)
+@click.option("--check", "check_only", is_flag=True, help="Write nothing; fail when a starter has drifted.")
+def starter_command(lab_name: str | None, check_only: bool) -> int:
+    """Make the starters from the references."""
+    layout = paths.find_layout()
+    drifted = []
+    for lab in [labs.find(layout, lab_name)] if lab_name else labs.discover(layout):
+        if check_only:
+            difference = starter.drift(layout, lab)
+            click.echo(difference or f"starter/{lab.name}: as its reference gives it", nl=not difference)
+            drifted += [lab.name] if difference else []
+        else:
+            changed = starter.write(layout, lab)
+            click.echo(f"starter/{lab.name}: {', '.join(changed) + ' written' if changed else 'up to date'}")
+    if drifted:
+        raise WarpgradeError(
+            f"starters that differ from their references: {', '.join(drifted)}",
+            hint="run ./warpgrade starter, and commit what it writes",
+        )
+    return EXIT_DONE

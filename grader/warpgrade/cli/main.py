@@ -1,0 +1,95 @@
+"""The command line: its commands, exit statuses, and what is said when something ends early."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from datetime import UTC, datetime
+
+import click
+
+from warpgrade import __version__
+from warpgrade.cli.options import EXIT_STATUSES
+from warpgrade.machine import paths
+from warpgrade.machine.errors import EXIT_BAD_INPUT, EXIT_DONE, EXIT_GRADER_ERROR, EXIT_INTERRUPTED, WarpgradeError
+from warpgrade.report.stream import say
+
+# Each command: its module in this folder, which is imported when the command is used, and its line in the list.
+COMMANDS = {
+    "check": ("grading", "Check your own work in the folder you are in: public tests and hints."),
+    "doctor": ("dev", "Say what this machine has, what is missing and how to get it."),
+    "grade": ("grading", "Grade one submission: a folder, a zip or a file."),
+    "list": ("labs", "List the labs."),
+    "run": ("running", "Compile and run any CUDA program on the virtual GPU, and profile it."),
+    "starter": ("labs", "Make the starters from the references."),
+    "test": ("dev", "Run the project's own tests."),
+}
+
+
+class _Commands(click.Group):
+    """A group whose list of commands appears at once."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"warpgrade.cli.{COMMANDS[cmd_name][0]}")
+        command: click.Command = getattr(module, f"{cmd_name}_command")
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, COMMANDS[name][1]) for name in self.list_commands(ctx)])
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]}, epilog=EXIT_STATUSES)
+@click.version_option(__version__, message="warpgrade %(version)s")
+def main() -> None:
+    """Grade CUDA course labs, without a GPU."""
+
+
+def run(arguments: list[str]) -> int:
+    """Run the command line and return the exit status; never a stack trace."""
+    try:
+        status = main.main(args=arguments, prog_name="warpgrade", standalone_mode=False)
+    except WarpgradeError as problem:
+        _complain(problem)
+        return problem.exit_status
+    except click.ClickException as problem:
+        problem.show()
+        return EXIT_BAD_INPUT
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("warpgrade: interrupted", err=True)
+        return EXIT_INTERRUPTED
+    except BrokenPipeError:
+        # The reader of stdout has gone (`| head`); nothing more to say to it.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return EXIT_DONE
+    except Exception as error:  # the last resort: keeps the trace for us, off the user's screen
+        click.echo(f"warpgrade: unexpected error: {error!r}; the details are in {_write_crash_log(error)}", err=True)
+        return EXIT_GRADER_ERROR
+    return status if isinstance(status, int) else EXIT_DONE
+
+
+def _complain(problem: WarpgradeError) -> None:
+    say(f"warpgrade: {problem.message}", err=True)
+    if problem.detail:
+        say("\n".join(f"    {line}" for line in problem.detail.splitlines()), err=True)
+    if problem.hint:
+        say(f"warpgrade: {problem.hint}", err=True)
+
+
+def _write_crash_log(error: BaseException) -> str:
+    import traceback  # noqa: PLC0415 - takes time that every command would pay
+
+    text = "".join(traceback.format_exception(error))
+    logs = paths.find_layout().logs
+    try:
+        logs.mkdir(parents=True, exist_ok=True)
+        path = logs / f"crash-{datetime.now(UTC):%Y%m%d-%H%M%S}.log"
+        path.write_text(text, encoding="utf-8")
+    except OSError:
+        return "no log, for it cannot be written:\n" + text
+    return str(path)

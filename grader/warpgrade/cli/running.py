@@ -1,0 +1,107 @@
+"""`run`: any CUDA program on the virtual GPU."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from warpgrade.cli.console import console
+from warpgrade.cli.options import CHECKING, THREADS, no_sandbox, take, together
+from warpgrade.machine import paths
+from warpgrade.report import diagnosis, findings
+from warpgrade.report import profile as profile_report
+from warpgrade.report.findings import Finding
+from warpgrade.report.format import Report
+from warpgrade.report.formats import Outlets, with_formats
+from warpgrade.report.stream import no_commands
+from warpgrade.running import run
+from warpgrade.running.profile import Profile
+
+
+class _ProgramCommand(click.Command):
+    """A command whose words behind `--` belong to somebody else's program, options and all."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        at = args.index("--") if "--" in args else len(args)
+        ctx.meta["program_arguments"] = args[at + 1 :]
+        return super().parse_args(ctx, args[:at])
+
+
+@dataclass(frozen=True)
+class _Compiling:
+    """Words for nvcc."""
+
+    includes: Sequence[str]
+    defines: Sequence[str]
+    words: Sequence[str]
+
+    @property
+    def nvcc(self) -> tuple[str, ...]:
+        return (*(f"-I{folder}" for folder in self.includes), *(f"-D{macro}" for macro in self.defines), *self.words)
+
+
+@dataclass(frozen=True)
+class _Display:
+    """What the command shows on the terminal."""
+
+    quiet: bool
+    advice: bool
+
+
+_OPTIONS = together(
+    click.option(
+        "--device", default="auto", metavar="auto|vgpu[:PROFILE[:SMS]]", help="Where to run: the whole device."
+    ),
+    click.option("--lines", is_flag=True, help="Show the counters by source line as well."),
+    click.option("-I", "includes", multiple=True, metavar="DIR", help="A folder of headers."),
+    click.option("-D", "defines", multiple=True, metavar="NAME[=VALUE]", help="A macro."),
+    click.option(
+        "-X", "--nvcc", "words", multiple=True, metavar="WORD", help="A word for nvcc, as -X -O3 -X --std=c++20."
+    ),
+    THREADS,
+    click.option(
+        "--instructions", type=click.IntRange(0), default=run.MOST_INSTRUCTIONS, show_default=True, metavar="N",
+        help="Stop a launch after N warp instructions; 0: never.",
+    ),
+    CHECKING,
+    no_sandbox("Do not confine the virtual GPU."),
+    click.option("-q", "--quiet", is_flag=True, help="Print nothing but what the program prints."),
+)  # fmt: skip
+
+
+@functools.partial(with_formats, "profile")
+@click.command("run", cls=_ProgramCommand, epilog="Exit status: the program's own; 2 when it does not compile.")
+@click.argument("files", metavar="FILE… [-- ARGUMENT…]", nargs=-1, required=True, type=click.Path(path_type=Path))
+@_OPTIONS
+@click.pass_context
+def run_command(context: click.Context, /, files: tuple[Path, ...], **given: Any) -> int:
+    """Compile and run any CUDA program on the virtual GPU, and profile it.
+
+    The program runs as it would without Warpgrade: in this folder, with your rights. The profile goes to stderr.
+    """
+    options = take(run.Options, given, nvcc=take(_Compiling, given).nvcc)
+    outlets = Outlets.take("profile", given)
+    display = _Display(**given)
+    outlets.check()
+    with no_commands(err=True):
+        profile = run.run(paths.find_layout(), files, context.meta["program_arguments"], options)
+    found = findings.of_program(profile.diagnostics)
+    outlets.publish(Report(found, Path.cwd(), profile=profile))
+    if not display.quiet:
+        _print(profile, found, lines=options.lines, advice=display.advice)
+    if how := run.how_it_ended(profile.exit_status):
+        click.echo(f"warpgrade: {how}", err=True)
+    return profile.exit_status
+
+
+def _print(profile: Profile, found: Sequence[Finding], *, lines: bool, advice: bool) -> None:
+    with no_commands(err=True):
+        profile_report.show(console(stderr=True), profile, lines=lines)
+        if found:
+            click.echo(err=True)
+        diagnosis.show(console(stderr=True), found, advice=advice)

@@ -1,0 +1,200 @@
+"""Builds a submission into a worker program: nvcc in the sandbox, then our own link. Both are cached by content.
+
+The student's files are alone in the folder in which nvcc runs, so that its messages name them as the student does and
+nothing of the lab but its contract can be included. The command line is ours alone; the environment is empty.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from warpgrade.compiling import headers, link
+from warpgrade.compiling.compiler_words import as_the_student_knows_it
+from warpgrade.compiling.failure import BuildFailure
+from warpgrade.compiling.toolchain import HOST_LINES, Compilers
+from warpgrade.lab.labs import Lab
+from warpgrade.machine import cache
+from warpgrade.machine.errors import GraderError
+from warpgrade.machine.paths import Layout
+from warpgrade.machine.sandbox import (
+    COULD_NOT_START,
+    CPU_LIMIT,
+    FILE_SIZE_LIMIT,
+    KILLED,
+    OUT_OF_TIME,
+    TOOLS_ENVIRONMENT,
+    Limits,
+    Run,
+    Sandbox,
+)
+from warpgrade.machine.text import bounded
+
+_TRANSLATION_UNITS = {".cu", ".c", ".cc", ".cpp", ".cxx"}
+# Where the two folders lie in the sandbox; -lineinfo writes the first into the program.
+SUBMISSION_FOLDER = link.SUBMISSION_FOLDER
+_CONTRACT_FOLDER = "/contract"
+_MOST_FILE_MIB = 256  # of what nvcc writes in between
+# The compilers' own words, which begin a line: a source file has its say in others.
+_TOO_LARGE = re.compile(
+    r"^(?:g\+\+|c\+\+|as|nvcc|fatbinary|ptxas|Fatal error)[ :][^\n]*(?:File too large|File size limit|signal 25\b)",
+    re.MULTILINE,
+)
+
+
+@dataclass(frozen=True)
+class _Phase:
+    """How far nvcc goes: its option for that, the code that it makes, and the name of what it writes."""
+
+    option: str
+    code: str
+    suffix: str
+
+
+_OBJECT = _Phase("-c", "[compute_{arch},sm_{arch}]", ".o")
+_DEVICE_CODE = _Phase("-ptx", "compute_{arch}", ".ptx")
+
+
+@dataclass(frozen=True)
+class Builder:
+    """All that a build depends on besides the sources."""
+
+    layout: Layout
+    lab: Lab
+    compilers: Compilers
+    sandbox: Sandbox
+    architecture: int
+
+    def build(self, files: Mapping[str, bytes]) -> Path:
+        """Return the worker program of these files; raises BuildFailure or GraderError."""
+        flags = self._flags()
+        # Where the compiler ran is in the line information, so that an unconfined build is another one.
+        place = SUBMISSION_FOLDER if self.sandbox.confined else "unconfined"
+        object_key = cache.key(
+            [self.compilers.identity, place, *flags, *self.lab.refused_headers],
+            {**files, self.lab.header.name: self._contract()},
+        )
+        objects = cache.cached(self.layout.cache / "objects" / object_key, lambda folder: self._compile(files, folder))
+        libraries = [
+            self.layout.library(name) for name in (f"binding-{self.lab.name}", "warpgrade_worker", "warpgrade_cudart")
+        ]
+        worker_key = cache.key(
+            [object_key, self.compilers.identity, *link.FLAGS], {path.name: _read_library(path) for path in libraries}
+        )
+        linker = link.Linker(self.lab, self.compilers, self.sandbox, [*files, self.lab.header.name])
+        worker = cache.cached(
+            self.layout.cache / "workers" / worker_key,
+            lambda folder: linker.link(sorted(objects.glob("*.o")), libraries, folder),
+        )
+        return worker / "worker"
+
+    def device_code(self, files: Mapping[str, bytes]) -> str:
+        """Return the PTX that nvcc makes of these files' kernels; raises BuildFailure or GraderError."""
+        with tempfile.TemporaryDirectory(prefix="warpgrade-ptx-") as scratch:
+            self._compile(files, Path(scratch), _DEVICE_CODE)
+            return "\n".join(path.read_text(errors="replace") for path in sorted(Path(scratch).iterdir()))
+
+    def _flags(self, phase: _Phase = _OBJECT) -> list[str]:
+        arch = self.architecture
+        return [
+            "-std=c++17", "-O3", "-lineinfo", *HOST_LINES, "-cudart", "none",
+            "-gencode", f"arch=compute_{arch},code=" + phase.code.format(arch=arch), phase.option,
+        ]  # fmt: skip
+
+    def _contract(self) -> bytes:
+        return self.lab.header.read_bytes()
+
+    # --- compile -------------------------------------------------------------------------------------------------
+
+    def _compile(self, files: Mapping[str, bytes], target: Path, phase: _Phase = _OBJECT) -> None:
+        """Compile each translation unit into `target`."""
+        with tempfile.TemporaryDirectory(prefix="warpgrade-compile-") as scratch:
+            sources, contract = Path(scratch, "submission"), Path(scratch, "contract")
+            sources.mkdir()
+            contract.mkdir()
+            for name, content in files.items():
+                (sources / name).write_bytes(content)
+            (contract / self.lab.header.name).write_bytes(self._contract())
+            deadline = time.monotonic() + self.lab.file.limits.compile_seconds
+            units = [name for name in files if PurePosixPath(name).suffix.lower() in _TRANSLATION_UNITS]
+            for number, unit in enumerate(units):
+                output = f"unit{number}{phase.suffix}"
+                self._compile_unit(unit, output, sources, contract, deadline, phase)
+                content = link.take_object(sources / output)
+                if phase is _OBJECT:
+                    link.read_object(content, unit)  # here, where the file's name is known
+                (target / output).write_bytes(content)
+
+    def _compile_unit(
+        self, unit: str, output: str, sources: Path, contract: Path, deadline: float, phase: _Phase
+    ) -> None:
+        confined = self.sandbox.confined
+        folder = SUBMISSION_FOLDER if confined else str(sources)
+        include = _CONTRACT_FOLDER if confined else str(contract)
+        record = f"{output}.headers"
+        command = [
+            str(self.compilers.nvcc.resolve()), *self._flags(phase), "-ccbin", str(self.compilers.host),
+            "-I", include, unit, "-o", output,
+        ]  # fmt: skip
+        run = Run(
+            command=command,
+            limits=self._compile_limits(deadline),
+            directory=folder,
+            read_only={_CONTRACT_FOLDER: contract, **{str(home): home for home in self.compilers.folders}},
+            writable={SUBMISSION_FOLDER: sources},
+            environment={**TOOLS_ENVIRONMENT, headers.RECORD_VARIABLE: f"{folder}/{record}"},
+        )
+        done = self.sandbox.execute("compile", run)
+        # Before what the compiler says: the mistake to fix first is the header.
+        found = headers.refused(
+            sources / record, unit, self.lab.refused_headers, folder=folder, toolkits=self.compilers.folders,
+            compiled=done.status == 0,
+        )  # fmt: skip
+        if found is not None:
+            raise BuildFailure("compile", found.message, hint=found.hint)
+        if done.status != 0:
+            own = [path.name for path in (*sources.iterdir(), *contract.iterdir())]
+            words = as_the_student_knows_it(done.words, own, [include, folder], self.compilers.has_header)
+            self._refuse(unit, done.status, words)
+
+    def _compile_limits(self, deadline: float) -> Limits:
+        seconds = max(deadline - time.monotonic(), 1.0)
+        return Limits(
+            seconds=seconds, cpu_seconds=int(2 * seconds) + 1, memory_mib=8192,
+            file_size_mib=_MOST_FILE_MIB, processes=128, tmp_mib=1024,
+        )  # fmt: skip
+
+    def _refuse(self, unit: str, status: int, words: str) -> None:
+        seconds = self.lab.file.limits.compile_seconds
+        if status == COULD_NOT_START:
+            raise GraderError("the sandbox could not start the compiler", detail=bounded(words, lines=8))
+        review = True
+        if status in (OUT_OF_TIME, CPU_LIMIT):
+            message, hint = f"{unit} took longer than {seconds:g} s to compile", "unroll less, or use fewer templates"
+        elif status == FILE_SIZE_LIMIT or _TOO_LARGE.search(words):
+            message = f"compiling {unit} makes a file of more than {_MOST_FILE_MIB} MiB"
+            hint = "fill large arrays while the program runs"
+        elif status >= KILLED and not re.search(r"\berror\b", words):
+            message = f"the compiler was ended by the system while it compiled {unit}"
+            hint = "it may need too much memory"
+        else:
+            count = len(re.findall(r"(?:^|\s|:)(?:fatal )?error\b\s*(?:#\d+-?\w*)?:", words, re.MULTILINE))
+            message = f"{unit} does not compile" + (f" ({count} errors)" if count > 1 else "")
+            hint = "mend the first error first; later ones often follow from it"
+            review = False
+        raise BuildFailure(
+            "compile", message, detail=bounded(words.strip()), hint=hint, review=[message] if review else []
+        )
+
+
+def _read_library(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise GraderError(
+            f"{path.name} is not built", hint="run ./warpgrade doctor, which builds what is missing"
+        ) from None

@@ -1,0 +1,92 @@
+"""The compilers: nvcc as the launcher found it, and the host compiler that nvcc and the link use."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from warpgrade.machine.errors import GraderError
+from warpgrade.machine.paths import Layout
+
+# nvcc's options for lines of host code, where a call was made; one in the place of a return would leave none.
+HOST_LINES = ("-Xcompiler", "-g1,-fno-optimize-sibling-calls")
+
+
+@dataclass(frozen=True)
+class Compilers:
+    """nvcc and the host compiler, with their versions."""
+
+    nvcc: Path
+    nvcc_version: str
+    host: Path
+    host_version: str
+
+    @property
+    def folders(self) -> list[Path]:
+        """Folders that the compilers need to see besides those of the system's own (grader/sandbox/bwrap.cpp)."""
+        homes = {self.nvcc.resolve().parents[1], self.host.absolute().parents[1], self.host.resolve().parents[1]}
+        return sorted(home for home in homes if home != Path("/usr") and home != Path("/") and not _is_system(home))
+
+    @property
+    def cuda_includes(self) -> list[Path]:
+        """Where the toolkit's headers lie."""
+        home = self.nvcc.resolve().parents[1]
+        return [home / "include", *sorted(home.glob("targets/*/include")), Path("/usr/include")]
+
+    def has_header(self, path: str) -> bool:
+        """Tell whether a compiler's word for a file names one of the toolkit's or the system's headers."""
+        name = os.path.normpath(path)
+        homes = [*self.folders, *self.cuda_includes, Path("/usr/lib/gcc"), Path("/usr/lib/llvm")]
+        try:
+            return any(Path(name).is_relative_to(home) for home in homes) and Path(name).is_file()
+        except (OSError, ValueError):
+            return False
+
+    @property
+    def identity(self) -> str:
+        """A hash that changes whenever the compilers may produce something else."""
+        stamp = (str(self.nvcc.resolve()), self.nvcc_version, str(self.host.resolve()), self.host_version)
+        return hashlib.sha256("\0".join(stamp).encode()).hexdigest()
+
+
+def _is_system(folder: Path) -> bool:
+    return any(folder.is_relative_to(known) for known in ("/usr/bin", "/usr/lib", "/usr/lib64", "/usr/libexec"))
+
+
+def find(layout: Layout) -> Compilers:
+    """Return the compilers; raises GraderError with what to do when one is missing."""
+    record = layout.state / "setup" / "toolchain"
+    try:
+        entries = dict(line.split("=", 1) for line in record.read_text(encoding="utf-8").splitlines() if "=" in line)
+    except FileNotFoundError:
+        entries = {}
+    nvcc = Path(entries.get("nvcc", ""))
+    if not entries or not nvcc.is_file():
+        raise GraderError(
+            "nvcc has not been found yet",
+            hint="set CUDA_HOME or WARPGRADE_NVCC, or let ./warpgrade install it (that needs the Python package index)",
+        )
+    host = shutil.which(os.environ.get("CXX") or "g++") or shutil.which("c++")
+    if host is None:
+        raise GraderError("there is no C++ compiler", hint="install build-essential")
+    nvcc_version = re.search(r"release [\d.]+, V([\d.]+)", _output([str(nvcc), "--version"]))
+    return Compilers(
+        nvcc=nvcc,
+        nvcc_version=nvcc_version[1] if nvcc_version else "unknown",
+        host=Path(host),
+        host_version=_output([host, "--version"]).partition("\n")[0].strip(),
+    )
+
+
+def _output(command: list[str]) -> str:
+    try:
+        return subprocess.run(
+            command, capture_output=True, text=True, timeout=60, check=True, stdin=subprocess.DEVNULL
+        ).stdout
+    except (OSError, subprocess.SubprocessError) as error:
+        raise GraderError(f"{command[0]} does not run: {error}") from None

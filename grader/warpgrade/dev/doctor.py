@@ -1,0 +1,141 @@
+"""`warpgrade doctor`: what this machine has, what is missing and how to get it."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from warpgrade import __version__
+from warpgrade.compiling import toolchain
+from warpgrade.lab import labs
+from warpgrade.machine import device
+from warpgrade.machine.errors import WarpgradeError
+from warpgrade.machine.paths import Layout
+from warpgrade.machine.sandbox import Sandbox
+from warpgrade.machine.text import bounded, clean
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One line: what was looked at, what was found, and what to do when it is not good."""
+
+    what: str
+    found: str
+    remedy: str = ""
+    good: bool = True
+
+
+def examine(layout: Layout) -> list[Finding]:
+    """Look at everything that grading needs."""
+    findings = [
+        Finding("warpgrade", f"{__version__}, preset {layout.preset}"),
+        Finding("machine", f"{_system()}, {platform.machine()}, {len(os.sched_getaffinity(0))} CPU cores"),
+        Finding("python", platform.python_version()),
+    ]
+    for check in (_compilers, _tools, _programs, _virtual_gpu, _sandbox, _gpu, _labs):
+        findings += _guarded(check, layout)
+    return findings
+
+
+def show(console: Console, findings: list[Finding]) -> None:
+    """Print the findings."""
+    table = Table(
+        box=box.SIMPLE_HEAD, show_header=False, show_edge=False, pad_edge=False, width=min(console.width, 112)
+    )
+    table.add_column(no_wrap=True)
+    table.add_column(no_wrap=True, style="bold")
+    table.add_column(ratio=1, overflow="fold")
+    for finding in findings:
+        text = Text(finding.found)
+        if finding.remedy:
+            text.append(f"\n{finding.remedy}", style="cyan")
+        table.add_row(Text("ok", style="green") if finding.good else Text("no", style="red"), finding.what, text)
+    console.print(table)
+
+
+def _guarded(check: Callable[[Layout], list[Finding]], layout: Layout) -> list[Finding]:
+    try:
+        return check(layout)
+    except WarpgradeError as problem:
+        what = check.__name__.strip("_").replace("_", " ")
+        return [Finding(what, problem.message, problem.hint, good=False)]
+
+
+def _system() -> str:
+    try:
+        return platform.freedesktop_os_release().get("PRETTY_NAME", platform.system())
+    except OSError:
+        return platform.system()
+
+
+def _compilers(layout: Layout) -> list[Finding]:
+    found = toolchain.find(layout)
+    wheels = " (CUDA wheels)" if found.nvcc.is_relative_to(layout.root / ".cuda") else ""
+    return [
+        Finding("nvcc", f"{found.nvcc_version} at {found.nvcc}{wheels}"),
+        Finding("c++", f"{found.host_version} at {found.host}"),
+    ]
+
+
+def _tools(_: Layout) -> list[Finding]:
+    findings = []
+    for program, package in (("cmake", "cmake"), ("ninja", "ninja-build"), ("bwrap", "bubblewrap"), ("nm", "binutils")):
+        path = shutil.which(program)
+        if path is None:
+            findings.append(Finding(program, "not found", f"apt-get install {package}", good=False))
+        else:
+            findings.append(Finding(program, f"{_version(path)} at {path}"))
+    return findings
+
+
+def _version(path: str) -> str:
+    try:
+        done = subprocess.run(
+            [path, "--version"], capture_output=True, timeout=20, check=False, stdin=subprocess.DEVNULL
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return "does not run"
+    words = clean(done.stdout).partition("\n")[0].split()
+    return next((word for word in reversed(words) if word[0].isdigit()), " ".join(words))
+
+
+def _programs(layout: Layout) -> list[Finding]:
+    names = ["warpgrade-device", "warpgrade-sandbox", *(f"judge-{lab.name}" for lab in labs.discover(layout))]
+    missing = [name for name in names if not layout.program(name).is_file()]
+    if missing:
+        log = layout.logs / f"build-{layout.preset}.log"
+        return [Finding("C++ build", f"not built: {', '.join(missing)}", f"see {log}", good=False)]
+    return [Finding("C++ build", f"{len(names)} programs in build/{layout.preset}")]
+
+
+def _virtual_gpu(layout: Layout) -> list[Finding]:
+    target = device.resolve(layout, "auto")
+    multiprocessors = target.properties.get("multi_processor_count", "?")
+    text = f"{target.title}, {multiprocessors} multiprocessors, compiles for sm_{target.architecture}"
+    return [Finding("virtual GPU", text)]
+
+
+def _sandbox(layout: Layout) -> list[Finding]:
+    reason = Sandbox(layout.program("warpgrade-sandbox")).probe()
+    if reason:
+        return [Finding("sandbox", "does not work", bounded(reason, lines=6), good=False)]
+    return [Finding("sandbox", "works (bubblewrap, seccomp, limits)")]
+
+
+def _gpu(_: Layout) -> list[Finding]:
+    gpus = device.machine_gpus()
+    return [Finding("NVIDIA GPU", "; ".join(gpus) if gpus else "none; none is needed")]
+
+
+def _labs(layout: Layout) -> list[Finding]:
+    found = labs.discover(layout)
+    return [Finding("labs", ", ".join(f"{lab.name} ({lab.max_points:g} points)" for lab in found) or "none")]

@@ -1,0 +1,303 @@
+"""Grades one submission: intake, build, judge, score. No output, no exit: those are the command line's."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import hashlib
+import itertools
+import os
+import re
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from warpgrade import __version__
+from warpgrade.compiling import toolchain
+from warpgrade.compiling.build import SUBMISSION_FOLDER, Builder
+from warpgrade.compiling.failure import BuildFailure, Problem
+from warpgrade.findings import diagnosis, sources
+from warpgrade.grading import judge, review, score, unsupported
+from warpgrade.grading.intake import Submission
+from warpgrade.grading.result import (
+    DeviceInfo,
+    FileInfo,
+    LabInfo,
+    Result,
+    Seconds,
+    SubmissionInfo,
+    TestResult,
+    Toolchain,
+)
+from warpgrade.lab.labs import Lab
+from warpgrade.machine import device
+from warpgrade.machine.errors import BadInput, GraderError
+from warpgrade.machine.paths import Layout
+from warpgrade.machine.sandbox import Sandbox
+
+Say = Callable[[str], None]
+
+# In the sandbox the folder has a fixed name; without it, it lies in a scratch folder.
+_COMPILED_IN = re.compile(rf"(?<![^\s:'\"(\[])(?:/[^\s/:'\"]+)*{SUBMISSION_FOLDER}/")
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to grade."""
+
+    device: str = "auto"
+    seed: int | None = None
+    threads: int | None = None
+    confined: bool = True
+    public_only: bool = False
+    checks: str = "all"
+
+
+def grade(layout: Layout, lab: Lab, submission: Submission, options: Options, say: Say = lambda text: None) -> Result:
+    """Grade a submission; raises GraderError when nothing could be judged at all."""
+    started_at = datetime.now(UTC)
+    started = time.monotonic()
+    target = device.resolve(layout, options.device)
+    sandbox = Sandbox(layout.program("warpgrade-sandbox"), confined=options.confined)
+    sandbox.require()
+    compilers = toolchain.find(layout)
+    builder = Builder(layout, lab, compilers, sandbox, target.architecture)
+
+    say(f"compiling {', '.join(submission.files)}")
+    report = _Report(lab, submission, options, target, compilers, started_at)
+    try:
+        worker, baseline = _build_both(builder, submission.files, starter_files(layout, lab))
+    except BuildFailure as failure:
+        seconds = Seconds(build=_since(started), judge=0)
+        return report.not_judged(failure, seconds)
+    built = time.monotonic()
+
+    plan = judge.Plan(
+        command=_judge_command(layout, lab, worker, baseline, target, options),
+        tests=[item.name for item in lab.items if not (options.public_only and item.hidden)],
+        public_only=options.public_only,
+        seconds_each=lab.file.limits.seconds,
+        seed=options.seed,
+        log=layout.logs / f"judge-{lab.name}.log",
+    )
+    verdicts = judge.judge(plan, _TestCounter(len(plan.tests), say))
+    cases = unsupported.settle(verdicts.cases, lambda: builder.device_code(submission.files))
+    tests = score.score_tests(lab, cases, target.kind, public_only=options.public_only)
+    own = sources.of_submission(submission.files, _COMPILED_IN, compilers.has_header)
+    tests = [_without_folders(test, own) for test in tests]
+    tests = _with_own_lines(tests, own, sources.HostCode(worker, sandbox))
+    seconds = Seconds(build=round(built - started, 3), judge=_since(built))
+    return report.judged(tests, verdicts, cases, seconds)
+
+
+def starter_files(layout: Layout, lab: Lab) -> dict[str, bytes]:
+    """Return the unmodified starter: the baseline of every speed-up."""
+    folder = layout.starters / lab.name
+    files = {path.name: path.read_bytes() for path in sorted(folder.glob("*")) if lab.allows(path.name)}
+    if lab.main_file not in files:
+        raise GraderError(f"starter/{lab.name} lacks {lab.main_file}", hint=f"run ./warpgrade starter {lab.name}")
+    return files
+
+
+def rejected(lab: Lab, name: str, problem: BadInput, options: Options) -> Result:
+    """Return the result of a submission that could not even be read."""
+    kind: Literal["vgpu", "gpu"] = "gpu" if options.device.startswith("gpu") else "vgpu"
+    tests = _all_failed(lab, options, "fail", problem.message)
+    return Result(
+        lab=LabInfo(name=lab.name, title=lab.title),
+        submission=SubmissionInfo(name=name),
+        status="rejected",
+        score=score.total(tests),
+        tests=tests,
+        device=DeviceInfo(requested=options.device, kind=kind),
+        started_at=_timestamp(datetime.now(UTC)),
+        seconds=Seconds(build=0, judge=0),
+        warpgrade=__version__,
+        scope="public" if options.public_only else "all",
+        sandboxed=options.confined,
+        seed=options.seed,
+        problem=Problem(stage="intake", message=problem.message, hint=problem.hint),
+        review=review.listed([problem.review] if problem.review else []),
+    )
+
+
+def _build_both(builder: Builder, mine: Mapping[str, bytes], starter: Mapping[str, bytes]) -> tuple[Path, Path]:
+    """Build the submission and the baseline side by side."""
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        baseline = pool.submit(builder.build, starter)
+        worker = builder.build(mine)
+        try:
+            return worker, baseline.result()
+        except BuildFailure as failure:
+            raise GraderError(
+                f"the starter of lab {builder.lab.name} does not build: {failure.problem.message}",
+                detail=failure.problem.detail,
+            ) from None
+
+
+def _judge_command(
+    layout: Layout, lab: Lab, worker: Path, baseline: Path, target: device.Device, options: Options
+) -> list[str]:
+    limits = lab.file.limits
+    command = [
+        str(layout.program(f"judge-{lab.name}")),
+        "--worker", str(worker),
+        "--baseline", str(baseline),
+        "--device-server", str(layout.program("warpgrade-device")),
+        "--sandbox", str(layout.program("warpgrade-sandbox")),
+        "--device", target.spec,
+        "--threads", str(options.threads or len(os.sched_getaffinity(0))),
+        "--seconds", f"{limits.seconds:g}",
+        "--memory-mib", str(limits.memory_mib),
+        "--instructions", str(limits.instructions),
+        "--checks", options.checks,
+    ]  # fmt: skip
+    for function, names in lab.parameters.items():
+        command += ["--parameters", f"{function}={','.join(names)}"]
+    return command if options.confined else [*command, "--no-sandbox"]
+
+
+class _TestCounter:
+    """Says which of how many tests is running."""
+
+    def __init__(self, count: int, say: Say) -> None:
+        self._count, self._say, self._seen = count, say, 0
+
+    def __call__(self, line: judge.Line) -> None:
+        if isinstance(line, judge.CaseStart):
+            self._seen += 1
+            place = f"test {self._seen} of {self._count}" if self._seen <= self._count else "once more"
+            self._say(f"{place}: {line.name}")
+
+
+@dataclass(frozen=True)
+class _Report:
+    """The parts of a result that are known before the judge runs."""
+
+    lab: Lab
+    submission: Submission
+    options: Options
+    target: device.Device
+    compilers: toolchain.Compilers
+    started_at: datetime
+
+    def judged(
+        self, tests: list[TestResult], verdicts: judge.Verdicts, cases: Mapping[str, judge.Case], seconds: Seconds
+    ) -> Result:
+        error = any(test.status == "error" for test in tests)
+        seen = review.listed(f"{case.name}: {note}" for case in cases.values() for note in case.review)
+        status: Literal["error", "graded"] = "error" if error else "graded"
+        return self._result(status, tests, seconds, verdicts.seed, verdicts.device, None, seen)
+
+    def not_judged(self, failure: BuildFailure, seconds: Seconds) -> Result:
+        unsupported = failure.unsupported
+        tests = _all_failed(self.lab, self.options, "error" if unsupported else "fail", failure.problem.message)
+        status: Literal["error", "rejected"] = "error" if unsupported else "rejected"
+        return self._result(
+            status, tests, seconds, self.options.seed, {}, failure.problem, review.listed(failure.review)
+        )
+
+    def _result(
+        self,
+        status: Literal["graded", "rejected", "error"],
+        tests: list[TestResult],
+        seconds: Seconds,
+        seed: int | None,
+        properties: dict[str, Any],
+        problem: Problem | None,
+        seen: list[str],
+    ) -> Result:
+        return Result(
+            lab=LabInfo(name=self.lab.name, title=self.lab.title),
+            submission=_describe(self.submission),
+            status=status,
+            score=score.total(tests),
+            tests=tests,
+            device=DeviceInfo(
+                requested=self.options.device, kind=self.target.kind, properties=properties or self.target.properties
+            ),
+            started_at=_timestamp(self.started_at),
+            seconds=seconds,
+            warpgrade=__version__,
+            scope="public" if self.options.public_only else "all",
+            sandboxed=self.options.confined,
+            seed=seed,
+            problem=problem,
+            review=seen,
+            toolchain=Toolchain(
+                nvcc=self.compilers.nvcc_version,
+                host_compiler=self.compilers.host_version,
+                architecture=f"sm_{self.target.architecture}",
+            ),
+        )
+
+
+def _describe(submission: Submission) -> SubmissionInfo:
+    return SubmissionInfo(
+        name=submission.name,
+        digest=submission.digest,
+        files=[
+            FileInfo(name=name, bytes=len(content), sha256=hashlib.sha256(content).hexdigest())
+            for name, content in submission.files.items()
+        ],
+        ignored=submission.ignored,
+    )
+
+
+def _all_failed(lab: Lab, options: Options, status: Literal["fail", "error"], message: str) -> list[TestResult]:
+    return [
+        TestResult(
+            name=item.name,
+            kind="speed" if item in lab.file.speed else "test",
+            status=status,
+            points=0,
+            max_points=item.points,
+            hidden=item.hidden,
+            message=message,
+        )
+        for item in lab.items
+        if not (options.public_only and item.hidden)
+    ]
+
+
+def _without_folders(test: TestResult, own: sources.Sources) -> TestResult:
+    """Name source lines by the student's file: the compiler wrote the folder in which it found it."""
+
+    def name(file: object) -> str:
+        return own.own_name(str(file)) or own.foreign_name(str(file))
+
+    launches = []
+    for launch in test.launches:
+        lines = launch.get("lines")
+        if isinstance(lines, list):
+            lines = [{**line, "file": name(line["file"])} if "file" in line else line for line in lines]
+            launches.append({**launch, "lines": lines})
+        else:
+            launches.append(launch)
+    return msgspec.structs.replace(test, launches=launches, message=_student_path(test.message))
+
+
+def _with_own_lines(tests: list[TestResult], own: sources.Sources, lookup: sources.HostCode) -> list[TestResult]:
+    """Show what the checks found in the student's own lines. All tests at once: addr2line is started once."""
+    found = [one for test in tests for one in test.diagnostics]
+    located = iter(diagnosis.locate(found, own, lookup))
+    return [
+        msgspec.structs.replace(test, diagnostics=diagnosis.merged(itertools.islice(located, len(test.diagnostics))))
+        for test in tests
+    ]
+
+
+def _student_path(text: str) -> str:
+    return _COMPILED_IN.sub("", text)
+
+
+def _since(start: float) -> float:
+    return round(time.monotonic() - start, 3)
+
+
+def _timestamp(moment: datetime) -> str:
+    return moment.replace(microsecond=0).isoformat().replace("+00:00", "Z")

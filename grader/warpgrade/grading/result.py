@@ -1,0 +1,157 @@
+"""The result of grading one submission: schema `warpgrade/result/1`.
+
+Everything that reports or exports reads these structs and nothing else. docs/result.schema.json is generated from them.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, Literal
+
+import msgspec
+
+from warpgrade.compiling.failure import Problem
+from warpgrade.findings.diagnosis import Diagnostic
+
+SCHEMA: Final = "warpgrade/result/1"
+
+TestStatus = Literal["pass", "fail", "error", "pending"]
+
+
+class Measurement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One number that a test measured, e.g. a speed-up of 3.1 ×."""
+
+    name: str
+    value: float
+    unit: str = ""
+
+
+class TestResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What became of one test. `error` is the grader's, `pending` waits for a device; neither is a zero.
+
+    `diagnostics` is what the device's checks found while it ran, in the submission's own lines.
+    """
+
+    name: str
+    kind: Literal["test", "speed"]
+    status: TestStatus
+    points: float
+    max_points: float
+    hidden: bool
+    tags: list[str] = []
+    message: str = ""
+    hint: str = ""
+    seconds: float = 0.0
+    measurements: list[Measurement] = []
+    launches: list[dict[str, Any]] = []
+    diagnostics: list[Diagnostic] = []
+
+
+class Score(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Sums over the tests; `percent` is of max_points. Points in error or pending are not decided yet."""
+
+    points: float
+    max_points: float
+    percent: float
+    error_points: float
+    pending_points: float
+
+
+class LabInfo(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Which lab."""
+
+    name: str
+    title: str
+
+
+class FileInfo(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One graded file."""
+
+    name: str
+    bytes: int
+    sha256: str
+
+
+class SubmissionInfo(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What was graded; `digest` covers all files, `ignored` names source files that the lab does not take."""
+
+    name: str
+    digest: str = ""
+    files: list[FileInfo] = []
+    ignored: list[str] = []
+
+
+class DeviceInfo(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The device that was asked for and what it says of itself."""
+
+    requested: str
+    kind: Literal["vgpu", "gpu"]
+    properties: dict[str, Any] = {}
+
+
+class Toolchain(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What compiled the submission."""
+
+    nvcc: str
+    host_compiler: str
+    architecture: str
+
+
+class Seconds(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Wall-clock time of the grader's stages."""
+
+    build: float
+    judge: float
+
+
+class Result(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One graded submission.
+
+    status: `graded` (each test has its outcome), `rejected` (the submission could not be read, compiled or linked; its
+    points are zero), `error` (the grader or the machine failed; the points are not to be used).
+    scope: `public` when only the public tests ran (`warpgrade check`).
+    review: what a person should look at, because honest work does not do it; it costs no points by itself.
+    """
+
+    lab: LabInfo
+    submission: SubmissionInfo
+    status: Literal["graded", "rejected", "error"]
+    score: Score
+    tests: list[TestResult]
+    device: DeviceInfo
+    started_at: str
+    seconds: Seconds
+    schema: Literal["warpgrade/result/1"] = SCHEMA
+    warpgrade: str = ""
+    scope: Literal["all", "public"] = "all"
+    sandboxed: bool = True
+    seed: int | None = None
+    problem: Problem | None = None
+    review: list[str] = []
+    toolchain: Toolchain | None = None
+
+
+def encode(result: Result) -> bytes:
+    """Return the result as indented JSON."""
+    return msgspec.json.format(msgspec.json.encode(result), indent=2) + b"\n"
+
+
+def decode(raw: bytes) -> Result:
+    """Read a result; raises msgspec.ValidationError when it is none."""
+    return msgspec.json.decode(raw, type=Result)
+
+
+def json_schema() -> bytes:
+    """Return the JSON Schema of a result, as docs/result.schema.json holds it.
+
+    All keys are required: a result is written with every key, also where it may be empty.
+    """
+    schema = msgspec.json.schema(Result)
+    for definition in schema["$defs"].values():
+        definition["description"] = " ".join(definition["description"].split())
+        definition["required"] = list(definition["properties"])
+    document = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Warpgrade result, version 1",
+        **schema,
+    }
+    return msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n"

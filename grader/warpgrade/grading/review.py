@@ -1,0 +1,22 @@
+"""What a person should look at in a submission: things that honest work does not do.
+
+An entry comes from where the thing was seen: a BuildFailure carries its own, a judge writes those of a test into the
+key `review` of the test's verdict. Here they become the result's list. They are shown to the student too, so that an
+entry from a hidden test must be a fixed text, without sizes or values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from warpgrade.machine.text import one_line
+
+_MOST = 32
+_WIDTH = 300
+
+
+def listed(notes: Iterable[str]) -> list[str]:
+    """Return each note once, on one line, bounded in length and number."""
+    seen = list(dict.fromkeys(one_line(note, _WIDTH) for note in notes))
+    left_out = len(seen) - _MOST
+    return [*seen[:_MOST], *([f"and {left_out} more"] if left_out > 0 else [])]

@@ -1,0 +1,102 @@
+"""Scores: turns the judge's verdicts and a lab's points into test results and sums."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Mapping
+from typing import Literal
+
+from warpgrade.grading.judge import Case
+from warpgrade.grading.result import Measurement, Score, TestResult
+from warpgrade.lab.labs import Lab, SpeedItem, TestItem
+from warpgrade.machine.errors import GraderError
+from warpgrade.machine.text import bounded, clean, clean_tree, number
+
+SPEEDUP = "speedup"
+_MESSAGE_LINES, _MESSAGE_WIDTH = 100, 2000
+
+
+def points_at(curve: list[tuple[float, float]], value: float) -> float:
+    """Return the points at a value: linear between the curve's points, flat outside."""
+    if value <= curve[0][0]:
+        return curve[0][1]
+    for (left, low), (right, high) in itertools.pairwise(curve):
+        if value <= right:
+            return low + (high - low) * (value - left) / (right - left)
+    return curve[-1][1]
+
+
+def score_tests(
+    lab: Lab, cases: Mapping[str, Case], device_kind: Literal["vgpu", "gpu"], *, public_only: bool = False
+) -> list[TestResult]:
+    """Return one result for each test of the lab (or each public one), in the lab's order.
+
+    Raises GraderError when the judge reports a test that lab.toml does not know, for its points would be lost silently.
+    """
+    unknown = sorted(set(cases) - {item.name for item in lab.items})
+    if unknown:
+        raise GraderError(f"labs/{lab.name}/lab.toml has no entry for the test “{unknown[0]}”")
+    items = [item for item in lab.items if not (public_only and item.hidden)]
+    return [_score_item(item, cases.get(item.name), device_kind) for item in items]
+
+
+def _score_item(item: TestItem | SpeedItem, case: Case | None, device_kind: Literal["vgpu", "gpu"]) -> TestResult:
+    kind: Literal["test", "speed"] = "speed" if isinstance(item, SpeedItem) else "test"
+    if case is None:
+        return TestResult(
+            name=item.name, kind=kind, status="error", points=0, max_points=item.points, hidden=item.hidden,
+            message="the judge gave no verdict on this test",
+        )  # fmt: skip
+    status, message, points = case.status, _message(case), 0.0
+    if status == "pass" and isinstance(item, TestItem):
+        points = item.points
+    elif status == "pass" and isinstance(item, SpeedItem):
+        curve = item.vgpu if device_kind == "vgpu" else item.gpu
+        speedups = [measured.value for measured in case.measurements if measured.name == SPEEDUP]
+        if not speedups:
+            status, message = "error", "the test measured no speed-up"
+        else:
+            # Several measurements: the weakest counts, else a test could pass on its easiest size.
+            points = round(points_at(curve, min(speedups)), 1)
+            if points < item.points:
+                message = message or _what_is_missing(curve, min(speedups), item.points)
+    return TestResult(
+        name=item.name,
+        kind=kind,
+        status=status,
+        points=points,
+        max_points=item.points,
+        hidden=item.hidden,
+        tags=list(case.tags),
+        message=message,
+        hint=item.hint if status in ("fail", "error") or points < item.points else "",
+        seconds=round(case.seconds, 3),
+        measurements=[Measurement(name=m.name, value=m.value, unit=m.unit) for m in case.measurements],
+        launches=clean_tree(case.launches),
+        diagnostics=case.diagnostics,
+    )
+
+
+def _message(case: Case) -> str:
+    return bounded(clean(case.message).strip(), lines=_MESSAGE_LINES, width=_MESSAGE_WIDTH)
+
+
+def _what_is_missing(curve: list[tuple[float, float]], speedup: float, points: float) -> str:
+    first = next((value for value, worth in curve if worth > 0), curve[-1][0])
+    begins = curve[-1][0] if len(curve) == 1 else max((value for value, worth in curve if worth <= 0), default=first)
+    scale = f"points begin above {number(begins, 2)}×, all {number(points)} at {number(curve[-1][0], 2)}×"
+    return f"{number(speedup, 2)}× as fast as the starter; {scale}"
+
+
+def total(tests: Iterable[TestResult]) -> Score:
+    """Return the sums."""
+    rows = list(tests)
+    points = round(sum(row.points for row in rows), 2)
+    max_points = sum(row.max_points for row in rows)
+    return Score(
+        points=points,
+        max_points=max_points,
+        percent=round(100 * points / max_points, 2) if max_points else 0.0,
+        error_points=sum(row.max_points for row in rows if row.status == "error"),
+        pending_points=sum(row.max_points for row in rows if row.status == "pending"),
+    )

@@ -1,0 +1,55 @@
+"""Whose doing it is that the device cannot run a kernel: the machine's lack, or what the submission asked for.
+
+An instruction that the virtual GPU does not run is our lack where nvcc chose it, and the submission's doing where
+somebody wrote it: else inline assembly would turn every fail into an error. What the source looks like says nothing,
+for macros hide everything; nvcc marks inline assembly in the PTX that it makes, and is asked only when it matters.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+
+import msgspec
+
+from warpgrade.compiling.failure import BuildFailure
+from warpgrade.grading.judge import Case
+
+_INLINE = "// begin inline asm"
+# What the virtual GPU says of an opcode that it knows and does not run. A kernel's name may say the like before it.
+_OPCODE = re.compile(r"'([\w.:]+)' is not supported by the virtual GPU")
+_ASSEMBLY = "its device code holds inline assembly, and the device does not run one of its kernels"
+_TOO_MUCH = "its device code is more than nvcc can write out, and the device does not run one of its kernels"
+_FOREIGN = "it runs device code that nvcc did not make of its files, and that the device does not run"
+
+
+def settle(cases: Mapping[str, Case], device_code: Callable[[], str]) -> dict[str, Case]:
+    """Return the verdicts, with a fail and a note for review for each error that the submission caused.
+
+    `device_code` returns nvcc's PTX; it is called only when a test is an error because the device lacks something.
+    """
+    lacking = [case for case in cases.values() if case.status == "error" and case.unsupported]
+    if not lacking:
+        return dict(cases)
+    settled = dict(cases)
+    try:
+        code: str | None = device_code()
+    except BuildFailure:  # it was compiled before: what stops it now is a limit
+        code = None
+    for case in lacking:
+        if reason := _TOO_MUCH if code is None else _reason(case.message, code):
+            message = f"{case.message}\n  this is the submission's own doing: {reason}"
+            settled[case.name] = msgspec.structs.replace(
+                case, status="fail", unsupported=False, message=message, review=[*case.review, reason]
+            )
+    return settled
+
+
+def _reason(message: str, code: str) -> str:
+    """Return why it is the submission's doing; nothing where nvcc asks for what the device lacks."""
+    if _INLINE in code:
+        return _ASSEMBLY
+    opcodes = _OPCODE.findall(message)
+    if opcodes and re.search(rf"(?m)^\s*(?:@!?\S+\s+)?{re.escape(opcodes[-1])}(?![\w.:])", code):
+        return ""
+    return _FOREIGN

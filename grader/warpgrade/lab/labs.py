@@ -1,0 +1,271 @@
+"""Labs: found by their folders, described by lab.toml."""
+
+from __future__ import annotations
+
+import difflib
+import fnmatch
+import itertools
+import re
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from warpgrade.machine.errors import BadInput, GraderError
+from warpgrade.machine.paths import Layout
+
+_LAB_NAME = re.compile(r"[a-z][a-z0-9_]*")
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+# A header, or a folder of headers with a slash at its end.
+_HEADER = re.compile(r"[A-Za-z0-9_][\w.+-]*(?:/[A-Za-z0-9_][\w.+-]*)*/?")
+# Libraries of headers that do what labs ask for. A lab that teaches them allows them.
+USUALLY_REFUSED = ("cub/", "thrust/")
+
+
+class LabHead(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """Table `[lab]`."""
+
+    title: str
+    order: int
+    summary: str
+    files: list[str]
+    functions: list[str]
+
+
+class Limits(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """Table `[limits]`: of one test, except for compile_seconds."""
+
+    seconds: float = 20
+    memory_mib: int = 2048
+    instructions: int = 2_000_000_000
+    compile_seconds: float = 120
+
+
+class Headers(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """Table `[headers]`: what a submission may not include beside cub/ and thrust/, and which of these it may."""
+
+    refused: list[str] = []
+    allowed: list[str] = []
+
+
+class Baseline(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """Table `[baseline]`: what the unmodified starter scores on the virtual GPU."""
+
+    points: float
+
+
+class TestItem(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """Table `[[test]]`: a test case that gives all of its points or none."""
+
+    name: str
+    points: float
+    hidden: bool = False
+    hint: str = ""
+
+
+class SpeedItem(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """Table `[[speed]]`: points by speed-up over the starter, one curve for each kind of device."""
+
+    name: str
+    points: float
+    vgpu: list[tuple[float, float]]
+    gpu: list[tuple[float, float]]
+    hidden: bool = False
+    hint: str = ""
+
+
+class LabFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """The whole of lab.toml."""
+
+    lab: LabHead
+    baseline: Baseline
+    limits: Limits = Limits()
+    headers: Headers = Headers()
+    test: list[TestItem] = []
+    speed: list[SpeedItem] = []
+
+
+@dataclass(frozen=True)
+class Lab:
+    """A lab: its folder and what its lab.toml says."""
+
+    name: str
+    folder: Path
+    file: LabFile
+
+    @property
+    def title(self) -> str:
+        """The lab's title."""
+        return self.file.lab.title
+
+    @property
+    def header(self) -> Path:
+        """The contract."""
+        return self.folder / f"{self.name}.h"
+
+    @property
+    def main_file(self) -> str:
+        """The file that every submission must have."""
+        return self.file.lab.files[0]
+
+    @property
+    def items(self) -> list[TestItem | SpeedItem]:
+        """All that gives points, in the order of lab.toml: tests, then speed."""
+        return [*self.file.test, *self.file.speed]
+
+    @property
+    def refused_headers(self) -> list[str]:
+        """Headers and folders of headers that a submission may not include: they do the lab's work."""
+        listed = self.file.headers
+        return [*(name for name in USUALLY_REFUSED if name not in listed.allowed), *listed.refused]
+
+    @property
+    def max_points(self) -> float:
+        """All points together."""
+        return sum(item.points for item in self.items)
+
+    @property
+    def parameters(self) -> dict[str, list[str]]:
+        """The names of the functions' parameters, as the contract has them: {"matmul": ["A", "B", "C", "m"]}."""
+        text = _COMMENT.sub(" ", self.header.read_text(encoding="utf-8", errors="replace"))
+        found: dict[str, list[str]] = {}
+        for name in self.file.lab.functions:
+            declaration = re.search(rf"\b{re.escape(name)}\s*\(([^()]*)\)\s*;", text)
+            if declaration is None:
+                continue
+            last_words = [re.search(r"([A-Za-z_]\w*)\s*$", part) for part in declaration[1].split(",")]
+            found[name] = [word[1] if word else "" for word in last_words]
+        return found
+
+    def allows(self, file_name: str) -> bool:
+        """Tell whether a submission may hold a file of that name; the contract is never the student's."""
+        if file_name == self.header.name:
+            return False
+        return any(fnmatch.fnmatchcase(file_name, pattern) for pattern in self.file.lab.files)
+
+
+def discover(layout: Layout) -> list[Lab]:
+    """Return all labs in their teaching order."""
+    if not layout.labs.is_dir():
+        return []
+    labs = [load(path.parent) for path in layout.labs.glob("*/lab.toml")]
+    return sorted(labs, key=lambda lab: (lab.file.lab.order, lab.name))
+
+
+def find(layout: Layout, name: str) -> Lab:
+    """Return the lab of that name, or say which there are."""
+    names = sorted(path.parent.name for path in layout.labs.glob("*/lab.toml"))
+    if name not in names:
+        close = difflib.get_close_matches(name.lower(), names, n=1, cutoff=0.6)
+        hint = f"did you mean {close[0]}? " if close else ""
+        raise BadInput(f"there is no lab “{name}”", hint=f"{hint}the labs are: {', '.join(names) or 'none'}")
+    return load(layout.labs / name)
+
+
+def load(folder: Path) -> Lab:
+    """Read and check a lab's lab.toml; a mistake in it is the grader's, not the student's."""
+    path = folder / "lab.toml"
+    where = f"labs/{folder.name}/lab.toml"
+    try:
+        raw = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise GraderError(f"{where} cannot be read: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise GraderError(f"{where} is no valid TOML: {error}") from None
+    try:
+        file = msgspec.convert(raw, LabFile)
+    except msgspec.ValidationError as error:
+        raise GraderError(f"{where}: {_explain(str(error), raw)}") from None
+    lab = Lab(name=folder.name, folder=folder, file=file)
+    mistakes = _mistakes(lab)
+    if mistakes:
+        raise GraderError(f"{where}: {'; '.join(mistakes)}")
+    return lab
+
+
+def _explain(message: str, raw: dict[str, Any]) -> str:
+    """Turn msgspec's `… - at $.test[1].points` into words that name the table."""
+    text, _, place = message.partition(" - at `$.")
+    text = text.replace("Object contains unknown field", "unknown key").replace(
+        "Object missing required field", "no key"
+    )
+    if not place:
+        return text
+    parts = re.match(r"(\w+)(?:\[(\d+)\])?(.*)`$", place)
+    if parts is None:
+        return message
+    table, index, rest = parts.groups()
+    if index is None:
+        return f"[{table}]{rest}: {text}" if table in {"lab", "limits", "headers", "baseline"} else message
+    entries = raw.get(table, [])
+    entry = entries[int(index)] if isinstance(entries, list) and int(index) < len(entries) else None
+    name = f" “{entry['name']}”" if isinstance(entry, dict) and isinstance(entry.get("name"), str) else ""
+    return f"[[{table}]] number {int(index) + 1}{name}{rest}: {text}"
+
+
+def _mistakes(lab: Lab) -> list[str]:
+    """Return all that is wrong with a lab beyond its types."""
+    head, limits = lab.file.lab, lab.file.limits
+    found: list[str] = []
+    if not _LAB_NAME.fullmatch(lab.name):
+        found.append("the folder's name must be lower-case letters, digits and _ (it becomes part of program names)")
+    if not head.files or any(char in head.files[0] for char in "*?["):
+        found.append("files: the first must be a file's plain name")
+    found += [
+        f"files: “{name}” must be a plain file name" for name in head.files if "/" in name or name.startswith(".")
+    ]
+    if not head.functions:
+        found.append("functions: at least one")
+    found += [f"functions: “{name}” is no C++ name" for name in head.functions if not _IDENTIFIER.fullmatch(name)]
+    for key in ("seconds", "memory_mib", "instructions", "compile_seconds"):
+        if getattr(limits, key) <= 0:
+            found.append(f"limits.{key} must be above 0")
+    found += _mistakes_in_headers(lab.file.headers)
+    if not lab.items:
+        found.append("there is no [[test]] and no [[speed]]")
+    names = [item.name for item in lab.items]
+    found += [f"“{name}” is there twice" for name in sorted({name for name in names if names.count(name) > 1})]
+    found += [f"“{item.name}”: points below 0" for item in lab.items if item.points < 0]
+    for speed in lab.file.speed:
+        for device in ("vgpu", "gpu"):
+            problem = curve_mistake(getattr(speed, device), speed.points)
+            if problem:
+                found.append(f"“{speed.name}”.{device}: {problem}")
+    if not 0 <= lab.file.baseline.points <= lab.max_points:
+        found.append(f"baseline.points must be between 0 and {lab.max_points:g}")
+    if not lab.header.is_file():
+        found.append(f"{lab.header.name}, the contract, is not there")
+    return found
+
+
+def _mistakes_in_headers(headers: Headers) -> list[str]:
+    found = [
+        f"headers.refused: “{name}” is no header (such as cuda_occupancy.h) and no folder of headers (such as cub/)"
+        for name in headers.refused
+        if not _HEADER.fullmatch(name)
+    ]
+    found += [f"headers.refused: {name} is refused everywhere" for name in headers.refused if name in USUALLY_REFUSED]
+    found += [
+        f"headers.allowed: “{name}” is allowed anyway; refused everywhere are {' and '.join(USUALLY_REFUSED)}"
+        for name in headers.allowed
+        if name not in USUALLY_REFUSED
+    ]
+    return found
+
+
+def curve_mistake(curve: list[tuple[float, float]], points: float) -> str:
+    """Return what is wrong with a curve of (speed-up, points), or nothing."""
+    if len(curve) < 1:
+        return "needs at least one [speed-up, points]"
+    if any(right[0] <= left[0] for left, right in itertools.pairwise(curve)):
+        return "speed-ups must rise"
+    if any(right[1] < left[1] for left, right in itertools.pairwise(curve)):
+        return "points must not fall as the speed-up rises"
+    if curve[0][0] <= 0 or curve[0][1] < 0:
+        return "speed-ups must be above 0, points not below"
+    if curve[-1][1] != points:
+        return f"must end at the item's {points:g} points"
+    return ""

@@ -1,0 +1,100 @@
+"""The device that a submission runs on, as named on the command line."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import msgspec
+
+from warpgrade.machine.errors import BadInput, GraderError
+from warpgrade.machine.paths import Layout
+from warpgrade.machine.text import bounded, clean
+
+DEFAULT_PROFILE = "h100"
+# nvcc 13 compiles for compute capability 7.5 and newer; older profiles run the code for 7.5.
+_OLDEST_ARCHITECTURE = 75
+_SPEC = re.compile(r"auto|vgpu(?::(?P<profile>[A-Za-z0-9_-]+(?::(?:[0-9]+|all))?))?|gpu(?::(?P<index>[0-9]+))?")
+
+
+@dataclass(frozen=True)
+class Device:
+    """A device: how it was asked for, what the device server is told, what it says of itself."""
+
+    requested: str
+    spec: str
+    kind: Literal["vgpu", "gpu"]
+    properties: dict[str, Any]
+
+    @property
+    def architecture(self) -> int:
+        """The compute capability to compile for, e.g. 90."""
+        major, minor = (int(self.properties.get(key, 0)) for key in ("major", "minor"))
+        return max(10 * major + minor, _OLDEST_ARCHITECTURE)
+
+    @property
+    def title(self) -> str:
+        """The device in a few words."""
+        name = self.properties.get("name")
+        return f"{self.spec} ({name})" if name else self.spec
+
+
+def resolve(layout: Layout, requested: str, *, whole: bool = False) -> Device:
+    """Return the device of `auto`, `vgpu[:PROFILE[:SMS]]` or `gpu[:N]`; raises BadInput when it is not to be had.
+
+    Where SMS is not said, it is the profile's usual slice, or all of the device if `whole`.
+    """
+    match = _SPEC.fullmatch(requested)
+    if match is None:
+        raise BadInput(
+            f"there is no device “{clean(requested)}”",
+            hint="use auto, vgpu, vgpu:PROFILE, vgpu:PROFILE:MULTIPROCESSORS (a number or all) or gpu:N",
+        )
+    if requested.startswith("gpu"):
+        there = "this machine has a GPU, but " if machine_gpus() else "this machine has no NVIDIA GPU, and "
+        raise BadInput(
+            f"device {requested} is not available: {there}this build runs on the virtual GPU only",
+            hint="leave --device out, or use vgpu",
+        )
+    profile = (match["profile"] or DEFAULT_PROFILE).lower()
+    spec = f"vgpu:{profile}:all" if whole and ":" not in profile else f"vgpu:{profile}"
+    return Device(requested=requested, spec=spec, kind="vgpu", properties=describe(layout, spec))
+
+
+def describe(layout: Layout, spec: str) -> dict[str, Any]:
+    """Ask the device server what the device is."""
+    program = layout.program("warpgrade-device")
+    try:
+        done = subprocess.run(
+            [str(program), "--device", spec, "--describe"], capture_output=True, timeout=60, check=False,
+            stdin=subprocess.DEVNULL,
+        )  # fmt: skip
+    except FileNotFoundError:
+        raise GraderError("the C++ part is not built", hint="run ./warpgrade, which builds it") from None
+    except subprocess.TimeoutExpired:
+        raise GraderError("the device server does not answer") from None
+    if done.returncode != 0:
+        reason = bounded(clean(done.stderr).strip().removeprefix(f"{program.name}: "), lines=3)
+        raise BadInput(f"device {spec} is not to be had: {reason}")
+    try:
+        return msgspec.json.decode(done.stdout, type=dict[str, Any])
+    except msgspec.DecodeError:
+        raise GraderError("the device server describes its device in a way that this grader does not read") from None
+
+
+def machine_gpus() -> list[str]:
+    """Return the names of the machine's NVIDIA GPUs, as nvidia-smi has them."""
+    program = shutil.which("nvidia-smi")
+    if program is None:
+        return []
+    try:
+        done = subprocess.run(
+            [program, "--query-gpu=name,driver_version", "--format=csv,noheader"], capture_output=True, timeout=20,
+            check=False, stdin=subprocess.DEVNULL,
+        )  # fmt: skip
+    except (OSError, subprocess.TimeoutExpired):
+        return []
+    return [line.strip() for line in clean(done.stdout).splitlines() if line.strip()] if done.returncode == 0 else []

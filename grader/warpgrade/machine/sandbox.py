@@ -1,0 +1,141 @@
+"""The sandbox as the grader uses it: a program of the C++ build that wraps a command."""
+
+from __future__ import annotations
+
+import subprocess
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from warpgrade.machine.errors import GraderError
+from warpgrade.machine.text import bounded, clean
+
+OUT_OF_TIME = 124
+COULD_NOT_START = 125
+CPU_LIMIT = 128 + 24
+FILE_SIZE_LIMIT = 128 + 25
+KILLED = 128 + 9
+# The whole environment of a compiler; /tmp is a file system of the sandbox's own.
+TOOLS_ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/tmp", "TMPDIR": "/tmp", "LC_ALL": "C.UTF-8"}  # noqa: S108
+_PROBE_SECONDS = 30
+_PATIENCE_SECONDS = 20  # beyond the limit that the sandbox itself keeps
+_CHUNK_BYTES = 1 << 16
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one command may use; wall-clock and CPU time in seconds."""
+
+    seconds: float
+    cpu_seconds: int
+    memory_mib: int
+    file_size_mib: int
+    processes: int
+    tmp_mib: int
+
+
+@dataclass(frozen=True)
+class Run:
+    """One command: what it sees of the host, read-only and writable, as {path in the sandbox: path of the host}.
+
+    `files` are single files, which no other user of the host needs to be able to read.
+    """
+
+    command: Sequence[str]
+    limits: Limits
+    directory: str
+    read_only: Mapping[str, Path] = field(default_factory=dict)
+    writable: Mapping[str, Path] = field(default_factory=dict)
+    files: Mapping[str, Path] = field(default_factory=dict)
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Done:
+    """How a command ended, and the first of what it said."""
+
+    status: int
+    words: bytes
+
+
+@dataclass(frozen=True)
+class Sandbox:
+    """The sandbox program; not confined means limits only (`--no-sandbox`)."""
+
+    program: Path
+    confined: bool = True
+
+    def probe(self) -> str:
+        """Return nothing when the sandbox works here, else why it does not and what to do."""
+        try:
+            done = subprocess.run(
+                [str(self.program), "--probe"], capture_output=True, timeout=_PROBE_SECONDS, check=False,
+                stdin=subprocess.DEVNULL,
+            )  # fmt: skip
+        except FileNotFoundError:
+            return f"{self.program.name} is not built"
+        except subprocess.TimeoutExpired:
+            return f"the probe did not end within {_PROBE_SECONDS} s"
+        if done.returncode == 0:
+            return ""
+        return clean(done.stderr or done.stdout).strip() or f"the probe ended with status {done.returncode}"
+
+    def require(self) -> None:
+        """Refuse to go on without a working sandbox; nothing falls back silently."""
+        if self.confined and (reason := self.probe()):
+            raise GraderError(
+                "the sandbox does not work on this machine, and nothing of a student's runs without it",
+                hint="`warpgrade doctor` says more; your own code you may grade with --no-sandbox",
+                detail=bounded(reason, lines=8),
+            )
+
+    def command_line(self, profile: str, run: Run) -> list[str]:
+        """Return the command line that runs `run` in the sandbox."""
+        limits = run.limits
+        line = [str(self.program), "--profile", profile]
+        if not self.confined:
+            line.append("--unconfined")
+        else:
+            for inside, host in run.read_only.items():
+                line += ["--ro-bind", str(host), inside]
+            for inside, host in run.writable.items():
+                line += ["--bind", str(host), inside]
+            for inside, host in run.files.items():
+                line += ["--file", str(host), inside]
+        for key, value in run.environment.items():
+            line += ["--setenv", key, value]
+        line += ["--chdir", run.directory, "--seconds", f"{limits.seconds:g}"]
+        line += ["--cpu-seconds", str(limits.cpu_seconds), "--memory-mib", str(limits.memory_mib)]
+        line += ["--file-size-mib", str(limits.file_size_mib), "--processes", str(limits.processes)]
+        line += ["--tmp-mib", str(limits.tmp_mib), "--", *run.command]
+        return line
+
+    def execute(self, profile: str, run: Run, most_bytes: int = 1 << 20, *, errors: bool = True) -> Done:
+        """Run it to its end; what it says (on stderr too, if `errors`) beyond `most_bytes` is read and dropped."""
+        try:
+            process = subprocess.Popen(
+                self.command_line(profile, run), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT if errors else subprocess.DEVNULL,
+            )  # fmt: skip
+        except OSError as error:
+            return Done(COULD_NOT_START, f"{self.program.name}: {error.strerror}".encode())
+        out_of_patience = threading.Event()
+
+        def end() -> None:
+            out_of_patience.set()
+            process.kill()
+
+        watch = threading.Timer(run.limits.seconds + _PATIENCE_SECONDS, end)
+        watch.start()
+        kept = bytearray()
+        try:
+            with process:
+                while process.stdout is not None and (chunk := process.stdout.read1(_CHUNK_BYTES)):  # type: ignore[attr-defined]
+                    kept += chunk[: most_bytes - len(kept)]
+        except BaseException:
+            process.kill()
+            raise
+        finally:
+            watch.cancel()
+        return Done(OUT_OF_TIME if out_of_patience.is_set() else process.returncode, bytes(kept))

@@ -1,0 +1,72 @@
+"""What a format of reports is: an option of the command line, and what writes it. All are in formats/."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+import click
+
+from warpgrade.grading.result import Result
+from warpgrade.machine.files import check_writable, write
+from warpgrade.report.findings import Finding
+from warpgrade.running.profile import Profile
+
+# A result comes from `grade` and `check`, a profile from `run`, findings from all of them.
+Reads = Literal["result", "profile", "findings"]
+
+
+@dataclass(frozen=True)
+class Report:
+    """What there is to hand on; `folder` is where the files lie that the findings name."""
+
+    findings: Sequence[Finding] = ()
+    folder: Path | None = None
+    result: Result | None = None
+    profile: Profile | None = None
+
+    @cached_property
+    def prefix(self) -> str:
+        """`hand-ins/jane/`: the folder from the workflow's repository, or from here; nothing outside of it."""
+        if self.folder is None:
+            return ""
+        root = Path(os.environ.get("GITHUB_WORKSPACE") or Path.cwd()).resolve()
+        place = self.folder.resolve()
+        if place == root or not place.is_relative_to(root):
+            return ""
+        return f"{place.relative_to(root).as_posix()}/"
+
+
+def _any(value: Any) -> None:
+    """Nothing is known to be wrong before the work."""
+
+
+@dataclass(frozen=True)
+class Format:
+    """One format: what it reads, its option, and what writes it.
+
+    `write` gets what the option says, None if nothing. `check` gets the same before the work, and raises BadInput.
+    """
+
+    reads: Reads
+    option: click.Option
+    write: Callable[[Any, Report], None]
+    check: Callable[[Any], None] = _any
+
+
+def file_format(reads: Reads, option: str, help_text: str, encode: Callable[[Report], bytes]) -> Format:
+    """Return a format whose option names the file to write; - is stdout."""
+
+    def check(name: str | None) -> None:
+        if name is not None:
+            check_writable(option, name)
+
+    def write_file(name: str | None, report: Report) -> None:
+        if name is not None:
+            write(name, option, encode(report))
+
+    return Format(reads, click.Option([option], metavar="FILE", help=help_text), write_file, check)

@@ -1,0 +1,192 @@
+"""What a program did on the device, summed up by kernel: the data behind `warpgrade run`."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+
+from warpgrade.findings import diagnosis
+from warpgrade.findings.diagnosis import Diagnostic
+from warpgrade.machine.text import one_line
+
+Counters = dict[str, int]
+Shape = tuple[int, int, int]
+
+_KEPT_CALL_ERRORS = 20
+_KEPT_EVENTS = 100_000
+_LONGEST_TEXT = 4000
+
+
+class Line(msgspec.Struct):
+    """One source line of a kernel."""
+
+    file: str
+    line: int
+    counters: Counters
+
+
+class Kernel(msgspec.Struct):
+    """All launches of one kernel; times in nanoseconds of the modelled clock."""
+
+    name: str
+    symbol: str
+    launches: int = 0
+    total_ns: float = 0
+    shortest_ns: float = 0
+    longest_ns: float = 0
+    grid: Shape | None = None  # of all launches; nothing when they differ
+    block: Shape | None = None
+    registers_per_thread: int = 0
+    static_shared_bytes: int = 0
+    dynamic_shared_bytes: int = 0  # the most of any launch
+    occupancy: float = 0  # theoretical, weighted by time; resident warps / those that fit
+    achieved_occupancy: float = 0
+    limiter: str = ""
+    counters: Counters = {}
+    lines: list[Line] = []
+    error: str = ""
+
+
+class Transfers(msgspec.Struct):
+    """Copies or fills of one kind."""
+
+    count: int = 0
+    bytes: int = 0
+    total_ns: float = 0
+
+
+class Event(msgspec.Struct):
+    """One piece of work on the modelled clock."""
+
+    name: str
+    kind: str  # "kernel", "to_device", "to_host", "within_device" or "fill"
+    stream: int
+    start_ns: float
+    duration_ns: float
+
+
+class Profile(msgspec.Struct):
+    """The whole run; schema warpgrade/profile/1."""
+
+    schema: str = "warpgrade/profile/1"
+    device: dict[str, Any] = {}
+    exit_status: int = 0
+    clock_ns: float = 0  # from the first call to the end of all work
+    kernels: list[Kernel] = []  # longest total time first
+    transfers: dict[str, Transfers] = {}
+    call_errors: list[str] = []
+    diagnostics: list[Diagnostic] = []  # what the checks found, worst first
+    timeline: list[Event] = []
+    timeline_complete: bool = True
+
+
+class Collector:
+    """Sums up the device server's reports as they come."""
+
+    def __init__(self) -> None:
+        self._kernels: dict[str, Kernel] = {}
+        self._lines: dict[str, dict[tuple[str, int], Counters]] = {}
+        self._transfers: dict[str, Transfers] = {}
+        self._events: list[Event] = []
+        self._complete = True
+        self._call_errors: list[str] = []
+        self._diagnostics: list[Diagnostic] = []
+        self._clock_ns = 0.0
+
+    def add(self, report: dict[str, Any]) -> None:
+        """Add one report of the device server."""
+        for launch in report["launches"]:
+            self._add_launch(launch)
+        for transfer in report.get("transfers", []):
+            sums = self._transfers.setdefault(transfer["kind"], Transfers())
+            sums.count += 1
+            sums.bytes += transfer["bytes"]
+            sums.total_ns += transfer["duration_ns"]
+            self._event(Event(
+                name=transfer["kind"], kind=transfer["kind"], stream=transfer["stream"],
+                start_ns=transfer["start_ns"], duration_ns=transfer["duration_ns"],
+            ))  # fmt: skip
+        for error in report["call_errors"]:
+            if len(self._call_errors) < _KEPT_CALL_ERRORS:
+                self._call_errors.append(_text(f"{error['operation']}: {error['message']}"))
+        self._diagnostics = diagnosis.merged([*self._diagnostics, *diagnosis.read(report["diagnostics"])])
+        self._clock_ns += report["clock_ns"]
+
+    def finish(self, device: dict[str, Any], exit_status: int) -> Profile:
+        """Return the sums."""
+        for symbol, kernel in self._kernels.items():
+            if kernel.total_ns > 0:
+                kernel.occupancy /= kernel.total_ns
+                kernel.achieved_occupancy /= kernel.total_ns
+            places = self._lines.get(symbol, {})
+            kernel.lines = [
+                Line(file=file, line=line, counters=counters) for (file, line), counters in sorted(places.items())
+            ]
+        return Profile(
+            device=device,
+            exit_status=exit_status,
+            clock_ns=self._clock_ns,
+            kernels=sorted(self._kernels.values(), key=lambda kernel: (-kernel.total_ns, kernel.symbol)),
+            transfers=self._transfers,
+            call_errors=self._call_errors,
+            diagnostics=self._diagnostics,
+            timeline=sorted(self._events, key=lambda event: event.start_ns),
+            timeline_complete=self._complete,
+        )
+
+    def _add_launch(self, launch: dict[str, Any]) -> None:
+        symbol, name = _text(launch["kernel"]), _text(launch["name"])
+        grid, block = _shape(launch["grid"]), _shape(launch["block"])
+        duration = launch["duration_ns"]
+        kernel = self._kernels.get(symbol)
+        if kernel is None:
+            kernel = self._kernels[symbol] = Kernel(
+                name=name, symbol=symbol, grid=grid, block=block, shortest_ns=duration,
+                counters=dict.fromkeys(launch["counters"], 0),
+            )  # fmt: skip
+        kernel.launches += 1
+        kernel.total_ns += duration
+        kernel.shortest_ns = min(kernel.shortest_ns, duration)
+        kernel.longest_ns = max(kernel.longest_ns, duration)
+        kernel.grid = grid if kernel.grid == grid else None
+        kernel.block = block if kernel.block == block else None
+        kernel.registers_per_thread = launch["registers_per_thread"]
+        kernel.static_shared_bytes = launch["static_shared_bytes"]
+        kernel.dynamic_shared_bytes = max(kernel.dynamic_shared_bytes, launch["dynamic_shared_bytes"])
+        occupancy = launch["occupancy"]
+        kernel.occupancy += occupancy["theoretical"] * duration
+        kernel.achieved_occupancy += occupancy.get("achieved", 0.0) * duration
+        kernel.limiter = occupancy["limiter"]
+        _sum_into(kernel.counters, launch["counters"])
+        if launch["error"] is not None and not kernel.error:
+            kernel.error = _text(launch["error"]["message"])
+        places = self._lines.setdefault(symbol, {})
+        for line in launch["lines"]:
+            _sum_into(places.setdefault((_text(line["file"]), line["line"]), {}), line["counters"])
+        self._event(Event(
+            name=name, kind="kernel", stream=launch["stream"], start_ns=launch["start_ns"],
+            duration_ns=duration,
+        ))  # fmt: skip
+
+    def _event(self, event: Event) -> None:
+        if len(self._events) < _KEPT_EVENTS:
+            self._events.append(event)
+        else:
+            self._complete = False
+
+
+@lru_cache(maxsize=4096)  # the same few names come again and again
+def _text(foreign: str) -> str:
+    return one_line(foreign, _LONGEST_TEXT)
+
+
+def _shape(values: list[int]) -> Shape:
+    x, y, z = values
+    return (x, y, z)
+
+
+def _sum_into(sums: Counters, more: Counters) -> None:
+    for name, count in more.items():
+        sums[name] = sums.get(name, 0) + count

@@ -1,0 +1,280 @@
+"""Compiles an ordinary CUDA program, its own main() and all, and runs it on the virtual GPU.
+
+The program runs as its user would run it: in their folder, on their terminal, with their rights. Only the device
+server, which reads the compiled kernels, is confined.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from warpgrade.compiling import toolchain
+from warpgrade.findings import diagnosis, sources
+from warpgrade.findings.diagnosis import Diagnostic
+from warpgrade.machine import device
+from warpgrade.machine.device_server import CLIENT_VARIABLE, DeviceServer, ServerPlan
+from warpgrade.machine.errors import BadInput, GraderError
+from warpgrade.machine.paths import Layout
+from warpgrade.machine.sandbox import TOOLS_ENVIRONMENT, Limits, Run, Sandbox
+from warpgrade.machine.text import bounded, clean, printable_name
+from warpgrade.running.profile import Collector, Profile
+
+_ELF = b"\x7fELF"
+# nvcc's ways to ask for separate compilation.
+_SEPARATE = {"-rdc=true", "--rdc=true", "-rdc", "--relocatable-device-code=true", "--relocatable-device-code", "-dc"}
+_SOURCES = {".cu", ".c", ".cc", ".cpp", ".cxx", ".o", ".a"}
+_MISSING = re.compile(r"undefined reference to [`'‘](?P<symbol>.+?)['’]")
+_HINTS = (
+    (re.compile(r"^cublas"), "cuBLAS is not there: the virtual GPU runs kernels that nvcc compiles from source"),
+    (re.compile(r"^(cufft|curand|cusolver|cusparse|cudnn|nppi?)"),
+     "NVIDIA's closed libraries are not there: the virtual GPU runs kernels that nvcc compiles from source"),
+    (re.compile(r"^cu[A-Z]"), "the driver API (cu…) is not there; use the runtime API (cuda…)"),
+    (re.compile(r"^_*cuda"), "Warpgrade's CUDA runtime does not have this function yet: see docs/supported.md"),
+)  # fmt: skip
+
+# What books and samples for an older CUDA use, and CUDA 13 took away: in the compiler's words, and what to write.
+_OLD_PROPERTIES = {
+    "clockRate": "ClockRate",
+    "memoryClockRate": "MemoryClockRate",
+    "deviceOverlap": "GpuOverlap",
+    "kernelExecTimeoutEnabled": "KernelExecTimeout",
+    "computeMode": "ComputeMode",
+    "singleToDoublePrecisionPerfRatio": "SingleToDoublePrecisionPerfRatio",
+    "cooperativeMultiDeviceLaunch": "CooperativeMultiDeviceLaunch",
+}
+_OLD_PROPERTY = re.compile(r'"cudaDeviceProp" has no member "(?P<name>\w+)"')
+_OLD = (
+    (re.compile(r'identifier "cudaThreadSynchronize" is undefined'),
+     "cudaThreadSynchronize is called cudaDeviceSynchronize now"),
+    (re.compile(r'identifier "cudaThreadExit" is undefined'), "cudaThreadExit is called cudaDeviceReset now"),
+    (re.compile(r'texture is not a template|identifier "cuda(Unb|B)indTexture\w*" is undefined'),
+     "CUDA 12 took texture references away: make a texture object with cudaCreateTextureObject"),
+    (re.compile(r'to "cudaMemLocation"'),
+     "cudaMemPrefetchAsync and cudaMemAdvise take a cudaMemLocation now: {cudaMemLocationTypeDevice, 0} or "
+     "{cudaMemLocationTypeHost, 0}"),
+    (re.compile(r'identifier "__(shfl\w*|any|all|ballot)" is undefined'),
+     "the functions of warps end in _sync now, and take the mask of the lanes that join first"),
+)  # fmt: skip
+
+
+_READ_LIMITS = Limits(seconds=20, cpu_seconds=20, memory_mib=1024, file_size_mib=1, processes=8, tmp_mib=1)
+
+# Warp instructions of one launch, at some 50 million a second: a loop without end stops by itself after some minutes.
+MOST_INSTRUCTIONS = 20_000_000_000
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to compile and run."""
+
+    device: str = "auto"
+    threads: int | None = None
+    instructions: int = MOST_INSTRUCTIONS  # 0: no limit
+    confined: bool = True
+    lines: bool = False
+    checks: str = "all"
+    nvcc: tuple[str, ...] = ()  # further words for nvcc
+
+    @property
+    def own_folders(self) -> list[Path]:
+        """The folders of headers that were named: their lines may be quoted."""
+        return [Path(word[2:]) for word in self.nvcc if word.startswith("-I") and len(word) > 2]
+
+
+def run(layout: Layout, files: Sequence[Path], arguments: Sequence[str], options: Options) -> Profile:
+    """Run the program and return what the device did; raises BadInput when it does not compile."""
+    target = device.resolve(layout, options.device, whole=True)
+    sandbox = Sandbox(layout.program("warpgrade-sandbox"), confined=options.confined)
+    sandbox.require()
+    with tempfile.TemporaryDirectory(prefix="warpgrade-run-") as scratch:
+        program = _program(layout, sandbox, files, target.architecture, options, Path(scratch))
+        collector = Collector()
+        plan = ServerPlan(
+            device=target.spec,
+            threads=options.threads or len(os.sched_getaffinity(0)),
+            instructions=options.instructions,
+            confined=options.confined,
+            lines=options.lines,
+            checks=options.checks,
+        )
+        with DeviceServer(layout, plan, collector.add) as server:
+            status = _execute(layout, program, arguments, server)
+        profile = collector.finish(target.properties, status)
+        if profile.diagnostics:
+            profile.diagnostics = _with_own_lines(layout, files, options, profile, sources.HostCode(program, sandbox))
+        return profile
+
+
+def _with_own_lines(
+    layout: Layout, files: Sequence[Path], options: Options, profile: Profile, lookup: sources.HostCode
+) -> list[Diagnostic]:
+    """Show what the checks found in the user's own lines: of the folders here, of the program, and of its headers."""
+    try:
+        compiler = toolchain.find(layout).folders
+    except GraderError:
+        compiler = []  # the program was compiled elsewhere
+    own = sources.of_folders([Path.cwd(), *(path.parent for path in files), *options.own_folders], compiler)
+    return diagnosis.merged(diagnosis.locate(profile.diagnostics, own, lookup))
+
+
+def _program(
+    layout: Layout, sandbox: Sandbox, files: Sequence[Path], architecture: int, options: Options, scratch: Path
+) -> Path:
+    """Return the executable: compiled from sources, or given as it is."""
+    for path in files:
+        if not path.is_file():
+            raise BadInput(
+                f"there is no file {printable_name(str(path))}",
+                hint="arguments of the program come behind --, as in: warpgrade run prog.cu -- 1024",
+            )
+    if len(files) == 1 and _is_elf_program(files[0]):
+        _check_runtime(files[0], sandbox)
+        return files[0].resolve()
+    for path in files:
+        if path.suffix.lower() not in _SOURCES:
+            raise BadInput(
+                f"{printable_name(path.name)} is no CUDA or C++ source file",
+                hint="name .cu files, or one program that nvcc linked with -cudart shared",
+            )
+    return _compile(layout, files, architecture, options, scratch)
+
+
+def _is_elf_program(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(4) == _ELF and path.suffix.lower() not in _SOURCES
+
+
+def _check_runtime(path: Path, sandbox: Sandbox) -> None:
+    """A program that holds NVIDIA's runtime looks for NVIDIA's driver, not for us."""
+    inside = "/program" if sandbox.confined else str(path.resolve())
+    done = sandbox.execute(
+        "compile",
+        Run(
+            command=["readelf", "-d", inside], limits=_READ_LIMITS, directory="/",
+            read_only={inside: path.resolve()}, environment=TOOLS_ENVIRONMENT,
+        ),
+        errors=False,
+    )  # fmt: skip
+    needed = re.findall(r"\(NEEDED\)[^\n\[]{0,200}\[(libcudart\.so[^\]\n]{0,80})\]", clean(done.words))
+    if needed == ["libcudart.so.13"]:
+        return
+    if needed:
+        raise BadInput(
+            f"{printable_name(path.name)} is linked with {needed[0]}; Warpgrade's CUDA runtime is libcudart.so.13",
+            hint="compile it with CUDA 13, or give the .cu files",
+        )
+    raise BadInput(
+        f"{printable_name(path.name)} holds NVIDIA's own CUDA runtime, which needs a real GPU's driver",
+        hint="link it with `nvcc -cudart shared`, or give the .cu files",
+    )
+
+
+def _compile(layout: Layout, files: Sequence[Path], architecture: int, options: Options, scratch: Path) -> Path:
+    compilers = toolchain.find(layout)
+    program = scratch / files[0].stem
+    runtime = layout.library("warpgrade_cudart")
+    # With -cudart none, nvcc leaves out the device link step, which files compiled separately need. They get the same
+    # archive under the name that nvcc itself links.
+    if _SEPARATE.intersection(options.nvcc):
+        link = ["-cudart", "static", f"-L{runtime.parent / 'nvcc'}"]
+    else:
+        link = ["-cudart", "none", str(runtime)]
+    command = [
+        str(compilers.nvcc), "-lineinfo", *host_lines(options.nvcc),
+        "-gencode", f"arch=compute_{architecture},code=[compute_{architecture},sm_{architecture}]",
+        "-ccbin", str(compilers.host), *options.nvcc, *map(str, files), "-o", str(program),
+        *link, "-lpthread", "-ldl", "-lrt",
+    ]  # fmt: skip
+    done = subprocess.run(command, capture_output=True, check=False, stdin=subprocess.DEVNULL)
+    words = clean(done.stderr + done.stdout).strip()
+    if done.returncode != 0:
+        raise _refusal(files, words)
+    if words:  # warnings
+        os.write(2, (words + "\n").encode())
+    return program
+
+
+def host_lines(words: Sequence[str]) -> list[str]:
+    """Return nvcc's options for lines of host code, where a call was made, with `words` the user's own options.
+
+    The runtime's calls in cuda_runtime.h are templates, which must be part of the function that uses them, as they are
+    in every optimized program.
+    """
+    optimized = [] if _optimizes(words) else ["-Xcompiler", "-Og"]
+    return [*toolchain.HOST_LINES, *optimized]
+
+
+def _optimizes(words: Sequence[str]) -> bool:
+    """Whether the user chose how the host compiler optimizes."""
+    return any(re.search(r"(?:^|[\s,])-O\w*|^--optimize", word) for word in words)
+
+
+def _refusal(files: Sequence[Path], words: str) -> BadInput:
+    symbols = list(dict.fromkeys(match["symbol"] for match in _MISSING.finditer(words)))
+    if not symbols:
+        return BadInput(
+            f"{printable_name(files[0].name)} does not compile", hint=_for_older_cuda(words), detail=bounded(words)
+        )
+    hint = ""
+    for pattern, text in _HINTS:
+        if any(pattern.match(symbol) for symbol in symbols):
+            hint = text
+            break
+    shown = ", ".join(symbols[:6]) + (f" and {len(symbols) - 6} more" if len(symbols) > 6 else "")
+    return BadInput(f"the program does not link: {shown} is not defined", hint=hint)
+
+
+def _for_older_cuda(words: str) -> str:
+    """Return how CUDA 13 says what the program says as older versions did; nothing where that is not the trouble."""
+    told = [text for pattern, text in _OLD if pattern.search(words)]
+    gone = list(
+        dict.fromkeys(match["name"] for match in _OLD_PROPERTY.finditer(words) if match["name"] in _OLD_PROPERTIES)
+    )
+    if gone:
+        names, attributes = ", ".join(gone), ", ".join("cudaDevAttr" + _OLD_PROPERTIES[name] for name in gone)
+        told.append(f"CUDA 13 took {names} out of cudaDeviceProp: ask cudaDeviceGetAttribute for {attributes}")
+    return "; ".join(told)
+
+
+def _execute(layout: Layout, program: Path, arguments: Sequence[str], server: DeviceServer) -> int:
+    """Run it on our terminal and return its exit status as a shell would have it."""
+    descriptor = server.client.fileno()
+    libraries = str(layout.build / "lib")
+    path = ":".join(filter(None, [libraries, os.environ.get("LD_LIBRARY_PATH", "")]))
+    environment = {**os.environ, CLIENT_VARIABLE: str(descriptor), "LD_LIBRARY_PATH": path}
+    try:
+        process = subprocess.Popen([str(program), *arguments], env=environment, pass_fds=(descriptor,))
+    except OSError as error:
+        raise GraderError(f"the program cannot be started: {error.strerror}") from None
+    server.close_client()
+    try:
+        status = process.wait()
+    except KeyboardInterrupt:
+        # The terminal has told the program as well.
+        try:
+            process.wait(timeout=2)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        raise
+    return status if status >= 0 else 128 - status
+
+
+def how_it_ended(status: int) -> str:
+    """Return nothing for an ordinary end, else which signal ended the program and what that often means."""
+    try:
+        name = signal.Signals(status - 128).name if status > 128 else ""
+    except ValueError:
+        name = ""
+    if not name:
+        return ""
+    if name in ("SIGSEGV", "SIGBUS"):
+        return f"the program was ended by {name}: does host code use a pointer that cudaMalloc gave?"
+    return f"the program was ended by {name}"

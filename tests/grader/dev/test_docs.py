@@ -1,0 +1,61 @@
+"""Documents: links lead somewhere, commands exist, and nothing names a place outside the project."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from warpgrade.cli.main import COMMANDS
+from warpgrade.machine.paths import find_layout
+
+ROOT = find_layout().root
+DOCUMENTS = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md"), *(ROOT / "labs").glob("*/README.md")])
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_and_commands(document: Path) -> None:
+    text = document.read_text(encoding="utf-8")
+    targets = [*re.findall(r"\]\(([^)\s]+)\)", text), *re.findall(r'(?:src|srcset|href)="([^"]+)"', text)]
+    for target in targets:
+        if "://" not in target and not target.startswith("#"):
+            assert (document.parent / target.partition("#")[0]).exists(), f"{target} is not there"
+    for command in re.findall(r"(?:\./|/path/to/)warpgrade ([a-z]+)", text):
+        assert command in COMMANDS, f"there is no command {command}"
+    assert "/work/" not in text
+
+
+def test_all_guides_are_named_in_the_readme() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    for guide in (ROOT / "docs").glob("*.md"):
+        assert f"docs/{guide.name}" in readme
+
+
+@pytest.mark.labs
+def test_the_page_of_what_is_supported_is_that_of_the_tables() -> None:
+    program = find_layout().program("warpgrade-reference")
+    page = subprocess.run([str(program)], capture_output=True, check=True, text=True).stdout
+    assert page == (ROOT / "docs" / "supported.md").read_text(encoding="utf-8"), (
+        f"docs/supported.md is not that of the code; make it anew: {program.relative_to(ROOT)} > docs/supported.md"
+    )
+
+
+RULE = re.compile(r'^WG_RULE\(\w+,\s*"(?P<id>[^"]+)",\s*\w+,\s*"(?P<title>[^"]+)"', re.MULTILINE)
+RULES = [match.groupdict() for match in RULE.finditer((ROOT / "grader" / "device" / "rules.def").read_text())]
+
+
+def test_every_rule_of_the_checks_has_its_section_and_no_other() -> None:
+    page = (ROOT / "docs" / "checks.md").read_text(encoding="utf-8")
+    sections = {
+        section.partition("\n")[0]: re.split(r"^## ", section, flags=re.MULTILINE)[0]
+        for section in re.split(r"^### ", page, flags=re.MULTILINE)[1:]
+    }
+    assert list(sections) == [rule["id"] for rule in RULES]
+    for rule in RULES:
+        section = sections[rule["id"]]
+        title = section.replace("`", "").split("*")[1]
+        assert title.rstrip(".").lower() == rule["title"].lower(), rule["id"]
+        assert "```cpp" in section, f"{rule['id']}: no example"
+        assert "Not found: " in section, f"{rule['id']}: what it does not find"

@@ -1,0 +1,51 @@
+"""What the launcher installs is pinned: exact versions, a hash for each file, and no index address anywhere."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import tomllib
+
+import pytest
+
+from warpgrade.machine.paths import find_layout
+
+ROOT = find_layout().root
+LOCKS = ["requirements.lock", "requirements-dev.lock", "cuda.lock"]
+
+
+def locked(name: str) -> dict[str, tuple[str, int]]:
+    """Return {package: (version, number of hashes)}."""
+    text = (ROOT / name).read_text(encoding="utf-8")
+    logical = "\n".join(line for line in text.splitlines() if not line.startswith("#")).replace("\\\n", " ")
+    packages = {}
+    for line in filter(str.strip, logical.splitlines()):
+        match = re.fullmatch(r"([A-Za-z0-9_.-]+)==([0-9][\w.]*)((?:\s+--hash=sha256:[0-9a-f]{64})+)\s*", line)
+        assert match is not None, f"{name}: not a pinned and hashed package: {line}"
+        packages[match[1].lower()] = (match[2], match[3].count("--hash"))
+    return packages
+
+
+@pytest.mark.parametrize("name", LOCKS)
+def test_locks_pin_and_hash_every_package(name: str) -> None:
+    assert locked(name)
+    assert "://" not in (ROOT / name).read_text(encoding="utf-8")
+    assert "index" not in re.sub(r"#.*", "", (ROOT / name).read_text(encoding="utf-8"))
+
+
+def test_locks_agree_with_each_other_and_hold_what_the_project_names() -> None:
+    run, dev = locked("requirements.lock"), locked("requirements-dev.lock")
+    for package in run.keys() & dev.keys():
+        assert run[package][0] == dev[package][0]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert {name.lower() for name in project["dependencies"]} <= run.keys()
+    assert {name.lower() for name in project["optional-dependencies"]["dev"]} <= dev.keys()
+
+
+def test_the_compilers_wheels_are_of_one_release() -> None:
+    assert {version.rsplit(".", 1)[0] for version, _ in locked("cuda.lock").values()} == {"13.0"}
+
+
+@pytest.mark.parametrize("script", ["warpgrade", ".ci/run"])
+def test_shell_scripts_parse(script: str) -> None:
+    subprocess.run(["bash", "-n", str(ROOT / script)], check=True)

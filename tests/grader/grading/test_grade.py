@@ -1,0 +1,217 @@
+"""The whole path with nvcc, the sandbox, the judges and the virtual GPU: what `./warpgrade grade` does for real."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from warpgrade.grading import grade, intake, result
+from warpgrade.grading.result import Result
+from warpgrade.lab import labs
+from warpgrade.lab.labs import Lab
+from warpgrade.machine.paths import find_layout
+
+pytestmark = pytest.mark.labs
+
+LAYOUT = find_layout()
+LABS = labs.discover(LAYOUT)
+WRONG = [(lab, path) for lab in LABS for path in sorted((lab.folder / "wrong").glob("*.cu"))]
+FIRST_LINE = re.compile(r'// WRONG: loses (?P<names>"[^"]+"(?:, "[^"]+")*) - .+')
+RIGHT = [(lab, path) for lab in LABS for path in sorted((lab.folder / "right").glob("*.cu"))]
+FIRST_LINE_OF_RIGHT = re.compile(r"// RIGHT(?: \((?P<points>\d+) points\))?: .+")
+by_name = pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.name)
+
+
+def graded(lab: Lab, path: Path, **options: object) -> Result:
+    return grade.grade(LAYOUT, lab, intake.read(lab, path), grade.Options(**options))  # type: ignore[arg-type]
+
+
+def story(result: Result) -> str:
+    """Say what went wrong, for the assertion's message."""
+    lines = [str(result.problem)] if result.problem else []
+    lines += [
+        f"{t.status} {t.points}/{t.max_points} {t.name}: {t.message}" for t in result.tests if t.points < t.max_points
+    ]
+    return "\n".join(lines)
+
+
+def mistakes(result: Result) -> list[str]:
+    """Return what the checks found in the tests that are passed, advice left out."""
+    return [
+        f"{found.rule} {found.place.file}:{found.place.line} in {test.name}"
+        for test in result.tests
+        if test.points == test.max_points
+        for found in test.diagnostics
+        if found.severity != "advice"
+    ]
+
+
+@by_name
+def test_the_reference_scores_full_and_the_checks_find_nothing(lab: Lab) -> None:
+    outcome = graded(lab, LAYOUT.references / lab.name)
+    assert outcome.status == "graded", story(outcome)
+    assert outcome.score.percent == 100, story(outcome)
+    assert mistakes(outcome) == []
+
+
+@by_name
+def test_the_starter_scores_its_declared_baseline_and_the_checks_find_nothing(lab: Lab) -> None:
+    outcome = graded(lab, LAYOUT.starters / lab.name)
+    assert outcome.status == "graded", story(outcome)
+    assert outcome.score.points == lab.file.baseline.points, story(outcome)
+    assert mistakes(outcome) == []
+
+
+@pytest.mark.parametrize(("lab", "path"), WRONG, ids=[f"{lab.name}-{path.stem}" for lab, path in WRONG])
+def test_a_wrong_solution_loses_exactly_what_it_names(lab: Lab, path: Path, tmp_path: Path) -> None:
+    source = path.read_text(encoding="utf-8")
+    first = FIRST_LINE.fullmatch(source.partition("\n")[0])
+    assert first is not None, 'the first line must read: // WRONG: loses "<test>"[, "<test>" …] - <what is wrong>'
+    named = set(re.findall(r'"([^"]+)"', first["names"]))
+    assert named <= {item.name for item in lab.items}
+    (tmp_path / lab.main_file).write_text(source, encoding="utf-8")
+    outcome = graded(lab, tmp_path)
+    assert outcome.status == "graded", story(outcome)
+    lost = {test.name for test in outcome.tests if test.points < test.max_points}
+    assert lost == named, story(outcome)
+
+
+@pytest.mark.parametrize(("lab", "path"), RIGHT, ids=[f"{lab.name}-{path.stem}" for lab, path in RIGHT])
+def test_another_right_way_gets_its_points_and_the_checks_find_nothing(lab: Lab, path: Path, tmp_path: Path) -> None:
+    source = path.read_text(encoding="utf-8")
+    first = FIRST_LINE_OF_RIGHT.fullmatch(source.partition("\n")[0])
+    assert first is not None, "the first line must read: // RIGHT: <what it does otherwise>, or // RIGHT (N points): …"
+    (tmp_path / lab.main_file).write_text(source, encoding="utf-8")
+    outcome = graded(lab, tmp_path)
+    assert outcome.status == "graded", story(outcome)
+    # How much of a speed item a slower way gets is the timing model's affair.
+    assert outcome.score.points >= float(first["points"] or lab.max_points), story(outcome)
+    # Memory that is kept from call to call is a matter of taste.
+    assert [found for found in mistakes(outcome) if not found.startswith("memcheck/leak")] == []
+
+
+@by_name
+def test_a_replay_gives_the_same_whatever_the_number_of_threads(lab: Lab) -> None:
+    first, second = (graded(lab, LAYOUT.references / lab.name, seed=5, threads=threads) for threads in (1, 4))
+    assert first.seed == second.seed == 5
+    for one, other in zip(first.tests, second.tests, strict=True):
+        assert (one.points, one.measurements, one.launches) == (other.points, other.measurements, other.launches)
+
+
+def launch(*arguments: str | Path, folder: Path = LAYOUT.root) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [str(LAYOUT.root / "warpgrade"), *map(str, arguments)],
+        cwd=folder, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+
+
+def test_the_first_command_of_the_readme() -> None:
+    done = launch("grade", "matmul", "reference/matmul")
+    assert done.returncode == 0, done.stderr
+    assert "100 / 100" in done.stdout, done.stdout + done.stderr
+
+
+def test_json_of_a_real_run_matches_the_schema_and_names_source_lines() -> None:
+    done = launch("grade", "matmul", "starter/matmul", "--json", "-", "--seed", "3")
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    jsonschema.validate(document, json.loads(result.json_schema()))
+    lines = [line for test in document["tests"] for launched in test["launches"] for line in launched["lines"]]
+    assert {line["file"] for line in lines} == {"matmul.cu"}
+
+
+def test_check_in_a_students_folder(tmp_path: Path) -> None:
+    (tmp_path / "matmul.cu").write_bytes((LAYOUT.starters / "matmul" / "matmul.cu").read_bytes())
+    done = launch("check", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "hint: " in done.stdout
+    hidden = [item.name for item in labs.find(LAYOUT, "matmul").items if item.hidden]
+    assert not any(name in done.stdout for name in hidden)
+
+
+REFUSED = "matmul.cu does not compile"
+STARTER = (LAYOUT.starters / "matmul" / "matmul.cu").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("source", "message", "detail"),
+    [
+        (STARTER.replace("float* C", "flot* C"), REFUSED, 'matmul.cu(*): error: identifier "flot"'),
+        (STARTER + "\n#error \x1b[31mred\n", REFUSED, "#error"),
+        (STARTER + '\n#include "public.cpp"\n', REFUSED, "public.cpp: No such file"),
+        (STARTER + f'\n#include "{LAYOUT.root}/labs/matmul/tests/hidden.cpp"\n', REFUSED, "No such file"),
+        (STARTER + '\nasm(".incbin \\"/etc/passwd\\"");\n', REFUSED, ""),
+        (STARTER + '\n#include "matmul.cu"\n', REFUSED, ""),
+        (STARTER + "\nint main() {}\n", "your file defines main()", ""),
+        (re.sub(r"\bmatmul_tiled\(", "MatMul_Tiled(", STARTER), "your file has MatMul_Tiled(", ""),
+        (STARTER.replace("matmul_tiled(const float*", "matmul_tiled(float*"), "is not defined as matmul.h", ""),
+        (STARTER + "\nvoid other();\nstruct S { S() { other(); } } s;\n", "other() is declared and used", ""),
+    ],
+)  # fmt: skip
+def test_what_a_compiler_refuses_is_told_in_its_own_words(
+    source: str, message: str, detail: str, tmp_path: Path
+) -> None:
+    (tmp_path / "matmul.cu").write_text(source, encoding="utf-8")
+    outcome = graded(labs.find(LAYOUT, "matmul"), tmp_path)
+    assert outcome.status == "rejected"
+    assert outcome.score.points == 0
+    assert outcome.problem is not None
+    assert message in outcome.problem.message
+    assert re.search(re.escape(detail).replace(r"\*", r"\d+"), outcome.problem.detail)
+    assert "\x1b" not in outcome.problem.detail
+    assert "warpgrade-compile" not in outcome.problem.detail
+    assert "root:" not in outcome.problem.detail
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("std::exit(0);", ""),
+        ("std::abort();", ""),
+        ("*(volatile int*)nullptr = 1;", ""),
+        ("for (long i = 0; i < 100000; ++i) std::puts(\"all tests passed\"); std::_Exit(0);", ""),
+    ],
+    ids=["early exit", "abort", "null pointer", "flood"],
+)  # fmt: skip
+def test_a_submission_that_ends_early_fails_each_test_with_a_reason(body: str, message: str, tmp_path: Path) -> None:
+    head = "#include <cstdio>\n#include <cstdlib>\n"
+    lab = labs.find(LAYOUT, "matmul")
+    parameters = "const float*, const float*, float*, int, int, int"
+    functions = [f"void {name}({parameters}) {{ {body} }}\n" for name in lab.file.lab.functions]
+    (tmp_path / "matmul.cu").write_text(head + "".join(functions), encoding="utf-8")
+    outcome = graded(lab, tmp_path)
+    assert outcome.status == "graded", story(outcome)
+    assert outcome.score.points == 0
+    assert all(test.status == "fail" and test.message for test in outcome.tests), story(outcome)
+    assert all(message in test.message for test in outcome.tests)
+
+
+def test_what_the_virtual_gpu_does_not_support_is_an_error_never_a_failure(tmp_path: Path) -> None:
+    text = """
+__global__ void k(float* C, int n) {
+    auto* mine = static_cast<float*>(__builtin_alloca(n * sizeof(float)));
+    for (int i = 0; i < n; ++i) mine[i] = C[i];
+    C[0] = mine[n / 2];
+}
+void matmul_rows(const float*, const float*, float* C, int m, int k_, int n) {
+    float* d = nullptr;
+    cudaMalloc(&d, sizeof(float) * m * n + 4);
+    k<<<1, 1>>>(d, n);
+    cudaMemcpy(C, d, sizeof(float) * m * n, cudaMemcpyDeviceToHost);
+}
+void matmul_columns(const float*, const float*, float*, int, int, int) {}
+void matmul_one_block(const float*, const float*, float*, int, int, int) {}
+void matmul_tiled(const float*, const float*, float*, int, int, int) {}
+void matmul_registers(const float*, const float*, float*, int, int, int) {}
+"""
+    (tmp_path / "matmul.cu").write_text(text, encoding="utf-8")
+    outcome = graded(labs.find(LAYOUT, "matmul"), tmp_path)
+    first = outcome.tests[0]
+    assert first.status == "error", story(outcome)
+    assert "matmul.cu:3" in first.message
+    assert "alloca" in first.message

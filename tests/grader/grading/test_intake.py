@@ -1,0 +1,262 @@
+"""Intake: honest submissions in every wrapping, and hostile ones."""
+
+from __future__ import annotations
+
+import io
+import os
+import stat
+import string
+import zipfile
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from stand_ins import TOY_LAB
+
+from warpgrade.grading import intake
+from warpgrade.lab import labs
+from warpgrade.lab.labs import Lab
+from warpgrade.machine.errors import BadInput
+from warpgrade.machine.paths import Layout
+
+CODE = b"void toy(float*, int) {}\n"
+
+
+def refused(lab: Lab, path: Path) -> str:
+    with pytest.raises(BadInput) as caught:
+        intake.read(lab, path)
+    assert "\x1b" not in caught.value.message
+    return f"{caught.value.message} | {caught.value.hint}"
+
+
+def folder_of(path: Path, **files: bytes) -> Path:
+    path.mkdir(exist_ok=True)
+    for name, content in files.items():
+        (path / name.replace("__", ".")).write_bytes(content)
+    return path
+
+
+def zip_of(path: Path, *entries: tuple[str | zipfile.ZipInfo, bytes]) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in entries:
+            archive.writestr(name, content)
+    return path
+
+
+def test_a_folder_gives_the_labs_files_only(lab: Lab, tmp_path: Path) -> None:
+    folder = folder_of(
+        tmp_path / "work", toy__cu=CODE, tile__cuh=b"// tile\n", notes__txt=b"x", other__cu=b"y", toy__h=b"z"
+    )
+    (folder / ".git").mkdir()
+    taken = intake.read(lab, folder)
+    assert taken.files == {"tile.cuh": b"// tile\n", "toy.cu": CODE}
+    assert taken.ignored == ["other.cu"]
+
+
+def test_a_folder_in_the_folder_is_forgiven(lab: Lab, tmp_path: Path) -> None:
+    (tmp_path / "outer").mkdir()
+    folder_of(tmp_path / "outer" / "work", toy__cu=CODE)
+    assert intake.read(lab, tmp_path / "outer").files == {"toy.cu": CODE}
+
+
+def test_a_single_file_and_zips_give_the_same(lab: Lab, tmp_path: Path) -> None:
+    file = tmp_path / "toy.cu"
+    file.write_bytes(CODE)
+    flat = zip_of(tmp_path / "flat.zip", ("toy.cu", CODE), ("__MACOSX/._toy.cu", b"x"), (".DS_Store", b"x"))
+    deep = zip_of(tmp_path / "deep.ZIP", ("jane/", b""), ("jane/toy.cu", CODE), ("jane/report.pdf", b"x"))
+    digests = {intake.read(lab, path).digest for path in (file, flat, deep)}
+    assert len(digests) == 1
+
+
+def test_wrong_names_are_explained(lab: Lab, tmp_path: Path) -> None:
+    assert "expected toy.cu, found Toy.cu | rename Toy.cu to toy.cu" in refused(
+        lab, folder_of(tmp_path / "a", Toy__cu=CODE)
+    )
+    assert "expected toy.cu, found toy.cpp" in refused(lab, folder_of(tmp_path / "b", toy__cpp=CODE))
+    assert "expected toy.cu, found main.cu" in refused(lab, folder_of(tmp_path / "c", main__cu=CODE))
+    single = tmp_path / "toy_v2.cu"
+    single.write_bytes(CODE)
+    assert "expected toy.cu, found toy_v2.cu" in refused(lab, single)
+    deep = zip_of(tmp_path / "deep.zip", ("a/b/toy.cu", CODE), ("a/x.txt", b""))
+    assert "lies deeper" in refused(lab, deep)
+
+
+def test_what_is_no_submission(lab: Lab, tmp_path: Path) -> None:
+    assert "does not exist" in refused(lab, tmp_path / "nowhere")
+    assert "is empty | it should hold toy.cu" in refused(lab, folder_of(tmp_path / "empty"))
+    odd = tmp_path / "report.pdf"
+    odd.write_bytes(b"%PDF")
+    assert "is no submission" in refused(lab, odd)
+    os.mkfifo(tmp_path / "pipe")
+    assert "neither a folder nor a file" in refused(lab, tmp_path / "pipe")
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        (b"", "toy.cu is empty"),
+        (b" \n\t\n", "toy.cu is empty"),
+        (b"\x7fELF\0\0\0", "toy.cu is no text file"),
+        ("void toy() {}".encode("utf-16"), "saved as UTF-16"),
+        (b"x" * (intake.MAX_FILE_BYTES + 1), "larger than 1 MiB"),
+    ],
+)
+def test_contents_that_are_no_source(lab: Lab, tmp_path: Path, content: bytes, complaint: str) -> None:
+    assert complaint in refused(lab, folder_of(tmp_path / "work", toy__cu=content))
+    assert complaint in refused(lab, zip_of(tmp_path / "work.zip", ("toy.cu", content)))
+
+
+def test_links_pipes_and_folders_in_a_folder_are_not_followed(lab: Lab, tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_bytes(b"secret")
+    linked = folder_of(tmp_path / "linked")
+    (linked / "toy.cu").symlink_to(secret)
+    assert "toy.cu is a symbolic link" in refused(lab, linked)
+    piped = folder_of(tmp_path / "piped")
+    os.mkfifo(piped / "toy.cu")
+    assert "toy.cu is not a regular file" in refused(lab, piped)
+    nested = folder_of(tmp_path / "nested", x__cu=CODE)
+    (nested / "toy.cu").mkdir()
+    assert "expected toy.cu" in refused(lab, nested)
+
+
+def test_hostile_zip_names(lab: Lab, tmp_path: Path) -> None:
+    for number, name in enumerate(
+        ["../toy.cu", "/etc/toy.cu", "a/../../toy.cu", "..\\toy.cu", "C:\\toy.cu", "C:toy.cu"]
+    ):
+        assert "points outside" in refused(lab, zip_of(tmp_path / f"{number}.zip", (name, CODE)))
+    assert "control characters" in refused(lab, zip_of(tmp_path / "esc.zip", ("toy\x1b[2J.cu", CODE)))
+    link = zipfile.ZipInfo("toy.cu")
+    link.external_attr = (stat.S_IFLNK | 0o777) << 16
+    assert "symbolic link" in refused(lab, zip_of(tmp_path / "link.zip", (link, b"/etc/passwd")))
+    device = zipfile.ZipInfo("toy.cu")
+    device.external_attr = (stat.S_IFCHR | 0o666) << 16
+    assert "not a regular file" in refused(lab, zip_of(tmp_path / "device.zip", (device, b"")))
+
+
+def test_names_that_could_be_options_are_never_taken(lab: Lab, tmp_path: Path) -> None:
+    archive = zip_of(tmp_path / "o.zip", ("toy.cu", CODE), ("--help.cuh", b"x"), ("-o.cuh", b"x"), ("a b.cuh", b"x"))
+    assert list(intake.read(lab, archive).files) == ["toy.cu"]
+
+
+def test_zip_bombs_are_cut_off(lab: Lab, tmp_path: Path) -> None:
+    bomb = zip_of(tmp_path / "bomb.zip", ("toy.cu", bytes(200 << 20)))
+    assert bomb.stat().st_size < 1 << 20
+    assert "larger than 1 MiB" in refused(lab, bomb)
+    # A header that lies about the size is not believed either.
+    raw = bytearray(zip_of(tmp_path / "lie.zip", ("toy.cu", bytes(20 << 20))).read_bytes())
+    at = raw.rindex(b"PK\x01\x02") + 24
+    raw[at : at + 4] = (100).to_bytes(4, "little")
+    (tmp_path / "lie.zip").write_bytes(raw)
+    assert "lie.zip" in refused(lab, tmp_path / "lie.zip") or "toy.cu" in refused(lab, tmp_path / "lie.zip")
+    many = zip_of(tmp_path / "many.zip", *((f"{n}.txt", b"") for n in range(intake.MAX_ENTRIES + 1)))
+    assert "entries; the limit is" in refused(lab, many)
+    parts = zip_of(tmp_path / "parts.zip", *((f"{n}.cuh", b"x" * (1 << 20)) for n in range(6)), ("toy.cu", CODE))
+    assert "larger than 4 MiB together" in refused(lab, parts)
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_other_packings_are_not_unpacked(lab: Lab, tmp_path: Path, method: int) -> None:
+    with zipfile.ZipFile(tmp_path / "odd.zip", "w", method) as archive:
+        archive.writestr("toy.cu", bytes(40 << 20) if method == zipfile.ZIP_BZIP2 else CODE)
+    assert "toy.cu is packed in an unusual way | pack the files anew" in refused(lab, tmp_path / "odd.zip")
+
+
+def test_a_list_of_entries_that_is_huge_is_not_read(lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = zip_of(tmp_path / "whole.zip", ("toy.cu", CODE)).read_bytes()
+    at = whole.rindex(b"PK\x05\x06")
+    long = whole[:at] + bytes(3 << 20) + whole[at : at + 12] + (3 << 20).to_bytes(4, "little") + whole[at + 16 :]
+    wide = whole[:at] + b"PK\x06\x07" + bytes(16) + whole[at:]
+    # The mark stands in the last record itself: where zipfile looks first, it is that record all the same.
+    sly = bytearray(long)
+    sly[-6:-2] = b"PK\x05\x06"
+    monkeypatch.setattr(zipfile, "ZipFile", lambda path: pytest.fail("the list was read"))
+    for number, raw in enumerate((long, long[:-2] + b"\x03\0abc", wide, bytes(sly))):
+        (tmp_path / f"{number}.zip").write_bytes(raw)
+        assert "has a huge list of entries" in refused(lab, tmp_path / f"{number}.zip"), number
+
+
+def test_names_that_are_no_text_are_shown_as_text(lab: Lab, tmp_path: Path) -> None:
+    folder = folder_of(tmp_path / "work", toy__cu=CODE)
+    for name in (b"\xff\xfe.cu", b"\x1b[2J\x9b2Jred.cu", "\u202euc.x\u200b.cu".encode(), b"::error::x.cu", b"[red].cu"):
+        Path(os.fsdecode(bytes(folder) + b"/" + name)).write_bytes(b"x")
+    ignored = intake.read(lab, folder).ignored
+    assert sorted(ignored) == sorted(["\ufffd\ufffd.cu", "\ufffd2Jred.cu", "uc.x.cu", ": :error::x.cu", "[red].cu"])
+
+
+def test_unreadable_zips(lab: Lab, tmp_path: Path) -> None:
+    junk = tmp_path / "junk.zip"
+    junk.write_bytes(os.urandom(5000))
+    assert "no readable zip archive" in refused(lab, junk)
+    whole = zip_of(tmp_path / "whole.zip", ("toy.cu", CODE * 100)).read_bytes()
+    (tmp_path / "cut.zip").write_bytes(whole[: len(whole) // 2])
+    assert "no readable zip archive" in refused(lab, tmp_path / "cut.zip")
+    damaged = bytearray(whole)
+    damaged[45] ^= 0xFF
+    (tmp_path / "damaged.zip").write_bytes(damaged)
+    assert "damaged.zip" in refused(lab, tmp_path / "damaged.zip")
+    encrypted = bytearray(whole)
+    for signature, offset in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        encrypted[encrypted.index(signature) + offset] |= 1
+    (tmp_path / "encrypted.zip").write_bytes(encrypted)
+    assert "encrypted" in refused(lab, tmp_path / "encrypted.zip")
+
+
+def test_the_same_name_twice(lab: Lab, tmp_path: Path) -> None:
+    with pytest.warns(UserWarning, match="Duplicate name"):
+        twice = zip_of(tmp_path / "twice.zip", ("toy.cu", CODE), ("toy.cu", b"other"))
+    assert "holds toy.cu twice" in refused(lab, twice)
+
+
+@pytest.fixture(scope="module")
+def module_lab(tmp_path_factory: pytest.TempPathFactory) -> Lab:
+    folder = tmp_path_factory.mktemp("project") / "labs" / "toy"
+    folder.mkdir(parents=True)
+    (folder / "lab.toml").write_text(TOY_LAB, encoding="utf-8")
+    (folder / "toy.h").touch()
+    return labs.find(Layout(folder.parents[1]), "toy")
+
+
+NAMES = st.one_of(
+    st.sampled_from(["toy.cu", "a/toy.cu", "tile.cuh", "../toy.cu", "toy.h", "a/b.cu", "-x.cuh"]),
+    st.text(string.printable + "é\x1b\u202e", min_size=1, max_size=20),
+)
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(entries=st.lists(st.tuples(NAMES, st.binary(max_size=50)), max_size=6, unique_by=lambda entry: entry[0]))
+def test_any_zip_gives_allowed_files_or_a_refusal(
+    module_lab: Lab, tmp_path: Path, entries: list[tuple[str, bytes]]
+) -> None:
+    path = zip_of(tmp_path / "any.zip", *entries)
+    check_invariants(module_lab, path)
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(position=st.integers(0, 400), bits=st.integers(1, 255), cut=st.integers(0, 60))
+def test_any_damage_to_a_zip_is_survived(module_lab: Lab, tmp_path: Path, position: int, bits: int, cut: int) -> None:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("toy.cu", CODE * 3)
+        archive.writestr("tile.cuh", b"// tile\n")
+    raw = bytearray(buffer.getvalue())
+    raw[position % len(raw)] ^= bits
+    path = tmp_path / "any.zip"
+    path.write_bytes(raw[: len(raw) - cut])
+    check_invariants(module_lab, path)
+
+
+def check_invariants(lab: Lab, path: Path) -> None:
+    try:
+        taken = intake.read(lab, path)
+    except BadInput as problem:
+        assert problem.message
+        assert "\x1b" not in problem.message + problem.hint
+        return
+    assert "toy.cu" in taken.files
+    for name, content in taken.files.items():
+        assert lab.allows(name)
+        assert "/" not in name
+        assert not name.startswith(("-", "."))
+        assert b"\0" not in content

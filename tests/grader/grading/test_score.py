@@ -1,0 +1,85 @@
+"""Points: curves, partial credit, and the outcomes that are no zeros."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from warpgrade.grading import result, score
+from warpgrade.grading.judge import Case, JudgeMeasurement
+from warpgrade.lab.labs import Lab, curve_mistake
+from warpgrade.machine.errors import GraderError
+
+ALL = {
+    "adds": Case(name="adds", status="pass"),
+    "adds odd sizes": Case(name="adds odd sizes", status="fail", message="C[3] is 7\x1b[31m, not 8"),
+    "speed": Case(name="speed", status="pass", measurements=[JudgeMeasurement("speedup", 2.0, "x")]),
+}
+
+
+def by_name(tests: list[result.TestResult]) -> dict[str, result.TestResult]:
+    return {test.name: test for test in tests}
+
+
+def test_points_and_sums(lab: Lab) -> None:
+    tests = score.score_tests(lab, ALL, "vgpu")
+    assert [(test.name, test.points) for test in tests] == [("adds", 10), ("adds odd sizes", 0), ("speed", 5)]
+    total = score.total(tests)
+    assert (total.points, total.max_points, total.percent) == (15, 40, 37.5)
+    assert by_name(tests)["adds"].hint == ""
+    assert by_name(tests)["adds odd sizes"].hint == "Guard the last block."
+    assert by_name(tests)["adds odd sizes"].message == "C[3] is 7, not 8"
+    assert "2× as fast as the starter; points begin above 1×, all 10 at 3×" in by_name(tests)["speed"].message
+
+
+def test_each_kind_of_device_has_its_curve(lab: Lab) -> None:
+    assert by_name(score.score_tests(lab, ALL, "gpu"))["speed"].points == 10
+
+
+def test_the_weakest_of_several_speedups_counts(lab: Lab) -> None:
+    measured = [JudgeMeasurement("speedup", 3.0), JudgeMeasurement("speedup", 1.5), JudgeMeasurement("other", 0.1)]
+    cases = {**ALL, "speed": Case(name="speed", status="pass", measurements=measured)}
+    assert by_name(score.score_tests(lab, cases, "vgpu"))["speed"].points == 2.5
+
+
+def test_speed_of_wrong_results_is_worth_nothing(lab: Lab) -> None:
+    failed = Case(name="speed", status="fail", measurements=[JudgeMeasurement("speedup", 9.0)])
+    assert by_name(score.score_tests(lab, {**ALL, "speed": failed}, "vgpu"))["speed"].points == 0
+
+
+def test_what_could_not_be_judged_is_an_error(lab: Lab) -> None:
+    cases = {"adds": ALL["adds"], "speed": Case(name="speed", status="pass")}
+    tests = by_name(score.score_tests(lab, cases, "vgpu"))
+    assert tests["adds odd sizes"].status == "error"
+    assert tests["speed"].status == "error"
+    assert score.total(tests.values()).error_points == 30
+
+
+def test_a_verdict_without_an_entry_is_loud(lab: Lab) -> None:
+    with pytest.raises(GraderError, match="no entry for the test “new”"):
+        score.score_tests(lab, {**ALL, "new": Case(name="new", status="pass")}, "vgpu")
+
+
+def test_public_only(lab: Lab) -> None:
+    assert [test.name for test in score.score_tests(lab, ALL, "vgpu", public_only=True)] == ["adds", "speed"]
+
+
+CURVES = st.lists(
+    st.tuples(st.floats(0.01, 1e6), st.floats(0, 1e3)), min_size=1, max_size=6, unique_by=lambda point: point[0]
+).map(lambda points: list(zip(sorted(p[0] for p in points), sorted(p[1] for p in points), strict=True)))
+
+
+@given(curve=CURVES, left=st.floats(0, 1e7), right=st.floats(0, 1e7))
+def test_curves_never_fall_and_stay_in_bounds(curve: list[tuple[float, float]], left: float, right: float) -> None:
+    assert curve_mistake(curve, curve[-1][1]) == ""
+    low, high = sorted((left, right))
+    slack = 1e-9 * (1 + curve[-1][1])
+    assert curve[0][1] - slack <= score.points_at(curve, low) <= score.points_at(curve, high) + slack
+    assert score.points_at(curve, high) <= curve[-1][1] + slack
+
+
+@given(curve=CURVES)
+def test_curves_pass_through_their_points(curve: list[tuple[float, float]]) -> None:
+    for value, points in curve:
+        assert score.points_at(curve, value) == pytest.approx(points)

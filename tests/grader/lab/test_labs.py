@@ -1,0 +1,66 @@
+"""lab.toml: what is accepted, and what each mistake is told."""
+
+from __future__ import annotations
+
+import pytest
+from stand_ins import changed
+
+from warpgrade.lab import labs
+from warpgrade.lab.labs import Lab
+from warpgrade.machine.errors import BadInput
+from warpgrade.machine.paths import Layout, find_layout
+
+
+def test_a_lab_is_found_by_its_folder(layout: Layout, lab: Lab) -> None:
+    assert [found.name for found in labs.discover(layout)] == ["toy"]
+    assert lab.main_file == "toy.cu"
+    assert lab.max_points == 40
+    assert [item.name for item in lab.items] == ["adds", "adds odd sizes", "speed"]
+
+
+def test_the_contract_is_never_the_students(lab: Lab) -> None:
+    assert lab.allows("toy.cu")
+    assert lab.allows("tile.cuh")
+    assert not lab.allows("toy.h")
+    assert not lab.allows("Toy.cu")
+
+
+def test_an_unknown_lab_names_a_close_one(layout: Layout) -> None:
+    with pytest.raises(BadInput) as caught:
+        labs.find(layout, "Toyy")
+    assert "did you mean toy?" in caught.value.hint
+    with pytest.raises(BadInput):
+        labs.find(layout, "../toy")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "complaint"),
+    [
+        ('points = 20\nhidden', 'pionts = 20\nhidden', "[[test]] number 2 “adds odd sizes”: unknown key `pionts`"),
+        ("points = 10\nhint", 'points = "ten"\nhint', "[[test]] number 1 “adds”.points: Expected `float`, got `str`"),
+        ('title = "Adding vectors"\n', "", "[lab]: no key `title`"),
+        ("seconds = 5", "second = 5", "[limits]: unknown key `second`"),
+        ("seconds = 5", "seconds = 0", "limits.seconds must be above 0"),
+        ('name = "adds odd sizes"', 'name = "adds"', "“adds” is there twice"),
+        ("[[1.0, 0], [3.0, 10]]", "[[3.0, 0], [1.0, 10]]", "“speed”.vgpu: speed-ups must rise"),
+        ("[[1.0, 0], [3.0, 10]]", "[[1.0, 0], [3.0, 9]]", "“speed”.vgpu: must end at the item's 10 points"),
+        ("points = 10\n[[test]]", "points = 41\n[[test]]", "baseline.points must be between 0 and 40"),
+        ('["toy.cu", "*.cuh"]', '["*.cu"]', "files: the first must be a file's plain name"),
+        ('["toy.cu", "*.cuh"]', '["toy.cu", "../x.cu"]', "must be a plain file name"),
+        ('["toy"]', '["1toy"]', "“1toy” is no C++ name"),
+        ("[lab]", "[lab", "no valid TOML"),
+    ],
+)  # fmt: skip
+def test_mistakes_are_named(layout: Layout, old: str, new: str, complaint: str) -> None:
+    assert complaint in changed(layout, old, new)
+
+
+def test_the_projects_own_labs_are_sound() -> None:
+    found = labs.discover(find_layout())
+    assert {"matmul", "reverse"} <= {lab.name for lab in found}
+    for lab in found:
+        assert lab.max_points == 100
+        assert (find_layout().references / lab.name / lab.main_file).is_file()
+        assert (find_layout().starters / lab.name / lab.main_file).is_file()
+        assert len(list((lab.folder / "wrong").glob("*.cu"))) >= 4
+        assert all(item.hint for item in lab.items)

@@ -1,0 +1,38 @@
+"""Whole programs: of NVIDIA's own header libraries, and one whose output a real GPU has printed before."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from warpgrade.machine.paths import find_layout
+
+pytestmark = pytest.mark.labs
+
+LAYOUT = find_layout()
+PROGRAMS = Path(__file__).parent / "programs"
+
+
+def run(name: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "warpgrade", "run", "-q", str(PROGRAMS / f"{name}.cu")],
+        stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=400,
+        env={**os.environ, "PYTHONPATH": str(LAYOUT.root / "grader")},
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["thrust_algorithms", "cub_device", "cub_block"])
+def test_a_program_of_the_cuda_core_libraries_computes_what_the_host_does(name: str) -> None:
+    done = run(name)
+    assert (done.returncode, done.stdout) == (0, "right\n"), done.stderr
+
+
+@pytest.mark.parametrize("name", ["matrix_sums", "texture_filters"])
+def test_tensor_cores_and_texture_units_give_an_h100s_bits(name: str) -> None:
+    done = run(name)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == (PROGRAMS / f"{name}.h100.txt").read_text()

@@ -1,0 +1,339 @@
+"""`warpgrade run`: an ordinary program, compiled by nvcc, on the virtual GPU."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from click.testing import CliRunner
+from samples import LEAK, RACE
+
+from warpgrade.cli.main import main
+from warpgrade.machine.errors import BadInput
+from warpgrade.machine.paths import find_layout
+from warpgrade.running import run
+from warpgrade.running.profile import Collector, Profile
+
+pytestmark = pytest.mark.labs
+
+LAYOUT = find_layout()
+PROGRAM = Path(__file__).parent / "programs" / "vectors.cu"
+_KERNEL_LINE = next(n for n, text in enumerate(PROGRAM.read_text().splitlines(), 1) if "c[i] = a[i]" in text)
+_CRASH_LINE = next(n for n, text in enumerate(PROGRAM.read_text().splitlines(), 1) if "cast<int>(*da)" in text)
+_LOOP_LINE = next(n for n, text in enumerate(PROGRAM.read_text().splitlines(), 1) if "while (*c" in text)
+
+
+def warpgrade(*words: object, stdin: str = "", cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "warpgrade", "run", *map(str, words)],
+        input=stdin, capture_output=True, text=True, check=False, cwd=cwd, timeout=240,
+        env={**os.environ, "PYTHONPATH": str(LAYOUT.root / "grader"), "COLUMNS": "100"},
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def shared_program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The program compiled once, for the tests that only run it."""
+    folder = tmp_path_factory.mktemp("program")
+    return run._compile(LAYOUT, [PROGRAM], 90, run.Options(), folder)
+
+
+@pytest.fixture
+def execute(shared_program: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.setattr(run, "_program", lambda *_: shared_program)
+    return lambda *words, **options: run.run(LAYOUT, [PROGRAM], [str(w) for w in words], run.Options(**options))
+
+
+def test_a_program_is_compiled_run_and_profiled(tmp_path: Path) -> None:
+    profile, trace = tmp_path / "profile.json", tmp_path / "trace.json"
+    done = warpgrade(PROGRAM, "--lines", "--json", profile, "--trace", trace)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "added 1000 numbers\nright\n"  # and nothing of ours
+
+    kernel = json.loads(profile.read_text())["kernels"][0]
+    assert (kernel["name"], kernel["launches"], kernel["grid"], kernel["block"]) == ("add", 1, [4, 1, 1], [256, 1, 1])
+    counters = kernel["counters"]
+    # 1,000 floats are 31 full warps and one of 8 lanes: 32 requests an array, 31 × 4 + 1 sectors.
+    assert (counters["global_load_requests"], counters["global_load_sectors"]) == (64, 250)
+    assert (counters["global_store_requests"], counters["global_store_sectors"]) == (32, 125)
+    # i < n in the last warp, i == 0 in the first
+    assert counters["divergent_branches"] == 2
+    at_line = {line["line"]: line["counters"] for line in kernel["lines"] if line["file"].endswith("vectors.cu")}
+    assert at_line[_KERNEL_LINE]["global_load_sectors"] == 250
+
+    for words in ("add", "64 requests, 250 sectors", "copies to the device", "c[i] = a[i] + b[i];", "100 % limited by"):
+        assert words in done.stderr
+    events = json.loads(trace.read_text())["traceEvents"]
+    assert [event["cat"] for event in events] == ["to_device", "to_device", "kernel", "to_host"]
+    assert all(a["ts"] + a["dur"] <= b["ts"] for a, b in itertools.pairwise(events))
+
+
+def test_the_exit_status_is_the_programs(execute: Any) -> None:
+    assert execute("-s", 0).exit_status == 0
+    assert execute("-s", 37).exit_status == 37
+
+
+def test_options_behind_the_dashes_and_standard_input_are_the_programs() -> None:
+    done = warpgrade(PROGRAM, "-q", "--", "echo", "--lines", "-q", stdin="one\ntwo\n")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "one\ntwo\n", "")
+
+
+def test_a_crash_on_a_device_pointer_is_explained(execute: Any) -> None:
+    profile = execute("crash")
+    status = profile.exit_status
+    assert status == 128 + 11
+    assert [(one.rule, one.place.line) for one in profile.diagnostics] == [("launch/host-dereference", _CRASH_LINE)]
+    assert "SIGSEGV" in run.how_it_ended(status)
+    assert "cudaMalloc" in run.how_it_ended(status)
+
+
+def test_a_fault_names_its_line(execute: Any) -> None:
+    profile = execute("beyond")
+    assert profile.exit_status == 5
+    assert "vectors.cu:" in profile.kernels[0].error
+    assert "4000-byte allocation" in profile.kernels[0].error
+
+
+def test_a_loop_without_end_is_stopped_and_its_line_named(execute: Any) -> None:
+    profile = execute("forever", instructions=1_000_000)
+    assert profile.exit_status == 6
+    assert f"vectors.cu:{_LOOP_LINE}" in profile.kernels[0].error
+
+
+@pytest.mark.parametrize(("words", "limit"), [((), 20_000_000_000), (("--instructions", "0"), 0)])
+def test_a_launch_is_limited_unless_the_user_says_otherwise(
+    words: tuple[str, ...], limit: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[run.Options] = []
+
+    def stop(_layout: Any, _files: Any, _arguments: Any, options: run.Options) -> Profile:
+        asked.append(options)
+        raise BadInput("enough")
+
+    monkeypatch.setattr(run, "run", stop)
+    CliRunner().invoke(main, ["run", str(PROGRAM), *words])
+    assert [options.instructions for options in asked] == [limit]
+
+
+def test_what_the_device_lacks_is_said_even_if_the_program_does_not_look(tmp_path: Path) -> None:
+    source = tmp_path / "lacks.cu"
+    source.write_text(
+        '__global__ void k(float* p) { asm volatile("multimem.red.relaxed.gpu.global.add.u32 [%0], 1;" :: "l"(p)); }\n'
+        "int main() { k<<<1, 1>>>(nullptr); cudaDeviceSynchronize(); }\n"
+    )
+    done = warpgrade("-q", source)
+    assert "not supported" in done.stderr
+    assert "lacks.cu:1" in done.stderr
+    assert "multimem.red.relaxed.gpu.global.add.u32" in done.stderr
+    assert "several GPUs" in done.stderr
+
+
+def test_more_launches_than_the_journal_holds(execute: Any) -> None:
+    profile = execute("launches", 20_000)
+    assert profile.exit_status == 0
+    assert [(kernel.name, kernel.launches) for kernel in profile.kernels] == [("nothing", 20_000)]
+
+
+def test_the_profile_does_not_depend_on_who_looks(execute: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def look(seconds: float) -> Any:
+        monkeypatch.setattr("warpgrade.machine.device_server._TAKE_SECONDS", seconds)
+        return execute("launches", 3000)
+
+    assert look(0.0005) == look(5)
+
+
+def test_the_whole_device_unless_a_slice_is_named(execute: Any) -> None:
+    assert execute("-s", 0).device["multi_processor_count"] == 132
+    assert execute("-s", 0, device="vgpu:t4:2").device["multi_processor_count"] == 2
+
+
+def test_what_does_not_compile_is_told_by_nvcc(tmp_path: Path) -> None:
+    source = tmp_path / "broken.cu"
+    source.write_text("__global__ void k() { int x = ; }\nint main() {}\n")
+    done = warpgrade("broken.cu", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "broken.cu does not compile" in done.stderr
+    assert "broken.cu(1): error: expected an expression" in done.stderr
+
+
+def test_what_newer_cuda_took_away_is_told_with_its_successor(tmp_path: Path) -> None:
+    source = tmp_path / "old.cu"
+    source.write_text(
+        "texture<float, 1, cudaReadModeElementType> numbers;\n"
+        "int main() {\n  cudaDeviceProp p;\n  cudaGetDeviceProperties(&p, 0);\n  cudaThreadSynchronize();\n"
+        "  cudaMemPrefetchAsync(nullptr, 0, 0, 0);\n  return p.clockRate + p.deviceOverlap;\n}\n"
+    )
+    with pytest.raises(BadInput, match=r"old\.cu does not compile") as refused:
+        run.run(LAYOUT, [source], [], run.Options())
+    hint = refused.value.hint
+    assert "cudaDeviceGetAttribute for cudaDevAttrClockRate, cudaDevAttrGpuOverlap" in hint
+    assert all(word in hint for word in ("cudaDeviceSynchronize", "cudaCreateTextureObject", "cudaMemLocationTypeHost"))
+    source.write_text("int main() { return nothing; }\n")
+    with pytest.raises(BadInput, match=r"old\.cu does not compile") as refused:
+        run.run(LAYOUT, [source], [], run.Options())
+    assert refused.value.hint == ""
+
+
+def test_what_does_not_link_is_named(tmp_path: Path) -> None:
+    source = tmp_path / "driver.cu"
+    source.write_text("#include <cuda.h>\nint main() { return cuInit(0); }\n")
+    with pytest.raises(BadInput, match="does not link: cuInit is not defined") as refused:
+        run.run(LAYOUT, [source], [], run.Options())
+    assert "runtime API" in refused.value.hint
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("absent.cu", None, "there is no file"),
+        ("notes.txt", b"hello", "no CUDA or C.. source"),
+        ("program", Path("/bin/true").read_bytes(), "holds NVIDIA's own CUDA runtime"),
+    ],
+)
+def test_what_is_no_program(tmp_path: Path, name: str, content: bytes | None, message: str) -> None:
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
+    with pytest.raises(BadInput, match=message):
+        run.run(LAYOUT, [tmp_path / name], [], run.Options())
+
+
+def test_kernels_are_summed_by_name_and_shapes_kept_where_they_agree() -> None:
+    collector = Collector()
+    launch = {
+        "kernel": "_Z1k", "name": "k", "grid": [2, 1, 1], "block": [32, 1, 1], "duration_ns": 5.0, "start_ns": 0.0,
+        "stream": 0, "registers_per_thread": 8, "static_shared_bytes": 0, "dynamic_shared_bytes": 0,
+        "occupancy": {"theoretical": 1.0, "achieved": 0.5, "limiter": "warps"}, "counters": {"inst_executed": 4},
+        "error": None, "lines": [{"file": "k.cu", "line": 3, "counters": {"inst_executed": 4}}],
+    }  # fmt: skip
+    report = {
+        "launches": [launch, {**launch, "grid": [4, 1, 1], "duration_ns": 15.0}],
+        "call_errors": [],
+        "diagnostics": [],
+        "clock_ns": 9,
+    }
+    collector.add(report)
+    kernel = collector.finish({}, 0).kernels[0]
+    assert (kernel.launches, kernel.total_ns, kernel.shortest_ns, kernel.longest_ns) == (2, 20, 5, 15)
+    assert (kernel.grid, kernel.block) == (None, (32, 1, 1))
+    assert (kernel.occupancy, kernel.achieved_occupancy) == (1.0, 0.5)
+    assert kernel.lines[0].counters == kernel.counters == {"inst_executed": 8}
+
+
+def test_findings_of_all_reports_are_summed() -> None:
+    collector = Collector()
+    report = {"launches": [], "call_errors": [], "clock_ns": 0, "diagnostics": msgspec.to_builtins([LEAK, RACE])}
+    collector.add(report)
+    collector.add(report)
+    found = collector.finish({}, 0).diagnostics
+    assert [(one.rule, one.count) for one in found] == [("racecheck/shared", 2 * RACE.count), ("memcheck/leak", 2)]
+
+
+RACY = """\
+__global__ void reverse(int* d, int n) {
+    __shared__ int s[64];
+    const int t = threadIdx.x;
+    s[t] = d[t];
+    d[t] = s[n - 1 - t];
+}
+int main() {
+    int* d = nullptr;
+    cudaMalloc(&d, 64 * sizeof(int));
+    cudaMemset(d, 0, 64 * sizeof(int));
+    reverse<<<1, 64>>>(d, 64);
+    cudaDeviceSynchronize();
+    cudaFree(d);
+}
+"""
+
+
+def test_a_race_is_shown_with_both_lines(tmp_path: Path) -> None:
+    (tmp_path / "racy.cu").write_text(RACY)
+    done = warpgrade("racy.cu", "--json", "profile.json", "--sarif", "found.sarif", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    diagnostics = json.loads((tmp_path / "profile.json").read_text())["diagnostics"]
+    found = next(one for one in diagnostics if one["rule"] == "racecheck/shared")
+    lines = {place["line"]: place["source"] for place in (found["place"], found["related"][0]["place"])}
+    assert lines == {5: "    d[t] = s[n - 1 - t];", 4: "    s[t] = d[t];"}
+    assert found["place"]["file"] == "racy.cu"
+    assert done.stderr.count("error: race in shared memory [racecheck/shared]") == 1
+    for words in ("5 |     d[t] = s[n - 1 - t];", "4 |     s[t] = d[t];"):
+        assert words in done.stderr
+    result = json.loads((tmp_path / "found.sarif").read_text())["runs"][0]["results"][0]
+    assert result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "racy.cu"
+    quiet = warpgrade("racy.cu", "-q", cwd=tmp_path)
+    assert (quiet.stdout, quiet.stderr) == ("", "")
+    none = warpgrade("racy.cu", "--checks", "none", cwd=tmp_path)
+    assert "racecheck" not in none.stderr
+
+
+@pytest.fixture(scope="module")
+def versions(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Profile]:
+    """Profiles of programs/versions.cu at n = 256, on a slice and on the whole device."""
+    source = Path(__file__).parent / "programs" / "versions.cu"
+    program = run._compile(LAYOUT, [source], 90, run.Options(), tmp_path_factory.mktemp("versions"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(run, "_program", lambda *_: program)
+        profiles = {
+            device: run.run(LAYOUT, [source], ["256"], run.Options(device=device))
+            for device in ("vgpu:h100:4", "vgpu:h100:all")
+        }
+    assert all(profile.exit_status == 0 for profile in profiles.values())
+    return profiles
+
+
+def test_versions_come_in_the_order_of_a_real_gpu(versions: dict[str, Profile]) -> None:
+    """As an H100 has them with more data; on a slice it takes little to fill the device."""
+    time = {kernel.name: kernel.total_ns for kernel in versions["vgpu:h100:4"].kernels}
+    assert time["matmul_rows"] > 1.5 * time["matmul_naive"] > 1.8 * time["matmul_tiled"]
+    assert time["transpose_naive"] > 2 * time["transpose_shared"]
+    assert time["transpose_shared"] > 1.3 * time["transpose_padded"]
+    assert time["reduction_1"] > 1.3 * time["reduction_2"] > 1.6 * time["reduction_shuffles"]
+    assert time["step_v0"] > 2 * time["step_v1"]
+    assert time["step_v1"] > 1.8 * time["step_v2"] > 2.0 * time["step_v3"]
+
+
+def test_counters_are_those_of_nsight_compute(versions: dict[str, Profile]) -> None:
+    """versions.ncu.json: what ncu says of the same program on an H100 (CUDA 13.0, driver 580, `versions 256`)."""
+    measured = json.loads((Path(__file__).parent / "programs" / "versions.ncu.json").read_text())
+    kernels = {kernel.name: kernel for kernel in versions["vgpu:h100:all"].kernels}
+    assert measured.keys() == kernels.keys()
+    for name, real in measured.items():
+        ours = kernels[name].counters
+        # Exact, where ptxas merges nothing.
+        for counter in ("global_load_sectors", "global_store_sectors", "shared_load_bank_conflicts"):
+            assert ours[counter] == real[counter], (name, counter)
+        # A model, where caches come in. Blocks that share an L1 find some of each other's lines on a real device.
+        hit_rate = [c["global_load_l1_hits"] / c["global_load_sectors"] for c in (ours, real)]
+        assert abs(hit_rate[0] - hit_rate[1]) < 0.04, name
+        assert 1 <= ours["l2_read_sectors"] / real["l2_read_sectors"] < 1.7, name
+        assert abs(ours["dram_read_sectors"] / real["dram_read_sectors"] - 1) < 0.03, name
+        assert abs(kernels[name].achieved_occupancy - real["achieved_occupancy"]) < 0.02, name
+
+
+def test_files_compiled_separately_are_linked_and_share_managed_memory() -> None:
+    folder = LAYOUT.root / "tests" / "device" / "programs" / "separate"
+    done = warpgrade(folder / "main.cu", folder / "other.cu", "-q", "-X", "-rdc=true", "--", "linked")
+    assert (done.returncode, done.stdout) == (0, "from main\nfrom other\nok\n"), done.stderr
+
+
+def test_a_kernel_that_launches_kernels_is_refused_by_name_and_the_others_run() -> None:
+    done = warpgrade(PROGRAM.with_name("nested.cu"), "-q", "-X", "-rdc=true")
+    assert done.stdout == "child: 1\nparent: cudaErrorNotSupported\n", done.stderr
+    assert "kernel 'parent'" in done.stderr
+    assert "dynamic parallelism" in done.stderr
+
+
+def test_a_graph_fills_as_the_runtime_does(tmp_path: Path) -> None:
+    profile = tmp_path / "profile.json"
+    done = warpgrade(PROGRAM.with_name("graph_fills.cu"), "--json", profile)
+    assert done.stdout == "5050505 5050505 7 7\n", done.stderr
+    copies = json.loads(profile.read_text())["transfers"]
+    # Only the elements whose bytes differ have to be copied.
+    assert (copies["fill"]["count"], copies["to_device"]["count"]) == (1, 1)

@@ -1,0 +1,158 @@
+// The judge and its device server, which may die, hang or talk nonsense: never the student's failure.
+#include "judge/judged.hpp"
+#include "support/contains.hpp"
+
+namespace {
+
+Judged judge_on(const std::string& device, const std::string& options = "--seconds 5") {
+    return judge("correct", options + " --device-server " WG_FAKE_DEVICE " --device fake:" + device);
+}
+
+}  // namespace
+
+TEST_CASE("a device server that fails is an error, not a failure") {
+    const auto [device, reason] = GENERATE(table<std::string, std::string>(
+        {{"dies", "ended unexpectedly"}, {"nonsense", "cannot be read"}, {"broken", "out of its own memory"}}));
+    const auto judged = judge_on(device);
+    INFO(judged.output);
+    REQUIRE(judged.cases.size() == 5);
+    CHECK(judged.scales()["status"] == "error");
+    CHECK_THAT(judged.message(), Contains(reason));
+    CHECK(judged.end["cases"] == 5);
+}
+
+TEST_CASE("a device server that a program kills, or makes report without end, is a failure of that program") {
+    const auto [device, reason] = GENERATE(table<std::string, std::string>(
+        {{"killed", "did not survive your program, twice: the device server ended unexpectedly by signal 4"},
+         {"endless", "more than can be recorded"}}));
+    const auto judged = judge_on(device);
+    INFO(judged.output);
+    CHECK(judged.scales()["status"] == "fail");
+    CHECK_THAT(judged.message(), Contains(reason));
+    CHECK(judged.end["cases"] == 5);
+}
+
+TEST_CASE("what the device does not support is an error that the grader may look into") {
+    const auto judged = judge_on("limited");
+    CHECK(judged.scales()["status"] == "error");
+    CHECK(judged.scales()["unsupported"] == true);
+    const auto& other = judged.cases.at("sums");  // each test for itself
+    CHECK(other["unsupported"] == true);
+    CHECK_THAT(other["message"].get<std::string>(), Contains("'wmma' is not supported"));
+    CHECK(judge_on("dies").scales()["unsupported"] == false);
+    CHECK(judge_on("fault").scales()["unsupported"] == false);
+    CHECK_THAT(judged.message(), Contains("cannot run this program: 'wmma' is not supported"));
+}
+
+TEST_CASE("a kernel's fault fails the test in the device's words") {
+    const auto judged = judge_on("fault");
+    CHECK(judged.start["device"]["name"] == "a fake");
+    CHECK(judged.scales()["status"] == "fail");
+    CHECK_THAT(judged.message(), Contains("on the device: 8 bytes past d (400 bytes)"));
+    // The starter's fault is no student's.
+    CHECK(judged.cases.at("measures")["status"] == "error");
+}
+
+TEST_CASE("errors of CUDA calls explain a wrong result, and spoil no right one") {
+    CHECK(judge_on("misuse").scales()["status"] == "pass");
+    const auto judged = judge("wrong", std::string("--device-server ") + WG_FAKE_DEVICE + " --device fake:misuse");
+    CHECK_THAT(judged.message(), Contains("note: cudaMemcpy: the size is larger than d"));
+}
+
+TEST_CASE("what the checks found is in the verdict, once for all calls of the test") {
+    // The first test makes three calls, and each of them is asked about once more when the program has ended.
+    const auto judged = judge_on("mistakes");
+    const auto& found = judged.scales()["diagnostics"];
+    INFO(judged.scales().dump());
+    CHECK(judged.scales()["status"] == "pass");
+    REQUIRE(found.size() == 2);
+    CHECK(found[0]["rule"] == "racecheck/shared");
+    CHECK(found[0]["place"]["line"] == 17);
+    CHECK(found[1]["place"]["line"] == 18);
+    CHECK(found[0]["count"].get<int>() >= 3);
+    CHECK(judge_on("kernels").scales()["diagnostics"].empty());
+}
+
+TEST_CASE("work of two streams without an order fails whatever the result is") {
+    const auto judged = judge_on("streams");
+    CHECK(judged.scales()["status"] == "fail");
+    CHECK_THAT(judged.message(), Contains("nothing makes one wait for the other (racecheck/stream)"));
+    CHECK_THAT(judged.message(), !Contains("4711"));  // also of a hidden test
+    REQUIRE(judged.scales()["diagnostics"].size() == 1);
+    CHECK(judged.scales()["diagnostics"][0]["rule"] == "racecheck/stream");
+}
+
+TEST_CASE("what the checks found explains a fault, too") {
+    const auto judged = judge_on("fault");
+    CHECK(judged.scales()["status"] == "fail");
+    CHECK(judged.scales()["diagnostics"].size() == 2);
+    // Here it is the starter that faulted, after a call of it alone.
+    CHECK(judged.cases.at("measures")["diagnostics"].empty());
+}
+
+TEST_CASE("what the device finds when the program has ended still reaches the verdict") {
+    const auto judged = judge_on("leaks");
+    const auto& found = judged.scales()["diagnostics"];
+    INFO(judged.scales().dump());
+    CHECK(judged.scales()["status"] == "pass");
+    REQUIRE(found.size() == 1);
+    CHECK(found[0]["rule"] == "memcheck/leak");
+}
+
+TEST_CASE("a test may ask for a program without mistakes") {
+    const auto judged = judge_on("mistakes");
+    const auto& asked = judged.cases.at("has no mistakes");
+    CHECK(asked["status"] == "fail");
+    CHECK_THAT(asked["message"].get<std::string>(),
+               Contains("run: the checks found 2 mistakes: race in shared memory (racecheck/shared) at "
+                        "/submission/sums.cu:17; race"));
+    CHECK(judge_on("kernels").cases.at("has no mistakes")["status"] == "pass");
+    const auto without = judge_on("kernels", "--seconds 5 --checks init,sync").cases.at("has no mistakes");
+    CHECK(without["status"] == "error");
+    CHECK_THAT(without["message"].get<std::string>(), Contains("racecheck, which --checks has switched off"));
+}
+
+TEST_CASE("a measured test carries its launches and its speed") {
+    const auto judged = judge_on("kernels");
+    const auto& measured = judged.cases.at("measures");
+    INFO(measured.dump());
+    CHECK(measured["status"] == "pass");
+    REQUIRE(measured["launches"].size() == 2);
+    CHECK(measured["launches"][1]["name"] == "second");
+    CHECK(measured["launches"][1]["counters"]["inst_executed"] == 42);
+    REQUIRE(measured["measurements"].size() >= 3);
+    CHECK(measured["measurements"][0] == nlohmann::json({{"name", "speedup"}, {"value", 1.0}, {"unit", "x"}}));
+    CHECK(judged.scales()["launches"].empty());
+}
+
+TEST_CASE("computing on the host fails the speed, with a reason") {
+    const auto judged =
+        judge("computes_on_the_host", std::string("--device-server ") + WG_FAKE_DEVICE + " --device fake:kernels");
+    const auto& measured = judged.cases.at("measures");
+    INFO(measured.dump());
+    CHECK(measured["status"] == "fail");
+    CHECK_THAT(measured["message"].get<std::string>(), Contains("the work belongs into a kernel"));
+    CHECK(measured["measurements"].empty());
+}
+
+TEST_CASE("a busy machine costs no points") {
+    // With this seed the first call takes long, as on a machine that does something else, and a later one does not.
+    const auto judged =
+        judge("slow_at_times", std::string("--seed 1 --device-server ") + WG_FAKE_DEVICE + " --device fake:kernels");
+    const auto& measured = judged.cases.at("measures");
+    INFO(measured.dump());
+    REQUIRE(measured["status"] == "pass");
+    CHECK(measured["measurements"][0]["value"] == 1.0);
+}
+
+TEST_CASE("no kernel, no speed") {
+    // Here it is the starter that launches none.
+    CHECK(judge_on("idle").cases.at("measures")["status"] == "error");
+}
+
+TEST_CASE("a device server that cannot start ends the judge without a verdict") {
+    const auto judged = judge("correct", "--device-server /bin/false");
+    CHECK(judged.status != 0);
+    CHECK(judged.end.is_null());
+    CHECK(judged.cases.empty());
+}

@@ -1,0 +1,168 @@
+// Whole judges: what each kind of program gets as its verdict. The programs are in programs/.
+#include "judge/judged.hpp"
+#include "judge/worker_process.hpp"
+#include "support/contains.hpp"
+
+namespace {
+
+void check_scale_fails(const Judged& judged, const std::string& reason) {
+    INFO(judged.output);
+    REQUIRE(judged.status == 0);
+    REQUIRE(judged.cases.size() == 5);
+    CHECK(judged.end["cases"] == 5);
+    CHECK(judged.scales()["status"] == "fail");
+    CHECK_THAT(judged.message(), Contains(reason));
+    CHECK(judged.others_pass());
+}
+
+}  // namespace
+
+TEST_CASE("a right program passes, and every line of the verdict is there") {
+    const auto judged = judge("correct");
+    INFO(judged.output);
+    REQUIRE(judged.status == 0);
+    CHECK(judged.start["seed"].is_number_unsigned());
+    CHECK(judged.start["device"].empty());
+    CHECK(judged.scales()["status"] == "pass");
+    CHECK(judged.message().empty());
+    CHECK(judged.scales()["tags"] == nlohmann::json({"public"}));
+    CHECK(judged.others_pass());
+    CHECK(judged.end["cases"] == 5);
+}
+
+TEST_CASE("a wrong answer is shown with its place, the expected value and the call") {
+    const auto judged = judge("wrong");
+    check_scale_fails(judged, "is wrong");
+    CHECK_THAT(judged.message(), Contains("[row 0, column 6] expected") && Contains("tolerance 1e-07"));
+    CHECK_THAT(judged.message(), Contains("in scale(in 7 float, out 7 float, "));
+    CHECK_THAT(judged.message(), !Contains("CHECK_THAT"));
+}
+
+TEST_CASE("an output that was never written is named") {
+    check_scale_fails(judge("never_writes"), "note: argument 2 was never written");
+}
+
+TEST_CASE("a crash is explained") {
+    SECTION("null pointer") {
+        check_scale_fails(judge("null_pointer"), "crashed (segmentation fault): host code dereferenced a null pointer");
+    }
+    SECTION("past the end of a buffer") {
+        check_scale_fails(judge("past_the_end"), "8 bytes beyond the end of argument 2 of scale (output of 1 float)");
+    }
+    SECTION("before the start of a buffer") {
+        check_scale_fails(judge("before_the_start"), "9 bytes before the start of argument 2 of scale");
+    }
+    SECTION("a device pointer on the host") {
+        check_scale_fails(judge("device_pointer"), "host code dereferenced the device pointer 0x70000001000");
+    }
+    SECTION("the stack") { check_scale_fails(judge("stack_overflow"), "the stack overflowed"); }
+    SECTION("abort") { check_scale_fails(judge("aborts"), "crashed (abort"); }
+    SECTION("an exception, without its terminal escapes") {
+        check_scale_fails(judge("throws"), "scale threw an exception: no scale [31m today");
+    }
+}
+
+TEST_CASE("a program that never comes back is stopped, and costs its own test only") {
+    const auto judged = judge("hangs", "--seconds 0.5");
+    check_scale_fails(judged, "did not finish within the test's 0.5 seconds");
+    CHECK(judged.scales()["seconds"] < 5.0);
+}
+
+TEST_CASE("a judge that is killed leaves nothing running") {
+    const auto running = [] {
+        return std::atoi(run_command("pgrep -c -f 'warpgrade-sandbox .*/[p]rogram-hangs'").output.c_str());
+    };
+    run_command("timeout -s KILL 1 " WG_JUDGE " --sandbox " WG_SANDBOX " --worker " WG_PROGRAMS
+                "/program-hangs --verdict /dev/null");
+    for (int i = 0; i < 50 && running() > 0; ++i) usleep(20'000);
+    CHECK(running() == 0);
+}
+
+TEST_CASE("leaving early is no pass") {
+    check_scale_fails(judge("exits"), "ended by itself (exit code 0) before scale returned");
+    const auto at_start = judge("exits_at_start");
+    REQUIRE(at_start.cases.size() == 5);
+    for (const auto& [name, verdict] : at_start.cases) CHECK(verdict["status"] == "fail");
+}
+
+TEST_CASE("a flood of output is cut, and is text only") {
+    const auto judged = judge("floods", "--seconds 20");
+    INFO(judged.output);
+    REQUIRE(judged.cases.size() == 5);
+    CHECK(judged.scales()["status"] == "pass");
+    const std::string output = judged.scales()["output"];
+    CHECK(output.size() < 8192);
+    CHECK_THAT(output, Contains("bytes left out]") && Contains("the end"));
+}
+
+TEST_CASE("processes are refused and threads bounded") {
+    const auto judged = judge("fork_bomb", "--seconds 20");
+    INFO(judged.output << judged.message());
+    CHECK(judged.scales()["status"] == "pass");
+    CHECK(judged.others_pass());
+}
+
+TEST_CASE("replies that the program writes itself gain nothing") {
+    // The forged reply to this very call is like returning without computing.
+    const auto forged = judge("forged_reply", "--seconds 1");
+    REQUIRE(forged.cases.size() == 5);
+    CHECK(forged.scales()["status"] == "fail");
+    CHECK(forged.others_pass());
+    check_scale_fails(judge("noise_on_the_connection"), "wrote to the judge's connection");
+    check_scale_fails(judge("closes_everything"), "closed the judge's connection");
+}
+
+TEST_CASE("memory is bounded, and the program may go on") {
+    const auto judged = judge("memory_hog");
+    INFO(judged.output << judged.message());
+    CHECK(judged.scales()["status"] == "pass");
+}
+
+TEST_CASE("the judge compares with inputs of its own") {
+    const auto judged = judge("changes_its_inputs");
+    check_scale_fails(judged, "got 0");
+}
+
+TEST_CASE("results that arrive after the return are not there") { check_scale_fails(judge("computes_late"), "wrong"); }
+
+TEST_CASE("the seed replays a run, alone or among others") {
+    const auto first = judge("wrong", "--seed 7"), again = judge("wrong", "--seed 7"),
+               other = judge("wrong", "--seed 8");
+    const auto alone = judge("wrong", "--seed 7 --test 'scales, with commas and [brackets]'");
+    CHECK(first.start["seed"] == 7);
+    CHECK(alone.cases.size() == 1);
+    // What was expected is the same; what stood in the unwritten element is as well.
+    CHECK(first.message() == again.message());
+    CHECK(first.message() == alone.message());
+    CHECK(first.message() != other.message());
+}
+
+TEST_CASE("public tests alone, and no test at all") {
+    const auto only_public = judge("correct", "--only public");
+    CHECK(only_public.cases.size() == 4);
+    CHECK(only_public.cases.count("negates in place") == 0);
+    const auto none = judge("correct", "--test 'no such test'");
+    CHECK(none.status != 0);
+    CHECK(none.end.is_null());
+}
+
+TEST_CASE("without a sandbox the judge works the same") {
+    CHECK(judge("correct", "--no-sandbox").others_pass());
+    check_scale_fails(judge("past_the_end", "--no-sandbox"), "beyond the end of argument 2");
+    check_scale_fails(judge("hangs", "--no-sandbox --seconds 0.5"), "did not finish");
+}
+
+TEST_CASE("a program that has ended has no processor time, and a call that it answered by itself none that counts") {
+    warpgrade::judge::Options options;
+    options.sandbox = WG_SANDBOX;
+    options.memory_mib = 512;
+    warpgrade::judge::WorkerProcess worker(options, WG_PROGRAMS "/program-exits_at_start", -1);
+    CHECK(worker.exit_code() >= 0);
+    CHECK_FALSE(worker.cpu_ns());
+    warpgrade::judge::WorkerProcess alive(options, WG_PROGRAMS "/program-correct", -1);
+    CHECK(alive.cpu_ns().value_or(-1) >= 0);
+
+    const auto judged = judge("answers_and_ends");
+    CHECK(judged.scales()["status"] == "fail");
+    CHECK(judged.others_pass());
+}

@@ -1,0 +1,142 @@
+// Every restriction of the sandbox, tried from inside by probe-inside.
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "judge/command.hpp"
+#include "sandbox/bwrap.hpp"
+#include "sandbox/identity.hpp"
+#include "support/contains.hpp"
+
+using namespace warpgrade;
+
+namespace {
+
+Finished inside(const std::string& arguments, const std::string& options = "", const std::string& prefix = "") {
+    return run_command(prefix + WG_SANDBOX " --memory-mib 512 --processes 64 --file-size-mib 16 " + options +
+                       " --file " WG_INSIDE " /probe -- /probe " + arguments);
+}
+
+void check_holds(const std::string& what, const std::string& options = "") {
+    const auto finished = inside(what, options);
+    INFO(what << ": " << finished.output);
+    CHECK(finished.status == 0);
+}
+
+std::size_t count_processes(const std::string& command) {
+    return static_cast<std::size_t>(std::atoi(run_command("pgrep -c -f '" + command + "'").output.c_str()));
+}
+
+}  // namespace
+
+TEST_CASE("a worker has no network, no files of the host, no processes of others") {
+    for (const char* what :
+         {"network", "system-calls", "no-fork", "writes", "host-files", "only-own-processes", "limits"})
+        check_holds(what);
+}
+
+TEST_CASE("a device server has a worker's restrictions, and sees the machine's libraries") {
+    for (const char* what : {"network", "system-calls", "no-fork", "only-own-processes", "limits"})
+        check_holds(what, "--profile device");
+    CHECK(run_command(WG_SANDBOX " --profile device -- /bin/true").status == 0);  // dynamically linked
+}
+
+TEST_CASE("a compiler has no network and no system calls that reach beyond it") {
+    for (const char* what : {"network", "only-own-processes", "host-files", "only-tools"})
+        check_holds(what, "--profile compile");
+    const auto finished = inside("system-calls", "--profile compile");
+    INFO(finished.output);
+    CHECK(finished.status == 0);
+}
+
+TEST_CASE("a compiler's processes are bounded for a user who is not root") {
+    if (geteuid() == 0) {
+        const auto finished =
+            inside("processes", "--profile compile", "setpriv --reuid 54321 --regid 54321 --clear-groups ");
+        INFO(finished.output);
+        CHECK(finished.status == 0);
+    } else {
+        check_holds("processes", "--profile compile");
+    }
+}
+
+TEST_CASE("the environment is empty but for what is given") {
+    setenv("SECRET", "1", 1);
+    check_holds("environment", "--setenv GIVEN yes");
+}
+
+TEST_CASE("descriptors are closed but for those named") {
+    const std::string open_some = "bash -c 'exec \"$@\" 5</dev/null 7</dev/null 33</dev/null' - ";
+    CHECK(inside("descriptors ''", "", open_some).status == 0);
+    CHECK(inside("descriptors 7,", "--keep-fd 7", open_some).status == 0);
+    CHECK(inside("descriptors ''", "--unconfined", open_some).status == 0);
+    CHECK(inside("descriptors ''", "--keep-fd 9").status == 125);  // not open
+}
+
+TEST_CASE("the exit status is the command's, or says why there is none") {
+    CHECK(inside("exit 0").status == 0);
+    CHECK(inside("exit 7").status == 7);
+    CHECK(inside("signal").status == 128 + SIGSEGV);
+    CHECK(inside("spin", "--cpu-seconds 1").status == 128 + SIGKILL);
+    CHECK(inside("spin", "--seconds 0.2").status == 124);
+    CHECK(inside("sleep", "--seconds 0.2").status == 124);
+    CHECK(inside("spin", "--seconds 0.2 --unconfined").status == 124);
+    CHECK(run_command(WG_SANDBOX " -- /no/such/program").status == 125);
+    CHECK(run_command(WG_SANDBOX " --unconfined -- /no/such/program").status == 125);
+    CHECK_THAT(run_command(WG_SANDBOX " --unconfined --status-fd 1 -- /no/such/program").output,
+               !Contains("exit-code"));
+    CHECK(run_command(WG_SANDBOX " --file /no/such/file /x -- /x").status == 125);
+    CHECK(run_command(WG_SANDBOX " --profile nothing -- /x").status == 2);
+    CHECK(run_command(WG_SANDBOX).status == 2);
+}
+
+TEST_CASE("the command dies with the sandbox's own process") {
+    const std::string mark = std::to_string(getpid()) + "-dies-with-parent";
+    run_command("timeout -s KILL 0.5 " WG_SANDBOX " --file " WG_INSIDE " /probe -- /probe sleep " + mark);
+    for (int i = 0; i < 50 && count_processes("/probe sleep " + mark) > 1; ++i) usleep(20'000);
+    CHECK(count_processes("/probe sleep " + mark) <= 1);  // pgrep's own shell names it too
+}
+
+TEST_CASE("status reports give the pid and the exit code") {
+    const auto finished = run_command(WG_SANDBOX " --status-fd 1 --file " WG_INSIDE " /probe -- /probe exit 3");
+    CHECK_THAT(finished.output, Contains("\"child-pid\": ") && Contains("\"exit-code\": 3"));
+}
+
+TEST_CASE("the probe says whether it works") {
+    const auto probe = run_command(WG_SANDBOX " --probe");
+    CHECK(probe.status == 0);
+    CHECK_THAT(probe.output, Contains("the sandbox works"));
+    const auto without = run_command("PATH=/nowhere " WG_SANDBOX " --probe");
+    CHECK(without.status == 1);
+    CHECK_THAT(without.output, Contains("apt-get install bubblewrap"));
+}
+
+TEST_CASE("every run of root's has a uid of its own") {
+    using sandbox::fresh_uid;
+    const auto full = sandbox::largest_range("         0          0 4294967295\n");
+    CHECK(full.count == 4294967295u);
+    CHECK(fresh_uid(full, 100) != fresh_uid(full, 101));
+    CHECK(fresh_uid(full, 4194303) > 1u << 30);
+    const auto container = sandbox::largest_range("0 1000 1\n1 100000 65536\n");
+    CHECK(container.first == 1);
+    CHECK(fresh_uid(container, 100) != fresh_uid(container, 101));
+    CHECK(fresh_uid(container, 4194303) < 65537);
+    CHECK(fresh_uid(sandbox::largest_range(""), 5) != 0);
+}
+
+TEST_CASE("the worker's command line shares nothing") {
+    sandbox::Options options;
+    options.command = {"/worker"};
+    const auto arguments = sandbox::bwrap_arguments(options, {});
+    const auto has = [&](const char* what) {
+        return std::find(arguments.begin(), arguments.end(), what) != arguments.end();
+    };
+    for (const char* what :
+         {"--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--disable-userns",
+          "--new-session", "--die-with-parent", "--as-pid-1", "--cap-drop", "--clearenv", "--seccomp", "--remount-ro"})
+        CHECK(has(what));
+    CHECK_FALSE(has("--bind"));
+    CHECK_FALSE(has("--ro-bind"));
+    CHECK_FALSE(has("--proc"));
+}

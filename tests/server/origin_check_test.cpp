@@ -1,0 +1,407 @@
+// Where outputs come from: what is told of calls in which the device did the work, and of those in which it did not.
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "device/fake_device.hpp"
+#include "device/origin_request.hpp"
+#include "judge/catch.hpp"
+#include "server/origin_check.hpp"
+
+using namespace warpgrade::device;
+using namespace warpgrade::device::testing;
+using Problem = OriginVerdict::Problem;
+using Floats = std::vector<float>;
+
+namespace {
+
+// A device whose kernels are the test's own: it knows of each word who wrote it.
+class OriginDevice : public FakeDevice {
+  public:
+    [[nodiscard]] bool keeps_origin() const override { return true; }
+    void begin_call() override { writers.clear(); }
+    void writers_of(DevicePtr address, std::span<WriterTag> words) const override {
+        for (std::size_t i = 0; i < words.size(); ++i) {
+            const auto found = writers.find((address + 4 * i) / 4);
+            words[i] = found == writers.end() ? writer::nobody : found->second;
+        }
+    }
+    void mark_written(DevicePtr address, std::uint64_t bytes, WriterTag who) override {
+        for (std::uint64_t word = address / 4; word < (address + bytes + 3) / 4; ++word) writers[word] = who;
+    }
+    std::map<std::uint64_t, WriterTag> writers;
+};
+
+Descriptor file_of(const std::vector<std::byte>& bytes) {
+    Descriptor file(memfd_create("program", MFD_CLOEXEC));
+    if (::write(file.get(), bytes.data(), bytes.size()) != static_cast<ssize_t>(bytes.size()))
+        throw std::runtime_error("a file in memory");
+    return file;
+}
+
+// One call of a function in(in, n) -> out, as the session and the judge see it.
+class Call {
+  public:
+    explicit Call(Floats input) : in(std::move(input)), before(in.size(), -7.5f) {}
+
+    DevicePtr allocate(std::size_t count) { return device.allocate(4 * count, "test"); }
+    DevicePtr up(const Floats& values) {
+        const DevicePtr address = allocate(values.size());
+        up(address, values);
+        return address;
+    }
+    void up(DevicePtr address, const Floats& values) {
+        const auto bytes = std::as_bytes(std::span(values));
+        device.write(address, bytes);
+        device.mark_written(address, bytes.size(), writer::host);
+        log.wrote(address, bytes, bytes.size());
+    }
+    // A launch that reads `from` and writes these values to `to`.
+    void kernel(const std::vector<DevicePtr>& from, DevicePtr to, const Floats& values,
+                const std::vector<std::uint32_t>& arguments = {}) {
+        FunctionInfo info;
+        std::vector<std::byte> params(arguments.size() * 4);
+        for (std::uint32_t i = 0; i < arguments.size(); ++i) info.params.push_back({4 * i, 4});
+        if (!params.empty()) std::memcpy(params.data(), arguments.data(), params.size());
+        log.launching({{1, 1, 1}, {32, 1, 1}}, info, params);
+        device.write(to, std::as_bytes(std::span(values)));
+        device.mark_written(to, 4 * values.size(), ++launches);
+        LaunchRecord record;
+        record.read_from = from;
+        record.written_to = {device.find_allocation(to)->address};
+        log.launched(record);
+    }
+    Floats down(DevicePtr address, std::size_t count) {
+        Floats values(count);
+        log.read(wire::Region::range(address, 4 * count));
+        device.read(address, std::as_writable_bytes(std::span(values)));
+        return values;
+    }
+
+    OriginVerdict returns(const Floats& out, std::vector<OriginScalar> scalars = {}) {
+        OriginQuery query;
+        query.buffers.push_back({OriginBuffer::Kind::in, 0, 4, std::as_bytes(std::span(in)), {}});
+        query.buffers.push_back({OriginBuffer::Kind::out, 1, 4, std::as_bytes(std::span(before)).first(4 * out.size()),
+                                 std::as_bytes(std::span(out))});
+        query.scalars = std::move(scalars);
+        query.program_images = {100};
+        return ask(query);
+    }
+    OriginVerdict returns_value(float value) {
+        OriginQuery query;
+        query.buffers.push_back({OriginBuffer::Kind::in, 0, 4, std::as_bytes(std::span(in)), {}});
+        query.result = {OriginQuery::Result::Type::floating, 4, 0};
+        std::memcpy(&query.result->bits, &value, 4);
+        query.program_images = {100};
+        return ask(query);
+    }
+    // As the judge asks: the question travels.
+    OriginVerdict ask(const OriginQuery& query) const {
+        OriginFile memory;
+        const OriginMessage message = origin_message(query, memory);
+        const Descriptor file = file_of(program);
+        const OriginRequest request(message.question, memory.descriptor(), file, !program.empty());
+        return origin_verdict_from_json(to_json(check_origin(request.query(), log)));
+    }
+
+    OriginDevice device;
+    OriginLog log{device};
+    Floats in, before;
+    std::vector<std::byte> program;
+    WriterTag launches = 0;
+};
+
+Floats numbers(std::size_t count, float first = 1000.5f) {
+    Floats values(count);
+    for (std::size_t i = 0; i < count; ++i) values[i] = first + static_cast<float>((i * 7919) % 10007);
+    return values;
+}
+Floats doubled(Floats values) {
+    for (float& v : values) v = 2 * v + 0.25f;
+    return values;
+}
+Floats reversed(Floats values) {
+    std::ranges::reverse(values);
+    return values;
+}
+OriginScalar number(std::uint64_t value) { return {value, 4, true}; }
+
+}  // namespace
+
+TEST_CASE("what a kernel wrote and a copy brought back is the device's work") {
+    Call call(numbers(1000));
+    const auto d = call.up(call.in), e = call.allocate(1000);
+    call.kernel({d}, e, doubled(call.in));
+    const auto verdict = call.returns(call.down(e, 1000));
+    CHECK(verdict.problem == Problem::none);
+    CHECK(verdict.not_part.empty());
+}
+
+TEST_CASE("a result that host code computed, changed or moved is told with its first element") {
+    Call call(numbers(256));
+    const auto d = call.up(call.in), e = call.allocate(256);
+    SECTION("nothing came down") {
+        call.kernel({d}, e, doubled(call.in));
+        CHECK(call.returns(doubled(call.in)).problem == Problem::nothing_came);
+    }
+    SECTION("something else came down") {
+        call.kernel({d}, e, numbers(256, 1e6f));
+        call.down(e, 256);
+        const auto verdict = call.returns(doubled(call.in));
+        CHECK(verdict.problem == Problem::not_found);
+        CHECK(verdict.argument == 1);
+        CHECK(verdict.element == 0);
+    }
+    SECTION("one element was repaired") {
+        call.kernel({d}, e, doubled(call.in));
+        auto out = call.down(e, 256);
+        const float came = std::exchange(out[17], 3.5f);
+        const auto verdict = call.returns(out);
+        CHECK(verdict.problem == Problem::changed);
+        CHECK(verdict.element == 17);
+        CHECK(std::memcmp(verdict.came.data(), &came, 4) == 0);
+    }
+    SECTION("turned round") {
+        call.kernel({d}, e, doubled(call.in));
+        const auto verdict = call.returns(reversed(call.down(e, 256)));
+        CHECK(verdict.problem == Problem::moved);
+        CHECK(verdict.elsewhere == 255 - verdict.element);
+    }
+    SECTION("sorted") {
+        call.kernel({d}, e, doubled(call.in));
+        auto out = call.down(e, 256);
+        std::ranges::sort(out);
+        CHECK(call.returns(out).problem != Problem::none);
+    }
+}
+
+TEST_CASE("ways to bring a result back that are right") {
+    Call call(numbers(240));
+    const auto d = call.up(call.in), e = call.allocate(1024);
+    const Floats result = doubled(call.in);
+    SECTION("in pieces, the last first") {
+        call.kernel({d}, e, result);
+        Floats out(240);
+        for (const std::size_t at : {200u, 100u, 0u}) {
+            const auto piece = call.down(e + 4 * at, at == 200 ? 40 : 100);
+            std::ranges::copy(piece, out.begin() + static_cast<std::ptrdiff_t>(at));
+        }
+        CHECK(call.returns(out).problem == Problem::none);
+    }
+    SECTION("element by element, side by side") {
+        call.kernel({d}, e, result);
+        Floats out;
+        for (std::size_t i = 0; i < 240; ++i) out.push_back(call.down(e + 4 * i, 1)[0]);
+        CHECK(call.returns(out).problem == Problem::none);
+    }
+    SECTION("with padding behind each row of 5, which host code leaves out") {
+        Floats padded(48 * 8, 0.0f);
+        for (std::size_t i = 0; i < 240; ++i) padded[i / 5 * 8 + i % 5] = result[i];
+        call.kernel({d}, e, padded);
+        const auto all = call.down(e, padded.size());
+        Floats out;
+        for (std::size_t y = 0; y < 48; ++y) out.insert(out.end(), &all[8 * y], &all[8 * y] + 5);
+        CHECK(call.returns(out, {number(48), number(5)}).problem == Problem::none);
+    }
+    SECTION("the rest stays as it was") {
+        call.kernel({d}, e, result);
+        Floats out = call.before;
+        std::ranges::copy(call.down(e, 60), out.begin());
+        CHECK(call.returns(out).problem == Problem::none);
+    }
+    SECTION("one value all over needs no device") { CHECK(call.returns(Floats(240, 0.0f)).problem == Problem::none); }
+    SECTION("an output that was not touched") { CHECK(call.returns(call.before).problem == Problem::none); }
+}
+
+TEST_CASE("a result that host code sent up is not the device's work") {
+    Call call(numbers(1024));
+    const Floats result = doubled(call.in);
+    SECTION("and a kernel copied") {
+        const auto d = call.up(call.in), t = call.up(result), e = call.allocate(1024);
+        call.kernel({d, t}, e, result);
+        const auto verdict = call.returns(call.down(e, 1024));
+        CHECK(verdict.problem == Problem::went_up);
+        CHECK(verdict.bytes >= 4096);
+        CHECK(std::memcmp(verdict.came.data(), result.data(), 4) == 0);
+    }
+    SECTION("and no kernel touched") {
+        const auto t = call.up(result);
+        const auto verdict = call.returns(call.down(t, 1024));
+        CHECK(verdict.problem == Problem::host_wrote);
+        CHECK(verdict.element == 1);  // one value may be what the host filled the rest with
+    }
+    SECTION("in an order of its own, though it is the input") {
+        const auto t = call.up(reversed(call.in)), e = call.allocate(1024);
+        call.kernel({t}, e, reversed(call.in));
+        CHECK(call.returns(call.down(e, 1024)).problem == Problem::went_up);
+    }
+    SECTION("as fills, each as large as a warp's piece") {
+        const auto d = call.up(call.in), e = call.allocate(1024), f = call.allocate(64 * 4096);
+        for (std::size_t i = 0; i < 4096; ++i)
+            call.log.filled(f + 256 * i, std::to_integer<std::uint8_t>(std::as_bytes(std::span(result))[i]), 256);
+        call.kernel({d, f}, e, result);
+        CHECK(call.returns(call.down(e, 1024)).problem == Problem::went_up);
+    }
+    SECTION("as the order of many launches") {
+        const auto d = call.up(call.in), e = call.allocate(1024);
+        for (std::size_t i = 0; i < 8192; ++i) call.kernel({d}, e, result, {static_cast<std::uint32_t>(i & 1)});
+        CHECK(call.returns(call.down(e, 1024)).problem == Problem::went_up);
+    }
+    SECTION("as arguments of kernels") {
+        const auto d = call.up(call.in), e = call.allocate(1024);
+        for (std::size_t i = 0; i < 1024; ++i) {
+            std::uint32_t bits;
+            std::memcpy(&bits, &result[i], 4);
+            call.kernel({d}, e + 4 * i, {result[i]}, {bits});
+        }
+        CHECK(call.returns(call.down(e, 1024)).problem == Problem::went_up);
+    }
+    SECTION("as device code made at run time") {
+        call.log.loaded(std::as_bytes(std::span(result)));
+        call.program.resize(100);
+        const auto d = call.up(call.in), e = call.allocate(1024);
+        call.kernel({d}, e, result);
+        CHECK(call.returns(call.down(e, 1024)).problem == Problem::code_went_up);
+        const auto compiled = std::as_bytes(std::span(result));
+        call.program.insert(call.program.end(), compiled.begin(), compiled.end());
+        CHECK(call.returns(call.down(e, 1024)).problem == Problem::none);
+    }
+    SECTION("what came down before may go up again, what comes down later may not") {
+        const auto d = call.up(call.in), e = call.allocate(1024), f = call.allocate(1024);
+        call.kernel({d}, e, numbers(1024, 5e6f));
+        const auto between = call.down(e, 1024);
+        call.kernel({call.up(between)}, f, result);
+        CHECK(call.returns(call.down(f, 1024)).problem == Problem::none);
+    }
+}
+
+TEST_CASE("ways to send inputs up that are right") {
+    Call call(numbers(600));
+    const auto e = call.allocate(600);
+    const auto check = [&] {
+        call.kernel({}, e, doubled(call.in), {600, 20, 32, 19});
+        CHECK(call.returns(call.down(e, 600), {number(20), number(30)}).problem == Problem::none);
+    };
+    SECTION("in pieces, with one element of overlap") {
+        for (std::size_t at = 0; at < 600; at += 100) {
+            const std::size_t begin = at == 0 ? 0 : at - 1;
+            call.up(Floats(call.in.begin() + static_cast<std::ptrdiff_t>(begin),
+                           call.in.begin() + static_cast<std::ptrdiff_t>(at + 100)));
+        }
+        check();
+    }
+    SECTION("rows of 30, padded with zeros to 32") {
+        Floats padded(20 * 32, 0.0f);
+        for (std::size_t i = 0; i < 600; ++i) padded[i / 30 * 32 + i % 30] = call.in[i];
+        call.up(padded);
+        check();
+    }
+    SECTION("rows that begin with what they are padded with") {
+        for (std::size_t i = 0; i < 600; i += 30) call.in[i] = 0;
+        Floats padded(20 * 32, 0.0f);
+        for (std::size_t i = 0; i < 600; ++i) padded[i / 30 * 32 + i % 30] = call.in[i];
+        call.up(padded);
+        check();
+    }
+    SECTION("with the same fill before each of many launches") {
+        call.up(call.in);
+        for (int i = 0; i < 200; ++i) call.log.filled(e, 0, 4);
+        check();
+    }
+    SECTION("twice, and the output's old contents as well") {
+        call.up(call.in);
+        call.up(call.in);
+        call.up(call.before);
+        check();
+    }
+}
+
+TEST_CASE("a returned value comes from the device, and not from its arguments") {
+    Call call(numbers(1000));
+    const auto d = call.up(call.in), e = call.allocate(1);
+    const float sum = std::accumulate(call.in.begin(), call.in.end(), 0.0f);
+    std::uint32_t bits;
+    std::memcpy(&bits, &sum, 4);
+    SECTION("from a kernel") {
+        call.kernel({d}, e, {sum}, {1000});
+        call.down(e, 1);
+        CHECK(call.returns_value(sum).problem == Problem::none);
+    }
+    SECTION("added up by host code") {
+        call.kernel({d}, e, {12.0f}, {1000});
+        call.down(e, 1);
+        const auto verdict = call.returns_value(sum);
+        CHECK(verdict.problem == Problem::not_found);
+        CHECK(verdict.argument == -1);
+    }
+    SECTION("handed to the kernel") {
+        call.kernel({d}, e, {sum}, {1000, bits});
+        call.down(e, 1);
+        CHECK(call.returns_value(sum).problem == Problem::result_went_up);
+    }
+    SECTION("spelled by fills of a byte each") {
+        for (int byte = 0; byte < 4; ++byte)
+            call.log.filled(e + byte, static_cast<std::uint8_t>(bits >> (8 * byte)), 1);
+        call.kernel({d}, e, {sum}, {1000});
+        call.down(e, 1);
+        CHECK(call.returns_value(sum).problem == Problem::result_went_up);
+    }
+    SECTION("somewhere in a large array that came down") {
+        call.kernel({}, d, call.in, {1000});
+        call.down(d, 1000);
+        CHECK(call.returns_value(call.in[517]).problem == Problem::not_found);
+    }
+    SECTION("nothing of nothing") { CHECK(call.returns_value(0).problem == Problem::none); }
+}
+
+TEST_CASE("launches that the result does not come from are named") {
+    Call call(numbers(512));
+    const auto d = call.up(call.in), middle = call.allocate(512), show = call.allocate(512), e = call.allocate(512);
+    call.kernel({d}, show, numbers(512, 3e6f));    // 1: for show
+    call.kernel({d}, middle, numbers(512, 4e6f));  // 2
+    call.kernel({middle}, e, numbers(512, 5e6f));  // 3: overwritten
+    call.kernel({middle}, e, doubled(call.in));    // 4
+    call.kernel({e}, show, numbers(512, 6e6f));    // 5
+    const auto verdict = call.returns(call.down(e, 512));
+    CHECK(verdict.problem == Problem::none);
+    CHECK(verdict.not_part == std::vector<std::size_t>{1, 3, 5});
+}
+
+TEST_CASE("small copies on the device do not arrange a result") {
+    Call call(numbers(64));
+    const auto d = call.up(call.in), e = call.allocate(64), f = call.allocate(64);
+    call.kernel({d}, e, doubled(call.in));
+    Floats out(64);
+    for (std::size_t i = 0; i < 64; ++i) {
+        const auto from = wire::Region::range(e + 4 * i, 4), to = wire::Region::range(f + 4 * (63 - i), 4);
+        call.device.copy(to.address, from.address, 4);
+        call.device.mark_written(to.address, 4, 1);  // as the device would pass it on
+        call.log.copied(to, from);
+    }
+    CHECK(call.returns(call.down(f, 64)).problem == Problem::scattered);
+}
+
+TEST_CASE("a question with places outside of its file is refused") {
+    Call call(numbers(8));
+    OriginQuery query;
+    OriginFile memory;
+    OriginMessage message = origin_message(query, memory);
+    message.question["buffers"] = {
+        {{"kind", 0}, {"argument", 0}, {"element_bytes", 4}, {"before", {0, 1 << 20}}, {"after", {0, 0}}}};
+    CHECK_THROWS(OriginRequest(message.question, memory.descriptor(), Descriptor(), false));
+    CHECK_THROWS(OriginRequest(origin_message(query, memory).question, memory.descriptor(), Descriptor(), true));
+}
+
+TEST_CASE("questions of all sizes travel in one file") {
+    OriginFile memory;
+    for (const std::size_t count : {std::size_t{8}, std::size_t{100'000}, std::size_t{100}}) {
+        const auto in = numbers(count);
+        OriginQuery query;
+        query.buffers.push_back({OriginBuffer::Kind::in, 0, 4, std::as_bytes(std::span(in)), {}});
+        const OriginMessage message = origin_message(query, memory);
+        const OriginRequest request(message.question, memory.descriptor(), Descriptor(), false);
+        CHECK(std::ranges::equal(request.query().buffers.at(0).before, std::as_bytes(std::span(in))));
+    }
+}

@@ -1,0 +1,203 @@
+// Where outputs come from: what explains what went up, and the ways in which an honest result comes down.
+#include <numeric>
+#include <random>
+
+#include "device/fake_device.hpp"
+#include "judge/catch.hpp"
+#include "server/origin_check.hpp"
+#include "server/origin_cover.hpp"
+
+using namespace warpgrade::device;
+using namespace warpgrade::device::testing;
+
+namespace {
+
+// All different, and no element is like padding.
+std::vector<float> numbers(std::size_t count) {
+    std::vector<float> all(count);
+    std::iota(all.begin(), all.end(), 1.5f);
+    return all;
+}
+
+template <class T>
+Bytes bytes_of(const std::vector<T>& values) {
+    return std::as_bytes(std::span(values));
+}
+
+std::vector<float> transposed(const std::vector<float>& from, std::size_t rows, std::size_t columns) {
+    std::vector<float> to(from.size());
+    for (std::size_t r = 0; r < rows; ++r)
+        for (std::size_t c = 0; c < columns; ++c) to[c * rows + r] = from[r * columns + c];
+    return to;
+}
+
+// Rows of `width` elements, `pitch` apart, with `fill` between them.
+template <class T>
+std::vector<T> padded(const std::vector<T>& from, std::size_t width, std::size_t pitch, T fill) {
+    std::vector<T> to(from.size() / width * pitch, fill);
+    for (std::size_t i = 0; i < from.size(); ++i) to[i / width * pitch + i % width] = from[i];
+    return to;
+}
+
+template <class T>
+std::uint64_t cost(const std::vector<T>& source, const std::vector<T>& up) {
+    UpCover cover;
+    cover.add_source(bytes_of(source), sizeof(T));
+    cover.explain(bytes_of(up));
+    return cover.cost();
+}
+
+// A device on which launch 1 has written everything.
+class WrittenDevice : public FakeDevice {
+  public:
+    bool keeps_origin() const override { return true; }
+    // One word of each warp's may be by somebody else.
+    void writers_of(DevicePtr, std::span<WriterTag> words) const override {
+        for (std::size_t i = 0; i < words.size(); ++i) words[i] = i % 32 == 5 ? fifth.value_or(who) : who;
+    }
+    std::optional<WriterTag> fifth;
+    WriterTag who = 1;
+};
+
+struct Call {
+    WrittenDevice device;
+    OriginLog log{device};
+    DevicePtr memory = device.allocate(1 << 20, {"cudaMalloc", 0});
+
+    void down(std::span<const float> values, std::size_t at = 0) {
+        device.write(memory + 4 * at, std::as_bytes(values));
+        log.read({memory + 4 * at, values.size_bytes(), values.size_bytes(), 1});
+    }
+    OriginVerdict check(const std::vector<float>& out, std::vector<std::uint64_t> sizes) const {
+        OriginQuery query;
+        OriginBuffer buffer;
+        const std::vector<float> before(out.size(), -1.0f);
+        buffer.kind = OriginBuffer::Kind::out, buffer.before = bytes_of(before), buffer.after = bytes_of(out);
+        query.buffers = {buffer};
+        for (const auto size : sizes) query.scalars.push_back({size, 4, true});
+        return check_origin(query, log);
+    }
+};
+
+using Problem = OriginVerdict::Problem;
+
+}  // namespace
+
+TEST_CASE("origin: inputs that host code pads are inputs") {
+    const auto [width, pitch] = GENERATE(table<std::size_t, std::size_t>({{1, 32}, {3, 16}, {17, 64}, {100, 101}}));
+    CAPTURE(width, pitch);
+    const auto source = numbers(200 * width);
+    CHECK(cost(source, padded(source, width, pitch, 0.0f)) <= 8);
+    CHECK(cost(source, padded(source, width, pitch, -1.0f)) <= 8);
+}
+
+TEST_CASE("origin: an element that begins as the padding before it does is no part of the padding") {
+    std::vector<int> source(4000);
+    for (std::size_t i = 0; i < source.size(); ++i) source[i] = static_cast<int>(i * 256 + 256);  // low byte: 0
+    CHECK(cost(source, padded(source, 20, 33, 0)) <= 8);
+    // Among other elements of one byte as well.
+    UpCover cover;
+    const std::vector<char> letters(100, 'x');
+    cover.add_source(bytes_of(letters), 1);
+    cover.add_source(bytes_of(source), 4);
+    cover.explain(bytes_of(padded(source, 40, 60, 0)));
+    CHECK(cover.cost() <= 12 * source.size() / 40);
+}
+
+TEST_CASE("origin: runs of different values side by side are data, not padding") {
+    std::mt19937 random(1);
+    std::vector<int> votes;
+    for (int warp = 0; warp < 1000; ++warp) votes.insert(votes.end(), 32, static_cast<int>(random() & 1));
+    CHECK(cost(std::vector<int>{}, votes) > votes.size() * sizeof(int) / 16);
+}
+
+TEST_CASE("origin: what came down may go up again, but in no other order") {
+    const auto source = numbers(64 * 64);
+    const auto turned = transposed(source, 64, 64);
+    SECTION("all of it, and a part") {
+        UpCover cover;
+        cover.add_came(bytes_of(source));
+        cover.explain(bytes_of(source));
+        cover.explain(bytes_of(source).first(4000));
+        CHECK(cover.cost() == 0);
+    }
+    SECTION("elements that came one by one") {
+        UpCover cover;
+        for (const float& value : source) cover.add_came(std::as_bytes(std::span(&value, 1)));
+        cover.explain(bytes_of(turned));
+        CHECK(cover.cost() >= 4 * source.size());
+    }
+    SECTION("rows that came one by one, and elements that go up one by one") {
+        UpCover cover;
+        for (std::size_t row = 0; row < 64; ++row) cover.add_came(bytes_of(source).subspan(256 * row, 256));
+        for (const float& value : turned) cover.explain(std::as_bytes(std::span(&value, 1)));
+        CHECK(cover.cost() >= 2 * source.size());
+    }
+}
+
+TEST_CASE("origin: rows of a padded result are found, however short they are") {
+    const auto [width, pitch] = GENERATE(table<std::size_t, std::size_t>({{1, 32}, {3, 16}, {31, 32}}));
+    const auto out = numbers(50 * width);
+    const auto all = padded(out, width, pitch, 0.0f);
+    Call call;
+    SECTION("in one copy") { call.down(all); }
+    SECTION("row by row") {
+        for (std::size_t row = 0; row < 50; ++row) call.down(std::span(all).subspan(row * pitch, width), row * pitch);
+    }
+    CHECK(call.check(out, {50, width}).problem == Problem::none);
+    // Such rows are told by the function's sizes.
+    if (width < 31) CHECK(call.check(out, {50 * width}).problem != Problem::none);
+}
+
+TEST_CASE("origin: the output array may go up before kernels write to it, whatever stands in it") {
+    const auto garbage = numbers(1000);
+    std::vector<float> out(1000);
+    std::iota(out.begin(), out.end(), 9000.25f);
+    Call call;
+    call.log.wrote(call.memory, bytes_of(garbage), bytes_of(garbage).size());
+    LaunchRecord record;
+    record.written_to = {call.memory};
+    SECTION("it is only written") {
+        call.log.launched(record);
+        call.down(out);
+        CHECK(call.check(out, {1000}).problem == Problem::none);
+    }
+    SECTION("a kernel has read it") {
+        record.read_from = {call.memory};
+        call.log.launched(record);
+        call.down(out);
+        CHECK(call.check(out, {1000}).problem == Problem::went_up);
+    }
+    SECTION("some of it came down as the host had sent it") {
+        call.log.launched(record);
+        call.device.who = writer::host;
+        call.down(garbage);
+        call.device.who = 1;
+        call.down(out);
+        CHECK(call.check(out, {1000}).problem == Problem::went_up);
+    }
+    SECTION("it was copied on the device") {
+        call.log.launched(record);
+        call.log.copied({call.memory, 4000, 4000, 1}, {call.memory, 4000, 4000, 1});
+        call.down(out);
+        CHECK(call.check(out, {1000}).problem == Problem::went_up);
+    }
+}
+
+TEST_CASE("origin: what host code wrote is seen among what a kernel wrote, and the other way round") {
+    const auto out = numbers(320);
+    Call call;
+    SECTION("a few elements are the host's") { call.device.fifth = writer::host; }
+    SECTION("all but a few") { call.device.who = writer::host, call.device.fifth = 1; }
+    call.down(out);
+    CHECK(call.check(out, {320}).problem == Problem::host_wrote);
+}
+
+TEST_CASE("origin: elements that host code has cleared and no kernel has written are nobody's work") {
+    auto out = numbers(320);
+    for (std::size_t i = 5; i < out.size(); i += 32) out[i] = 0.0f;
+    Call call;
+    call.device.fifth = writer::host;
+    call.down(out);
+    CHECK(call.check(out, {320}).problem == Problem::none);
+}

@@ -1,0 +1,208 @@
+// Which operations of streams are ordered, and what is told of those that are not.
+#include <string>
+#include <vector>
+
+#include "judge/catch.hpp"
+#include "server/stream_order.hpp"
+
+using namespace warpgrade::device;
+using Kind = StreamOrder::Operation::Kind;
+
+namespace {
+
+constexpr StreamId blocking = 1, other_blocking = 2, independent = 3, other_independent = 4;
+
+struct Program {
+    StreamOrder order;
+    std::uint64_t line = 0;
+    Program() {
+        order.add_stream(blocking, true);
+        order.add_stream(other_blocking, true);
+        order.add_stream(independent, false);
+        order.add_stream(other_independent, false);
+    }
+    // The line of the earlier operation that it races with; 0: none.
+    std::uint64_t touch(StreamId stream, MemoryUse use, DevicePtr address = 1000, std::uint64_t bytes = 100) {
+        const auto operation = order.begin(Kind::kernel, stream, ++line);
+        const auto conflict = order.touch(operation, {address, bytes, use});
+        return conflict ? conflict->earlier->code : 0;
+    }
+    std::uint64_t write(StreamId stream, DevicePtr address = 1000, std::uint64_t bytes = 100) {
+        return touch(stream, MemoryUse::write, address, bytes);
+    }
+    std::uint64_t read(StreamId stream, DevicePtr address = 1000, std::uint64_t bytes = 100) {
+        return touch(stream, MemoryUse::read, address, bytes);
+    }
+};
+
+}  // namespace
+
+TEST_CASE("work of one stream is ordered, that of two is not") {
+    Program p;
+    CHECK(p.write(blocking) == 0);
+    CHECK(p.read(blocking) == 0);
+    CHECK(p.write(blocking) == 0);
+    CHECK(p.read(other_blocking) == 3);
+    CHECK(p.write(independent) == 3);
+}
+
+TEST_CASE("readers do not disturb each other, nor do atomics") {
+    Program p;
+    CHECK(p.read(blocking) == 0);
+    CHECK(p.read(independent) == 0);
+    CHECK(p.write(other_independent) == 1);
+    Program q;
+    CHECK(q.touch(blocking, MemoryUse::atomic) == 0);
+    CHECK(q.touch(independent, MemoryUse::atomic) == 0);
+    CHECK(q.read(other_independent) == 1);
+    CHECK(q.write(other_blocking) == 1);
+}
+
+TEST_CASE("a reader is remembered beside those that come after it") {
+    Program p;
+    CHECK(p.read(independent) == 0);
+    CHECK(p.read(blocking) == 0);
+    CHECK(p.write(blocking) == 1);
+}
+
+TEST_CASE("the legacy default stream waits for blocking streams, and they for it") {
+    Program p;
+    CHECK(p.write(blocking) == 0);
+    CHECK(p.write(0) == 0);
+    CHECK(p.write(other_blocking) == 0);
+    CHECK(p.read(independent) == 3);
+    CHECK(p.read(0) == 0);
+    // Also for a stream that is gone.
+    CHECK(p.write(blocking, 5000) == 0);
+    p.order.remove_stream(blocking);
+    CHECK(p.write(0, 5000) == 0);
+}
+
+TEST_CASE("two streams that both waited for the default stream have no order") {
+    Program p;
+    CHECK(p.write(0) == 0);
+    CHECK(p.write(blocking) == 0);
+    CHECK(p.write(other_blocking) == 2);
+}
+
+TEST_CASE("an event orders what was there when it was recorded") {
+    Program p;
+    CHECK(p.write(blocking) == 0);
+    p.order.record(7, blocking);
+    CHECK(p.write(blocking, 2000) == 0);
+    p.order.wait(independent, 7);
+    CHECK(p.read(independent) == 0);
+    CHECK(p.read(independent, 2000) == 2);
+    // One that was recorded again stands for the last time.
+    p.order.record(7, blocking);
+    p.order.wait(other_independent, 7);
+    CHECK(p.read(other_independent, 2000) == 0);
+    // Nothing was recorded: nothing is waited for.
+    p.order.wait(other_blocking, 8);
+    CHECK(p.read(other_blocking) == 1);
+}
+
+TEST_CASE("waiting is handed on by streams that do nothing else") {
+    Program p;
+    CHECK(p.write(independent) == 0);
+    p.order.record(7, independent);
+    p.order.wait(blocking, 7);
+    CHECK(p.read(0) == 0);  // waits for the blocking stream, which waits for the event
+    p.order.record(9, 0);
+    p.order.wait(other_independent, 9);
+    CHECK(p.write(other_independent) == 0);
+}
+
+TEST_CASE("the host's waiting orders what it issues afterwards") {
+    Program p;
+    CHECK(p.write(independent) == 0);
+    CHECK(p.write(blocking, 2000) == 0);
+    SECTION("for a stream") {
+        p.order.host_waits_for_stream(independent);
+        CHECK(p.read(other_independent) == 0);
+        CHECK(p.read(other_independent, 2000) == 2);
+    }
+    SECTION("for an event") {
+        p.order.record(7, independent);
+        CHECK(p.write(independent, 3000) == 0);
+        p.order.host_waits_for_event(7);
+        CHECK(p.read(other_independent) == 0);
+        CHECK(p.read(other_independent, 3000) == 3);
+    }
+    SECTION("for all") {
+        p.order.host_waits_for_device();
+        CHECK(p.read(other_independent) == 0);
+        CHECK(p.read(other_independent, 2000) == 0);
+    }
+    SECTION("without asking") {
+        CHECK(p.order.unseen_write(1000, 100)->code == 1);
+        p.order.device_is_idle();
+        CHECK(p.read(other_independent) == 0);
+        CHECK(p.order.unseen_write(1000, 100)->code == 1);
+        CHECK(p.order.unseen_write(1100, 100) == nullptr);
+        p.order.host_waits_for_stream(independent);
+        CHECK(p.order.unseen_write(1000, 100) == nullptr);
+    }
+}
+
+TEST_CASE("pieces of memory are told apart to the byte") {
+    Program p;
+    CHECK(p.write(blocking, 1000, 10) == 0);
+    CHECK(p.write(independent, 1010, 10) == 0);
+    CHECK(p.write(other_independent, 1020, 10) == 0);
+    CHECK(p.read(other_blocking, 990, 10) == 0);
+    CHECK(p.read(other_blocking, 1030, 10) == 0);
+    CHECK(p.read(other_blocking, 1019, 1) == 2);
+    CHECK(p.read(other_blocking, 1005, 1) == 1);
+    CHECK(p.write(0, 995, 7) == 0);  // 995 to 999 nobody wrote; the rest is of a stream that it waits for
+    p.order.forget_memory(1000, 25);
+    CHECK(p.write(other_blocking, 1000, 25) == 0);
+    CHECK(p.write(blocking, 1025, 5) == 3);
+}
+
+TEST_CASE("a stream takes over from another one only when that one's work is over") {
+    StreamOrder order;
+    order.add_stream(1, false);
+    const auto first = order.begin(Kind::fill, 1, 1);
+    order.remove_stream(1);
+    order.add_stream(2, false);
+    CHECK(order.begin(Kind::fill, 2, 2)->lane != first->lane);
+    order.device_is_idle();
+    order.add_stream(3, false);
+    CHECK(order.begin(Kind::fill, 3, 3)->lane == first->lane);
+}
+
+TEST_CASE("streams that are destroyed at work are not without number") {
+    StreamOrder order;
+    StreamId next = 1;
+    const auto make = [&] {
+        const StreamId stream = next++;
+        if (!order.add_stream(stream, false)) return false;
+        order.begin(Kind::fill, stream, 1);
+        order.remove_stream(stream);
+        return true;
+    };
+    while (make()) REQUIRE(next < 10000);
+    CHECK(next > 1000);
+    order.host_waits_for_device();
+    CHECK(make());
+}
+
+TEST_CASE("what is remembered of memory is bounded") {
+    Program p;
+    // A program that works on many separate pieces and waits now and then.
+    for (int turn = 0; turn < 20; ++turn) {
+        for (DevicePtr i = 0; i < 1000; ++i) p.write(blocking, 1000 + 100 * i, 10);
+        p.order.host_waits_for_stream(blocking);
+    }
+    CHECK(p.order.pieces() <= 10000);
+    // One that never waits: neighbours become one, and what raced still does.
+    StreamOrder order;
+    order.add_stream(1, false);
+    order.add_stream(2, false);
+    const auto writer = order.begin(Kind::kernel, 1, 1);
+    for (DevicePtr i = 0; i < StreamOrder::most_pieces + 5000; ++i)
+        order.touch(writer, {1000 + 3 * i, 1, MemoryUse::write});
+    CHECK(order.pieces() <= StreamOrder::most_pieces);
+    CHECK(order.touch(order.begin(Kind::kernel, 2, 2), {1000 + 3 * 5000, 1, MemoryUse::read}));
+}

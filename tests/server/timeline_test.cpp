@@ -1,0 +1,207 @@
+#include "server/timeline.hpp"
+
+#include "judge/catch.hpp"
+
+using namespace warpgrade::device;
+
+namespace {
+
+// Costs that make the sums easy: issuing is free, copies run at 1 byte a nanosecond.
+HostCosts simple() {
+    HostCosts costs;
+    costs.launch_issue_ns = costs.copy_issue_ns = costs.query_ns = costs.wake_ns = 0;
+    costs.link_latency_ns = costs.device_copy_latency_ns = costs.fill_latency_ns = 0;
+    costs.pinned_bytes_per_ns = costs.pageable_bytes_per_ns = 1;
+    costs.device_bytes_per_ns = costs.device_efficiency = 1;
+    return costs;
+}
+
+using Link = Timeline::Link;
+
+}  // namespace
+
+TEST_CASE("work of one stream runs in order") {
+    Timeline timeline(simple());
+    timeline.add_stream(1, true);
+    CHECK(timeline.kernel(1, 100, 1).start_ns == 0);
+    CHECK(timeline.kernel(1, 50, 0.1).start_ns == 100);
+    CHECK(timeline.copy(1, Link::to_host, 30, true, false).start_ns == 150);
+    CHECK(timeline.host_ns() == 0);
+    CHECK(timeline.finish() == 180);
+}
+
+TEST_CASE("kernels of two streams overlap when their shares fit") {
+    Timeline timeline(simple());
+    timeline.add_stream(1, true), timeline.add_stream(2, true), timeline.add_stream(3, true);
+    CHECK(timeline.kernel(1, 100, 0.5).start_ns == 0);
+    CHECK(timeline.kernel(2, 100, 0.5).start_ns == 0);
+    CHECK(timeline.kernel(3, 100, 0.5).start_ns == 100);
+    CHECK(timeline.finish() == 200);
+}
+
+TEST_CASE("a later kernel never takes room that an earlier one was promised") {
+    Timeline timeline(simple());
+    timeline.add_stream(1, true), timeline.add_stream(2, true);
+    timeline.kernel(1, 100, 0.5);
+    CHECK(timeline.kernel(1, 100, 1).start_ns == 100);    // waits for its own stream
+    CHECK(timeline.kernel(2, 100, 0.5).start_ns == 0);    // fits beside the first
+    CHECK(timeline.kernel(2, 100, 0.5).start_ns == 200);  // but not beside the second
+}
+
+TEST_CASE("copies overlap with kernels of other streams, not with copies of the same direction") {
+    Timeline timeline(simple());
+    timeline.add_stream(1, true), timeline.add_stream(2, true);
+    timeline.kernel(1, 100, 1);
+    CHECK(timeline.copy(2, Link::to_device, 60, true, false).start_ns == 0);
+    CHECK(timeline.copy(2, Link::to_host, 60, true, false).start_ns == 60);
+    timeline.add_stream(3, true);
+    CHECK(timeline.copy(3, Link::to_device, 10, true, false).start_ns == 60);
+    CHECK(timeline.copy(3, Link::to_host, 10, true, false).start_ns == 120);
+}
+
+TEST_CASE("the legacy default stream waits for blocking streams and they for it") {
+    Timeline timeline(simple());
+    timeline.add_stream(1, true), timeline.add_stream(2, false);
+    timeline.kernel(1, 100, 0.1);
+    CHECK(timeline.kernel(0, 10, 0.1).start_ns == 100);
+    CHECK(timeline.kernel(1, 10, 0.1).start_ns == 110);
+    CHECK(timeline.kernel(2, 10, 0.1).start_ns == 0);  // non-blocking: stands apart
+    timeline.kernel(2, 1000, 0.1);
+    CHECK(timeline.kernel(0, 10, 0.1).start_ns == 120);
+    timeline.remove_stream(1);
+    CHECK(timeline.kernel(0, 10, 0.1).start_ns == 130);
+}
+
+TEST_CASE("the work of a destroyed stream still counts") {
+    Timeline timeline(simple());
+    timeline.add_stream(1, true);
+    timeline.kernel(1, 100, 1);
+    timeline.remove_stream(1);
+    CHECK(timeline.kernel(0, 10, 1).start_ns == 100);
+    timeline.add_stream(2, false);
+    timeline.kernel(2, 500, 1);
+    timeline.remove_stream(2);
+    CHECK(timeline.finish() == 610);
+}
+
+TEST_CASE("events measure the work between them") {
+    Timeline timeline(simple());
+    timeline.add_stream(1, true);
+    const double start = timeline.record(1);
+    timeline.kernel(1, 100, 1);
+    const double end = timeline.record(1);
+    CHECK(end - start == 100);
+    CHECK_FALSE(timeline.reached(end));
+    timeline.synchronize_until(end);
+    CHECK(timeline.reached(end));
+    CHECK(timeline.host_ns() == 100);
+}
+
+TEST_CASE("a stream waits for an event of another") {
+    Timeline timeline(simple());
+    timeline.add_stream(1, false), timeline.add_stream(2, false);
+    timeline.kernel(1, 100, 0.1);
+    timeline.wait(2, timeline.record(1));
+    CHECK(timeline.kernel(2, 10, 0.1).start_ns == 100);
+}
+
+TEST_CASE("a blocking copy holds the host, an asynchronous one does not") {
+    Timeline timeline(simple());
+    timeline.copy(0, Link::to_device, 100, false, false);
+    CHECK(timeline.host_ns() == 0);
+    timeline.copy(0, Link::to_device, 100, false, true);
+    CHECK(timeline.host_ns() == 200);
+}
+
+TEST_CASE("polling a stream ends") {
+    HostCosts costs = simple();
+    costs.query_ns = 10;
+    Timeline timeline(costs);
+    timeline.kernel(0, 1000, 1);
+    int polls = 0;
+    while (!timeline.stream_done(0)) ++polls;
+    CHECK(polls == 99);
+}
+
+TEST_CASE("issuing bounds the rate of small kernels") {
+    Timeline timeline((HostCosts()));
+    for (int i = 0; i < 100; ++i) timeline.kernel(0, 1000, 1);
+    CHECK(timeline.finish() == Approx(100 * 2900 + 1000));
+}
+
+TEST_CASE("finish counts from the last finish") {
+    Timeline timeline(simple());
+    timeline.kernel(0, 100, 1);
+    CHECK(timeline.finish() == 100);
+    CHECK(timeline.finish() == 0);
+    timeline.kernel(0, 70, 1);
+    CHECK(timeline.finish() == 70);
+}
+
+TEST_CASE("many kernels that were never waited for stay cheap and in order") {
+    Timeline timeline(simple());
+    for (StreamId stream = 1; stream <= 8; ++stream) timeline.add_stream(stream, false);
+    double last = 0;
+    for (int i = 0; i < 5000; ++i) last = timeline.kernel(1 + i % 8, 10, 1).end_ns;
+    CHECK(last == 50000);
+}
+
+TEST_CASE("transfers are listed with their place on the clock, once") {
+    Timeline timeline(simple());
+    timeline.copy(0, Timeline::Link::to_device, 1000, false, true);
+    timeline.fill(0, 64, false);
+    const auto transfers = timeline.take_transfers();
+    REQUIRE(transfers.size() == 2);
+    CHECK(transfers[0].kind == TransferRecord::Kind::to_device);
+    CHECK(transfers[0].bytes == 1000);
+    CHECK(transfers[0].when.end_ns > transfers[0].when.start_ns);
+    CHECK(transfers[1].kind == TransferRecord::Kind::fill);
+    CHECK(transfers[1].when.start_ns >= transfers[0].when.end_ns);
+    CHECK(timeline.take_transfers().empty());
+}
+
+TEST_CASE("waits that a program asked for are listed, those within other calls are not") {
+    Timeline timeline(simple());
+    timeline.add_stream(1, false);
+    const auto kernel = timeline.kernel(1, 1000, 1);
+    CHECK_FALSE(timeline.stream_done(1));
+    timeline.drain();
+    CHECK(timeline.host_ns() >= kernel.end_ns);
+    CHECK(timeline.take_waits().empty());
+
+    const double end_ns = timeline.kernel(1, 1000, 1).end_ns;
+    timeline.synchronize_stream(1);
+    CHECK(timeline.stream_done(1));
+    timeline.copy(0, Timeline::Link::to_device, 1000, true, false);
+    timeline.copy(0, Timeline::Link::to_host, 1000, false, true);
+    const auto waits = timeline.take_waits();
+    REQUIRE(waits.size() == 3);  // the stream, the query, the blocking copy
+    CHECK(waits[0] >= end_ns);
+    CHECK(waits[2] == timeline.host_ns());
+    CHECK(timeline.take_waits().empty());
+}
+
+TEST_CASE("what is not listed is said to be missing") {
+    Timeline timeline{HostCosts{}};
+    for (std::size_t i = 0; i < RecordLimits::max_transfers; ++i) timeline.fill(0, 4, true);
+    CHECK_FALSE(timeline.take_missed_transfers());
+    CHECK_FALSE(timeline.take_missed_waits());
+    timeline.fill(0, 4, true);
+    CHECK(timeline.take_transfers().size() == RecordLimits::max_transfers);
+    CHECK(timeline.take_missed_transfers());
+    CHECK(timeline.take_missed_waits());
+    CHECK_FALSE(timeline.take_missed_transfers());
+}
+
+TEST_CASE("modules cost what a copy of them costs, but for the code that any lab has") {
+    const HostCosts costs;
+    Timeline timeline{costs};
+    timeline.load(Timeline::free_module_bytes / 2);
+    timeline.load(Timeline::free_module_bytes / 2);
+    CHECK(timeline.host_ns() == 0);
+    timeline.load(160);
+    CHECK(timeline.host_ns() == Approx(160 / costs.pageable_bytes_per_ns));
+    timeline.load(16 << 20);
+    CHECK(timeline.host_ns() == Approx((160 + (16 << 20)) / costs.pageable_bytes_per_ns));
+    CHECK(timeline.take_transfers().empty());
+}

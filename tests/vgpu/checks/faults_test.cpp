@@ -1,0 +1,168 @@
+// The diagnostic of a launch that failed: which rule, where, which thread, and what the student is told.
+#include <algorithm>
+
+#include "support/contains.hpp"
+#include "vgpu/machine.hpp"
+
+using namespace warpgrade;
+using device::Diagnostic;
+using vgpu::test::Machine;
+using vgpu::test::read_text;
+
+namespace {
+
+Machine faults(unsigned threads = 1) { return Machine(threads, read_text(WG_TEST_FAULTS ".sm_80"), 3'000'000); }
+
+// The line of faults.cu with the text.
+std::uint32_t line_with(const std::string& text) {
+    const std::string source = read_text(WG_TEST_SOURCES "/faults.cu");
+    const auto at = source.find(text);
+    REQUIRE(at != std::string::npos);
+    return static_cast<std::uint32_t>(
+        std::count(source.begin(), source.begin() + static_cast<std::ptrdiff_t>(at), '\n') + 1);
+}
+
+// The one diagnostic of a launch.
+template <class... Args>
+Diagnostic fault_of(Machine& m, const std::string& kernel, device::Dim3 grid, device::Dim3 block, const Args&... args) {
+    const auto found = m.diagnose(kernel, grid, block, args...);
+    REQUIRE_FALSE(found.empty());
+    CHECK(found[0].kernel == kernel);
+    return found[0];
+}
+
+std::string id(const Diagnostic& d) { return d.rule->id; }
+
+std::vector<int> ints(int n) { return std::vector<int>(static_cast<std::size_t>(n)); }
+
+}  // namespace
+
+TEST_CASE("out of bounds: how far, of which memory, which thread, how many more") {
+    for (const unsigned threads : {1u, 4u}) {
+        Machine m = faults(threads);
+        const auto out = m.upload(ints(1000));
+        auto d = fault_of(m, "write_index", {8}, {128}, out, 0);
+        CHECK(id(d) == "memcheck/out-of-bounds");
+        CHECK(d.message == "writes 4 bytes directly past the end of {memory}; 23 more threads of its warp do the same");
+        CHECK(d.place.line == line_with("out[blockIdx.x"));
+        CHECK_THAT(d.place.file, Contains("faults.cu"));
+        CHECK(d.thread == device::ThreadPlace{{104, 0, 0}, {7, 0, 0}});
+        REQUIRE(d.memory);
+        CHECK(d.memory->name == "cudaMalloc");
+        CHECK(d.memory->bytes == 4000);
+        d = fault_of(m, "write_index", {1}, {1}, out, 1256);
+        CHECK(d.message == "writes 4 bytes, 1,024 bytes past the end of {memory}");
+        d = fault_of(m, "write_index", {1}, {1}, out.address - 4, 0);
+        CHECK(d.message == "writes 4 bytes, 4 bytes before {memory}");
+        d = fault_of(m, "write_index", {1}, {32}, out, -2);
+        CHECK(d.message ==
+              "writes 4 bytes at index 4,294,967,294 of {memory}, which is what -2 becomes as an unsigned number; one "
+              "more thread of its warp does the same");
+        d = fault_of(m, "read_vector", {1}, {2}, m.upload(ints(6)), out);
+        CHECK(d.message == "reads 16 bytes at offset 16 of {memory}, the last 8 past its end");
+    }
+}
+
+TEST_CASE("the memory that an access leaves is the one that its thread's neighbours are in, not the nearest") {
+    Machine m = faults();
+    const auto small = m.upload(ints(32)), next = m.upload(ints(64));
+    const int far = static_cast<int>((next.address - small.address) / 4) + 64;  // directly behind `next`
+    const auto d = fault_of(m, "write_index", {2}, {32}, small, 0);
+    CHECK(d.memory.value().bytes == 128);
+    CHECK(fault_of(m, "write_index", {1}, {1}, small, far).memory.value().bytes == 256);
+}
+
+TEST_CASE("a variable of the module is known by its name") {
+    Machine m = faults();
+    const auto d = fault_of(m, "read_table", {1}, {1}, m.upload(ints(1)), 12);
+    CHECK(d.message == "reads 4 bytes, 8 bytes past the end of {memory}");
+    REQUIRE(d.memory);
+    CHECK(d.memory->name == "table");
+    CHECK(d.memory->variable);
+    const auto read_only =
+        fault_of(m, "write_index", {1}, {3}, m.gpu->find_symbol(m.module, "coefficients").address, 0);
+    CHECK(id(read_only) == "memcheck/read-only");
+    CHECK(read_only.message == "writes 4 bytes of {memory}; 2 more threads of its warp do the same");
+    CHECK(read_only.memory.value().name == "coefficients");
+}
+
+TEST_CASE("pointers that are none: null, freed, of the host, of nothing") {
+    Machine m = faults();
+    auto d = fault_of(m, "add_to", {1}, {1}, std::uint64_t{0});
+    CHECK(id(d) == "memcheck/null-pointer");
+    CHECK(d.message == "updates 4 bytes through a null pointer");
+    d = fault_of(m, "write_index", {1}, {32}, std::uint64_t{0}, 5);
+    CHECK(id(d) == "memcheck/null-pointer");
+    CHECK(d.message == "writes 4 bytes, 20 bytes from a null pointer; 31 more threads of its warp do the same");
+
+    const auto gone = m.upload(ints(100));
+    m.gpu->free(gone.address, 77);
+    d = fault_of(m, "write_index", {1}, {1}, gone, 10);
+    CHECK(id(d) == "memcheck/use-after-free");
+    CHECK(d.message == "writes 4 bytes at offset 40 of {memory}, which was freed");
+    CHECK(d.memory.value().bytes == 400);
+    REQUIRE(d.related.size() == 1);
+    CHECK(d.related[0].role == "freed");
+    CHECK(d.related[0].place.code == 77);
+
+    d = fault_of(m, "write_index", {1}, {1}, std::uint64_t{0x7ffc12345678}, 0);
+    CHECK(id(d) == "memcheck/host-pointer");
+    CHECK(d.message == "writes 4 bytes at 0x7ffc12345678, which is memory of the host");
+    d = fault_of(m, "write_index", {1}, {1}, std::uint64_t{0xcdcdcdcdcdcdcdcc}, 0);
+    CHECK(id(d) == "memcheck/out-of-bounds");
+    CHECK(d.message == "writes 4 bytes at 0xcdcdcdcdcdcdcdcc, where no memory is");
+}
+
+TEST_CASE("misaligned: at which offset") {
+    Machine m = faults();
+    const auto in = m.upload(ints(64)), out = m.upload(ints(64));
+    const auto d = fault_of(m, "read_vector", {1}, {2}, in.address + 4, out);
+    CHECK(id(d) == "memcheck/misaligned");
+    CHECK(d.message ==
+          "reads 16 bytes at offset 4 of {memory}, which is no multiple of 16; "
+          "one more thread of its warp does the same");
+    CHECK(d.place.line == line_with("in[threadIdx.x];  // here"));
+}
+
+TEST_CASE("shared memory: the array that was left, or the bytes that the launch gave") {
+    Machine m = faults();
+    const auto out = m.upload(ints(32));
+    auto d = fault_of(m, "shared_static", {1}, {32}, out, 0);
+    CHECK(id(d) == "memcheck/out-of-bounds");
+    CHECK(d.message ==
+          "writes 4 bytes directly past the end of {memory} in shared memory; 15 more threads of its warp do the same");
+    CHECK(d.memory.value().name == "tile");
+    CHECK(d.memory.value().variable);
+    CHECK(d.memory.value().bytes == 64);
+    CHECK(d.place.line == line_with("tile[i + threadIdx.x] = 2"));
+    d = fault_of(m, "shared_dynamic", {1}, {1}, out, 0);
+    CHECK_THAT(d.message, Contains("the launch gives the block none") && Contains("third argument"));
+    try {
+        m.launch_shared("shared_dynamic", {1}, {1}, 1024, out, 300);
+    } catch (const device::DeviceError&) {
+    }
+    d = m.gpu->take_diagnostics().at(0);
+    CHECK(d.message == "writes 4 bytes, 176 bytes past the end of the block's 1,024 bytes of shared memory");
+    d = fault_of(m, "shared_static", {1}, {1}, out, -30);
+    CHECK_THAT(d.message, Contains("before the beginning of shared memory"));
+}
+
+TEST_CASE("assertions and loops without end name their line") {
+    Machine m = faults();
+    auto d = fault_of(m, "asserts", {1}, {64}, 40);
+    CHECK(id(d) == "launch/failed");
+    CHECK(d.message == "fails the assertion `int(threadIdx.x) < limit`; 23 more threads of its warp do so too");
+    CHECK(d.place.line == line_with("assert(int"));
+    CHECK(d.thread == device::ThreadPlace{{40, 0, 0}, {0, 0, 0}});
+    d = fault_of(m, "spins", {1}, {64}, m.upload(ints(1)));
+    CHECK(id(d) == "launch/runaway");
+    CHECK_THAT(d.message, Contains("still runs in this loop after 3,000,000 warp instructions"));
+    CHECK(d.place.line == line_with("while (*static_cast"));
+}
+
+TEST_CASE("a matrix instruction out of bounds names its line, also through a generic pointer") {
+    Machine m = faults();
+    const auto d = fault_of(m, "load_tile", {1}, {32}, m.upload(ints(3)), m.upload(ints(32)));
+    CHECK(id(d) == "memcheck/out-of-bounds");
+    CHECK(d.place.line == line_with("load_matrix_sync(a"));
+}

@@ -1,0 +1,155 @@
+// Who wrote each word of memory last, as the origin of outputs is told from it, and what host code wrote to memory that
+// it maps: the device sees it as it was when an operation began.
+#include <sys/mman.h>
+
+#include "judge/catch.hpp"
+#include "vgpu/machine.hpp"
+
+using namespace warpgrade;
+using device::WriterTag;
+namespace writer = device::writer;
+using vgpu::test::Buffer;
+using vgpu::test::Machine;
+
+namespace {
+
+Machine watched(unsigned threads = 1) {
+    Machine m(threads);
+    m.gpu = vgpu::make_virtual_gpu("h100", {threads, 200'000'000, 0, {}, true});
+    const auto ptx = vgpu::test::read_text(WG_TEST_KERNELS);
+    m.module = m.gpu->load_module(std::as_bytes(std::span(ptx.data(), ptx.size())));
+    return m;
+}
+
+std::vector<WriterTag> writers(const Machine& m, device::DevicePtr address, std::size_t words) {
+    std::vector<WriterTag> found(words);
+    m.gpu->writers_of(address, found);
+    return found;
+}
+
+std::vector<int> count_to(int n) {
+    std::vector<int> values(static_cast<std::size_t>(n));
+    for (int i = 0; i < n; ++i) values[static_cast<std::size_t>(i)] = i;
+    return values;
+}
+
+// Memory that the program maps, from the program's side.
+struct Mapped {
+    Mapped(Machine& m, std::size_t count) : memory(m.gpu->allocate_host_visible(4 * count, 0, "cudaHostAlloc")) {
+        data = static_cast<int*>(mmap(nullptr, 4 * count, PROT_READ | PROT_WRITE, MAP_SHARED, memory.file.get(), 0));
+        buffer = {memory.address, count};
+    }
+    device::HostVisibleMemory memory;
+    int* data;
+    Buffer<int> buffer;
+};
+
+}  // namespace
+
+TEST_CASE("each word knows who wrote it last") {
+    auto m = watched(GENERATE(1u, 4u));
+    const int n = 5000;
+    const auto in = m.upload(count_to(n));
+    const Buffer<int> out{m.gpu->allocate(4 * n, "cudaMalloc"), static_cast<std::size_t>(n)};
+    CHECK(writers(m, in.address, 2) == std::vector<WriterTag>{writer::host, writer::host});
+    CHECK(writers(m, out.address, 1)[0] == writer::nobody);
+    // The first 3000 elements, then 1000 of them again.
+    const auto first = m.launch("copy", {12, 1, 1}, {256, 1, 1}, in, out, 3000);
+    m.launch("copy", {4, 1, 1}, {256, 1, 1}, in, out, 1000);
+    const auto who = writers(m, out.address, n);
+    CHECK(who[0] == 2);
+    CHECK(who[999] == 2);
+    CHECK(who[1000] == 1);
+    CHECK(who[2999] == 1);
+    CHECK(who[3000] == writer::nobody);
+    CHECK(first.read_from == std::vector<device::DevicePtr>{in.address});
+    CHECK(first.written_to == std::vector<device::DevicePtr>{out.address});
+
+    m.gpu->fill(out.address + 40, 0, 8);
+    CHECK(writers(m, out.address + 36, 4) == std::vector<WriterTag>{2, writer::fill, writer::fill, 2});
+    const auto copied = m.gpu->allocate(4 * n, "cudaMalloc");
+    m.gpu->copy(copied, out.address, 4 * n);
+    CHECK(writers(m, copied, n) == writers(m, out.address, n));
+
+    m.gpu->begin_call();
+    CHECK(writers(m, out.address, 1)[0] == writer::nobody);
+    m.launch("copy", {1, 1, 1}, {32, 1, 1}, in, out, 32);
+    CHECK(writers(m, out.address, 1)[0] == 1);
+}
+
+TEST_CASE("what is written as a whole counts for every word until somebody writes to it") {
+    auto m = watched();
+    const int n = 3000;
+    const auto ones = count_to(n);
+    const auto in = m.upload(ones), out = m.upload(ones);
+    m.launch("copy", {4, 1, 1}, {256, 1, 1}, in, out, 1000);
+    CHECK(writers(m, out.address + 4 * 999, 2) == std::vector<WriterTag>{1, writer::host});
+    const auto copied = m.gpu->allocate(4 * n, "cudaMalloc"), fresh = m.gpu->allocate(400, "cudaMalloc");
+    m.gpu->fill(copied, 0, 4 * n);
+    CHECK(writers(m, copied + 4 * (n - 1), 2) == std::vector<WriterTag>{writer::fill, writer::nobody});
+    m.gpu->copy(copied, out.address, 4 * n);
+    CHECK(writers(m, copied, n) == writers(m, out.address, n));
+    m.gpu->copy(copied + 400, fresh, 400);
+    CHECK(writers(m, copied + 396, 2) == std::vector<WriterTag>{1, writer::nobody});
+    // Again as a whole: nothing is left of what stood there.
+    m.gpu->write(out.address, std::as_bytes(std::span(ones)));
+    CHECK(writers(m, out.address, 1)[0] == writer::host);
+    m.gpu->begin_call();
+    CHECK(writers(m, in.address, 1)[0] == writer::nobody);
+}
+
+TEST_CASE("atomics write, and read what earlier launches wrote") {
+    auto m = watched();
+    const auto in = m.upload(std::vector<int>(256, 3));
+    const auto bins = m.upload(std::vector<int>(8, 0));
+    const auto record = m.launch("histogram", {1, 1, 1}, {256, 1, 1}, in, bins, 256);
+    CHECK(writers(m, bins.address, 5) ==
+          std::vector<WriterTag>{writer::host, writer::host, writer::host, 1, writer::host});
+    CHECK(record.read_from == std::vector<device::DevicePtr>{in.address, bins.address});
+}
+
+TEST_CASE("a launch that runs again serially leaves the writers of a serial run") {
+    std::vector<std::vector<WriterTag>> seen;
+    for (const unsigned threads : {1u, 4u}) {
+        auto m = watched(threads);
+        m.may_be_wrong = true;
+        const auto d = m.upload(count_to(20000));
+        m.launch("shift_in_place", {79, 1, 1}, {256, 1, 1}, d, 20000);
+        seen.push_back(writers(m, d.address, 20000));
+    }
+    CHECK(seen[0] == seen[1]);
+}
+
+TEST_CASE("memory that host code maps: kernels see it as it was, and give back what they wrote") {
+    auto m = watched();
+    const int n = 256;
+    Mapped from(m, n), to(m, n);
+    for (int i = 0; i < n; ++i) from.data[i] = i, to.data[i] = -1;
+    m.launch("copy", {1, 1, 1}, {256, 1, 1}, from.buffer, to.buffer, 200);
+    CHECK(to.data[199] == 199);
+    CHECK(to.data[200] == -1);
+    CHECK(writers(m, to.buffer.address, n)[199] == 1);
+    CHECK(writers(m, to.buffer.address, n)[200] == writer::host);
+    // What the kernel has read of what the host wrote, once.
+    const auto used = m.gpu->take_host_data();
+    REQUIRE(used.size() == 1);
+    CHECK(used[0].size() == 800);
+    m.launch("copy", {1, 1, 1}, {256, 1, 1}, from.buffer, to.buffer, 200);
+    CHECK(m.gpu->take_host_data().empty());
+    // Host code changes a result: it is the host's from then on.
+    to.data[7] = 1234;
+    bool seen = false;
+    m.gpu->visit_host_memory([&](const device::HostMemoryView& view) {
+        if (view.address != to.buffer.address) return;
+        seen = true;
+        CHECK(view.writers[7] == writer::host);
+        CHECK(view.writers[8] == 2);
+    });
+    CHECK(seen);
+    CHECK(m.download(to.buffer)[7] == 1234);
+    // Copies and fills reach the program as well.
+    m.gpu->fill(to.buffer.address, 0, 4);
+    CHECK(to.data[0] == 0);
+    m.gpu->copy(to.buffer.address + 4, from.buffer.address + 400, 4);
+    CHECK(to.data[1] == 100);
+}

@@ -1,0 +1,139 @@
+// Advice: slow kernels get the right one on the right line, fast ones none.
+#include <algorithm>
+
+#include "support/contains.hpp"
+#include "vgpu/machine.hpp"
+
+using namespace warpgrade;
+using device::Diagnostic;
+using vgpu::test::Machine;
+using vgpu::test::read_text;
+
+namespace {
+
+constexpr int n = 256;
+
+Machine advice(unsigned threads = 1, device::Checks checks = {}) {
+    return Machine(threads, read_text(WG_TEST_ADVICE ".sm_80"), 200'000'000, "h100", checks);
+}
+
+std::uint32_t place(int number) {
+    const std::string source = read_text(WG_TEST_SOURCES "/advice.cu");
+    const auto at = source.find("// place " + std::to_string(number) + "\n");
+    REQUIRE(at != std::string::npos);
+    return static_cast<std::uint32_t>(
+        std::count(source.begin(), source.begin() + static_cast<std::ptrdiff_t>(at), '\n') + 1);
+}
+
+bool about_occupancy(const Diagnostic& d) { return std::string(d.rule->id) == "advice/occupancy"; }
+
+// But that on occupancy: without a cubin, the number of registers is a guess.
+std::vector<Diagnostic> only_advice(std::vector<Diagnostic> found) {
+    std::erase_if(
+        found, [](const Diagnostic& d) { return d.rule->severity != device::Severity::Advice || about_occupancy(d); });
+    return found;
+}
+
+std::vector<std::string> ids(const std::vector<Diagnostic>& found) {
+    std::vector<std::string> result;
+    for (const Diagnostic& d : found) result.emplace_back(d.rule->id);
+    return result;
+}
+
+// The one piece of advice that a launch gets.
+void expect_one(const std::vector<Diagnostic>& found, const std::string& id, int at, const std::string& message) {
+    REQUIRE(found.size() == 1);
+    CHECK(std::string(found[0].rule->id) == id);
+    CHECK(found[0].place.line == place(at));
+    CHECK_THAT(found[0].message, Contains(message));
+    CHECK(found[0].weight > 0);
+    CHECK_FALSE(found[0].thread);
+}
+
+std::vector<float> floats(int count) { return std::vector<float>(static_cast<std::size_t>(count), 1.0F); }
+
+std::vector<Diagnostic> of_product(Machine& m, const std::string& kernel) {
+    const auto a = m.upload(floats(n * n)), b = m.upload(floats(n * n)), c = m.upload(floats(n * n));
+    return only_advice(m.diagnose(kernel, {n / 16, n / 16}, {16, 16}, a, b, c, n));
+}
+std::vector<Diagnostic> of_transpose(Machine& m, const std::string& kernel, unsigned rows) {
+    const auto in = m.upload(floats(1024 * 1024)), out = m.upload(floats(1024 * 1024));
+    return only_advice(m.diagnose(kernel, {32, 32}, {32, rows}, in, out, 1024));
+}
+std::vector<Diagnostic> of_rounds(Machine& m, const std::string& kernel) {
+    return only_advice(m.diagnose(kernel, {256}, {256}, m.upload(floats(1 << 16)), 100));
+}
+
+}  // namespace
+
+TEST_CASE("uncoalesced accesses: sectors of a request against what its bytes need") {
+    Machine m = advice();
+    expect_one(of_transpose(m, "transpose_naive", 32), "advice/uncoalesced", 3,
+               "each request of 32 threads writes 32 sectors of 32 bytes where 4 would do");
+    const auto found = of_product(m, "matmul_rows");
+    REQUIRE(found.size() == 2);
+    CHECK(found[0].weight >= found[1].weight);  // worst first
+    const auto it = std::ranges::find_if(
+        found, [](const Diagnostic& d) { return std::string(d.rule->id) == "advice/uncoalesced"; });
+    REQUIRE(it != found.end());
+    CHECK(it->place.line == place(1));
+    CHECK_THAT(it->message, Contains("reads 8.5 sectors of 32 bytes where 4 would do"));
+}
+
+TEST_CASE("the same data loaded again and again") {
+    Machine m = advice();
+    expect_one(of_product(m, "matmul_naive"), "advice/redundant-loads", 2, "loads the same data about 8 times");
+}
+
+TEST_CASE("bank conflicts and their degree") {
+    Machine m = advice();
+    expect_one(of_transpose(m, "transpose_conflicts", 8), "advice/bank-conflicts", 4,
+               "reads shared memory with 32-way bank conflicts: 32 passes a request where 1 would do");
+}
+
+TEST_CASE("divergence: branches that part warps, and loops that lanes leave one by one") {
+    Machine m = advice();
+    expect_one(of_rounds(m, "odd_and_even"), "advice/divergence", 5,
+               "part here in 100 % of all cases, and 16 of 32 are idle until they meet again");
+    expect_one(of_rounds(m, "trips_by_lane"), "advice/divergence", 6, "of 32 are idle until they meet again");
+}
+
+TEST_CASE("low occupancy names its limit") {
+    Machine m = advice();
+    const auto data = m.upload(floats(1 << 18)), out = m.upload(floats(1 << 18));
+    const auto found = m.diagnose("much_shared", {2048}, {128}, data, out, 20);
+    const auto it = std::ranges::find_if(found, about_occupancy);
+    REQUIRE(it != found.end());
+    CHECK_THAT(it->message, Contains("holds 5 blocks of 128 threads at once, 31 % of the warps") &&
+                                Contains("the limit is shared memory"));
+    CHECK(it->place.line >= place(7));
+    const auto few = m.diagnose("much_shared", {4}, {128}, data, out, 20);  // there is nothing to fill the device with
+    CHECK(std::ranges::none_of(few, about_occupancy));
+}
+
+TEST_CASE("fast kernels, small launches and failed ones get no advice") {
+    Machine m = advice();
+    const auto data = m.upload(floats(1 << 18)), out = m.upload(floats(1 << 18));
+    CHECK(ids(of_product(m, "matmul_tiled")).empty());
+    CHECK(ids(of_transpose(m, "transpose_padded", 8)).empty());
+    CHECK(ids(of_rounds(m, "warps_apart")).empty());
+    CHECK(ids(only_advice(m.diagnose("copy", {1024}, {256}, data, out, (1 << 18) - 5))).empty());
+    CHECK(ids(only_advice(m.diagnose("stencil", {1024}, {256}, data, out, (1 << 18) - 5))).empty());
+    CHECK(ids(only_advice(m.diagnose("transpose_naive", {1, 1}, {32, 32}, data, out, 32))).empty());
+    const auto failed = m.diagnose("transpose_naive", {32, 32}, {32, 32}, data, out, 1024);  // too small
+    REQUIRE_FALSE(failed.empty());
+    CHECK(ids(only_advice(failed)).empty());
+}
+
+TEST_CASE("advice is the same for any number of host threads, and none when it is switched off") {
+    Machine one = advice(1), three = advice(3), off = advice(1, {.advice = false});
+    for (const char* kernel : {"matmul_rows", "matmul_naive"}) {
+        const auto a = of_product(one, kernel), b = of_product(three, kernel);
+        CHECK(ids(a) == ids(b));
+        for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
+            CHECK(a[i].message == b[i].message);
+            CHECK(a[i].weight == b[i].weight);
+        }
+        CHECK(of_product(off, kernel).empty());
+    }
+}

@@ -1,0 +1,226 @@
+#include "vgpu/model/timing.hpp"
+
+#include <cmath>
+#include <string>
+
+#include "support/contains.hpp"
+#include "vgpu/model/occupancy.hpp"
+
+using namespace warpgrade;
+using namespace warpgrade::vgpu;
+
+namespace {
+
+struct Kernel {
+    device::Counters counters;
+    device::LaunchConfig config;
+    std::uint64_t footprint_bytes = 0, mapped_read_sectors = 0, mapped_write_sectors = 0, migrated_bytes = 0;
+    std::uint32_t registers = 32, shared_bytes = 0;
+
+    [[nodiscard]] std::uint64_t warps() const { return config.grid.count() * ((config.block.count() + 31) / 32); }
+    [[nodiscard]] KernelTime on(const Profile& profile) const {
+        device::FunctionInfo info;
+        info.registers_per_thread = registers;
+        info.static_shared_bytes = shared_bytes;
+        const auto threads = static_cast<std::uint32_t>(config.block.count());
+        return model_kernel(profile, config, counters, occupancy(profile.properties, info, threads, 0),
+                            {footprint_bytes, mapped_read_sectors, mapped_write_sectors, migrated_bytes});
+    }
+};
+
+Kernel launch(std::uint32_t grid_x, std::uint32_t grid_y, std::uint32_t block_x, std::uint32_t block_y) {
+    Kernel kernel;
+    kernel.config.grid = {grid_x, grid_y, 1};
+    kernel.config.block = {block_x, block_y, 1};
+    return kernel;
+}
+
+// n × n products with 16 × 16 threads: a warp covers two rows of sixteen. Instructions as nvcc's PTX has them.
+Kernel matmul_naive(std::uint64_t n) {
+    Kernel kernel = launch(n / 16, n / 16, 16, 16);
+    const std::uint64_t steps = kernel.warps() * n;
+    kernel.counters.inst_executed = steps * 7 / 2;
+    kernel.counters.global_load_requests = steps * 2;
+    kernel.counters.global_load_sectors = steps * 4;
+    kernel.counters.global_store_requests = kernel.warps();
+    kernel.counters.global_store_sectors = kernel.warps() * 4;
+    kernel.footprint_bytes = 3 * n * n * 4;
+    return kernel;
+}
+
+Kernel matmul_tiled(std::uint64_t n, bool transposed_threads) {
+    Kernel kernel = launch(n / 16, n / 16, 16, 16);
+    const std::uint64_t steps = kernel.warps() * n, tiles = kernel.warps() * (n / 16);
+    kernel.shared_bytes = 2048;
+    kernel.counters.inst_executed = steps * 3 + tiles * 15;
+    kernel.counters.global_load_requests = tiles * 2;
+    kernel.counters.global_load_sectors = tiles * (transposed_threads ? 32 : 8);
+    kernel.counters.shared_load_requests = steps * 2;
+    kernel.counters.shared_load_wavefronts = steps * (transposed_threads ? 9 : 2);
+    kernel.counters.shared_store_requests = tiles * 2;
+    kernel.counters.shared_store_wavefronts = tiles * (transposed_threads ? 16 : 2);
+    kernel.counters.barriers = tiles * 2;
+    kernel.counters.global_store_requests = kernel.warps();
+    kernel.counters.global_store_sectors = kernel.warps() * 4;
+    kernel.footprint_bytes = 3 * n * n * 4;
+    return kernel;
+}
+
+enum class Home { device, mapped, managed };
+
+// c = a + b, of n floats each.
+Kernel addition(std::uint64_t n, Home home) {
+    Kernel kernel = launch(n / 256, 1, 256, 1);
+    kernel.registers = 16;
+    kernel.counters.inst_executed = kernel.warps() * 22;
+    kernel.counters.global_load_requests = kernel.warps() * 2;
+    kernel.counters.global_load_sectors = kernel.warps() * 8;
+    kernel.counters.global_store_requests = kernel.warps();
+    kernel.counters.global_store_sectors = kernel.warps() * 4;
+    if (home == Home::mapped) {
+        kernel.mapped_read_sectors = kernel.counters.global_load_sectors;
+        kernel.mapped_write_sectors = kernel.counters.global_store_sectors;
+    } else {
+        kernel.footprint_bytes = 3 * n * 4;
+    }
+    if (home == Home::managed) kernel.migrated_bytes = 3 * n * 4;
+    return kernel;
+}
+
+// n × n floats, 32 × 32 threads.
+Kernel transpose(std::uint64_t n, bool shared, bool padded) {
+    Kernel kernel = launch(n / 32, n / 32, 32, 32);
+    kernel.registers = 16;
+    kernel.shared_bytes = shared ? 4224 : 0;
+    kernel.counters.inst_executed = kernel.warps() * (shared ? 25 : 20);
+    kernel.counters.global_load_requests = kernel.counters.global_store_requests = kernel.warps();
+    kernel.counters.global_load_sectors = kernel.warps() * 4;
+    kernel.counters.global_store_sectors = kernel.warps() * (shared ? 4 : 32);
+    if (shared) {
+        kernel.counters.shared_load_requests = kernel.counters.shared_store_requests = kernel.warps();
+        kernel.counters.shared_store_wavefronts = kernel.warps();
+        kernel.counters.shared_load_wavefronts = kernel.warps() * (padded ? 1 : 32);
+        kernel.counters.barriers = kernel.warps();
+    }
+    kernel.footprint_bytes = 2 * n * n * 4;
+    return kernel;
+}
+
+// One float a thread, 256 threads, eight steps in shared memory: interleaved (`tid % (2 * s) == 0`) or by halves.
+Kernel reduction(std::uint64_t n, bool interleaved) {
+    Kernel kernel = launch(static_cast<std::uint32_t>(n / 256), 1, 256, 1);
+    kernel.registers = 16;
+    kernel.shared_bytes = 1024;
+    const std::uint64_t warps = kernel.warps();
+    kernel.counters.inst_executed = warps * (interleaved ? 116 : 80);
+    kernel.counters.global_load_requests = warps;
+    kernel.counters.global_load_sectors = warps * 4;
+    kernel.counters.shared_load_requests = kernel.counters.shared_load_wavefronts = warps * (interleaved ? 12 : 5);
+    kernel.counters.shared_store_requests = kernel.counters.shared_store_wavefronts = warps * (interleaved ? 7 : 3);
+    kernel.counters.divergent_branches = interleaved ? warps * 6 : warps / 8 * 5;
+    kernel.counters.barriers = warps * 9;
+    kernel.footprint_bytes = n * 4;
+    return kernel;
+}
+
+double ms(const KernelTime& time) { return time.total_ns() / 1e6; }
+
+}  // namespace
+
+TEST_CASE("kernels measured on an H100 come out within a factor of two") {
+    const Profile h100 = find_profile("h100");
+    const struct {
+        std::string name;
+        Kernel kernel;
+        double measured_ms;
+    } rows[] = {
+        {"matmul naive", matmul_naive(4096), 26.1},
+        {"matmul tiled", matmul_tiled(4096, false), 16.8},
+        {"matmul tiled, row from threadIdx.x", matmul_tiled(4096, true), 67.4},
+        {"transpose naive", transpose(4096, false, false), 0.325},
+        {"transpose shared", transpose(4096, true, false), 0.091},
+        {"transpose padded", transpose(4096, true, true), 0.052},
+        {"reduction 1", reduction(1 << 28, true), 2.83},
+        {"reduction 2", reduction(1 << 28, false), 1.21},
+        {"addition", addition(1 << 24, Home::device), 0.0847},
+        {"addition in mapped memory", addition(1 << 24, Home::mapped), 2.76},
+        {"addition of few in mapped memory", addition(1 << 18, Home::mapped), 0.0576},
+        {"addition in managed memory, first", addition(1 << 24, Home::managed), 18.96},
+        {"addition of few in managed memory, first", addition(1 << 14, Home::managed), 0.096},
+    };
+    for (const auto& row : rows) {
+        const KernelTime time = row.kernel.on(h100);
+        CAPTURE(row.name, time.issue_ns, time.l1_ns, time.l2_ns, time.dram_ns, time.latency_ns);
+        INFO("modelled " << ms(time) << " ms (" << time.bound() << "), measured " << row.measured_ms);
+        CHECK(ms(time) > row.measured_ms / 2);
+        CHECK(ms(time) < row.measured_ms * 2);
+    }
+}
+
+TEST_CASE("the order of teaching kernels holds on every profile and slice, at small sizes") {
+    for (const std::string& name : profile_names()) {
+        for (const std::uint32_t sms : {4u, find_profile(name).full_sms}) {
+            const Profile profile = slice(find_profile(name), sms);
+            CAPTURE(name, sms);
+            for (const std::uint64_t n : {256, 1024, 4096}) {
+                CAPTURE(n);
+                CHECK(ms(matmul_naive(n).on(profile)) > ms(matmul_tiled(n, false).on(profile)));
+                CHECK(ms(matmul_tiled(n, true).on(profile)) > ms(matmul_tiled(n, false).on(profile)));
+                CHECK(ms(transpose(n, false, false).on(profile)) > ms(transpose(n, true, false).on(profile)));
+                CHECK(ms(transpose(n, true, false).on(profile)) > ms(transpose(n, true, true).on(profile)));
+                CHECK(ms(reduction(n * n, true).on(profile)) > ms(reduction(n * n, false).on(profile)));
+            }
+        }
+    }
+}
+
+TEST_CASE("what bounds a kernel is named") {
+    const Profile h100 = find_profile("h100");
+    CHECK(std::string(matmul_naive(4096).on(h100).bound()) == "l1");
+    CHECK(std::string(transpose(4096, true, true).on(h100).bound()) == "dram");
+    Kernel serial = launch(1, 1, 1, 1);
+    serial.counters.inst_executed = 100000;
+    serial.counters.global_load_requests = serial.counters.global_load_sectors = 20000;
+    CHECK(std::string(serial.on(h100).bound()) == "latency");
+    CHECK(std::string(addition(1 << 24, Home::mapped).on(h100).bound()) == "link");
+}
+
+TEST_CASE("few warps are slower than many, a tail wave costs, and an idle device costs nothing more") {
+    const Profile profile = find_profile("h100:4");
+    Kernel full = reduction(1 << 20, false);
+    Kernel starved = full;
+    starved.shared_bytes = 100 * 1024;  // two blocks resident in place of eight
+    CHECK(starved.on(profile).total_ns() > full.on(profile).total_ns());
+    const Kernel even = reduction(256 * 32, false),
+                 tail = reduction(256 * 33, false);  // eight blocks an SM, and one more
+    CHECK(tail.on(profile).total_ns() > 1.05 * even.on(profile).total_ns());
+    CHECK(launch(1, 1, 32, 1).on(profile).total_ns() < 2000);
+}
+
+TEST_CASE("more work of any kind never takes less time") {
+    const Profile profile = find_profile("t4:4");
+    const Kernel kernel = matmul_tiled(256, false);
+    const double before = kernel.on(profile).total_ns();
+#define WG_COUNTER(field, ncu, meaning)               \
+    {                                                 \
+        Kernel more = kernel;                         \
+        more.counters.field += 1000000;               \
+        CAPTURE(#field);                              \
+        CHECK(more.on(profile).total_ns() >= before); \
+    }
+#include "device/counters.def"
+#undef WG_COUNTER
+}
+
+TEST_CASE("odd arguments give a finite time") {
+    const Profile profile = find_profile("h100:1");
+    device::Counters counters;
+    counters.global_load_sectors = ~0ull;
+    counters.inst_executed = ~0ull;
+    device::LaunchConfig config;
+    CHECK(std::isfinite(model_ns(profile, config, counters, {}, {.footprint_bytes = 1})));
+    config.grid = {0, 0, 0};
+    config.block = {0, 0, 0};
+    CHECK(std::isfinite(model_ns(profile, config, {}, {}, {})));
+    CHECK(model_ns(profile, config, {}, {}, {}) == 1200);
+}

@@ -1,0 +1,162 @@
+// The marks of racecheck, and the bytes that initcheck knows to be written.
+#include "vgpu/shadow/marks.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "judge/catch.hpp"
+#include "vgpu/memory/defined.hpp"
+#include "vgpu/shadow/findings.hpp"
+
+using namespace warpgrade::vgpu;
+
+namespace {
+
+// One warp's look at 64 words.
+struct Words {
+    std::vector<Mark> writes = std::vector<Mark>(72), reads = std::vector<Mark>(72);
+    [[nodiscard]] MarkedMemory memory() { return {writes.data(), reads.data()}; }
+};
+
+Observer observer(std::uint64_t now, std::uint64_t bound, unsigned warp = 0, std::uint64_t warp_bound = 0) {
+    Observer o;
+    o.me = mark::at_time(now) | mark::of_site(7) | Mark{warp} << 5;
+    o.bound = mark::at_time(bound);
+    o.warp_bound = mark::at_time(std::max(bound, warp_bound));
+    return o;
+}
+
+GranuleShape shape(const std::vector<std::uint64_t>& addresses, unsigned bytes = 4, unsigned shift = 2) {
+    Access x;
+    for (unsigned l = 0; l < warp_size; ++l) x.address[l] = addresses[l % addresses.size()];
+    x.mask = addresses.size() >= warp_size ? full_mask : (1u << addresses.size()) - 1;
+    GranuleShape s;
+    s.learn(x, bytes, shift);
+    return s;
+}
+GranuleShape row() {
+    std::vector<std::uint64_t> a(warp_size);
+    for (unsigned l = 0; l < warp_size; ++l) a[l] = 4 * l;
+    return shape(a);
+}
+
+}  // namespace
+
+TEST_CASE("a shape lists each granule once, with its lanes") {
+    const auto all = row();
+    REQUIRE(all.runs.size() == 1);
+    CHECK(all.runs[0].count == 32);
+    CHECK_FALSE(all.meet);
+    CHECK(all.who[5] == 5);
+    const auto same = shape({8, 8, 8, 16});
+    REQUIRE(same.runs.size() == 2);
+    CHECK(same.meet);
+    CHECK(same.who == std::vector<Mark>{0 | mark::lanes, 3});
+    CHECK(same.runs[1].begin == 2);
+    const auto wide = shape({0, 16}, 16);  // two float4
+    REQUIRE(wide.runs.size() == 1);
+    CHECK(wide.who == std::vector<Mark>{0, 0, 0, 0, 1, 1, 1, 1});
+    const auto bytes = shape({0, 1, 2}, 1, 0);
+    CHECK(bytes.who == std::vector<Mark>{0, 1, 2});
+}
+
+TEST_CASE("a barrier orders, a moment alone does not") {
+    Words words;
+    const auto all = row();
+    CHECK(note_store(words.memory(), all, 0, observer(5, 1)));
+    CHECK(note_load(words.memory(), all, 0, observer(6, 1), 1));               // each lane its own
+    CHECK_FALSE(note_load(words.memory(), all, 0, observer(6, 1, 1), 1));      // another warp
+    CHECK(note_load(words.memory(), all, 0, observer(7, 6, 1), 1));            // after a barrier
+    CHECK_FALSE(note_load(words.memory(), all, 1, observer(6, 1), 1));         // lane 0 reads what lane 1 wrote
+    CHECK(note_load(words.memory(), shape({4}), 0, observer(7, 1, 0, 6), 1));  // after __syncwarp()
+}
+
+TEST_CASE("a store asks for all reads since the last meeting") {
+    const auto all = row();
+    Words one;
+    CHECK(note_load(one.memory(), all, 0, observer(5, 1), 0));
+    CHECK(note_store(one.memory(), all, 0, observer(5, 1)));
+    Words two;
+    for (const unsigned warp : {0u, 1u}) CHECK(note_load(two.memory(), all, 0, observer(5, 1, warp), 0));
+    CHECK_FALSE(note_store(two.memory(), all, 0, observer(5, 1, 1)));  // the other warp read as well
+    CHECK(note_store(two.memory(), all, 0, observer(7, 6, 1)));
+    Words lanes;
+    CHECK(note_load(lanes.memory(), shape({0, 0, 0}), 0, observer(5, 1), 0));
+    CHECK_FALSE(note_store(lanes.memory(), shape({0}), 0, observer(5, 1)));  // a broadcast, then one lane
+    CHECK(note_store(lanes.memory(), shape({0}), 0, observer(7, 1, 0, 6)));
+}
+
+TEST_CASE("marks of other blocks have no order, unless it is settled") {
+    Words words;
+    const auto all = row();
+    Observer first = observer(5, 5);
+    first.turn = mark::at_time(5);
+    first.settled = mark::at_time(1);
+    CHECK(note_store(words.memory(), all, 0, first));
+    Observer second = observer(9, 9);
+    second.turn = mark::at_time(9);
+    second.settled = mark::at_time(1);
+    CHECK_FALSE(note_load(words.memory(), all, 0, second, 0));
+    second.settled = mark::at_time(8);  // it waited for a flag of the first one
+    CHECK(note_load(words.memory(), all, 0, second, 0));
+    // A turn that was interrupted is still this block's.
+    TurnLog turns;
+    turns.begin(5, 0), turns.begin(7, 1), turns.begin(9, 0);
+    Observer again = observer(9, 8);
+    again.turn = mark::at_time(9);
+    again.settled = mark::at_time(1);
+    CHECK_FALSE(is_ordered(mark::at_time(5), again, 0));
+    again.turns = &turns;
+    CHECK(is_ordered(mark::at_time(5), again, 0));
+    CHECK_FALSE(is_ordered(mark::at_time(7), again, 0));
+}
+
+TEST_CASE("a granule that was not written since is no defined one") {
+    Words words;
+    CHECK_FALSE(note_load(words.memory(), row(), 0, observer(5, 3), mark::at_time(3)));
+    CHECK(note_store(words.memory(), row(), 0, observer(5, 3)));
+    CHECK(note_load(words.memory(), row(), 0, observer(5, 3), mark::at_time(3)));
+    CHECK_FALSE(note_load(words.memory(), row(), 0, observer(8, 7), mark::at_time(7)));  // of the block before
+}
+
+TEST_CASE("bytes are defined one by one, and a launch can be undone") {
+    DefinedBytes bytes(200);
+    CHECK_FALSE(bytes.complete());
+    bytes.define(0, 130);
+    CHECK(bytes.all(60, 70));
+    CHECK_FALSE(bytes.all(60, 71));
+    std::byte saved[32];
+    bytes.save(0, 200, saved);
+    bytes.define(130, 70);
+    CHECK(bytes.complete());
+    bytes.undefine(64, 1);
+    CHECK_FALSE(bytes.all(0, 128));
+    DefinedBytes other(16);
+    other.copy(0, &bytes, 60, 8);
+    CHECK(other.all(0, 4));
+    CHECK_FALSE(other.all(4, 1));
+    CHECK(other.all(5, 3));
+    bytes.restore(0, 200, saved);
+    CHECK(bytes.all(0, 130));
+    CHECK_FALSE(bytes.all(130, 1));
+    bytes.define(130, 70);
+    CHECK(bytes.complete());
+}
+
+TEST_CASE("many mistakes of one kind hide no other kind") {
+    namespace rules = warpgrade::device::rules;
+    Findings first, second;
+    for (std::uint32_t insn = 0; insn < 100'000; ++insn) first.add(rules::uninitialized_global, 0, insn);
+    CHECK(first.add(rules::race_global, 1, 7));
+    CHECK_FALSE(first.add(rules::race_global, 1, 8));  // full, and one of that kind is there
+    CHECK(second.add(rules::race_shared, 2, 7));
+    Findings* parts[] = {&first, &second};
+    const auto found = Findings::merge(parts);
+    CHECK(found.size() == Findings::most);
+    const auto count = [&](const warpgrade::device::Rule& rule) {
+        return std::ranges::count(found, &rule, &warpgrade::device::Diagnostic::rule);
+    };
+    CHECK(count(rules::race_global) == 1);
+    CHECK(count(rules::race_shared) == 1);
+    CHECK(count(rules::uninitialized_global) == Findings::most - 2);
+}
