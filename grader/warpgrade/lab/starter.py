@@ -60,7 +60,7 @@ def derived_files(layout: Layout, lab: Lab) -> dict[str, str]:
     folder = layout.references / lab.name
     paths = [path for path in sorted(folder.glob("*")) if lab.allows(path.name)]
     if lab.main_file not in [path.name for path in paths]:
-        raise GraderError(f"reference/{lab.name} lacks {lab.main_file}")
+        raise GraderError(f"reference/{lab.name} has no {lab.main_file}")
     return {path.name: derive(path.read_text(encoding="utf-8"), f"reference/{lab.name}/{path.name}") for path in paths}
 
 
