@@ -28,7 +28,9 @@ def list_command() -> int:
 
 @click.command("starter")
 @click.argument("lab_name", metavar="[LAB]", required=False)
-@click.option("--check", "check_only", is_flag=True, help="Write nothing; fail if a starter differs from its reference.")
+@click.option(
+    "--check", "check_only", is_flag=True, help="Write nothing; fail if a starter differs from its reference."
+)
 def starter_command(lab_name: str | None, check_only: bool) -> int:
     """Make the starters from the references."""
     layout = paths.find_layout()

@@ -90,7 +90,8 @@ def missing_functions(lab: Lab, functions: Sequence[tuple[str, bool]]) -> LinkPr
     near = [symbol for symbol, _ in functions if base_name(symbol).lower() == wanted.lower()]
     if not near:
         return LinkProblem(
-            f"{wanted}() is not defined in any of your files", hint=f"define it exactly as {lab.header.name} declares it"
+            f"{wanted}() is not defined in any of your files",
+            hint=f"define it exactly as {lab.header.name} declares it",
         )
     symbol = near[0]
     if base_name(symbol) != wanted:
@@ -126,7 +127,8 @@ def explain_link(lab: Lab, output: str, functions: Sequence[tuple[str, bool]], k
         library = next((title for prefix, title in _LIBRARIES.items() if name.startswith(prefix)), None)
         if library:
             return LinkProblem(
-                f"{name}() belongs to {library}, which this lab does not provide", hint="write that part yourself: it is what the lab is about"
+                f"{name}() belongs to {library}, which this lab does not provide",
+                hint="write that part yourself: it is what the lab is about",
             )
     for symbol in symbols:
         name = base_name(symbol)
@@ -142,9 +144,7 @@ def explain_link(lab: Lab, output: str, functions: Sequence[tuple[str, bool]], k
                 hint="use the runtime API (cuda…) instead",
             )
     if symbols:
-        return LinkProblem(
-            f"{symbols[0]} is declared and used, but never defined", hint="define it, or remove its use"
-        )
+        return LinkProblem(f"{symbols[0]} is declared and used, but never defined", hint="define it, or remove its use")
     return LinkProblem("the linker rejects the program")
 
 

@@ -74,7 +74,8 @@ def read(lab: Lab, path: Path) -> Submission:
         found, others = _read_single(lab, path)
     else:
         raise BadInput(
-            f"{shown} is not a submission", hint=f"give a folder or a zip that contains {lab.main_file}, or the file itself"
+            f"{shown} is not a submission",
+            hint=f"give a folder or a zip that contains {lab.main_file}, or the file itself",
         )
     _require_main_file(lab, found, others, shown)
     for name, content in found.items():

@@ -243,7 +243,7 @@ def _mistakes(lab: Lab) -> list[str]:
 
 def _mistakes_in_headers(headers: Headers) -> list[str]:
     found = [
-        f"headers.refused: “{name}” is neither a header (such as cuda_occupancy.h) nor a folder of headers (such as cub/)"
+        f"headers.refused: “{name}” is neither a header (such as cuda_occupancy.h) nor a folder of headers (like cub/)"
         for name in headers.refused
         if not _HEADER.fullmatch(name)
     ]

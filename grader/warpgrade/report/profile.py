@@ -144,7 +144,10 @@ def _facts(kernel: Kernel) -> Iterable[tuple[str, str]]:
     achieved = _percent(kernel.achieved_occupancy)
     yield "occupancy", f"{_percent(kernel.occupancy)} limited by {limiter}; {achieved} achieved"
     shared = kernel.static_shared_bytes + kernel.dynamic_shared_bytes
-    yield "resources", f"{kernel.registers_per_thread} registers per thread, {shared:,} bytes of shared memory per block"
+    yield (
+        "resources",
+        f"{kernel.registers_per_thread} registers per thread, {shared:,} bytes of shared memory per block",
+    )
 
 
 def _cache_facts(c: Counters) -> Iterable[tuple[str, str]]:

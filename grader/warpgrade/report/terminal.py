@@ -132,7 +132,9 @@ def _summary(result: Result) -> Table:
     if result.scope == "public":
         table.add_row("", "of the public tests; hidden tests count too when the work is graded")
     if score.error_points:
-        table.add_row("Error", f"{number(score.error_points)} points could not be judged: not your fault, and not counted as zero")
+        table.add_row(
+            "Error", f"{number(score.error_points)} points could not be judged: not your fault, and not counted as zero"
+        )
     if score.pending_points:
         table.add_row("Pending", f"{number(score.pending_points)} points need a device that is not available here")
     name = result.device.properties.get("name")

@@ -131,7 +131,10 @@ def test_no_way_to_include_hides_a_header(builder: Builder, source: str, found: 
         builder._compile({"occupancy.cu": text.encode()}, tmp_path)
     assert not caught.value.unsupported
     assert caught.value.problem.stage == "compile"
-    assert caught.value.problem.message == f"occupancy.cu uses <{found}>, which this lab does not allow: it does the lab's work"
+    assert (
+        caught.value.problem.message
+        == f"occupancy.cu uses <{found}>, which this lab does not allow: it does the lab's work"
+    )
 
 
 @pytest.mark.labs
