@@ -127,7 +127,7 @@ void Server::close_client(const std::string& reason) {
     client_fd_ = -1;
 }
 
-// The program may have ended just before the judge asks: what it left undone belongs into the answer.
+// The program may have ended just before the judge asks: what it left undone belongs in the answer.
 void Server::notice_end() {
     char byte;
     if (client_fd_ >= 0 && ::recv(client_fd_, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0) close_client("");

@@ -80,7 +80,7 @@ class Connection {
     void tell_host_fault(std::uint64_t address, bool writes, std::uint64_t code) noexcept;
     // Tells the device that the program ends in good order, unless another thread is in the middle of a request.
     void leave() noexcept;
-    // After cudaDeviceReset in a dead context, no device is to be had any more, as on a real one.
+    // After cudaDeviceReset in a dead context, no device is available any more, as on a real one.
     cudaError_t reset();
 
   private:

@@ -23,7 +23,7 @@ constexpr double load_request_cycles = 1.6, store_request_cycles = 1.0, extra_se
 constexpr double sectors_of_full_request = 4;
 constexpr double atomic_request_cycles = 2, atomic_sector_cycles = 1, shared_atomic_cycles = 4;
 
-// How often, at most, L1 serves a sector again before L2 is asked anew.
+// How often, at most, L1 serves a sector again before L2 is asked again.
 constexpr double l1_reuse = 4;
 // L2's cost of a sector relative to one that is read.
 constexpr double write_cost = 1.2, rewrite_cost = 3.3, atomic_cost = 8;

@@ -43,7 +43,7 @@ class Device:
 
 
 def resolve(layout: Layout, requested: str, *, whole: bool = False) -> Device:
-    """Return the device of `auto`, `vgpu[:PROFILE[:SMS]]` or `gpu[:N]`; raises BadInput when it is not to be had.
+    """Return the device of `auto`, `vgpu[:PROFILE[:SMS]]` or `gpu[:N]`; raises BadInput when it is not available.
 
     Where SMS is not said, it is the profile's usual slice, or all of the device if `whole`.
     """
