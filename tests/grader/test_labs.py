@@ -7,6 +7,7 @@ from conftest import TOY_LAB
 
 from warpgrade import labs
 from warpgrade.errors import BadInput, GraderError
+from warpgrade.lab import wrong
 from warpgrade.labs import Lab
 from warpgrade.paths import Layout, find_layout
 
@@ -72,5 +73,5 @@ def test_the_projects_own_labs_are_sound() -> None:
         assert lab.max_points == 100
         assert (find_layout().references / lab.name / lab.main_file).is_file()
         assert (find_layout().starters / lab.name / lab.main_file).is_file()
-        assert len(list((lab.folder / "wrong").glob("*.cu"))) >= 4
+        assert len(wrong.names(lab)) >= 4
         assert all(item.hint for item in lab.items)
