@@ -27,7 +27,18 @@ ROOT = Path(__file__).resolve().parent.parent
 COMMAND = shlex.split(os.environ.get("WARPGRADE", str(ROOT / "warpgrade")))
 # Words for people, and what holds the time or the place of a run.
 TEXTS = {"message", "notes", "hint", "hints", "detail", "title", "advice", "text", "problem", "review"}
-LEFT_OUT = {"started", "finished", "seconds", "wall_seconds", "command", "versions", "version", "grader", "wall_ms", "started_at"}
+LEFT_OUT = {
+    "started",
+    "finished",
+    "seconds",
+    "wall_seconds",
+    "command",
+    "versions",
+    "version",
+    "grader",
+    "wall_ms",
+    "started_at",
+}
 
 
 def sources(lab: Path) -> Iterator[tuple[str, str]]:

@@ -107,6 +107,11 @@ class Lab:
         return self.folder / f"{self.name}.h"
 
     @property
+    def given(self) -> list[Path]:
+        """What a submission may include beside its own files: the contract, and the course's headers."""
+        return [self.header, *sorted((self.folder.parent / "common").glob("*.cuh"))]
+
+    @property
     def main_file(self) -> str:
         """The file that every submission must have."""
         return self.file.lab.files[0]
@@ -140,9 +145,13 @@ class Lab:
             found[name] = [word[1] if word else "" for word in last_words]
         return found
 
+    def gives(self, file_name: str) -> bool:
+        """Tell whether a file of that name is given with the lab."""
+        return any(file_name == path.name for path in self.given)
+
     def allows(self, file_name: str) -> bool:
-        """Tell whether a submission may hold a file of that name; the contract is never the student's."""
-        if file_name == self.header.name:
+        """Tell whether a submission may hold a file of that name; what is given is never the student's."""
+        if self.gives(file_name):
             return False
         return any(fnmatch.fnmatchcase(file_name, pattern) for pattern in self.file.lab.files)
 

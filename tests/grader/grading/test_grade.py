@@ -12,7 +12,7 @@ import pytest
 
 from warpgrade.grading import grade, intake, result
 from warpgrade.grading.result import Result
-from warpgrade.lab import labs
+from warpgrade.lab import labs, wrong
 from warpgrade.lab.labs import Lab
 from warpgrade.machine.paths import find_layout
 
@@ -20,8 +20,7 @@ pytestmark = pytest.mark.labs
 
 LAYOUT = find_layout()
 LABS = labs.discover(LAYOUT)
-WRONG = [(lab, path) for lab in LABS for path in sorted((lab.folder / "wrong").glob("*.cu"))]
-FIRST_LINE = re.compile(r'// WRONG: loses (?P<names>"[^"]+"(?:, "[^"]+")*) - .+')
+WRONG = [(lab, name) for lab in LABS for name in wrong.names(lab)]
 RIGHT = [(lab, path) for lab in LABS for path in sorted((lab.folder / "right").glob("*.cu"))]
 FIRST_LINE_OF_RIGHT = re.compile(r"// RIGHT(?: \((?P<points>\d+) points\))?: .+")
 by_name = pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.name)
@@ -67,18 +66,16 @@ def test_the_starter_scores_its_declared_baseline_and_the_checks_find_nothing(la
     assert mistakes(outcome) == []
 
 
-@pytest.mark.parametrize(("lab", "path"), WRONG, ids=[f"{lab.name}-{path.stem}" for lab, path in WRONG])
-def test_a_wrong_solution_loses_exactly_what_it_names(lab: Lab, path: Path, tmp_path: Path) -> None:
-    source = path.read_text(encoding="utf-8")
-    first = FIRST_LINE.fullmatch(source.partition("\n")[0])
-    assert first is not None, 'the first line must read: // WRONG: loses "<test>"[, "<test>" …] - <what is wrong>'
-    named = set(re.findall(r'"([^"]+)"', first["names"]))
-    assert named <= {item.name for item in lab.items}
-    (tmp_path / lab.main_file).write_text(source, encoding="utf-8")
+@pytest.mark.parametrize(("lab", "name"), WRONG, ids=[f"{lab.name}-{name}" for lab, name in WRONG])
+def test_a_wrong_solution_loses_exactly_what_it_names(lab: Lab, name: str, tmp_path: Path) -> None:
+    mistake = wrong.find(lab, name)
+    assert set(mistake.loses) <= {item.name for item in lab.items}
+    for file, text in wrong.files(LAYOUT, lab, mistake).items():
+        (tmp_path / file).write_text(text, encoding="utf-8")
     outcome = graded(lab, tmp_path)
     assert outcome.status == "graded", story(outcome)
     lost = {test.name for test in outcome.tests if test.points < test.max_points}
-    assert lost == named, story(outcome)
+    assert lost == set(mistake.loses), story(outcome)
 
 
 @pytest.mark.parametrize(("lab", "path"), RIGHT, ids=[f"{lab.name}-{path.stem}" for lab, path in RIGHT])
