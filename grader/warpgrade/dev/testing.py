@@ -27,7 +27,7 @@ _PRECOMPILED = re.compile(r" -Winvalid-pch -include .*?/cmake_pch\.hxx")
 # clang-tidy's path analyzer takes most of its time, a minute for a file of opcode bodies alone. It looks at what stands
 # between us and hostile input, and no longer than is worth it; the rest runs under sanitizers in the fuzz targets. All
 # other checks hold everywhere.
-_ANALYZED = ("grader/device", "grader/sandbox", "grader/worker", "grader/vgpu/ptx")
+_ANALYZED = ("grader/device", "grader/server", "grader/sandbox", "grader/worker", "grader/vgpu/ptx")
 
 
 @dataclass(frozen=True)
