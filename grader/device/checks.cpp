@@ -18,8 +18,8 @@ Checks parse_checks(std::string_view words) {
                             : word == "advice" ? &checks.advice
                                                : nullptr;
         if (!check)
-            throw std::invalid_argument("no check is called '" + std::string(word) +
-                                        "'; there are race, init, sync and advice, or all, or none");
+            throw std::invalid_argument("unknown check '" + std::string(word) +
+                                        "'; use race, init, sync or advice, or all, or none");
         *check = true;
     }
     return checks;

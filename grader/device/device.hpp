@@ -282,16 +282,16 @@ class Device {
 };
 
 inline HostVisibleMemory Device::allocate_host_visible(std::uint64_t, DevicePtr, AllocationOrigin) {
-    throw DeviceError(error::not_supported, "this device shares no memory with the host");
+    throw DeviceError(error::not_supported, "this device does not share memory with the host");
 }
 inline HostVisibleMemory Device::share_symbol(ModuleId, std::string_view) {
-    throw DeviceError(error::not_supported, "this device shares no memory with the host");
+    throw DeviceError(error::not_supported, "this device does not share memory with the host");
 }
 inline ImageId Device::create_image(const ImageDescriptor&) {
-    throw DeviceError(error::not_supported, "this device has no texture and surface objects");
+    throw DeviceError(error::not_supported, "this device does not support texture and surface objects");
 }
 inline void Device::destroy_image(ImageId) {
-    throw DeviceError(error::invalid_value, "this device has no texture and surface objects");
+    throw DeviceError(error::invalid_value, "this device does not support texture and surface objects");
 }
 
 }  // namespace warpgrade::device

@@ -121,7 +121,7 @@ inline ImageDescriptor get_image(Reader& reader) {
             field = reader.get_bool();
         } else if constexpr (std::is_enum_v<T>) {
             const auto value = reader.get<std::uint8_t>();
-            if (value >= static_cast<std::uint8_t>(T::count)) throw ProtocolError("an image of no known kind");
+            if (value >= static_cast<std::uint8_t>(T::count)) throw ProtocolError("unknown kind of image");
             field = static_cast<T>(value);
         } else {
             field = reader.get<T>();

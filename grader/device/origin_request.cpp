@@ -24,7 +24,7 @@ constexpr unsigned last_kind = 2, last_problem = static_cast<unsigned>(OriginVer
 }  // namespace
 
 OriginFile::OriginFile() : file_(memfd_create("origin", MFD_CLOEXEC)) {
-    if (!file_) throw std::system_error(errno, std::generic_category(), "memory for the origin");
+    if (!file_) throw std::system_error(errno, std::generic_category(), "cannot allocate memory for the origin");
 }
 
 OriginFile::~OriginFile() {
@@ -35,9 +35,9 @@ std::byte* OriginFile::reserve(std::size_t bytes) {
     if (bytes <= bytes_) return static_cast<std::byte*>(data_);
     bytes = std::bit_ceil(std::max(bytes, smallest_file));
     if (ftruncate(file_.get(), static_cast<off_t>(bytes)) != 0)
-        throw std::system_error(errno, std::generic_category(), "memory for the origin");
+        throw std::system_error(errno, std::generic_category(), "cannot allocate memory for the origin");
     void* data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_.get(), 0);
-    if (data == MAP_FAILED) throw std::system_error(errno, std::generic_category(), "mapping the origin");
+    if (data == MAP_FAILED) throw std::system_error(errno, std::generic_category(), "cannot map the origin");
     if (data_) munmap(data_, bytes_);
     data_ = data;
     bytes_ = bytes;
@@ -85,15 +85,15 @@ OriginRequest::OriginRequest(const json& question, const Descriptor& file, const
         if (!from || fstat(from.get(), &info) != 0 || info.st_size <= 0) throw std::runtime_error(what);
         bytes = static_cast<std::size_t>(info.st_size);
         void* mapping = mmap(nullptr, bytes, PROT_READ, MAP_SHARED, from.get(), 0);
-        if (mapping == MAP_FAILED) throw std::system_error(errno, std::generic_category(), "mapping the origin");
+        if (mapping == MAP_FAILED) throw std::system_error(errno, std::generic_category(), "cannot map the origin");
         data = mapping;
     };
-    map(file, data_, bytes_, "no file came with it");
+    map(file, data_, bytes_, "its file is missing");
     try {
         for (const json& entry : question.at("buffers")) {
             OriginBuffer buffer;
             const auto kind = entry.at("kind").get<unsigned>();
-            if (kind > last_kind) throw std::runtime_error("an unknown kind of buffer");
+            if (kind > last_kind) throw std::runtime_error("unknown kind of buffer");
             buffer.kind = static_cast<OriginBuffer::Kind>(kind);
             buffer.argument = entry.at("argument").get<unsigned>();
             buffer.element_bytes = std::max(entry.at("element_bytes").get<unsigned>(), 1u);
@@ -105,7 +105,7 @@ OriginRequest::OriginRequest(const json& question, const Descriptor& file, const
             query_.scalars.push_back(
                 {entry.at(0).get<std::uint64_t>(), std::min(entry.at(1).get<unsigned>(), 8u), entry.at(2).get<bool>()});
         if (wants_program) {
-            map(program, program_, program_bytes_, "the program's file did not come with it");
+            map(program, program_, program_bytes_, "the program's file is missing");
             query_.program = {static_cast<const std::byte*>(program_), program_bytes_};
         }
         query_.program_images = question.at("program_images").get<std::vector<std::uint64_t>>();
@@ -129,7 +129,7 @@ void OriginRequest::unmap() noexcept {
 
 std::span<const std::byte> OriginRequest::range(const json& place) const {
     const auto at = place.at(0).get<std::size_t>(), bytes = place.at(1).get<std::size_t>();
-    if (at > bytes_ || bytes > bytes_ - at) throw std::runtime_error("a place outside of its file");
+    if (at > bytes_ || bytes > bytes_ - at) throw std::runtime_error("a range outside of its file");
     return {static_cast<const std::byte*>(data_) + at, bytes};
 }
 
@@ -153,7 +153,7 @@ OriginVerdict origin_verdict_from_json(const json& value) {
     };
     unsigned problem = 0;
     number("problem", problem);
-    if (problem > last_problem) throw std::runtime_error("an unknown problem");
+    if (problem > last_problem) throw std::runtime_error("unknown problem");
     verdict.problem = static_cast<OriginVerdict::Problem>(problem);
     number("argument", verdict.argument);
     number("element", verdict.element);

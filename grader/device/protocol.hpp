@@ -130,7 +130,7 @@ class Reader {
     bool get_bool() { return get<std::uint8_t>() != 0; }
     std::string get_string(std::size_t limit = max_name_bytes) {
         const auto size = get<std::uint32_t>();
-        if (size > limit) throw ProtocolError("text too long");
+        if (size > limit) throw ProtocolError("string too long");
         const auto bytes = get_bytes(size);
         return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
     }

@@ -17,7 +17,7 @@ using nlohmann::json;
 constexpr std::size_t max_lines = 1 << 20, max_text_bytes = 1 << 20;
 
 const json& member(const json& object, const char* name) {
-    if (!object.is_object()) throw RecordError(std::string("expected an object that holds ") + name);
+    if (!object.is_object()) throw RecordError(std::string("expected an object with ") + name);
     const auto found = object.find(name);
     if (found == object.end()) throw RecordError(std::string("missing: ") + name);
     return *found;
@@ -28,9 +28,9 @@ const json& member(const json& object, const char* name) {
 }
 
 void read(const json& value, const char* name, std::string& field) {
-    if (!value.is_string()) wrong(name, "a text");
+    if (!value.is_string()) wrong(name, "a string");
     field = value.get<std::string>();
-    if (field.size() > max_text_bytes) wrong(name, "a shorter text");
+    if (field.size() > max_text_bytes) wrong(name, "a shorter string");
 }
 
 void read(const json& value, const char* name, double& field) {
@@ -170,7 +170,7 @@ LaunchRecord launch_record_from_json(const json& value) {
     read_member(value, "cooperative", record.config.cooperative);
     read_member(value, "start_ns", record.start_ns);
     read_member(value, "duration_ns", record.duration_ns);
-    if (record.start_ns < 0 || record.duration_ns < 0) throw RecordError("a time before the start");
+    if (record.start_ns < 0 || record.duration_ns < 0) throw RecordError("time before the start");
     const json& occupancy = member(value, "occupancy");
     read_member(occupancy, "theoretical", record.occupancy.theoretical);
     read_member(occupancy, "achieved", record.occupancy.achieved);
@@ -188,7 +188,7 @@ LaunchRecord launch_record_from_json(const json& value) {
     if (const json& error = member(value, "error"); !error.is_null()) {
         read_member(error, "code", record.error_code);
         read_member(error, "message", record.error);
-        if (record.error_code == 0) throw RecordError("an error with the code of success");
+        if (record.error_code == 0) throw RecordError("an error with the code for success");
     }
     return record;
 }
@@ -236,7 +236,7 @@ std::vector<TransferRecord> transfers_from_json(const json& value) {
         read_member(item, "bytes", transfer.bytes);
         read_member(item, "start_ns", transfer.when.start_ns);
         read_member(item, "duration_ns", duration_ns);
-        if (transfer.when.start_ns < 0 || duration_ns < 0) throw RecordError("a time before the start");
+        if (transfer.when.start_ns < 0 || duration_ns < 0) throw RecordError("time before the start");
         transfer.when.end_ns = transfer.when.start_ns + duration_ns;
         return transfer;
     });
@@ -313,7 +313,7 @@ Diagnostic diagnostic_from_json(const json& value) {
     std::string id;
     read_member(value, "rule", id);
     d.rule = find_rule(id);
-    if (!d.rule) wrong("rule", "one of rules.def");
+    if (!d.rule) wrong("rule", "a rule of rules.def");
     read_member(value, "message", d.message);
     read_member(value, "kernel", d.kernel);
     read_member(value, "place", d.place);

@@ -114,16 +114,16 @@ template <class Parameter, class Argument>
 ArgumentData marshal(const Argument& argument) {
     using Traits = Buffer<Argument>;
     if constexpr (std::is_same_v<Argument, std::nullptr_t>) {
-        static_assert(std::is_pointer_v<Parameter>, "the function takes no pointer here");
+        static_assert(std::is_pointer_v<Parameter>, "the function does not take a pointer here");
         return {wire::Kind::null_pointer, wire::type_of<std::remove_pointer_t<Parameter>>()};
     } else if constexpr (Traits::is_buffer) {
         using Element = typename Traits::Element;
-        static_assert(std::is_pointer_v<Parameter>, "the function takes no pointer here");
+        static_assert(std::is_pointer_v<Parameter>, "the function does not take a pointer here");
         using Pointee = std::remove_pointer_t<Parameter>;
         static_assert(std::is_same_v<std::remove_const_t<Pointee>, Element>,
                       "the buffer's element type differs from the function's parameter");
         static_assert(!Traits::is_output || !std::is_const_v<Pointee>, "the function takes this buffer as const");
-        static_assert(!std::is_same_v<Element, bool>, "std::vector<bool> is no buffer: use unsigned char");
+        static_assert(!std::is_same_v<Element, bool>, "std::vector<bool> cannot be a buffer: use unsigned char");
         ArgumentData data{Traits::kind, wire::type_of<Element>()};
         if constexpr (Traits::kind == wire::Kind::out) {
             data.count = argument.count;

@@ -134,7 +134,7 @@ void DeviceServer::is_gone() {
     if (status && WIFEXITED(*status)) {
         const int code = WEXITSTATUS(*status);  // as warpgrade-sandbox passes it on
         by_signal = code > 128;
-        how = code > 128 ? fmt::format(" by signal {}", code - 128) : fmt::format(" with status {}", code);
+        how = code > 128 ? fmt::format(" (signal {})", code - 128) : fmt::format(" (status {})", code);
     }
     const std::string text = "the device server ended unexpectedly" + how;
     if (by_signal) throw DeviceKilled(text);

@@ -17,11 +17,11 @@ const char* signal_text(std::uint32_t number) {
         case SIGBUS:
             return "bus error";
         case SIGFPE:
-            return "arithmetic exception, such as a whole number divided by zero";
+            return "arithmetic exception, such as an integer division by zero";
         case SIGILL:
             return "illegal instruction";
         case SIGABRT:
-            return "abort: an exception that nothing caught, a failed assert or a damaged heap";
+            return "abort: an uncaught exception, a failed assert or a corrupted heap";
         case SIGTRAP:
             return "trap";
         case SIGSYS:
@@ -29,7 +29,7 @@ const char* signal_text(std::uint32_t number) {
         case SIGXCPU:
             return "too much processor time";
         case SIGXFSZ:
-            return "too large a file";
+            return "file too large";
         case SIGKILL:
             return "killed, for example for using too much memory or processor time";
         default:
@@ -50,12 +50,11 @@ std::string where(const wire::Reply& reply, const CallSpec& spec) {
     if (reply.signal != SIGSEGV && reply.signal != SIGBUS) return "";
     if (reply.stack_overflow) return ": the stack overflowed (endless recursion, or a very large local array)";
     if (reply.argument != wire::Reply::no_argument)
-        return fmt::format(": host code accessed memory {} bytes beyond the end of {}", reply.distance,
+        return fmt::format(": host code accessed memory {} bytes past the end of {}", reply.distance,
                            name_argument(spec, reply.argument));
     if (device::address_space::is_device_address(reply.address))
         return fmt::format(
-            ": host code dereferenced the device pointer 0x{:x}; device memory is reached by kernels "
-            "and cudaMemcpy only",
+            ": host code dereferenced the device pointer 0x{:x}; only kernels and cudaMemcpy can use device memory",
             reply.address);
     if (reply.address < 65536) return ": host code dereferenced a null pointer";
     return fmt::format(" at address 0x{:x}", reply.address);
@@ -87,7 +86,7 @@ std::string explain(const wire::Reply& reply, const CallSpec& spec) {
         case wire::Status::no_such_function:
             return fmt::format("the program has no function {}", spec.function);
         case wire::Status::bad_arguments:
-            return fmt::format("{} cannot be called as the test does: {}", spec.function, text);
+            return fmt::format("{} cannot be called the way the test calls it: {}", spec.function, text);
         case wire::Status::ready:
         case wire::Status::returned:
             break;
@@ -99,7 +98,7 @@ std::string explain_exit(int exit_code, const CallSpec& spec) {
     if (exit_code > 128)
         return fmt::format("your program crashed ({})", signal_text(static_cast<std::uint32_t>(exit_code - 128)));
     if (exit_code >= 0)
-        return fmt::format("your program ended by itself (exit code {}) before {} returned", exit_code, spec.function);
+        return fmt::format("your program exited (exit code {}) before {} returned", exit_code, spec.function);
     return fmt::format("your program closed the judge's connection before {} returned", spec.function);
 }
 

@@ -35,10 +35,10 @@ void add_options(CLI::App& app, Options& options) {
     app.add_option("--instructions", options.instructions, "warp instructions of one launch")->capture_default_str();
     app.add_option("--checks", options.checks, "all, none, or some of race,init,sync,advice")->capture_default_str();
     app.add_option("--parameters", options.parameters, "names for messages, one function each: matmul=A,B,C,m,k,n");
-    app.add_flag("--no-sandbox", options.no_sandbox, "for one's own code on a machine without namespaces");
+    app.add_flag("--no-sandbox", options.no_sandbox, "only for your own code, on a machine without user namespaces");
     app.add_option("--only", options.only, "which tests")->check(CLI::IsMember({"public", "all"}));
     app.add_option("--test", options.test, "the one test of this name");
-    app.add_option("--parent", options.parent, "pid of the grader that starts it, with which it ends");
+    app.add_option("--parent", options.parent, "pid of the grader that starts it; the judge ends when it does");
     app.add_flag("--progress", options.progress, "a line on stderr for each test");
 }
 

@@ -116,7 +116,7 @@ wire::Type buffer_type(const CallSpec& spec) {
     return wire::Type::u32;
 }
 
-constexpr const char* rule = "The result has to be the device's own work; host code only copies it.";
+constexpr const char* rule = "The device has to compute the result; host code only copies it.";
 
 }  // namespace
 
@@ -179,8 +179,7 @@ std::string explain_origin(const OriginVerdict& verdict, const CallSpec& spec, c
             return "";
         case Problem::nothing_came:
             return fmt::format(
-                "{} ({}) did not come from the device: nothing was copied back from it, so that host code wrote what "
-                "the "
+                "{} ({}) did not come from the device: nothing was copied back from it, so host code wrote what the "
                 "function returned. {}",
                 at.name, at.value, rule);
         case Problem::not_found:
@@ -201,10 +200,10 @@ std::string explain_origin(const OriginVerdict& verdict, const CallSpec& spec, c
                 at.name, at.value, verdict.elsewhere);
         case Problem::host_wrote:
             return fmt::format(
-                "{} ({}) came back as host code had {} it: no kernel of this call wrote it. {} Is it the right array "
-                "that {}, and did the kernel run and write to it?",
+                "{} ({}) came back as host code had {} it: no kernel of this call wrote it. {} {}, and did the kernel "
+                "run and write to it?",
                 at.name, at.value, verdict.mapped ? "written" : "sent", rule,
-                verdict.mapped ? "host code reads" : "is copied back");
+                verdict.mapped ? "Does host code read the right array" : "Is the right array copied back");
         case Problem::scattered:
             return fmt::format("{} was put in its place by copies of a few bytes each, not by a kernel. {}", at.name,
                                rule);
@@ -224,12 +223,12 @@ std::string explain_origin(const OriginVerdict& verdict, const CallSpec& spec, c
                 at.name, at.value, rule);
         case Problem::code_went_up:
             return fmt::format(
-                "{} bytes of device code were made while the program ran. Kernels have to be compiled "
+                "{} bytes of device code were created while the program ran. Kernels have to be compiled "
                 "by nvcc with the submission.",
                 verdict.bytes);
         case Problem::overflow:
-            return "this call moves more data between host and device than can be followed (256 MiB in one direction), "
-                   "so that where its result comes from cannot be told. Copy each input up once, and the result back "
+            return "this call moves more data between host and device than can be tracked (256 MiB in one direction), "
+                   "so it is unknown where its result comes from. Copy each input up once, and the result back "
                    "once.";
     }
     return "";

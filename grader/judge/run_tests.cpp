@@ -147,7 +147,7 @@ std::size_t run_tests(const Options& options, VerdictFile& verdicts) {
 
     Catch::Session session;
     if (session.applyCommandLine(static_cast<int>(arguments.size()), arguments.data()) != 0)
-        throw InfrastructureError("Catch2 does not take the judge's command line");
+        throw InfrastructureError("Catch2 does not accept the judge's command line");
     session.run();  // its status counts failures; the verdicts say more
     return run.cases;
 }

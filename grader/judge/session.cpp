@@ -37,7 +37,7 @@ void add_notes(const DeviceReport& report, std::vector<std::string>& notes) {
 // A copy or a launch that failed is why the result is not the device's, more often than not: it comes first.
 std::string after_failed_calls(const DeviceReport& report, std::vector<std::string>& notes) {
     if (report.call_errors.empty()) return "";
-    std::string first = "a CUDA call failed: " + notes.front() + "\nTherefore, it seems: ";
+    std::string first = "a CUDA call failed: " + notes.front() + "\nProbably as a result: ";
     notes.erase(notes.begin());
     return first;
 }
@@ -65,7 +65,7 @@ void fail_without_order(const DeviceReport& report) {
         if (found.rule == &device::rules::race_stream)
             throw SubmissionFailure(
                 "your program uses the same memory in two streams, and nothing makes one wait for the other "
-                "(racecheck/stream): on a real GPU the result is chance. Record an event behind the first "
+                "(racecheck/stream): on a real GPU the result is unpredictable. Record an event after the first "
                 "(cudaEventRecord) and let the other stream wait for it (cudaStreamWaitEvent)");
 }
 
@@ -106,12 +106,12 @@ CallResult Session::call(const CallSpec& spec, Clock::time_point deadline, std::
     if (!report.fault.empty()) throw SubmissionFailure("on the device: " + report.fault);
     if (reply.status != wire::Status::returned) fail(explain(reply, spec), false);
     if (reply.result_type != spec.result)
-        throw SubmissionFailure(fmt::format("{} returned another type than its contract says", spec.function));
+        throw SubmissionFailure(fmt::format("{} returned a different type than the contract says", spec.function));
 
     fail_without_order(report);
     add_notes(report, notes);
     if (report.origin && report.origin->problem != device::OriginVerdict::Problem::none) {
-        context().review.emplace_back("its result is not the device's own work");
+        context().review.emplace_back("its result was not computed by the device");
         throw SubmissionFailure(
             after_failed_calls(report, notes) +
             explain_origin(*report.origin, spec, snapshot, reply.result, parameter_names(options_, spec.function)));
@@ -178,7 +178,7 @@ void Session::wait_for_reply(const CallSpec& spec, Clock::time_point deadline, w
 double Session::processor_time_ns(const CallSpec& spec) {
     const auto time = worker_.cpu_ns();
     if (!time)
-        fail(fmt::format("your program ended by itself while {} was called, so that its processor time cannot be read",
+        fail(fmt::format("your program exited while {} was running, so its processor time cannot be read",
                          spec.function),
              true);
     return *time;

@@ -17,13 +17,13 @@ constexpr int host_time_repeats = 4;
 
 void check_comparable(const Profile& baseline, const Profile& submission) {
     if (baseline.launches.empty() || !(baseline.kernel_time_ns() > 0))
-        throw InfrastructureError("the starter launched no kernel, so that there is no baseline for the speed");
+        throw InfrastructureError("the starter launched no kernel, so there is no baseline for the speed");
     if (submission.launches.empty() || !(submission.kernel_time_ns() > 0))
-        throw SubmissionFailure("no kernel was launched, so that there is no speed to measure");
+        throw SubmissionFailure("no kernel was launched, so there is no speed to measure");
     if (works_on_the_host(baseline, submission))
         throw SubmissionFailure(
-            fmt::format("the host code of the call takes more than twice the starter's processor time and {} ms: the "
-                        "work belongs into a kernel",
+            fmt::format("the call's host code takes more than twice the starter's processor time plus {} ms: do the "
+                        "work in a kernel",
                         host_allowance_ms));
 }
 

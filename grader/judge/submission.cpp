@@ -57,9 +57,9 @@ double Profile::kernel_time_ns() const {
 }
 
 void detail::fail_truncated(const char* what, std::size_t kept) {
-    throw SubmissionFailure(
-        fmt::format("one call made more than {} {}: no more are recorded, so that the test cannot look at all of them",
-                    kept, what));
+    throw SubmissionFailure(fmt::format(
+        "one call made more than {} {}: further ones are not recorded, so the test cannot check all of them", kept,
+        what));
 }
 
 Program::Program(Role role) : role_(role) {}
@@ -120,10 +120,9 @@ CallResult Program::attempt_again(const CallSpec& spec) {
     try {
         return attempt(spec);
     } catch (const DeviceKilled& killed) {
-        throw SubmissionFailure(
-            fmt::format("the device did not survive your program, twice: {}. If your program does nothing out of the "
-                        "ordinary, ask for a review",
-                        killed.what()));
+        throw SubmissionFailure(fmt::format(
+            "your program crashed the device twice: {}. If it does nothing out of the ordinary, ask for a review",
+            killed.what()));
     }
 }
 

@@ -116,7 +116,7 @@ class Program {
     template <auto Function, class... Arguments>
     static CallSpec spec(const Arguments&... arguments) {
         using Signature = detail::Signature<decltype(Function)>;
-        static_assert(Signature::count == sizeof...(Arguments), "the function has another number of parameters");
+        static_assert(Signature::count == sizeof...(Arguments), "the function has a different number of parameters");
         return {detail::name_of<Function>(), Signature::marshal_all(arguments...),
                 wire::type_of<typename Signature::Result>()};
     }

@@ -160,7 +160,7 @@ std::optional<double> WorkerProcess::cpu_ns() {
     const auto pid = find_number(status_, "child-pid");
     clockid_t clock;
     timespec time{};
-    if (!pid) throw InfrastructureError("the sandbox does not say which process the program is");
+    if (!pid) throw InfrastructureError("the sandbox does not say which process is the program");
     if (clock_getcpuclockid(static_cast<pid_t>(*pid), &clock) != 0 || clock_gettime(clock, &time) != 0)
         return std::nullopt;
     return static_cast<double>(time.tv_sec) * 1e9 + static_cast<double>(time.tv_nsec);

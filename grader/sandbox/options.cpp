@@ -59,7 +59,7 @@ Profile profile_of(const std::string& name) {
     if (name == "worker") return Profile::worker;
     if (name == "device") return Profile::device;
     if (name == "compile") return Profile::compile;
-    throw UsageError("there is no profile \"" + name + '"');
+    throw UsageError("unknown profile \"" + name + '"');
 }
 
 }  // namespace
@@ -108,9 +108,9 @@ Options parse(int argc, const char* const* argv) {
         else if (option == "--help" || option == "-h")
             options.help = true;
         else
-            throw UsageError("unknown option \"" + std::string(option) + "\" (a command stands after --)");
+            throw UsageError("unknown option \"" + std::string(option) + "\" (the command goes after --)");
     }
-    if (options.command.empty() && !options.probe && !options.help) throw UsageError("there is no command to run");
+    if (options.command.empty() && !options.probe && !options.help) throw UsageError("no command to run");
     return options;
 }
 

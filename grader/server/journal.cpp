@@ -53,7 +53,7 @@ void Journal::add_launch(LaunchRecord record) {
     if (lines_ + record.lines.size() > RecordLimits::max_lines || line_bytes_ + bytes > RecordLimits::max_line_bytes) {
         truncated_.insert("lines");
         add_error("launch", 0,
-                  fmt::format("{}: its counters by source line were left out, since earlier launches have {} lines",
+                  fmt::format("{}: no counters by source line, since earlier launches already have {} lines",
                               record.demangled, lines_));
         record.lines.clear();
         bytes = 0;

@@ -20,7 +20,7 @@ int main(int argc, char** argv) {
     std::uint64_t memory_mib = 0;
     int client_fd = -1, control_fd = -1;
     app.add_option("--device", spec, "vgpu[:PROFILE]")->capture_default_str();
-    app.add_option("--threads", options.threads, "host threads; 0: as many as there are")->capture_default_str();
+    app.add_option("--threads", options.threads, "host threads; 0: one per core")->capture_default_str();
     app.add_option("--instructions", options.instruction_limit, "warp instructions of one launch; 0: no limit")
         ->capture_default_str();
     app.add_option("--memory-mib", memory_mib, "device memory; 0: as the profile says")

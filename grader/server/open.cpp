@@ -19,7 +19,7 @@ std::unique_ptr<Device> open_device(const std::string& spec, const DeviceOptions
         gpu.origin = options.origin;
         return vgpu::make_virtual_gpu(which.empty() ? "h100" : which, gpu);
     }
-    throw std::invalid_argument("no device is called '" + spec + "'; there is vgpu[:PROFILE]");
+    throw std::invalid_argument("unknown device '" + spec + "'; use vgpu[:PROFILE]");
 }
 
 }  // namespace warpgrade::device

@@ -54,7 +54,7 @@ void Session::answer(const wire::Header& header, const std::function<void(Writer
         if (failure.sticky && !stalled()) fault_ = {failure.code, failure.what(), true};
         return fail(failure.code, failure.what());
     } catch (const std::bad_alloc&) {
-        const char* message = "the device server has no memory left for this";
+        const char* message = "the device server is out of memory";
         journal_.add_error(info_of(header.op).name, error::memory_allocation, message);
         return fail(error::memory_allocation, message);
     } catch (const wire::ProtocolError&) {
@@ -123,7 +123,7 @@ FunctionId Session::checked_function(std::uint32_t id) const {
 void Session::op_hello(Reader& in, Writer& out) {
     const auto version = in.get<std::uint32_t>();
     in.done();
-    if (version != wire::version) throw wire::ProtocolError("another version of the protocol");
+    if (version != wire::version) throw wire::ProtocolError("different version of the protocol");
     wire::put(out, device_.properties());
     out.put(address_space::shared_base).put(address_space::global_end);
 }

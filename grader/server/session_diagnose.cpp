@@ -47,10 +47,9 @@ void Session::diagnose_free(DevicePtr address) {
     const auto memory = device_.known_memory(address);
     if (!memory) {
         const bool device = address_space::is_device_address(address);
-        journal_.add(found(rules::bad_free, device ? fmt::format("frees {:#x}, where nothing was allocated", address)
-                                                   : fmt::format("frees {:#x}, which is host memory that no function "
-                                                                 "of CUDA gave",
-                                                                 address)));
+        journal_.add(found(rules::bad_free,
+                           device ? fmt::format("frees {:#x}, where nothing was allocated", address)
+                                  : fmt::format("frees {:#x}, which is host memory not allocated by CUDA", address)));
         return;
     }
     const std::uint64_t offset = address - memory->base;
@@ -59,12 +58,12 @@ void Session::diagnose_free(DevicePtr address) {
     if (twice)
         message = "frees {memory} again";
     else if (offset != 0)
-        message = fmt::format("frees an address {} behind the start of {{memory}}{}", bytes_text(offset),
+        message = fmt::format("frees an address {} past the start of {{memory}}{}", bytes_text(offset),
                               memory->freed ? ", which was freed before" : "");
     else if (memory->place.variable)
-        message = "frees {memory}, a variable, which lives as long as the program";
+        message = "frees {memory}, a variable, which exists as long as the program runs";
     else
-        message = fmt::format("frees {{memory}}, which is for {} to free", freed_by(memory->place.name));
+        message = fmt::format("frees {{memory}}, which must be freed with {}", freed_by(memory->place.name));
     Diagnostic diagnostic = found(twice ? rules::double_free : rules::bad_free, std::move(message));
     diagnostic.memory = memory->place;
     if (memory->freed) diagnostic.related.push_back(freed_at(*memory));
@@ -82,9 +81,9 @@ void Session::diagnose_range(DevicePtr address, std::uint64_t offset, std::uint6
             journal_.add(
                 found(rules::copy_out_of_bounds, fmt::format("{}{:#x}, where nothing is allocated", what, address)));
         else if (use == Use::sets)
-            journal_.add(found(
-                rules::copy_direction,
-                fmt::format("{}{:#x}, which is host memory: cudaMemset sets memory of the device", what, address)));
+            journal_.add(
+                found(rules::copy_direction,
+                      fmt::format("{}{:#x}, which is host memory: cudaMemset sets device memory", what, address)));
         return;
     }
     Diagnostic diagnostic = found(memory->freed ? rules::use_after_free : rules::copy_out_of_bounds, what);
@@ -111,7 +110,7 @@ void Session::diagnose_launch(FunctionId function, const DeviceError& failure) {
     launch.kernel = device_.readable_name(function);
     Diagnostic unseen = launch;
     unseen.rule = &rules::unchecked_launch;
-    unseen.message = fmt::format("the launch failed ({}), and nothing looked", why);
+    unseen.message = fmt::format("the launch failed ({}), and its error was never checked", why);
     journal_.add(std::move(launch));
     if (unseen_.size() < max_unseen) unseen_.insert_or_assign(current_sequence_, std::move(unseen));
 }
@@ -162,7 +161,7 @@ void Session::op_wrong_direction(Reader& in, Writer&) {
     const auto kind = in.get<std::uint8_t>();
     const bool destination = in.get_bool(), source = in.get_bool();  // is it on the device?
     in.done();
-    if (kind >= names.size()) throw wire::ProtocolError("a copy of no known direction");
+    if (kind >= names.size()) throw wire::ProtocolError("a copy in an unknown direction");
     const bool to_device = (kind & 1) != 0, from_device = kind >= 2;
     const auto side = [](const char* name, bool device) {
         return fmt::format("the {} is {} memory", name, device ? "device" : "host");
@@ -173,7 +172,7 @@ void Session::op_wrong_direction(Reader& in, Writer&) {
     message += fmt::format(", but the call says {}", names[kind]);
     // As an H100 does it.
     const bool refused = (to_device && !destination) || (from_device && !source);
-    message += refused ? ": nothing is copied" : ": a GPU copies all the same, since it goes by the addresses";
+    message += refused ? ": nothing is copied" : ": a GPU copies anyway, since it goes by the addresses";
     journal_.add(found(rules::copy_direction, std::move(message)));
 }
 
@@ -192,7 +191,7 @@ void Session::op_host_fault(Reader& in, Writer&) {
     const std::string what = memory ? "{memory}" : fmt::format("{:#x}", address);
     Diagnostic diagnostic = found(freed ? rules::use_after_free : rules::host_dereference,
                                   fmt::format("host code {} {}{}", writes ? "writes to" : "reads", what,
-                                              freed ? ", which was freed" : ", an address of device memory"));
+                                              freed ? ", which was freed" : ", an address in device memory"));
     if (memory) diagnostic.memory = memory->place;
     if (freed) diagnostic.related.push_back(freed_at(*memory));
     journal_.add(std::move(diagnostic));

@@ -73,9 +73,9 @@ void Session::op_create_image(Reader& in, Writer& out) {
     if (images_.size() >= max_images)
         throw DeviceError(
             error::memory_allocation,
-            fmt::format("more than {} texture and surface objects at once: is one destroyed for each that "
-                        "is created?",
-                        max_images));
+            fmt::format(
+                "more than {} texture and surface objects at once: does the program destroy those that it creates?",
+                max_images));
     const ImageId id = device_.create_image(image);
     images_.insert(id);
     out.put(id);
@@ -85,7 +85,7 @@ void Session::op_destroy_image(Reader& in, Writer&) {
     const auto id = in.get<ImageId>();
     in.done();
     if (images_.erase(id) == 0)
-        throw DeviceError(error::invalid_value, fmt::format("{:#x} is no texture or surface object", id));
+        throw DeviceError(error::invalid_value, fmt::format("{:#x} is not a texture or surface object", id));
     device_.destroy_image(id);
 }
 
@@ -112,21 +112,22 @@ void Session::op_launch(Reader& in, Writer&) {
 void Session::launch(FunctionId function, const LaunchConfig& config, std::span<const std::byte> params) {
     const FunctionInfo& info = device_.function_info(function);
     if (params.size() != info.param_bytes)
-        throw DeviceError(error::invalid_value, fmt::format("launch: {} bytes of arguments for a kernel that takes {}",
+        throw DeviceError(error::invalid_value, fmt::format("launch: {} bytes of arguments, but the kernel takes {}",
                                                             params.size(), info.param_bytes));
     const std::uint64_t limit = dynamic_shared_limit(function);
     if (config.dynamic_shared_bytes > limit)
         throw DeviceError(
             error::invalid_value,
-            fmt::format("launch: {} bytes of dynamic shared memory, but this kernel may use {}; more must be asked for "
-                        "with cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes), and a "
-                        "block can have {} in all",
+            fmt::format("launch: {} bytes of dynamic shared memory, but this kernel may use {}; request more with "
+                        "cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes); a block can "
+                        "have {} in all",
                         config.dynamic_shared_bytes, limit, device_.properties().shared_mem_per_block_optin));
     if (stalled()) return;
     if (journal_.full())
-        throw DeviceError(error::launch_out_of_resources,
-                          fmt::format("more than {} kernel launches in one call of the lab's function: no more are run",
-                                      RecordLimits::max_launches));
+        throw DeviceError(
+            error::launch_out_of_resources,
+            fmt::format("more than {} kernel launches in one call of the lab's function: further ones are not run",
+                        RecordLimits::max_launches));
     origin_.launching(config, info, params);
     try {
         device_.launch(function, config, params);
@@ -157,7 +158,7 @@ void Session::collect(FunctionId function, const LaunchConfig& config, const Fun
     if (stalled()) record.error_code = fault_.code, record.error = fault_.message;
     origin_.launched(record);
     if (!std::isfinite(record.duration_ns) || record.duration_ns < 0)
-        throw std::logic_error("a launch of impossible duration");
+        throw std::logic_error("a launch with an impossible duration");
     const double resident =
         static_cast<double>(record.occupancy.blocks_per_multiprocessor) * device_.properties().multi_processor_count;
     const double share = resident > 0 ? static_cast<double>(config.grid.count()) / resident : 1;
@@ -172,7 +173,7 @@ void Session::op_occupancy(Reader& in, Writer& out) {
     const auto threads = in.get<std::uint32_t>();
     const auto bytes = in.get<std::uint64_t>();
     in.done();
-    if (threads == 0) throw DeviceError(error::invalid_value, "occupancy: a block of no threads");
+    if (threads == 0) throw DeviceError(error::invalid_value, "occupancy: a block without threads");
     out.put(device_.occupancy(function, threads, bytes).blocks_per_multiprocessor);
 }
 
@@ -182,7 +183,7 @@ void Session::op_create_stream(Reader& in, Writer& out) {
     if (streams_.size() >= max_streams) throw DeviceError(error::memory_allocation, "too many streams");
     const StreamId stream = next_stream_;
     if (!order_.add_stream(stream, blocking))
-        throw DeviceError(error::memory_allocation, "too many streams were destroyed while they had work");
+        throw DeviceError(error::memory_allocation, "too many streams were destroyed while they still had work");
     ++next_stream_;
     streams_.insert(stream);
     timeline_.add_stream(stream, blocking);
@@ -193,7 +194,7 @@ void Session::op_create_stream(Reader& in, Writer& out) {
 void Session::op_destroy_stream(Reader& in, Writer&) {
     const StreamId stream = checked_stream(in.get<std::uint32_t>());
     in.done();
-    if (stream == 0) throw DeviceError(error::invalid_resource_handle, "the default stream stays");
+    if (stream == 0) throw DeviceError(error::invalid_resource_handle, "the default stream cannot be destroyed");
     streams_.erase(stream);
     timeline_.remove_stream(stream);
     order_.remove_stream(stream);
@@ -264,7 +265,7 @@ void Session::op_query_event(Reader& in, Writer&) {
     const Event& event = checked_event(id);
     in.done();
     if (!timeline_.reached(event.time_ns.value_or(0)))
-        throw DeviceError(error::not_ready, "the event is still to come");
+        throw DeviceError(error::not_ready, "the event has not happened yet");
     order_.host_waits_for_event(id);
 }
 
@@ -273,11 +274,11 @@ void Session::op_elapsed_time(Reader& in, Writer& out) {
     const Event &start = checked_event(ids[0]), &end = checked_event(ids[1]);
     in.done();
     if (!start.timing || !end.timing)
-        throw DeviceError(error::invalid_resource_handle, "cudaEventElapsedTime: an event created without timing");
+        throw DeviceError(error::invalid_resource_handle, "cudaEventElapsedTime: the event was created without timing");
     if (!start.time_ns || !end.time_ns)
-        throw DeviceError(error::invalid_resource_handle, "cudaEventElapsedTime: an event that was never recorded");
+        throw DeviceError(error::invalid_resource_handle, "cudaEventElapsedTime: the event was never recorded");
     if (!timeline_.reached(std::max(*start.time_ns, *end.time_ns)))
-        throw DeviceError(error::not_ready, "cudaEventElapsedTime: an event that is not done yet");
+        throw DeviceError(error::not_ready, "cudaEventElapsedTime: the event has not happened yet");
     for (const EventId id : ids) order_.host_waits_for_event(id);
     out.put(*end.time_ns - *start.time_ns);
 }
@@ -293,7 +294,7 @@ void Session::op_set_limit(Reader& in, Writer& out) {
     const auto bytes = in.get<std::uint64_t>();
     in.done();
     if (limit > static_cast<std::uint8_t>(Limit::MallocHeapSize))
-        throw DeviceError(error::unsupported_limit, "cudaDeviceSetLimit: a limit that this device does not have");
+        throw DeviceError(error::unsupported_limit, "cudaDeviceSetLimit: this device does not have this limit");
     out.put(device_.set_limit(static_cast<Limit>(limit), bytes));
 }
 

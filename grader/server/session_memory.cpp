@@ -39,7 +39,7 @@ Region host_side(const Transfer& transfer, const Region& device) {
     std::uint64_t extent = 0, end = 0;
     if ((host.height > 1 && host.pitch < host.width) || !host.extent(extent) ||
         __builtin_add_overflow(host.address, extent, &end))
-        throw DeviceError(error::invalid_value, "copy: rows beyond any memory of the host");
+        throw DeviceError(error::invalid_value, "copy: size too large");
     return host;
 }
 
@@ -54,7 +54,7 @@ void Session::for_each_host_part(const Region& host, std::uint64_t offset, std::
             const auto memory = device_.find_allocation(address);
             if (!memory || !host_allocations_.contains(memory->address))
                 throw DeviceError(error::invalid_value,
-                                  fmt::format("copy: {:#x} is no page-locked memory of the host", address));
+                                  fmt::format("copy: {:#x} is not page-locked host memory", address));
             const std::uint64_t here = std::min(part, memory->address + memory->bytes - address);
             visit(address, done, here);
             address += here, done += here, part -= here;
@@ -79,18 +79,19 @@ void Session::check_region(const Region& region, const char* what, Use use) {
     const std::uint64_t data = region.bytes();
     std::uint64_t extent = 0;
     if (!region.extent(extent) || (data == 0 && region.width != 0 && region.height != 0))
-        throw DeviceError(error::invalid_value, fmt::format("{}: a size beyond any memory", what));
+        throw DeviceError(error::invalid_value, fmt::format("{}: size too large", what));
     if (region.height > 1 && region.pitch < region.width)
-        throw DeviceError(error::invalid_value,
-                          fmt::format("{}: rows of {} bytes with a pitch of {}", what, region.width, region.pitch));
+        throw DeviceError(error::invalid_value, fmt::format("{}: rows of {} bytes with a pitch of only {}", what,
+                                                            region.width, region.pitch));
     if (data == 0) return;
     const auto allocation = device_.find_allocation(region.address);
     if (!allocation) {
         diagnose_range(region.address, 0, extent, use);
-        throw DeviceError(error::invalid_value,
-                          fmt::format("{}: {:#x} is not an address of device memory: it was never allocated there, "
-                                      "is freed already, or is a host pointer",
-                                      what, region.address));
+        throw DeviceError(
+            error::invalid_value,
+            fmt::format(
+                "{}: {:#x} is not in device memory: nothing was allocated there, it was freed, or it is a host pointer",
+                what, region.address));
     }
     const std::uint64_t room = allocation->bytes - (region.address - allocation->address);
     if (extent > room) {
@@ -125,7 +126,7 @@ void Session::op_allocate_host(Reader& in, Writer& out) {
     const bool misplaced = at % space::page_bytes != 0 || at >= space::user_end || bytes > space::user_end - at ||
                            (at < space::host_end && at + bytes > space::shared_base);
     if (at != 0 && misplaced)
-        throw DeviceError(error::invalid_value, fmt::format("{}: {:#x} is no page of host memory", origin, at));
+        throw DeviceError(error::invalid_value, fmt::format("{}: {:#x} is not a page of host memory", origin, at));
     if (host_allocations_.size() >= max_host_allocations)
         throw DeviceError(
             error::memory_allocation,
@@ -267,7 +268,7 @@ void Session::accept_piece(std::span<const std::byte> piece) {
     } catch (const DeviceError& failure) {
         incoming.failure = failure;
     } catch (const std::bad_alloc&) {
-        incoming.failure = DeviceError(error::memory_allocation, "the device server has no memory left for this");
+        incoming.failure = DeviceError(error::memory_allocation, "the device server is out of memory");
     }
 }
 

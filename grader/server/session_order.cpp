@@ -54,7 +54,7 @@ void Session::touch(const StreamOrder::OperationPtr& operation, const MemoryAcce
     const Operation& earlier = *conflict->earlier;
     Diagnostic diagnostic = found(
         rules::race_stream,
-        fmt::format("{} in {} {} {{memory}} while {} in {} may still be at it: nothing makes one wait for the other",
+        fmt::format("{} in {} {} {{memory}} while {} in {} may still be using it: nothing makes one wait for the other",
                     operation->kind == Operation::Kind::kernel ? "the kernel" : subject(*operation),
                     name_of(operation->stream), verb(*operation, conflict->use), subject(earlier),
                     name_of(earlier.stream)));
@@ -131,10 +131,11 @@ void Session::end_call() {
 
 // `when`: what happens now.
 void Session::tell_unseen(const Operation& write, DevicePtr address, const char* when) {
-    Diagnostic diagnostic =
-        found(rules::race_host, fmt::format("{}, and nothing has waited for {} in {}, which writes {{memory}}: host "
-                                            "code that has read it may have read it too early",
-                                            when, subject(write), name_of(write.stream)));
+    Diagnostic diagnostic = found(
+        rules::race_host,
+        fmt::format(
+            "{}, but nothing has waited for {} in {}, which writes {{memory}}: host code may have read it too early",
+            when, subject(write), name_of(write.stream)));
     if (const auto memory = device_.known_memory(address)) diagnostic.memory = memory->place;
     diagnostic.related.push_back({"issued", {"", 0, write.code}, std::nullopt});
     journal_.add(std::move(diagnostic));

@@ -139,7 +139,8 @@ class VirtualGpu final : public device::Device {
         const device::SymbolInfo symbol = loaded(module).symbol(name);
         Allocation* a = memory_.find(symbol.address);
         if (!a || !a->file)
-            throw DeviceError(error::invalid_symbol, fmt::format("'{}' is no __managed__ variable, or shared", name));
+            throw DeviceError(error::invalid_symbol,
+                              fmt::format("'{}' is not a __managed__ variable, or is already shared", name));
         return {symbol.address, symbol.bytes, std::move(a->file)};
     }
 
@@ -150,14 +151,14 @@ class VirtualGpu final : public device::Device {
         switch (limit) {
             case device::Limit::StackSize:
                 if (bytes > most_stack)
-                    throw DeviceError(error::invalid_value, "a stack of more than 512 KiB for each thread");
+                    throw DeviceError(error::invalid_value, "a stack of more than 512 KiB per thread");
                 return stack_bytes_ = (bytes + 15) / 16 * 16;
             case device::Limit::PrintfFifoSize:
                 return printf_bytes_ = std::clamp(bytes, least_printed, most_printed);
             case device::Limit::MallocHeapSize:
                 return heap_.resize(std::max(bytes, least_heap));
         }
-        throw DeviceError(error::unsupported_limit, "a limit that this device does not have");
+        throw DeviceError(error::unsupported_limit, "this device does not have this limit");
     }
 
     void launch(device::FunctionId function, const device::LaunchConfig& config,
@@ -255,42 +256,40 @@ void VirtualGpu::check_configuration(const device::FunctionInfo& info, const dev
     const auto dims = [&](const device::Dim3& d, const device::Dim3& most, const char* what) {
         const std::uint32_t values[] = {d.x, d.y, d.z}, limits[] = {most.x, most.y, most.z};
         for (int i = 0; i < 3; ++i) {
-            if (values[i] == 0) refuse(error::invalid_value, fmt::format("{} has no extent in {}", what, "xyz"[i]));
+            if (values[i] == 0) refuse(error::invalid_value, fmt::format("{}.{} is 0", what, "xyz"[i]));
             if (values[i] > limits[i])
                 refuse(error::invalid_value,
-                       fmt::format("{}.{} is {}, the limit is {}", what, "xyz"[i], values[i], limits[i]));
+                       fmt::format("{}.{} is {}, but the limit is {}", what, "xyz"[i], values[i], limits[i]));
         }
     };
     dims(config.grid, p.max_grid_size, "grid");
     dims(config.block, p.max_threads_dim, "block");
     if (config.block.count() > p.max_threads_per_block)
         refuse(error::invalid_value,
-               fmt::format("{} threads in a block ({}×{}×{}), the limit is {}", config.block.count(), config.block.x,
-                           config.block.y, config.block.z, p.max_threads_per_block));
+               fmt::format("{} threads in a block ({}×{}×{}), but the limit is {}", config.block.count(),
+                           config.block.x, config.block.y, config.block.z, p.max_threads_per_block));
     const auto threads = static_cast<std::uint32_t>(config.block.count());
     // A block whose registers do not fit has a code of its own, below.
     if (threads > info.max_threads_per_block && block_limits(p, info, threads, 0).registers > 0)
-        refuse(error::invalid_value, fmt::format("{} threads in a block, the kernel was compiled for at most {}",
+        refuse(error::invalid_value, fmt::format("{} threads in a block, but the kernel was compiled for at most {}",
                                                  config.block.count(), info.max_threads_per_block));
     const std::uint64_t shared = info.static_shared_bytes + config.dynamic_shared_bytes;
     if (config.dynamic_shared_bytes > p.shared_mem_per_block_optin || shared > p.shared_mem_per_block_optin)
         refuse(error::invalid_value,
-               fmt::format("{} bytes of shared memory a block ({} static, {} dynamic), the limit is {}", shared,
+               fmt::format("{} bytes of shared memory per block ({} static, {} dynamic), but the limit is {}", shared,
                            info.static_shared_bytes, config.dynamic_shared_bytes, p.shared_mem_per_block_optin));
     if (occupancy.blocks_per_multiprocessor == 0)
-        refuse(
-            error::launch_out_of_resources,
-            fmt::format(
-                "a block of {} threads does not fit a multiprocessor: {} ({} registers a thread, {} bytes shared; the "
-                "limits of a block are {} registers and {} bytes)",
-                config.block.count(), occupancy.limiter, info.registers_per_thread, shared, p.regs_per_block,
-                p.shared_mem_per_block_optin));
+        refuse(error::launch_out_of_resources,
+               fmt::format("a block of {} threads does not fit on a multiprocessor, limited by {} ({} registers per "
+                           "thread, {} bytes of shared memory; a block can have {} registers and {} bytes)",
+                           config.block.count(), occupancy.limiter, info.registers_per_thread, shared, p.regs_per_block,
+                           p.shared_mem_per_block_optin));
     if (config.cooperative) {
         const std::uint64_t most = std::uint64_t{occupancy.blocks_per_multiprocessor} * p.multi_processor_count;
         if (config.grid.count() > most)
-            refuse(
-                error::cooperative_launch_too_large,
-                fmt::format("{} blocks in a cooperative launch, {} fit the device at once", config.grid.count(), most));
+            refuse(error::cooperative_launch_too_large,
+                   fmt::format("{} blocks in a cooperative launch, but only {} fit on the device at once",
+                               config.grid.count(), most));
     }
 }
 
@@ -305,7 +304,7 @@ void VirtualGpu::launch(device::FunctionId id, const device::LaunchConfig& confi
     check_configuration(info, config, fit);
     if (params.size() < info.param_bytes)
         throw DeviceError(error::invalid_value,
-                          fmt::format("launch of '{}': {} bytes of parameters, the kernel takes {}",
+                          fmt::format("launch of '{}': {} bytes of parameters, but the kernel takes {}",
                                       vgpu::readable_name(info.name), params.size(), info.param_bytes));
     LaunchLimits limits;
     limits.threads = options_.threads;

@@ -133,7 +133,7 @@ wire::Reply invoke(const Binding* bindings, const wire::Call& call, int arena_fd
     } catch (const std::exception& error) {
         say(reply, wire::Status::threw, error.what());
     } catch (...) {
-        say(reply, wire::Status::threw, "something that is no std::exception");
+        say(reply, wire::Status::threw, "something that is not a std::exception");
     }
     std::fflush(nullptr);
     call_in_progress.buffer_count = 0;

@@ -87,7 +87,6 @@ void dynamic_reverse_symbol(int* d, int n) {
 // 5. Three arrays of different types share the one dynamic allocation of the block.
 
 __global__ void dynamic_reverse_three_kernel(unsigned char* a, int a_n, int* b, int b_n, double* c, int c_n) {
-    // TODO(student): declare one array `extern __shared__`, under a name that no other kernel of this file uses for
     // TODO(student): declare one `extern __shared__` array, under another name than the s of the kernels above, which is
     // an array of ints. Make three pointers into it, to where each of the three arrays begins: which order leaves every
     // int and every double aligned, whatever the lengths are? Then move all three as before, with one barrier.

@@ -96,7 +96,7 @@ HostVisibleMemory FakeDevice::allocate_host_visible(std::uint64_t bytes, DeviceP
     if (bytes > properties_.total_global_mem - used_) throw DeviceError(error::memory_allocation, "out of memory");
     const DevicePtr address = at ? at : next_host_;
     if (!at) next_host_ += (bytes + 8191) / 4096 * 4096;
-    if (find_allocation(address)) throw DeviceError(error::invalid_value, "shared already");
+    if (find_allocation(address)) throw DeviceError(error::invalid_value, "already shared");
     used_ += bytes;
     known_[address] = {{std::string(origin.call), false, bytes, {"", 0, origin.code}}, address, false, {}};
     Descriptor file(::memfd_create("fake", MFD_CLOEXEC));

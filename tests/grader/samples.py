@@ -77,13 +77,13 @@ matmul.cu(22): error: identifier "flot" is undefined
   void matmul(const float* A, flot* C, int m, int k, int n) {
                               ^
 """,
-        hint="mend the first error first; later ones often follow from it",
+        hint="fix the first error first; it often causes the later ones",
     ),
 )
 
 RACE = Diagnostic(
     rule="racecheck/shared", severity="error", title="race in shared memory",
-    help="Put __syncthreads() between the two accesses, where all threads of the block pass.",
+    help="Put __syncthreads() between the two accesses, where all threads of the block reach it.",
     message="reads 4 bytes of `s` that another thread writes, with no barrier between", kernel="reverse(int*, int)",
     place=Place("reverse.cu", 18, source="    d[t] = s[n - t - 1];"), thread=Thread((33, 0, 0), (0, 0, 0)),
     related=[Related("written by", Place("reverse.cu", 17, source="    s[t] = d[t];"), Thread((30, 0, 0), (0, 0, 0)))],

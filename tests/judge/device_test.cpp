@@ -23,7 +23,7 @@ TEST_CASE("a device server that fails is an error, not a failure") {
 
 TEST_CASE("a device server that a program kills, or makes report without end, is a failure of that program") {
     const auto [device, reason] = GENERATE(table<std::string, std::string>(
-        {{"killed", "did not survive your program, twice: the device server ended unexpectedly by signal 4"},
+        {{"killed", "crashed the device twice: the device server ended unexpectedly (signal 4)"},
          {"endless", "more than can be recorded"}}));
     const auto judged = judge_on(device);
     INFO(judged.output);
@@ -131,7 +131,7 @@ TEST_CASE("computing on the host fails the speed, with a reason") {
     const auto& measured = judged.cases.at("measures");
     INFO(measured.dump());
     CHECK(measured["status"] == "fail");
-    CHECK_THAT(measured["message"].get<std::string>(), Contains("the work belongs into a kernel"));
+    CHECK_THAT(measured["message"].get<std::string>(), Contains("do the work in a kernel"));
     CHECK(measured["measurements"].empty());
 }
 

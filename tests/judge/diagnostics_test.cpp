@@ -124,7 +124,7 @@ TEST_CASE("a record that is not complete fails the test that looks at it") {
         return looks == 2 ? run.waits_ns.back() == 2.0 : run.waits_ns[0] == 1.0;
     };
     CHECK_THROWS_WITH(look(),
-                      "one call made more than 2 waits for the device: no more are recorded, so that the test "
-                      "cannot look at all of them");
+                      "one call made more than 2 waits for the device: further ones are not recorded, so the test "
+                      "cannot check all of them");
     CHECK_THROWS_AS(look(), SubmissionFailure);
 }

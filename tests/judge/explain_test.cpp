@@ -28,7 +28,7 @@ TEST_CASE("an address says what was done wrong") {
     auto guard = crash(1);
     guard.argument = 0;
     guard.distance = 12;
-    CHECK_THAT(explain(guard, spec), Contains("12 bytes beyond the end of argument 1 of f (input of 10 float)"));
+    CHECK_THAT(explain(guard, spec), Contains("12 bytes past the end of argument 1 of f (input of 10 float)"));
 }
 
 // Replies come from the process that holds the student's code.

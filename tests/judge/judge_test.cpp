@@ -47,7 +47,7 @@ TEST_CASE("a crash is explained") {
         check_scale_fails(judge("null_pointer"), "crashed (segmentation fault): host code dereferenced a null pointer");
     }
     SECTION("past the end of a buffer") {
-        check_scale_fails(judge("past_the_end"), "8 bytes beyond the end of argument 2 of scale (output of 1 float)");
+        check_scale_fails(judge("past_the_end"), "8 bytes past the end of argument 2 of scale (output of 1 float)");
     }
     SECTION("before the start of a buffer") {
         check_scale_fails(judge("before_the_start"), "9 bytes before the start of argument 2 of scale");

@@ -50,9 +50,10 @@ TEST_CASE("origin's messages hold for those who copied the wrong array") {
     // Who copies the input back.
     CHECK_THAT(told(Problem::host_wrote),
                Contains("y[2] (2.5) came back as host code had sent it") &&
-                   Contains("Is it the right array that is copied back, and did the kernel run and write to it?") &&
+                   Contains("Is the right array copied back, and did the kernel run and write to it?") &&
                    !Contains("computed"));
-    CHECK_THAT(told(Problem::host_wrote, true), Contains("had written it") && Contains("that host code reads"));
+    CHECK_THAT(told(Problem::host_wrote, true),
+               Contains("had written it") && Contains("Does host code read the right array"));
 }
 
 TEST_CASE("a CUDA call that failed stands before the origin that it explains") {

@@ -62,10 +62,10 @@ TEST_CASE_METHOD(DiagnoseFixture, "what cannot be freed is told") {
         CHECK(it.at("rule") == "memcheck/bad-free");
         return it.at("message").get<std::string>();
     };
-    CHECK(free(Op::free_memory, address + 256) == "frees an address 256 bytes behind the start of {memory}");
-    CHECK(free(Op::refused_free, address) == "frees {memory}, which is for cudaFreeHost to free");
+    CHECK(free(Op::free_memory, address + 256) == "frees an address 256 bytes past the start of {memory}");
+    CHECK(free(Op::refused_free, address) == "frees {memory}, which must be freed with cudaFreeHost");
     CHECK(free(Op::free_memory, 0x5555'0000'1000) ==
-          "frees 0x555500001000, which is host memory that no function of CUDA gave");
+          "frees 0x555500001000, which is host memory not allocated by CUDA");
     CHECK(free(Op::free_memory, address_space::global_end - 64) == "frees 0x77fffffffc0, where nothing was allocated");
 }
 
@@ -117,8 +117,8 @@ TEST_CASE_METHOD(DiagnoseFixture, "a copy in the wrong direction is told, and wh
           "the destination is host memory and the source is device memory, but the call says "
           "cudaMemcpyHostToDevice: nothing is copied");
     CHECK(say(2, true, true) ==
-          "the destination is device memory, but the call says cudaMemcpyDeviceToHost: a GPU "
-          "copies all the same, since it goes by the addresses");
+          "the destination is device memory, but the call says cudaMemcpyDeviceToHost: a GPU copies anyway, since it "
+          "goes by the addresses");
     at(0);
     send_frame(Op::wrong_direction, ++sequence, Writer().put(std::uint8_t{4}).put(std::uint16_t{0}).bytes());
     CHECK(is_closed());
@@ -140,7 +140,7 @@ TEST_CASE_METHOD(DiagnoseFixture, "host code that uses a device pointer is told 
     call(Op::host_fault, Writer().put(address + 8).put(std::uint8_t{1}));
     auto it = only();
     CHECK(it.at("rule") == "launch/host-dereference");
-    CHECK(it.at("message") == "host code writes to {memory}, an address of device memory");
+    CHECK(it.at("message") == "host code writes to {memory}, an address in device memory");
     CHECK(it.at("place").at("code") == 0x20);
     call(Op::free_memory, Writer().put(address));
     call(Op::host_fault, Writer().put(address).put(std::uint8_t{0}));
@@ -159,12 +159,13 @@ TEST_CASE_METHOD(DiagnoseFixture, "a refused launch is told at once, and that no
     CHECK(it.at("message") == "a launch that no device can run");
     CHECK(it.at("kernel") == "store_to");
     CHECK(it.at("place").at("code") == 0x20);
-    SECTION("nothing looked") {
+    SECTION("its error was never checked") {
         call(Op::look_at_launch, Writer().put(request + 1));  // at another
         const auto list = end();
         REQUIRE(list.size() == 1);
         CHECK(list[0].at("rule") == "launch/unchecked");
-        CHECK(list[0].at("message") == "the launch failed (a launch that no device can run), and nothing looked");
+        CHECK(list[0].at("message") ==
+              "the launch failed (a launch that no device can run), and its error was never checked");
         CHECK(list[0].at("place").at("code") == 0x20);
     }
     SECTION("the program looked") {

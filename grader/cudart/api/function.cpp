@@ -85,7 +85,7 @@ cudaError_t CUDARTAPI cudaFuncSetAttribute(const void* function, cudaFuncAttribu
             case cudaFuncAttributePreferredSharedMemoryCarveout:  // a hint
                 return value < -1 || value > 100 ? cudaErrorInvalidValue : cudaSuccess;
             default:
-                return not_supported("an attribute of cudaFuncSetAttribute (thread block clusters)");
+                return not_supported("this attribute of cudaFuncSetAttribute (thread block clusters)");
         }
     });
 }

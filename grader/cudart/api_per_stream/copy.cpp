@@ -17,7 +17,7 @@ namespace {
 // launched, whose kernels would find other memory or none.
 cudaError_t check_not_captured(std::uint32_t stream, const char* function) {
     if (find_capture(stream) == nullptr) return cudaSuccess;
-    refuse(function, "memory that graphs allocate (the stream is being captured)");
+    refuse(function, "memory allocated by graphs (the stream is being captured)");
     return refuse_in_capture(stream);
 }
 

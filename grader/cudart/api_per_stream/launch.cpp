@@ -80,7 +80,7 @@ cudaError_t CUDARTAPI cudaLaunchKernelExC(const cudaLaunchConfig_t* config, cons
                 if (attribute.val.clusterDim.x * attribute.val.clusterDim.y * attribute.val.clusterDim.z == 1) break;
                 return remember(not_supported("thread block clusters"));
             default:
-                return remember(not_supported("an attribute of cudaLaunchKernelEx"));
+                return remember(not_supported("this attribute of cudaLaunchKernelEx"));
         }
     }
     return launch(site, function, what, arguments);

@@ -21,7 +21,7 @@ void send_all(int descriptor, const std::byte* data, std::size_t size) {
     while (size > 0) {
         const ssize_t put = ::send(descriptor, data, size, MSG_NOSIGNAL);
         if (put < 0 && errno == EINTR) continue;
-        if (put <= 0) throw wire::ProtocolError("the device server does not listen any more");
+        if (put <= 0) throw wire::ProtocolError("the device server no longer listens");
         data += put, size -= static_cast<std::size_t>(put);
     }
 }
@@ -154,7 +154,7 @@ cudaError_t Connection::receive_reply(Op op, std::uint32_t sequence, std::vector
     wire::Header header;
     std::vector<std::byte> payload;
     receive_frame(header, payload);
-    if (header.op != op || header.sequence != sequence) throw wire::ProtocolError("a reply to another request");
+    if (header.op != op || header.sequence != sequence) throw wire::ProtocolError("a reply to a different request");
     output_waits_ = (header.flags & wire::flag_output) != 0;
     Reader reader(payload);
     const auto status = static_cast<cudaError_t>(reader.get<std::int32_t>());
@@ -283,7 +283,7 @@ cudaError_t Connection::read(const wire::Region& region, const wire::Transfer& t
                 receive_frame(header, piece);
                 if (header.op != Op::data || header.sequence != sequence ||
                     piece.size() != std::min(wire::chunk_bytes, total - done))
-                    throw wire::ProtocolError("a piece of another transfer");
+                    throw wire::ProtocolError("a piece of a different transfer");
                 scatter(done, piece);
             }
         } else {

@@ -30,7 +30,7 @@ cudaError_t map_at(std::uint64_t address, std::size_t bytes, const device::Descr
     const void* got =
         ::mmap(wanted, whole_pages(bytes), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE, file.get(), 0);
     if (got == wanted) return cudaSuccess;
-    std::fprintf(stderr, "warpgrade: the program cannot map %zu bytes of memory shared with the device\n", bytes);
+    std::fprintf(stderr, "warpgrade: cannot map %zu bytes of memory shared with the device\n", bytes);
     return cudaErrorMemoryAllocation;
 }
 

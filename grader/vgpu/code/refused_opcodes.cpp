@@ -9,10 +9,10 @@
 namespace warpgrade::vgpu {
 namespace {
 
-constexpr const char *clusters = "clusters of blocks", *tma = "the tensor memory accelerator",
+constexpr const char *clusters = "thread block clusters", *tma = "the tensor memory accelerator",
                      *images = "textures and surfaces", *matrices = "matrices of 8-bit elements",
                      *small_floats = "matrices of floats smaller than 16 bits",
-                     *video = "video instructions, which nvcc writes for no CUDA C++",
+                     *video = "video instructions, which nvcc never generates from CUDA C++",
                      *stack = "stack memory beyond .local variables", *fabric = "several GPUs";
 
 constexpr RefusedOpcode refused[] = {
@@ -29,7 +29,7 @@ constexpr RefusedOpcode refused[] = {
     {"istypep", "", images},
     {"ldmatrix", "b8", matrices},
     {"mapa", "", clusters},
-    {"mbarrier", "", "barriers in memory"},
+    {"mbarrier", "", "barriers in memory (mbarrier)"},
     {"mma", "e4m3", small_floats},
     {"mma", "e5m2", small_floats},
     {"mma", "kind::f8f6f4", small_floats},

@@ -63,7 +63,7 @@ Elf read_elf(Bytes file) {
     static constexpr std::uint8_t magic[] = {0x7f, 'E', 'L', 'F', 2, 1};
     if (file.size() < elf_header_bytes || std::memcmp(file.data(), magic, sizeof magic) != 0 ||
         load<std::uint16_t>(file, 18) != machine_cuda) {
-        throw FatbinError("this is no cubin");
+        throw FatbinError("this is not a cubin");
     }
     Elf elf;
     const auto flags = load<std::uint32_t>(file, 48);

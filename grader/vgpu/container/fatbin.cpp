@@ -51,7 +51,7 @@ std::vector<std::uint8_t> decompress(Bytes stored, std::uint64_t flags, std::uin
     if (flags & entry::flag_zstd) {
         const std::size_t code = ZSTD_decompress(result.data(), result.size(), stored.data(), stored.size());
         if (ZSTD_isError(code)) {
-            throw FatbinError(std::string("the device code does not decompress: ") + ZSTD_getErrorName(code));
+            throw FatbinError(std::string("the device code cannot be decompressed: ") + ZSTD_getErrorName(code));
         }
         produced = code;
     } else {
@@ -59,10 +59,10 @@ std::vector<std::uint8_t> decompress(Bytes stored, std::uint64_t flags, std::uin
         const int code =
             LZ4_decompress_safe(reinterpret_cast<const char*>(stored.data()), reinterpret_cast<char*>(result.data()),
                                 static_cast<int>(stored.size()), static_cast<int>(bytes));
-        if (code < 0) throw FatbinError("the device code does not decompress (LZ4)");
+        if (code < 0) throw FatbinError("the device code cannot be decompressed (LZ4)");
         produced = static_cast<std::uint64_t>(code);
     }
-    if (produced != bytes) throw FatbinError("the device code decompresses to another size than it says");
+    if (produced != bytes) throw FatbinError("the device code does not have the size that it says when decompressed");
     return result;
 }
 
@@ -73,7 +73,7 @@ FatbinEntry read_entry(Bytes header, Bytes stored, std::uint64_t& budget) {
                   : kind == entry::kind_elf ? FatbinEntry::Kind::Cubin
                                             : FatbinEntry::Kind::Other;
     const auto arch = load<std::uint32_t>(header, entry::arch);
-    if (arch > 9999) throw FatbinError("the device code is for an impossible architecture");
+    if (arch > 9999) throw FatbinError("the device code is for an invalid architecture");
     result.arch = static_cast<int>(arch);
     const auto flags = load<std::uint64_t>(header, entry::flags);
     if (flags & entry::flag_arch_specific) result.variant = 'a';
@@ -136,7 +136,7 @@ bool is_fatbin(std::span<const std::byte> image) {
 std::vector<FatbinEntry> read_fatbin(std::span<const std::byte> image) {
     const auto magic = load<std::uint32_t>(image, 0);
     if (magic == wrapper_magic) throw FatbinError("this is the fatbinary's wrapper, not its container");
-    if (magic != container_magic) throw FatbinError("this is no fatbinary");
+    if (magic != container_magic) throw FatbinError("this is not a fatbinary");
     const auto version = load<std::uint16_t>(image, container::version);
     if (version != 1) throw FatbinError("fatbinary version " + std::to_string(version) + " is not supported");
     const auto header_size = load<std::uint16_t>(image, container::header_size);

@@ -17,7 +17,8 @@ constexpr std::uint64_t header = 16;  // what an object takes besides its own by
 std::uint64_t DeviceHeap::resize(std::uint64_t bytes) {
     if (pages_.data())
         throw DeviceError(error::invalid_value, "the size of the heap cannot change once a kernel has used it");
-    if (bytes > memory_.limit_bytes()) throw DeviceError(error::memory_allocation, "a heap larger than the memory");
+    if (bytes > memory_.limit_bytes())
+        throw DeviceError(error::memory_allocation, "the heap would be larger than the device's memory");
     return bytes_ = bytes;
 }
 
@@ -64,7 +65,7 @@ std::uint64_t DeviceHeap::allocate(std::uint64_t bytes) {
 Allocation& DeviceHeap::object(std::uint64_t address) const {
     if (!objects_.contains(address))
         throw DeviceError(error::launch_failure,
-                          fmt::format("free of {:#x}, which is not the beginning of an object from malloc: {}", address,
+                          fmt::format("free of {:#x}, which is not the start of an object from malloc: {}", address,
                                       memory_.describe(address)));
     return *memory_.find(address);
 }

@@ -14,13 +14,13 @@ namespace error = device::error;
 HostPages::HostPages(std::uint64_t bytes) : bytes_(bytes) {
     if (bytes == 0) return;
     void* p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (p == MAP_FAILED) throw DeviceError(error::memory_allocation, "the host has no memory left for the virtual GPU");
+    if (p == MAP_FAILED) throw DeviceError(error::memory_allocation, "the host is out of memory for the virtual GPU");
     data_ = static_cast<std::byte*>(p);
 }
 
 HostPages::HostPages(std::uint64_t bytes, const device::Descriptor& file) : bytes_(bytes) {
     void* p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
-    if (p == MAP_FAILED) throw DeviceError(error::memory_allocation, "the host has no memory left for the virtual GPU");
+    if (p == MAP_FAILED) throw DeviceError(error::memory_allocation, "the host is out of memory for the virtual GPU");
     data_ = static_cast<std::byte*>(p);
 }
 

@@ -26,23 +26,23 @@ void check_channels(const Image& image) {
                       (image.channel_bits == 8 && image.kind != ChannelKind::floating);
     if (!count || !bits)
         throw DeviceError(error::invalid_channel_descriptor,
-                          fmt::format("texture or surface object: texels of {} channels of {} bits", image.channels,
-                                      image.channel_bits));
+                          fmt::format("texture or surface object: texels cannot have {} channels of {} bits",
+                                      image.channels, image.channel_bits));
 }
 
 void check_sizes(const Image& image) {
     const std::uint32_t texel = image.texel_bytes();
-    require(image.width != 0 && image.width <= max_width, "no width, or one beyond any memory");
-    require(image.height <= max_rows && image.depth <= max_slices, "more rows or slices than a device can have");
-    require(image.pitch <= max_pitch && image.slice_bytes <= max_slice_bytes, "a pitch beyond any memory");
+    require(image.width != 0 && image.width <= max_width, "the width is zero or too large");
+    require(image.height <= max_rows && image.depth <= max_slices, "too many rows or slices");
+    require(image.pitch <= max_pitch && image.slice_bytes <= max_slice_bytes, "the pitch is too large");
     require(image.address % texel == 0 && image.pitch % texel == 0 && image.slice_bytes % texel == 0,
-            "an address or a pitch that is no multiple of the texel's size");
-    require(image.rows() == 1 || image.pitch >= std::uint64_t{image.width} * texel, "rows that overlap");
-    require(image.slices() == 1 || image.slice_bytes >= image.rows() * image.pitch, "slices that overlap");
-    require(!image.layered || image.depth != 0, "layers, but none of them there");
+            "the address or the pitch is not a multiple of the texel size");
+    require(image.rows() == 1 || image.pitch >= std::uint64_t{image.width} * texel, "the rows overlap");
+    require(image.slices() == 1 || image.slice_bytes >= image.rows() * image.pitch, "the slices overlap");
+    require(!image.layered || image.depth != 0, "a layered array needs at least one layer");
     if (image.shape != ImageShape::array)
-        require(image.depth == 0 && !image.layered, "plain memory has no slices and no layers");
-    if (image.shape == ImageShape::linear) require(image.height == 0, "a plain range has no rows");
+        require(image.depth == 0 && !image.layered, "memory other than an array cannot have slices or layers");
+    if (image.shape == ImageShape::linear) require(image.height == 0, "linear memory cannot have rows");
 }
 
 void check_reading(const Image& image) {
@@ -74,7 +74,7 @@ device::ImageId ImageTable::create(const Image& wanted, const GlobalMemory& memo
     check_channels(wanted);
     check_sizes(wanted);
     check_reading(wanted);
-    require(wanted.use == ImageUse::texture || wanted.shape == ImageShape::array, "surfaces are arrays");
+    require(wanted.use == ImageUse::texture || wanted.shape == ImageShape::array, "a surface needs an array");
     static_cast<void>(memory.checked(wanted.address, wanted.extent_bytes(), "texture or surface object"));
     Image image = wanted;
     settle(image);
@@ -84,7 +84,7 @@ device::ImageId ImageTable::create(const Image& wanted, const GlobalMemory& memo
 
 std::string ImageTable::describe(device::ImageId id) const {
     if (id >= first_id && id < next_ && !find(id)) return fmt::format("{:#x}, which was destroyed", id);
-    return fmt::format("{:#x}, which never was one", id);
+    return fmt::format("{:#x}, which was never created", id);
 }
 
 }  // namespace warpgrade::vgpu

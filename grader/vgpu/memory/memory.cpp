@@ -25,7 +25,7 @@ device::Descriptor sealed_file(std::uint64_t bytes) {
     device::Descriptor file(memfd_create("warpgrade", MFD_CLOEXEC | MFD_ALLOW_SEALING));
     if (!file || ftruncate(file.get(), static_cast<off_t>(bytes)) != 0 ||
         fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
-        throw DeviceError(error::memory_allocation, "the host has no memory left to share with the program");
+        throw DeviceError(error::memory_allocation, "the host is out of memory to share with the program");
     return file;
 }
 
@@ -45,7 +45,7 @@ Allocation& GlobalMemory::allocate(std::uint64_t bytes, const device::Allocation
     if (bytes > limit_bytes_ || used_bytes_ > limit_bytes_ - bytes)
         throw DeviceError(
             error::memory_allocation,
-            fmt::format("out of device memory: {} bytes asked for, {} of {} in use", bytes, used_bytes_, limit_bytes_));
+            fmt::format("out of device memory: {} bytes requested, {} of {} in use", bytes, used_bytes_, limit_bytes_));
     const std::uint64_t base = (device::address_space::global_base + next_ + gap + align - 1) / align * align;
     if (base + bytes + gap > device::address_space::global_end)
         throw DeviceError(error::memory_allocation, "the device's address space is used up");
@@ -61,7 +61,7 @@ Allocation& GlobalMemory::allocate_host_visible(std::uint64_t bytes, std::uint64
     namespace space = device::address_space;
     if (bytes > limit_bytes_ || used_host_bytes_ > limit_bytes_ - bytes)
         throw DeviceError(error::memory_allocation,
-                          fmt::format("out of page-locked and managed memory: {} bytes asked for, {} of {} in use",
+                          fmt::format("out of page-locked and managed memory: {} bytes requested, {} of {} in use",
                                       bytes, used_host_bytes_, limit_bytes_));
     const std::uint64_t whole = (bytes + space::page_bytes - 1) / space::page_bytes * space::page_bytes;
     const std::uint64_t base = at ? at : space::host_base + next_host_ + gap;
@@ -70,7 +70,7 @@ Allocation& GlobalMemory::allocate_host_visible(std::uint64_t bytes, std::uint64
     const auto after = live_.lower_bound(base);
     const bool free_before = after == live_.begin() || std::prev(after)->second->end() <= base;
     if (!free_before || (after != live_.end() && after->first < base + whole))
-        throw DeviceError(error::invalid_value, fmt::format("{}: {:#x} is shared already", origin.call, base));
+        throw DeviceError(error::invalid_value, fmt::format("{}: {:#x} is already shared", origin.call, base));
     device::Descriptor file = sealed_file(whole);
     HostPages pages(whole, file);
     // A managed variable's first contents come from its module.
@@ -189,13 +189,13 @@ std::byte* GlobalMemory::checked(std::uint64_t address, std::uint64_t size, cons
                           fmt::format("{}: {:#x} is not device memory: {}", what, address, describe(address)));
     if (a->on_heap)
         throw DeviceError(error::invalid_value,
-                          fmt::format("{}: {:#x} comes from malloc in a kernel, which the host cannot reach; a kernel "
+                          fmt::format("{}: {:#x} comes from malloc in a kernel, which the host cannot access; a kernel "
                                       "can copy it to memory from cudaMalloc",
                                       what, address));
     if (!a->holds(address, size))
         throw DeviceError(error::invalid_value,
-                          fmt::format("{}: {} bytes at offset {} reach beyond the {}-byte allocation", what, size,
-                                      address - a->base, a->bytes));
+                          fmt::format("{}: {} bytes at offset {} reach past the end of the {}-byte allocation", what,
+                                      size, address - a->base, a->bytes));
     return a->at(address);
 }
 

@@ -69,7 +69,7 @@ class Adviser {
         };
         if (pipe(counters_) - pipe(better) < notable * pipe(counters_)) return;
         add(device::rules::bank_conflicts, line.place, better, 0,
-            fmt::format("{} shared memory with {}-way bank conflicts: {} passes a request where {} would do",
+            fmt::format("{} shared memory with {}-way bank conflicts: {} wavefronts per request where {} would do",
                         load ? "reads" : "writes", average(number(s.wavefronts) / number(ideal)),
                         average(number(s.wavefronts) / number(s.requests)),
                         average(number(ideal) / number(s.requests))));
@@ -84,7 +84,7 @@ class Adviser {
         better.inst_executed -= std::min(better.inst_executed, static_cast<std::uint64_t>(line.idle));
         better.divergent_branches -= std::min(better.divergent_branches, line.divergent);
         add(device::rules::divergence, line.place, better, much,
-            fmt::format("the threads of a warp part here{}, and {} of 32 are idle until they meet again",
+            fmt::format("the threads of a warp diverge here{}, and {} of 32 are idle until they reconverge",
                         share < divergent_share ? "" : fmt::format(" in {} of all cases", percent(share)),
                         average(32 * idle)));
     }
@@ -116,7 +116,7 @@ class Adviser {
         more.blocks_per_multiprocessor *= 2;
         add_gain(
             device::rules::low_occupancy, kernel, time_ - time(counters_, more), much,
-            fmt::format("a multiprocessor holds {} of {} at once, {} of the warps that it could: the limit is {}",
+            fmt::format("a multiprocessor holds {} of {} at once, {} of the warps that it could hold, limited by {}",
                         counted(occupancy_.blocks_per_multiprocessor, "block"),
                         counted(config_.block.count(), "thread"), percent(occupancy_.theoretical), occupancy_.limiter));
     }

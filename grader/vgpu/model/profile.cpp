@@ -152,8 +152,8 @@ Profile find_profile(std::string_view name) {
     if (row == std::end(rows)) {
         std::string known;
         for (const std::string& each : profile_names()) known += (known.empty() ? "" : ", ") + each;
-        throw ProfileError("there is no device profile '" + std::string(base) + "'; known are " + known +
-                           ", each also as a slice of some multiprocessors, such as h100:4, or whole: h100:all");
+        throw ProfileError("unknown device profile '" + std::string(base) + "'; use one of " + known +
+                           ", or part of one, such as h100:4 for 4 multiprocessors, or all of it: h100:all");
     }
     Profile profile = make(*row);
     if (base.size() == name.size()) return profile;
@@ -163,7 +163,7 @@ Profile find_profile(std::string_view name) {
     const auto number = std::from_chars(digits.data(), digits.data() + digits.size(), sms);
     if (number.ec != std::errc{} || number.ptr != digits.data() + digits.size()) {
         throw ProfileError("'" + std::string(digits) +
-                           "' is no number of multiprocessors; write for example h100:4 or h100:all");
+                           "' is not a number of multiprocessors; write for example h100:4 or h100:all");
     }
     return slice(profile, sms);
 }

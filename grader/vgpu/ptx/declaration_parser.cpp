@@ -35,7 +35,7 @@ void Parser::parse_shape_prefix(Shape& shape, bool* is_managed) {
         if (token.text == "align") {
             shape.align = expect_u32("an alignment");
             if (!std::has_single_bit(shape.align) || shape.align > 4096) {
-                fail_at(token.line, "alignment " + std::to_string(shape.align) + " is no power of two up to 4096");
+                fail_at(token.line, "alignment " + std::to_string(shape.align) + " is not a power of two up to 4096");
             }
         } else if (token.text == "attribute") {
             skip_parentheses(is_managed);
@@ -96,7 +96,7 @@ void Parser::parse_module_variables(Space space, const Linkage& linkage) {
             module_.variables.push_back(std::move(variable));
             continue;
         }
-        if (entry->second.is_function) fail_at(name.line, "'" + variable.name + "' is a function already");
+        if (entry->second.is_function) fail_at(name.line, "'" + variable.name + "' is already a function");
         Variable& earlier = module_.variables[entry->second.index];
         if (!earlier.is_extern && !variable.is_extern) fail_at(name.line, "'" + variable.name + "' is defined twice");
         if (earlier.is_extern) earlier = std::move(variable);
@@ -116,7 +116,7 @@ Variable Parser::parse_declarator(Space space, Shape shape, const Token& name) {
     variable.bytes = shape.is_unsized ? 0 : bytes;
     if (lexer_.peek().is('=')) {
         if (space != Space::Global && space != Space::Const)
-            fail("only .global and .const variables have initial values");
+            fail("only .global and .const variables can have initial values");
         lexer_.next();
         parse_initialiser(variable, shape);
     }
@@ -129,7 +129,7 @@ void Parser::parse_initialiser(Variable& variable, const Shape& shape) {
     masked_ = {};
     if (!shape.is_unsized) reserve_initial(variable, variable.bytes);
     if (lexer_.peek().is('{')) {
-        if (flat.dimensions.empty()) fail("a scalar's initial value has no braces");
+        if (flat.dimensions.empty()) fail("a scalar's initial value cannot have braces");
         std::uint64_t used = 0;
         parse_initialiser_list(variable, flat, 0, 0, used);
     } else {

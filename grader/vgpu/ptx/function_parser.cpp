@@ -15,7 +15,7 @@ void Parser::parse_function(bool is_entry, const Linkage& linkage) {
         if (lexer_.next().text == "attribute") skip_parentheses(nullptr);
     }
     if (lexer_.peek().is('(')) {
-        if (is_entry) fail("a kernel returns nothing");
+        if (is_entry) fail("a kernel cannot return a value");
         function_.returns = parse_parameters();
     }
     const Token name = expect_identifier("a function's name");
@@ -25,7 +25,7 @@ void Parser::parse_function(bool is_entry, const Linkage& linkage) {
     parse_function_directives(function_);
 
     const auto [entry, is_new] = module_names_.try_emplace(name.text, ModuleName{true, module_.functions.size()});
-    if (!entry->second.is_function) fail_at(name.line, "'" + function_.name + "' is a variable already");
+    if (!entry->second.is_function) fail_at(name.line, "'" + function_.name + "' is already a variable");
     const std::size_t index = entry->second.index;
     if (is_new) module_.functions.emplace_back().is_declaration = true;
     module_.functions[index].name = function_.name;
@@ -171,7 +171,7 @@ void Parser::parse_label() {
     if (accept_dotted("callprototype")) return parse_prototype(name.text);
     const Entity label{Entity::Kind::Label, static_cast<std::uint32_t>(function_.body.size()), 1, {}};
     if (name.text[0] == '%' || !scopes_.back().add(name.text, label)) {
-        fail_at(name.line, "label '" + std::string(name.text) + "' is defined twice or has the name of something else");
+        fail_at(name.line, "label '" + std::string(name.text) + "' is defined twice, or its name is already used");
     }
     label_at_end_ = true;
 }

@@ -61,7 +61,7 @@ void Lexer::skip_blanks() {
             const std::uint32_t opened = line_;
             position_ += 2;
             while (!(at(0) == '*' && at(1) == '/')) {
-                if (position_ >= text_.size()) throw PtxError(opened, "comment without end");
+                if (position_ >= text_.size()) throw PtxError(opened, "unterminated comment");
                 if (text_[position_] == '\n') ++line_;
                 ++position_;
             }
@@ -104,7 +104,7 @@ Token Lexer::scan() {
         ++position_;
         std::size_t length = 0;
         while (at(length) != '"') {
-            if (position_ + length >= text_.size() || at(length) == '\n') throw PtxError(line_, "string without end");
+            if (position_ + length >= text_.size() || at(length) == '\n') throw PtxError(line_, "unterminated string");
             length += at(length) == '\\' && at(length + 1) != '\n' ? 2 : 1;
         }
         Token token = take(Token::Kind::String, length);
@@ -161,7 +161,7 @@ Token Lexer::scan_number() {
     std::uint64_t value = 0;
     while (digit_value(at(length)) < static_cast<int>(base)) {
         const auto digit = static_cast<unsigned>(digit_value(at(length)));
-        if (value > (~std::uint64_t{0} - digit) / base) throw PtxError(line_, "integer literal over 64 bits");
+        if (value > (~std::uint64_t{0} - digit) / base) throw PtxError(line_, "integer literal of more than 64 bits");
         value = value * base + digit;
         ++length;
     }

@@ -192,11 +192,12 @@ void Parser::resolve_aliases() {
         const auto name = module_names_.find(alias.name), aliasee = module_names_.find(alias.aliasee);
         if (name == module_names_.end() || !name->second.is_function ||
             !module_.functions[name->second.index].is_declaration) {
-            fail_at(alias.line, ".alias needs a declared function, '" + std::string(alias.name) + "' is none");
+            fail_at(alias.line, ".alias needs a declared function, but '" + std::string(alias.name) + "' is not one");
         }
         if (aliasee == module_names_.end() || !aliasee->second.is_function ||
             module_.functions[aliasee->second.index].is_declaration) {
-            fail_at(alias.line, ".alias refers to '" + std::string(alias.aliasee) + "', which is no defined function");
+            fail_at(alias.line,
+                    ".alias refers to '" + std::string(alias.aliasee) + "', which is not a defined function");
         }
         const Function& body = module_.functions[aliasee->second.index];
         repeated += body.registers.size() + body.variables.size();

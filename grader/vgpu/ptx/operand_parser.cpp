@@ -79,7 +79,7 @@ Operand Parser::parse_named() {
         operand.reg = entity->index;
         if (entity->width == 1) {
             if (lexer_.peek().kind == Token::Kind::Dotted) {
-                fail("'" + std::string(name.text) + "' is no vector; " + describe(lexer_.peek()) +
+                fail("'" + std::string(name.text) + "' is not a vector; " + describe(lexer_.peek()) +
                      " is not supported here");
             }
             return operand;

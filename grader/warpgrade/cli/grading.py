@@ -48,10 +48,10 @@ _OPTIONS = together(
     THREADS,
     CHECKING,
     click.option(
-        "--fail-under", type=click.FloatRange(0, 100), metavar="PERCENT", help="Exit with 1 below that score."
+        "--fail-under", type=click.FloatRange(0, 100), metavar="PERCENT", help="Exit with 1 below this score."
     ),
     no_sandbox("Run without isolation: for your own code only."),
-    click.option("-q", "--quiet", is_flag=True, help="No progress, and one line in place of the table."),
+    click.option("-q", "--quiet", is_flag=True, help="No progress, and one line instead of the table."),
 )
 _with_formats = functools.partial(with_formats, "result")
 
@@ -61,7 +61,7 @@ _with_formats = functools.partial(with_formats, "result")
 @click.argument("lab_name", metavar="LAB")
 @click.argument("path", metavar="PATH", type=click.Path(path_type=Path))
 @_OPTIONS
-@click.option("--show-hidden", is_flag=True, help="Show what hidden tests found, too; not for students' eyes.")
+@click.option("--show-hidden", is_flag=True, help="Also show what hidden tests found; not for students' eyes.")
 def grade_command(lab_name: str, path: Path, **given: Any) -> int:
     """Grade one submission: a folder, a zip or a file."""
     layout = paths.find_layout()
@@ -86,9 +86,9 @@ def _lab_of_folder(layout: Layout, folder: Path) -> Lab:
         return fitting[0]
     if fitting:
         names = " or ".join(f"`warpgrade check {lab.name}`" for lab in fitting)
-        raise BadInput("the files here fit several labs", hint=f"say which: {names}")
+        raise BadInput("the files here match several labs", hint=f"name the lab: {names}")
     raise BadInput(
-        f"no lab's file is in {printable_name(str(folder))}",
+        f"no lab file found in {printable_name(str(folder))}",
         hint="go to the folder with " + " or ".join(lab.main_file for lab in known) + ", or name the lab",
     )
 

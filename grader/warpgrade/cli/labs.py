@@ -28,7 +28,9 @@ def list_command() -> int:
 
 @click.command("starter")
 @click.argument("lab_name", metavar="[LAB]", required=False)
-@click.option("--check", "check_only", is_flag=True, help="Write nothing; fail when a starter has drifted.")
+@click.option(
+    "--check", "check_only", is_flag=True, help="Write nothing; fail if a starter differs from its reference."
+)
 def starter_command(lab_name: str | None, check_only: bool) -> int:
     """Make the starters from the references."""
     layout = paths.find_layout()
@@ -36,7 +38,7 @@ def starter_command(lab_name: str | None, check_only: bool) -> int:
     for lab in [labs.find(layout, lab_name)] if lab_name else labs.discover(layout):
         if check_only:
             difference = starter.drift(layout, lab)
-            click.echo(difference or f"starter/{lab.name}: as its reference gives it", nl=not difference)
+            click.echo(difference or f"starter/{lab.name}: matches its reference", nl=not difference)
             drifted += [lab.name] if difference else []
         else:
             changed = starter.write(layout, lab)

@@ -44,7 +44,7 @@ def together(*options: Decorator) -> Decorator:
 def _checks(context: click.Context, parameter: click.Parameter, value: str) -> str:
     words = value.split(",")
     if value not in ("all", "none") and not all(word in CHECKS for word in words):
-        raise click.BadParameter(f"say all, none, or some of {','.join(CHECKS)}", ctx=context, param=parameter)
+        raise click.BadParameter(f"use all, none, or some of {','.join(CHECKS)}", ctx=context, param=parameter)
     return value
 
 
@@ -52,7 +52,7 @@ THREADS = click.option("--threads", type=click.IntRange(1, 1024), help="CPU thre
 CHECKING = together(
     click.option(
         "--checks", default="all", callback=_checks, metavar="all|none|race,init,sync,advice",
-        help="What the device looks for besides.",
+        help="What the device checks for; memory bounds are always checked.",
     ),
     click.option("--advice", is_flag=True, help="Show all advice on speed, not only the weightiest."),
 )  # fmt: skip

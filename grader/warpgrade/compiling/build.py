@@ -177,12 +177,12 @@ class Builder:
             message = f"compiling {unit} makes a file of more than {_MOST_FILE_MIB} MiB"
             hint = "fill large arrays while the program runs"
         elif status >= KILLED and not re.search(r"\berror\b", words):
-            message = f"the compiler was ended by the system while it compiled {unit}"
+            message = f"the system killed the compiler while it compiled {unit}"
             hint = "it may need too much memory"
         else:
             count = len(re.findall(r"(?:^|\s|:)(?:fatal )?error\b\s*(?:#\d+-?\w*)?:", words, re.MULTILINE))
             message = f"{unit} does not compile" + (f" ({count} errors)" if count > 1 else "")
-            hint = "mend the first error first; later ones often follow from it"
+            hint = "fix the first error first; it often causes the later ones"
             review = False
         raise BuildFailure(
             "compile", message, detail=bounded(words.strip()), hint=hint, review=[message] if review else []

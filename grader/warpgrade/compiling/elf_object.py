@@ -101,7 +101,7 @@ def read(raw: bytes) -> ObjectFile:
             found.memory += section.size
     tables = [section for section in sections if section.kind == _SYMTAB]
     if len(tables) > 1:
-        raise RefusedObject("more than one table of symbols")
+        raise RefusedObject("more than one symbol table")
     for table in tables:
         _read_symbols(raw, table, sections, found)
     return found
@@ -109,22 +109,22 @@ def read(raw: bytes) -> ObjectFile:
 
 def _sections(raw: bytes) -> list[_Section]:
     if len(raw) < _HEADER.size or not raw.startswith(_IDENT):
-        raise RefusedObject("no object file for x86-64")
+        raise RefusedObject("not an object file for x86-64")
     _, kind, machine, version, _, _, at, _, _, _, programs, size, count, names_at = _HEADER.unpack_from(raw)
     if (kind, machine, version, programs) != (_RELOCATABLE, _X86_64, 1, 0):
-        raise RefusedObject("no object file for x86-64")
+        raise RefusedObject("not an object file for x86-64")
     if size != _SECTION.size or not 0 < names_at < count or at + count * size > len(raw):
-        raise RefusedObject("a table of sections that is broken")
+        raise RefusedObject("a broken section table")
     rows = [_SECTION.unpack_from(raw, at + number * size) for number in range(count)]
     _, kind, _, _, names, length, *_ = rows[names_at]
     if kind != _STRTAB or names + length > len(raw):
-        raise RefusedObject("a table of sections that is broken")
+        raise RefusedObject("a broken section table")
     found: list[_Section] = []
     left = _MOST_SECTION_NAMES
     for row in rows:
         name = _string(raw, names, length, row[0], _LONGEST_SECTION_NAME)
         if name is None or (left := left - len(name)) < 0:
-            raise RefusedObject("sections without names, or with too long ones")
+            raise RefusedObject("sections without names or with names that are too long")
         found.append(_Section(name, kind=row[1], flags=row[2], offset=row[4], size=row[5], link=row[6], entry=row[9]))
     return found
 
@@ -142,7 +142,7 @@ def _check(section: _Section, file_size: int) -> None:
     if section.kind == 0:
         raise RefusedObject("a section without a type")
     if section.kind != _NOBITS and section.offset + section.size > file_size:
-        raise RefusedObject(f"section {_shown(section.name)}, which is not whole")
+        raise RefusedObject(f"section {_shown(section.name)}, which is incomplete")
     name, kind, flags = section.name, section.kind, section.flags
     if kind == _RELA and name.startswith(b".rela"):
         # What is to be filled in, in a section that is on the list itself.
@@ -160,12 +160,12 @@ def _check(section: _Section, file_size: int) -> None:
 
 def _read_symbols(raw: bytes, table: _Section, sections: list[_Section], found: ObjectFile) -> None:
     if table.entry != _SYMBOL.size or table.size % _SYMBOL.size or table.link >= len(sections):
-        raise RefusedObject("a table of symbols that is broken")
+        raise RefusedObject("a broken symbol table")
     if table.size // _SYMBOL.size > MOST_SYMBOLS:
         raise RefusedObject(f"more than {MOST_SYMBOLS:,} symbols")
     names = sections[table.link]
     if names.kind != _STRTAB:
-        raise RefusedObject("a table of symbols that is broken")
+        raise RefusedObject("a broken symbol table")
     for name_at, info, _, section, _, size in _SYMBOL.iter_unpack(raw[table.offset : table.offset + table.size]):
         binding, kind = info >> 4, info & 15
         if kind not in _KINDS or binding not in _BINDINGS:

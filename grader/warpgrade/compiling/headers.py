@@ -38,7 +38,7 @@ def refused(
         raise GraderError("the host compiler does not say which headers it reads", hint="use g++: set CXX to it")
     if raw is not None and len(raw) >= _MOST_BYTES:
         return Problem(  # what comes after is not looked at
-            stage="compile", message=f"{unit} includes too many files", hint="include what the lab needs, once"
+            stage="compile", message=f"{unit} includes too many files", hint="include only what the lab needs"
         )
     found = first_of(
         names, read_files((raw or b"").decode("utf-8", errors="replace")), folder=folder, toolkits=list(toolkits)
@@ -47,8 +47,8 @@ def refused(
         return None
     return Problem(
         stage="compile",
-        message=f"{unit} uses <{printable_name(found)}>, which does this lab's work",
-        hint="take the #include out and write it yourself",
+        message=f"{unit} uses <{printable_name(found)}>, which this lab does not allow: it does the lab's work",
+        hint="remove the #include and write that part yourself",
     )
 
 

@@ -55,7 +55,7 @@ def read_object(raw: bytes, source: str) -> elf_object.ObjectFile:
         raise BuildFailure(
             "link",
             f"{source} puts something into the program that no lab needs: {refused}",
-            hint="take the asm statement, attribute or pragma out that makes it",
+            hint="remove the asm statement, attribute or pragma that creates it",
             review=[f"refused {refused} in {source}"],
         ) from None
 
@@ -89,7 +89,7 @@ class Linker:
         if needed > allowed << 20:
             size = f"{needed >> 20:,} MiB"
             raise BuildFailure(
-                "link", f"the program's global variables take {size}, of {allowed:,} MiB that a test has",
+                "link", f"the program's global variables take {size}, but a test has {allowed:,} MiB",
                 hint="allocate large arrays while the program runs, and no more than you need",
                 review=[f"global variables of {size}"],
             )  # fmt: skip
@@ -127,7 +127,7 @@ class Linker:
         words = as_the_student_knows_it(said, own, folders, self.compilers.has_header)
         if done.status == 0:
             if not (target / _PROGRAM).is_file() or (target / _PROGRAM).is_symlink():
-                raise GraderError("the linker ended without an error, yet without a program")
+                raise GraderError("the linker reported no error, but wrote no program")
             return None
         # Asked of the machine: a name in the program could say anything in the linker's words.
         if done.status == COULD_NOT_START or shutil.disk_usage(target).free < _LITTLE_DISK:
@@ -141,7 +141,7 @@ class Linker:
         elif status == FILE_SIZE_LIMIT or "File too large" in words or "File size limit" in words:
             message = f"the program is larger than {_LIMITS.file_size_mib} MiB"
         elif status >= KILLED or re.search(r"memory exhausted|out of memory|terminated by signal", words):
-            message = "the linker was ended by the system: it may need too much memory"
+            message = "the system killed the linker: it may need too much memory"
         else:
             return
         raise BuildFailure(
@@ -183,7 +183,7 @@ def take_object(path: Path) -> bytes:
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
     except OSError:
-        raise GraderError("nvcc ended without an error, yet without an object file") from None
+        raise GraderError("nvcc reported no error, but wrote no object file") from None
     with os.fdopen(descriptor, "rb") as file:
         content = file.read(MOST_BYTES + 1)
     if len(content) > MOST_BYTES:

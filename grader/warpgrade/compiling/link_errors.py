@@ -90,7 +90,8 @@ def missing_functions(lab: Lab, functions: Sequence[tuple[str, bool]]) -> LinkPr
     near = [symbol for symbol, _ in functions if base_name(symbol).lower() == wanted.lower()]
     if not near:
         return LinkProblem(
-            f"{wanted}() is defined in none of your files", hint=f"define it exactly as {lab.header.name} declares it"
+            f"{wanted}() is not defined in any of your files",
+            hint=f"define it exactly as {lab.header.name} declares it",
         )
     symbol = near[0]
     if base_name(symbol) != wanted:
@@ -100,7 +101,7 @@ def missing_functions(lab: Lab, functions: Sequence[tuple[str, bool]]) -> LinkPr
             f"{wanted}() is defined inside a namespace: {symbol}", hint="define it outside of any namespace"
         )
     return LinkProblem(
-        f"{wanted}() is visible in its own file only: {symbol}", hint="remove `static` before its definition"
+        f"{wanted}() is only visible in its own file: {symbol}", hint="remove `static` before its definition"
     )
 
 
@@ -126,26 +127,25 @@ def explain_link(lab: Lab, output: str, functions: Sequence[tuple[str, bool]], k
         library = next((title for prefix, title in _LIBRARIES.items() if name.startswith(prefix)), None)
         if library:
             return LinkProblem(
-                f"{name}() belongs to {library}, which this lab does not offer", hint="the lab is to write it yourself"
+                f"{name}() belongs to {library}, which this lab does not provide",
+                hint="write that part yourself: it is what the lab is about",
             )
     for symbol in symbols:
         name = base_name(symbol)
         if symbol in known:
             return LinkProblem(
-                f"{name}() is a CUDA function that Warpgrade's runtime does not have yet",
-                hint="the submission may be right; do without this function, or report it to your instructor",
+                f"{name}() is a CUDA function that Warpgrade does not support yet",
+                hint="your program may be right; avoid this function, or tell your instructor",
                 unsupported=True,
             )
         if re.match(r"cu[A-Z]", name):
             return LinkProblem(
-                f"{name}() belongs to the CUDA driver API, which the labs do not offer",
-                hint="use the runtime API (cuda…) in its place",
+                f"{name}() belongs to the CUDA driver API, which the labs do not provide",
+                hint="use the runtime API (cuda…) instead",
             )
     if symbols:
-        return LinkProblem(
-            f"{symbols[0]} is declared and used, but defined nowhere", hint="define it, or remove its use"
-        )
-    return LinkProblem("the linker refuses the program")
+        return LinkProblem(f"{symbols[0]} is declared and used, but never defined", hint="define it, or remove its use")
+    return LinkProblem("the linker rejects the program")
 
 
 def _calls(lab: Lab) -> str:

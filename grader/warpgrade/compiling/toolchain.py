@@ -73,7 +73,7 @@ def find(layout: Layout) -> Compilers:
         )
     host = shutil.which(os.environ.get("CXX") or "g++") or shutil.which("c++")
     if host is None:
-        raise GraderError("there is no C++ compiler", hint="install build-essential")
+        raise GraderError("no C++ compiler was found", hint="install build-essential")
     nvcc_version = re.search(r"release [\d.]+, V([\d.]+)", _output([str(nvcc), "--version"]))
     return Compilers(
         nvcc=nvcc,

@@ -133,7 +133,7 @@ def _sandbox(layout: Layout) -> list[Finding]:
 
 def _gpu(_: Layout) -> list[Finding]:
     gpus = device.machine_gpus()
-    return [Finding("NVIDIA GPU", "; ".join(gpus) if gpus else "none; none is needed")]
+    return [Finding("NVIDIA GPU", "; ".join(gpus) if gpus else "none (none is needed)")]
 
 
 def _labs(layout: Layout) -> list[Finding]:

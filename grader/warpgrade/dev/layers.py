@@ -21,8 +21,8 @@ _INCLUDE = re.compile(r'^\s*#\s*include\s+"(?P<name>[^"]+)"')
 _HEAD = f"""# The folders, and which may use which
 
 Made from [{ORDER.name}]({ORDER.name}) and the imports and includes of the code; `WARPGRADE_UPDATE_GOLDEN=1 pytest \
-tests/grader/dev/test_layers.py` makes it anew. An arrow says that a folder uses another one; those that follow from \
-others are left out of the drawings. All arrows point down, from a layer to lower ones, and a test fails on any other.
+tests/grader/dev/test_layers.py` regenerates it. An arrow means that a folder uses another one; those that follow from \
+others are left out of the drawings. All arrows point down, from a layer to lower ones; a test fails on any other.
 """
 
 
@@ -154,11 +154,11 @@ def mistakes(part: Part, code: Code) -> list[str]:
     told = []
     if part.complete:
         told += [
-            f"{part.folder}/{name} holds code and stands in no layer: name it in {ORDER}, above all that it uses and "
-            "below all that uses it, and say what it is for"
+            f"{part.folder}/{name} contains code but is in no layer: add it to {ORDER}, above all that it uses and "
+            "below everything that uses it, and say what it is for"
             for name in sorted(code.folders - set(ranks))
         ]
-    told += [f"{ORDER} names {part.folder}/{name}, where no code is: take the row out" for name in ranks
+    told += [f"{ORDER} names {part.folder}/{name}, which contains no code: remove the row" for name in ranks
              if name not in code.folders]  # fmt: skip
     for arrow in code.arrows:
         if arrow.source not in ranks or arrow.target not in ranks or ranks[arrow.target] < ranks[arrow.source]:
@@ -169,7 +169,7 @@ def mistakes(part: Part, code: Code) -> list[str]:
         told.append(
             f"{arrow.file}:{arrow.line}: {arrow.source} {arrow.what}, but {ORDER} puts {arrow.target} {where} it."
             f"{cycle}"
-            f" Move what is needed into {arrow.source} or below it, or what needs it up; where the order is wrong, "
+            f" Move what is needed into {arrow.source} or below, or move what needs it up; if the order itself is wrong, "
             "change it there"
         )
     return told

@@ -120,7 +120,7 @@ def _starters(layout: Layout) -> bool:
             difference = starter.drift(layout, lab)
         except WarpgradeError as problem:
             difference = problem.message
-        click.echo(difference or f"starter/{lab.name}: as its reference gives it")
+        click.echo(difference or f"starter/{lab.name}: matches its reference")
         good = good and not difference
     return good
 

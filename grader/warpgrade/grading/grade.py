@@ -99,7 +99,7 @@ def starter_files(layout: Layout, lab: Lab) -> dict[str, bytes]:
     folder = layout.starters / lab.name
     files = {path.name: path.read_bytes() for path in sorted(folder.glob("*")) if lab.allows(path.name)}
     if lab.main_file not in files:
-        raise GraderError(f"starter/{lab.name} lacks {lab.main_file}", hint=f"run ./warpgrade starter {lab.name}")
+        raise GraderError(f"starter/{lab.name} has no {lab.main_file}", hint=f"run ./warpgrade starter {lab.name}")
     return files
 
 
@@ -170,7 +170,7 @@ class _TestCounter:
     def __call__(self, line: judge.Line) -> None:
         if isinstance(line, judge.CaseStart):
             self._seen += 1
-            place = f"test {self._seen} of {self._count}" if self._seen <= self._count else "once more"
+            place = f"test {self._seen} of {self._count}" if self._seen <= self._count else "running again"
             self._say(f"{place}: {line.name}")
 
 

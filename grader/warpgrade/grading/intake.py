@@ -74,7 +74,8 @@ def read(lab: Lab, path: Path) -> Submission:
         found, others = _read_single(lab, path)
     else:
         raise BadInput(
-            f"{shown} is no submission", hint=f"name a folder or a zip that holds {lab.main_file}, or the file itself"
+            f"{shown} is not a submission",
+            hint=f"give a folder or a zip that contains {lab.main_file}, or the file itself",
         )
     _require_main_file(lab, found, others, shown)
     for name, content in found.items():
@@ -93,7 +94,7 @@ def _taken(lab: Lab, name: str) -> bool:
 
 def _check_total(files: dict[str, bytes]) -> None:
     if sum(map(len, files.values())) > MAX_TOTAL_BYTES:
-        raise BadInput(f"the submission's files are larger than {MAX_TOTAL_BYTES >> 20} MiB together")
+        raise BadInput(f"together, the submission's files are larger than {MAX_TOTAL_BYTES >> 20} MiB")
 
 
 # --- folder and single file ------------------------------------------------------------------------------------------
@@ -109,7 +110,7 @@ def _without_wrapping(folder: Path) -> Path:
 def _read_folder(lab: Lab, folder: Path) -> tuple[dict[str, bytes], list[str]]:
     names, _ = _list_folder(folder)
     if not names:
-        raise BadInput(f"{printable_name(str(folder))} is empty", hint=f"it should hold {lab.main_file}")
+        raise BadInput(f"{printable_name(str(folder))} is empty", hint=f"it should contain {lab.main_file}")
     files: dict[str, bytes] = {}
     for name in names:
         if _taken(lab, name):
@@ -126,7 +127,7 @@ def _list_folder(folder: Path) -> tuple[list[str], list[str]]:
         with os.scandir(folder) as entries:
             for count, entry in enumerate(entries):
                 if count >= MAX_ENTRIES:
-                    raise BadInput(f"{printable_name(str(folder))} holds more than {MAX_ENTRIES} files")
+                    raise BadInput(f"{printable_name(str(folder))} contains more than {MAX_ENTRIES} files")
                 if entry.name.startswith(".") or entry.name in _ARCHIVE_CLUTTER:
                     continue
                 (subfolders if entry.is_dir(follow_symlinks=False) else names).append(entry.name)
@@ -170,7 +171,7 @@ def _read_zip(lab: Lab, path: Path) -> tuple[dict[str, bytes], list[str]]:
     except (zipfile.BadZipFile, zlib.error, struct.error, EOFError, NotImplementedError, ValueError) as error:
         reason = printable_name(str(error)) or "damaged"
         raise BadInput(
-            f"{shown} is no readable zip archive: {reason}", hint="pack the files anew as a plain zip"
+            f"{shown} is not a readable zip archive: {reason}", hint="pack the files again as a plain zip"
         ) from None
     except (RuntimeError, OSError) as error:  # RuntimeError: encrypted
         raise BadInput(f"{shown} cannot be read: {printable_name(str(error))}") from None
@@ -193,7 +194,7 @@ def _check_directory(path: Path, shown: str) -> None:
     length = int.from_bytes(tail[at + 12 : at + 16], "little")
     if length > _MOST_DIRECTORY_BYTES or tail[max(at - 20, 0) :][:4] == _ZIP64_MARK:
         raise BadInput(
-            f"{shown} has a huge list of entries", hint="pack the files anew as a plain zip",
+            f"{shown} has a huge list of entries", hint="pack the files again as a plain zip",
             review="a zip with a huge list of entries",
         )  # fmt: skip
 
@@ -201,14 +202,14 @@ def _check_directory(path: Path, shown: str) -> None:
 def _take_from_zip(lab: Lab, archive: zipfile.ZipFile, shown: str) -> tuple[dict[str, bytes], list[str]]:
     entries = archive.infolist()
     if len(entries) > MAX_ENTRIES:
-        raise BadInput(f"{shown} holds {len(entries)} entries; the limit is {MAX_ENTRIES}")
+        raise BadInput(f"{shown} contains {len(entries)} entries; the limit is {MAX_ENTRIES}")
     members: list[tuple[PurePosixPath, zipfile.ZipInfo]] = []
     for entry in entries:
         inner = _safe_member(entry, shown)
         if inner is not None:
             members.append((inner, entry))
     if not members:
-        raise BadInput(f"{shown} is empty", hint=f"it should hold {lab.main_file}")
+        raise BadInput(f"{shown} is empty", hint=f"it should contain {lab.main_file}")
     tops = {inner.parts[0] for inner, _ in members}
     depth = 2 if len(tops) == 1 and all(len(inner.parts) > 1 for inner, _ in members) else 1
     files: dict[str, bytes] = {}
@@ -252,7 +253,7 @@ def _read_member(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, name: str) ->
     """Read one entry in chunks; what its header says about its size is not believed."""
     if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         # bzip2 and LZMA make gigabytes of a few bytes, in one step that nothing bounds.
-        raise BadInput(f"{name} is packed in an unusual way", hint="pack the files anew as a plain zip")
+        raise BadInput(f"{name} is packed in an unusual way", hint="pack the files again as a plain zip")
     content = bytearray()
     with archive.open(entry) as stream:
         while chunk := stream.read(_CHUNK_BYTES):
@@ -267,7 +268,7 @@ def _read_member(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, name: str) ->
 
 def _check_size(name: str, content: bytes) -> bytes:
     if len(content) > MAX_FILE_BYTES:
-        raise BadInput(f"{name} is larger than {MAX_FILE_BYTES >> 20} MiB; that is no source file of this lab")
+        raise BadInput(f"{name} is larger than {MAX_FILE_BYTES >> 20} MiB: too large for a source file of this lab")
     return content
 
 
@@ -277,7 +278,7 @@ def _check_content(name: str, content: bytes) -> None:
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise BadInput(f"{name} is saved as UTF-16", hint="save it as UTF-8 (in most editors: “Save with encoding”)")
     if b"\0" in content:
-        raise BadInput(f"{name} is no text file", hint="hand in the source, not a compiled program or an archive")
+        raise BadInput(f"{name} is not a text file", hint="hand in the source, not a compiled program or an archive")
 
 
 def _require_main_file(lab: Lab, files: dict[str, bytes], others: list[str], shown: str) -> None:
@@ -288,11 +289,11 @@ def _require_main_file(lab: Lab, files: dict[str, bytes], others: list[str], sho
     same = [name for name in sources if name.lower() == wanted.lower()]
     close = same or difflib.get_close_matches(wanted, sources, n=1, cutoff=0.6)
     if wanted in same:
-        raise BadInput(f"{wanted} lies deeper in {shown}", hint="put it at the top of the folder or archive")
+        raise BadInput(f"{wanted} is in a subfolder of {shown}", hint="put it at the top of the folder or archive")
     if close:
         raise BadInput(
             f"expected {wanted}, found {printable_name(close[0])}",
             hint=f"rename {printable_name(close[0])} to {wanted}; names are case-sensitive",
         )
     what = f"found {listing(sorted(set(sources) or set(others)))}" if others else "found no file"
-    raise BadInput(f"expected {wanted}, {what}", hint=f"the lab takes {', '.join(lab.file.lab.files)}")
+    raise BadInput(f"expected {wanted}, {what}", hint=f"the lab accepts {', '.join(lab.file.lab.files)}")

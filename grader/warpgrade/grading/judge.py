@@ -252,7 +252,7 @@ def _take(raw: bytes, verdicts: Verdicts, on_line: Callable[[Line], None]) -> bo
     try:
         line = msgspec.json.decode(raw, type=Line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        verdicts.trouble = f"the judge wrote a line that is no verdict: {one_line(str(error), 300)}"
+        verdicts.trouble = f"the judge wrote a line that is not a verdict: {one_line(str(error), 300)}"
         return False
     _note(verdicts, line)
     on_line(line)
@@ -274,10 +274,10 @@ def _note(verdicts: Verdicts, line: Line) -> None:
 
 def _how(status: int | None) -> str:
     if status is None:
-        return "the judge was ended"
+        return "the judge was killed"
     if status < 0:
         with contextlib.suppress(ValueError):
-            return f"the judge was ended by {signal.Signals(-status).name}"
+            return f"the judge was killed by {signal.Signals(-status).name}"
     return f"the judge ended early with status {status}"
 
 

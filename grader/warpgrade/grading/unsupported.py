@@ -18,9 +18,9 @@ from warpgrade.grading.judge import Case
 _INLINE = "// begin inline asm"
 # What the virtual GPU says of an opcode that it knows and does not run. A kernel's name may say the like before it.
 _OPCODE = re.compile(r"'([\w.:]+)' is not supported by the virtual GPU")
-_ASSEMBLY = "its device code holds inline assembly, and the device does not run one of its kernels"
-_TOO_MUCH = "its device code is more than nvcc can write out, and the device does not run one of its kernels"
-_FOREIGN = "it runs device code that nvcc did not make of its files, and that the device does not run"
+_ASSEMBLY = "its device code contains inline assembly, and the device cannot run one of its kernels"
+_TOO_MUCH = "its device code is too large for nvcc to write out, and the device cannot run one of its kernels"
+_FOREIGN = "it runs device code that nvcc did not generate from its files, and that the device cannot run"
 
 
 def settle(cases: Mapping[str, Case], device_code: Callable[[], str]) -> dict[str, Case]:
@@ -38,7 +38,7 @@ def settle(cases: Mapping[str, Case], device_code: Callable[[], str]) -> dict[st
         code = None
     for case in lacking:
         if reason := _TOO_MUCH if code is None else _reason(case.message, code):
-            message = f"{case.message}\n  this is the submission's own doing: {reason}"
+            message = f"{case.message}\n  the submission itself causes this: {reason}"
             settled[case.name] = msgspec.structs.replace(
                 case, status="fail", unsupported=False, message=message, review=[*case.review, reason]
             )

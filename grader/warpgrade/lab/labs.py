@@ -170,7 +170,7 @@ def find(layout: Layout, name: str) -> Lab:
     if name not in names:
         close = difflib.get_close_matches(name.lower(), names, n=1, cutoff=0.6)
         hint = f"did you mean {close[0]}? " if close else ""
-        raise BadInput(f"there is no lab “{name}”", hint=f"{hint}the labs are: {', '.join(names) or 'none'}")
+        raise BadInput(f"unknown lab “{name}”", hint=f"{hint}the labs are: {', '.join(names) or 'none'}")
     return load(layout.labs / name)
 
 
@@ -183,7 +183,7 @@ def load(folder: Path) -> Lab:
     except OSError as error:
         raise GraderError(f"{where} cannot be read: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise GraderError(f"{where} is no valid TOML: {error}") from None
+        raise GraderError(f"{where} is not valid TOML: {error}") from None
     try:
         file = msgspec.convert(raw, LabFile)
     except msgspec.ValidationError as error:
@@ -199,7 +199,7 @@ def _explain(message: str, raw: dict[str, Any]) -> str:
     """Turn msgspec's `… - at $.test[1].points` into words that name the table."""
     text, _, place = message.partition(" - at `$.")
     text = text.replace("Object contains unknown field", "unknown key").replace(
-        "Object missing required field", "no key"
+        "Object missing required field", "missing key"
     )
     if not place:
         return text
@@ -222,22 +222,22 @@ def _mistakes(lab: Lab) -> list[str]:
     if not _LAB_NAME.fullmatch(lab.name):
         found.append("the folder's name must be lower-case letters, digits and _ (it becomes part of program names)")
     if not head.files or any(char in head.files[0] for char in "*?["):
-        found.append("files: the first must be a file's plain name")
+        found.append("files: the first one must be a plain file name")
     found += [
         f"files: “{name}” must be a plain file name" for name in head.files if "/" in name or name.startswith(".")
     ]
     if not head.functions:
-        found.append("functions: at least one")
-    found += [f"functions: “{name}” is no C++ name" for name in head.functions if not _IDENTIFIER.fullmatch(name)]
+        found.append("functions: at least one is needed")
+    found += [f"functions: “{name}” is not a C++ name" for name in head.functions if not _IDENTIFIER.fullmatch(name)]
     for key in ("seconds", "memory_mib", "instructions", "compile_seconds"):
         if getattr(limits, key) <= 0:
             found.append(f"limits.{key} must be above 0")
     found += _mistakes_in_headers(lab.file.headers)
     if not lab.items:
-        found.append("there is no [[test]] and no [[speed]]")
+        found.append("there must be a [[test]] or a [[speed]]")
     names = [item.name for item in lab.items]
-    found += [f"“{name}” is there twice" for name in sorted({name for name in names if names.count(name) > 1})]
-    found += [f"“{item.name}”: points below 0" for item in lab.items if item.points < 0]
+    found += [f"“{name}” appears twice" for name in sorted({name for name in names if names.count(name) > 1})]
+    found += [f"“{item.name}”: points must not be below 0" for item in lab.items if item.points < 0]
     for speed in lab.file.speed:
         for device in ("vgpu", "gpu"):
             problem = curve_mistake(getattr(speed, device), speed.points)
@@ -246,19 +246,19 @@ def _mistakes(lab: Lab) -> list[str]:
     if not 0 <= lab.file.baseline.points <= lab.max_points:
         found.append(f"baseline.points must be between 0 and {lab.max_points:g}")
     if not lab.header.is_file():
-        found.append(f"{lab.header.name}, the contract, is not there")
+        found.append(f"{lab.header.name}, the contract, is missing")
     return found
 
 
 def _mistakes_in_headers(headers: Headers) -> list[str]:
     found = [
-        f"headers.refused: “{name}” is no header (such as cuda_occupancy.h) and no folder of headers (such as cub/)"
+        f"headers.refused: “{name}” is neither a header (like cuda_occupancy.h) nor a folder of headers (like cub/)"
         for name in headers.refused
         if not _HEADER.fullmatch(name)
     ]
-    found += [f"headers.refused: {name} is refused everywhere" for name in headers.refused if name in USUALLY_REFUSED]
+    found += [f"headers.refused: {name} is always refused" for name in headers.refused if name in USUALLY_REFUSED]
     found += [
-        f"headers.allowed: “{name}” is allowed anyway; refused everywhere are {' and '.join(USUALLY_REFUSED)}"
+        f"headers.allowed: “{name}” is allowed anyway; only {' and '.join(USUALLY_REFUSED)} are always refused"
         for name in headers.allowed
         if name not in USUALLY_REFUSED
     ]
@@ -274,7 +274,7 @@ def curve_mistake(curve: list[tuple[float, float]], points: float) -> str:
     if any(right[1] < left[1] for left, right in itertools.pairwise(curve)):
         return "points must not fall as the speed-up rises"
     if curve[0][0] <= 0 or curve[0][1] < 0:
-        return "speed-ups must be above 0, points not below"
+        return "speed-ups must be above 0, and points not below 0"
     if curve[-1][1] != points:
         return f"must end at the item's {points:g} points"
     return ""

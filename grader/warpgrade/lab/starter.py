@@ -98,7 +98,7 @@ def reference_files(layout: Layout, lab: Lab) -> list[Path]:
     folder = layout.references / lab.name
     paths = [path for path in sorted(folder.glob("*")) if lab.allows(path.name)]
     if lab.main_file not in [path.name for path in paths]:
-        raise GraderError(f"reference/{lab.name} lacks {lab.main_file}")
+        raise GraderError(f"reference/{lab.name} has no {lab.main_file}")
     return paths
 
 

@@ -50,7 +50,7 @@ def resolve(layout: Layout, requested: str, *, whole: bool = False) -> Device:
     match = _SPEC.fullmatch(requested)
     if match is None:
         raise BadInput(
-            f"there is no device “{clean(requested)}”",
+            f"unknown device “{clean(requested)}”",
             hint="use auto, vgpu, vgpu:PROFILE, vgpu:PROFILE:MULTIPROCESSORS (a number or all) or gpu:N",
         )
     if requested.startswith("gpu"):
@@ -78,11 +78,11 @@ def describe(layout: Layout, spec: str) -> dict[str, Any]:
         raise GraderError("the device server does not answer") from None
     if done.returncode != 0:
         reason = bounded(clean(done.stderr).strip().removeprefix(f"{program.name}: "), lines=3)
-        raise BadInput(f"device {spec} is not to be had: {reason}")
+        raise BadInput(f"device {spec} is not available: {reason}")
     try:
         return msgspec.json.decode(done.stdout, type=dict[str, Any])
     except msgspec.DecodeError:
-        raise GraderError("the device server describes its device in a way that this grader does not read") from None
+        raise GraderError("this grader cannot read the device server's description of its device") from None
 
 
 def machine_gpus() -> list[str]:

@@ -17,7 +17,7 @@ def check_writable(option: str, name: str) -> None:
         return
     folder = Path(name).absolute().parent
     if not folder.is_dir():
-        raise BadInput(f"{option} {printable_name(name)}: there is no folder {printable_name(str(folder))}")
+        raise BadInput(f"{option} {printable_name(name)}: the folder {printable_name(str(folder))} does not exist")
     if Path(name).is_dir() or not os.access(folder, os.W_OK):
         raise BadInput(f"{option} {printable_name(name)} cannot be written")
 

@@ -76,7 +76,7 @@ class Sandbox:
         except FileNotFoundError:
             return f"{self.program.name} is not built"
         except subprocess.TimeoutExpired:
-            return f"the probe did not end within {_PROBE_SECONDS} s"
+            return f"the probe did not finish within {_PROBE_SECONDS} s"
         if done.returncode == 0:
             return ""
         return clean(done.stderr or done.stdout).strip() or f"the probe ended with status {done.returncode}"
@@ -85,8 +85,8 @@ class Sandbox:
         """Refuse to go on without a working sandbox; nothing falls back silently."""
         if self.confined and (reason := self.probe()):
             raise GraderError(
-                "the sandbox does not work on this machine, and nothing of a student's runs without it",
-                hint="`warpgrade doctor` says more; your own code you may grade with --no-sandbox",
+                "the sandbox does not work on this machine, and students' code does not run without it",
+                hint="`warpgrade doctor` says more; use --no-sandbox for your own code only",
                 detail=bounded(reason, lines=8),
             )
 

@@ -20,7 +20,7 @@ _INDENT = "  "
 
 
 def show(console: Console, findings: Sequence[Finding], *, advice: bool = False) -> None:
-    """Print the findings: all mistakes; of the advice the weightiest, and none while there are mistakes to mend."""
+    """Print the findings: all mistakes; of the advice the weightiest, and none while there are mistakes to fix."""
     width = min(console.width, _MAX_WIDTH)
     mistakes = [one for one in findings if one.diagnostic.severity != "advice"]
     hints = [one for one in findings if one.diagnostic.severity == "advice"]

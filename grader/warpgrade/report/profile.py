@@ -83,7 +83,7 @@ def _overview(profile: Profile, width: int) -> Table:
     for kind, sums in profile.transfers.items():
         what = Text.assemble(_TRANSFER_NAMES[kind], (f"  {_bytes(sums.bytes)}", "dim"))
         table.add_row(what, f"{sums.count:,}", _time(sums.total_ns), _time(sums.total_ns / sums.count))
-    table.add_row(Text("everything, with what overlaps", style="dim"), "", _time(profile.clock_ns), "")
+    table.add_row(Text("total, with overlap", style="dim"), "", _time(profile.clock_ns), "")
     return table
 
 
@@ -125,7 +125,7 @@ def _facts(kernel: Kernel) -> Iterable[tuple[str, str]]:
         if requests := count(f"{prefix}_requests", 0):
             sectors = count(f"{prefix}_sectors", 0)
             told = f"{_count(requests, 'request')}, {_count(sectors, 'sector')}"
-            yield title, f"{told}: {_ratio(sectors, requests)} a request"
+            yield title, f"{told}: {_ratio(sectors, requests)} per request"
     for title, prefix in (("shared loads", "shared_load"), ("shared stores", "shared_store")):
         if requests := count(f"{prefix}_requests", 0):
             conflicts = count(f"{prefix}_bank_conflicts", 0)
@@ -140,11 +140,14 @@ def _facts(kernel: Kernel) -> Iterable[tuple[str, str]]:
         yield "branches", f"{branches:,}, of which {divergent:,} divergent ({_percent(divergent / branches)})"
     if barriers := count("barriers", 0):
         yield "barriers", f"{barriers:,}"
-    limiter = f"{kernel.limiter} a multiprocessor" if kernel.limiter == "blocks" else kernel.limiter
+    limiter = f"{kernel.limiter} per multiprocessor" if kernel.limiter == "blocks" else kernel.limiter
     achieved = _percent(kernel.achieved_occupancy)
     yield "occupancy", f"{_percent(kernel.occupancy)} limited by {limiter}; {achieved} achieved"
     shared = kernel.static_shared_bytes + kernel.dynamic_shared_bytes
-    yield "resources", f"{kernel.registers_per_thread} registers a thread, {shared:,} bytes of shared memory a block"
+    yield (
+        "resources",
+        f"{kernel.registers_per_thread} registers per thread, {shared:,} bytes of shared memory per block",
+    )
 
 
 def _cache_facts(c: Counters) -> Iterable[tuple[str, str]]:

@@ -132,15 +132,17 @@ def _summary(result: Result) -> Table:
     if result.scope == "public":
         table.add_row("", "of the public tests; hidden tests count too when the work is graded")
     if score.error_points:
-        table.add_row("Error", f"{number(score.error_points)} points could not be judged: not your fault, and no zero")
+        table.add_row(
+            "Error", f"{number(score.error_points)} points could not be judged: not your fault, and not counted as zero"
+        )
     if score.pending_points:
-        table.add_row("Pending", f"{number(score.pending_points)} points wait for a device that is not here")
+        table.add_row("Pending", f"{number(score.pending_points)} points need a device that is not available here")
     name = result.device.properties.get("name")
     table.add_row("Device", Text(gate.one_line(str(name or result.device.requested), 200)))
     if result.seed is not None and result.problem is None:
         table.add_row("Seed", f"--seed {result.seed} replays these inputs")
     if result.submission.ignored:
-        table.add_row("Ignored", Text(f"{listing(result.submission.ignored)} (this lab does not take them)"))
+        table.add_row("Ignored", Text(f"{listing(result.submission.ignored)} (this lab does not use them)"))
     for note in _review(result):
         table.add_row("Review", Text(note))
     if not result.sandboxed:

@@ -32,10 +32,10 @@ _SEPARATE = {"-rdc=true", "--rdc=true", "-rdc", "--relocatable-device-code=true"
 _SOURCES = {".cu", ".c", ".cc", ".cpp", ".cxx", ".o", ".a"}
 _MISSING = re.compile(r"undefined reference to [`'‘](?P<symbol>.+?)['’]")
 _HINTS = (
-    (re.compile(r"^cublas"), "cuBLAS is not there: the virtual GPU runs kernels that nvcc compiles from source"),
+    (re.compile(r"^cublas"), "cuBLAS is not available: the virtual GPU runs kernels that nvcc compiles from source"),
     (re.compile(r"^(cufft|curand|cusolver|cusparse|cudnn|nppi?)"),
-     "NVIDIA's closed libraries are not there: the virtual GPU runs kernels that nvcc compiles from source"),
-    (re.compile(r"^cu[A-Z]"), "the driver API (cu…) is not there; use the runtime API (cuda…)"),
+     "NVIDIA's closed-source libraries are not available: the virtual GPU runs kernels that nvcc compiles from source"),
+    (re.compile(r"^cu[A-Z]"), "the driver API (cu…) is not available; use the runtime API (cuda…)"),
     (re.compile(r"^_*cuda"), "Warpgrade's CUDA runtime does not have this function yet: see docs/supported.md"),
 )  # fmt: skip
 
@@ -52,15 +52,15 @@ _OLD_PROPERTIES = {
 _OLD_PROPERTY = re.compile(r'"cudaDeviceProp" has no member "(?P<name>\w+)"')
 _OLD = (
     (re.compile(r'identifier "cudaThreadSynchronize" is undefined'),
-     "cudaThreadSynchronize is called cudaDeviceSynchronize now"),
-    (re.compile(r'identifier "cudaThreadExit" is undefined'), "cudaThreadExit is called cudaDeviceReset now"),
+     "cudaThreadSynchronize is now called cudaDeviceSynchronize"),
+    (re.compile(r'identifier "cudaThreadExit" is undefined'), "cudaThreadExit is now called cudaDeviceReset"),
     (re.compile(r'texture is not a template|identifier "cuda(Unb|B)indTexture\w*" is undefined'),
-     "CUDA 12 took texture references away: make a texture object with cudaCreateTextureObject"),
+     "CUDA 12 removed texture references: create a texture object with cudaCreateTextureObject"),
     (re.compile(r'to "cudaMemLocation"'),
-     "cudaMemPrefetchAsync and cudaMemAdvise take a cudaMemLocation now: {cudaMemLocationTypeDevice, 0} or "
+     "cudaMemPrefetchAsync and cudaMemAdvise now take a cudaMemLocation: {cudaMemLocationTypeDevice, 0} or "
      "{cudaMemLocationTypeHost, 0}"),
     (re.compile(r'identifier "__(shfl\w*|any|all|ballot)" is undefined'),
-     "the functions of warps end in _sync now, and take the mask of the lanes that join first"),
+     "warp functions now end in _sync and take the mask of participating lanes as their first argument"),
 )  # fmt: skip
 
 
@@ -131,8 +131,8 @@ def _program(
     for path in files:
         if not path.is_file():
             raise BadInput(
-                f"there is no file {printable_name(str(path))}",
-                hint="arguments of the program come behind --, as in: warpgrade run prog.cu -- 1024",
+                f"{printable_name(str(path))} does not exist",
+                hint="put the program's arguments after --, as in: warpgrade run prog.cu -- 1024",
             )
     if len(files) == 1 and _is_elf_program(files[0]):
         _check_runtime(files[0], sandbox)
@@ -140,8 +140,8 @@ def _program(
     for path in files:
         if path.suffix.lower() not in _SOURCES:
             raise BadInput(
-                f"{printable_name(path.name)} is no CUDA or C++ source file",
-                hint="name .cu files, or one program that nvcc linked with -cudart shared",
+                f"{printable_name(path.name)} is not a CUDA or C++ source file",
+                hint="give .cu files, or one program that nvcc linked with -cudart shared",
             )
     return _compile(layout, files, architecture, options, scratch)
 
@@ -171,7 +171,7 @@ def _check_runtime(path: Path, sandbox: Sandbox) -> None:
             hint="compile it with CUDA 13, or give the .cu files",
         )
     raise BadInput(
-        f"{printable_name(path.name)} holds NVIDIA's own CUDA runtime, which needs a real GPU's driver",
+        f"{printable_name(path.name)} contains NVIDIA's own CUDA runtime, which needs a real GPU's driver",
         hint="link it with `nvcc -cudart shared`, or give the .cu files",
     )
 
@@ -239,7 +239,7 @@ def _for_older_cuda(words: str) -> str:
     )
     if gone:
         names, attributes = ", ".join(gone), ", ".join("cudaDevAttr" + _OLD_PROPERTIES[name] for name in gone)
-        told.append(f"CUDA 13 took {names} out of cudaDeviceProp: ask cudaDeviceGetAttribute for {attributes}")
+        told.append(f"CUDA 13 removed {names} from cudaDeviceProp: use cudaDeviceGetAttribute with {attributes}")
     return "; ".join(told)
 
 
@@ -276,5 +276,5 @@ def how_it_ended(status: int) -> str:
     if not name:
         return ""
     if name in ("SIGSEGV", "SIGBUS"):
-        return f"the program was ended by {name}: does host code use a pointer that cudaMalloc gave?"
-    return f"the program was ended by {name}"
+        return f"the program was killed by {name}: does host code use a pointer from cudaMalloc?"
+    return f"the program was killed by {name}"

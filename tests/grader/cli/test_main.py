@@ -67,7 +67,7 @@ def test_json_in_a_file(submission: Path, script: Install, tmp_path: Path, capsy
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
     status, _, err = run(capsys, "grade", "toy", submission, "--json", tmp_path / "no" / "result.json")
     assert status == 2
-    assert "there is no folder" in err
+    assert "does not exist" in err
 
 
 def test_options_reach_the_judge(submission: Path, script: Install, capsys: pytest.CaptureFixture[str]) -> None:
@@ -110,7 +110,7 @@ def test_check_elsewhere(submission: Path, tmp_path: Path, monkeypatch: pytest.M
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (["grade", "tov", "."], "there is no lab “tov”\nwarpgrade: did you mean toy?"),
+        (["grade", "tov", "."], "unknown lab “tov”\nwarpgrade: did you mean toy?"),
         (["grade", "toy", "nowhere"], "nowhere does not exist"),
         (["grade", "toy"], "Missing argument 'PATH'"),
         (["grade"], "Missing argument 'LAB'"),
@@ -132,11 +132,11 @@ def test_wrong_usage(
 @pytest.mark.parametrize(
     ("device", "complaint"),
     [
-        ("cuda", "there is no device “cuda”"),
+        ("cuda", "unknown device “cuda”"),
         ("gpu", "device gpu is not available"),
         ("gpu:1", "device gpu:1 is not available"),
-        ("vgpu:x900", "device vgpu:x900 is not to be had: no profile vgpu:x900; there is h100"),
-        ("vgpu:", "there is no device"),
+        ("vgpu:x900", "device vgpu:x900 is not available: no profile vgpu:x900; there is h100"),
+        ("vgpu:", "unknown device"),
     ],
 )
 def test_devices_that_are_not_there(
@@ -152,7 +152,7 @@ def test_devices_that_are_not_there(
     ("name", "content", "complaint"),
     [
         ("Toy.cu", b"void toy(float*, int) {}\n", "expected toy.cu, found Toy.cu\nwarpgrade: rename Toy.cu to toy.cu"),
-        ("toy.cu", b"\x7fELF\x00\x01\x02", "toy.cu is no text file"),
+        ("toy.cu", b"\x7fELF\x00\x01\x02", "toy.cu is not a text file"),
         ("toy.cu", b"", "toy.cu is empty"),
         ("readme.txt", b"hello", "expected toy.cu, found readme.txt"),
     ],
@@ -185,7 +185,7 @@ def test_an_empty_folder_and_an_unreadable_zip(
     (tmp_path / "junk.zip").write_bytes(bytes(range(256)) * 9)
     status, _, err = run(capsys, "grade", "toy", tmp_path / "junk.zip")
     assert status == 2
-    assert "no readable zip archive" in err
+    assert "not a readable zip archive" in err
 
 
 def failing_build(stage: str, *, unsupported: bool) -> Callable[..., Path]:

@@ -83,18 +83,18 @@ def test_what_is_not_on_the_list_is_refused(section: Section) -> None:
 @pytest.mark.parametrize(
     ("raw", "what"),
     [
-        (b"", "no object file"),
-        (b"INPUT(/etc/passwd)\n", "no object file"),
-        (b"!<arch>\n" + bytes(200), "no object file"),
-        (elf(HONEST, kind=2), "no object file"),
-        (elf(HONEST, kind=3), "no object file"),
-        (elf(HONEST, machine=3), "no object file"),
+        (b"", "not an object file"),
+        (b"INPUT(/etc/passwd)\n", "not an object file"),
+        (b"!<arch>\n" + bytes(200), "not an object file"),
+        (elf(HONEST, kind=2), "not an object file"),
+        (elf(HONEST, kind=3), "not an object file"),
+        (elf(HONEST, machine=3), "not an object file"),
         (elf([*HONEST[:6], Section(b".symtab", SYMTAB, content=symbol(1, 0x1A), link=8, entry=24), HONEST[7]]),
          "indirect function"),
         (elf([*HONEST[:6], Section(b".symtab", SYMTAB, content=symbol(1, 0x52), link=8, entry=24), HONEST[7]]),
          "binding 5"),
         (elf([*HONEST[:6], Section(b".symtab", SYMTAB, content=b"x" * 23, link=8, entry=24), HONEST[7]]), "symbols"),
-        (elf([*HONEST, HONEST[6]]), "more than one table"),
+        (elf([*HONEST, HONEST[6]]), "more than one symbol table"),
     ],
 )  # fmt: skip
 def test_what_is_no_object_of_ours_is_refused(raw: bytes, what: str) -> None:

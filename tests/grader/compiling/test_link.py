@@ -70,8 +70,8 @@ def test_the_linker_sees_its_files_alone_and_no_plugin(lab: Lab, tmp_path: Path)
         (CPU_LIMIT, "", "longer than 60 s to link"),
         (FILE_SIZE_LIMIT, "", "larger than 64 MiB"),
         (1, "/usr/bin/ld: final link failed: File too large\n", "larger than 64 MiB"),
-        (KILLED, "", "ended by the system"),
-        (1, "collect2: fatal error: ld terminated by signal 9 [Killed]\n", "ended by the system"),
+        (KILLED, "", "the system killed the linker"),
+        (1, "collect2: fatal error: ld terminated by signal 9 [Killed]\n", "the system killed the linker"),
     ],
 )
 def test_what_the_linker_cannot_bear_is_a_failure_and_looked_at(
@@ -124,7 +124,7 @@ def test_messages_name_no_folder_of_ours(lab: Lab, tmp_path: Path) -> None:
     )
     with pytest.raises(BuildFailure) as caught:
         linked(lab, tmp_path, Done(1, said.encode()))
-    assert caught.value.problem.message == "gone is declared and used, but defined nowhere"
+    assert caught.value.problem.message == "gone is declared and used, but never defined"
     assert caught.value.problem.detail.split("\n") == [
         "unit0.o: in function `_Z3toyPfi':", "toy.cu:3: undefined reference to `gone'",
         "<elsewhere>:4: undefined reference to `gone'", ": :error::x", "collect2: error: ld returned 1 exit status",

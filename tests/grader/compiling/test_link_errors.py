@@ -19,9 +19,9 @@ def undefined(symbol: str) -> str:
 @pytest.mark.parametrize(
     ("functions", "message", "hint"),
     [
-        ([], "toy() is defined in none of your files", "as toy.h declares it"),
+        ([], "toy() is not defined in any of your files", "as toy.h declares it"),
         ([("Toy(float*, int)", True)], "toy() is not defined; your file has Toy(float*, int)", "case-sensitive"),
-        ([("toy(float*, int)", False)], "visible in its own file only", "`static`"),
+        ([("toy(float*, int)", False)], "is only visible in its own file", "`static`"),
         ([("mine::toy(float*, int)", True)], "inside a namespace: mine::toy", "outside"),
         ([("toy(float*, int)", True), ("main", True)], "defines main()", "remove main()"),
     ],
@@ -42,17 +42,17 @@ def test_a_function_that_is_there_is_fine(lab: Lab) -> None:
     [
         (undefined("toy(float*, int)"), "toy(float*, int) is not defined as toy.h declares it", False),
         (undefined("cudaMallocAsync"), "cudaMallocAsync() is a CUDA function that Warpgrade's runtime does not", True),
-        (undefined("cudaGradeMeByHand"), "cudaGradeMeByHand is declared and used, but defined nowhere", False),
-        (undefined("cudaMallocAsync(int)"), "cudaMallocAsync(int) is declared and used, but defined nowhere", False),
+        (undefined("cudaGradeMeByHand"), "cudaGradeMeByHand is declared and used, but never defined", False),
+        (undefined("cudaMallocAsync(int)"), "cudaMallocAsync(int) is declared and used, but never defined", False),
         (undefined("cublasSgemm_v2"), "cublasSgemm_v2() belongs to cuBLAS", False),
         (undefined("cuMemAlloc_v2"), "belongs to the CUDA driver API", False),
-        (undefined("helper(float)"), "helper(float) is declared and used, but defined nowhere", False),
+        (undefined("helper(float)"), "helper(float) is declared and used, but never defined", False),
         (
             "ld: b.o: multiple definition of `helper(int)'; a.o: first defined here",
             "helper(int) is defined twice",
             False,
         ),
-        ("something else", "the linker refuses the program", False),
+        ("something else", "the linker rejects the program", False),
     ],
 )
 def test_the_first_cause_is_named(lab: Lab, output: str, message: str, unsupported: bool) -> None:

@@ -38,7 +38,7 @@ def test_the_page_of_what_is_supported_is_that_of_the_tables() -> None:
     program = find_layout().program("warpgrade-reference")
     page = subprocess.run([str(program)], capture_output=True, check=True, text=True).stdout
     assert page == (ROOT / "docs" / "supported.md").read_text(encoding="utf-8"), (
-        f"docs/supported.md is not that of the code; make it anew: {program.relative_to(ROOT)} > docs/supported.md"
+        f"docs/supported.md is not that of the code; regenerate it: {program.relative_to(ROOT)} > docs/supported.md"
     )
 
 

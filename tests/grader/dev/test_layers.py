@@ -28,7 +28,7 @@ def test_the_drawing_is_that_of_the_code() -> None:
     page, file = layers.page(ROOT), ROOT / layers.PAGE
     if os.environ.get("WARPGRADE_UPDATE_GOLDEN"):
         file.write_text(page, encoding="utf-8")
-    assert page == file.read_text(encoding="utf-8"), f"make {layers.PAGE} anew with WARPGRADE_UPDATE_GOLDEN=1"
+    assert page == file.read_text(encoding="utf-8"), f"regenerate {layers.PAGE} with WARPGRADE_UPDATE_GOLDEN=1"
 
 
 def test_tests_lie_as_what_they_test() -> None:
@@ -95,7 +95,7 @@ def test_folders_and_rows_belong_together(tmp_path: Path) -> None:
     assert [told.split(" ")[0] for told in python(tmp_path, part({"low": "is used"}))] == ["code/pkg/high"]
     assert python(tmp_path, part({"low": "is used"}, complete=False)) == []
     (told,) = python(tmp_path, part({"low": "is used"}, {"high": "uses"}, {"gone": "is not there"}))
-    assert "names code/pkg/gone, where no code is" in told
+    assert "names code/pkg/gone, which contains no code" in told
 
 
 def test_a_folder_in_a_folder_has_a_layer_of_its_own(tmp_path: Path) -> None:

@@ -79,15 +79,15 @@ def test_wrong_names_are_explained(lab: Lab, tmp_path: Path) -> None:
     single.write_bytes(CODE)
     assert "expected toy.cu, found toy_v2.cu" in refused(lab, single)
     deep = zip_of(tmp_path / "deep.zip", ("a/b/toy.cu", CODE), ("a/x.txt", b""))
-    assert "lies deeper" in refused(lab, deep)
+    assert "is in a subfolder of" in refused(lab, deep)
 
 
 def test_what_is_no_submission(lab: Lab, tmp_path: Path) -> None:
     assert "does not exist" in refused(lab, tmp_path / "nowhere")
-    assert "is empty | it should hold toy.cu" in refused(lab, folder_of(tmp_path / "empty"))
+    assert "is empty | it should contain toy.cu" in refused(lab, folder_of(tmp_path / "empty"))
     odd = tmp_path / "report.pdf"
     odd.write_bytes(b"%PDF")
-    assert "is no submission" in refused(lab, odd)
+    assert "is not a submission" in refused(lab, odd)
     os.mkfifo(tmp_path / "pipe")
     assert "neither a folder nor a file" in refused(lab, tmp_path / "pipe")
 
@@ -97,7 +97,7 @@ def test_what_is_no_submission(lab: Lab, tmp_path: Path) -> None:
     [
         (b"", "toy.cu is empty"),
         (b" \n\t\n", "toy.cu is empty"),
-        (b"\x7fELF\0\0\0", "toy.cu is no text file"),
+        (b"\x7fELF\0\0\0", "toy.cu is not a text file"),
         ("void toy() {}".encode("utf-16"), "saved as UTF-16"),
         (b"x" * (intake.MAX_FILE_BYTES + 1), "larger than 1 MiB"),
     ],
@@ -153,14 +153,14 @@ def test_zip_bombs_are_cut_off(lab: Lab, tmp_path: Path) -> None:
     many = zip_of(tmp_path / "many.zip", *((f"{n}.txt", b"") for n in range(intake.MAX_ENTRIES + 1)))
     assert "entries; the limit is" in refused(lab, many)
     parts = zip_of(tmp_path / "parts.zip", *((f"{n}.cuh", b"x" * (1 << 20)) for n in range(6)), ("toy.cu", CODE))
-    assert "larger than 4 MiB together" in refused(lab, parts)
+    assert "together, the submission" in refused(lab, parts)
 
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
 def test_other_packings_are_not_unpacked(lab: Lab, tmp_path: Path, method: int) -> None:
     with zipfile.ZipFile(tmp_path / "odd.zip", "w", method) as archive:
         archive.writestr("toy.cu", bytes(40 << 20) if method == zipfile.ZIP_BZIP2 else CODE)
-    assert "toy.cu is packed in an unusual way | pack the files anew" in refused(lab, tmp_path / "odd.zip")
+    assert "toy.cu is packed in an unusual way | pack the files again" in refused(lab, tmp_path / "odd.zip")
 
 
 def test_a_list_of_entries_that_is_huge_is_not_read(lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -188,10 +188,10 @@ def test_names_that_are_no_text_are_shown_as_text(lab: Lab, tmp_path: Path) -> N
 def test_unreadable_zips(lab: Lab, tmp_path: Path) -> None:
     junk = tmp_path / "junk.zip"
     junk.write_bytes(os.urandom(5000))
-    assert "no readable zip archive" in refused(lab, junk)
+    assert "not a readable zip archive" in refused(lab, junk)
     whole = zip_of(tmp_path / "whole.zip", ("toy.cu", CODE * 100)).read_bytes()
     (tmp_path / "cut.zip").write_bytes(whole[: len(whole) // 2])
-    assert "no readable zip archive" in refused(lab, tmp_path / "cut.zip")
+    assert "not a readable zip archive" in refused(lab, tmp_path / "cut.zip")
     damaged = bytearray(whole)
     damaged[45] ^= 0xFF
     (tmp_path / "damaged.zip").write_bytes(damaged)

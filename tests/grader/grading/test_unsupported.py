@@ -47,12 +47,12 @@ def test_what_nvcc_asks_for_is_our_lack() -> None:
     ("code", "message", "reason"),
     [
         (INLINE, ASKED, "inline assembly"),
-        (PLAIN.replace("mma.sp.sync.m16n8k16 ", "mma.sp.sync.m16n8k16.x "), ASKED, "nvcc did not make"),
-        (PLAIN, ASKED.replace("k16'", "k1'"), "nvcc did not make"),
-        (PLAIN, "the device cannot run this program: another reason", "nvcc did not make"),
+        (PLAIN.replace("mma.sp.sync.m16n8k16 ", "mma.sp.sync.m16n8k16.x "), ASKED, "nvcc did not generate"),
+        (PLAIN, ASKED.replace("k16'", "k1'"), "nvcc did not generate"),
+        (PLAIN, "the device cannot run this program: another reason", "nvcc did not generate"),
         # A kernel's name that says the like does not count: what the device says comes last.
-        ("\tret;\n", ASKED.replace("'k'", "'ret' is not supported by the virtual GPU"), "nvcc did not make"),
-        ("", ASKED, "nvcc did not make"),
+        ("\tret;\n", ASKED.replace("'k'", "'ret' is not supported by the virtual GPU"), "nvcc did not generate"),
+        ("", ASKED, "nvcc did not generate"),
     ],
 )  # fmt: skip
 def test_what_somebody_wrote_is_a_fail_for_review(code: str, message: str, reason: str) -> None:

@@ -41,14 +41,14 @@ def test_an_unknown_lab_names_a_close_one(layout: Layout) -> None:
         ('title = "Adding vectors"\n', "", "[lab]: no key `title`"),
         ("seconds = 5", "second = 5", "[limits]: unknown key `second`"),
         ("seconds = 5", "seconds = 0", "limits.seconds must be above 0"),
-        ('name = "adds odd sizes"', 'name = "adds"', "“adds” is there twice"),
+        ('name = "adds odd sizes"', 'name = "adds"', "“adds” appears twice"),
         ("[[1.0, 0], [3.0, 10]]", "[[3.0, 0], [1.0, 10]]", "“speed”.vgpu: speed-ups must rise"),
         ("[[1.0, 0], [3.0, 10]]", "[[1.0, 0], [3.0, 9]]", "“speed”.vgpu: must end at the item's 10 points"),
         ("points = 10\n[[test]]", "points = 41\n[[test]]", "baseline.points must be between 0 and 40"),
-        ('["toy.cu", "*.cuh"]', '["*.cu"]', "files: the first must be a file's plain name"),
+        ('["toy.cu", "*.cuh"]', '["*.cu"]', "files: the first one must be a plain file name"),
         ('["toy.cu", "*.cuh"]', '["toy.cu", "../x.cu"]', "must be a plain file name"),
-        ('["toy"]', '["1toy"]', "“1toy” is no C++ name"),
-        ("[lab]", "[lab", "no valid TOML"),
+        ('["toy"]', '["1toy"]', "“1toy” is not a C++ name"),
+        ("[lab]", "[lab", "not valid TOML"),
     ],
 )  # fmt: skip
 def test_mistakes_are_named(layout: Layout, old: str, new: str, complaint: str) -> None:

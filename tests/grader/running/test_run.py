@@ -192,9 +192,9 @@ def test_what_does_not_link_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("absent.cu", None, "there is no file"),
+        ("absent.cu", None, "does not exist"),
         ("notes.txt", b"hello", "no CUDA or C.. source"),
-        ("program", Path("/bin/true").read_bytes(), "holds NVIDIA's own CUDA runtime"),
+        ("program", Path("/bin/true").read_bytes(), "contains NVIDIA's own CUDA runtime"),
     ],
 )
 def test_what_is_no_program(tmp_path: Path, name: str, content: bytes | None, message: str) -> None:

@@ -115,9 +115,9 @@ TEST_CASE("resources of kernels are those that ptxas -v prints") {
     CHECK(resources(*choose_cubin(turing, 80), "local_array").registers_per_thread == 16);
 }
 
-TEST_CASE("what is no fatbinary is refused") {
+TEST_CASE("what is not a fatbinary is refused") {
     CHECK_THAT(error_of(""), Contains("truncated"));
-    CHECK_THAT(error_of(".version 9.0"), Contains("no fatbinary"));
+    CHECK_THAT(error_of(".version 9.0"), Contains("not a fatbinary"));
     CHECK_FALSE(is_fatbin(bytes_of(".version")));
     CHECK(is_fatbin(bytes_of(sample("zstd.fatbin"))));
     std::string image = sample("zstd.fatbin");
@@ -142,7 +142,7 @@ TEST_CASE("sizes that lie are refused") {
     CHECK_THAT(with(entry + 16, 1u << 20, 4), Contains("truncated"));  // compressed
     CHECK_THAT(with(entry + 56, 1ull << 40, 8), Contains("64 MiB"));   // uncompressed
     CHECK_THAT(with(entry + 56, 100, 8), Contains("decompress"));
-    CHECK_THAT(with(entry + 56, 100000, 8), Contains("another size"));
+    CHECK_THAT(with(entry + 56, 100000, 8), Contains("does not have the size"));
     CHECK_THAT(with(entry + 28, 1u << 31, 4), Contains("architecture"));
     CHECK_THAT(with(entry + 36, 1u << 31, 4), Contains("truncated"));  // name
     CHECK_THAT(with(entry + 40, 0x11, 8), Contains("not supported"));  // neither zstd nor LZ4

@@ -176,7 +176,7 @@ TEST_CASE("misuse of device memory is named: beyond an object, freed twice, free
     CHECK_THAT(failing([](Machine& m,
                           auto p) { m.launch("release", {1}, {1}, m.upload(std::vector<std::uint64_t>{p.address})); },
                        device::error::launch_failure),
-               Contains("not the beginning of an object from malloc") && Contains("cudaMalloc"));
+               Contains("not the start of an object from malloc") && Contains("cudaMalloc"));
 }
 
 TEST_CASE("printf in kernels writes as the host's does, and returns the number of arguments") {

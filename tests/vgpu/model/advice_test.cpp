@@ -88,14 +88,14 @@ TEST_CASE("the same data loaded again and again") {
 TEST_CASE("bank conflicts and their degree") {
     Machine m = advice();
     expect_one(of_transpose(m, "transpose_conflicts", 8), "advice/bank-conflicts", 4,
-               "reads shared memory with 32-way bank conflicts: 32 passes a request where 1 would do");
+               "reads shared memory with 32-way bank conflicts: 32 wavefronts per request where 1 would do");
 }
 
 TEST_CASE("divergence: branches that part warps, and loops that lanes leave one by one") {
     Machine m = advice();
     expect_one(of_rounds(m, "odd_and_even"), "advice/divergence", 5,
-               "part here in 100 % of all cases, and 16 of 32 are idle until they meet again");
-    expect_one(of_rounds(m, "trips_by_lane"), "advice/divergence", 6, "of 32 are idle until they meet again");
+               "diverge here in 100 % of all cases, and 16 of 32 are idle until they reconverge");
+    expect_one(of_rounds(m, "trips_by_lane"), "advice/divergence", 6, "of 32 are idle until they reconverge");
 }
 
 TEST_CASE("low occupancy names its limit") {

@@ -161,7 +161,7 @@ TEST_CASE("a handle that is none is a fault of the kernel") {
     CHECK(says(message(texture), "which was destroyed"));
     for (const std::uint64_t handle :
          {std::uint64_t{0}, ~std::uint64_t{0}, texture + 1, std::uint64_t{0x700'0000'1000}})
-        CHECK(says(message(handle), "which never was one"));
+        CHECK(says(message(handle), "which was never created"));
 }
 
 TEST_CASE("descriptors that no runtime sends are refused") {

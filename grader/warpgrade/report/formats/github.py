@@ -52,7 +52,7 @@ FORMAT = Format(
     click.Option(
         ["--annotations"],
         type=click.Choice(["github", "none"]),
-        help="Write annotations for a workflow; in GitHub Actions they are on.",
+        help="Write annotations for a GitHub workflow; the default in GitHub Actions.",
     ),
     _write,
 )
