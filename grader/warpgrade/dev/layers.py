@@ -169,7 +169,7 @@ def mistakes(part: Part, code: Code) -> list[str]:
         told.append(
             f"{arrow.file}:{arrow.line}: {arrow.source} {arrow.what}, but {ORDER} puts {arrow.target} {where} it."
             f"{cycle}"
-            f" Move what is needed into {arrow.source} or below, or move what needs it up; if the order itself is wrong, "
+            f" Move what is needed into {arrow.source} or below, or what needs it up; if the order itself is wrong, "
             "change it there"
         )
     return told
