@@ -238,7 +238,7 @@ void found_undefined(Warp& w, const Insn& in, Space space, unsigned lane, std::u
 }
 
 void keep_undefined(Warp& w, const Insn& in) {
-    const auto places = in.elements();
+    const Ref places[4] = {in.d, in.b, in.c, in.e};
     for (unsigned i = 0; i < 4; ++i)
         if (w.watch.loaded.lanes[i])
             w.watch.undefined.push_back(

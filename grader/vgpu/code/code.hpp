@@ -4,7 +4,6 @@
 // three areas, chosen by the top two bits, so that a handler reads registers, immediates and special registers alike.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -58,15 +57,17 @@ struct RegisterUse {
 // What a handler finds of its instruction. Some fields have several names, one for each family of opcodes that uses
 // them; an instruction has one of the names only:
 //
-//   family                        second           offset       memory_slot       form
-//   arithmetic, bits, conversion  carry: carries   value        -                 its rounding and the like
-//   comparison                    second           value: true  relations: halves SetpForm; selp: select_form
-//   loads, stores                 e: element 4     offset       memory_slot       form, in ops/memory.cpp
-//   parameters of functions       e: element 4     offset       lane_stride       the same
-//   atomics, matrices, images     -                offset       memory_slot       in their files
-//   asynchronous copies           barrier: bulk    offsets      memory_slot (+ 1) form, in ops/async.cpp
-//   collectives                   second           members      collective        collective_form
-//   barriers                      -                -            -                 barrier_form
+//   family                        e                offset          memory_slot       form
+//   arithmetic, bits, conversion  carry: add.cc …  value           -                 rounding and the like
+//   comparison, selection         second           value: of true  relations: halves SetpForm, select_form
+//   loads, stores                 (below)          offset          memory_slot       form, in ops/memory.cpp
+//   parameters of functions       (below)          offset          lane_stride       the same
+//   atomics, matrices, images     -                offset          memory_slot       in their files
+//   asynchronous copies           barrier: bulk    offsets         memory_slot (+ 1) form, in ops/async.cpp
+//   collectives                   second           members         collective        collective_form
+//   barriers                      -                -               -                 barrier_form
+//
+// The registers of a vector, such as ld.v4's, are d, b, c and e.
 struct Insn {
     Handler full = nullptr, masked = nullptr;
     Handler inner = nullptr;  // of a guarded instruction: what runs for the lanes whose predicate holds
@@ -97,11 +98,8 @@ struct Insn {
     bool guard_negated = false;
     bool has_guard = false;
     Flow flow = Flow::Uses;
-
-    // The registers of a vector operand, such as ld.v4's.
-    [[nodiscard]] std::array<Ref, 4> elements() const { return {d, b, c, e}; }
 };
-static_assert(sizeof(Insn) == 72);  // one and a bit of a cache line
+static_assert(sizeof(Insn) == 72);
 
 // form of a selp.
 namespace select_form {

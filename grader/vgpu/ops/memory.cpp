@@ -20,7 +20,7 @@ constexpr std::uint16_t is_volatile = 256, atomic = 512, releases = 1024;
 template <class Mem, class Reg>
 void load_elements(Warp& w, const Insn& in, std::byte* origin, const Access& x) {
     const unsigned n = in.form & form::elements;
-    const auto refs = in.elements();
+    const Ref refs[4] = {in.d, in.b, in.c, in.e};
     for (unsigned i = 0; i < n; ++i) {
         Reg* d = operand<Reg>(w, refs[i]);
         if (x.mask == full_mask)
@@ -33,7 +33,7 @@ void load_elements(Warp& w, const Insn& in, std::byte* origin, const Access& x) 
 template <class Mem, class Reg>
 void store_elements(Warp& w, const Insn& in, std::byte* origin, const Access& x) {
     const unsigned n = in.form & form::elements;
-    const auto refs = in.elements();
+    const Ref refs[4] = {in.d, in.b, in.c, in.e};
     if (n == 1) {
         const Reg* s = operand<Reg>(w, refs[0]);
         if (x.mask == full_mask) return scatter<Mem, Reg, true>(s, origin, x, 0, full_mask);
@@ -232,7 +232,7 @@ void run_access(Warp& w, const Insn& in, std::uint32_t mask) {
 // Kernel parameters: the same for all lanes.
 template <class Mem, class Reg>
 void run_load_kernel_param(Warp& w, const Insn& in, std::uint32_t mask) {
-    const auto refs = in.elements();
+    const Ref refs[4] = {in.d, in.b, in.c, in.e};
     for (unsigned i = 0; i < (in.form & form::elements); ++i) {
         Mem v;
         std::memcpy(&v, w.executor->params + in.offset + i * sizeof(Mem), sizeof v);
@@ -258,7 +258,7 @@ void run_load_indexed_param(Warp& w, const Insn& in, std::uint32_t mask) {
 // Parameters of a called function live in the frame, each lane's apart: a is the storage.
 template <Op O, class Mem, class Reg>
 void run_frame_param(Warp& w, const Insn& in, std::uint32_t mask) {
-    const auto refs = in.elements();
+    const Ref refs[4] = {in.d, in.b, in.c, in.e};
     for (unsigned i = 0; i < (in.form & form::elements); ++i) {
         Reg* r = operand<Reg>(w, refs[i]);
         std::byte* at = operand<std::byte>(w, in.a) + in.offset + i * sizeof(Mem);

@@ -61,7 +61,7 @@ void run_unpack(Warp& w, const Insn& in, std::uint32_t mask) {
     constexpr unsigned parts = sizeof(Whole) / sizeof(Part);
     Whole source[warp_size];
     std::memcpy(source, operand<Whole>(w, in.a), sizeof source);
-    const auto refs = in.elements();
+    const Ref refs[4] = {in.d, in.b, in.c, in.e};
     for (unsigned i = 0; i < parts; ++i) {
         Part* d = operand<Part>(w, refs[i]);
         for_lanes<false>(d, mask, [&](unsigned l) { return static_cast<Part>(source[l] >> (8 * sizeof(Part) * i)); });

@@ -1,7 +1,10 @@
 // All rows of the table of opcodes and of the special registers: what they say must be whole and fit together.
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <map>
 #include <set>
+#include <tuple>
 
 #include "support/contains.hpp"
 #include "vgpu/code/decoder.hpp"
@@ -261,7 +264,7 @@ std::uint32_t expected(Special s, const device::Dim3& at, std::uint32_t t, std::
         case Special::LaneId: return lane;
         case Special::WarpId: return t / 32;
         case Special::NwarpId: return threads / 32;
-        case Special::SmId: return at.x + grid.x * (at.y + grid.y * at.z);
+        case Special::SmId: return (at.x + grid.x * (at.y + grid.y * at.z)) % multiprocessors;
         case Special::NsmId: return multiprocessors;
         case Special::LanemaskEq: return 1u << lane;
         case Special::LanemaskLt: return (1u << lane) - 1;
@@ -312,7 +315,7 @@ std::vector<std::string> names_of(const SpecialRegister& row) {
 TEST_CASE("each special register holds what its row says") {
     using Kind = SpecialRegister::Kind;
     const auto multiprocessors = read_special("%nsmid")[0];
-    CHECK(multiprocessors == 132);
+    REQUIRE(multiprocessors > 0);
     std::set<Special> seen;
     for (const SpecialRegister& row : vgpu::ptx::special_registers())
         for (const std::string& name : names_of(row)) {
