@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "vgpu/code/opcodes.hpp"
+#include "vgpu/ops/opcodes.hpp"
 
 namespace {
 
@@ -30,14 +30,14 @@ void print_opcodes() {
     fmt::print(
         "## PTX\n\nOne row a form. *Types*: of the operation. *May have*: modifiers that it also takes (`.` left out); "
         "what an instruction has beyond its row is refused by name.\n");
-    for (const OpcodeFamily& family : warpgrade::vgpu::opcode_families()) {
+    for (const OpcodeFamily& family : warpgrade::vgpu::opcode_table().families()) {
         fmt::print("\n### {}\n\n| opcode | types | may have | |\n|---|---|---|---|\n", family.name);
         for (const OpcodeRow& row : family.rows)
             fmt::print("| `{}` | {} | {} | {} |\n", full_name(row.mnemonic, row.required), code(row.types),
                        code(row.optional), row.summary);
     }
     std::map<std::string, std::string> by_reason;
-    for (const RefusedOpcode& entry : warpgrade::vgpu::refused_opcodes()) {
+    for (const RefusedOpcode& entry : warpgrade::vgpu::opcode_table().refused()) {
         std::string& names = by_reason[entry.reason];
         names += fmt::format("{}`{}`", names.empty() ? "" : ", ", full_name(entry.mnemonic, entry.required));
     }

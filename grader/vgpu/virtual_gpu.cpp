@@ -15,6 +15,7 @@
 #include "vgpu/model/occupancy.hpp"
 #include "vgpu/model/profile.hpp"
 #include "vgpu/model/timing.hpp"
+#include "vgpu/ops/opcodes.hpp"
 
 namespace warpgrade::vgpu {
 
@@ -109,7 +110,8 @@ class VirtualGpu final : public device::Device {
     void destroy_image(device::ImageId image) override { images_.destroy(image); }
 
     device::ModuleId load_module(std::span<const std::byte> image) override {
-        modules_.emplace(next_module_, std::make_unique<LoadedModule>(image, profile_.compile_arch(), memory_));
+        modules_.emplace(next_module_,
+                         std::make_unique<LoadedModule>(image, profile_.compile_arch(), memory_, opcode_table()));
         return next_module_++;
     }
     void unload_module(device::ModuleId module) override {

@@ -39,7 +39,7 @@ inline Granules granules_of(Executor& e, const Access& x, std::uint64_t base, un
 
 inline Observer observer_of(const Warp& w, const Insn& in, Mark kind) {
     Observer o;
-    o.me = mark::at_time(w.executor->watch.now) | mark::of_site(in.stat) | kind | Mark{w.index} << 5;
+    o.me = mark::at_time(w.executor->watch.now) | mark::of_site(in.memory_slot) | kind | Mark{w.index} << 5;
     o.bound = w.watch.bound;
     o.warp_bound = w.watch.warp_bound;
     return o;

@@ -46,7 +46,8 @@ std::uint32_t first_thread(const Place& p) {
 std::uint32_t lanes_in(const Warp& w, const Split& s) {
     std::uint32_t here = 0;
     for (const Split& other : w.splits)
-        if (other.state == s.state && other.members == s.members && other.waiting_insn->stat == s.waiting_insn->stat)
+        if (other.state == s.state && other.members == s.members &&
+            other.waiting_insn->collective == s.waiting_insn->collective)
             here |= other.mask;
     return here;
 }
@@ -58,9 +59,9 @@ std::string waits_for(const Executor& e, const BlockState& block, const Place& p
         return fmt::format("at barrier {}, which {} of {} threads have reached", s.barrier, b.arrived,
                            b.expected ? b.expected : block.live_threads);
     }
-    const std::string& opcode = e.code->collectives[s.waiting_insn->stat];
+    const std::string& opcode = e.code->collectives[s.waiting_insn->collective].opcode;
     return fmt::format("in {} with the mask {:#010x} for the lanes {:#010x} of warp {}, which never come",
-                       opcode == "bar.warp.sync" ? "__syncwarp" : opcode, s.members,
+                       s.waiting_insn->collective == e.code->warp_sync ? "__syncwarp" : opcode, s.members,
                        s.members & p.warp->live & ~lanes_in(*p.warp, s), p.warp->index);
 }
 

@@ -16,7 +16,7 @@ void decode_image_operand(InsnBuilder& b, const Operand& operand, ptx::Type type
     for (const Named& g : geometries)
         if (b.has(g.name)) form = g.form;
     if (form == 0) b.refuse("needs one of .1d, .2d, .3d, .a1d and .a2d");
-    b.out.aux |= form;
+    b.out.form |= form;
 
     if (operand.kind != Kind::Address) b.refuse("needs [handle, {coordinates}]");
     if (operand.reg == Operand::no_register)
@@ -47,8 +47,8 @@ const Image& image_of(const Warp& w, const Insn& in, device::ImageId id, device:
                      "no {} object: {}; the kernel needs what cudaCreate{}Object gave", texture ? "texture" : "surface",
                      image ? "this is one of the other kind" : images.describe(id), texture ? "Texture" : "Surface"),
                  lane);
-    const unsigned dimensions = in.aux & geometry::dimensions;
-    const bool layered = in.aux & geometry::layered;
+    const unsigned dimensions = in.form & geometry::dimensions;
+    const bool layered = in.form & geometry::layered;
     const bool fits = layered == image->layered && (dimensions > 1 || image->rows() == 1) &&
                       (dimensions > 2 || layered || image->slices() == 1) &&
                       (image->shape != device::ImageShape::linear || dimensions == 1);

@@ -43,7 +43,7 @@ const Allocation* meant(const Wrong& wrong) {
     for_active(wrong.x.mask, [&](unsigned l) {
         if (!found) found = e.global->find(wrong.x.address[l]);
     });
-    if (!found && wrong.in.stat < e.memory.size()) found = e.memory[wrong.in.stat].allocation;
+    if (!found && wrong.in.memory_slot < e.memory.size()) found = e.memory[wrong.in.memory_slot].allocation;
     if (found && distance(*found, wrong.address) < far_away) return found;
     found = e.global->nearest(wrong.address);
     return found && distance(*found, wrong.address) < far_away ? found : nullptr;

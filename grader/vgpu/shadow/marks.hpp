@@ -34,7 +34,7 @@ inline constexpr Mark unknown_site = (1 << (time_shift - site_shift)) - 1;
 constexpr Mark at_time(std::uint64_t time) { return time << time_shift; }
 constexpr std::uint64_t time_of(Mark m) { return m >> time_shift; }
 // The memory instruction: its index into the statistics, if that is small enough.
-constexpr Mark of_site(std::uint32_t stat) { return (stat < unknown_site ? stat : unknown_site) << site_shift; }
+constexpr Mark of_site(std::uint32_t slot) { return (slot < unknown_site ? slot : unknown_site) << site_shift; }
 constexpr std::uint32_t site_of(Mark m) { return static_cast<std::uint32_t>(m >> site_shift & unknown_site); }
 constexpr std::uint32_t thread_of(Mark m) { return static_cast<std::uint32_t>(m & thread_bits); }
 }  // namespace mark

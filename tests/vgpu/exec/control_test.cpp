@@ -9,7 +9,6 @@
 #include <random>
 
 #include "support/contains.hpp"
-#include "vgpu/code/opcodes.hpp"
 #include "vgpu/machine.hpp"
 #include "vgpu/text/demangled_size.hpp"
 #include "vgpu/text/words.hpp"
@@ -205,19 +204,6 @@ TEST_CASE("what no PTX has is the program's mistake, not the device's lack") {
     Machine m(1, head + body + "\nret;\n}\n");
     const auto text = message_of([&] { m.launch("k", {1}, {32}); }, device::error::invalid_ptx);
     CHECK_THAT(text, Catch::Matchers::StartsWith("kernel 'k': ") && Contains(message));
-}
-
-TEST_CASE("each row of the opcodes, and each that is refused, is an instruction of PTX") {
-    for (const vgpu::OpcodeFamily& family : vgpu::opcode_families())
-        for (const vgpu::OpcodeRow& row : family.rows) {
-            if (row.mnemonic == "pragma") continue;  // a directive that stands among instructions
-            CAPTURE(row.mnemonic);
-            CHECK(vgpu::is_mnemonic(row.mnemonic));
-        }
-    for (const vgpu::RefusedOpcode& entry : vgpu::refused_opcodes()) {
-        CAPTURE(entry.mnemonic);
-        CHECK(vgpu::is_mnemonic(entry.mnemonic));
-    }
 }
 
 TEST_CASE("counters are attributed to source lines") {

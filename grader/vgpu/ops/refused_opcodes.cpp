@@ -1,10 +1,6 @@
 // PTX that the virtual GPU does not run, and why. An entry whose form gets a row of its own is passed over, so that
 // nothing here outlives the day on which it is no longer true.
-#include <fmt/format.h>
-
-#include <algorithm>
-
-#include "vgpu/code/opcodes.hpp"
+#include "vgpu/ops/opcodes.hpp"
 
 namespace warpgrade::vgpu {
 namespace {
@@ -113,60 +109,9 @@ constexpr std::string_view mnemonics[] = {
     "vsub2",        "vsub4",         "wgmma",     "wmma",       "xor",
 };
 
-template <class F>
-void for_each_word(std::string_view list, F&& f) {
-    while (!list.empty()) {
-        const auto end = list.find(' ');
-        f(list.substr(0, end));
-        list.remove_prefix(end == std::string_view::npos ? list.size() : end + 1);
-    }
-}
-
-bool all_in(std::string_view list, const std::vector<std::string>& modifiers) {
-    bool all = true;
-    for_each_word(list, [&](std::string_view word) {
-        all &= std::find(modifiers.begin(), modifiers.end(), word) != modifiers.end();
-    });
-    return all;
-}
-
-// Does some row run (a part of) what the entry refuses?
-bool has_row(const RefusedOpcode& entry) {
-    for (const OpcodeFamily& family : opcode_families())
-        for (const OpcodeRow& row : family.rows) {
-            if (row.mnemonic != entry.mnemonic) continue;
-            std::vector<std::string> required;
-            for_each_word(row.required, [&](std::string_view word) { required.emplace_back(word); });
-            if (all_in(entry.required, required)) return true;
-        }
-    return false;
-}
-
 }  // namespace
 
-std::vector<RefusedOpcode> refused_opcodes() {
-    std::vector<RefusedOpcode> result;
-    for (const RefusedOpcode& entry : refused)
-        if (!has_row(entry)) result.push_back(entry);
-    return result;
-}
-
-bool is_mnemonic(std::string_view opcode) {
-    return std::find(std::begin(mnemonics), std::end(mnemonics), opcode) != std::end(mnemonics);
-}
-
-ptx::PtxError refusal_of(const ptx::Instruction& in, const std::string& text) {
-    using Kind = ptx::PtxError::Kind;
-    if (!is_mnemonic(in.opcode))
-        return {in.ptx_line, fmt::format("'{}': PTX has no instruction '{}'", text, in.opcode), Kind::invalid};
-    static const auto all = refused_opcodes();
-    const RefusedOpcode* reason = nullptr;
-    for (const RefusedOpcode& entry : all)
-        if (entry.mnemonic == in.opcode && all_in(entry.required, in.modifiers) &&
-            (!reason || entry.required.size() > reason->required.size()))
-            reason = &entry;
-    const std::string message = fmt::format("'{}' is not supported by the virtual GPU", text);
-    return {in.ptx_line, reason ? fmt::format("{}: {}", message, reason->reason) : message, Kind::unsupported};
-}
+std::span<const RefusedOpcode> refused_opcodes() { return refused; }
+std::span<const std::string_view> ptx_mnemonics() { return mnemonics; }
 
 }  // namespace warpgrade::vgpu
