@@ -164,7 +164,7 @@ TEST_CASE_METHOD(DiagnoseFixture, "a refused launch is told at once, and that no
         const auto list = end();
         REQUIRE(list.size() == 1);
         CHECK(list[0].at("rule") == "launch/unchecked");
-        CHECK(list[0].at("message") == "the launch failed (a launch that no device can run), and nothing looked");
+        CHECK(list[0].at("message") == "the launch failed (a launch that no device can run), and its error was never checked");
         CHECK(list[0].at("place").at("code") == 0x20);
     }
     SECTION("the program looked") {
