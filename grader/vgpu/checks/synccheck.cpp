@@ -134,7 +134,7 @@ void look_for_departed(Executor& e, BlockState& block, const Insn& in, std::uint
     device::Diagnostic* found = e.watch.findings.add(device::rules::divergent_barrier, block.linear,
                                                      static_cast<std::uint32_t>(&in - e.code->insns.data()));
     if (!found) return;
-    found->message = fmt::format("waits at this {}, which {} of the block {} passed by; they have left the kernel",
+    found->message = fmt::format("waits at this {}, but {} of the block skipped it and {} left the kernel",
                                  barrier_name(in, id), counted(gone, "thread"), gone == 1 ? "has" : "have");
     found->place = e.launch->source_place(in);
     if (const auto groups = groups_at(block, id); !groups.empty())
@@ -154,9 +154,10 @@ void look_for_departed_members(Warp& w, const Insn& in, std::uint32_t members, s
                                                          static_cast<std::uint32_t>(&in - e.code->insns.data()));
         if (!found) return;
         const auto lane = static_cast<std::uint32_t>(std::countr_zero(missing));
-        found->message = fmt::format("calls {} with the mask {:#010x}, which names {} of its warp that passed by",
-                                     collective_name(*e.code, in), members,
-                                     counted(static_cast<std::uint32_t>(std::popcount(missing)), "thread"));
+        found->message =
+            fmt::format("calls {} with the mask {:#010x}, which names {} of its warp that skipped the call",
+                        collective_name(*e.code, in), members,
+                        counted(static_cast<std::uint32_t>(std::popcount(missing)), "thread"));
         found->place = e.launch->source_place(in);
         found->thread = e.launch->thread_place(
             block.linear, w.index * warp_size + static_cast<std::uint32_t>(std::countr_zero(callers)));
@@ -177,7 +178,7 @@ void report_foreign_mask(Warp& w, const Insn& in, std::uint32_t members, std::ui
     const auto others = static_cast<std::uint32_t>(std::popcount(strangers)) - 1;
     found->message = fmt::format("calls {} with the mask {:#010x}, which does not name its own lane {}",
                                  collective_name(*e.code, in), members, lane);
-    if (others) found->message += fmt::format("; {} so too", also(others));
+    if (others) found->message += fmt::format("; {} the same", also(others));
     found->place = e.launch->source_place(in);
     found->thread = e.launch->thread_place(block.linear, w.index * warp_size + lane);
 }

@@ -111,7 +111,7 @@ void report_meeting(Warp& w, const Insn& in, const WatchedAccess& a, unsigned la
     device::Diagnostic* d = found(w, a.space == Space::Shared ? rules::race_shared : rules::race_global, in, lane, &in);
     if (!d) return;
     d->memory = memory_place(w, a.space, address);
-    d->message = "writes an element of {memory} that other threads write at the same time, with other values";
+    d->message = "writes an element of {memory} that other threads write at the same time, with different values";
     d->related.push_back({"written by", d->place, place_of(w, other)});
 }
 
@@ -262,7 +262,7 @@ void report_use(Warp& w, const Insn& in, unsigned lane, const UndefinedOrigin& o
         d->message = "reads from a lane that takes no part in the shuffle, and the result is used";
     } else {
         d->memory = memory_place(w, origin.space, origin.address);
-        d->message = "uses an element of {memory} that nothing has written";
+        d->message = "uses an uninitialized element of {memory}";
     }
     d->related.push_back({made_up ? "used" : "read", e.launch->source_place(there), std::nullopt});
 }

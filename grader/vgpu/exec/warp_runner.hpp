@@ -32,7 +32,7 @@ class WarpRunner {
     void add_split(std::uint32_t pc, std::uint32_t mask, std::uint32_t frame);
     void remove(std::size_t index) { w.splits.erase(w.splits.begin() + static_cast<std::ptrdiff_t>(index)); }
     void enter_frame(std::uint32_t frame);
-    [[nodiscard]] std::string trap_message(const std::string& what) const;
+    [[nodiscard]] std::string trap_message() const;
     void charge(const Insn& at, std::uint32_t mask);
     void branch_indexed(const Insn& in, const BasicBlock& b, std::uint32_t pc, std::uint32_t mask);
 

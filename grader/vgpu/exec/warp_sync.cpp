@@ -6,6 +6,7 @@
 #include "vgpu/checks/synccheck.hpp"
 #include "vgpu/exec/warp_runner.hpp"
 #include "vgpu/state/lanes.hpp"
+#include "vgpu/text/words.hpp"
 
 namespace warpgrade::vgpu {
 
@@ -16,14 +17,16 @@ bool WarpRunner::arrive(const Insn& in, std::size_t self, std::uint32_t resume, 
     const auto lane = static_cast<unsigned>(std::countr_zero(mask));
     const std::uint32_t id = operand<std::uint32_t>(w, in.a)[lane];
     if (id >= block.barriers.size())
-        raise_at(w, &in, error::illegal_instruction, fmt::format("barrier {} does not exist: there are 16", id), lane);
+        raise_at(w, &in, error::illegal_instruction, lane,
+                 fmt::format("waits at barrier {}, but a block has only {}", id, block.barriers.size()));
     Barrier& barrier = block.barriers[id];
     const unsigned kind = in.form & barrier_form::kind;
     if (in.form & barrier_form::counted) {
         const std::uint32_t threads = operand<std::uint32_t>(w, in.b)[lane];
         if (threads == 0 || threads % warp_size)
-            raise_at(w, &in, error::illegal_instruction,
-                     fmt::format("a barrier's number of threads must be a multiple of 32, not {}", threads), lane);
+            raise_at(w, &in, error::illegal_instruction, lane,
+                     fmt::format("waits at a barrier for {}, which is not a positive multiple of {}",
+                                 counted(threads, "thread"), warp_size));
         barrier.expected = threads;
     }
     // A counted barrier counts whole warps: lanes that have exited, or never were, arrive with the others.

@@ -42,11 +42,11 @@ const Image& image_of(const Warp& w, const Insn& in, device::ImageId id, device:
     const ImageTable& images = *w.executor->launch->limits.images;
     const Image* image = images.find(id);
     if (!image || image->use != use)
-        raise_at(w, &in, error::illegal_address,
-                 fmt::format(
-                     "no {} object: {}; the kernel needs what cudaCreate{}Object gave", texture ? "texture" : "surface",
-                     image ? "this is one of the other kind" : images.describe(id), texture ? "Texture" : "Surface"),
-                 lane);
+        raise_at(
+            w, &in, error::illegal_address, lane,
+            fmt::format("uses what is not a {} object: {}; the kernel needs what cudaCreate{}Object gave",
+                        texture ? "texture" : "surface", image ? "this is one of the other kind" : images.describe(id),
+                        texture ? "Texture" : "Surface"));
     const unsigned dimensions = in.form & geometry::dimensions;
     const bool layered = in.form & geometry::layered;
     const bool fits = layered == image->layered && (dimensions > 1 || image->rows() == 1) &&
@@ -54,16 +54,15 @@ const Image& image_of(const Warp& w, const Insn& in, device::ImageId id, device:
                       (image->shape != device::ImageShape::linear || dimensions == 1);
     if (!fits)
         raise_at(
-            w, &in, error::launch_failure,
-            fmt::format("a {}D {}access to {}: which function reads it, and how was it made?", dimensions,
+            w, &in, error::launch_failure, lane,
+            fmt::format("uses {}D {}coordinates for {}: which function reads it, and how was it made?", dimensions,
                         layered ? "layered " : "",
                         image->shape == device::ImageShape::linear
                             ? fmt::format("linear memory of {} texels", image->width)
                             : fmt::format("{} of {}×{}×{} texels{}",
                                           image->shape == device::ImageShape::array ? "an array" : "pitched memory",
                                           image->width, image->rows(), image->slices(),
-                                          image->layered ? ", the last of which are layers" : "")),
-            lane);
+                                          image->layered ? ", the last of which are layers" : "")));
     return *image;
 }
 

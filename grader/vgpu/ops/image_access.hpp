@@ -31,10 +31,10 @@ inline Allocation& image_memory(Warp& w, const Insn& in, const Image& image, uns
     const std::uint64_t last = image.address + image.extent_bytes() - bytes;
     if (Allocation* a = global_allocation<O>(w, w.executor->memory[in.memory_slot], image.address, last, bytes))
         return *a;
-    raise_at(w, &in, device::error::illegal_address,
-             fmt::format("the memory of a texture or surface object is gone: {:#x} is {}", image.address,
-                         w.executor->global->describe(image.address)),
-             lane);
+    device::Diagnostic gone;
+    gone.message = "uses a texture or surface object of {memory}, which was freed";
+    if (const auto known = w.executor->global->known(image.address)) gone.memory = known->place;
+    raise_at(w, &in, device::error::illegal_address, lane, std::move(gone));
 }
 
 // Calls body(handle, lanes) for each handle among the lanes: as good as always, there is one.

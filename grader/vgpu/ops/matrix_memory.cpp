@@ -53,9 +53,8 @@ void access_staged(Warp& w, const Insn& in, std::uint32_t slot, Space space, con
                 access_staged<O>(w, in, slot + (where == Space::Shared ? 1 : 0), where, part, bytes, staged);
             });
         default:
-            raise_at(w, &in, device::error::illegal_address,
-                     "matrix instructions reach global and shared memory only, but this address is local",
-                     static_cast<unsigned>(std::countr_zero(x.mask)));
+            raise_at(w, &in, device::error::illegal_address, static_cast<unsigned>(std::countr_zero(x.mask)),
+                     "uses a local address in a matrix instruction, which reaches global and shared memory only");
     }
 }
 
@@ -226,8 +225,8 @@ void for_matrices(Warp& w, const Insn& in, const RowsForm& form, Staged& rows, F
         else
             split_generic(x, rows_bytes, [&](Space where, const Access& part) {
                 if (where != Space::Shared)
-                    raise_at(w, &in, device::error::illegal_address, "this instruction reaches shared memory only",
-                             static_cast<unsigned>(std::countr_zero(part.mask)));
+                    raise_at(w, &in, device::error::illegal_address, static_cast<unsigned>(std::countr_zero(part.mask)),
+                             "uses an address outside shared memory in an instruction that reaches shared memory only");
                 shared(part);
             });
     }

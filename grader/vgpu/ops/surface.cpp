@@ -39,8 +39,9 @@ class SurfaceAccess {
             std::int64_t x = coordinate(first), y = dimensions > 1 ? coordinate(first + 1) : 0;
             std::int64_t z = layered ? coordinate(0) : dimensions > 2 ? coordinate(first + 2) : 0;
             if (x % bytes_ != 0)
-                raise(device::error::misaligned_address, l,
-                      fmt::format("x is {} bytes, which is no multiple of the {} bytes that are accessed", x, bytes_));
+                raise(
+                    device::error::misaligned_address, l,
+                    fmt::format("x is {} bytes, which is not a multiple of the {} bytes that are accessed", x, bytes_));
             const std::int64_t row = std::int64_t{image_.width} * image_.texel_bytes();
             if (row < bytes_) raise(device::error::illegal_address, l, "a whole row has fewer bytes than are accessed");
             const std::int64_t last[] = {row - bytes_, std::int64_t{image_.rows()} - 1,
@@ -49,11 +50,10 @@ class SurfaceAccess {
             if (!within(x, last[0]) || !within(y, last[1]) || !within(z, last[2])) {
                 if (in_.form & form::zero) return;
                 if (!(in_.form & form::clamp))
-                    raise(
-                        device::error::illegal_address, l,
-                        fmt::format("outside the surface: byte {} of row {} of slice or layer {}, there are {}×{}×{}; "
-                                    "x counts bytes, not texels",
-                                    x, y, z, row, image_.rows(), image_.slices()));
+                    raise(device::error::illegal_address, l,
+                          fmt::format("byte {} of row {} of slice or layer {} lies outside its {}×{}×{}; "
+                                      "x counts bytes, not texels",
+                                      x, y, z, row, image_.rows(), image_.slices()));
                 x = std::clamp<std::int64_t>(x, 0, last[0] / bytes_ * bytes_);
                 y = std::clamp<std::int64_t>(y, 0, last[1]), z = std::clamp<std::int64_t>(z, 0, last[2]);
             }
@@ -82,7 +82,7 @@ class SurfaceAccess {
 
   private:
     [[noreturn]] void raise(int code, unsigned lane, const std::string& message) const {
-        raise_at(w_, &in_, code, "surface access: " + message, lane);
+        raise_at(w_, &in_, code, lane, "accesses a surface, but " + message);
     }
 
     Warp& w_;
