@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import tomllib
@@ -44,6 +45,15 @@ def test_locks_agree_with_each_other_and_hold_what_the_project_names() -> None:
 
 def test_the_compilers_wheels_are_of_one_release() -> None:
     assert {version.rsplit(".", 1)[0] for version, _ in locked("cuda.lock").values()} == {"13.0"}
+
+
+def test_tests_and_commands_share_one_build_folder_and_its_objects() -> None:
+    presets = {
+        one["name"]: one for one in json.loads((ROOT / "CMakePresets.json").read_text("utf-8"))["configurePresets"]
+    }
+    assert presets["dev"]["inherits"] == "release"
+    assert presets["dev"]["binaryDir"] == presets["base"]["binaryDir"].replace("${presetName}", "release")
+    assert presets["dev"]["cacheVariables"].keys() <= {"WARPGRADE_TESTS", "WARPGRADE_BENCHMARKS"}  # no other flags
 
 
 @pytest.mark.parametrize("script", ["warpgrade", ".ci/run"])
