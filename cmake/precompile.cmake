@@ -1,5 +1,8 @@
 # wg_precompile(TARGET GROUP HEADER…): the target's files find these headers, which are heavy, precompiled. The targets of
 # a group name the same headers and have the same compile options: they share what the first of them makes.
+#
+# CMake lets all others wait for the first as a whole. Where that would be long, wg_precompiled(GROUP LIBRARIES HEADER…)
+# comes before: it makes the headers in a target of its own, with the options of LIBRARIES.
 function(wg_precompile target group)
   get_property(first GLOBAL PROPERTY WG_PRECOMPILED_${group})
   if(first)
@@ -8,4 +11,12 @@ function(wg_precompile target group)
     target_precompile_headers(${target} PRIVATE ${ARGN})
     set_property(GLOBAL PROPERTY WG_PRECOMPILED_${group} ${target})
   endif()
+endfunction()
+
+function(wg_precompiled group libraries)
+  set(source ${CMAKE_CURRENT_BINARY_DIR}/precompiled-${group}.cpp)
+  file(CONFIGURE OUTPUT ${source} CONTENT "// Holds nothing: a target has a source file.\n")
+  add_library(precompiled-${group} OBJECT EXCLUDE_FROM_ALL ${source})
+  target_link_libraries(precompiled-${group} PRIVATE ${libraries})
+  wg_precompile(precompiled-${group} ${group} ${ARGN})
 endfunction()

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import subprocess
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import jsonschema
 import pytest
@@ -100,17 +102,42 @@ def test_a_replay_gives_the_same_whatever_the_number_of_threads(lab: Lab) -> Non
         assert (one.points, one.measurements, one.launches) == (other.points, other.measurements, other.launches)
 
 
-def launch(*arguments: str | Path, folder: Path = LAYOUT.root) -> subprocess.CompletedProcess[str]:
+def launch(*arguments: str | Path, folder: Path | None = None, root: Path = LAYOUT.root) -> CompletedProcess[str]:
     return subprocess.run(
-        [str(LAYOUT.root / "warpgrade"), *map(str, arguments)],
-        cwd=folder, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL,
+        [str(root / "warpgrade"), *map(str, arguments)],
+        cwd=folder or root, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL,
     )  # fmt: skip
 
 
-def test_the_first_command_of_the_readme() -> None:
+def test_the_first_command_of_the_readme_in_a_fresh_checkout(tmp_path: Path) -> None:
+    # Configures and builds from nothing. What it compiles, ccache has from this checkout's own build.
+    root = tmp_path / "warpgrade"
+    shutil.copytree(LAYOUT.root, root, symlinks=True, ignore=_not_handed_on)
+    (root / ".venv").symlink_to(LAYOUT.root / ".venv")
+    done = launch("grade", "matmul", "reference/matmul", root=root)
+    assert done.returncode == 0, done.stderr
+    assert "100 / 100" in done.stdout, done.stdout + done.stderr
+    assert "building the C++ part" in done.stderr
+    assert "building the judge of lab matmul" in done.stderr
+    programs = {path.name for path in (root / "build" / "release" / "bin").iterdir()}
+    assert programs == {"warpgrade-device", "warpgrade-sandbox", "judge-matmul"}
+    again = launch("grade", "matmul", "reference/matmul", root=root)
+    assert "100 / 100" in again.stdout, again.stderr
+    assert "building" not in again.stderr
+
+
+def _not_handed_on(folder: str, names: list[str]) -> set[str]:
+    """Leave out what git ignores and what only a machine with our history has."""
+    made = {"build", ".git", ".venv", ".cuda", ".state"} if Path(folder) == LAYOUT.root else set()
+    return made.union(name for name in names if name == "__pycache__" or name.endswith("_cache"))
+
+
+def test_this_checkouts_build_serves_its_first_command() -> None:
+    # Tests and commands share one build folder: nothing is compiled twice.
     done = launch("grade", "matmul", "reference/matmul")
     assert done.returncode == 0, done.stderr
     assert "100 / 100" in done.stdout, done.stdout + done.stderr
+    assert "building" not in done.stderr
 
 
 def test_json_of_a_real_run_matches_the_schema_and_names_source_lines() -> None:
