@@ -174,6 +174,11 @@ def find(layout: Layout, name: str) -> Lab:
     return load(layout.labs / name)
 
 
+def is_name(name: str) -> bool:
+    """Tell whether a lab may have that name; it becomes part of the names of files, programs and functions."""
+    return bool(_LAB_NAME.fullmatch(name))
+
+
 def load(folder: Path) -> Lab:
     """Read and check a lab's lab.toml; a mistake in it is the grader's, not the student's."""
     path = folder / "lab.toml"
@@ -219,7 +224,7 @@ def _mistakes(lab: Lab) -> list[str]:
     """Return all that is wrong with a lab beyond its types."""
     head, limits = lab.file.lab, lab.file.limits
     found: list[str] = []
-    if not _LAB_NAME.fullmatch(lab.name):
+    if not is_name(lab.name):
         found.append("the folder's name must be lower-case letters, digits and _ (it becomes part of program names)")
     if not head.files or any(char in head.files[0] for char in "*?["):
         found.append("files: the first one must be a plain file name")

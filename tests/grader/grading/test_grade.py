@@ -12,6 +12,7 @@ from subprocess import CompletedProcess
 import jsonschema
 import pytest
 
+from warpgrade.dev import prove
 from warpgrade.grading import grade, intake, result
 from warpgrade.grading.result import Result
 from warpgrade.lab import labs, wrong
@@ -23,8 +24,7 @@ pytestmark = pytest.mark.labs
 LAYOUT = find_layout()
 LABS = labs.discover(LAYOUT)
 WRONG = [(lab, name) for lab in LABS for name in wrong.names(lab)]
-RIGHT = [(lab, path) for lab in LABS for path in sorted((lab.folder / "right").glob("*.cu"))]
-FIRST_LINE_OF_RIGHT = re.compile(r"// RIGHT(?: \((?P<points>\d+) points\))?: .+")
+RIGHT = [(lab, path) for lab in LABS for path in prove.right_solutions(lab)]
 by_name = pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.name)
 
 
@@ -41,57 +41,24 @@ def story(result: Result) -> str:
     return "\n".join(lines)
 
 
-def mistakes(result: Result) -> list[str]:
-    """Return what the checks found in the tests that are passed, advice left out."""
-    return [
-        f"{found.rule} {found.place.file}:{found.place.line} in {test.name}"
-        for test in result.tests
-        if test.points == test.max_points
-        for found in test.diagnostics
-        if found.severity != "advice"
-    ]
-
-
 @by_name
 def test_the_reference_scores_full_and_the_checks_find_nothing(lab: Lab) -> None:
-    outcome = graded(lab, LAYOUT.references / lab.name)
-    assert outcome.status == "graded", story(outcome)
-    assert outcome.score.percent == 100, story(outcome)
-    assert mistakes(outcome) == []
+    assert prove.reference(LAYOUT, lab) == ""
 
 
 @by_name
 def test_the_starter_scores_its_declared_baseline_and_the_checks_find_nothing(lab: Lab) -> None:
-    outcome = graded(lab, LAYOUT.starters / lab.name)
-    assert outcome.status == "graded", story(outcome)
-    assert outcome.score.points == lab.file.baseline.points, story(outcome)
-    assert mistakes(outcome) == []
+    assert prove.baseline(LAYOUT, lab) == ""
 
 
 @pytest.mark.parametrize(("lab", "name"), WRONG, ids=[f"{lab.name}-{name}" for lab, name in WRONG])
-def test_a_wrong_solution_loses_exactly_what_it_names(lab: Lab, name: str, tmp_path: Path) -> None:
-    mistake = wrong.find(lab, name)
-    assert set(mistake.loses) <= {item.name for item in lab.items}
-    for file, text in wrong.files(LAYOUT, lab, mistake).items():
-        (tmp_path / file).write_text(text, encoding="utf-8")
-    outcome = graded(lab, tmp_path)
-    assert outcome.status == "graded", story(outcome)
-    lost = {test.name for test in outcome.tests if test.points < test.max_points}
-    assert lost == set(mistake.loses), story(outcome)
+def test_a_wrong_solution_loses_exactly_what_it_names(lab: Lab, name: str) -> None:
+    assert prove.wrong_solution(LAYOUT, lab, name) == ""
 
 
 @pytest.mark.parametrize(("lab", "path"), RIGHT, ids=[f"{lab.name}-{path.stem}" for lab, path in RIGHT])
-def test_another_right_way_gets_its_points_and_the_checks_find_nothing(lab: Lab, path: Path, tmp_path: Path) -> None:
-    source = path.read_text(encoding="utf-8")
-    first = FIRST_LINE_OF_RIGHT.fullmatch(source.partition("\n")[0])
-    assert first is not None, "the first line must read: // RIGHT: <what it does otherwise>, or // RIGHT (N points): …"
-    (tmp_path / lab.main_file).write_text(source, encoding="utf-8")
-    outcome = graded(lab, tmp_path)
-    assert outcome.status == "graded", story(outcome)
-    # How much of a speed item a slower way gets is the timing model's affair.
-    assert outcome.score.points >= float(first["points"] or lab.max_points), story(outcome)
-    # Memory that is kept from call to call is a matter of taste.
-    assert [found for found in mistakes(outcome) if not found.startswith("memcheck/leak")] == []
+def test_another_right_way_gets_its_points_and_the_checks_find_nothing(lab: Lab, path: Path) -> None:
+    assert prove.right_solution(LAYOUT, lab, path) == ""
 
 
 @by_name

@@ -6,37 +6,12 @@ import statistics
 from pathlib import Path
 
 import pytest
+from stand_ins import PATCH, REFERENCE
 
 from warpgrade.lab import labs, wrong
 from warpgrade.lab.labs import Lab
 from warpgrade.machine.errors import BadInput, GraderError
 from warpgrade.machine.paths import Layout, find_layout
-
-REFERENCE = """\
-// SOLUTION BEGIN
-// STARTER: // Lab toy.
-// The reference.
-// SOLUTION END
-#include "toy.h"
-
-__global__ void add(float* a, int n) {
-    // SOLUTION BEGIN
-    // TODO(student): guard the last block.
-    if (threadIdx.x < n) a[threadIdx.x] += 1;
-    // SOLUTION END
-}
-"""
-
-PATCH = """\
-WRONG: loses "adds", "adds odd sizes" - no guard
---- toy.cu
-+++ toy.cu
-@@ -3,3 +3,3 @@
- __global__ void add(float* a, int n) {
--    if (threadIdx.x < n) a[threadIdx.x] += 1;
-+    a[threadIdx.x] += 1;
- }
-"""
 
 WHOLE = """\
 // WRONG: loses "adds", "adds odd sizes" - no guard
@@ -46,17 +21,6 @@ __global__ void add(float* a, int n) {
     a[threadIdx.x] += 1;
 }
 """
-
-
-@pytest.fixture
-def reference(layout: Layout, lab: Lab) -> Path:
-    """The toy lab's reference and its one wrong solution."""
-    path = layout.references / "toy" / "toy.cu"
-    path.parent.mkdir(parents=True)
-    path.write_text(REFERENCE, encoding="utf-8")
-    (lab.folder / "wrong").mkdir()
-    (lab.folder / "wrong" / "no_guard.patch").write_text(PATCH, encoding="utf-8")
-    return path
 
 
 def test_a_patch_makes_the_whole_file_without_tasks_and_markers(layout: Layout, lab: Lab, reference: Path) -> None:
