@@ -128,18 +128,15 @@ void access_atomically(Warp& w, const Insn& in, std::uint32_t mask, unsigned byt
             note_synchronisation(w, part, space, Op::Atomic, in.aux & releases);
     };
     const auto global = [&](const Access& part) {
-        resolve_global<Op::Atomic>(
+        perform_access<Op::Atomic, Space::Global>(
             w, in, in.stat, part, bytes,
-            [&](std::byte* origin, const Access& lanes) { perform_global(w, in, origin, lanes); }, how);
+            [&](std::byte* origin, const Access& lanes) { perform_global(w, in, origin, lanes); }, how,
+            LineRequest::Kind::Atomic);
         synchronise(part, Space::Global);
-        count(w, in.stat, part.sectors(bytes));
-        w.block->l1.access(w.index, part, bytes, in.stat, LineRequest::Kind::Atomic);
     };
     const auto shared = [&](const Access& part, std::uint32_t slot) {
-        resolve_shared<Op::Atomic>(w, in, part, bytes, body, how);
+        perform_access<Op::Atomic, Space::Shared>(w, in, slot, part, bytes, body, how);
         synchronise(part, Space::Shared);
-        const auto waves = part.wavefronts(bytes);
-        count(w, slot, waves.total, waves.total - waves.ideal);
     };
     switch (static_cast<Space>(in.aux >> 8)) {
         case Space::Global:
