@@ -33,28 +33,26 @@ struct Staged {
 };
 
 void load_staged(Warp& w, const Insn& in, const Access& x, unsigned bytes, Staged& staged, unsigned at = 0) {
-    resolve_global<Op::Load>(w, in, in.memory_slot, x, bytes,
-                             [&](std::byte* origin, const Access& part) {
-                                 for_active(part.mask, [&](unsigned l) {
-                                     std::memcpy(staged.bytes[l] + at, host_place(origin, part.address[l]), bytes);
-                                 });
-                             },
-                             {.copies = 1});
+    perform_access<Op::Load, Space::Global>(w, in, in.memory_slot, x, bytes,
+                                            [&](std::byte* origin, const Access& part) {
+                                                for_active(part.mask, [&](unsigned l) {
+                                                    std::memcpy(staged.bytes[l] + at,
+                                                                host_place(origin, part.address[l]), bytes);
+                                                });
+                                            },
+                                            {.copies = 1});
     staged.undefined |= w.watch.loaded.lanes[0];
     w.watch.loaded = {};
-    count(w, in.memory_slot, x.sectors(bytes));
 }
 
 void store_staged(Warp& w, const Insn& in, const Access& x, unsigned bytes, const Staged& staged) {
-    resolve_shared<Op::Store>(w, in, x, bytes,
-                              [&](std::byte* origin, const Access& part) {
-                                  for_active(part.mask, [&](unsigned l) {
-                                      std::memcpy(host_place(origin, part.address[l]), staged.bytes[l], bytes);
-                                  });
-                              },
-                              {.undefined = staged.undefined});
-    const auto waves = x.wavefronts(bytes);
-    count(w, in.memory_slot + 1, waves.total, waves.total - waves.ideal);
+    perform_access<Op::Store, Space::Shared>(
+        w, in, in.memory_slot + 1, x, bytes,
+        [&](std::byte* origin, const Access& part) {
+            for_active(part.mask,
+                       [&](unsigned l) { std::memcpy(host_place(origin, part.address[l]), staged.bytes[l], bytes); });
+        },
+        {.undefined = staged.undefined});
 }
 
 // A copy goes on after its instruction: until its thread has waited for it, nobody may look at the place.

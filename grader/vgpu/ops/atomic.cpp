@@ -129,18 +129,15 @@ void access_atomically(Warp& w, const Insn& in, std::uint32_t mask, unsigned byt
             note_synchronisation(w, part, space, Op::Atomic, in.form & releases);
     };
     const auto global = [&](const Access& part) {
-        resolve_global<Op::Atomic>(
+        perform_access<Op::Atomic, Space::Global>(
             w, in, in.memory_slot, part, bytes,
-            [&](std::byte* origin, const Access& lanes) { perform_global(w, in, origin, lanes); }, how);
+            [&](std::byte* origin, const Access& lanes) { perform_global(w, in, origin, lanes); }, how,
+            LineRequest::Kind::Atomic);
         synchronise(part, Space::Global);
-        count(w, in.memory_slot, part.sectors(bytes));
-        w.block->l1.access(w.index, part, bytes, in.memory_slot, LineRequest::Kind::Atomic);
     };
     const auto shared = [&](const Access& part, std::uint32_t slot) {
-        resolve_shared<Op::Atomic>(w, in, part, bytes, body, how);
+        perform_access<Op::Atomic, Space::Shared>(w, in, slot, part, bytes, body, how);
         synchronise(part, Space::Shared);
-        const auto waves = part.wavefronts(bytes);
-        count(w, slot, waves.total, waves.total - waves.ideal);
     };
     switch (static_cast<Space>(in.form >> 8)) {
         case Space::Global:

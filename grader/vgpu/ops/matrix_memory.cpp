@@ -39,15 +39,10 @@ void access_staged(Warp& w, const Insn& in, std::uint32_t slot, Space space, con
     const auto body = [&](std::byte* origin, const Access& part) { move_staged<O>(origin, part, bytes, staged); };
     switch (space) {
         case Space::Global:
-            resolve_global<O>(w, in, slot, x, bytes, body);
-            count(w, slot, x.sectors(bytes));
-            return w.block->l1.access(w.index, x, bytes, slot,
-                                      O == Op::Load ? LineRequest::Kind::Read : LineRequest::Kind::Write);
-        case Space::Shared: {
-            resolve_shared<O>(w, in, x, bytes, body);
-            const auto waves = x.wavefronts(bytes);
-            return count(w, slot, waves.total, waves.total - waves.ideal);
-        }
+            return perform_access<O, Space::Global>(w, in, slot, x, bytes, body, {},
+                                                    O == Op::Load ? LineRequest::Kind::Read : LineRequest::Kind::Write);
+        case Space::Shared:
+            return perform_access<O, Space::Shared>(w, in, slot, x, bytes, body);
         case Space::Generic:
             return split_generic(x, bytes, [&](Space where, const Access& part) {
                 access_staged<O>(w, in, slot + (where == Space::Shared ? 1 : 0), where, part, bytes, staged);
