@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 import click
-from rich.table import Table
+from rich.padding import Padding
 from rich.text import Text
 
 from warpgrade.cli.console import console
@@ -100,12 +100,10 @@ def wrong_command(lab_name: str, name: str | None, edited: Path | None) -> int:
 
 
 def _list_wrong(lab: Lab) -> None:
-    table = Table.grid(padding=(0, 2))
-    table.add_column(style="bold", no_wrap=True)
-    table.add_column(ratio=1, overflow="fold")
-    for name in wrong.names(lab):
-        mistake = wrong.find(lab, name)
-        loses = ", ".join(f"“{test}”" for test in mistake.loses)
-        table.add_row(name, Text.assemble(mistake.what, "\n", (f"loses {loses}", "dim")))
+    terminal = console()
     with no_commands():
-        console().print(table)
+        for name in wrong.names(lab):
+            mistake = wrong.find(lab, name)
+            loses = ", ".join(f"“{test}”" for test in mistake.loses)
+            terminal.print(Text(name, "bold"))
+            terminal.print(Padding(Text.assemble(mistake.what, "\n", (f"loses {loses}", "dim")), (0, 0, 0, 4)))
