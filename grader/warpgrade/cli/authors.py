@@ -106,4 +106,6 @@ def _list_wrong(lab: Lab) -> None:
             mistake = wrong.find(lab, name)
             loses = ", ".join(f"“{test}”" for test in mistake.loses)
             terminal.print(Text(name, "bold"))
-            terminal.print(Padding(Text.assemble(mistake.what, "\n", (f"loses {loses}", "dim")), (0, 0, 0, 4)))
+            terminal.print(
+                Padding(Text.assemble(mistake.what, "\n", (f"loses {loses}", "dim")), (0, 0, 0, 4), expand=False)
+            )
