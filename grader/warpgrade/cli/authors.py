@@ -62,7 +62,7 @@ def prove_command(lab_name: str, only: str, verbose: bool, quiet: bool) -> int:
     chosen = prove.chosen(lab, prove.proofs(layout, lab), only)
     started = time.monotonic()
     with Progress(console(stderr=True), quiet=quiet) as progress:
-        failed = prove.run(chosen, lambda proof, count: progress.say(f"proof {count} of {len(chosen)}: {proof.name}"))
+        failed = prove.run(layout, lab, chosen, progress.say)
     for name, what in failed.items():
         first, *rest = what.splitlines()
         say(f"FAILED {name}: {first}")

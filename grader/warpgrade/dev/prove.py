@@ -19,8 +19,11 @@ from warpgrade.grading import grade, intake
 from warpgrade.grading.result import Result
 from warpgrade.lab import starter, wrong
 from warpgrade.lab.labs import Lab
+from warpgrade.machine import on_demand
 from warpgrade.machine.errors import BadInput, GraderError
 from warpgrade.machine.paths import Layout
+
+Say = Callable[[str], None]
 
 _RIGHT = re.compile(r"// RIGHT(?: \((?P<points>\d+) points\))?: .+")
 _RIGHT_FORM = "// RIGHT: <what it does otherwise>, or // RIGHT (N points): …"
@@ -55,8 +58,9 @@ def chosen(lab: Lab, among: Sequence[Proof], word: str) -> list[Proof]:
     return found
 
 
-def run(some: Sequence[Proof], finished: Callable[[Proof, int], None] = lambda proof, count: None) -> dict[str, str]:
-    """Run proofs on all cores; return what is wrong by name, in the order of the proofs."""
+def run(layout: Layout, lab: Lab, some: Sequence[Proof], say: Say = lambda text: None) -> dict[str, str]:
+    """Run proofs of a lab on all cores; return what is wrong by name, in the order of the proofs."""
+    on_demand.require_lab(layout, lab.name, say)  # once, not by each of the threads
     cores = len(os.sched_getaffinity(0))
     workers = max(1, min(cores, len(some)))
     options = grade.Options(threads=max(1, cores // workers))
@@ -66,7 +70,7 @@ def run(some: Sequence[Proof], finished: Callable[[Proof, int], None] = lambda p
         try:
             for count, future in enumerate(as_completed(running), start=1):
                 told[running[future].name] = future.result()
-                finished(running[future], count)
+                say(f"proof {count} of {len(some)}: {running[future].name}")
         except BaseException:
             pool.shutdown(cancel_futures=True)
             raise

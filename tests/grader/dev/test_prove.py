@@ -140,17 +140,21 @@ def test_a_right_solution_gets_its_points(
     assert prove.right_solution(layout, lab, right).endswith("; there is: // right: slow")
 
 
-def test_all_proofs_of_a_lab(layout: Layout, lab: Lab, right: Path, script: Install) -> None:
+def test_all_proofs_of_a_lab(
+    layout: Layout, lab: Lab, right: Path, script: Install, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("warpgrade.machine.on_demand.require_lab", lambda layout, name, say: say(f"building {name}"))
     script(FULL)
     starter.write(layout, lab)
     found = prove.proofs(layout, lab)
     names = ["drift of the starter", "reference", "starter", "wrong no_guard", "right other"]
     assert [proof.name for proof in found] == names
-    seen: list[tuple[str, int]] = []
-    failed = prove.run(found, lambda proof, count: seen.append((proof.name, count)))
+    said: list[str] = []
+    failed = prove.run(layout, lab, found, said.append)
     assert list(failed) == ["starter", "wrong no_guard"]
-    assert sorted(name for name, _ in seen) == sorted(names)
-    assert [count for _, count in seen] == [1, 2, 3, 4, 5]
+    assert said[0] == "building toy"
+    assert [words.partition(": ")[0] for words in said[1:]] == [f"proof {count} of 5" for count in range(1, 6)]
+    assert sorted(words.partition(": ")[2] for words in said[1:]) == sorted(names)
     assert [proof.name for proof in prove.chosen(lab, found, "starter")] == names[:1] + names[2:3]
     with pytest.raises(BadInput, match="no proof of lab toy is called “guards”"):
         prove.chosen(lab, found, "guards")
@@ -159,4 +163,4 @@ def test_all_proofs_of_a_lab(layout: Layout, lab: Lab, right: Path, script: Inst
 def test_an_error_of_the_grader_ends_the_proof(layout: Layout, lab: Lab) -> None:
     layout.program("warpgrade-sandbox").unlink()
     with pytest.raises(GraderError):
-        prove.run(prove.proofs(layout, lab))
+        prove.run(layout, lab, prove.proofs(layout, lab))
