@@ -41,7 +41,7 @@ def test_a_function_that_is_there_is_fine(lab: Lab) -> None:
     ("output", "message", "unsupported"),
     [
         (undefined("toy(float*, int)"), "toy(float*, int) is not defined as toy.h declares it", False),
-        (undefined("cudaMallocAsync"), "cudaMallocAsync() is a CUDA function that Warpgrade's runtime does not", True),
+        (undefined("cudaMallocAsync"), "cudaMallocAsync() is a CUDA function that Warpgrade does not", True),
         (undefined("cudaGradeMeByHand"), "cudaGradeMeByHand is declared and used, but never defined", False),
         (undefined("cudaMallocAsync(int)"), "cudaMallocAsync(int) is declared and used, but never defined", False),
         (undefined("cublasSgemm_v2"), "cublasSgemm_v2() belongs to cuBLAS", False),

@@ -99,7 +99,7 @@ def test_garbage_ends_the_run_and_counts_for_nothing(script: Install, garbage: s
     program = script([[start(), garbage, *map(case, TESTS), end()]])
     verdicts = judge.judge(plan(program))
     assert statuses(verdicts) == dict.fromkeys(TESTS, "error")
-    assert "no verdict" in verdicts.cases["adds"].message
+    assert "not a verdict" in verdicts.cases["adds"].message
 
 
 def test_half_a_line_is_no_verdict(script: Install, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -38,7 +38,7 @@ def test_an_unknown_lab_names_a_close_one(layout: Layout) -> None:
     [
         ('points = 20\nhidden', 'pionts = 20\nhidden', "[[test]] number 2 “adds odd sizes”: unknown key `pionts`"),
         ("points = 10\nhint", 'points = "ten"\nhint', "[[test]] number 1 “adds”.points: Expected `float`, got `str`"),
-        ('title = "Adding vectors"\n', "", "[lab]: no key `title`"),
+        ('title = "Adding vectors"\n', "", "[lab]: missing key `title`"),
         ("seconds = 5", "second = 5", "[limits]: unknown key `second`"),
         ("seconds = 5", "seconds = 0", "limits.seconds must be above 0"),
         ('name = "adds odd sizes"', 'name = "adds"', "“adds” appears twice"),
