@@ -91,7 +91,7 @@ void BlockL1::access(std::uint32_t warp, const Access& access, unsigned bytes, s
 }
 
 // The warps take turns, an instruction each, until nothing is left.
-void BlockL1::meet() {
+void BlockL1::at_barrier() {
     done_.assign(traces_.size(), 0);
     for (bool any = true; any;) {
         any = false;
@@ -160,7 +160,7 @@ void CacheReplay::replay(const std::vector<LineRequest>& misses) {
 }
 
 void CacheReplay::finish_block(std::uint64_t linear, BlockL1& l1) {
-    l1.meet();
+    l1.at_barrier();
     const std::lock_guard lock(mutex_);
     lost_.l2_reads += l1.lost_reads;
     lost_.dram_reads += l1.lost_reads;

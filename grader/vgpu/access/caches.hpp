@@ -58,8 +58,8 @@ class BlockL1 {
     void access(std::uint32_t warp, const Access& access, unsigned bytes, std::uint32_t slot, LineRequest::Kind kind);
     // The same of a known shape, with its first lane at `first`.
     void access(std::uint32_t warp, ShapeLines& shape, std::uint64_t first, std::uint32_t slot, LineRequest::Kind kind);
-    // All warps have come to a barrier, or to their end.
-    void meet();
+    // All warps have come to a barrier, or to their end: what they noted happens.
+    void at_barrier();
 
     // What L2 sees of the block, in order. Of a block that misses more often than `most_requests`, the rest is left out
     // and counted as misses of both caches: `lost` holds it by kind.
@@ -79,7 +79,7 @@ class BlockL1 {
         auto& trace = traces_[warp];
         trace.push_back(step);
         if (trace.size() >= longest_trace) [[unlikely]]
-            meet();
+            at_barrier();
     }
     // `parts` lie relative to `line`. Where the list is, if there are several, is for the caller to say.
     static Step step_of(std::int64_t line, std::span<const LinePart> parts, std::uint32_t slot,

@@ -79,7 +79,7 @@ bool WarpRunner::before(const Split& a, const Split& b) const {
 }
 
 // The lowest place where other ready lanes of the same call stand: there they may be joined.
-std::uint32_t WarpRunner::meeting_point(std::size_t self) const {
+std::uint32_t WarpRunner::reconvergence_point(std::size_t self) const {
     std::uint32_t limit = ~0u;
     for (std::size_t i = 0; i < w.splits.size(); ++i) {
         const Split& s = w.splits[i];
@@ -102,7 +102,7 @@ WarpRunner::Ran WarpRunner::run_split(std::size_t self) {
     const BasicBlock* blocks = code.blocks.data();
     std::uint32_t pc = w.splits[self].pc, mask = w.splits[self].mask, last = w.splits[self].last;
     enter_frame(w.splits[self].frame);
-    std::uint32_t limit = w.splits.size() > 1 ? meeting_point(self) : ~0u;
+    std::uint32_t limit = w.splits.size() > 1 ? reconvergence_point(self) : ~0u;
     const auto leave = [&](Ran why) {
         w.splits[self].pc = pc;
         w.splits[self].mask = mask;

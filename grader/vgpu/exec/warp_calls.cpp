@@ -109,7 +109,7 @@ void WarpRunner::call(const CallSite& site, std::uint32_t site_index, std::size_
     s.mask = mask;
 }
 
-// Lanes that call different functions part; they meet again where the call returns to.
+// Lanes that call different functions diverge; they reconverge where the call returns to.
 void WarpRunner::call_indirect(const CallSite& site, std::uint32_t site_index, std::size_t self, std::uint32_t resume,
                                std::uint32_t mask, const Insn& in) {
     const auto* pointers = operand<std::uint64_t>(w, in.a);

@@ -74,7 +74,7 @@ void WarpRunner::complete(std::uint32_t id) {
     Barrier& barrier = block.barriers[id];
     const std::uint32_t expected = barrier.expected ? barrier.expected : block.live_threads;
     if (barrier.arrived == 0 || barrier.arrived < expected) return;
-    block.l1.meet();
+    block.l1.at_barrier();
     if (e.watch.values) {  // a barrier of some warps counts for all: what is reported is sure
         const Mark now = mark::at_time(++e.watch.now);
         for (Warp& other : block.warps) other.watch.bound = other.watch.warp_bound = now;
@@ -106,7 +106,7 @@ bool WarpRunner::collective(const Insn& in, std::size_t self, std::uint32_t resu
         w.participants = w.present = mask;
         begin_collective(in, mask);
         in.masked(w, in, mask);
-        meet(in.collective);
+        synchronised(in.collective);
         return true;
     }
     struct Group {
@@ -128,7 +128,7 @@ bool WarpRunner::collective(const Insn& in, std::size_t self, std::uint32_t resu
             w.participants = groups[i].lanes;
             in.masked(w, in, groups[i].lanes);
         }
-        meet(in.collective);
+        synchronised(in.collective);
         return true;
     }
     const std::uint32_t frame = w.frame;
@@ -191,7 +191,7 @@ void WarpRunner::perform_if_complete(std::uint32_t members, std::uint32_t kind) 
         if (waits_for_it(s)) s.state = Split::State::Ready;
     w.base[3] = unused_area;
     enter_frame(running);
-    meet(kind);
+    synchronised(kind);
 }
 
 void WarpRunner::exit_lanes(std::uint32_t lanes, std::uint32_t last) {

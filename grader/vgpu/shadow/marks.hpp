@@ -9,6 +9,14 @@
 // would: what is reported is a race, and of several races on one granule at least one is found.
 //
 // Only what orders memory counts as a meeting. A shuffle or vote does not, and neither does lockstep.
+//
+// Words of our own; in those of the literature, marks are epochs and shadow memory, and "ordered" is happens-before:
+//   mark      who accessed a granule last, and when
+//   meeting   what orders the accesses of threads before it before those behind it: a barrier, __syncwarp()
+//   turn      of a block: from when its host thread takes it up to when another block runs there
+//   observer  the warp that accesses memory now, with the moments from which on its order with others is open
+//   settled   marks before that moment are of no interest: of an earlier launch, or of blocks whose work this block has
+//             seen to be done (through a flag, say)
 #pragma once
 
 #include <algorithm>

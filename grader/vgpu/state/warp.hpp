@@ -1,4 +1,12 @@
 // The state of a running warp, block and host thread, as the handlers see it.
+//
+// Words of our own:
+//   split     lanes of one warp that are at the same instruction; those of a diverged warp run in turns, and reconverge
+//             where they stand at the same place again
+//   slot      the index of a memory instruction's statistics (Insn::stat)
+//   deferred  of a split that spins: the others of its warp run first
+//   settled   of marks in shadow memory (shadow/marks.hpp): so old that no access of this block can race with them
+//   attempt   a launch whose blocks run on several host threads though they might communicate (Executor::optimistic)
 #pragma once
 
 #include <array>

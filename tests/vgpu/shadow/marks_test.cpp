@@ -47,11 +47,11 @@ TEST_CASE("a shape lists each granule once, with its lanes") {
     const auto all = row();
     REQUIRE(all.runs.size() == 1);
     CHECK(all.runs[0].count == 32);
-    CHECK_FALSE(all.meet);
+    CHECK_FALSE(all.overlap);
     CHECK(all.who[5] == 5);
     const auto same = shape({8, 8, 8, 16});
     REQUIRE(same.runs.size() == 2);
-    CHECK(same.meet);
+    CHECK(same.overlap);
     CHECK(same.who == std::vector<Mark>{0 | mark::lanes, 3});
     CHECK(same.runs[1].begin == 2);
     const auto wide = shape({0, 16}, 16);  // two float4
