@@ -177,10 +177,12 @@ struct AllocationRecord {
 struct AllocationOrigin {
     template <class Name>
     AllocationOrigin(const Name& name, std::uint64_t place = 0)  // NOLINT: a name alone is one
-        requires std::convertible_to<const Name&, std::string_view> : call(name),
-                                                                      code(place) {}
+        requires std::convertible_to<const Name&, std::string_view>
+        : call(name), code(place), kind(kind_of_memory(call)) {}
+    AllocationOrigin(std::string_view name, MemoryKind what) : call(name), code(0), kind(what) {}
     std::string_view call;
     std::uint64_t code;
+    MemoryKind kind;
 };
 
 // What is known of the memory at an address, live or freed: for messages.

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "device/memory_kind.hpp"
+
 namespace warpgrade::device {
 
 enum class Severity : std::uint8_t { Error, Warning, Advice };
@@ -57,6 +59,7 @@ struct MemoryPlace {
     bool variable = false;
     std::uint64_t bytes = 0;
     SourcePlace allocated;
+    MemoryKind kind = MemoryKind::device;  // of memory that is no variable; for the device server alone
 };
 
 struct Diagnostic {

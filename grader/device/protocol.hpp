@@ -14,6 +14,7 @@
 // Memory that both sides map travels as a file descriptor (SCM_RIGHTS) with the first byte of the reply.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -164,6 +165,20 @@ struct Region {
     [[nodiscard]] bool extent(std::uint64_t& result) const {
         if (width == 0 || height == 0) return result = 0, true;
         return !__builtin_mul_overflow(pitch, height - 1, &result) && !__builtin_add_overflow(result, width, &result);
+    }
+    // Do the rows follow one another without gaps?
+    [[nodiscard]] bool contiguous() const { return pitch == width || height == 1; }
+    // Calls visit(address, done, part) for the contiguous parts of `bytes` bytes of data from `offset` on: `part` bytes
+    // are there, after `done` earlier ones.
+    template <class Visit>
+    void for_each_part(std::uint64_t offset, std::uint64_t bytes, Visit&& visit) const {
+        if (contiguous()) return visit(address + offset, 0, bytes);
+        for (std::uint64_t done = 0; done < bytes;) {
+            const std::uint64_t row = (offset + done) / width, column = (offset + done) % width;
+            const std::uint64_t part = std::min(width - column, bytes - done);
+            visit(address + row * pitch + column, done, part);
+            done += part;
+        }
     }
     void put(Writer& writer) const { writer.put(address).put(pitch).put(width).put(height); }
     static Region get(Reader& reader) {

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "device/descriptor_passing.hpp"
 #include "device/origin_request.hpp"
 #include "device/records.hpp"
 #include "judge/errors.hpp"
@@ -64,25 +65,6 @@ std::vector<std::string> command_line(const Options& options) {
     command.insert(command.end(), std::begin(arguments), std::end(arguments));
     command.emplace_back("--origin");
     return command;
-}
-
-// Sends a line, and up to two files with its first byte.
-bool send_with_files(int socket, std::string_view line, std::span<const int> files) {
-    iovec data{const_cast<char*>(line.data()), line.size()};
-    msghdr message{};
-    message.msg_iov = &data;
-    message.msg_iovlen = 1;
-    alignas(cmsghdr) char control[CMSG_SPACE(2 * sizeof(int))] = {};
-    if (!files.empty()) {
-        message.msg_control = control;
-        message.msg_controllen = CMSG_SPACE(files.size_bytes());
-        cmsghdr* header = CMSG_FIRSTHDR(&message);
-        header->cmsg_level = SOL_SOCKET;
-        header->cmsg_type = SCM_RIGHTS;
-        header->cmsg_len = CMSG_LEN(files.size_bytes());
-        std::memcpy(CMSG_DATA(header), files.data(), files.size_bytes());
-    }
-    return sendmsg(socket, &message, MSG_NOSIGNAL) == static_cast<ssize_t>(line.size());
 }
 
 }  // namespace
@@ -165,7 +147,8 @@ std::string DeviceServer::read_line(Clock::time_point deadline) {
 
 json DeviceServer::request(const json& message, Clock::time_point deadline, std::span<const int> files) {
     const std::string line = message.dump() + '\n';
-    if (!send_with_files(control_.get(), line, files)) is_gone();
+    const auto bytes = std::as_bytes(std::span(line));
+    if (device::send_with(control_.get(), bytes, files) != static_cast<ssize_t>(bytes.size())) is_gone();
     auto reply = json::parse(read_line(deadline), nullptr, false);
     if (!reply.is_object() || !reply.value("ok", false))
         throw InfrastructureError("the device server refuses " + message.at("op").dump() + ": " + reply.dump());

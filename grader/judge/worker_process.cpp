@@ -11,6 +11,7 @@
 #include <cstring>
 #include <ctime>
 
+#include "device/descriptor_passing.hpp"
 #include "judge/errors.hpp"
 
 namespace warpgrade::judge {
@@ -78,20 +79,9 @@ WorkerProcess::WorkerProcess(const Options& options, const std::string& executab
 }
 
 bool WorkerProcess::send(const wire::Call& call, int arena) {
-    iovec data{const_cast<wire::Call*>(&call), sizeof call};
-    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
-    msghdr message{};
-    message.msg_iov = &data;
-    message.msg_iovlen = 1;
-    message.msg_control = control;
-    message.msg_controllen = sizeof control;
-    cmsghdr* header = CMSG_FIRSTHDR(&message);
-    header->cmsg_level = SOL_SOCKET;
-    header->cmsg_type = SCM_RIGHTS;
-    header->cmsg_len = CMSG_LEN(sizeof arena);
-    std::memcpy(CMSG_DATA(header), &arena, sizeof arena);
     // The worker reads one call at a time; a socket that is full is a worker that misbehaves.
-    return sendmsg(call_.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT) == static_cast<ssize_t>(sizeof call);
+    return device::send_with(call_.get(), std::as_bytes(std::span(&call, 1)), std::span(&arena, 1), MSG_DONTWAIT) ==
+           static_cast<ssize_t>(sizeof call);
 }
 
 WorkerProcess::Event WorkerProcess::receive(wire::Reply& reply, Clock::time_point deadline) {

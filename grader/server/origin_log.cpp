@@ -48,14 +48,11 @@ void OriginLog::read(const wire::Region& region) {
     piece.address = region.address;
     piece.bytes.resize(region.bytes());
     piece.writers.resize((piece.bytes.size() + 3) / 4);
-    const bool whole = region.pitch == region.width || region.height == 1;
-    if (!whole) piece.row_bytes = region.width;
-    const std::uint64_t rows = whole ? 1 : region.height, width = whole ? region.bytes() : region.width;
-    for (std::uint64_t row = 0; row < rows; ++row) {
-        const std::uint64_t address = region.address + row * region.pitch, at = row * width;
-        device_.read(address, std::span(piece.bytes).subspan(at, width));
-        device_.writers_of(address, std::span(piece.writers).subspan(at / 4, (width + 3) / 4));
-    }
+    if (!region.contiguous()) piece.row_bytes = region.width;
+    region.for_each_part(0, piece.bytes.size(), [&](std::uint64_t address, std::uint64_t at, std::uint64_t bytes) {
+        device_.read(address, std::span(piece.bytes).subspan(at, bytes));
+        device_.writers_of(address, std::span(piece.writers).subspan(at / 4, (bytes + 3) / 4));
+    });
     if (std::ranges::find(piece.writers, writer::host) != piece.writers.end()) used_.insert(base_of(region.address));
     keep(std::move(piece));
 }

@@ -12,6 +12,7 @@
 #include <system_error>
 #include <utility>
 
+#include "device/descriptor_passing.hpp"
 #include "device/origin_request.hpp"
 #include "device/records.hpp"
 #include "server/origin_check.hpp"
@@ -22,48 +23,6 @@ namespace {
 constexpr std::size_t max_control_line = 1 << 16;
 
 bool again(int error) { return error == EAGAIN || error == EWOULDBLOCK || error == EINTR; }
-
-// Sends what fits, and the file with it if there is one.
-ssize_t send_with(int socket, const Descriptor& file, std::span<const std::byte> bytes) {
-    iovec data{const_cast<std::byte*>(bytes.data()), bytes.size()};
-    msghdr message{};
-    message.msg_iov = &data;
-    message.msg_iovlen = 1;
-    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
-    if (file) {
-        message.msg_control = control;
-        message.msg_controllen = sizeof control;
-        cmsghdr* header = CMSG_FIRSTHDR(&message);
-        header->cmsg_level = SOL_SOCKET;
-        header->cmsg_type = SCM_RIGHTS;
-        header->cmsg_len = CMSG_LEN(sizeof(int));
-        const int number = file.get();
-        std::memcpy(CMSG_DATA(header), &number, sizeof number);
-    }
-    return ::sendmsg(socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
-}
-
-// Receives what is there, and the files that come with it.
-ssize_t receive_with(int socket, char* buffer, std::size_t size, std::array<Descriptor, 2>& files) {
-    iovec data{buffer, size};
-    msghdr message{};
-    message.msg_iov = &data;
-    message.msg_iovlen = 1;
-    alignas(cmsghdr) char control[CMSG_SPACE(2 * sizeof(int))] = {};
-    message.msg_control = control;
-    message.msg_controllen = sizeof control;
-    const ssize_t got = ::recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-    const cmsghdr* header = got > 0 ? CMSG_FIRSTHDR(&message) : nullptr;
-    if (header != nullptr && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS) {
-        const std::size_t count = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-        for (std::size_t i = 0; i < std::min(count, files.size()); ++i) {
-            int number = -1;
-            std::memcpy(&number, CMSG_DATA(header) + i * sizeof number, sizeof number);
-            files[i] = Descriptor(number);
-        }
-    }
-    return got;
-}
 
 }  // namespace
 
@@ -143,7 +102,9 @@ bool Server::receive_client() {
 bool Server::send_client() {
     auto& output = session_->output();
     while (!output.empty()) {
-        const ssize_t put = send_with(client_fd_, session_->attachment(), std::span(output).subspan(sent_));
+        const int file = session_->attachment().get();
+        const ssize_t put = send_with(client_fd_, std::span(output).subspan(sent_),
+                                      std::span(&file, session_->attachment() ? 1 : 0), MSG_DONTWAIT);
         if (put < 0) {
             if (!again(errno)) close_client("");
             return false;
@@ -174,7 +135,8 @@ void Server::notice_end() {
 
 bool Server::serve_control() {
     char buffer[4096];
-    const ssize_t got = receive_with(control_fd_, buffer, sizeof buffer, control_files_);
+    const ssize_t got =
+        receive_with(control_fd_, std::as_writable_bytes(std::span(buffer)), control_files_, MSG_DONTWAIT);
     if (got == 0) return false;
     if (got < 0) return again(errno);
     control_input_.append(buffer, static_cast<std::size_t>(got));

@@ -22,15 +22,6 @@ std::string bytes_text(std::uint64_t bytes) {
     return digits + (bytes == 1 ? " byte" : " bytes");
 }
 
-// What frees memory that this call gave.
-std::string_view freed_by(std::string_view call) {
-    if (call == "cudaHostAlloc") return "cudaFreeHost";
-    if (call == "cudaHostRegister") return "cudaHostUnregister";
-    if (call == "cudaMallocArray") return "cudaFreeArray";
-    if (call == "malloc in a kernel") return "free() in a kernel";
-    return "cudaFree";
-}
-
 RelatedPlace freed_at(const KnownMemory& memory) { return {"freed", memory.freed_at, std::nullopt}; }
 
 }  // namespace
@@ -63,7 +54,7 @@ void Session::diagnose_free(DevicePtr address) {
     else if (memory->place.variable)
         message = "frees {memory}, a variable, which exists as long as the program runs";
     else
-        message = fmt::format("frees {{memory}}, which must be freed with {}", freed_by(memory->place.name));
+        message = fmt::format("frees {{memory}}, which must be freed with {}", freed_by(memory->place.kind));
     Diagnostic diagnostic = found(twice ? rules::double_free : rules::bad_free, std::move(message));
     diagnostic.memory = memory->place;
     if (memory->freed) diagnostic.related.push_back(freed_at(*memory));
@@ -125,7 +116,7 @@ void Session::report_leaks() {
     for (const DevicePtr address : allocations_) {
         const auto memory = device_.known_memory(address);
         // Registered memory is the program's own.
-        if (!memory || memory->freed || memory->place.name == "cudaHostRegister") continue;
+        if (!memory || memory->freed || memory->place.kind == MemoryKind::registered) continue;
         const auto [leak, first] = leaks.try_emplace({memory->place.allocated.code, memory->place.name});
         if (!first) {
             ++leak->second.count;

@@ -22,18 +22,6 @@ constexpr std::size_t max_host_allocations = 32768;
 // A program has one for each file that is compiled by itself.
 constexpr std::size_t max_modules = 1024;
 
-// Calls visit(address, data offset, bytes) for the contiguous parts of `bytes` bytes of data from `offset` on.
-template <class Visit>
-void for_each_part(const Region& region, std::uint64_t offset, std::uint64_t bytes, Visit&& visit) {
-    if (region.pitch == region.width || region.height == 1) return visit(region.address + offset, 0, bytes);
-    for (std::uint64_t done = 0; done < bytes;) {
-        const std::uint64_t row = (offset + done) / region.width, column = (offset + done) % region.width;
-        const std::uint64_t part = std::min(region.width - column, bytes - done);
-        visit(region.address + row * region.pitch + column, done, part);
-        done += part;
-    }
-}
-
 Region host_side(const Transfer& transfer, const Region& device) {
     Region host{transfer.host, transfer.host_pitch, device.width, device.height};
     std::uint64_t extent = 0, end = 0;
@@ -49,7 +37,7 @@ Region host_side(const Transfer& transfer, const Region& device) {
 // each. Registered memory may be several that touch.
 template <class Visit>
 void Session::for_each_host_part(const Region& host, std::uint64_t offset, std::uint64_t bytes, Visit&& visit) {
-    for_each_part(host, offset, bytes, [&](std::uint64_t address, std::uint64_t done, std::uint64_t part) {
+    host.for_each_part(offset, bytes, [&](std::uint64_t address, std::uint64_t done, std::uint64_t part) {
         while (part > 0) {
             const auto memory = device_.find_allocation(address);
             if (!memory || !host_allocations_.contains(memory->address))
@@ -260,10 +248,10 @@ void Session::accept_piece(std::span<const std::byte> piece) {
         if (incoming.op == Op::load_module)
             incoming.image.insert(incoming.image.end(), piece.begin(), piece.end());
         else
-            for_each_part(incoming.region, offset, piece.size(),
-                          [&](std::uint64_t address, std::uint64_t done, std::uint64_t bytes) {
-                              device_.write(address, piece.subspan(done, bytes));
-                          });
+            incoming.region.for_each_part(offset, piece.size(),
+                                          [&](std::uint64_t address, std::uint64_t done, std::uint64_t bytes) {
+                                              device_.write(address, piece.subspan(done, bytes));
+                                          });
         if (incoming.op == Op::write) origin_.wrote(incoming.region.address, piece, offset == 0 ? incoming.total : 0);
     } catch (const DeviceError& failure) {
         incoming.failure = failure;
@@ -306,10 +294,9 @@ void Session::op_read(Reader& in, Writer& out) {
         std::vector<std::byte> piece(std::min<std::uint64_t>(wire::chunk_bytes, total));
         for (std::uint64_t done = 0; done < total; done += piece.size()) {
             piece.resize(std::min<std::uint64_t>(piece.size(), total - done));
-            for_each_part(region, done, piece.size(),
-                          [&](std::uint64_t address, std::uint64_t at, std::uint64_t bytes) {
-                              device_.read(address, std::span(piece).subspan(at, bytes));
-                          });
+            region.for_each_part(done, piece.size(), [&](std::uint64_t address, std::uint64_t at, std::uint64_t bytes) {
+                device_.read(address, std::span(piece).subspan(at, bytes));
+            });
             write_host(host, done, piece);
         }
     }
@@ -322,7 +309,7 @@ void Session::op_read(Reader& in, Writer& out) {
     }
     const std::size_t before = out.bytes().size();
     out.bytes().resize(before + total);
-    for_each_part(region, 0, total, [&](std::uint64_t address, std::uint64_t done, std::uint64_t bytes) {
+    region.for_each_part(0, total, [&](std::uint64_t address, std::uint64_t done, std::uint64_t bytes) {
         device_.read(address, std::span(out.bytes()).subspan(before + done, bytes));
     });
 }
@@ -338,10 +325,10 @@ void Session::refill() {
     output_.resize(sizeof header + piece);
     std::memcpy(output_.data(), &header, sizeof header);
     const auto data = std::span(output_).subspan(sizeof header);
-    for_each_part(outgoing.region, outgoing.sent, piece,
-                  [&](std::uint64_t address, std::uint64_t done, std::uint64_t bytes) {
-                      device_.read(address, data.subspan(done, bytes));
-                  });
+    outgoing.region.for_each_part(outgoing.sent, piece,
+                                  [&](std::uint64_t address, std::uint64_t done, std::uint64_t bytes) {
+                                      device_.read(address, data.subspan(done, bytes));
+                                  });
     outgoing.sent += piece;
     if (outgoing.sent == outgoing.total) outgoing_.reset();
 }
@@ -382,7 +369,7 @@ void Session::op_fill(Reader& in, Writer&) {
     check_region(region, "set device memory", Use::sets);
     const std::uint64_t total = region.bytes();
     if (total == 0 || stalled()) return;
-    for_each_part(region, 0, total, [&](std::uint64_t address, std::uint64_t, std::uint64_t bytes) {
+    region.for_each_part(0, total, [&](std::uint64_t address, std::uint64_t, std::uint64_t bytes) {
         device_.fill(address, value, bytes);
     });
     origin_.filled(region.address, value, total);

@@ -69,7 +69,7 @@ void Session::touch(const StreamOrder::OperationPtr& operation, const MemoryAcce
 void Session::touch(const StreamOrder::OperationPtr& operation, const Region& region, MemoryUse use, bool& told) {
     std::uint64_t extent = 0;
     if (!region.extent(extent)) return;
-    if (region.height == 1 || region.pitch == region.width || region.height > most_rows)
+    if (region.contiguous() || region.height > most_rows)
         return touch(operation, MemoryAccess{region.address, extent, use}, told);
     for (std::uint64_t row = 0; row < region.height; ++row)
         touch(operation, MemoryAccess{region.address + row * region.pitch, region.width, use}, told);

@@ -4,8 +4,9 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
+#include <span>
 
+#include "device/descriptor_passing.hpp"
 #include "worker/crash.hpp"
 #include "worker/invoke.hpp"
 
@@ -17,19 +18,11 @@ namespace {
 using namespace warpgrade;
 
 // Receives one call and the descriptor of its arena. False when the judge is gone or speaks another language.
-bool receive(int socket, wire::Call& call, int& arena) {
-    iovec data{&call, sizeof call};
-    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
-    msghdr message{};
-    message.msg_iov = &data;
-    message.msg_iovlen = 1;
-    message.msg_control = control;
-    message.msg_controllen = sizeof control;
-    if (recvmsg(socket, &message, MSG_CMSG_CLOEXEC) != static_cast<ssize_t>(sizeof call)) return false;
-    arena = -1;
-    if (const cmsghdr* header = CMSG_FIRSTHDR(&message);
-        header && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS)
-        std::memcpy(&arena, CMSG_DATA(header), sizeof arena);
+bool receive(int socket, wire::Call& call, device::Descriptor& arena) {
+    arena.reset();
+    if (device::receive_with(socket, std::as_writable_bytes(std::span(&call, 1)), std::span(&arena, 1)) !=
+        static_cast<ssize_t>(sizeof call))
+        return false;
     call.function[sizeof call.function - 1] = '\0';
     return call.magic == wire::call_magic && call.argument_count <= wire::max_arguments;
 }
@@ -52,9 +45,9 @@ int main() {
     ready.status = wire::Status::ready;
     if (!reply_to(socket, ready)) return 1;
     wire::Call call;
-    for (int arena; receive(socket, call, arena);) {
-        const auto reply = worker::invoke(warpgrade_bindings, call, arena, socket);
-        if (arena >= 0) close(arena);
+    for (device::Descriptor arena; receive(socket, call, arena);) {
+        const auto reply = worker::invoke(warpgrade_bindings, call, arena.get(), socket);
+        arena.reset();
         if (!reply_to(socket, reply)) return 1;
     }
     if (warpgrade_leave != nullptr) warpgrade_leave();

@@ -78,7 +78,7 @@ DevicePtr FakeDevice::allocate(std::uint64_t bytes, AllocationOrigin origin) {
     next_address_ += (bytes + 511) / 256 * 256;
     used_ += bytes;
     memory_.try_emplace(address, bytes);
-    known_[address] = {{std::string(origin.call), false, bytes, {"", 0, origin.code}}, address, false, {}};
+    known_[address] = {{std::string(origin.call), false, bytes, {"", 0, origin.code}, origin.kind}, address, false, {}};
     return address;
 }
 
@@ -98,7 +98,7 @@ HostVisibleMemory FakeDevice::allocate_host_visible(std::uint64_t bytes, DeviceP
     if (!at) next_host_ += (bytes + 8191) / 4096 * 4096;
     if (find_allocation(address)) throw DeviceError(error::invalid_value, "already shared");
     used_ += bytes;
-    known_[address] = {{std::string(origin.call), false, bytes, {"", 0, origin.code}}, address, false, {}};
+    known_[address] = {{std::string(origin.call), false, bytes, {"", 0, origin.code}, origin.kind}, address, false, {}};
     Descriptor file(::memfd_create("fake", MFD_CLOEXEC));
     if (::ftruncate(file.get(), static_cast<off_t>((bytes + 4095) / 4096 * 4096)) != 0)
         throw DeviceError(error::memory_allocation, "no file");

@@ -3,6 +3,7 @@
 #include "cudart/client/call_site.hpp"
 #include "cudart/client/program_end.hpp"
 #include "device/address_space.hpp"
+#include "device/descriptor_passing.hpp"
 
 #include <sys/socket.h>
 #include <unistd.h>
@@ -26,46 +27,13 @@ void send_all(int descriptor, const std::byte* data, std::size_t size) {
     }
 }
 
-void receive_all(int descriptor, std::byte* data, std::size_t size) {
-    while (size > 0) {
-        const ssize_t got = ::recv(descriptor, data, size, 0);
+// A file may come with the bytes.
+void receive_all(int descriptor, std::span<std::byte> bytes, device::Descriptor& file) {
+    while (!bytes.empty()) {
+        const ssize_t got = device::receive_with(descriptor, bytes, std::span(&file, 1));
         if (got < 0 && errno == EINTR) continue;
         if (got <= 0) throw wire::ProtocolError("the device server is gone");
-        data += got, size -= static_cast<std::size_t>(got);
-    }
-}
-
-// The same, and a file may come with the bytes.
-void receive_all(int descriptor, std::byte* data, std::size_t size, device::Descriptor& file) {
-    while (size > 0) {
-        iovec bytes{data, size};
-        alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
-        msghdr message{};
-        message.msg_iov = &bytes;
-        message.msg_iovlen = 1;
-        message.msg_control = control;
-        message.msg_controllen = sizeof control;
-        const ssize_t got = ::recvmsg(descriptor, &message, MSG_CMSG_CLOEXEC);
-        if (got < 0 && errno == EINTR) continue;
-        if (got <= 0) throw wire::ProtocolError("the device server is gone");
-        const cmsghdr* header = CMSG_FIRSTHDR(&message);
-        if (header != nullptr && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS) {
-            int number = -1;
-            std::memcpy(&number, CMSG_DATA(header), sizeof number);
-            file = device::Descriptor(number);
-        }
-        data += got, size -= static_cast<std::size_t>(got);
-    }
-}
-
-// Calls visit(host offset, bytes) for the contiguous parts of `bytes` bytes of data from `offset` on.
-template <class Visit>
-void for_each_row_part(std::size_t width, std::size_t pitch, std::size_t offset, std::size_t bytes, Visit&& visit) {
-    for (std::size_t done = 0; done < bytes;) {
-        const std::size_t row = (offset + done) / width, column = (offset + done) % width;
-        const std::size_t part = std::min(width - column, bytes - done);
-        visit(row * pitch + column, done, part);
-        done += part;
+        bytes = bytes.subspan(static_cast<std::size_t>(got));
     }
 }
 
@@ -144,10 +112,10 @@ std::uint32_t Connection::send(Op op, const Writer& arguments) {
 void Connection::receive_frame(wire::Header& header, std::vector<std::byte>& payload) {
     std::array<std::byte, sizeof(wire::Header)> bytes;
     received_file_.reset();
-    receive_all(descriptor_, bytes.data(), bytes.size(), received_file_);
+    receive_all(descriptor_, bytes, received_file_);
     header = wire::parse_header(bytes);
     payload.resize(header.size);
-    receive_all(descriptor_, payload.data(), payload.size());
+    receive_all(descriptor_, payload, received_file_);
 }
 
 cudaError_t Connection::receive_reply(Op op, std::uint32_t sequence, std::vector<std::byte>* results) {
@@ -207,15 +175,15 @@ void Connection::print_output() {
 }
 
 // A request whose data may need frames of its own.
-cudaError_t Connection::send_pieces(Op op, const Writer& fields, std::size_t total, std::vector<std::byte>* results,
-                                    const void* source, std::size_t width, std::size_t pitch) {
+cudaError_t Connection::send_pieces(Op op, const Writer& fields, std::vector<std::byte>* results,
+                                    const std::byte* source, const wire::Region& rows) {
     if (const cudaError_t status = ready(); status != cudaSuccess) return status;
-    const auto* data = static_cast<const std::byte*>(source);
+    const std::size_t total = rows.bytes();
     const auto gather = [&](std::size_t offset, std::size_t bytes, std::vector<std::byte>& out) {
         const std::size_t before = out.size();
         out.resize(before + bytes);
-        for_each_row_part(width, pitch, offset, bytes, [&](std::size_t from, std::size_t done, std::size_t part) {
-            std::memcpy(out.data() + before + done, data + from, part);
+        rows.for_each_part(offset, bytes, [&](std::size_t from, std::size_t done, std::size_t part) {
+            std::copy_n(source + from, part, out.data() + before + done);
         });
     };
     Writer request = fields;
@@ -247,24 +215,24 @@ cudaError_t Connection::write(const wire::Region& region, const wire::Transfer& 
     region.put(fields);
     transfer.put(fields);
     if (transfer.host != 0) return call(Op::write, fields);
-    return send_pieces(Op::write, fields, region.bytes(), nullptr, source.data, region.width, source.pitch);
+    return send_pieces(Op::write, fields, nullptr, source.data, {0, source.pitch, region.width, region.height});
 }
 
 cudaError_t Connection::load_module(const std::byte* image, std::size_t bytes, std::uint32_t& module) {
     std::vector<std::byte> results;
     Writer fields;
     fields.put(std::uint64_t{bytes});
-    const cudaError_t status = send_pieces(Op::load_module, fields, bytes, &results, image, bytes, bytes);
+    const cudaError_t status = send_pieces(Op::load_module, fields, &results, image, wire::Region::range(0, bytes));
     if (status != cudaSuccess) return status;
     return take(results, [&](Reader& reader) { module = reader.get<std::uint32_t>(); });
 }
 
 cudaError_t Connection::read(const wire::Region& region, const wire::Transfer& transfer, HostRows destination) {
+    const wire::Region rows{0, destination.pitch, region.width, region.height};
     const auto scatter = [&](std::size_t offset, const std::vector<std::byte>& piece) {
-        for_each_row_part(region.width, destination.pitch, offset, piece.size(),
-                          [&](std::size_t to, std::size_t done, std::size_t part) {
-                              std::memcpy(destination.data + to, piece.data() + done, part);
-                          });
+        rows.for_each_part(offset, piece.size(), [&](std::size_t to, std::size_t done, std::size_t part) {
+            std::copy_n(piece.data() + done, part, destination.data + to);
+        });
     };
     Writer request;
     region.put(request);

@@ -91,8 +91,9 @@ class Connection {
     void receive_frame(wire::Header& header, std::vector<std::byte>& payload);
     cudaError_t receive_reply(Op op, std::uint32_t sequence, std::vector<std::byte>* results);
     void print_output();
-    cudaError_t send_pieces(Op op, const Writer& fields, std::size_t total, std::vector<std::byte>* results,
-                            const void* source, std::size_t width, std::size_t pitch);
+    // `rows`: of the source, from address 0 on.
+    cudaError_t send_pieces(Op op, const Writer& fields, std::vector<std::byte>* results, const std::byte* source,
+                            const wire::Region& rows);
 
     // Stands for a request on its way.
     class Busy {

@@ -97,9 +97,11 @@ void LoadedModule::place_variables() {
                                           "are linked, all of them must be compiled and linked with -rdc=true",
                                           v.name));
         const std::uint64_t bytes = std::max<std::uint64_t>(v.bytes, 1);
-        Allocation& a = v.is_managed ? memory_.allocate_host_visible(bytes, 0, "managed variable " + v.name)
-                                     : memory_.allocate_zeroed(bytes, "device variable " + v.name,
-                                                               std::max<std::uint64_t>(v.align, 256));
+        Allocation& a =
+            v.is_managed
+                ? memory_.allocate_host_visible(bytes, 0,
+                                                {"managed variable " + v.name, device::MemoryKind::managed_variable})
+                : memory_.allocate_zeroed(bytes, "device variable " + v.name, std::max<std::uint64_t>(v.align, 256));
         a.is_variable = true;
         a.defined.reset();
         a.variable = readable_name(v.name);

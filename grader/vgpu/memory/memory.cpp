@@ -36,6 +36,7 @@ device::MemoryPlace place_of_live(const Allocation& a) {
     place.name = place.variable ? a.variable : a.origin;
     place.bytes = a.bytes;
     place.allocated.code = a.code;
+    place.kind = a.kind;
     return place;
 }
 }  // namespace
@@ -74,14 +75,14 @@ Allocation& GlobalMemory::allocate_host_visible(std::uint64_t bytes, std::uint64
     device::Descriptor file = sealed_file(whole);
     HostPages pages(whole, file);
     // A managed variable's first contents come from its module.
-    const bool managed_variable = origin.call.starts_with("managed variable");
+    const bool managed_variable = origin.kind == device::MemoryKind::managed_variable;
     if (!managed_variable) std::memset(pages.data(), fresh_pattern, bytes);
     HostPages own = note_origin_ ? HostPages(whole) : HostPages();
     Allocation& result =
         insert(base, bytes, std::move(note_origin_ ? own : pages), origin, note_origin_ && !managed_variable);
     if (note_origin_) result.host_copy = std::make_unique<HostCopy>(std::move(pages), result.host, bytes);
     result.file = std::move(file);
-    const bool managed = origin.call == "cudaMallocManaged" || managed_variable;
+    const bool managed = origin.kind == device::MemoryKind::managed || managed_variable;
     result.home = managed ? Allocation::Home::Managed : Allocation::Home::Mapped;
     if (!at) next_host_ = base + whole - space::host_base;
     used_host_bytes_ += bytes;
@@ -96,6 +97,7 @@ Allocation& GlobalMemory::insert(std::uint64_t base, std::uint64_t bytes, HostPa
     allocation->base = base;
     allocation->bytes = bytes;
     allocation->origin = origin.call;
+    allocation->kind = origin.kind;
     allocation->code = origin.code;
     if (fill && bytes) std::memset(allocation->host, fresh_pattern, bytes);
     if (note_origin_) allocation->writers = std::make_unique<LastWriter>(bytes);
@@ -112,6 +114,7 @@ Allocation& GlobalMemory::place_on_heap(std::uint64_t bytes, std::byte* host) {
     allocation->base = base;
     allocation->bytes = bytes;
     allocation->origin = "malloc in a kernel";
+    allocation->kind = device::MemoryKind::heap;
     allocation->on_heap = true;
     if (note_undefined_) allocation->defined = std::make_unique<DefinedBytes>(bytes);
     std::memset(host, fresh_pattern, bytes);

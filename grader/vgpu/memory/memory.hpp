@@ -41,9 +41,10 @@ struct Allocation {
     HostPages pages;
     device::Descriptor file;  // of memory that the worker maps, until it is handed out
     std::string origin;       // "cudaMalloc", or what kind of module variable it is, and its name in the PTX
-    std::uint64_t code = 0;   // where the program asked for it (device::SourcePlace)
-    std::string variable;     // readable name of a module variable
-    bool read_only = false;   // a __constant__ variable
+    device::MemoryKind kind = device::MemoryKind::device;
+    std::uint64_t code = 0;  // where the program asked for it (device::SourcePlace)
+    std::string variable;    // readable name of a module variable
+    bool read_only = false;  // a __constant__ variable
     bool is_variable = false;
     std::unique_ptr<DefinedBytes> defined;  // what has been written of it; nullptr: all of it, or nobody asks
     std::unique_ptr<LastWriter> writers;    // nullptr: nobody asks
