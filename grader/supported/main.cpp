@@ -28,8 +28,8 @@ std::string full_name(std::string_view mnemonic, std::string_view required) {
 
 void print_opcodes() {
     fmt::print(
-        "## PTX\n\nOne row a form. *Types*: of the operation. *May have*: modifiers that it also takes (`.` left out); "
-        "what an instruction has beyond its row is refused by name.\n");
+        "## PTX\n\nOne row per form. *Types*: those of the operation. *May have*: modifiers that it also takes "
+        "(without their `.`); anything beyond its row is refused by name.\n");
     for (const OpcodeFamily& family : warpgrade::vgpu::opcode_table().families()) {
         fmt::print("\n### {}\n\n| opcode | types | may have | |\n|---|---|---|---|\n", family.name);
         for (const OpcodeRow& row : family.rows)
@@ -41,7 +41,7 @@ void print_opcodes() {
         std::string& names = by_reason[entry.reason];
         names += fmt::format("{}`{}`", names.empty() ? "" : ", ", full_name(entry.mnemonic, entry.required));
     }
-    fmt::print("\n### Not there\n\n| | opcodes |\n|---|---|\n");
+    fmt::print("\n### Not supported\n\n| | opcodes |\n|---|---|\n");
     for (const auto& [reason, names] : by_reason) fmt::print("| {} | {} |\n", reason, names);
 }
 
@@ -91,8 +91,8 @@ void print_counters() {
 int main() {
     try {
         fmt::print(
-            "# What is supported\n\nGenerated from the tables of the code by `warpgrade-reference`; a test compares. "
-            "[The virtual GPU](virtual-gpu.md) says how it works.\n\n");
+            "# What is supported\n\nGenerated from the tables in the code by `warpgrade-reference`; a test compares "
+            "the two. [The virtual GPU](virtual-gpu.md) explains how it works.\n\n");
         print_opcodes();
         print_functions();
         print_counters();
