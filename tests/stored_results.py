@@ -27,7 +27,18 @@ ROOT = Path(__file__).resolve().parent.parent
 COMMAND = shlex.split(os.environ.get("WARPGRADE", str(ROOT / "warpgrade")))
 # Words for people, and what holds the time or the place of a run.
 TEXTS = {"message", "notes", "hint", "hints", "detail", "title", "advice", "text", "problem", "review"}
-LEFT_OUT = {"started", "finished", "seconds", "wall_seconds", "command", "versions", "version", "grader", "wall_ms"}
+LEFT_OUT = {
+    "started",
+    "finished",
+    "seconds",
+    "wall_seconds",
+    "command",
+    "versions",
+    "version",
+    "grader",
+    "wall_ms",
+    "started_at",
+}
 
 
 def sources(lab: Path) -> Iterator[tuple[str, str]]:
@@ -84,7 +95,7 @@ def leaves(value: Any, path: str = "", text: bool = False) -> Iterator[tuple[str
     """Yield (path, whether it is a text for people, value) for all that a document holds."""
     if isinstance(value, dict):
         for name, inner in value.items():
-            if name not in LEFT_OUT:
+            if name not in LEFT_OUT and f"{path}.{name}" != ".submission.name":
                 yield from leaves(inner, f"{path}.{name}", text or name in TEXTS)
     elif isinstance(value, list):
         yield f"{path}#", text, len(value)

@@ -252,7 +252,8 @@ class Device {
     virtual HostVisibleMemory share_symbol(ModuleId module, std::string_view name);
 
     // Launch: `params` is the parameter block laid out as FunctionInfo::params says. Configuration errors throw before
-    // anything runs (not sticky); faults while running throw sticky errors. Runs to completion. Appends a record.
+    // anything runs (not sticky, and what() does not name the kernel); faults while running throw sticky errors. Runs
+    // to completion. Appends a record.
     virtual void launch(FunctionId function, const LaunchConfig& config, std::span<const std::byte> params) = 0;
     [[nodiscard]] virtual Occupancy occupancy(FunctionId function, std::uint32_t block_threads,
                                               std::uint64_t dynamic_shared_bytes) const = 0;

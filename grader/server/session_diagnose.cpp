@@ -93,15 +93,11 @@ void Session::diagnose_range(DevicePtr address, std::uint64_t offset, std::uint6
 // A fault of the kernel is the device's to explain. What the device or its journal cannot do is no mistake.
 void Session::diagnose_launch(FunctionId function, const DeviceError& failure) {
     if (failure.sticky || failure.code == error::not_supported || stalled() || journal_.full()) return;
-    std::string why = failure.what();
-    // "launch of 'k': 2048 threads in a block, …": the kernel is named beside it.
-    if (const auto colon = why.find(": "); why.starts_with("launch") && colon != std::string::npos)
-        why.erase(0, colon + 2);
-    Diagnostic launch = found(rules::bad_launch, why);
+    Diagnostic launch = found(rules::bad_launch, failure.what());
     launch.kernel = device_.readable_name(function);
     Diagnostic unseen = launch;
     unseen.rule = &rules::unchecked_launch;
-    unseen.message = fmt::format("the launch failed ({}), and its error was never checked", why);
+    unseen.message = fmt::format("the launch failed ({}), and its error was never checked", failure.what());
     journal_.add(std::move(launch));
     if (unseen_.size() < max_unseen) unseen_.insert_or_assign(current_sequence_, std::move(unseen));
 }

@@ -104,21 +104,23 @@ void Session::op_launch(Reader& in, Writer&) {
     try {
         launch(function, config, params);
     } catch (const DeviceError& failure) {
+        if (failure.sticky) throw;
         diagnose_launch(function, failure);
-        throw;
+        throw DeviceError(failure.code,
+                          fmt::format("launch of '{}': {}", device_.readable_name(function), failure.what()));
     }
 }
 
 void Session::launch(FunctionId function, const LaunchConfig& config, std::span<const std::byte> params) {
     const FunctionInfo& info = device_.function_info(function);
     if (params.size() != info.param_bytes)
-        throw DeviceError(error::invalid_value, fmt::format("launch: {} bytes of arguments, but the kernel takes {}",
+        throw DeviceError(error::invalid_value, fmt::format("{} bytes of arguments for a kernel that takes {}",
                                                             params.size(), info.param_bytes));
     const std::uint64_t limit = dynamic_shared_limit(function);
     if (config.dynamic_shared_bytes > limit)
         throw DeviceError(
             error::invalid_value,
-            fmt::format("launch: {} bytes of dynamic shared memory, but this kernel may use {}; request more with "
+            fmt::format("{} bytes of dynamic shared memory, but this kernel may use {}; request more with "
                         "cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes); a block can "
                         "have {} in all",
                         config.dynamic_shared_bytes, limit, device_.properties().shared_mem_per_block_optin));

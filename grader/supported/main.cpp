@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "vgpu/code/opcodes.hpp"
+#include "vgpu/ops/opcodes.hpp"
 
 namespace {
 
@@ -30,14 +30,14 @@ void print_opcodes() {
     fmt::print(
         "## PTX\n\nOne row per form. *Types*: those of the operation. *May have*: modifiers that it also takes "
         "(without their `.`); anything beyond its row is refused by name.\n");
-    for (const OpcodeFamily& family : warpgrade::vgpu::opcode_families()) {
+    for (const OpcodeFamily& family : warpgrade::vgpu::opcode_table().families()) {
         fmt::print("\n### {}\n\n| opcode | types | may have | |\n|---|---|---|---|\n", family.name);
         for (const OpcodeRow& row : family.rows)
             fmt::print("| `{}` | {} | {} | {} |\n", full_name(row.mnemonic, row.required), code(row.types),
                        code(row.optional), row.summary);
     }
     std::map<std::string, std::string> by_reason;
-    for (const RefusedOpcode& entry : warpgrade::vgpu::refused_opcodes()) {
+    for (const RefusedOpcode& entry : warpgrade::vgpu::opcode_table().refused()) {
         std::string& names = by_reason[entry.reason];
         names += fmt::format("{}`{}`", names.empty() ? "" : ", ", full_name(entry.mnemonic, entry.required));
     }
@@ -92,8 +92,7 @@ int main() {
     try {
         fmt::print(
             "# What is supported\n\nGenerated from the tables in the code by `warpgrade-reference`; a test compares "
-            "the two. "
-            "[The virtual GPU](virtual-gpu.md) explains how it works.\n\n");
+            "the two. [The virtual GPU](virtual-gpu.md) explains how it works.\n\n");
         print_opcodes();
         print_functions();
         print_counters();

@@ -15,6 +15,7 @@
 #include "vgpu/model/occupancy.hpp"
 #include "vgpu/model/profile.hpp"
 #include "vgpu/model/timing.hpp"
+#include "vgpu/ops/opcodes.hpp"
 
 namespace warpgrade::vgpu {
 
@@ -109,7 +110,8 @@ class VirtualGpu final : public device::Device {
     void destroy_image(device::ImageId image) override { images_.destroy(image); }
 
     device::ModuleId load_module(std::span<const std::byte> image) override {
-        modules_.emplace(next_module_, std::make_unique<LoadedModule>(image, profile_.compile_arch(), memory_));
+        modules_.emplace(next_module_,
+                         std::make_unique<LoadedModule>(image, profile_.compile_arch(), memory_, opcode_table()));
         return next_module_++;
     }
     void unload_module(device::ModuleId module) override {
@@ -248,11 +250,8 @@ class VirtualGpu final : public device::Device {
 void VirtualGpu::check_configuration(const device::FunctionInfo& info, const device::LaunchConfig& config,
                                      const device::Occupancy& occupancy) const {
     const device::DeviceProperties& p = profile_.properties;
-    const auto name = vgpu::readable_name(info.name);
     // Codes as an H100 gives them with CUDA 13.0: invalid_value also for an impossible grid or block.
-    const auto refuse = [&](int code, const std::string& why) {
-        throw DeviceError(code, fmt::format("launch of '{}': {}", name, why));
-    };
+    const auto refuse = [&](int code, const std::string& why) { throw DeviceError(code, why); };
     const auto dims = [&](const device::Dim3& d, const device::Dim3& most, const char* what) {
         const std::uint32_t values[] = {d.x, d.y, d.z}, limits[] = {most.x, most.y, most.z};
         for (int i = 0; i < 3; ++i) {
@@ -303,9 +302,8 @@ void VirtualGpu::launch(device::FunctionId id, const device::LaunchConfig& confi
                                std::min<std::uint64_t>(config.dynamic_shared_bytes, 1u << 30));
     check_configuration(info, config, fit);
     if (params.size() < info.param_bytes)
-        throw DeviceError(error::invalid_value,
-                          fmt::format("launch of '{}': {} bytes of parameters, but the kernel takes {}",
-                                      vgpu::readable_name(info.name), params.size(), info.param_bytes));
+        throw DeviceError(error::invalid_value, fmt::format("{} bytes of parameters, but the kernel takes {}",
+                                                            params.size(), info.param_bytes));
     LaunchLimits limits;
     limits.threads = options_.threads;
     limits.instructions = options_.instruction_limit;
@@ -356,7 +354,7 @@ void VirtualGpu::launch(device::FunctionId id, const device::LaunchConfig& confi
     record.written_to = std::move(result.written_to);
     if (const auto& fault = result.fault) {
         record.error_code = fault->code;
-        record.error = fault->message;
+        record.error = fault->text();
     }
     records_.push_back(std::move(record));
     const auto report = [&](std::vector<device::Diagnostic> all) {
@@ -369,7 +367,7 @@ void VirtualGpu::launch(device::FunctionId id, const device::LaunchConfig& confi
     if (result.use) report(advise(profile_, config, result.counters, fit, result.traffic, *result.use));
     output_ += result.printed;
     if (const auto& fault = result.fault)
-        throw DeviceError(fault->code, fmt::format("kernel '{}': {}", vgpu::readable_name(info.name), fault->message),
+        throw DeviceError(fault->code, fmt::format("kernel '{}': {}", vgpu::readable_name(info.name), fault->text()),
                           true);
 }
 

@@ -6,18 +6,9 @@
 // Grade it:  ./warpgrade grade step reference/step
 // SOLUTION END
 #include "step.h"
+#include "check.cuh"  // CHECK(call): ends the program when a CUDA call fails
 
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
-
-// Ends the program with the place and CUDA's own words when a CUDA call fails.
-#define CHECK(call) check((call), #call, __FILE__, __LINE__)
-static void check(cudaError_t error, const char* call, const char* file, int line) {
-    if (error == cudaSuccess) return;
-    std::fprintf(stderr, "%s:%d: %s: %s (%s)\n", file, line, call, cudaGetErrorString(error), cudaGetErrorName(error));
-    std::exit(EXIT_FAILURE);
-}
 
 inline int divide_up(int a, int b) { return (a + b - 1) / b; }
 

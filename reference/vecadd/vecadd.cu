@@ -6,19 +6,10 @@
 // Grade it:  ./warpgrade grade vecadd reference/vecadd
 // SOLUTION END
 #include "vecadd.h"
+#include "check.cuh"  // CHECK(call): ends the program when a CUDA call fails
 
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
-
-// Ends the program with the place and CUDA's own words when a CUDA call fails.
-#define CHECK(call) check((call), #call, __FILE__, __LINE__)
-static void check(cudaError_t error, const char* call, const char* file, int line) {
-    if (error == cudaSuccess) return;
-    std::fprintf(stderr, "%s:%d: %s: %s (%s)\n", file, line, call, cudaGetErrorString(error), cudaGetErrorName(error));
-    std::exit(EXIT_FAILURE);
-}
 
 // Threads of a block.
 constexpr int BLOCK = 256;

@@ -3,17 +3,7 @@
 // its operands from global memory. Write the other kernels, and let each function launch its own.
 // Grade it:  ./warpgrade check matmul      (in this folder)
 #include "matmul.h"
-
-#include <cstdio>
-#include <cstdlib>
-
-// Ends the program with the place and CUDA's own words when a CUDA call fails.
-#define CHECK(call) check((call), #call, __FILE__, __LINE__)
-static void check(cudaError_t error, const char* call, const char* file, int line) {
-    if (error == cudaSuccess) return;
-    std::fprintf(stderr, "%s:%d: %s: %s (%s)\n", file, line, call, cudaGetErrorString(error), cudaGetErrorName(error));
-    std::exit(EXIT_FAILURE);
-}
+#include "check.cuh"  // CHECK(call): ends the program when a CUDA call fails
 
 // How many parts of this width cover `size` elements; the last one may be incomplete.
 static int parts(int size, int width) { return (size + width - 1) / width; }

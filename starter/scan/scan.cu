@@ -2,17 +2,7 @@
 // It compiles and runs. scan is right and very slow; the other functions store zeros.
 // Grade it:  ./warpgrade check scan      (in this folder)
 #include "scan.h"
-
-#include <cstdio>
-#include <cstdlib>
-
-// Ends the program with the place and CUDA's own words when a CUDA call fails.
-#define CHECK(call) check((call), #call, __FILE__, __LINE__)
-static void check(cudaError_t error, const char* call, const char* file, int line) {
-    if (error == cudaSuccess) return;
-    std::fprintf(stderr, "%s:%d: %s: %s (%s)\n", file, line, call, cudaGetErrorString(error), cudaGetErrorName(error));
-    std::exit(EXIT_FAILURE);
-}
+#include "check.cuh"  // CHECK(call): ends the program when a CUDA call fails
 
 #define WHOLE_WARP 0xffffffffu  // all 32 lanes, as the mask of votes and shuffles
 

@@ -2,17 +2,7 @@
 // All three work for whole tiles, but all three are naive: the tile and its padding are yours.
 // Grade it:  ./warpgrade check transpose      (in this folder)
 #include "transpose.h"
-
-#include <cstdio>
-#include <cstdlib>
-
-// Ends the program with the place and CUDA's own words when a CUDA call fails.
-#define CHECK(call) check((call), #call, __FILE__, __LINE__)
-static void check(cudaError_t error, const char* call, const char* file, int line) {
-    if (error == cudaSuccess) return;
-    std::fprintf(stderr, "%s:%d: %s: %s (%s)\n", file, line, call, cudaGetErrorString(error), cudaGetErrorName(error));
-    std::exit(EXIT_FAILURE);
-}
+#include "check.cuh"  // CHECK(call): ends the program when a CUDA call fails
 
 // In all three kernels a block of TILE_WIDTH × TILE_WIDTH threads moves one tile of A, each thread one element of it.
 // A warp is one row of the block: threadIdx.y is the same for its 32 threads, and threadIdx.x is 0 … 31.

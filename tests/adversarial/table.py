@@ -50,9 +50,8 @@ class Fixture(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
         if path is None:
             return _empty(lab)
         text = path.read_text(encoding="utf-8")
-        if self.shift is not None:
-            text = f"{_shown_reference(lab)}#define SHIFT {self.shift}\n{text}"
-        return _INCLUDE.sub(lambda match: (path.parent / match["name"]).read_text(encoding="utf-8"), text)
+        text = _INCLUDE.sub(lambda match: (path.parent / match["name"]).read_text(encoding="utf-8"), text)
+        return text if self.shift is None else f"{_shown_reference(lab)}#define SHIFT {self.shift}\n{text}"
 
 
 class Attack(msgspec.Struct, forbid_unknown_fields=True, frozen=True):

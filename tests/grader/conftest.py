@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from stand_ins import FAKE_DEVICE, FAKE_JUDGE, FAKE_SANDBOX, TOY_LAB, Script, write_program
+from stand_ins import FAKE_DEVICE, FAKE_JUDGE, FAKE_SANDBOX, PATCH, REFERENCE, TOY_LAB, Script, write_program
 
 from warpgrade.compiling import build
 from warpgrade.compiling.toolchain import Compilers
@@ -36,6 +36,17 @@ def layout(tmp_path: Path) -> Layout:
 @pytest.fixture
 def lab(layout: Layout) -> Lab:
     return labs.find(layout, "toy")
+
+
+@pytest.fixture
+def reference(layout: Layout, lab: Lab) -> Path:
+    """The toy lab's reference and its one wrong solution."""
+    path = layout.references / "toy" / "toy.cu"
+    path.parent.mkdir(parents=True)
+    path.write_text(REFERENCE, encoding="utf-8")
+    (lab.folder / "wrong").mkdir()
+    (lab.folder / "wrong" / "no_guard.patch").write_text(PATCH, encoding="utf-8")
+    return path
 
 
 @pytest.fixture

@@ -42,6 +42,33 @@ gpu = [[1.0, 0], [2.0, 10]]
 hint = "Neighbouring threads, neighbouring elements."
 """
 
+# Of the toy lab: its reference, and a wrong solution.
+REFERENCE = """\
+// SOLUTION BEGIN
+// STARTER: // Lab toy.
+// The reference.
+// SOLUTION END
+#include "toy.h"
+
+__global__ void add(float* a, int n) {
+    // SOLUTION BEGIN
+    // TODO(student): guard the last block.
+    if (threadIdx.x < n) a[threadIdx.x] += 1;
+    // SOLUTION END
+}
+"""
+
+PATCH = """\
+WRONG: loses "adds", "adds odd sizes" - no guard
+--- toy.cu
++++ toy.cu
+@@ -3,3 +3,3 @@
+ __global__ void add(float* a, int n) {
+-    if (threadIdx.x < n) a[threadIdx.x] += 1;
++    a[threadIdx.x] += 1;
+ }
+"""
+
 # Each list of lines is one call of the judge; the last list serves all later calls. A line is a verdict (a dict), raw
 # text, or one of the words: die, hang.
 FAKE_JUDGE = """#!{python}

@@ -79,7 +79,7 @@ TEST_CASE("a judge that is killed leaves nothing running") {
 }
 
 TEST_CASE("leaving early is no pass") {
-    check_scale_fails(judge("exits"), "ended by itself (exit code 0) before scale returned");
+    check_scale_fails(judge("exits"), "exited (exit code 0) before scale returned");
     const auto at_start = judge("exits_at_start");
     REQUIRE(at_start.cases.size() == 5);
     for (const auto& [name, verdict] : at_start.cases) CHECK(verdict["status"] == "fail");
@@ -148,7 +148,7 @@ TEST_CASE("public tests alone, and no test at all") {
 
 TEST_CASE("without a sandbox the judge works the same") {
     CHECK(judge("correct", "--no-sandbox").others_pass());
-    check_scale_fails(judge("past_the_end", "--no-sandbox"), "beyond the end of argument 2");
+    check_scale_fails(judge("past_the_end", "--no-sandbox"), "past the end of argument 2");
     check_scale_fails(judge("hangs", "--no-sandbox --seconds 0.5"), "did not finish");
 }
 

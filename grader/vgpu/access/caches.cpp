@@ -8,8 +8,6 @@
 namespace warpgrade::vgpu {
 namespace {
 
-constexpr std::uint64_t most_sets = 1 << 14, never = ~std::uint64_t{0};
-
 template <class T>
 std::uint64_t count(T sectors) {
     return static_cast<std::uint64_t>(std::popcount(sectors));
@@ -17,18 +15,13 @@ std::uint64_t count(T sectors) {
 
 }  // namespace
 
-BlockL1::BlockL1() : found_(remembered) {
+BlockL1::BlockL1() {
     static std::atomic<std::uint64_t> caches{0};
     phase_ = ++caches << 32;
 }
 
 void BlockL1::begin_block(std::uint64_t bytes, std::uint32_t warps, std::vector<MemorySite>& stats) {
-    const std::uint64_t sets = std::clamp<std::uint64_t>(bytes / line_bytes / ways, 1, most_sets);
-    if (sets != sets_) {
-        sets_ = sets;
-        lines_.assign(sets * ways, Line{});
-    }
-    floor_ = ++now_;
+    cache_.begin(bytes);
     stats_ = &stats;
     // Their first pages lie apart, so that the warps' turns do not all meet in one set of the host's own cache.
     for (std::size_t warp = traces_.size(); warp < warps; ++warp) traces_.emplace_back().reserve(64 + 4 * warp);
@@ -44,44 +37,17 @@ void BlockL1::begin_phase() {
     ++phase_;
 }
 
-// Spread by a hash, as arrays whose rows are a power of two apart would all meet in a few sets otherwise.
-inline BlockL1::Line* BlockL1::set_of(std::uint64_t line) {
-    const std::uint64_t hash = hash_of_line(line) >> 32;
-    return lines_.data() + (hash * sets_ >> 32) * ways;
-}
-
-inline unsigned BlockL1::read(Line& way, const LineRequest& request) {
-    way.used = ++now_;
-    const auto there = static_cast<unsigned>(way.key & request.sectors);
-    way.key |= request.sectors;
-    return there;
-}
-
-inline unsigned BlockL1::find(const LineRequest& request, Line*& way) {
-    Line* const set = set_of(request.line);
-    for (way = set; way != set + ways; ++way)
-        if (holds(*way, request.line)) return read(*way, request);
-    way = set;
-    for (Line* other = set + 1; other != set + ways; ++other)
-        if (other->used < way->used) way = other;
-    changes_ += way->used >= floor_;
-    last_use_lost_ = std::max(last_use_lost_, way->used);
-    *way = {std::uint64_t{request.line} << 4 | request.sectors, ++now_};
-    return 0;
-}
-
 inline void BlockL1::perform_one(const LineRequest& request) {
     const auto sectors = static_cast<unsigned>(request.sectors);
     switch (static_cast<LineRequest::Kind>(request.kind)) {
         case LineRequest::Kind::Read: {
-            Line* way;
-            const unsigned there = find(request, way);
+            const unsigned there = cache_.read(request.line, sectors);
             (*stats_)[request.slot].l1_hits += count(there);
             if (there != sectors) miss(request, sectors & ~there);
             break;
         }
         case LineRequest::Kind::Atomic:
-            forget(request);
+            cache_.forget(request.line, sectors);
             miss(request, sectors);
             break;
         case LineRequest::Kind::ReadPastL1:
@@ -93,47 +59,21 @@ inline void BlockL1::perform_one(const LineRequest& request) {
 
 inline void BlockL1::perform(const Step& step) {
     if (step.count == 0) return perform_one(step.request);
-    if (static_cast<LineRequest::Kind>(step.request.kind) == LineRequest::Kind::Read) return read_list(step);
-    const LinePart* parts = lists_.data() + step.list;
-    for (LineRequest request = step.request; const LinePart& part : std::span(parts, step.count)) {
+    const std::span parts(lists_.data() + step.list, step.count);
+    LineRequest request = step.request;
+    if (static_cast<LineRequest::Kind>(request.kind) == LineRequest::Kind::Read) {
+        const auto missed = [&](std::uint64_t line, unsigned sectors) {
+            request.line = line;
+            miss(request, sectors);
+        };
+        (*stats_)[request.slot].l1_hits += memo_.read(cache_, step.request.line, {phase_, step.list, parts}, missed);
+        return;
+    }
+    for (const LinePart& part : parts) {
         request.line = step.request.line + static_cast<std::uint64_t>(part.line);
         request.sectors = part.sectors;
         perform_one(request);
     }
-}
-
-// As perform_one() of each line.
-inline void BlockL1::read_list(const Step& step) {
-    const std::uint64_t line = step.request.line;
-    Found& found = found_[hash_of_line(line + step.list) >> 58];
-    const bool known = found.phase == phase_ && found.list == step.list && found.line == line;
-    MemorySite& site = (*stats_)[step.request.slot];
-    if (known && found.changes == changes_) {
-        for (unsigned i = 0; i < step.count; ++i) lines_[found.at[i]].used = ++now_;
-        site.l1_hits += found.sectors;
-        return;
-    }
-    const std::uint64_t before = now_;
-    unsigned sectors = 0, hits = 0;
-    LineRequest request = step.request;
-    for (unsigned i = 0; i < step.count; ++i) {
-        const LinePart part = lists_[step.list + i];
-        request.line = line + static_cast<std::uint64_t>(part.line);
-        request.sectors = part.sectors;
-        Line* way = &lines_[known ? found.at[i] : 0];
-        const unsigned there = holds(*way, request.line) ? read(*way, request) : find(request, way);
-        found.at[i] = static_cast<std::uint16_t>(way - lines_.data());
-        hits += static_cast<unsigned>(count(there));
-        sectors += static_cast<unsigned>(count(part.sectors));
-        if (there != part.sectors) miss(request, static_cast<unsigned>(part.sectors) & ~there);
-    }
-    site.l1_hits += hits;
-    found.phase = phase_;
-    found.line = line;
-    found.list = step.list;
-    found.sectors = sectors;
-    // A list whose own lines threw each other out is not there as a whole.
-    found.changes = last_use_lost_ > before ? never : changes_;
 }
 
 std::uint32_t BlockL1::keep(std::span<const LinePart> parts) {
@@ -151,7 +91,7 @@ void BlockL1::access(std::uint32_t warp, const Access& access, unsigned bytes, s
 }
 
 // The warps take turns, an instruction each, until nothing is left.
-void BlockL1::meet() {
+void BlockL1::at_barrier() {
     done_.assign(traces_.size(), 0);
     for (bool any = true; any;) {
         any = false;
@@ -163,14 +103,6 @@ void BlockL1::meet() {
         }
     }
     begin_phase();
-}
-
-void BlockL1::forget(const LineRequest& request) {
-    for (Line *way = set_of(request.line), *end = way + ways; way != end; ++way)
-        if (holds(*way, request.line)) {
-            way->key &= ~std::uint64_t{request.sectors};
-            ++changes_;
-        }
 }
 
 void BlockL1::miss(const LineRequest& request, unsigned sectors) {
@@ -228,7 +160,7 @@ void CacheReplay::replay(const std::vector<LineRequest>& misses) {
 }
 
 void CacheReplay::finish_block(std::uint64_t linear, BlockL1& l1) {
-    l1.meet();
+    l1.at_barrier();
     const std::lock_guard lock(mutex_);
     lost_.l2_reads += l1.lost_reads;
     lost_.dram_reads += l1.lost_reads;

@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-#include "vgpu/access/lines.hpp"
+#include "vgpu/access/l1_cache.hpp"
 #include "vgpu/memory/memory.hpp"
 
 namespace warpgrade::vgpu {
@@ -45,12 +45,10 @@ struct CacheStats {
     std::uint64_t dram_reads = 0, dram_writes = 0;  // sectors
 };
 
-// The L1 of one block.
+// The L1 of one block and the order in which its warps use it.
 //
-// Warps run one after the other up to a barrier, so that what they do is noted first and happens when they meet. Of an
-// access that touches several lines, the step holds where their list is. An instruction asks for the same list of lines
-// again and again, in a loop or from warp to warp: where its lines were found last time is remembered, and when nothing
-// has been thrown out since, all of it is there.
+// Warps run one after the other up to a barrier, so that what they do is noted first and happens when they get there.
+// Of an access that touches several lines, the step holds where their list is.
 class BlockL1 {
   public:
     BlockL1();
@@ -60,8 +58,8 @@ class BlockL1 {
     void access(std::uint32_t warp, const Access& access, unsigned bytes, std::uint32_t slot, LineRequest::Kind kind);
     // The same of a known shape, with its first lane at `first`.
     void access(std::uint32_t warp, ShapeLines& shape, std::uint64_t first, std::uint32_t slot, LineRequest::Kind kind);
-    // All warps have come to a barrier, or to their end.
-    void meet();
+    // All warps have come to a barrier, or to their end: what they noted happens.
+    void at_barrier();
 
     // What L2 sees of the block, in order. Of a block that misses more often than `most_requests`, the rest is left out
     // and counted as misses of both caches: `lost` holds it by kind.
@@ -70,31 +68,18 @@ class BlockL1 {
     std::uint64_t lost_reads = 0, lost_writes = 0;
 
   private:
-    struct Line {
-        std::uint64_t key = 0;   // line << 4 | sectors
-        std::uint64_t used = 0;  // when; below floor_: of an earlier block
-    };
     // One memory instruction: one line, or a list of them relative to `request.line`.
     struct Step {
         LineRequest request;
         std::uint32_t list, count;  // into lists_; count 0: no list
     };
-    // Where the lines of a list were found.
-    struct Found {
-        std::uint64_t phase = 0, line = 0;  // of the list; of the request
-        std::uint64_t changes = 0;
-        std::uint32_t list = 0, sectors = 0;
-        std::uint16_t at[2 * warp_size];
-    };
-    static constexpr unsigned ways = 4;
     static constexpr std::size_t longest_trace = std::size_t{1} << 15;  // of one warp, between two barriers
-    static constexpr unsigned remembered = 64;
 
     void note(std::uint32_t warp, const Step& step) {
         auto& trace = traces_[warp];
         trace.push_back(step);
         if (trace.size() >= longest_trace) [[unlikely]]
-            meet();
+            at_barrier();
     }
     // `parts` lie relative to `line`. Where the list is, if there are several, is for the caller to say.
     static Step step_of(std::int64_t line, std::span<const LinePart> parts, std::uint32_t slot,
@@ -109,26 +94,15 @@ class BlockL1 {
     void begin_phase();
     void perform(const Step& step);
     void perform_one(const LineRequest& request);
-    void read_list(const Step& step);
-    unsigned read(Line& way, const LineRequest& request);  // the sectors that are there; the others are from now on
-    unsigned find(const LineRequest& request, Line*& way);
-    void forget(const LineRequest& request);
     void miss(const LineRequest& request, unsigned sectors);
-    [[nodiscard]] Line* set_of(std::uint64_t line);
-    [[nodiscard]] bool holds(const Line& way, std::uint64_t line) const {
-        return way.key >> 4 == line && way.used >= floor_;
-    }
 
     std::vector<std::vector<Step>> traces_;  // by warp, since they last met
     std::vector<LinePart> lists_;            // of the steps in traces_
-    std::vector<Found> found_;               // by a hash of list and line
     std::uint64_t phase_;                    // since the warps last met; a number of no other phase in any block
-    std::uint64_t changes_ = 0;              // how often sectors were thrown out
     std::vector<std::size_t> done_;
     std::vector<MemorySite>* stats_ = nullptr;
-    std::vector<Line> lines_;
-    std::uint64_t sets_ = 0, now_ = 0, floor_ = 0;
-    std::uint64_t last_use_lost_ = 0;  // the latest use of any line that was thrown out
+    L1Cache cache_;
+    L1Memo memo_;
 };
 
 inline void BlockL1::access(std::uint32_t warp, ShapeLines& shape, std::uint64_t first, std::uint32_t slot,

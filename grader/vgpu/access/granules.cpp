@@ -22,12 +22,12 @@ void GranuleShape::learn(const Access& x, unsigned bytes, unsigned shift) {
     std::ranges::stable_sort(touches, {}, &Touch::granule);
     runs.clear();
     who.clear();
-    meet = false;
+    overlap = false;
     for (std::size_t i = 0; i < touches.size(); ++i) {
         if (i && touches[i].granule == touches[i - 1].granule) {
             if (touches[i].lane != (who.back() & mark::lane_bits)) {
                 who.back() |= mark::lanes;
-                meet = true;
+                overlap = true;
             }
             continue;
         }

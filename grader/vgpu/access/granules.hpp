@@ -24,7 +24,7 @@ struct GranuleShape {
     };
     std::vector<Run> runs;
     std::vector<Mark> who;  // of each granule: its (first) lane, and mark::lanes if there are several
-    bool meet = false;      // lanes touch the same granule
+    bool overlap = false;   // lanes touch the same granule
 
     // Of lanes that access `bytes` each, with granules of 2^shift bytes. Addresses may be relative to anything.
     void learn(const Access& access, unsigned bytes, unsigned shift);

@@ -5,7 +5,6 @@
 
 #include "vgpu/checks/launch_use.hpp"
 #include "vgpu/code/flow_graph.hpp"
-#include "vgpu/ptx/names.hpp"
 
 namespace warpgrade::vgpu {
 namespace {
@@ -16,28 +15,6 @@ struct BlockCount {
         return warps ? static_cast<double>(threads) / static_cast<double>(warps) : 0;
     }
 };
-
-// Bytes that a thread moves with a load or store; 0: it is none of the plain ones.
-unsigned access_bytes(const ptx::Instruction& in) {
-    if (in.opcode != "ld" && in.opcode != "ldu" && in.opcode != "st") return 0;
-    unsigned elements = 1, bytes = 0;
-    for (const std::string& m : in.modifiers) {
-        if (m == "v2" || m == "v4") elements = m == "v2" ? 2 : 4;
-        if (const auto type = ptx::parse_type(m); type != ptx::Type::None) bytes = ptx::size_of(type);
-    }
-    return elements * bytes;
-}
-
-const ptx::Instruction* instruction_at(const ptx::Module& module, const Code& code, std::uint32_t insn) {
-    const std::uint32_t line = code.ptx_lines[insn];
-    for (const FunctionCode& f : code.functions) {
-        const ptx::Function* function = module.find_function(f.name);
-        if (!function) continue;
-        const auto at = std::ranges::lower_bound(function->body, line, {}, &ptx::Instruction::ptx_line);
-        if (at != function->body.end() && at->ptx_line == line) return &*at;
-    }
-    return nullptr;
-}
 
 }  // namespace
 
@@ -86,8 +63,7 @@ LaunchUse use_of_launch(const Launch& launch, std::span<const Executor> executor
             to.conflicts += total.conflicts;
             continue;
         }
-        const ptx::Instruction* in = instruction_at(launch.module, code, insn);
-        const unsigned bytes = in ? access_bytes(*in) : 0;
+        const std::uint32_t bytes = code.stat_bytes[s];
         if (bytes == 0) continue;
         const double threads = counts[block_of(code, insn)].average();
         LineUse::Global& to = load ? l->loads : l->stores;

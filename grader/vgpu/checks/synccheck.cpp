@@ -74,31 +74,20 @@ bool passed_by(const Code& code, Departure& departure, const Insn& in) {
 }  // namespace
 
 std::string barrier_name(const Insn& in, std::uint32_t id) {
-    return id == 0 && !(in.aux & barrier_form::counted) ? "__syncthreads()" : fmt::format("barrier {}", id);
+    return id == 0 && !(in.form & barrier_form::counted) ? "__syncthreads()" : fmt::format("barrier {}", id);
 }
 
 std::string collective_name(const Code& code, const Insn& in) {
-    static constexpr std::pair<std::string_view, std::string_view> names[] = {
-        {"bar.warp.sync", "__syncwarp()"},         {"shfl.sync.up", "__shfl_up_sync()"},
-        {"shfl.sync.down", "__shfl_down_sync()"},  {"shfl.sync.bfly", "__shfl_xor_sync()"},
-        {"shfl.sync.idx", "__shfl_sync()"},        {"vote.sync.all", "__all_sync()"},
-        {"vote.sync.any", "__any_sync()"},         {"vote.sync.ballot", "__ballot_sync()"},
-        {"match.any.sync", "__match_any_sync()"},  {"match.all.sync", "__match_all_sync()"},
-        {"redux.sync.add", "__reduce_add_sync()"}, {"redux.sync.min", "__reduce_min_sync()"},
-        {"redux.sync.max", "__reduce_max_sync()"}, {"redux.sync.and", "__reduce_and_sync()"},
-        {"redux.sync.or", "__reduce_or_sync()"},   {"redux.sync.xor", "__reduce_xor_sync()"}};
-    const std::string& opcode = code.collectives[in.stat];
-    for (const auto& [begin, name] : names)
-        if (opcode.starts_with(begin)) return std::string(name);
-    return opcode;
+    const Collective& collective = code.collectives[in.collective];
+    return collective.function.empty() ? collective.opcode : std::string(collective.function);
 }
 
 // The barrier is complete, and its threads wait at more than one instruction.
 void report_divergent_barrier(Executor& e, BlockState& block, std::uint32_t id) {
     const auto groups = groups_at(block, id);
-    const auto aligned = [](const Group& g) { return (g.insn->aux & barrier_form::aligned) != 0; };
+    const auto aligned = [](const Group& g) { return (g.insn->form & barrier_form::aligned) != 0; };
     const auto of_block = [&](const Group& g) {
-        return aligned(g) && id == 0 && !(g.insn->aux & barrier_form::counted);
+        return aligned(g) && id == 0 && !(g.insn->form & barrier_form::counted);
     };
     // The first two places that may not be apart.
     const auto wrong = [&](const Group& a, const Group& b) {
@@ -145,7 +134,7 @@ void look_for_departed(Executor& e, BlockState& block, const Insn& in, std::uint
     device::Diagnostic* found = e.watch.findings.add(device::rules::divergent_barrier, block.linear,
                                                      static_cast<std::uint32_t>(&in - e.code->insns.data()));
     if (!found) return;
-    found->message = fmt::format("waits at this {}, which {} of the block {} passed by; they have left the kernel",
+    found->message = fmt::format("waits at this {}, but {} of the block skipped it and {} left the kernel",
                                  barrier_name(in, id), counted(gone, "thread"), gone == 1 ? "has" : "have");
     found->place = e.launch->source_place(in);
     if (const auto groups = groups_at(block, id); !groups.empty())
@@ -165,9 +154,10 @@ void look_for_departed_members(Warp& w, const Insn& in, std::uint32_t members, s
                                                          static_cast<std::uint32_t>(&in - e.code->insns.data()));
         if (!found) return;
         const auto lane = static_cast<std::uint32_t>(std::countr_zero(missing));
-        found->message = fmt::format("calls {} with the mask {:#010x}, which names {} of its warp that passed by",
-                                     collective_name(*e.code, in), members,
-                                     counted(static_cast<std::uint32_t>(std::popcount(missing)), "thread"));
+        found->message =
+            fmt::format("calls {} with the mask {:#010x}, which names {} of its warp that skipped the call",
+                        collective_name(*e.code, in), members,
+                        counted(static_cast<std::uint32_t>(std::popcount(missing)), "thread"));
         found->place = e.launch->source_place(in);
         found->thread = e.launch->thread_place(
             block.linear, w.index * warp_size + static_cast<std::uint32_t>(std::countr_zero(callers)));
@@ -188,7 +178,7 @@ void report_foreign_mask(Warp& w, const Insn& in, std::uint32_t members, std::ui
     const auto others = static_cast<std::uint32_t>(std::popcount(strangers)) - 1;
     found->message = fmt::format("calls {} with the mask {:#010x}, which does not name its own lane {}",
                                  collective_name(*e.code, in), members, lane);
-    if (others) found->message += fmt::format("; {} so too", also(others));
+    if (others) found->message += fmt::format("; {} the same", also(others));
     found->place = e.launch->source_place(in);
     found->thread = e.launch->thread_place(block.linear, w.index * warp_size + lane);
 }

@@ -111,7 +111,7 @@ void run_carefully(Warp& w, const Insn* begin, const Insn* end, std::uint32_t ma
         if (used) {
             check_use(w, in, lanes);  // of a copy with an undefined address or predicate, everything
         } else if (in.flow == Flow::Selects) {
-            const std::uint32_t first = predicate(w, in.c) ^ (in.aux ? ~0u : 0u);
+            const std::uint32_t first = predicate(w, in.c) ^ (in.form & select_form::negated ? ~0u : 0u);
             carry(in.a, lanes & first);
             carry(in.b, lanes & ~first);
         } else if (in.flow == Flow::Carries || in.flow == Flow::Stores) {

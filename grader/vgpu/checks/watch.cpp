@@ -105,13 +105,13 @@ void report_race(Warp& w, const Insn& in, const WatchedAccess& a, const Observer
 }
 
 // Lanes of one store that write different values to the same place.
-void report_meeting(Warp& w, const Insn& in, const WatchedAccess& a, unsigned lane, unsigned other,
+void report_overlap(Warp& w, const Insn& in, const WatchedAccess& a, unsigned lane, unsigned other,
                     std::uint64_t address) {
     if (!w.executor->launch->limits.checks.race) return;
     device::Diagnostic* d = found(w, a.space == Space::Shared ? rules::race_shared : rules::race_global, in, lane, &in);
     if (!d) return;
     d->memory = memory_place(w, a.space, address);
-    d->message = "writes an element of {memory} that other threads write at the same time, with other values";
+    d->message = "writes an element of {memory} that other threads write at the same time, with different values";
     d->related.push_back({"written by", d->place, place_of(w, other)});
 }
 
@@ -125,8 +125,8 @@ bool conflict(Mark m, const Observer& o) {
 
 }  // namespace
 
-void look_closely(Warp& w, const Insn& in, const WatchedAccess& a, const Granules& g, const Observer& o,
-                  const Watching& how) {
+void report_conflicts(Warp& w, const Insn& in, const WatchedAccess& a, const Granules& g, const Observer& o,
+                      const Watching& how) {
     const Access& x = a.access;
     alignas(64) std::byte values[warp_size * 16];
     const bool know_values = a.op == Op::Store && how.spread && a.bytes <= 16;
@@ -161,13 +161,13 @@ void look_closely(Warp& w, const Insn& in, const WatchedAccess& a, const Granule
         }
     });
     if (a.op == Op::Load) return;
-    if (a.op == Op::Store && g.shape.meet && know_values) {
+    if (a.op == Op::Store && g.shape.overlap && know_values) {
         const std::size_t bytes = a.bytes;
         for_active(x.mask, [&](unsigned l) {
             for (unsigned k = 0; k < l; ++k) {
                 if (!lane_on(x.mask, k) || x.address[k] != x.address[l]) continue;
                 if (std::memcmp(values + k * bytes, values + l * bytes, bytes) != 0)
-                    return report_meeting(w, in, a, l, k, x.address[l]);
+                    return report_overlap(w, in, a, l, k, x.address[l]);
             }
         });
     }
@@ -262,7 +262,7 @@ void report_use(Warp& w, const Insn& in, unsigned lane, const UndefinedOrigin& o
         d->message = "reads from a lane that takes no part in the shuffle, and the result is used";
     } else {
         d->memory = memory_place(w, origin.space, origin.address);
-        d->message = "uses an element of {memory} that nothing has written";
+        d->message = "uses an uninitialized element of {memory}";
     }
     d->related.push_back({made_up ? "used" : "read", e.launch->source_place(there), std::nullopt});
 }

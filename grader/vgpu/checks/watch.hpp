@@ -39,7 +39,7 @@ inline Granules granules_of(Executor& e, const Access& x, std::uint64_t base, un
 
 inline Observer observer_of(const Warp& w, const Insn& in, Mark kind) {
     Observer o;
-    o.me = mark::at_time(w.executor->watch.now) | mark::of_site(in.stat) | kind | Mark{w.index} << 5;
+    o.me = mark::at_time(w.executor->watch.now) | mark::of_site(in.memory_slot) | kind | Mark{w.index} << 5;
     o.bound = w.watch.bound;
     o.warp_bound = w.watch.warp_bound;
     return o;
@@ -58,8 +58,9 @@ struct WatchedAccess {
     MarkedMemory memory;
     Mark written_since = 0;
 };
-void look_closely(Warp& w, const Insn& in, const WatchedAccess& a, const Granules& g, const Observer& o,
-                  const Watching& how);
+// Lane by lane: reports the conflicts and undefined values that the marks hint at, and notes the access.
+void report_conflicts(Warp& w, const Insn& in, const WatchedAccess& a, const Granules& g, const Observer& o,
+                      const Watching& how);
 
 // `access` makes the Access if somebody needs it.
 template <Op O, class F>
@@ -69,11 +70,11 @@ inline void watch_shared(Warp& w, const Insn& in, const Granules& g, unsigned by
     const MarkedMemory memory{marks.writes.data(), marks.reads.data()};
     if (O == Op::Load && note_load(memory, g.shape, g.first, o, w.block->watch.start)) [[likely]]
         return;
-    if (O == Op::Store && !g.shape.meet && !how.undefined && note_store(memory, g.shape, g.first, o)) [[likely]]
+    if (O == Op::Store && !g.shape.overlap && !how.undefined && note_store(memory, g.shape, g.first, o)) [[likely]]
         return;
     const WatchedAccess a{O,      ptx::Space::Shared,  access(), bytes, 0, w.block->shared, marks.shift,
                           memory, w.block->watch.start};
-    look_closely(w, in, a, g, o, how);
+    report_conflicts(w, in, a, g, o, how);
 }
 
 // The same of an allocation that has marks.
@@ -88,12 +89,12 @@ inline void watch_global(Warp& w, const Insn& in, Allocation& allocation, Launch
     const MarkedMemory memory = track.marks();
     if (O == Op::Load && note_load(memory, g.shape, g.first, o, 0)) [[likely]]
         return;
-    if (O == Op::Store && !g.shape.meet && note_store(memory, g.shape, g.first, o)) [[likely]]
+    if (O == Op::Store && !g.shape.overlap && note_store(memory, g.shape, g.first, o)) [[likely]]
         return;
     if (w.executor->optimistic) throw GiveUpAttempt{};
     const WatchedAccess a{O, ptx::Space::Global, access(), bytes, allocation.base, allocation.host, track.shift, memory,
                           0};
-    look_closely(w, in, a, g, o, how);
+    report_conflicts(w, in, a, g, o, how);
 }
 
 // Accesses that other threads wait for: what a fence made visible, and who has seen it.

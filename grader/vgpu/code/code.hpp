@@ -9,16 +9,20 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
 #include "vgpu/code/builtins.hpp"
 #include "vgpu/ptx/ast.hpp"
+#include "vgpu/ptx/special_registers.hpp"
 
 namespace warpgrade::vgpu {
 
 inline constexpr unsigned warp_size = 32;
 inline constexpr std::uint32_t full_mask = ~0u;
+
+using ptx::Special;
 
 struct Warp;
 struct Insn;
@@ -50,22 +54,57 @@ struct RegisterUse {
     bool writes = false;
 };
 
+// What a handler finds of its instruction. Some fields have several names, one for each family of opcodes that uses
+// them; an instruction has one of the names only:
+//
+//   family                        e                offset          memory_slot       form
+//   arithmetic, bits, conversion  carry: add.cc …  value           -                 rounding and the like
+//   comparison, selection         second           value: of true  relations: halves SetpForm, select_form
+//   loads, stores                 (below)          offset          memory_slot       form, in ops/memory.cpp
+//   parameters of functions       (below)          offset          lane_stride       the same
+//   atomics, matrices, images     -                offset          memory_slot       in their files
+//   asynchronous copies           barrier: bulk    offsets         memory_slot (+ 1) form, in ops/async.cpp
+//   collectives                   second           members         collective        collective_form
+//   barriers                      -                -               -                 barrier_form
+//
+// The registers of a vector, such as ld.v4's, are d, b, c and e.
 struct Insn {
     Handler full = nullptr, masked = nullptr;
     Handler inner = nullptr;  // of a guarded instruction: what runs for the lanes whose predicate holds
-    Ref d = 0, a = 0, b = 0, c = 0, e = 0;
-    Ref guard = 0;            // predicate of a guarded instruction or conditional branch
-    std::int64_t offset = 0;  // of a memory operand; immediate of others
-    std::uint32_t stat = 0;   // memory instruction: its index into the statistics
-    std::uint16_t aux = 0;    // meaning is the handler's
+    Ref d = 0, a = 0, b = 0, c = 0;
+    union {
+        Ref e = 0;    // one source or result more
+        Ref second;   // the predicate that is written besides d
+        Ref carry;    // the condition code register
+        Ref barrier;  // address of the mbarrier at which copied bytes arrive
+    };
+    Ref guard = 0;  // predicate of a guarded instruction or conditional branch
+    struct TwoOffsets {
+        std::int32_t to, from;
+    };
+    union {
+        std::int64_t offset = 0;  // of a memory operand
+        std::uint64_t value;      // an immediate that is the handler's
+        TwoOffsets offsets;       // of two memory operands
+        Ref members;              // the collective's member mask
+    };
+    union {
+        std::uint32_t memory_slot = 0;  // its first index into Code::stat_kinds and Executor::memory
+        std::uint32_t collective;       // index into Code::collectives
+        std::uint32_t lane_stride;      // bytes from one lane's parameter in the frame to the next one's
+        std::uint32_t relations;        // between halves, that count as true
+    };
+    std::uint16_t form = 0;  // which form of its opcode, in bits that the family defines
     bool guard_negated = false;
     bool has_guard = false;
     Flow flow = Flow::Uses;
 };
+static_assert(sizeof(Insn) == 72);
 
-// The handler of a guarded instruction: `inner` runs for the lanes whose predicate holds. Defined with the warp's
-// state.
-void run_guarded(Warp& warp, const Insn& in, std::uint32_t mask);
+// form of a selp.
+namespace select_form {
+inline constexpr std::uint16_t negated = 1;  // its predicate c
+}
 
 // Skip: the guard of a terminator that has none of its own; jumps over it. Counted as part of what it guards.
 enum class Terminator : std::uint8_t {
@@ -81,17 +120,16 @@ enum class Terminator : std::uint8_t {
     Trap
 };
 
-// aux of a barrier's Insn. a: number of the barrier, b: threads (if counted), c: predicate, d: result.
+// form of a barrier's Insn. a: number of the barrier, b: threads (if counted), c: predicate, d: result.
 namespace barrier_form {
 inline constexpr std::uint16_t sync = 0, arrive = 1, popc = 2, all = 3, any = 4, kind = 7, counted = 8, negated = 16,
                                aligned = 32;  // all threads of a warp have to execute it together
 }
 
-// A collective's Insn (shuffle, vote, match, reduction, bar.warp.sync). offset: Ref of the member mask; stat: index
-// into Code::collectives, the same for equal opcodes; a: what the lanes exchange, of so many bytes (0: a predicate).
+// form of a collective's Insn (shuffle, vote, match, reduction, bar.warp.sync). a: what the lanes exchange.
 namespace collective_form {
-inline constexpr std::uint16_t negated = 4;  // in aux: the predicate source is
-inline constexpr unsigned source_shift = 8;  // aux >> 8: bytes of the source
+inline constexpr std::uint16_t negated = 4;  // the predicate source is
+inline constexpr unsigned source_shift = 8;  // form >> 8: bytes of the source; 0: a predicate
 }  // namespace collective_form
 
 struct BasicBlock {
@@ -116,6 +154,12 @@ struct CallSite {
     std::uint32_t callee = 0;                       // index into Code::functions, or through_pointer, unless
     std::optional<Builtin> builtin;                 // printf and the like: then there is no callee
     std::vector<ParameterSlot> arguments, results;  // in the caller's frame
+};
+
+// What lanes do together. Equal opcodes are one.
+struct Collective {
+    std::string opcode;         // with modifiers: "shfl.sync.up.b32"
+    std::string_view function;  // in CUDA C++: "__shfl_up_sync()"; empty if it has none
 };
 
 // What a memory instruction counts; one per instruction and host thread.
@@ -165,53 +209,23 @@ struct Code {
     std::vector<FunctionCode> functions;  // [0] is the kernel
     std::vector<CallSite> calls;
     std::unordered_map<std::uint64_t, std::uint32_t>
-        function_at;                       // address → index, if functions are called by pointer
-    std::vector<std::string> collectives;  // opcodes with modifiers: "shfl.sync.up.b32"
+        function_at;  // address → index, if functions are called by pointer
+    std::vector<Collective> collectives;
     std::vector<std::vector<std::uint32_t>> branch_tables;
     std::vector<std::byte> constants;       // the pool of immediates, 32 lanes each
     std::vector<StatKind> stat_kinds;       // of each memory instruction
     std::vector<std::uint32_t> stat_insns;  // its instruction
+    std::vector<std::uint32_t> stat_bytes;  // that a lane moves; 0: it is no plain load or store
     std::uint32_t used_specials = 0;        // bit per Special
     unsigned granule_shift = 2;             // granules of 2^this bytes hold every access of shared or global memory
     bool orders_memory = false;             // has fences, or accesses that acquire and release
-    std::uint32_t warp_sync = ~0u;          // the index of bar.warp.sync in `collectives`
+    std::uint32_t warp_sync = ~0u;          // the one of `collectives` that orders memory: __syncwarp()
     std::uint32_t static_shared_bytes = 0;
     std::uint32_t local_bytes = 0;
     std::uint32_t register_estimate = 0;
     bool has_calls = false;
     bool synchronises_globally = false;  // may see other blocks' effects while it runs, or prints
     std::vector<std::pair<std::string, std::uint32_t>> shared_offsets;  // static shared variables by name
-};
-
-enum class Special : std::uint8_t {
-    TidX,
-    TidY,
-    TidZ,
-    NtidX,
-    NtidY,
-    NtidZ,
-    CtaidX,
-    CtaidY,
-    CtaidZ,
-    NctaidX,
-    NctaidY,
-    NctaidZ,
-    LaneId,
-    WarpId,
-    NwarpId,
-    SmId,
-    NsmId,
-    LanemaskEq,
-    LanemaskLe,
-    LanemaskLt,
-    LanemaskGe,
-    LanemaskGt,
-    DynamicSmemSize,
-    TotalSmemSize,
-    EnvReg1,
-    EnvReg2,
-    ReservedSharedOffset,
-    Count,
 };
 
 }  // namespace warpgrade::vgpu

@@ -1,6 +1,5 @@
 // A kernel with every function that it may reach, and the calls between them.
 #include <algorithm>
-#include <bit>
 #include <unordered_set>
 
 #include "vgpu/code/decoder.hpp"
@@ -19,29 +18,6 @@ std::uint32_t estimate_registers(const ptx::Function& f) {
     std::uint64_t words = 0;
     for (const auto& r : f.registers) words += r.type == ptx::Type::Pred ? 0 : (ptx::size_of(r.type) + 3) / 4;
     return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(words / 2 + 8, 16, 255));
-}
-
-// What observers of memory need to know of the kernel's instructions.
-void survey_accesses(const CodeBuilder& builder, Code& code) {
-    const auto narrow_to = [&](unsigned bytes) {
-        if (bytes) code.granule_shift = std::min(code.granule_shift, static_cast<unsigned>(std::countr_zero(bytes)));
-    };
-    for (const ptx::Function* f : builder.queue)
-        for (const auto& in : f->body) {
-            const auto has = [&](std::string_view m) {
-                return std::ranges::find(in.modifiers, m) != in.modifiers.end();
-            };
-            if (in.opcode == "fence" || in.opcode == "membar" || has("acquire") || has("release") || has("acq_rel"))
-                code.orders_memory = true;
-            if (in.opcode == "wmma" || in.opcode == "ldmatrix" || in.opcode == "stmatrix" || in.opcode == "movmatrix")
-                narrow_to(1);
-            const bool access = in.opcode == "ld" || in.opcode == "ldu" || in.opcode == "st" || in.opcode == "atom" ||
-                                in.opcode == "red" || in.opcode == "suld" || in.opcode == "sust";
-            if (!access || has("local") || has("param") || has("const")) continue;
-            for (const std::string_view m : in.modifiers) narrow_to(ptx::size_of(ptx::parse_type(m)));
-        }
-    const auto sync = std::ranges::find(code.collectives, "bar.warp.sync");
-    if (sync != code.collectives.end()) code.warp_sync = static_cast<std::uint32_t>(sync - code.collectives.begin());
 }
 
 ParameterSlot slot_of(const ParameterPlace& place) { return {place.storage, place.stride, place.bytes}; }
@@ -84,7 +60,7 @@ std::vector<const ptx::Function*> functions_with_addresses(const ptx::Module& mo
         for (const auto& r : v.relocations) note(r.symbol);
     for (const auto& f : module.functions) {
         for (const auto& in : f.body)
-            if (in.opcode != "call")
+            if (!in.is_call())
                 for (const auto& o : in.operands) note(o.symbol);
         for (const auto& [label, targets] : f.call_targets)
             for (const auto& name : targets) note(name);
@@ -115,7 +91,7 @@ void decode_functions(CodeBuilder& builder, const ptx::Function& kernel) {
             if (v.space == Space::Shared && !v.is_extern && names_variable(f, v.name)) builder.place_shared(v);
         bool through_pointer = false;
         for (const auto& in : f.body) {
-            if (in.opcode != "call") continue;
+            if (!in.is_call()) continue;
             through_pointer |= in.operands.size() > 1 && in.operands[1].kind == Kind::Register;
             for (const auto& o : in.operands)
                 if (o.kind == Kind::Symbol)
@@ -147,15 +123,15 @@ std::vector<std::optional<RegisterPlaces>> place_registers(const CodeBuilder& de
 
 }  // namespace
 
-Code decode_kernel(const ptx::Module& module, const ptx::Function& kernel, const SymbolTable& symbols) {
-    CodeBuilder first(module, symbols), builder(module, symbols);
+Code decode_kernel(const ptx::Module& module, const ptx::Function& kernel, const SymbolTable& symbols,
+                   const OpcodeTable& opcodes) {
+    CodeBuilder first(module, symbols, opcodes), builder(module, symbols, opcodes);
     decode_functions(first, kernel);
     builder.places = place_registers(first);
     decode_functions(builder, kernel);
     link_calls(builder);
     builder.code.register_estimate = estimate_registers(kernel);
     builder.code.has_calls = !builder.code.calls.empty();
-    survey_accesses(builder, builder.code);
     std::ranges::stable_sort(builder.code.uses, {}, &RegisterUse::insn);
     return std::move(builder.code);
 }

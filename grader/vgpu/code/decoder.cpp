@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
+#include <stdexcept>
 
 namespace warpgrade::vgpu {
 
@@ -19,15 +21,6 @@ constexpr std::uint32_t max_frame_bytes = 16u << 20, max_local_bytes = 512u << 1
 
 std::uint32_t aligned(std::uint64_t value, std::uint64_t to) {
     return static_cast<std::uint32_t>((value + to - 1) / to * to);
-}
-
-Flow flow_of(std::string_view opcode) {
-    if (opcode == "ld" || opcode == "ldu") return Flow::Loads;
-    if (opcode == "st") return Flow::Stores;
-    if (opcode == "selp") return Flow::Selects;
-    for (const char* moves : {"mov", "cvt", "cvta", "prmt", "bfi", "bfe"})  // a shift may be a multiplication
-        if (opcode == moves) return Flow::Carries;
-    return Flow::Uses;
 }
 
 }  // namespace
@@ -84,6 +77,7 @@ FunctionDecoder::FunctionDecoder(CodeBuilder& b, const ptx::Function& f, std::ui
     : builder(b), function(f), index_(index), places_(f.registers.size(), ~Ref{0}) {
     if (builder.parameters.size() <= index_) builder.parameters.resize(index_ + 1);
     if (builder.accesses.size() <= index_) builder.accesses.resize(index_ + 1);
+    for (const ptx::Instruction& in : f.body) rows_.push_back(builder.opcodes.find(in));
     place_variables();
     carry_ = allocate(4, 4);
     if (index_ >= builder.places.size() || !builder.places[index_]) return;
@@ -135,7 +129,7 @@ void FunctionDecoder::place_variables() {
     }
     // A function's parameter whose address is taken is a local variable as well.
     for (const auto& in : function.body) {
-        if (is_kernel() || in.opcode == "call") continue;
+        if (is_kernel() || in.is_call()) continue;
         for (const auto& o : in.operands)
             for (const auto& p : function.parameters) {
                 if (o.kind != Kind::Symbol || o.symbol != p.name || locals_.contains(p.name)) continue;
@@ -211,13 +205,8 @@ std::uint32_t FunctionDecoder::statistics(Space space, AccessClass access) {
 std::uint32_t FunctionDecoder::statistics(StatKind kind) {
     builder.code.stat_kinds.push_back(kind);
     builder.code.stat_insns.push_back(static_cast<std::uint32_t>(builder.code.insns.size()));
+    builder.code.stat_bytes.push_back(0);
     return static_cast<std::uint32_t>(builder.code.stat_kinds.size() - 1);
-}
-
-bool needs_skip(const ptx::Instruction& in) {
-    if (in.guard == Operand::no_register || !is_terminator(in)) return false;
-    return in.opcode != "bra" && in.opcode != "ret" && in.opcode != "exit" && in.opcode != "trap" &&
-           in.opcode != "brkpt";
 }
 
 void FunctionDecoder::split_blocks() {
@@ -231,7 +220,7 @@ void FunctionDecoder::split_blocks() {
     for (std::uint32_t i = 0; i < body.size(); ++i) {
         for (const auto& o : body[i].operands)
             if (o.kind == Kind::Label) mark(o.target, body[i].ptx_line);
-        if (is_terminator(body[i])) leader_[i + 1] = true;
+        if (ends(i) != Terminator::Fall) leader_[i + 1] = true;
     }
     for (const auto& [name, targets] : function.branch_targets)
         for (const auto t : targets) mark(t, function.ptx_line);
@@ -239,7 +228,7 @@ void FunctionDecoder::split_blocks() {
     auto next = static_cast<std::uint32_t>(builder.code.blocks.size());
     for (std::uint32_t i = 0; i <= body.size(); ++i) {
         if (leader_[i]) block_of_[i] = next++;
-        if (i < body.size() && needs_skip(body[i])) ++next;  // the guarded instruction has a block of its own
+        if (i < body.size() && needs_skip(i)) ++next;  // the guarded instruction has a block of its own
     }
 }
 
@@ -263,36 +252,43 @@ void FunctionDecoder::apply_guard(const ptx::Instruction& in, Insn& out) {
     out.has_guard = true;
 }
 
-void FunctionDecoder::decode_instruction(const ptx::Instruction& in) {
+// What observers of memory have to know of an instruction: its row says it. `first_slot`: the first of its statistics.
+void FunctionDecoder::note_memory(const InsnBuilder& b, const OpcodeRow& row, std::size_t first_slot) {
+    Code& code = builder.code;
+    code.orders_memory |= row.facts.fence || b.has("acquire") || b.has("release") || b.has("acq_rel");
+    if (first_slot == code.stat_kinds.size()) return;
+    if (row.facts.granule == granule::none)
+        throw std::logic_error("the row of '" + b.text() + "' does not say how much memory a lane accesses");
+    const bool of_type = row.facts.granule == granule::of_type;
+    const bool watched = std::any_of(
+        code.stat_kinds.begin() + static_cast<std::ptrdiff_t>(first_slot), code.stat_kinds.end(), [](StatKind kind) {
+            return kind != StatKind::LocalLoad && kind != StatKind::LocalStore && kind != StatKind::None;
+        });
+    if (watched) {
+        const unsigned bytes = of_type ? ptx::size_of(b.type()) : row.facts.granule;
+        code.granule_shift = std::min(code.granule_shift, static_cast<unsigned>(std::countr_zero(bytes)));
+    }
+    if (!of_type) return;
+    const unsigned elements = b.has("v4") ? 4 : b.has("v2") ? 2 : 1;
+    std::fill(code.stat_bytes.begin() + static_cast<std::ptrdiff_t>(first_slot), code.stat_bytes.end(),
+              elements * ptx::size_of(b.type()));
+}
+
+void FunctionDecoder::decode_instruction(std::uint32_t position) {
+    const ptx::Instruction& in = function.body[position];
     InsnBuilder b(*this, in);
-    const OpcodeRow* row = find_opcode(in);
-    if (!row) throw refusal_of(in, b.text());
+    const OpcodeRow* row = rows_[position];
+    if (!row) throw builder.opcodes.refusal_of(in, b.text());
+    const std::size_t first_slot = builder.code.stat_kinds.size();
     row->decode(b);
-    b.out.flow = flow_of(in.opcode);
+    note_memory(b, *row, first_slot);
+    b.out.flow = row->facts.flow;
     apply_guard(in, b.out);
     if (b.out.has_guard) {
         b.out.inner = b.out.masked;
-        b.out.full = b.out.masked = run_guarded;
+        b.out.full = b.out.masked = builder.opcodes.guarded();
     }
     append(b.out, in);
-}
-
-// @p bar.sync 0 and its like, as a jump over the instruction for the lanes whose predicate does not hold.
-void FunctionDecoder::decode_skip(const ptx::Instruction& in, std::uint32_t position) {
-    Insn out;
-    apply_guard(in, out);
-    out.guard_negated = !out.guard_negated;
-    Code& code = builder.code;
-    BasicBlock& block = code.blocks.back();
-    block.terminator = Terminator::Skip;
-    block.conditional = true;
-    block.target = block_of_[position + 1];
-    block.end = static_cast<std::uint32_t>(code.insns.size());
-    block.size = block.end - block.begin + 1;  // the guarded instruction is counted here, whether it runs or not
-    append(out, in);
-    BasicBlock guarded;
-    guarded.begin = static_cast<std::uint32_t>(code.insns.size());
-    code.blocks.push_back(guarded);
 }
 
 void FunctionDecoder::decode() {
@@ -314,12 +310,11 @@ void FunctionDecoder::decode() {
             code.blocks.push_back(block);
         }
         if (i == function.body.size()) break;
-        const ptx::Instruction& in = function.body[i];
-        if (needs_skip(in)) decode_skip(in, i);
-        if (is_terminator(in))
-            decode_terminator(in, i);
+        if (needs_skip(i)) decode_skip(i);
+        if (ends(i) != Terminator::Fall)
+            decode_terminator(i);
         else
-            decode_instruction(in);
+            decode_instruction(i);
     }
     // Control that runs off the end returns; nvcc always ends with ret.
     BasicBlock& last = code.blocks.back();

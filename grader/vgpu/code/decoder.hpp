@@ -20,7 +20,8 @@ struct SymbolPlace {
 using SymbolTable = std::unordered_map<std::string, SymbolPlace>;
 
 // Decodes the kernel and every function that it can reach. Throws PtxError with the line of what is not supported.
-Code decode_kernel(const ptx::Module& module, const ptx::Function& kernel, const SymbolTable& symbols);
+Code decode_kernel(const ptx::Module& module, const ptx::Function& kernel, const SymbolTable& symbols,
+                   const OpcodeTable& opcodes);
 
 enum class AccessClass : std::uint8_t { Load, Store, Atomic };
 
@@ -46,9 +47,10 @@ struct PendingCall {
 // Shared by the functions of one kernel while it is decoded.
 class CodeBuilder {
   public:
-    CodeBuilder(const ptx::Module& m, const SymbolTable& s) : module(m), symbols(s) {}
+    CodeBuilder(const ptx::Module& m, const SymbolTable& s, const OpcodeTable& o) : module(m), symbols(s), opcodes(o) {}
     const ptx::Module& module;
     const SymbolTable& symbols;
+    const OpcodeTable& opcodes;
     Code code;
     std::map<std::pair<std::uint64_t, unsigned>, Ref> constants;
     std::unordered_map<std::string, std::uint32_t> function_index;  // decoded or queued
@@ -86,20 +88,27 @@ class FunctionDecoder {
     std::uint32_t statistics(ptx::Space space, AccessClass access);
     std::uint32_t statistics(StatKind kind);  // one slot
     void synchronises_globally() { builder.code.synchronises_globally = true; }
+    [[nodiscard]] BasicBlock& block() { return builder.code.blocks.back(); }  // the one that is being decoded
+    [[nodiscard]] std::uint32_t block_at(std::uint32_t instruction, std::uint32_t ptx_line) const;
+    void add_call(CallSite site, PendingCall call);  // at the end of block()
 
   private:
     void place_variables();
     void split_blocks();
-    void decode_instruction(const ptx::Instruction& in);
-    void decode_terminator(const ptx::Instruction& in, std::uint32_t position);
-    void decode_call(InsnBuilder& b, BasicBlock& block);
-    void decode_skip(const ptx::Instruction& in, std::uint32_t position);
+    [[nodiscard]] Terminator ends(std::uint32_t position) const;  // how the instruction ends its block
+    // Is it a terminator whose guard the scheduler does not know?
+    [[nodiscard]] bool needs_skip(std::uint32_t position) const;
+    void decode_instruction(std::uint32_t position);
+    void decode_terminator(std::uint32_t position);
+    void decode_skip(std::uint32_t position);
     void apply_guard(const ptx::Instruction& in, Insn& out);
+    void note_memory(const InsnBuilder& b, const OpcodeRow& row, std::size_t first_slot);
+    std::uint32_t collective(const std::string& text, const OpcodeFacts& facts);
     void append(const Insn& out, const ptx::Instruction& in);
-    std::uint32_t block_at(std::uint32_t instruction, std::uint32_t ptx_line) const;
     Ref allocate(std::uint32_t bytes, std::uint32_t align);
 
     std::uint32_t index_;
+    std::vector<const OpcodeRow*> rows_;  // by instruction; nullptr: it has none
     std::uint32_t frame_bytes_ = 0, local_bytes_ = 0;
     std::vector<Ref> places_;
     std::optional<Ref> sink_;
@@ -108,8 +117,5 @@ class FunctionDecoder {
     std::vector<bool> leader_;
     std::vector<std::uint32_t> block_of_;  // instruction → block index (where it is a leader)
 };
-
-bool is_terminator(const ptx::Instruction& in);
-bool needs_skip(const ptx::Instruction& in);  // a terminator whose guard the scheduler does not know
 
 }  // namespace warpgrade::vgpu

@@ -15,54 +15,6 @@ using Kind = ptx::Operand::Kind;
 
 namespace {
 
-struct NamedSpecial {
-    std::string_view name;
-    Special special;
-};
-constexpr NamedSpecial specials[] = {
-    {"%tid.x", Special::TidX},
-    {"%tid.y", Special::TidY},
-    {"%tid.z", Special::TidZ},
-    {"%ntid.x", Special::NtidX},
-    {"%ntid.y", Special::NtidY},
-    {"%ntid.z", Special::NtidZ},
-    {"%ctaid.x", Special::CtaidX},
-    {"%ctaid.y", Special::CtaidY},
-    {"%ctaid.z", Special::CtaidZ},
-    {"%nctaid.x", Special::NctaidX},
-    {"%nctaid.y", Special::NctaidY},
-    {"%nctaid.z", Special::NctaidZ},
-    {"%clusterid.x", Special::CtaidX},
-    {"%clusterid.y", Special::CtaidY},
-    {"%clusterid.z", Special::CtaidZ},
-    {"%nclusterid.x", Special::NctaidX},
-    {"%nclusterid.y", Special::NctaidY},
-    {"%nclusterid.z", Special::NctaidZ},
-    {"%laneid", Special::LaneId},
-    {"%warpid", Special::WarpId},
-    {"%nwarpid", Special::NwarpId},
-    {"%smid", Special::SmId},
-    {"%nsmid", Special::NsmId},
-    {"%lanemask_eq", Special::LanemaskEq},
-    {"%lanemask_le", Special::LanemaskLe},
-    {"%lanemask_lt", Special::LanemaskLt},
-    {"%lanemask_ge", Special::LanemaskGe},
-    {"%lanemask_gt", Special::LanemaskGt},
-    {"%dynamic_smem_size", Special::DynamicSmemSize},
-    {"%total_smem_size", Special::TotalSmemSize},
-    {"%envreg1", Special::EnvReg1},
-    {"%envreg2", Special::EnvReg2},
-    {"%reserved_smem_offset_1", Special::ReservedSharedOffset},
-};
-
-// Special registers that are the same in every launch. A block is a cluster of its own.
-std::optional<std::uint64_t> fixed_special(std::string_view name) {
-    if (name == "%gridid" || name.starts_with("%cluster_nctaid.") || name == "%cluster_nctarank") return 1;
-    if (name.starts_with("%cluster_ctaid.") || name == "%cluster_ctarank" || name == "%current_graph_exec") return 0;
-    if (name.starts_with("%envreg") || name.starts_with("%pm")) return 0;
-    return std::nullopt;
-}
-
 bool is_float(Type t) { return t == Type::F32 || t == Type::F64; }
 
 std::uint64_t immediate_bits(const Operand& o, Type t) {
@@ -140,13 +92,15 @@ Ref InsnBuilder::source(const Operand& o, Type type) {
         case Kind::Immediate:
             return constant(immediate_bits(o, type), bytes);
         case Kind::Special: {
-            for (const auto& s : specials)
-                if (o.symbol == s.name) {
-                    if (bytes != 4) refuse("special register " + o.symbol + " is 32 bits wide");
-                    function.builder.code.used_specials |= 1u << static_cast<unsigned>(s.special);
-                    return area::specials | (static_cast<Ref>(s.special) * warp_size * 4);
-                }
-            if (const auto value = fixed_special(o.symbol)) return constant(*value, bytes);
+            using Register = ptx::SpecialRegister::Kind;
+            const auto known = ptx::find_special(o.symbol);
+            if (known && known->kind == Register::Fixed) return constant(known->value, bytes);
+            if (known && known->kind == Register::Filled) {
+                if (bytes != 4) refuse("special register " + o.symbol + " is 32 bits wide");
+                const auto index = static_cast<unsigned>(known->special);
+                function.builder.code.used_specials |= 1u << index;
+                return area::specials | (static_cast<Ref>(index) * warp_size * 4);
+            }
             if (const auto offset = function.symbol(o.symbol)) return constant(offset->address, bytes);
             refuse("special register " + o.symbol + " is not supported");
         }
@@ -192,7 +146,7 @@ void InsnBuilder::address(const Operand& o, Space space, std::uint16_t narrow_bi
         if (function.is_predicate(o.reg) || (bytes != 8 && bytes != 4)) refuse("an address must be 32 or 64 bits wide");
         if (bytes == 4) {
             if (space == Space::Global || space == Space::Generic) refuse("an address needs a 64-bit register");
-            out.aux |= narrow_bit;
+            out.form |= narrow_bit;
         }
         out.a = function.register_place(o.reg, in.ptx_line, RegisterAccess::Kind::Read);
         return;

@@ -68,8 +68,9 @@ ptx::Module parse_image(std::span<const std::byte> image, int compute_capability
 
 }  // namespace
 
-LoadedModule::LoadedModule(std::span<const std::byte> image, int compute_capability, GlobalMemory& memory)
-    : memory_(memory), ptx_(parse_image(image, compute_capability, &resources_)) {
+LoadedModule::LoadedModule(std::span<const std::byte> image, int compute_capability, GlobalMemory& memory,
+                           const OpcodeTable& opcodes)
+    : memory_(memory), opcodes_(opcodes), ptx_(parse_image(image, compute_capability, &resources_)) {
     try {
         place_variables();
     } catch (...) {
@@ -147,7 +148,7 @@ LoadedKernel& LoadedModule::kernel(std::string_view name) {
     auto k = std::make_unique<LoadedKernel>();
     k->function = f;
     try {
-        k->code = decode_kernel(ptx_, *f, symbols_);
+        k->code = decode_kernel(ptx_, *f, symbols_, opcodes_);
     } catch (const ptx::PtxError& e) {
         const bool invalid = e.kind == ptx::PtxError::Kind::invalid;
         throw DeviceError(invalid ? error::invalid_ptx : error::not_supported, located(*f, e));

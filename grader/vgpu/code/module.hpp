@@ -23,7 +23,8 @@ struct LoadedKernel {
 class LoadedModule {
   public:
     // `image` is a fatbinary container or a PTX text. Throws DeviceError: no PTX for this device, or malformed.
-    LoadedModule(std::span<const std::byte> image, int compute_capability, GlobalMemory& memory);
+    LoadedModule(std::span<const std::byte> image, int compute_capability, GlobalMemory& memory,
+                 const OpcodeTable& opcodes);
     ~LoadedModule();
     LoadedModule(const LoadedModule&) = delete;
     LoadedModule& operator=(const LoadedModule&) = delete;
@@ -38,6 +39,7 @@ class LoadedModule {
     [[nodiscard]] std::string located(const ptx::Function& function, const ptx::PtxError& error) const;
 
     GlobalMemory& memory_;
+    const OpcodeTable& opcodes_;
     std::vector<KernelResources> resources_;  // before ptx_, whose initialiser fills it
     ptx::Module ptx_;
     SymbolTable symbols_;

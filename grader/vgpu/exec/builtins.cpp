@@ -23,8 +23,8 @@ std::byte read_byte(const Warp& w, const Insn& in, unsigned lane, std::uint64_t 
     } else if (address >= windows::shared_base && address - windows::shared_base < w.block->shared_bytes) {
         return w.block->shared[address - windows::shared_base];
     }
-    raise_at(w, &in, error::illegal_address,
-             fmt::format("printf or assert reads {:#x}: {}", address, w.executor->global->describe(address)), lane);
+    raise_at(w, &in, error::illegal_address, lane,
+             fmt::format("reads an argument of printf or assert at {:#x}, where nothing is allocated", address));
 }
 
 std::string read_string(const Warp& w, const Insn& in, unsigned lane, std::uint64_t address) {
@@ -68,26 +68,17 @@ void builtin_vprintf(Warp& w, const Insn& in, const CallSite& site, std::uint32_
     });
 }
 
-// The message is CUDA's own.
 void builtin_assertfail(Warp& w, const Insn& in, const CallSite& site, std::uint32_t mask) {
     const auto lane = static_cast<unsigned>(std::countr_zero(mask));
     const auto text = [&](std::size_t i) {
         return read_string(w, in, lane, argument<std::uint64_t>(w, site, i, lane));
     };
-    const device::Dim3& b = w.executor->launch->config.block;
-    const std::uint32_t thread = w.index * warp_size + lane;
-    const auto others = static_cast<unsigned>(std::popcount(mask)) - 1;
-    const std::string rest =
-        others == 0 ? "" : fmt::format(" So it did in {} more thread{} of the warp.", others, others == 1 ? "" : "s");
     device::Diagnostic found;
     found.message = fmt::format("fails the assertion `{}`", text(0));
-    if (others) found.message += fmt::format("; {} so too", also(others));
+    if (const auto others = std::popcount(mask) - 1)
+        found.message += fmt::format("; {} the same", also(static_cast<unsigned>(others)));
     found.place = {text(1), argument<std::uint32_t>(w, site, 2, lane), 0};
-    raise_at(w, nullptr, error::assert_failed,
-             fmt::format("{}:{}: {}: block: [{},{},{}], thread: [{},{},{}] Assertion `{}` failed.{}", text(1),
-                         argument<std::uint32_t>(w, site, 2, lane), text(3), w.block->x, w.block->y, w.block->z,
-                         thread % b.x, thread / b.x % b.y, thread / b.x / b.y, text(0), rest),
-             lane, std::move(found));
+    raise_at(w, nullptr, error::assert_failed, lane, std::move(found));
 }
 
 void builtin_malloc(Warp& w, const Insn&, const CallSite& site, std::uint32_t mask) {
@@ -107,7 +98,7 @@ void builtin_free(Warp& w, const Insn& in, const CallSite& site, std::uint32_t m
                     if (s.allocation == &a) s.allocation = nullptr;
             });
         } catch (const device::DeviceError& e) {
-            raise_at(w, &in, e.code, e.what(), lane);
+            raise_at(w, &in, e.code, lane, e.what());
         }
     });
 }

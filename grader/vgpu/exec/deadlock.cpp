@@ -46,25 +46,13 @@ std::uint32_t first_thread(const Place& p) {
 std::uint32_t lanes_in(const Warp& w, const Split& s) {
     std::uint32_t here = 0;
     for (const Split& other : w.splits)
-        if (other.state == s.state && other.members == s.members && other.waiting_insn->stat == s.waiting_insn->stat)
+        if (other.state == s.state && other.members == s.members &&
+            other.waiting_insn->collective == s.waiting_insn->collective)
             here |= other.mask;
     return here;
 }
 
-std::string waits_for(const Executor& e, const BlockState& block, const Place& p) {
-    const Split& s = *p.split;
-    if (s.state == Split::State::AtBarrier) {
-        const Barrier& b = block.barriers[s.barrier];
-        return fmt::format("at barrier {}, which {} of {} threads have reached", s.barrier, b.arrived,
-                           b.expected ? b.expected : block.live_threads);
-    }
-    const std::string& opcode = e.code->collectives[s.waiting_insn->stat];
-    return fmt::format("in {} with the mask {:#010x} for the lanes {:#010x} of warp {}, which never come",
-                       opcode == "bar.warp.sync" ? "__syncwarp" : opcode, s.members,
-                       s.members & p.warp->live & ~lanes_in(*p.warp, s), p.warp->index);
-}
-
-// The same for diagnostics, of one thread: "waits at __syncthreads(), which 40 of 64 threads have reached".
+// "waits at __syncthreads(), which 40 of 64 threads have reached".
 std::string waits(const Executor& e, const BlockState& block, const Place& p) {
     const Split& s = *p.split;
     if (s.state == Split::State::AtBarrier) {
@@ -74,43 +62,31 @@ std::string waits(const Executor& e, const BlockState& block, const Place& p) {
                            grouped(b.arrived), grouped(expected));
     }
     const std::uint32_t absent = s.members & p.warp->live & ~lanes_in(*p.warp, s);
+    const auto count = static_cast<std::uint32_t>(std::popcount(absent));
     const auto lane = static_cast<std::uint32_t>(std::countr_zero(absent));
-    return fmt::format(
-        "waits in {} for {} of its warp that the mask {:#010x} names and that never come, the first of "
-        "them thread {}",
-        collective_name(*e.code, *s.waiting_insn), counted(static_cast<std::uint32_t>(std::popcount(absent)), "thread"),
-        s.members, e.launch->thread_name(p.warp->index * warp_size + lane));
-}
-
-device::Diagnostic diagnose(const Executor& e, const BlockState& block, const std::vector<Place>& places) {
-    constexpr std::size_t most = 8;
-    device::Diagnostic found;
-    found.rule = &device::rules::deadlock;
-    found.message = waits(e, block, places[0]);
-    for (std::size_t i = 1; i < std::min(places.size(), most); ++i)
-        found.related.push_back(
-            {places[i].threads == 1 ? "one thread waits at" : grouped(places[i].threads) + " threads wait at",
-             e.launch->source_place(*places[i].split->waiting_insn),
-             e.launch->thread_place(block.linear, first_thread(places[i]))});
-    return found;
+    return fmt::format("waits in {} for {} of its warp that {} in the mask {:#010x} but never arrive{} {}",
+                       collective_name(*e.code, *s.waiting_insn), counted(count, "thread"), count == 1 ? "is" : "are",
+                       s.members, count == 1 ? "s: thread" : ", the first of them thread",
+                       e.launch->thread_name(p.warp->index * warp_size + lane));
 }
 
 }  // namespace
 
 void raise_deadlock(const Executor& e, const BlockState& block) {
-    constexpr std::size_t most = 4;
+    constexpr std::size_t most = 8;
     const auto places = waiting_places(block);
     if (places.empty()) throw std::logic_error("a block without live threads cannot be in a deadlock");
-    std::string text = "deadlock: ";
-    for (std::size_t i = 0; i < std::min(places.size(), most); ++i) {
-        const Place& p = places[i];
-        text += fmt::format("{}{} thread{} (first {}) wait{} at {} {}", i ? "; " : "", p.threads,
-                            p.threads == 1 ? "" : "s", e.launch->thread_name(first_thread(p)),
-                            p.threads == 1 ? "s" : "", e.launch->place(*p.split->waiting_insn), waits_for(e, block, p));
-    }
-    if (places.size() > most) text += fmt::format("; and so on at {} more places", places.size() - most);
-    raise_at(*places[0].warp, places[0].split->waiting_insn, device::error::launch_timeout, text,
-             static_cast<unsigned>(std::countr_zero(places[0].split->mask)), diagnose(e, block, places));
+    const Place& first = places[0];
+    device::Diagnostic found;
+    found.rule = &device::rules::deadlock;
+    found.message = waits(e, block, first);
+    for (std::size_t i = 1; i < std::min(places.size(), most); ++i)
+        found.related.push_back(
+            {places[i].threads == 1 ? "one thread waits at" : grouped(places[i].threads) + " threads wait at",
+             e.launch->source_place(*places[i].split->waiting_insn),
+             e.launch->thread_place(block.linear, first_thread(places[i]))});
+    raise_at(*first.warp, first.split->waiting_insn, device::error::launch_timeout,
+             static_cast<unsigned>(std::countr_zero(first.split->mask)), std::move(found));
 }
 
 }  // namespace warpgrade::vgpu

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "vgpu/checks/launch_use.hpp"
+#include "vgpu/text/words.hpp"
 
 namespace warpgrade::vgpu {
 
@@ -46,19 +47,6 @@ void Grid::prepare(Executor& e, unsigned thread, bool optimistic) {
     e.global = &memory_;
 }
 
-LaunchFault Grid::describe(const Fault& fault, const BlockState& block) const {
-    const std::uint32_t thread = fault.warp * warp_size + fault.lane;
-    device::Diagnostic found = fault.diagnostic;
-    if (!found.rule) found.rule = &device::rules::kernel_failed;
-    if (found.message.empty()) found.message = fault.what();
-    if (fault.insn && found.place == device::SourcePlace{}) found.place = launch_.source_place(*fault.insn);
-    found.thread = launch_.thread_place(block.linear, thread);
-    return {fault.code,
-            fmt::format("{}{} [thread {} of block ({},{},{})]", fault.insn ? launch_.place(*fault.insn) + ": " : "",
-                        fault.what(), launch_.thread_name(thread), block.x, block.y, block.z),
-            std::move(found)};
-}
-
 void Grid::run_in_turns(Executor& e, std::uint64_t resident) {
     const std::uint64_t blocks = launch_.config.grid.count();
     resident = std::clamp<std::uint64_t>(resident, 1, blocks);
@@ -75,27 +63,21 @@ void Grid::run_in_turns(Executor& e, std::uint64_t resident) {
                     resident = std::clamp<std::uint64_t>(launch_.limits.resident_blocks, 1, blocks);
                 return false;
             }
-        } catch (const Fault& fault) {
-            result_.fault = describe(fault, block);
-            if (fault.out_of_budget && next < blocks) {
-                const std::string waiting = fmt::format(
+        } catch (Fault& fault) {
+            if (fault.diagnostic.rule == &device::rules::runaway && next < blocks)
+                fault.diagnostic.message += fmt::format(
                     "; {} of {} blocks had not started, because no more than {} fit the device at once: does a block "
                     "wait for one of them?",
-                    blocks - next, blocks, resident);
-                result_.fault->message += waiting;
-                result_.fault->diagnostic.message += waiting;
-            }
+                    grouped(blocks - next), grouped(blocks), grouped(resident));
+            result_.fault = std::move(fault);
             return true;
         }
         finish_block(block);
         if (!launch_.charge(e)) {
-            result_.fault =
-                LaunchFault{device::error::launch_timeout,
-                            fmt::format("the kernel executed more than {} warp instructions and was stopped",
-                                        launch_.limits.instructions),
-                            {}};
+            result_.fault = Fault{device::error::launch_timeout, {}};
             result_.fault->diagnostic.rule = &device::rules::runaway;
-            result_.fault->diagnostic.message = result_.fault->message;
+            result_.fault->diagnostic.message = fmt::format("the kernel executed more than {} and was stopped",
+                                                            counted(launch_.limits.instructions, "warp instruction"));
         }
         return true;
     };

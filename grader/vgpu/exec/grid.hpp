@@ -18,15 +18,8 @@
 
 namespace warpgrade::vgpu {
 
-// What went wrong in a launch, located.
-struct LaunchFault {
-    int code = 0;
-    std::string message;  // complete, for the student
-    device::Diagnostic diagnostic;
-};
-
 struct LaunchResult {
-    std::optional<LaunchFault> fault;  // then memory holds what a serial run had written until then
+    std::optional<Fault> fault;  // then memory holds what a serial run had written until then
     device::Counters counters;
     std::vector<device::LineCounters> lines;
     Traffic traffic;      // for the timing model
@@ -59,7 +52,6 @@ class Grid {
     void begin_turn(Executor& executor, BlockState& block) const;
     void start_block(Executor& executor, BlockState& block, std::uint64_t linear) const;
     void finish_block(BlockState& block) { caches_->finish_block(block.linear, block.l1); }
-    [[nodiscard]] LaunchFault describe(const Fault& fault, const BlockState& block) const;
 
     Launch launch_;
     std::span<const std::byte> params_;

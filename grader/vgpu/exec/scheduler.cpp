@@ -79,7 +79,7 @@ bool WarpRunner::before(const Split& a, const Split& b) const {
 }
 
 // The lowest place where other ready lanes of the same call stand: there they may be joined.
-std::uint32_t WarpRunner::meeting_point(std::size_t self) const {
+std::uint32_t WarpRunner::reconvergence_point(std::size_t self) const {
     std::uint32_t limit = ~0u;
     for (std::size_t i = 0; i < w.splits.size(); ++i) {
         const Split& s = w.splits[i];
@@ -102,7 +102,7 @@ WarpRunner::Ran WarpRunner::run_split(std::size_t self) {
     const BasicBlock* blocks = code.blocks.data();
     std::uint32_t pc = w.splits[self].pc, mask = w.splits[self].mask, last = w.splits[self].last;
     enter_frame(w.splits[self].frame);
-    std::uint32_t limit = w.splits.size() > 1 ? meeting_point(self) : ~0u;
+    std::uint32_t limit = w.splits.size() > 1 ? reconvergence_point(self) : ~0u;
     const auto leave = [&](Ran why) {
         w.splits[self].pc = pc;
         w.splits[self].mask = mask;
@@ -212,12 +212,9 @@ WarpRunner::Ran WarpRunner::run_split(std::size_t self) {
             }
             case Terminator::Trap: {
                 const std::uint32_t hit = b.conditional ? guard_lanes(w, *end, mask) : mask;
-                if (hit) {
-                    device::Diagnostic found;
-                    found.message = trap_message("executes a trap");
-                    raise_at(w, end, error::launch_failure, trap_message("the kernel executed a trap"),
-                             static_cast<unsigned>(std::countr_zero(hit)), std::move(found));
-                }
+                if (hit)
+                    raise_at(w, end, error::launch_failure, static_cast<unsigned>(std::countr_zero(hit)),
+                             trap_message());
                 ++pc;
                 break;
             }
@@ -236,23 +233,17 @@ void WarpRunner::add_split(std::uint32_t pc, std::uint32_t mask, std::uint32_t f
 
 void WarpRunner::charge(const Insn& at, std::uint32_t mask) {
     if (e.launch->charge(e)) return;
-    Fault fault(error::launch_timeout,
-                fmt::format("the kernel executed more than {} warp instructions and was stopped: does this loop end?",
-                            e.launch->limits.instructions),
-                static_cast<unsigned>(std::countr_zero(mask)));
-    fault.insn = &at;
-    fault.warp = w.index;
-    fault.out_of_budget = true;
-    fault.diagnostic.rule = &device::rules::runaway;
-    fault.diagnostic.message = fmt::format("still runs in this loop after {} warp instructions of the kernel",
-                                           grouped(e.launch->limits.instructions));
-    throw fault;
+    device::Diagnostic found;
+    found.rule = &device::rules::runaway;
+    found.message = fmt::format("is still in this loop after the kernel has executed {}",
+                                counted(e.launch->limits.instructions, "warp instruction"));
+    raise_at(w, &at, error::launch_timeout, static_cast<unsigned>(std::countr_zero(mask)), std::move(found));
 }
 
-std::string WarpRunner::trap_message(const std::string& what) const {
+std::string WarpRunner::trap_message() const {
     const bool wants_workspace = code.used_specials >> static_cast<unsigned>(Special::EnvReg2) & 1;
-    if (!wants_workspace || e.launch->config.cooperative) return what;
-    return what + ": grid.sync() works only in a launch by cudaLaunchCooperativeKernel";
+    if (!wants_workspace || e.launch->config.cooperative) return "executes a trap";
+    return "executes a trap: grid.sync() works only in a launch by cudaLaunchCooperativeKernel";
 }
 
 void WarpRunner::branch_indexed(const Insn& in, const BasicBlock& b, std::uint32_t pc, std::uint32_t mask) {
@@ -263,8 +254,8 @@ void WarpRunner::branch_indexed(const Insn& in, const BasicBlock& b, std::uint32
     while (rest) {
         const std::uint32_t i = index[std::countr_zero(rest)];
         if (i >= table.size())
-            raise_at(w, &in, error::invalid_pc, fmt::format("branch table index {} of {}", i, table.size()),
-                     static_cast<unsigned>(std::countr_zero(rest)));
+            raise_at(w, &in, error::invalid_pc, static_cast<unsigned>(std::countr_zero(rest)),
+                     fmt::format("branches to entry {} of a table of {}", i, table.size()));
         std::uint32_t same = 0;
         for_active(rest, [&](unsigned l) { same |= std::uint32_t{index[l] == i} << l; });
         diverged |= same != mask;

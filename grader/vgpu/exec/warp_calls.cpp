@@ -68,10 +68,10 @@ std::uint32_t WarpRunner::enter_function(std::uint32_t function, const CallSite&
     const std::uint32_t local = caller.local_offset + code.functions[caller.function].local_bytes + activation_bytes;
     const std::uint64_t stack = std::uint64_t{local} + callee.local_bytes;
     if (stack > w.local_stride || w.frame_storage_bytes > max_frame_storage)
-        raise_at(w, &in, error::hardware_stack_error,
-                 fmt::format("stack overflow: {} calls deep in '{}', {} bytes of stack a thread", caller.depth + 1,
-                             readable_name(callee.name), w.local_stride - code.functions[0].local_bytes),
-                 static_cast<unsigned>(std::countr_zero(mask)));
+        raise_at(w, &in, error::hardware_stack_error, static_cast<unsigned>(std::countr_zero(mask)),
+                 fmt::format("has a stack overflow: it calls '{}' at depth {}, with {} of stack for each thread",
+                             readable_name(callee.name), grouped(caller.depth + 1),
+                             counted(w.local_stride - code.functions[0].local_bytes, "byte")));
     const std::uint32_t index = free_frame(callee.frame_bytes);
     Frame& f = w.frames[index];
     std::erase_if(w.watch.undefined, [&](const UndefinedRegister& r) {  // of an earlier activation
@@ -109,7 +109,7 @@ void WarpRunner::call(const CallSite& site, std::uint32_t site_index, std::size_
     s.mask = mask;
 }
 
-// Lanes that call different functions part; they meet again where the call returns to.
+// Lanes that call different functions diverge; they reconverge where the call returns to.
 void WarpRunner::call_indirect(const CallSite& site, std::uint32_t site_index, std::size_t self, std::uint32_t resume,
                                std::uint32_t mask, const Insn& in) {
     const auto* pointers = operand<std::uint64_t>(w, in.a);
@@ -130,20 +130,22 @@ void WarpRunner::call_indirect(const CallSite& site, std::uint32_t site_index, s
 std::uint32_t WarpRunner::pointed_function(std::uint64_t address, const CallSite& site, unsigned lane,
                                            const Insn& in) const {
     const auto fail = [&](const std::string& why) {
-        raise_at(w, &in, error::invalid_pc, fmt::format("call through the function pointer {:#x}: {}", address, why),
-                 lane);
+        raise_at(w, &in, error::invalid_pc, lane,
+                 fmt::format("calls through the function pointer {:#x}, {}", address, why));
     };
     const auto found = code.function_at.find(address);
     if (found == code.function_at.end()) {
         namespace space = device::address_space;
         if (address >= space::code_base && address < space::code_base + space::window)
-            fail("no device function of this module begins there, or it is a kernel");
-        const std::string what = e.global->describe(address);
-        fail(what == "a host address" ? "it is a host address; take a device function's address in device code" : what);
+            fail("where no device function of this module begins, or a kernel does");
+        if (address == 0) fail("a null pointer");
+        if (address < space::user_end && !space::is_device_address(address))
+            fail("which is a host address; take a device function's address in device code");
+        fail("which is the address of data, if of anything");
     }
     const FunctionCode& callee = code.functions[found->second];
     if (!same_sizes(site.arguments, callee.parameters) || !same_sizes(site.results, callee.returns))
-        fail(fmt::format("'{}' takes {} bytes and returns {}, the call passes {} and expects {}",
+        fail(fmt::format("but '{}' takes {} bytes and returns {}, and the call passes {} and expects {}",
                          readable_name(callee.name), sizes(callee.parameters), sizes(callee.returns),
                          sizes(site.arguments), sizes(site.results)));
     return found->second;

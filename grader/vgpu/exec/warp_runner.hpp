@@ -26,13 +26,13 @@ class WarpRunner {
     // scheduler.cpp
     int pick();
     [[nodiscard]] bool before(const Split& a, const Split& b) const;
-    [[nodiscard]] std::uint32_t meeting_point(std::size_t self) const;
+    [[nodiscard]] std::uint32_t reconvergence_point(std::size_t self) const;
     template <bool Checking>
     Ran run_split(std::size_t self);
     void add_split(std::uint32_t pc, std::uint32_t mask, std::uint32_t frame);
     void remove(std::size_t index) { w.splits.erase(w.splits.begin() + static_cast<std::ptrdiff_t>(index)); }
     void enter_frame(std::uint32_t frame);
-    [[nodiscard]] std::string trap_message(const std::string& what) const;
+    [[nodiscard]] std::string trap_message() const;
     void charge(const Insn& at, std::uint32_t mask);
     void branch_indexed(const Insn& in, const BasicBlock& b, std::uint32_t pc, std::uint32_t mask);
 
@@ -54,7 +54,7 @@ class WarpRunner {
     bool collective(const Insn& in, std::size_t self, std::uint32_t resume, std::uint32_t mask);
     void perform_if_complete(std::uint32_t members, std::uint32_t kind);
     // Of the collectives, __syncwarp() orders memory.
-    void meet(std::uint32_t collective) {
+    void synchronised(std::uint32_t collective) {
         if (e.watch.values && collective == code.warp_sync) w.watch.warp_bound = mark::at_time(++e.watch.now);
     }
     void begin_collective(const Insn& in, std::uint32_t mask) {

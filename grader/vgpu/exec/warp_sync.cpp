@@ -6,6 +6,7 @@
 #include "vgpu/checks/synccheck.hpp"
 #include "vgpu/exec/warp_runner.hpp"
 #include "vgpu/state/lanes.hpp"
+#include "vgpu/text/words.hpp"
 
 namespace warpgrade::vgpu {
 
@@ -16,21 +17,23 @@ bool WarpRunner::arrive(const Insn& in, std::size_t self, std::uint32_t resume, 
     const auto lane = static_cast<unsigned>(std::countr_zero(mask));
     const std::uint32_t id = operand<std::uint32_t>(w, in.a)[lane];
     if (id >= block.barriers.size())
-        raise_at(w, &in, error::illegal_instruction, fmt::format("barrier {} does not exist: there are 16", id), lane);
+        raise_at(w, &in, error::illegal_instruction, lane,
+                 fmt::format("waits at barrier {}, but a block has only {}", id, block.barriers.size()));
     Barrier& barrier = block.barriers[id];
-    const unsigned kind = in.aux & barrier_form::kind;
-    if (in.aux & barrier_form::counted) {
+    const unsigned kind = in.form & barrier_form::kind;
+    if (in.form & barrier_form::counted) {
         const std::uint32_t threads = operand<std::uint32_t>(w, in.b)[lane];
         if (threads == 0 || threads % warp_size)
-            raise_at(w, &in, error::illegal_instruction,
-                     fmt::format("a barrier's number of threads must be a multiple of 32, not {}", threads), lane);
+            raise_at(w, &in, error::illegal_instruction, lane,
+                     fmt::format("waits at a barrier for {}, which is not a positive multiple of {}",
+                                 counted(threads, "thread"), warp_size));
         barrier.expected = threads;
     }
     // A counted barrier counts whole warps: lanes that have exited, or never were, arrive with the others.
-    const bool whole_warp = (in.aux & barrier_form::counted) && mask == w.live;
+    const bool whole_warp = (in.form & barrier_form::counted) && mask == w.live;
     barrier.arrived += whole_warp ? warp_size : static_cast<std::uint32_t>(std::popcount(mask));
     if (kind >= barrier_form::popc) {
-        const std::uint32_t holds = mask & (predicate(w, in.c) ^ (in.aux & barrier_form::negated ? ~0u : 0u));
+        const std::uint32_t holds = mask & (predicate(w, in.c) ^ (in.form & barrier_form::negated ? ~0u : 0u));
         barrier.count += static_cast<std::uint32_t>(std::popcount(holds));
     }
     if (kind != barrier_form::arrive) {
@@ -52,7 +55,7 @@ namespace {
 // The result of a bar.red.
 void deliver(Warp& other, const Split& s, const Barrier& barrier) {
     const Insn& in = *s.waiting_insn;
-    const unsigned kind = in.aux & barrier_form::kind;
+    const unsigned kind = in.form & barrier_form::kind;
     if (kind < barrier_form::popc) return;
     std::byte* at = other.frames[s.frame].registers + (in.d & area::offset_mask);
     if (kind == barrier_form::popc) {
@@ -71,7 +74,7 @@ void WarpRunner::complete(std::uint32_t id) {
     Barrier& barrier = block.barriers[id];
     const std::uint32_t expected = barrier.expected ? barrier.expected : block.live_threads;
     if (barrier.arrived == 0 || barrier.arrived < expected) return;
-    block.l1.meet();
+    block.l1.at_barrier();
     if (e.watch.values) {  // a barrier of some warps counts for all: what is reported is sure
         const Mark now = mark::at_time(++e.watch.now);
         for (Warp& other : block.warps) other.watch.bound = other.watch.warp_bound = now;
@@ -95,7 +98,7 @@ void WarpRunner::complete(std::uint32_t id) {
 // with the same mask, wherever it stands, or exit. A lane that is not in its own mask waits for the others all the
 // same, but is no member. True: all are here and it is done; false: the lanes were rescheduled.
 bool WarpRunner::collective(const Insn& in, std::size_t self, std::uint32_t resume, std::uint32_t mask) {
-    const auto* masks = operand<std::uint32_t>(w, static_cast<Ref>(in.offset));
+    const auto* masks = operand<std::uint32_t>(w, in.members);
     const std::uint32_t members = masks[std::countr_zero(mask)];
     const std::uint32_t alike = ballot([=](unsigned l) { return masks[l] == members; }) & mask;
     if ((alike & ~members) != 0 && e.launch->limits.checks.sync) report_foreign_mask(w, in, members, alike & ~members);
@@ -103,7 +106,7 @@ bool WarpRunner::collective(const Insn& in, std::size_t self, std::uint32_t resu
         w.participants = w.present = mask;
         begin_collective(in, mask);
         in.masked(w, in, mask);
-        meet(in.stat);
+        synchronised(in.collective);
         return true;
     }
     struct Group {
@@ -125,7 +128,7 @@ bool WarpRunner::collective(const Insn& in, std::size_t self, std::uint32_t resu
             w.participants = groups[i].lanes;
             in.masked(w, in, groups[i].lanes);
         }
-        meet(in.stat);
+        synchronised(in.collective);
         return true;
     }
     const std::uint32_t frame = w.frame;
@@ -137,14 +140,14 @@ bool WarpRunner::collective(const Insn& in, std::size_t self, std::uint32_t resu
         s.members = groups[i].members;
         s.waiting_insn = &in;
     }
-    for (unsigned i = 0; i < count; ++i) perform_if_complete(groups[i].members, in.stat);
+    for (unsigned i = 0; i < count; ++i) perform_if_complete(groups[i].members, in.collective);
     return false;
 }
 
 // Lanes that wait in different places exchange values through a scratch register that stands in for each one's source.
 void WarpRunner::perform_if_complete(std::uint32_t members, std::uint32_t kind) {
     const auto waits_for_it = [&](const Split& s) {
-        return s.state == Split::State::AtCollective && s.members == members && s.waiting_insn->stat == kind;
+        return s.state == Split::State::AtCollective && s.members == members && s.waiting_insn->collective == kind;
     };
     std::uint32_t arrived = 0;
     for (const Split& s : w.splits)
@@ -157,12 +160,12 @@ void WarpRunner::perform_if_complete(std::uint32_t members, std::uint32_t kind) 
     std::byte* const unused_area = w.base[3];
     alignas(64) std::byte scratch[warp_size * 8] = {};
     std::uint32_t holds = 0;  // a predicate source: the lanes in which it is true, negation applied
-    const auto negated = [](const Insn& in) { return in.aux & collective_form::negated ? ~0u : 0u; };
+    const auto negated = [](const Insn& in) { return in.form & collective_form::negated ? ~0u : 0u; };
     for (const Split& s : w.splits) {
         if (!waits_for_it(s)) continue;
         const Insn& in = *s.waiting_insn;
         enter_frame(s.frame);
-        const std::size_t bytes = in.aux >> collective_form::source_shift;
+        const std::size_t bytes = in.form >> collective_form::source_shift;
         if (bytes == 0) {
             holds |= (predicate(w, in.a) ^ negated(in)) & s.mask;
             continue;
@@ -177,7 +180,7 @@ void WarpRunner::perform_if_complete(std::uint32_t members, std::uint32_t kind) 
         enter_frame(s.frame);
         begin_collective(*s.waiting_insn, s.mask);
         Insn in = *s.waiting_insn;
-        if (in.aux >> collective_form::source_shift == 0) {
+        if (in.form >> collective_form::source_shift == 0) {
             const std::uint32_t bits = holds ^ negated(in);
             std::memcpy(scratch, &bits, sizeof bits);
         }
@@ -188,7 +191,7 @@ void WarpRunner::perform_if_complete(std::uint32_t members, std::uint32_t kind) 
         if (waits_for_it(s)) s.state = Split::State::Ready;
     w.base[3] = unused_area;
     enter_frame(running);
-    meet(kind);
+    synchronised(kind);
 }
 
 void WarpRunner::exit_lanes(std::uint32_t lanes, std::uint32_t last) {
@@ -207,7 +210,7 @@ void WarpRunner::exit_lanes(std::uint32_t lanes, std::uint32_t last) {
     } else {  // those that left are waited for no longer
         for (std::size_t i = 0; i < w.splits.size(); ++i)
             if (w.splits[i].state == Split::State::AtCollective)
-                perform_if_complete(w.splits[i].members, w.splits[i].waiting_insn->stat);
+                perform_if_complete(w.splits[i].members, w.splits[i].waiting_insn->collective);
     }
     for (std::uint32_t id = 0; id < block.barriers.size(); ++id)
         if (block.barriers[id].arrived && !block.barriers[id].expected) complete(id);

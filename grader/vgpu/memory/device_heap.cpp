@@ -65,7 +65,7 @@ std::uint64_t DeviceHeap::allocate(std::uint64_t bytes) {
 Allocation& DeviceHeap::object(std::uint64_t address) const {
     if (!objects_.contains(address))
         throw DeviceError(error::launch_failure,
-                          fmt::format("free of {:#x}, which is not the start of an object from malloc: {}", address,
+                          fmt::format("frees {:#x}, which is not the start of an object from malloc: {}", address,
                                       memory_.describe(address)));
     return *memory_.find(address);
 }

@@ -3,8 +3,8 @@
 #include <cstring>
 
 #include "vgpu/code/decoder.hpp"
-#include "vgpu/code/opcodes.hpp"
 #include "vgpu/ops/forms.hpp"
+#include "vgpu/ops/opcodes.hpp"
 #include "vgpu/ops/resolve.hpp"
 
 namespace warpgrade::vgpu {
@@ -12,7 +12,8 @@ namespace {
 
 using ptx::Space;
 
-namespace form {                                                    // of aux
+// Bits of Insn::form.
+namespace form {
 constexpr std::uint16_t narrow_to = 1, narrow_from = 2, sized = 4;  // 32-bit addresses; a source size is given
 constexpr std::uint16_t generic = 8, ignored_state = 16;
 constexpr unsigned kind_shift = 8;
@@ -32,28 +33,26 @@ struct Staged {
 };
 
 void load_staged(Warp& w, const Insn& in, const Access& x, unsigned bytes, Staged& staged, unsigned at = 0) {
-    resolve_global<Op::Load>(w, in, in.stat, x, bytes,
-                             [&](std::byte* origin, const Access& part) {
-                                 for_active(part.mask, [&](unsigned l) {
-                                     std::memcpy(staged.bytes[l] + at, host_place(origin, part.address[l]), bytes);
-                                 });
-                             },
-                             {.copies = 1});
+    perform_access<Op::Load, Space::Global>(w, in, in.memory_slot, x, bytes,
+                                            [&](std::byte* origin, const Access& part) {
+                                                for_active(part.mask, [&](unsigned l) {
+                                                    std::memcpy(staged.bytes[l] + at,
+                                                                host_place(origin, part.address[l]), bytes);
+                                                });
+                                            },
+                                            {.copies = 1});
     staged.undefined |= w.watch.loaded.lanes[0];
     w.watch.loaded = {};
-    count(w, in.stat, x.sectors(bytes));
 }
 
 void store_staged(Warp& w, const Insn& in, const Access& x, unsigned bytes, const Staged& staged) {
-    resolve_shared<Op::Store>(w, in, x, bytes,
-                              [&](std::byte* origin, const Access& part) {
-                                  for_active(part.mask, [&](unsigned l) {
-                                      std::memcpy(host_place(origin, part.address[l]), staged.bytes[l], bytes);
-                                  });
-                              },
-                              {.undefined = staged.undefined});
-    const auto waves = x.wavefronts(bytes);
-    count(w, in.stat + 1, waves.total, waves.total - waves.ideal);
+    perform_access<Op::Store, Space::Shared>(
+        w, in, in.memory_slot + 1, x, bytes,
+        [&](std::byte* origin, const Access& part) {
+            for_active(part.mask,
+                       [&](unsigned l) { std::memcpy(host_place(origin, part.address[l]), staged.bytes[l], bytes); });
+        },
+        {.undefined = staged.undefined});
 }
 
 // A copy goes on after its instruction: until its thread has waited for it, nobody may look at the place.
@@ -64,7 +63,7 @@ void begin_copy(Warp& w, const Insn& in, const Access& to, unsigned bytes) {
         const std::uint64_t first = to.address[l] >> marks.shift;
         const auto count = static_cast<std::uint32_t>(bytes >> marks.shift);
         for (std::uint64_t g = first; g < first + count; ++g)
-            marks.writes[g] = mark::under_way | mark::of_site(in.stat) | Mark{w.index} << 5 | l;
+            marks.writes[g] = mark::under_way | mark::of_site(in.memory_slot) | Mark{w.index} << 5 | l;
         w.watch.copies.push_back({first, count, l, w.watch.copy_group});
     });
 }
@@ -85,30 +84,28 @@ void end_copies(Warp& w, std::uint32_t group) {
     std::erase_if(w.watch.copies, [&](const CopyUnderWay& c) { return c.group < group; });
 }
 
-// cp.async [a] shared ← [b] global, `offset` low and high halves: the two addresses' offsets; c: source size if given.
+// cp.async [a] shared ← [b] global; c: source size if given.
 void run_copy(Warp& w, const Insn& in, std::uint32_t mask) {
-    const unsigned bytes = in.aux >> form::kind_shift;
-    const auto to_offset = static_cast<std::int32_t>(in.offset),
-               from_offset = static_cast<std::int32_t>(in.offset >> 32);
+    const unsigned bytes = in.form >> form::kind_shift;
     Access to;
-    collect_lanes(w, to, in.a, to_offset, in.aux & form::narrow_to, mask, bytes);
+    collect_lanes(w, to, in.a, in.offsets.to, in.form & form::narrow_to, mask, bytes);
     Staged staged{};
     std::uint32_t whole = mask;
-    if (in.aux & form::sized) {
+    if (in.form & form::sized) {
         const auto* size = operand<std::uint32_t>(w, in.c);
         whole &= ballot([=](unsigned l) { return size[l] >= bytes; });
         // Some bytes of a lane, the rest of them zero: byte by byte, since nothing is known of the alignment.
         for_active(mask & ~whole, [&](unsigned l) {
             for (unsigned i = 0; i < size[l]; ++i) {
                 Access one;
-                collect_lanes(w, one, in.b, from_offset + i, false, 1u << l, 1);
+                collect_lanes(w, one, in.b, std::int64_t{in.offsets.from} + i, false, 1u << l, 1);
                 load_staged(w, in, one, 1, staged, i);
             }
         });
     }
     if (whole) {
         Access from;
-        collect_lanes(w, from, in.b, from_offset, false, whole, bytes);
+        collect_lanes(w, from, in.b, in.offsets.from, false, whole, bytes);
         load_staged(w, in, from, bytes, staged);
     }
     store_staged(w, in, to, bytes, staged);
@@ -121,7 +118,7 @@ const ptx::Operand& address_operand(InsnBuilder& b, std::size_t index) {
     return o;
 }
 
-// Places of a shared and a global address; b.address() fills out.a and out.offset.
+// Places of a shared and a global address; b.address() fills out.a and out.offset, from which out.offsets is made.
 void decode_two_addresses(InsnBuilder& b, std::size_t to, std::size_t from) {
     b.address(address_operand(b, from), Space::Global, 0);
     b.out.b = b.out.a;
@@ -129,9 +126,8 @@ void decode_two_addresses(InsnBuilder& b, std::size_t to, std::size_t from) {
     b.address(address_operand(b, to), Space::Shared, form::narrow_to);
     const auto fits_word = [](std::int64_t v) { return v == static_cast<std::int32_t>(v); };
     if (!fits_word(from_offset) || !fits_word(b.out.offset)) b.refuse("an address's offset is too large");
-    b.out.offset = static_cast<std::int64_t>((static_cast<std::uint64_t>(from_offset) << 32) |
-                                             static_cast<std::uint32_t>(b.out.offset));
-    b.out.stat = b.function.statistics(Space::Global, AccessClass::Load);
+    b.out.offsets = {static_cast<std::int32_t>(b.out.offset), static_cast<std::int32_t>(from_offset)};
+    b.out.memory_slot = b.function.statistics(Space::Global, AccessClass::Load);
     b.function.statistics(Space::Shared, AccessClass::Store);
 }
 
@@ -141,10 +137,10 @@ void decode_copy(InsnBuilder& b) {
     if (size.kind != ptx::Operand::Kind::Immediate || (size.imm != 4 && size.imm != 8 && size.imm != 16))
         b.refuse("copies 4, 8 or 16 bytes");
     decode_two_addresses(b, 0, 1);
-    b.out.aux |= static_cast<std::uint16_t>(size.imm << form::kind_shift);
+    b.out.form |= static_cast<std::uint16_t>(size.imm << form::kind_shift);
     if (b.operand_count() == 4) {
         b.out.c = b.source(3, ptx::Type::U32);
-        b.out.aux |= form::sized;
+        b.out.form |= form::sized;
     }
     b.handlers({run_copy, run_copy});
 }
@@ -192,7 +188,7 @@ template <class F>
 void for_barriers(Warp& w, const Insn& in, std::uint32_t mask, F&& f, bool overwrites = false) {
     ++w.sync_operations;  // who polls lets others run
     Access x;
-    collect_lanes(w, x, in.a, in.offset, in.aux & form::narrow_to, mask, 8);
+    collect_lanes(w, x, in.a, in.offset, in.form & form::narrow_to, mask, 8);
     const auto shared = [&](const Access& part) {
         Watching how;
         how.kind = mark::atomic;
@@ -203,9 +199,9 @@ void for_barriers(Warp& w, const Insn& in, std::uint32_t mask, F&& f, bool overw
                 for_active(lanes.mask, [&](unsigned l) { f(l, host_place(origin, lanes.address[l])); });
             },
             how);
-        count(w, in.stat, 1);
+        count(w, in.memory_slot, 1);
     };
-    if (!(in.aux & form::generic)) return shared(x);
+    if (!(in.form & form::generic)) return shared(x);
     split_generic(x, 8, [&](Space space, const Access& part) {
         if (space != Space::Shared) raise_access(w, in, part, space, Op::Atomic, 8);
         shared(part);
@@ -213,7 +209,7 @@ void for_barriers(Warp& w, const Insn& in, std::uint32_t mask, F&& f, bool overw
 }
 
 void run_mbarrier(Warp& w, const Insn& in, std::uint32_t mask) {
-    const auto action = static_cast<Action>(in.aux >> form::kind_shift);
+    const auto action = static_cast<Action>(in.form >> form::kind_shift);
     const auto* amount = operand<std::uint32_t>(w, in.b);
     auto* state = operand<std::uint64_t>(w, in.d);
     for_barriers(
@@ -224,7 +220,7 @@ void run_mbarrier(Warp& w, const Insn& in, std::uint32_t mask) {
             Mbarrier m = Mbarrier::unpack(word);
             const auto arrive = [&](std::uint32_t count) {
                 m.pending = count > m.pending ? 0 : m.pending - count;
-                if (!(in.aux & form::ignored_state)) state[l] = word;
+                if (!(in.form & form::ignored_state)) state[l] = word;
                 m.complete_if_done();
             };
             switch (action) {
@@ -262,7 +258,7 @@ void run_mbarrier(Warp& w, const Insn& in, std::uint32_t mask) {
 
 // Has the phase ended that a state or a parity names?
 void run_test(Warp& w, const Insn& in, std::uint32_t mask) {
-    const bool parity = static_cast<Action>(in.aux >> form::kind_shift) == Action::Parity;
+    const bool parity = static_cast<Action>(in.form >> form::kind_shift) == Action::Parity;
     std::uint32_t done = 0;
     for_barriers(w, in, mask, [&](unsigned l, std::byte* at) {
         std::uint64_t word;
@@ -280,9 +276,9 @@ void decode_barrier_address(InsnBuilder& b, const ptx::Operand& address, Action 
     bool shared = false;
     for (const auto& m : b.in.modifiers) shared |= m.starts_with("shared");
     b.address(address, shared ? Space::Shared : Space::Generic, form::narrow_to);
-    b.out.aux |=
+    b.out.form |=
         static_cast<std::uint16_t>((shared ? 0 : form::generic) | (static_cast<unsigned>(action) << form::kind_shift));
-    b.out.stat = b.function.statistics(Space::Shared, AccessClass::Atomic);
+    b.out.memory_slot = b.function.statistics(Space::Shared, AccessClass::Atomic);
 }
 
 template <Action A>
@@ -296,7 +292,7 @@ void decode_mbarrier(InsnBuilder& b) {
     const bool ignored = first_is_address || b.operand(0).kind == ptx::Operand::Kind::None;
     b.out.d = ignored ? b.sink(8) : b.destination(0, 8);
     b.out.b = b.operand_count() > at + 1 ? b.source(at + 1, ptx::Type::U32) : b.constant(1, 4);
-    if (ignored) b.out.aux |= form::ignored_state;
+    if (ignored) b.out.form |= form::ignored_state;
     decode_barrier_address(b, address_operand(b, at), A);
     b.handlers({run_mbarrier, run_mbarrier});
 }
@@ -323,15 +319,15 @@ void decode_pending_count(InsnBuilder& b) {
 void run_commit(Warp& w, const Insn&, std::uint32_t) { ++w.watch.copy_group; }
 void decode_commit(InsnBuilder& b) { b.handlers({run_commit, run_commit}); }
 
-// offset: how many of the last groups need not be done.
+// value: how many of the last groups need not be done.
 void run_wait(Warp& w, const Insn& in, std::uint32_t) {
-    const auto open = static_cast<std::uint64_t>(in.offset);
+    const std::uint64_t open = in.value;
     end_copies(w, open >= w.watch.copy_group ? 0 : w.watch.copy_group - static_cast<std::uint32_t>(open));
 }
 void decode_wait(InsnBuilder& b) {
     b.expect_operands(1, 1);
     if (b.operand(0).kind != ptx::Operand::Kind::Immediate) b.refuse("waits for a number of groups");
-    b.out.offset = static_cast<std::int64_t>(b.operand(0).imm);
+    b.out.value = b.operand(0).imm;
     b.handlers({run_wait, run_wait});
 }
 void run_wait_all(Warp& w, const Insn&, std::uint32_t) { end_copies(w, ~0u); }
@@ -352,33 +348,31 @@ void decode_copy_arrive(InsnBuilder& b) {
     }
     b.out.b = b.constant(0, 4);
     b.out.d = b.sink(8);
-    b.out.aux |= form::ignored_state;
+    b.out.form |= form::ignored_state;
     decode_barrier_address(b, address_operand(b, 0), Action::Expect);
     b.handlers({run_copy_arrive, run_copy_arrive});  // no bytes more: checks the address
 }
 
-// cp.async.bulk: each active lane copies c bytes, 16 at a time; then the bytes arrive at the mbarrier whose address e
-// is.
+// cp.async.bulk: each active lane copies c bytes, 16 at a time; then the bytes arrive at `barrier`.
 void run_bulk_copy(Warp& w, const Insn& in, std::uint32_t mask) {
     const auto* bytes = operand<std::uint32_t>(w, in.c);
     for_active(mask, [&](unsigned l) {
         for (std::uint32_t at = 0; at < bytes[l]; at += 16) {
             Access to, from;
-            collect_lanes(w, to, in.a, static_cast<std::int32_t>(in.offset) + std::int64_t{at},
-                          in.aux & form::narrow_to, 1u << l, 16);
-            collect_lanes(w, from, in.b, (in.offset >> 32) + std::int64_t{at}, false, 1u << l, 16);
+            collect_lanes(w, to, in.a, std::int64_t{in.offsets.to} + at, in.form & form::narrow_to, 1u << l, 16);
+            collect_lanes(w, from, in.b, std::int64_t{in.offsets.from} + at, false, 1u << l, 16);
             Staged staged;
             load_staged(w, in, from, 16, staged);
             store_staged(w, in, to, 16, staged);
         }
     });
     Insn complete = in;
-    complete.a = in.e;
+    complete.a = in.barrier;
     complete.b = in.c;
     complete.offset = 0;
-    complete.stat = in.stat + 1;
-    complete.aux = static_cast<std::uint16_t>((in.aux & form::narrow_from ? form::narrow_to : 0) |
-                                              (static_cast<unsigned>(Action::Complete) << form::kind_shift));
+    complete.memory_slot = in.memory_slot + 1;
+    complete.form = static_cast<std::uint16_t>((in.form & form::narrow_from ? form::narrow_to : 0) |
+                                               (static_cast<unsigned>(Action::Complete) << form::kind_shift));
     run_mbarrier(w, complete, mask);
 }
 
@@ -387,39 +381,45 @@ void decode_bulk_copy(InsnBuilder& b) {
     const ptx::Operand& barrier = address_operand(b, 3);
     if (barrier.offset != 0) b.refuse("an offset in the mbarrier's address is not supported");
     b.address(barrier, Space::Shared, form::narrow_from);
-    b.out.e = b.out.a;
+    b.out.barrier = b.out.a;
     decode_two_addresses(b, 0, 1);
     b.out.c = b.source(2, ptx::Type::U32);
     b.handlers({run_bulk_copy, run_bulk_copy});
 }
 
 constexpr std::string_view where = "shared shared::cta shared::cluster relaxed acquire release cta cluster";
+constexpr OpcodeFacts copies{.granule = 4};  // bytes; where a size is given, it may read fewer
+constexpr OpcodeFacts on_barrier{.granule = sizeof(std::uint64_t)};
 constexpr OpcodeRow rows[] = {
     {"cp", "async ca", "", "shared shared::cta global L2::64B L2::128B L2::256B", "copies to shared memory",
-     decode_copy},
+     decode_copy, copies},
     {"cp", "async cg", "", "shared shared::cta global L2::64B L2::128B L2::256B", "copies to shared memory",
-     decode_copy},
+     decode_copy, copies},
     {"cp", "async commit_group", "", "", "ends a group of copies (made already)", decode_commit},
     {"cp", "async wait_group", "", "", "waits for copies (made already)", decode_wait},
     {"cp", "async wait_all", "", "", "waits for copies (made already)", decode_wait_all},
     {"cp", "async mbarrier arrive", "b64", "noinc shared shared::cta", "copies arrive at an mbarrier",
-     decode_copy_arrive},
+     decode_copy_arrive, on_barrier},
     {"cp", "async bulk global mbarrier::complete_tx::bytes", "", "shared::cluster shared::cta",
-     "copies a range to shared memory", decode_bulk_copy},
-    {"mbarrier", "init", "b64", where, "makes an mbarrier for so many arrivals", decode_mbarrier<Action::Init>},
-    {"mbarrier", "inval", "b64", where, "ends an mbarrier", decode_mbarrier<Action::Invalidate>},
+     "copies a range to shared memory", decode_bulk_copy, on_barrier},
+    {"mbarrier", "init", "b64", where, "makes an mbarrier for so many arrivals", decode_mbarrier<Action::Init>,
+     on_barrier},
+    {"mbarrier", "inval", "b64", where, "ends an mbarrier", decode_mbarrier<Action::Invalidate>, on_barrier},
     {"mbarrier", "arrive", "b64", "noComplete shared shared::cta shared::cluster relaxed acquire release cta cluster",
-     "arrives; gives the phase's state", decode_mbarrier<Action::Arrive>},
+     "arrives; gives the phase's state", decode_mbarrier<Action::Arrive>, on_barrier},
     {"mbarrier", "arrive_drop", "b64",
      "noComplete shared shared::cta shared::cluster relaxed acquire release cta cluster", "arrives for the last time",
-     decode_mbarrier<Action::ArriveDrop>},
-    {"mbarrier", "arrive expect_tx", "b64", where, "expects bytes and arrives", decode_mbarrier<Action::ArriveExpect>},
-    {"mbarrier", "expect_tx", "b64", where, "expects bytes", decode_mbarrier<Action::Expect>},
-    {"mbarrier", "complete_tx", "b64", where, "bytes have arrived", decode_mbarrier<Action::Complete>},
-    {"mbarrier", "test_wait", "b64", where, "has the state's phase ended", decode_test<Action::Test>},
-    {"mbarrier", "test_wait parity", "b64", where, "has the phase of this parity ended", decode_test<Action::Parity>},
-    {"mbarrier", "try_wait", "b64", where, "has the state's phase ended", decode_test<Action::Test>},
-    {"mbarrier", "try_wait parity", "b64", where, "has the phase of this parity ended", decode_test<Action::Parity>},
+     decode_mbarrier<Action::ArriveDrop>, on_barrier},
+    {"mbarrier", "arrive expect_tx", "b64", where, "expects bytes and arrives", decode_mbarrier<Action::ArriveExpect>,
+     on_barrier},
+    {"mbarrier", "expect_tx", "b64", where, "expects bytes", decode_mbarrier<Action::Expect>, on_barrier},
+    {"mbarrier", "complete_tx", "b64", where, "bytes have arrived", decode_mbarrier<Action::Complete>, on_barrier},
+    {"mbarrier", "test_wait", "b64", where, "has the state's phase ended", decode_test<Action::Test>, on_barrier},
+    {"mbarrier", "test_wait parity", "b64", where, "has the phase of this parity ended", decode_test<Action::Parity>,
+     on_barrier},
+    {"mbarrier", "try_wait", "b64", where, "has the state's phase ended", decode_test<Action::Test>, on_barrier},
+    {"mbarrier", "try_wait parity", "b64", where, "has the phase of this parity ended", decode_test<Action::Parity>,
+     on_barrier},
     {"mbarrier", "pending_count", "b64", "", "pending arrivals of a state", decode_pending_count},
 };
 

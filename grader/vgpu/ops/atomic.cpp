@@ -2,6 +2,7 @@
 #include "vgpu/code/decoder.hpp"
 #include "vgpu/ops/forms.hpp"
 #include "vgpu/ops/half.hpp"
+#include "vgpu/ops/opcodes.hpp"
 #include "vgpu/ops/resolve.hpp"
 
 namespace warpgrade::vgpu {
@@ -108,7 +109,7 @@ void perform(Warp& w, const Insn& in, std::byte* origin, const Access& x) {
     });
 }
 
-constexpr std::uint16_t releases = 32;  // in aux: what was written before is visible to whoever reads the new value
+constexpr std::uint16_t releases = 32;  // in form: what was written before is visible to whoever reads the new value
 
 using Performer = void (*)(Warp&, const Insn&, std::byte* origin, const Access&);
 
@@ -116,7 +117,7 @@ void access_atomically(Warp& w, const Insn& in, std::uint32_t mask, unsigned byt
                        Performer perform_other) {
     ++w.sync_operations;
     Access x;
-    if (in.aux & 16)
+    if (in.form & 16)
         x.collect(operand<std::uint32_t>(w, in.a), in.offset, mask, bytes);
     else
         x.collect(operand<std::uint64_t>(w, in.a), in.offset, mask, bytes);
@@ -125,30 +126,27 @@ void access_atomically(Warp& w, const Insn& in, std::uint32_t mask, unsigned byt
     how.kind = mark::atomic;
     const auto synchronise = [&](const Access& part, Space space) {
         if (w.executor->watch.values && w.executor->code->orders_memory)
-            note_synchronisation(w, part, space, Op::Atomic, in.aux & releases);
+            note_synchronisation(w, part, space, Op::Atomic, in.form & releases);
     };
     const auto global = [&](const Access& part) {
-        resolve_global<Op::Atomic>(
-            w, in, in.stat, part, bytes,
-            [&](std::byte* origin, const Access& lanes) { perform_global(w, in, origin, lanes); }, how);
+        perform_access<Op::Atomic, Space::Global>(
+            w, in, in.memory_slot, part, bytes,
+            [&](std::byte* origin, const Access& lanes) { perform_global(w, in, origin, lanes); }, how,
+            LineRequest::Kind::Atomic);
         synchronise(part, Space::Global);
-        count(w, in.stat, part.sectors(bytes));
-        w.block->l1.access(w.index, part, bytes, in.stat, LineRequest::Kind::Atomic);
     };
     const auto shared = [&](const Access& part, std::uint32_t slot) {
-        resolve_shared<Op::Atomic>(w, in, part, bytes, body, how);
+        perform_access<Op::Atomic, Space::Shared>(w, in, slot, part, bytes, body, how);
         synchronise(part, Space::Shared);
-        const auto waves = part.wavefronts(bytes);
-        count(w, slot, waves.total, waves.total - waves.ideal);
     };
-    switch (static_cast<Space>(in.aux >> 8)) {
+    switch (static_cast<Space>(in.form >> 8)) {
         case Space::Global:
             return global(x);
         case Space::Shared:
-            return shared(x, in.stat);
+            return shared(x, in.memory_slot);
         default:
             split_generic(x, bytes, [&](Space space, const Access& part) {
-                if (space == Space::Shared) return shared(part, in.stat + 1);
+                if (space == Space::Shared) return shared(part, in.memory_slot + 1);
                 if (space == Space::Local) return resolve_local<Op::Atomic>(w, in, part, bytes, body);
                 if (space == Space::Param) raise_access(w, in, part, space, Op::Atomic, bytes);
                 return global(part);
@@ -171,9 +169,9 @@ void decode_atomic_address(InsnBuilder& b) {
     const ptx::Operand& address = b.operand(Reduction ? 0 : 1);
     if (address.kind != ptx::Operand::Kind::Address) b.refuse("needs an address in brackets");
     b.address(address, space, 16);
-    b.out.aux = static_cast<std::uint16_t>(b.out.aux | (static_cast<unsigned>(space) << 8));
-    if (b.has("release") || b.has("acq_rel")) b.out.aux |= releases;
-    b.out.stat = b.function.statistics(space, AccessClass::Atomic);
+    b.out.form = static_cast<std::uint16_t>(b.out.form | (static_cast<unsigned>(space) << 8));
+    if (b.has("release") || b.has("acq_rel")) b.out.form |= releases;
+    b.out.memory_slot = b.function.statistics(space, AccessClass::Atomic);
     if (space != Space::Shared) b.function.synchronises_globally();
 }
 
@@ -309,9 +307,10 @@ void decode_wide(InsnBuilder& b) {
 }
 
 constexpr std::string_view how = "global shared shared::cta relaxed acquire release acq_rel cta cluster gpu sys";
-#define WG_ATOMIC(name, op, types, summary)                                                \
-    {"atom", name, types, how, summary, decode_atomic<op, false>}, {                       \
-        "red", name, types, how, summary " without its old value", decode_atomic<op, true> \
+constexpr OpcodeFacts atomic{.granule = granule::of_type};
+#define WG_ATOMIC(name, op, types, summary)                                                        \
+    {"atom", name, types, how, summary, decode_atomic<op, false>, atomic}, {                       \
+        "red", name, types, how, summary " without its old value", decode_atomic<op, true>, atomic \
     }
 constexpr OpcodeRow rows[] = {
     WG_ATOMIC("add", Add, "u32 s32 u64 s64 f32 f64", "adds"),
@@ -322,16 +321,17 @@ constexpr OpcodeRow rows[] = {
     WG_ATOMIC("max", Max, "u32 s32 u64 s64", "keeps the larger"),
     WG_ATOMIC("inc", Inc, "u32", "adds 1, wraps to 0 above b"),
     WG_ATOMIC("dec", Dec, "u32", "subtracts 1, wraps to b"),
-    {"atom", "add noftz", "f16 f16x2 bf16 bf16x2", how, "adds halves", decode_half_add<false>},
-    {"red", "add noftz", "f16 f16x2 bf16 bf16x2", how, "adds halves without the old value", decode_half_add<true>},
-    {"atom", "add v2", "f32", how, "adds vectors, element by element", decode_vector_add<false>},
-    {"atom", "add v4", "f32", how, "adds vectors, element by element", decode_vector_add<false>},
-    {"red", "add v2", "f32", how, "adds vectors without their old values", decode_vector_add<true>},
-    {"red", "add v4", "f32", how, "adds vectors without their old values", decode_vector_add<true>},
-    {"atom", "exch", "b128", how, "exchanges 128 bits", decode_wide<false>},
-    {"atom", "cas", "b128", how, "exchanges 128 bits if they compare equal", decode_wide<true>},
-    {"atom", "exch", "b32 b64", how, "exchanges", decode_atomic<Exch, false>},
-    {"atom", "cas", "b16 b32 b64", how, "exchanges if it compares equal", decode_atomic<Cas, false>},
+    {"atom", "add noftz", "f16 f16x2 bf16 bf16x2", how, "adds halves", decode_half_add<false>, atomic},
+    {"red", "add noftz", "f16 f16x2 bf16 bf16x2", how, "adds halves without the old value", decode_half_add<true>,
+     atomic},
+    {"atom", "add v2", "f32", how, "adds vectors, element by element", decode_vector_add<false>, atomic},
+    {"atom", "add v4", "f32", how, "adds vectors, element by element", decode_vector_add<false>, atomic},
+    {"red", "add v2", "f32", how, "adds vectors without their old values", decode_vector_add<true>, atomic},
+    {"red", "add v4", "f32", how, "adds vectors without their old values", decode_vector_add<true>, atomic},
+    {"atom", "exch", "b128", how, "exchanges 128 bits", decode_wide<false>, atomic},
+    {"atom", "cas", "b128", how, "exchanges 128 bits if they compare equal", decode_wide<true>, atomic},
+    {"atom", "exch", "b32 b64", how, "exchanges", decode_atomic<Exch, false>, atomic},
+    {"atom", "cas", "b16 b32 b64", how, "exchanges if it compares equal", decode_atomic<Cas, false>, atomic},
 };
 #undef WG_ATOMIC
 

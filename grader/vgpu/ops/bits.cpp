@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <bit>
 
-#include "vgpu/code/opcodes.hpp"
 #include "vgpu/ops/forms.hpp"
 #include "vgpu/ops/functors.hpp"
+#include "vgpu/ops/opcodes.hpp"
 
 namespace warpgrade::vgpu {
 namespace {
@@ -188,14 +188,14 @@ void decode_predicate_logic(InsnBuilder& b) {
     bool negate_a = false, negate_b = false;
     b.out.a = b.predicate_source(b.operand(1), &negate_a);
     if (b.operand_count() > 2) b.out.b = b.predicate_source(b.operand(2), &negate_b);
-    b.out.aux = static_cast<std::uint16_t>((negate_a ? 1 : 0) | (negate_b ? 2 : 0));
+    b.out.form = static_cast<std::uint16_t>((negate_a ? 1 : 0) | (negate_b ? 2 : 0));
     constexpr Handler run = [](Warp& w, const Insn& in, std::uint32_t mask) {
-        const std::uint32_t x = predicate(w, in.a) ^ (in.aux & 1 ? ~0u : 0u);
+        const std::uint32_t x = predicate(w, in.a) ^ (in.form & 1 ? ~0u : 0u);
         std::uint32_t& d = predicate(w, in.d);
         if constexpr (std::is_same_v<Op, Not>) {
             d = (d & ~mask) | (~x & mask);
         } else {
-            const std::uint32_t y = predicate(w, in.b) ^ (in.aux & 2 ? ~0u : 0u);
+            const std::uint32_t y = predicate(w, in.b) ^ (in.form & 2 ? ~0u : 0u);
             d = (d & ~mask) | (Op::apply(x, y) & mask);
         }
     };
@@ -300,7 +300,7 @@ void run_lop3(Warp& w, const Insn& in, std::uint32_t mask) {
     for_active(mask, [&](unsigned l) {
         std::uint32_t r = 0;
         for (unsigned i = 0; i < 8; ++i)
-            if ((in.aux >> i) & 1) r |= (i & 4 ? a[l] : ~a[l]) & (i & 2 ? b[l] : ~b[l]) & (i & 1 ? c[l] : ~c[l]);
+            if ((in.form >> i) & 1) r |= (i & 4 ? a[l] : ~a[l]) & (i & 2 ? b[l] : ~b[l]) & (i & 1 ? c[l] : ~c[l]);
         d[l] = r;
     });
 }
@@ -313,7 +313,7 @@ void decode_lop3(InsnBuilder& b) {
     b.out.a = b.source(1, ptx::Type::B32);
     b.out.b = b.source(2, ptx::Type::B32);
     b.out.c = b.source(3, ptx::Type::B32);
-    b.out.aux = static_cast<std::uint16_t>(table.imm);
+    b.out.form = static_cast<std::uint16_t>(table.imm);
     b.handlers({run_lop3, run_lop3});
 }
 
@@ -336,17 +336,17 @@ constexpr OpcodeRow rows[] = {
     {"bfind", "", "u32 s32 u64 s64", "", "position of the highest significant bit", decode_count<Bfind<false>>},
     {"bfind", "shiftamt", "u32 s32 u64 s64", "", "shift that brings it to the top", decode_count<Bfind<true>>},
     {"brev", "", "b32 b64", "", "bits in reverse order", decode_unary<Brev>},
-    {"bfe", "", "u32 s32 u64 s64", "", "extracts a bit field", decode_bfe},
-    {"bfi", "", "b32 b64", "", "inserts a bit field", decode_bfi},
+    {"bfe", "", "u32 s32 u64 s64", "", "extracts a bit field", decode_bfe, carries},
+    {"bfi", "", "b32 b64", "", "inserts a bit field", decode_bfi, carries},
     {"bmsk", "wrap", "b32", "", "the same, of both operands modulo 32", decode_bmsk<true>},
     {"bmsk", "clamp", "b32", "", "mask of `len` bits from `pos`", decode_bmsk<false>},
-    {"prmt", "", "b32", "", "picks four of eight bytes", decode_funnel<Prmt>},
-    {"prmt", "f4e", "b32", "", "four bytes forward from c", decode_funnel<PrmtMode<Pick::Forward>>},
-    {"prmt", "b4e", "b32", "", "four bytes backward from c", decode_funnel<PrmtMode<Pick::Backward>>},
-    {"prmt", "rc8", "b32", "", "byte c four times", decode_funnel<PrmtMode<Pick::Replicate8>>},
-    {"prmt", "ecl", "b32", "", "a's bytes, those below c clamped", decode_funnel<PrmtMode<Pick::ClampLeft>>},
-    {"prmt", "ecr", "b32", "", "a's bytes, those above c clamped", decode_funnel<PrmtMode<Pick::ClampRight>>},
-    {"prmt", "rc16", "b32", "", "half c twice", decode_funnel<PrmtMode<Pick::Replicate16>>},
+    {"prmt", "", "b32", "", "picks four of eight bytes", decode_funnel<Prmt>, carries},
+    {"prmt", "f4e", "b32", "", "four bytes forward from c", decode_funnel<PrmtMode<Pick::Forward>>, carries},
+    {"prmt", "b4e", "b32", "", "four bytes backward from c", decode_funnel<PrmtMode<Pick::Backward>>, carries},
+    {"prmt", "rc8", "b32", "", "byte c four times", decode_funnel<PrmtMode<Pick::Replicate8>>, carries},
+    {"prmt", "ecl", "b32", "", "a's bytes, those below c clamped", decode_funnel<PrmtMode<Pick::ClampLeft>>, carries},
+    {"prmt", "ecr", "b32", "", "a's bytes, those above c clamped", decode_funnel<PrmtMode<Pick::ClampRight>>, carries},
+    {"prmt", "rc16", "b32", "", "half c twice", decode_funnel<PrmtMode<Pick::Replicate16>>, carries},
     {"lop3", "", "b32", "", "any logic function of three inputs", decode_lop3},
 };
 

@@ -1,8 +1,8 @@
 // Comparison and selection: setp, set, selp, slct.
-#include "vgpu/code/opcodes.hpp"
 #include "vgpu/ops/float_math.hpp"
 #include "vgpu/ops/forms.hpp"
 #include "vgpu/ops/half.hpp"
+#include "vgpu/ops/opcodes.hpp"
 
 namespace warpgrade::vgpu {
 namespace {
@@ -45,7 +45,7 @@ bool compare(T a, T b) {
     return false;
 }
 
-// aux of setp: bit 0 ftz, bits 1–2 the boolean with the third predicate (0 none, 1 and, 2 or, 3 xor), bit 3 negated.
+// form of setp: bit 0 ftz, bits 1–2 the boolean with the third predicate (0 none, 1 and, 2 or, 3 xor), bit 3 negated.
 struct SetpForm {
     enum : std::uint16_t { Ftz = 1, And = 2, Or = 4, Xor = 6, combine = 6, Negated = 8, Second = 16 };
 };
@@ -54,7 +54,7 @@ template <Cmp C, class T>
 std::uint32_t compare_lanes(Warp& w, const Insn& in) {
     const T *a = operand<T>(w, in.a), *b = operand<T>(w, in.b);
     if constexpr (std::is_same_v<T, float>)
-        if (in.aux & SetpForm::Ftz) return ballot([=](unsigned l) { return compare<C>(flush(a[l]), flush(b[l])); });
+        if (in.form & SetpForm::Ftz) return ballot([=](unsigned l) { return compare<C>(flush(a[l]), flush(b[l])); });
     return ballot([=](unsigned l) { return compare<C>(a[l], b[l]); });
 }
 
@@ -65,9 +65,9 @@ void write_predicate(Warp& w, Ref ref, std::uint32_t value, std::uint32_t mask) 
 
 // A comparison's result with the third predicate.
 std::uint32_t combined(const Warp& w, const Insn& in, std::uint32_t v) {
-    if (!(in.aux & SetpForm::combine)) return v;
-    const std::uint32_t p = predicate(w, in.c) ^ (in.aux & SetpForm::Negated ? ~0u : 0u);
-    switch (in.aux & SetpForm::combine) {
+    if (!(in.form & SetpForm::combine)) return v;
+    const std::uint32_t p = predicate(w, in.c) ^ (in.form & SetpForm::Negated ? ~0u : 0u);
+    switch (in.form & SetpForm::combine) {
         case SetpForm::And:
             return v & p;
         case SetpForm::Or:
@@ -80,18 +80,18 @@ std::uint32_t combined(const Warp& w, const Insn& in, std::uint32_t v) {
 template <Cmp C, class T>
 void run_setp(Warp& w, const Insn& in, std::uint32_t mask) {
     const std::uint32_t r = compare_lanes<C, T>(w, in);
-    if (in.aux <= SetpForm::Ftz) [[likely]]
+    if (in.form <= SetpForm::Ftz) [[likely]]
         return write_predicate(w, in.d, r, mask);
     const std::uint32_t first = combined(w, in, r), second = combined(w, in, ~r);  // before d, which may be c's place
     write_predicate(w, in.d, first, mask);
-    if (in.aux & SetpForm::Second) write_predicate(w, in.e, second, mask);
+    if (in.form & SetpForm::Second) write_predicate(w, in.second, second, mask);
 }
 
 // set: the result as all ones (integer destination) or 1.0f.
 template <Cmp C, class T>
 void run_set(Warp& w, const Insn& in, std::uint32_t mask) {
     const std::uint32_t r = combined(w, in, compare_lanes<C, T>(w, in));
-    const std::uint32_t yes = in.aux & SetpForm::Second ? 0x3f800000u : ~0u;
+    const std::uint32_t yes = in.form & SetpForm::Second ? 0x3f800000u : ~0u;
     auto* d = operand<std::uint32_t>(w, in.d);
     for_active(mask, [&](unsigned l) { d[l] = lane_on(r, l) ? yes : 0u; });
 }
@@ -132,15 +132,15 @@ const NamedCmp& comparison(const InsnBuilder& b) {
 // The third predicate of a setp or set.
 void decode_combination(InsnBuilder& b) {
     b.expect_operands(3, 4);
-    b.out.aux = b.has("ftz") ? SetpForm::Ftz : 0;
+    b.out.form = b.has("ftz") ? SetpForm::Ftz : 0;
     if (b.operand_count() == 3) return;
     bool negated = false;
     b.out.c = b.predicate_source(b.operand(3), &negated);
-    b.out.aux |= b.has("and") ? SetpForm::And : b.has("or") ? SetpForm::Or : SetpForm::Xor;
-    if (negated) b.out.aux |= SetpForm::Negated;
+    b.out.form |= b.has("and") ? SetpForm::And : b.has("or") ? SetpForm::Or : SetpForm::Xor;
+    if (negated) b.out.form |= SetpForm::Negated;
 }
 
-// Halves: which of less (1), equal (2), greater (4) and unordered (8) a comparison wants, in the bits of `stat`.
+// Halves: which of less (1), equal (2), greater (4) and unordered (8) a comparison wants, in the bits of `relations`.
 std::uint32_t wanted_relations(Cmp c) {
     constexpr std::uint32_t less = 1, equal = 2, greater = 4, unordered = 8;
     switch (c) {
@@ -180,14 +180,14 @@ std::uint32_t wanted_relations(Cmp c) {
 template <class Format, unsigned Width>
 std::uint32_t compare_halves(const Warp& w, const Insn& in, unsigned part) {
     const auto *a = operand<std::uint16_t>(w, in.a), *b = operand<std::uint16_t>(w, in.b);
-    const bool ftz = in.aux & SetpForm::Ftz;
+    const bool ftz = in.form & SetpForm::Ftz;
     return ballot([&](unsigned l) {
         std::uint16_t x = a[l * Width + part], y = b[l * Width + part];
         x = ftz ? flush_half<Format>(x) : x;
         y = ftz ? flush_half<Format>(y) : y;
         const float f = Format::to_float(x), g = Format::to_float(y);
         const std::uint32_t relation = f < g ? 1u : f == g ? 2u : f > g ? 4u : 8u;
-        return (relation & in.stat) != 0;
+        return (relation & in.relations) != 0;
     });
 }
 
@@ -198,15 +198,15 @@ void run_setp_half(Warp& w, const Insn& in, std::uint32_t mask) {
     const std::uint32_t first = combined(w, in, low);
     const std::uint32_t second = combined(w, in, Width == 2 ? compare_halves<Format, Width>(w, in, 1) : ~low);
     write_predicate(w, in.d, first, mask);
-    if (in.aux & SetpForm::Second) write_predicate(w, in.e, second, mask);
+    if (in.form & SetpForm::Second) write_predicate(w, in.second, second, mask);
 }
 
-// set on halves; `offset` holds what yes is. D is the result's register.
+// set on halves; `value` holds what yes is. D is the result's register.
 template <class Format, unsigned Width, class D>
 void run_set_half(Warp& w, const Insn& in, std::uint32_t mask) {
     const std::uint32_t low = combined(w, in, compare_halves<Format, Width>(w, in, 0));
     const std::uint32_t high = Width == 2 ? combined(w, in, compare_halves<Format, Width>(w, in, 1)) : 0;
-    const auto yes = static_cast<D>(in.offset);
+    const auto yes = static_cast<D>(in.value);
     for_lanes<false>(operand<D>(w, in.d), mask, [=](unsigned l) {
         const D first = lane_on(low, l) ? yes : D{0};
         return Width == 2 ? static_cast<D>(first | (lane_on(high, l) ? static_cast<std::uint32_t>(yes) << 16 : 0u))
@@ -228,7 +228,7 @@ Handler by_half(ptx::Type t, F&& f) {
 
 void decode_half_operands(InsnBuilder& b, ptx::Type t) {
     decode_combination(b);
-    b.out.stat = wanted_relations(comparison(b).cmp);
+    b.out.relations = wanted_relations(comparison(b).cmp);
     b.out.a = b.source(1, t);
     b.out.b = b.source(2, t);
 }
@@ -248,17 +248,17 @@ void decode_set_half(InsnBuilder& b) {
     switch (d) {
         case ptx::Type::F16:
         case ptx::Type::F16x2:
-            b.out.offset = 0x3c00;
+            b.out.value = 0x3c00;
             break;
         case ptx::Type::BF16:
         case ptx::Type::BF16x2:
-            b.out.offset = 0x3f80;
+            b.out.value = 0x3f80;
             break;
         case ptx::Type::F32:
-            b.out.offset = 0x3f800000;
+            b.out.value = 0x3f800000;
             break;
         default:
-            b.out.offset = bytes == 4 && width == 1 ? 0xffffffff : 0xffff;
+            b.out.value = bytes == 4 && width == 1 ? 0xffffffff : 0xffff;
     }
     b.out.d = b.destination(0, bytes);
     const Handler h = by_half(t, [&]<class Format, unsigned Width>() {
@@ -289,8 +289,8 @@ void decode_setp(InsnBuilder& b) {
     const ptx::Operand& d = b.operand(0);
     if (d.kind == ptx::Operand::Kind::Pair && d.elements.size() == 2) {
         b.out.d = b.predicate_destination(d.elements[0]);
-        b.out.e = b.predicate_destination(d.elements[1]);
-        b.out.aux |= SetpForm::Second;
+        b.out.second = b.predicate_destination(d.elements[1]);
+        b.out.form |= SetpForm::Second;
     } else {
         b.out.d = b.predicate_destination(d);
     }
@@ -301,7 +301,7 @@ void decode_set(InsnBuilder& b) {
     if (is_half_type(b.type(1))) return decode_set_half(b);
     decode_compare<true>(b, b.type(1));
     b.out.d = b.destination(0, 4);
-    if (b.type(0) == ptx::Type::F32) b.out.aux |= SetpForm::Second;
+    if (b.type(0) == ptx::Type::F32) b.out.form |= SetpForm::Second;
 }
 
 template <class T>
@@ -310,7 +310,7 @@ struct Selp {
     static void run(Warp& w, const Insn& in, std::uint32_t mask) {
         T* d = operand<T>(w, in.d);
         const T *a = operand<T>(w, in.a), *b = operand<T>(w, in.b);
-        const std::uint32_t p = predicate(w, in.c) ^ (in.aux ? ~0u : 0u);
+        const std::uint32_t p = predicate(w, in.c) ^ (in.form ? ~0u : 0u);
         for_lanes<Full>(d, mask, [=](unsigned l) { return lane_on(p, l) ? a[l] : b[l]; });
     }
     static constexpr Handlers handlers{run<true>, run<false>};
@@ -324,7 +324,7 @@ void decode_selp(InsnBuilder& b) {
     b.out.b = b.source(2, b.type());
     bool negated = false;
     b.out.c = b.predicate_source(b.operand(3), &negated);
-    b.out.aux = negated;
+    b.out.form = negated ? select_form::negated : 0;
     b.handlers(bytes == 2   ? Selp<std::uint16_t>::handlers
                : bytes == 4 ? Selp<std::uint32_t>::handlers
                             : Selp<std::uint64_t>::handlers);
@@ -365,10 +365,11 @@ void decode_slct(InsnBuilder& b) {
 constexpr std::string_view all_and_half = "b16 u16 s16 b32 u32 s32 b64 u64 s64 f32 f64 f16 f16x2 bf16 bf16x2",
                            all = "b16 u16 s16 b32 u32 s32 b64 u64 s64 f32 f64",
                            how = "eq ne lt le gt ge lo ls hi hs equ neu ltu leu gtu geu num nan and or xor ftz";
+constexpr OpcodeFacts selects{.flow = Flow::Selects};
 constexpr OpcodeRow rows[] = {
     {"setp", "", all_and_half, how, "compares into a predicate", decode_setp},
     {"set", "", "u16 s16 u32 s32 f32 f16 f16x2 bf16 bf16x2", how, "compares into a register", decode_set},
-    {"selp", "", all, "", "a or b by a predicate", decode_selp},
+    {"selp", "", all, "", "a or b by a predicate", decode_selp, selects},
     {"slct", "", all, "ftz", "a or b by the sign of c", decode_slct},
 };
 

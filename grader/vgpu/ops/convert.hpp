@@ -12,7 +12,7 @@
 
 namespace warpgrade::vgpu::conversion {
 
-// aux: bits 0–2 rounding (see Mode), bit 3 ftz, bit 4 sat, bits 5–6 log2 of the source register's bytes, bits 7–8 of
+// form: bits 0–2 rounding (see Mode), bit 3 ftz, bit 4 sat, bits 5–6 log2 of the source register's bytes, bits 7–8 of
 // the destination register's.
 enum Mode : std::uint16_t { Default = 0, Zero = 1, Down = 2, Up = 3, Nearest = 4, ToIntegral = 7 };
 namespace form {

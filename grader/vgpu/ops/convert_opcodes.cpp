@@ -11,9 +11,9 @@ void run_cvt(Warp& w, const Insn& in, std::uint32_t mask) {
     // NOLINTBEGIN: narrow() fills `cut` or returns something else, which clang's analyser does not see
     S cut[warp_size];
     D result[warp_size];
-    const S* a = narrow<S>(w, in.a, (in.aux >> form::source_shift) & 3, cut);
-    const unsigned how = in.aux & 3;
-    const bool ftz = in.aux & form::ftz, sat = in.aux & form::sat, integral = in.offset != 0;
+    const S* a = narrow<S>(w, in.a, (in.form >> form::source_shift) & 3, cut);
+    const unsigned how = in.form & 3;
+    const bool ftz = in.form & form::ftz, sat = in.form & form::sat, integral = in.value != 0;
     if (how != 0 && std::is_floating_point_v<D> && !integral) {  // directed rounding
         const RoundingScope scope(static_cast<Rounding>(how));
         for (unsigned l = 0; l < warp_size; ++l) {
@@ -34,7 +34,7 @@ void run_cvt(Warp& w, const Insn& in, std::uint32_t mask) {
         for (unsigned l = 0; l < warp_size; ++l) result[l] = convert<D, S>(a[l], how, ftz, sat, integral);
     }
     // NOLINTEND
-    widen(w, in.d, (in.aux >> form::destination_shift) & 3, result, mask);
+    widen(w, in.d, (in.form >> form::destination_shift) & 3, result, mask);
 }
 
 }  // namespace
@@ -53,9 +53,9 @@ void conversion::decode_cvt(InsnBuilder& b) {
     bool integral = false;
     const unsigned mode = rounding_mode(b, &integral);
     const bool to_float = d == ptx::Type::F32 || d == ptx::Type::F64;
-    b.out.offset = integral && to_float;
-    b.out.aux = static_cast<std::uint16_t>(mode | (b.has("ftz") ? form::ftz : 0) | (b.has("sat") ? form::sat : 0) |
-                                           (from << form::source_shift) | (to << form::destination_shift));
+    b.out.value = integral && to_float;
+    b.out.form = static_cast<std::uint16_t>(mode | (b.has("ftz") ? form::ftz : 0) | (b.has("sat") ? form::sat : 0) |
+                                            (from << form::source_shift) | (to << form::destination_shift));
     const Handler h =
         by_any(b, d, [&]<class D>() { return by_any(b, s, [&]<class S>() { return Handler{run_cvt<D, S>}; }); });
     b.handlers({h, h});

@@ -4,9 +4,9 @@
 // Each operation is a functor. `nan` is its result for f64 when that is no number: which operand's NaN is passed on
 // differs. `magnitude` is the exact absolute result of an f32
 // operation that can round up to the smallest normal number.
-#include "vgpu/code/opcodes.hpp"
 #include "vgpu/ops/float_math.hpp"
 #include "vgpu/ops/forms.hpp"
+#include "vgpu/ops/opcodes.hpp"
 
 namespace warpgrade::vgpu {
 namespace {
@@ -227,8 +227,8 @@ template <class Op, class T, unsigned Arity>
 void run_rounded(Warp& w, const Insn& in, std::uint32_t mask) {
     T* d = operand<T>(w, in.d);
     const T *a = operand<T>(w, in.a), *b = operand<T>(w, in.b), *c = operand<T>(w, in.c);
-    const bool ftz = in.aux & 4, sat = in.aux & 8;
-    const RoundingScope scope(static_cast<Rounding>(in.aux & 3));
+    const bool ftz = in.form & 4, sat = in.form & 8;
+    const RoundingScope scope(static_cast<Rounding>(in.form & 3));
     const auto load = [ftz](T v) { return opaque(ftz ? flush(v) : v); };
     for_active(mask, [&](unsigned l) {
         const auto compute = [&](auto... v) {
@@ -261,7 +261,7 @@ void decode(InsnBuilder& b) {
         const bool ftz = b.has("ftz") && sizeof(T) == 4, sat = b.has("sat");
         if (b.has("rz") || b.has("rm") || b.has("rp")) {
             const Rounding mode = b.has("rz") ? Rounding::Zero : b.has("rm") ? Rounding::Down : Rounding::Up;
-            b.out.aux = static_cast<std::uint16_t>(static_cast<int>(mode) | (ftz ? 4 : 0) | (sat ? 8 : 0));
+            b.out.form = static_cast<std::uint16_t>(static_cast<int>(mode) | (ftz ? 4 : 0) | (sat ? 8 : 0));
             b.handlers({run_rounded<Op, T, Arity>, run_rounded<Op, T, Arity>});
         } else if (ftz) {
             b.handlers(sat ? finished<Op, T, Arity, true, true>() : finished<Op, T, Arity, true, false>());
@@ -308,7 +308,7 @@ void decode_sign(InsnBuilder& b) {
 
 void run_testp_bits(Warp& w, const Insn& in, std::uint32_t mask) {
     const auto test = [&](auto v) -> bool {
-        switch (in.aux & 7) {
+        switch (in.form & 7) {
             case 0:
                 return std::isfinite(v);
             case 1:
@@ -324,7 +324,7 @@ void run_testp_bits(Warp& w, const Insn& in, std::uint32_t mask) {
         }
     };
     std::uint32_t r = 0;
-    if (in.aux & 8) {
+    if (in.form & 8) {
         const double* a = operand<double>(w, in.a);
         r = ballot([&](unsigned l) { return test(a[l]); });
     } else {
@@ -340,7 +340,7 @@ void decode_testp(InsnBuilder& b) {
     b.expect_operands(2, 2);
     b.out.d = b.predicate_destination(b.operand(0));
     b.out.a = b.source(1, b.type());
-    b.out.aux = static_cast<std::uint16_t>(Kind | (b.type() == ptx::Type::F64 ? 8 : 0));
+    b.out.form = static_cast<std::uint16_t>(Kind | (b.type() == ptx::Type::F64 ? 8 : 0));
     b.handlers({run_testp_bits, run_testp_bits});
 }
 

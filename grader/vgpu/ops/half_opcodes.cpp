@@ -1,7 +1,7 @@
 // Arithmetic on f16, bf16 and their packed pairs. A pair's register is 64 halves in a row, so both are one loop.
-#include "vgpu/code/opcodes.hpp"
 #include "vgpu/ops/forms.hpp"
 #include "vgpu/ops/half.hpp"
+#include "vgpu/ops/opcodes.hpp"
 
 namespace warpgrade::vgpu {
 namespace {
@@ -75,7 +75,7 @@ template <class Format, class Op, unsigned Arity, unsigned Width>
 void run_half(Warp& w, const Insn& in, std::uint32_t mask) {
     constexpr unsigned n = halves<Width>;
     float a[n], b[n], c[n];
-    const bool ftz = in.aux & form::ftz;
+    const bool ftz = in.form & form::ftz;
     load<Format, Width>(w, in.a, ftz, a);
     if constexpr (Arity > 1) load<Format, Width>(w, in.b, ftz, b);
     if constexpr (Arity > 2) load<Format, Width>(w, in.c, ftz, c);
@@ -87,9 +87,9 @@ void run_half(Warp& w, const Insn& in, std::uint32_t mask) {
         else
             a[i] = Op::template apply<Format>(a[i], b[i], c[i]);
     }
-    if (in.aux & form::saturate)
+    if (in.form & form::saturate)
         for (float& v : a) v = saturate(v);
-    if (in.aux & form::relu)
+    if (in.form & form::relu)
         for (float& v : a) v = v <= 0 ? 0.0f : v;
     half r[n];
     if (ftz)  // also what rounds to the smallest normal number, but would not with an unbounded exponent
@@ -128,8 +128,8 @@ void half_operands(InsnBuilder& b) {
 template <class Op, unsigned Arity>
 void decode_half(InsnBuilder& b) {
     half_operands<Arity>(b);
-    b.out.aux = static_cast<std::uint16_t>((b.has("ftz") ? form::ftz : 0) | (b.has("sat") ? form::saturate : 0) |
-                                           (b.has("relu") ? form::relu : 0));
+    b.out.form = static_cast<std::uint16_t>((b.has("ftz") ? form::ftz : 0) | (b.has("sat") ? form::saturate : 0) |
+                                            (b.has("relu") ? form::relu : 0));
     by_half_type(b, b.type(), [&]<class Format, unsigned Width>() {
         b.handlers({run_half<Format, Op, Arity, Width>, run_half<Format, Op, Arity, Width>});
     });
@@ -185,7 +185,7 @@ void run_bits(Warp& w, const Insn& in, std::uint32_t mask) {
     half a[n], b[n];
     std::memcpy(a, operand<half>(w, in.a), sizeof a);
     if constexpr (Arity > 1) std::memcpy(b, operand<half>(w, in.b), sizeof b);
-    if (in.aux & form::ftz) {
+    if (in.form & form::ftz) {
         for (half& h : a) h = flush_half<Format>(h);
         if constexpr (Arity > 1)
             for (half& h : b) h = flush_half<Format>(h);
@@ -202,7 +202,7 @@ void run_bits(Warp& w, const Insn& in, std::uint32_t mask) {
 template <class Op, unsigned Arity>
 void decode_bits(InsnBuilder& b) {
     half_operands<Arity>(b);
-    b.out.aux = b.has("ftz") ? form::ftz : 0;
+    b.out.form = b.has("ftz") ? form::ftz : 0;
     by_half_type(b, b.type(), [&]<class Format, unsigned Width>() {
         b.handlers({run_bits<Format, Op, Arity, Width>, run_bits<Format, Op, Arity, Width>});
     });

@@ -16,7 +16,7 @@ void decode_image_operand(InsnBuilder& b, const Operand& operand, ptx::Type type
     for (const Named& g : geometries)
         if (b.has(g.name)) form = g.form;
     if (form == 0) b.refuse("needs one of .1d, .2d, .3d, .a1d and .a2d");
-    b.out.aux |= form;
+    b.out.form |= form;
 
     if (operand.kind != Kind::Address) b.refuse("needs [handle, {coordinates}]");
     if (operand.reg == Operand::no_register)
@@ -42,28 +42,27 @@ const Image& image_of(const Warp& w, const Insn& in, device::ImageId id, device:
     const ImageTable& images = *w.executor->launch->limits.images;
     const Image* image = images.find(id);
     if (!image || image->use != use)
-        raise_at(w, &in, error::illegal_address,
-                 fmt::format(
-                     "no {} object: {}; the kernel needs what cudaCreate{}Object gave", texture ? "texture" : "surface",
-                     image ? "this is one of the other kind" : images.describe(id), texture ? "Texture" : "Surface"),
-                 lane);
-    const unsigned dimensions = in.aux & geometry::dimensions;
-    const bool layered = in.aux & geometry::layered;
+        raise_at(
+            w, &in, error::illegal_address, lane,
+            fmt::format("uses what is not a {} object: {}; the kernel needs what cudaCreate{}Object gave",
+                        texture ? "texture" : "surface", image ? "this is one of the other kind" : images.describe(id),
+                        texture ? "Texture" : "Surface"));
+    const unsigned dimensions = in.form & geometry::dimensions;
+    const bool layered = in.form & geometry::layered;
     const bool fits = layered == image->layered && (dimensions > 1 || image->rows() == 1) &&
                       (dimensions > 2 || layered || image->slices() == 1) &&
                       (image->shape != device::ImageShape::linear || dimensions == 1);
     if (!fits)
         raise_at(
-            w, &in, error::launch_failure,
-            fmt::format("a {}D {}access to {}: which function reads it, and how was it made?", dimensions,
+            w, &in, error::launch_failure, lane,
+            fmt::format("uses {}D {}coordinates for {}: which function reads it, and how was it made?", dimensions,
                         layered ? "layered " : "",
                         image->shape == device::ImageShape::linear
                             ? fmt::format("linear memory of {} texels", image->width)
                             : fmt::format("{} of {}×{}×{} texels{}",
                                           image->shape == device::ImageShape::array ? "an array" : "pitched memory",
                                           image->width, image->rows(), image->slices(),
-                                          image->layered ? ", the last of which are layers" : "")),
-            lane);
+                                          image->layered ? ", the last of which are layers" : "")));
     return *image;
 }
 

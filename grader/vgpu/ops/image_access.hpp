@@ -10,14 +10,14 @@
 
 namespace warpgrade::vgpu {
 
-// The .1d, .2d, .3d, .a1d and .a2d of an instruction, in its aux.
+// The .1d, .2d, .3d, .a1d and .a2d of an instruction, in its form.
 namespace geometry {
 inline constexpr std::uint16_t dimensions = 3, layered = 4;
-inline constexpr unsigned bits = 3;  // of aux that are taken
+inline constexpr unsigned bits = 3;  // of form that are taken
 }  // namespace geometry
 
 // Decodes [handle, {coordinates}]: the handle into out.a, the coordinates (the layer first, where there are layers)
-// into `places`, and the geometry into aux. `type`: of the coordinates; a layer is always an integer.
+// into `places`, and the geometry into form. `type`: of the coordinates; a layer is always an integer.
 void decode_image_operand(InsnBuilder& b, const ptx::Operand& operand, ptx::Type type, std::vector<Ref>& places);
 
 // The object behind a handle that lane `lane` uses. Raises a fault if it is none, or none of this use and geometry.
@@ -29,11 +29,12 @@ template <Op O>
 inline Allocation& image_memory(Warp& w, const Insn& in, const Image& image, unsigned lane) {
     const unsigned bytes = image.texel_bytes();
     const std::uint64_t last = image.address + image.extent_bytes() - bytes;
-    if (Allocation* a = global_allocation<O>(w, w.executor->memory[in.stat], image.address, last, bytes)) return *a;
-    raise_at(w, &in, device::error::illegal_address,
-             fmt::format("the memory of a texture or surface object is gone: {:#x} is {}", image.address,
-                         w.executor->global->describe(image.address)),
-             lane);
+    if (Allocation* a = global_allocation<O>(w, w.executor->memory[in.memory_slot], image.address, last, bytes))
+        return *a;
+    device::Diagnostic gone;
+    gone.message = "uses a texture or surface object of {memory}, which was freed";
+    if (const auto known = w.executor->global->known(image.address)) gone.memory = known->place;
+    raise_at(w, &in, device::error::illegal_address, lane, std::move(gone));
 }
 
 // Calls body(handle, lanes) for each handle among the lanes: as good as always, there is one.

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <limits>
 
-#include "vgpu/code/opcodes.hpp"
 #include "vgpu/ops/forms.hpp"
 #include "vgpu/ops/functors.hpp"
+#include "vgpu/ops/opcodes.hpp"
 
 namespace warpgrade::vgpu {
 namespace {
@@ -180,11 +180,11 @@ void run_carry(Warp& w, const Insn& in, std::uint32_t mask) {
     const T* a = operand<T>(w, in.a);
     const T* b = operand<T>(w, in.b);
     const T* c = operand<T>(w, in.c);
-    std::uint32_t& carry = predicate(w, in.e);
+    std::uint32_t& carry = predicate(w, in.carry);
     std::uint32_t carry_out = carry;
-    const unsigned kind = in.aux & CarryForm::kind_mask;
+    const unsigned kind = in.form & CarryForm::kind_mask;
     for_active(mask, [&](unsigned l) {
-        const unsigned __int128 carried = in.aux & CarryForm::In ? (carry >> l) & 1u : 0u;
+        const unsigned __int128 carried = in.form & CarryForm::In ? (carry >> l) & 1u : 0u;
         unsigned __int128 sum;
         if (kind == CarryForm::Plus)
             sum = (unsigned __int128){a[l]} + b[l] + carried;
@@ -198,10 +198,10 @@ void run_carry(Warp& w, const Insn& in, std::uint32_t mask) {
         const bool out = (sum >> (8 * sizeof(T))) & 1;
         carry_out = (carry_out & ~(1u << l)) | (std::uint32_t{out} << l);
     });
-    if (in.aux & CarryForm::Out) carry = carry_out;
+    if (in.form & CarryForm::Out) carry = carry_out;
 }
 
-template <unsigned Kind>
+template <unsigned Kind, bool In = false>
 void decode_carry(InsnBuilder& b) {
     const bool mad = Kind >= CarryForm::MadLow;
     b.expect_operands(mad ? 4 : 3, mad ? 4 : 3);
@@ -210,9 +210,8 @@ void decode_carry(InsnBuilder& b) {
     b.out.a = b.source(1, b.type());
     b.out.b = b.source(2, b.type());
     if (mad) b.out.c = b.source(3, b.type());
-    b.out.e = b.carry();
-    const bool in = b.in.opcode == "addc" || b.in.opcode == "subc" || b.in.opcode == "madc";
-    b.out.aux = static_cast<std::uint16_t>(Kind | (in ? CarryForm::In : 0) | (b.has("cc") ? CarryForm::Out : 0));
+    b.out.carry = b.carry();
+    b.out.form = static_cast<std::uint16_t>(Kind | (In ? CarryForm::In : 0) | (b.has("cc") ? CarryForm::Out : 0));
     // Signed and unsigned agree in the low half; a signed high half is not emitted with a carry.
     if (bytes == 4)
         b.handlers({run_carry<std::uint32_t>, run_carry<std::uint32_t>});
@@ -220,7 +219,7 @@ void decode_carry(InsnBuilder& b) {
         b.handlers({run_carry<std::uint64_t>, run_carry<std::uint64_t>});
 }
 
-// dp4a/dp2a: sums of products of packed bytes. aux bit 0: a signed, bit 1: b signed, bit 2: dp2a high half.
+// dp4a/dp2a: sums of products of packed bytes. form bit 0: a signed, bit 1: b signed, bit 2: dp2a high half.
 template <bool Two>
 void run_dot(Warp& w, const Insn& in, std::uint32_t mask) {
     auto* d = operand<std::uint32_t>(w, in.d);
@@ -237,8 +236,8 @@ void run_dot(Warp& w, const Insn& in, std::uint32_t mask) {
     for_active(mask, [&](unsigned l) {
         std::uint32_t sum = c[l];
         for (unsigned i = 0; i < (Two ? 2u : 4u); ++i) {
-            const std::int32_t x = Two ? half(a[l], i, in.aux & 1) : byte(a[l], i, in.aux & 1);
-            const std::int32_t y = byte(b[l], Two && (in.aux & 4) ? i + 2 : i, in.aux & 2);
+            const std::int32_t x = Two ? half(a[l], i, in.form & 1) : byte(a[l], i, in.form & 1);
+            const std::int32_t y = byte(b[l], Two && (in.form & 4) ? i + 2 : i, in.form & 2);
             sum += static_cast<std::uint32_t>(x * y);
         }
         d[l] = sum;
@@ -252,8 +251,8 @@ void decode_dot(InsnBuilder& b) {
     b.out.a = b.source(1, ptx::Type::B32);
     b.out.b = b.source(2, ptx::Type::B32);
     b.out.c = b.source(3, ptx::Type::B32);
-    b.out.aux = static_cast<std::uint16_t>((b.type(0) == ptx::Type::S32 ? 1 : 0) |
-                                           (b.type(1) == ptx::Type::S32 ? 2 : 0) | (Two && b.has("hi") ? 4 : 0));
+    b.out.form = static_cast<std::uint16_t>((b.type(0) == ptx::Type::S32 ? 1 : 0) |
+                                            (b.type(1) == ptx::Type::S32 ? 2 : 0) | (Two && b.has("hi") ? 4 : 0));
     b.handlers({run_dot<Two>, run_dot<Two>});
 }
 
@@ -264,9 +263,9 @@ constexpr OpcodeRow rows[] = {
     {"sub", "", all, "", "d = a - b", decode_binary<Sub>},
     {"sub", "sat", "s32", "", "d = a - b, clamped", decode_saturating<SubSat>},
     {"add", "cc", words, "", "d = a + b, sets the carry", decode_carry<CarryForm::Plus>},
-    {"addc", "", words, "cc", "d = a + b + carry", decode_carry<CarryForm::Plus>},
+    {"addc", "", words, "cc", "d = a + b + carry", decode_carry<CarryForm::Plus, true>},
     {"sub", "cc", words, "", "d = a - b, sets the borrow", decode_carry<CarryForm::Minus>},
-    {"subc", "", words, "cc", "d = a - b - borrow", decode_carry<CarryForm::Minus>},
+    {"subc", "", words, "cc", "d = a - b - borrow", decode_carry<CarryForm::Minus, true>},
     {"mul", "lo", all, "", "low half of a * b", decode_binary<MulLo>},
     {"mul", "hi", all, "", "high half of a * b", decode_binary<MulHi>},
     {"mul", "wide", "u16 s16 u32 s32", "", "whole product, twice as wide", decode_mul_wide},
@@ -275,8 +274,8 @@ constexpr OpcodeRow rows[] = {
     {"mad", "wide", "u16 s16 u32 s32", "", "whole product plus c", decode_mad_wide},
     {"mad", "lo cc", words, "", "mad.lo that sets the carry", decode_carry<CarryForm::MadLow>},
     {"mad", "hi cc", "u32 u64", "", "mad.hi that sets the carry", decode_carry<CarryForm::MadHigh>},
-    {"madc", "lo", words, "cc", "mad.lo with carry in", decode_carry<CarryForm::MadLow>},
-    {"madc", "hi", "u32 u64", "cc", "mad.hi with carry in", decode_carry<CarryForm::MadHigh>},
+    {"madc", "lo", words, "cc", "mad.lo with carry in", decode_carry<CarryForm::MadLow, true>},
+    {"madc", "hi", "u32 u64", "cc", "mad.hi with carry in", decode_carry<CarryForm::MadHigh, true>},
     {"div", "", all, "", "d = a / b; all ones when b is 0", decode_binary<Div>},
     {"rem", "", all, "", "d = a % b; all ones when b is 0", decode_binary<Rem>},
     {"min", "", all, "", "the smaller", decode_binary<Min>},

@@ -53,11 +53,11 @@ FragmentRegisters word_registers(InsnBuilder& b, const ptx::Operand& operand, un
 void require_whole_warp(const Warp& w, const Insn& in, std::uint32_t mask) {
     if (mask == full_mask) return;
     raise_at(
-        w, &in, device::error::illegal_instruction,
-        fmt::format("a matrix instruction needs all 32 threads of the warp together, but only those of mask {:#010x} "
-                    "came to it: the others are in another branch, have exited, or the block has none",
-                    mask),
-        static_cast<unsigned>(std::countr_zero(mask)));
+        w, &in, device::error::illegal_instruction, static_cast<unsigned>(std::countr_zero(mask)),
+        fmt::format(
+            "executes a matrix instruction, which needs all 32 threads of the warp together, but only those "
+            "of mask {:#010x} reached it: the others are in another branch, have exited, or do not exist in this block",
+            mask));
 }
 
 }  // namespace warpgrade::vgpu

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "vgpu/ops/matrix.hpp"
+#include "vgpu/ops/opcodes.hpp"
 #include "vgpu/ops/resolve.hpp"
 
 namespace warpgrade::vgpu {
@@ -13,7 +14,7 @@ namespace {
 
 using ptx::Space;
 
-constexpr std::uint16_t narrow_bit = 1;  // of aux: a 32-bit address
+constexpr std::uint16_t narrow_bit = 1;  // of form: a 32-bit address
 
 constexpr unsigned most_bytes = 16;  // of a lane's access
 struct Staged {
@@ -38,23 +39,17 @@ void access_staged(Warp& w, const Insn& in, std::uint32_t slot, Space space, con
     const auto body = [&](std::byte* origin, const Access& part) { move_staged<O>(origin, part, bytes, staged); };
     switch (space) {
         case Space::Global:
-            resolve_global<O>(w, in, slot, x, bytes, body);
-            count(w, slot, x.sectors(bytes));
-            return w.block->l1.access(w.index, x, bytes, slot,
-                                      O == Op::Load ? LineRequest::Kind::Read : LineRequest::Kind::Write);
-        case Space::Shared: {
-            resolve_shared<O>(w, in, x, bytes, body);
-            const auto waves = x.wavefronts(bytes);
-            return count(w, slot, waves.total, waves.total - waves.ideal);
-        }
+            return perform_access<O, Space::Global>(w, in, slot, x, bytes, body, {},
+                                                    O == Op::Load ? LineRequest::Kind::Read : LineRequest::Kind::Write);
+        case Space::Shared:
+            return perform_access<O, Space::Shared>(w, in, slot, x, bytes, body);
         case Space::Generic:
             return split_generic(x, bytes, [&](Space where, const Access& part) {
                 access_staged<O>(w, in, slot + (where == Space::Shared ? 1 : 0), where, part, bytes, staged);
             });
         default:
-            raise_at(w, &in, device::error::illegal_address,
-                     "matrix instructions reach global and shared memory only, but this address is local",
-                     static_cast<unsigned>(std::countr_zero(x.mask)));
+            raise_at(w, &in, device::error::illegal_address, static_cast<unsigned>(std::countr_zero(x.mask)),
+                     "uses a local address in a matrix instruction, which reaches global and shared memory only");
     }
 }
 
@@ -62,8 +57,8 @@ void access_staged(Warp& w, const Insn& in, std::uint32_t slot, Space space, con
 void lane_addresses(const Warp& w, const Insn& in, std::uint64_t* addresses) {
     const auto offset = static_cast<std::uint64_t>(in.offset);
     for (unsigned l = 0; l < warp_size; ++l)
-        addresses[l] = in.aux & narrow_bit ? static_cast<std::uint32_t>(operand<std::uint32_t>(w, in.a)[l] + offset)
-                                           : operand<std::uint64_t>(w, in.a)[l] + offset;
+        addresses[l] = in.form & narrow_bit ? static_cast<std::uint32_t>(operand<std::uint32_t>(w, in.a)[l] + offset)
+                                            : operand<std::uint64_t>(w, in.a)[l] + offset;
 }
 
 // wmma.load and wmma.store, in the constant pool.
@@ -108,7 +103,7 @@ void run_load(Warp& w, const Insn& in, std::uint32_t mask) {
     LaneBytes fragment;
     for_accesses(w, in, form, [&](const Access& x, unsigned bytes, unsigned at) {
         Staged staged;
-        access_staged<Op::Load>(w, in, in.stat, static_cast<Space>(form.space), x, bytes, staged);
+        access_staged<Op::Load>(w, in, in.memory_slot, static_cast<Space>(form.space), x, bytes, staged);
         for (unsigned l = 0; l < warp_size; ++l) std::memcpy(fragment.lane[l] + at, staged.lane[l], bytes);
     });
     const unsigned width = form.fragment.register_bytes(), last = form.fragment.registers() - 1;  // 0, 1, 3 or 7
@@ -129,7 +124,7 @@ void run_store(Warp& w, const Insn& in, std::uint32_t mask) {
     for_accesses(w, in, form, [&](const Access& x, unsigned bytes, unsigned at) {
         Staged staged;
         for (unsigned l = 0; l < warp_size; ++l) std::memcpy(staged.lane[l], fragment.lane[l] + at, bytes);
-        access_staged<Op::Store>(w, in, in.stat, static_cast<Space>(form.space), x, bytes, staged);
+        access_staged<Op::Store>(w, in, in.memory_slot, static_cast<Space>(form.space), x, bytes, staged);
     });
 }
 
@@ -189,7 +184,7 @@ void decode_transfer(InsnBuilder& b) {
     const unsigned dense = form.along_lines ? form.fragment.length : form.fragment.lines;
     b.out.b = b.operand_count() == 3 ? b.source(2, ptx::Type::U32) : b.constant(dense, 4);
     b.out.d = matrix_form(b, form);
-    b.out.stat = b.function.statistics(space, O == Op::Load ? AccessClass::Load : AccessClass::Store);
+    b.out.memory_slot = b.function.statistics(space, O == Op::Load ? AccessClass::Load : AccessClass::Store);
     const Handler h = O == Op::Load ? run_load : run_store;
     b.handlers({h, h});
 }
@@ -225,12 +220,12 @@ void for_matrices(Warp& w, const Insn& in, const RowsForm& form, Staged& rows, F
         else
             split_generic(x, rows_bytes, [&](Space where, const Access& part) {
                 if (where != Space::Shared)
-                    raise_at(w, &in, device::error::illegal_address, "this instruction reaches shared memory only",
-                             static_cast<unsigned>(std::countr_zero(part.mask)));
+                    raise_at(w, &in, device::error::illegal_address, static_cast<unsigned>(std::countr_zero(part.mask)),
+                             "uses an address outside shared memory in an instruction that reaches shared memory only");
                 shared(part);
             });
     }
-    count(w, in.stat, waves, waves - ideal);
+    count(w, in.memory_slot, waves, waves - ideal);
 }
 
 // Of lane `lane`, its `half`-th element: row and column.
@@ -288,7 +283,7 @@ void decode_rows(InsnBuilder& b) {
     form.at = word_registers(b, b.operand(data), matrices, O == Op::Load);
     b.address(address_operand(b, 1 - data), space, narrow_bit);
     b.out.d = matrix_form(b, form);
-    b.out.stat = b.function.statistics(Space::Shared, O == Op::Load ? AccessClass::Load : AccessClass::Store);
+    b.out.memory_slot = b.function.statistics(Space::Shared, O == Op::Load ? AccessClass::Load : AccessClass::Store);
     const Handler h = O == Op::Load ? run_load_rows : run_store_rows;
     b.handlers({h, h});
 }
@@ -324,28 +319,32 @@ constexpr std::string_view accumulator_shapes =
 constexpr std::string_view small_shapes = "row col global shared shared::cta m8n8k32 m8n8k128";
 constexpr std::string_view matrices = "x1 x2 x4 trans shared shared::cta";
 
-#define WG_OPERAND(name, matrix, summary)                                                                          \
-    {"wmma", "load " name " sync aligned", operand_types, shapes, summary, decode_transfer<Op::Load, matrix>},     \
-        {"wmma", "load " name " sync aligned", "f64", double_shapes, summary, decode_transfer<Op::Load, matrix>},  \
-        {"wmma", "load " name " sync aligned tf32", "", tf32_shapes, summary, decode_transfer<Op::Load, matrix>},  \
-        {"wmma", "load " name " sync aligned s4", "", small_shapes, summary, decode_transfer<Op::Load, matrix>},   \
-        {"wmma", "load " name " sync aligned u4", "", small_shapes, summary, decode_transfer<Op::Load, matrix>}, { \
-        "wmma", "load " name " sync aligned b1", "", small_shapes, summary, decode_transfer<Op::Load, matrix>      \
-    }
+constexpr OpcodeFacts fragments{.granule = 1};  // of a byte or more
+constexpr OpcodeFacts matrix_rows{.granule = rows_bytes};
+#define WG_LOAD(operand, types, shapes, matrix, summary) \
+    { "wmma", "load " operand, types, shapes, summary, decode_transfer<Op::Load, matrix>, fragments }
+#define WG_OPERAND(name, matrix, summary)                                     \
+    WG_LOAD(name " sync aligned", operand_types, shapes, matrix, summary),    \
+        WG_LOAD(name " sync aligned", "f64", double_shapes, matrix, summary), \
+        WG_LOAD(name " sync aligned tf32", "", tf32_shapes, matrix, summary), \
+        WG_LOAD(name " sync aligned s4", "", small_shapes, matrix, summary),  \
+        WG_LOAD(name " sync aligned u4", "", small_shapes, matrix, summary),  \
+        WG_LOAD(name " sync aligned b1", "", small_shapes, matrix, summary)
 constexpr OpcodeRow rows[] = {
     WG_OPERAND("a", Matrix::A, "loads A's fragment"),
     WG_OPERAND("b", Matrix::B, "loads B's fragment"),
     {"wmma", "load c sync aligned", "f16 f32 s32 f64", accumulator_shapes, "loads C's fragment",
-     decode_transfer<Op::Load, Matrix::C>},
+     decode_transfer<Op::Load, Matrix::C>, fragments},
     {"wmma", "store d sync aligned", "f16 f32 s32 f64", accumulator_shapes, "stores D's fragment",
-     decode_transfer<Op::Store, Matrix::C>},
+     decode_transfer<Op::Store, Matrix::C>, fragments},
     {"ldmatrix", "sync aligned m8n8", "b16", matrices, "loads 8 by 8 matrices of halves, a row from each address",
-     decode_rows<Op::Load>},
+     decode_rows<Op::Load>, matrix_rows},
     {"stmatrix", "sync aligned m8n8", "b16", matrices, "stores 8 by 8 matrices of halves, a row to each address",
-     decode_rows<Op::Store>},
+     decode_rows<Op::Store>, matrix_rows},
     {"movmatrix", "sync aligned m8n8 trans", "b16", "", "transposes an 8 by 8 matrix of halves", decode_transpose},
 };
 #undef WG_OPERAND
+#undef WG_LOAD
 
 }  // namespace
 

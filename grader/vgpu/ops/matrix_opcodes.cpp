@@ -5,11 +5,11 @@
 #include <limits>
 #include <vector>
 
-#include "vgpu/code/opcodes.hpp"
 #include "vgpu/ops/forms.hpp"
 #include "vgpu/ops/half.hpp"
 #include "vgpu/ops/matrix.hpp"
 #include "vgpu/ops/matrix_math.hpp"
+#include "vgpu/ops/opcodes.hpp"
 
 namespace warpgrade::vgpu {
 namespace {
@@ -228,9 +228,9 @@ void check_layouts(InsnBuilder& b, bool wmma) {
     if (!wmma && (layouts[0] != "row" || layouts[1] != "col")) b.refuse("only A by rows and B by columns is supported");
 }
 
+template <bool wmma>
 void decode_product(InsnBuilder& b) {
     b.expect_operands(4, 4);
-    const bool wmma = b.in.opcode == "wmma";
     const auto [d, a, other, c] = product_elements(b, wmma);
     const Shape shape = matrix_shape(b);
     const Element kin = signed_kin(a);
@@ -265,10 +265,10 @@ constexpr OpcodeRow rows[] = {
      "row col m16n8k8 m16n8k16 m16n8k4 m8n8k4 m8n8k16 m16n8k32 m8n8k32 m16n8k64 m8n8k128 m16n8k128 m16n8k256 tf32 s4 "
      "u4 "
      "b1 satfinite xor and popc rn",
-     "d = a * b + c of a warp's matrices", decode_product},
+     "d = a * b + c of a warp's matrices", decode_product<false>},
     {"wmma", "mma sync aligned", "f16 f32 f64 s32",
      "row col m16n16k16 m32n8k16 m8n32k16 m16n16k8 m8n8k4 m8n8k32 m8n8k128 tf32 s4 u4 b1 satfinite xor and popc rn",
-     "d = a * b + c of a warp's matrices", decode_product},
+     "d = a * b + c of a warp's matrices", decode_product<true>},
 };
 
 }  // namespace

@@ -1,15 +1,15 @@
 // Loads and stores of every state space, fences.
 #include "vgpu/access/site_match.hpp"
 #include "vgpu/code/decoder.hpp"
-#include "vgpu/code/opcodes.hpp"
 #include "vgpu/ops/forms.hpp"
+#include "vgpu/ops/opcodes.hpp"
 #include "vgpu/ops/resolve.hpp"
 
 namespace warpgrade::vgpu {
 namespace {
 
 using ptx::Space;
-// aux: bits 0–2 the number of elements, bit 3: counts as synchronisation (volatile, acquire …), bit 4: 32-bit address,
+// form: bits 0–2 the number of elements, bit 3: counts as synchronisation (volatile, acquire …), bit 4: 32-bit address,
 // bit 5: one four-byte element to or from a 32-bit register, bit 6: past L1, bit 7: of constants, which have a cache of
 // their own, bit 8: volatile, bit 9: relaxed or stronger, bit 10: releases what was written before.
 namespace form {
@@ -19,7 +19,7 @@ constexpr std::uint16_t is_volatile = 256, atomic = 512, releases = 1024;
 
 template <class Mem, class Reg>
 void load_elements(Warp& w, const Insn& in, std::byte* origin, const Access& x) {
-    const unsigned n = in.aux & form::elements;
+    const unsigned n = in.form & form::elements;
     const Ref refs[4] = {in.d, in.b, in.c, in.e};
     for (unsigned i = 0; i < n; ++i) {
         Reg* d = operand<Reg>(w, refs[i]);
@@ -32,7 +32,7 @@ void load_elements(Warp& w, const Insn& in, std::byte* origin, const Access& x) 
 
 template <class Mem, class Reg>
 void store_elements(Warp& w, const Insn& in, std::byte* origin, const Access& x) {
-    const unsigned n = in.aux & form::elements;
+    const unsigned n = in.form & form::elements;
     const Ref refs[4] = {in.d, in.b, in.c, in.e};
     if (n == 1) {
         const Reg* s = operand<Reg>(w, refs[0]);
@@ -59,20 +59,21 @@ void move_local(Warp& w, const Insn& in, const Pattern& p, std::uint64_t first, 
 
 // What the caches see of a load or store of global memory.
 template <Op O>
-LineRequest::Kind request_kind(const Insn& in) {
-    return O == Op::Store           ? LineRequest::Kind::Write
-           : in.aux & form::past_l1 ? LineRequest::Kind::ReadPastL1
-                                    : LineRequest::Kind::Read;
+std::optional<LineRequest::Kind> request(const Insn& in) {
+    if (in.form & form::constant) return std::nullopt;
+    return O == Op::Store            ? LineRequest::Kind::Write
+           : in.form & form::past_l1 ? LineRequest::Kind::ReadPastL1
+                                     : LineRequest::Kind::Read;
 }
 
 Watching watching_of(const Warp& w, const Insn& in, Mover move, bool load) {
     Watching how;
-    if (in.aux & (form::atomic | form::is_volatile)) {
-        const bool flag = in.aux & form::atomic || (!load && w.watch.fenced);  // or set behind a fence
+    if (in.form & (form::atomic | form::is_volatile)) {
+        const bool flag = in.form & form::atomic || (!load && w.watch.fenced);  // or set behind a fence
         how.kind = flag ? mark::atomic : mark::is_volatile;
     }
     if (load)
-        how.copies = in.aux & form::elements;
+        how.copies = in.form & form::elements;
     else
         how.spread = move, how.undefined = w.watch.stored_undefined;
     return how;
@@ -81,26 +82,18 @@ Watching watching_of(const Warp& w, const Insn& in, Mover move, bool load) {
 // Volatile accesses and stronger ones may be how threads wait for each other.
 template <Op O>
 void synchronise(Warp& w, const Insn& in, const Access& x, Space space) {
-    if (in.aux & (form::is_volatile | form::atomic) && w.executor->watch.values && w.executor->code->orders_memory)
-        note_synchronisation(w, x, space, O, in.aux & form::releases);
+    if (in.form & (form::is_volatile | form::atomic) && w.executor->watch.values && w.executor->code->orders_memory)
+        note_synchronisation(w, x, space, O, in.form & form::releases);
 }
 
 template <Op O, Space S>
 void perform(Warp& w, const Insn& in, std::uint32_t slot, const Access& x, unsigned bytes, Mover move) {
     const auto body = [&](std::byte* origin, const Access& part) { move(w, in, origin, part); };
-    if constexpr (S == Space::Global) {
-        resolve_global<O>(w, in, slot, x, bytes, body, watching_of(w, in, move, O == Op::Load));
-        synchronise<O>(w, in, x, S);
-        count(w, slot, x.sectors(bytes));
-        if (!(in.aux & form::constant)) w.block->l1.access(w.index, x, bytes, slot, request_kind<O>(in));
-    } else if constexpr (S == Space::Shared) {
-        resolve_shared<O>(w, in, x, bytes, body, watching_of(w, in, move, O == Op::Load));
-        synchronise<O>(w, in, x, S);
-        const auto waves = x.wavefronts(bytes);
-        count(w, slot, waves.total, waves.total - waves.ideal);
+    if constexpr (S == Space::Local) {
+        perform_access<O, S>(w, in, slot, x, bytes, body);
     } else {
-        resolve_local<O>(w, in, x, bytes, body);
-        count(w, slot, local_sectors(x, bytes));
+        perform_access<O, S>(w, in, slot, x, bytes, body, watching_of(w, in, move, O == Op::Load), request<O>(in));
+        synchronise<O>(w, in, x, S);
     }
 }
 
@@ -109,7 +102,7 @@ template <Op O>
 [[gnu::noinline]] void observe_shared(Warp& w, const Insn& in, Pattern& p, std::uint64_t first, Mover move) {
     watch_shared<O>(w, in, granules_of(p, first, w.block->watch.marks.shift), p.bytes,
                     watching_of(w, in, move, O == Op::Load), [&] { return p.at(first); });
-    if (in.aux & (form::is_volatile | form::atomic)) synchronise<O>(w, in, p.at(first), Space::Shared);
+    if (in.form & (form::is_volatile | form::atomic)) synchronise<O>(w, in, p.at(first), Space::Shared);
 }
 template <Op O>
 [[gnu::noinline]] void observe_global(Warp& w, const Insn& in, Allocation& a, Pattern& p, std::uint64_t first,
@@ -117,7 +110,17 @@ template <Op O>
     note_observed<O>(
         w, in, a, p.bytes, watching_of(w, in, move, O == Op::Load), [&] { return p.at(first); },
         [&](unsigned shift) { return granules_of(p, first - a.base, shift); });
-    if (in.aux & (form::is_volatile | form::atomic)) synchronise<O>(w, in, p.at(first), Space::Global);
+    if (in.form & (form::is_volatile | form::atomic)) synchronise<O>(w, in, p.at(first), Space::Global);
+}
+
+// Words of a known shape are read in whole windows, if `room` says that all of the last one may be read.
+template <Op O>
+[[gnu::always_inline]] inline void move_as_before(Warp& w, const Insn& in, const Pattern& p, std::byte* origin,
+                                                  bool room, Mover move) {
+    if (O == Op::Load && p.windowed && (in.form & form::word) && room)
+        load_words(operand<std::uint32_t>(w, in.d), origin, p);
+    else
+        move(w, in, origin, p);
 }
 
 // An access of the shape that the instruction had last time: everything but its bounds is known. False: not so, or
@@ -127,15 +130,11 @@ template <Op O, Space S>
                                                     Mover move) {
     const std::uint64_t low = first + p.low, high = first + p.high;
     if (first & (p.bytes - 1)) return false;
-    MemorySite& site = w.executor->memory[in.stat];
+    MemorySite& site = w.executor->memory[in.memory_slot];
     if constexpr (S == Space::Shared) {
         if (!fits(low, high, 0, w.block->shared_bytes, p.bytes) || first % bank_bytes != 0) return false;
         if (w.block->watch.shared) observe_shared<O>(w, in, p, first, move);
-        std::byte* origin = host_place(w.block->shared, first);
-        if (O == Op::Load && p.windowed && (in.aux & form::word))
-            load_words(operand<std::uint32_t>(w, in.d), origin, p);
-        else
-            move(w, in, origin, p);
+        move_as_before<O>(w, in, p, host_place(w.block->shared, first), true, move);
         const auto waves = p.wavefronts_anywhere();
         site.add(waves.total, waves.total - waves.ideal);
     } else if constexpr (S == Space::Local) {
@@ -151,14 +150,11 @@ template <Op O, Space S>
         else
             note_touched<O>(*a);
         note_link<O>(w, *a, [&] { return p.sectors_at(first); });
-        std::byte* origin = host_place(a->host, first - a->base);
-        if (O == Op::Load && p.windowed && (in.aux & form::word) && first - a->base + p.reach <= a->bytes)
-            load_words(operand<std::uint32_t>(w, in.d), origin, p);
-        else
-            move(w, in, origin, p);
+        const std::uint64_t offset = first - a->base;
+        move_as_before<O>(w, in, p, host_place(a->host, offset), offset + p.reach <= a->bytes, move);
         site.add(p.sectors_at(first));
-        if (!(in.aux & form::constant))
-            w.block->l1.access(w.index, p.lines_at(first), first, in.stat, request_kind<O>(in));
+        if (const auto seen = request<O>(in))
+            w.block->l1.access(w.index, p.lines_at(first), first, in.memory_slot, *seen);
     }
     return true;
 }
@@ -172,11 +168,11 @@ inline void end_access(Warp& w, const Insn& in) {
 
 template <Op O, Space S>
 void access_memory(Warp& w, const Insn& in, std::uint32_t mask, unsigned element_bytes, Mover move) {
-    const unsigned bytes = (in.aux & form::elements) * element_bytes;
-    if (in.aux & form::synchronises) ++w.sync_operations;
-    MemorySite& site = w.executor->memory[in.stat];
+    const unsigned bytes = (in.form & form::elements) * element_bytes;
+    if (in.form & form::synchronises) ++w.sync_operations;
+    MemorySite& site = w.executor->memory[in.memory_slot];
     Access x;
-    if (in.aux & form::address32) {
+    if (in.form & form::address32) {
         const auto* registers = operand<std::uint32_t>(w, in.a);
         if (Pattern* p = site.recall(registers, mask, bytes)) {
             const auto first = static_cast<std::uint32_t>(registers[p->leader] + static_cast<std::uint32_t>(in.offset));
@@ -198,14 +194,14 @@ void access_memory(Warp& w, const Insn& in, std::uint32_t mask, unsigned element
         x.collect(registers, in.offset, mask, bytes);
     }
     if constexpr (S != Space::Generic) {
-        perform<O, S>(w, in, in.stat, x, bytes, move);
+        perform<O, S>(w, in, in.memory_slot, x, bytes, move);
     } else {
         split_generic(x, bytes, [&](Space space, const Access& part) {
             switch (space) {
                 case Space::Shared:
-                    return perform<O, Space::Shared>(w, in, in.stat + 1, part, bytes, move);
+                    return perform<O, Space::Shared>(w, in, in.memory_slot + 1, part, bytes, move);
                 case Space::Local:
-                    return perform<O, Space::Local>(w, in, in.stat + 2, part, bytes, move);
+                    return perform<O, Space::Local>(w, in, in.memory_slot + 2, part, bytes, move);
                 case Space::Param: {
                     const Executor& e = *w.executor;
                     if (O != Op::Load || part.misaligned || !fits(part.low, part.high, 0, e.param_bytes, bytes))
@@ -213,7 +209,7 @@ void access_memory(Warp& w, const Insn& in, std::uint32_t mask, unsigned element
                     return move(w, in, const_cast<std::byte*>(e.params), part);
                 }
                 default:
-                    return perform<O, Space::Global>(w, in, in.stat, part, bytes, move);
+                    return perform<O, Space::Global>(w, in, in.memory_slot, part, bytes, move);
             }
         });
     }
@@ -233,7 +229,7 @@ void run_access(Warp& w, const Insn& in, std::uint32_t mask) {
 template <class Mem, class Reg>
 void run_load_kernel_param(Warp& w, const Insn& in, std::uint32_t mask) {
     const Ref refs[4] = {in.d, in.b, in.c, in.e};
-    for (unsigned i = 0; i < (in.aux & form::elements); ++i) {
+    for (unsigned i = 0; i < (in.form & form::elements); ++i) {
         Mem v;
         std::memcpy(&v, w.executor->params + in.offset + i * sizeof(Mem), sizeof v);
         for_lanes<false>(operand<Reg>(w, refs[i]), mask, [=](unsigned) { return static_cast<Reg>(v); });
@@ -243,9 +239,9 @@ void run_load_kernel_param(Warp& w, const Insn& in, std::uint32_t mask) {
 // Kernel parameters at addresses that registers hold: an array in a structure, say.
 template <class Mem, class Reg>
 void run_load_indexed_param(Warp& w, const Insn& in, std::uint32_t mask) {
-    const unsigned bytes = (in.aux & form::elements) * sizeof(Mem);
+    const unsigned bytes = (in.form & form::elements) * sizeof(Mem);
     Access x;
-    if (in.aux & form::address32)
+    if (in.form & form::address32)
         x.collect(operand<std::uint32_t>(w, in.a), in.offset, mask, bytes);
     else
         x.collect(operand<std::uint64_t>(w, in.a), in.offset, mask, bytes);
@@ -255,15 +251,15 @@ void run_load_indexed_param(Warp& w, const Insn& in, std::uint32_t mask) {
     load_elements<Mem, Reg>(w, in, const_cast<std::byte*>(e.params), x);
 }
 
-// Parameters of a called function live in the frame, each lane's apart: c is the storage, stat its bytes a lane.
+// Parameters of a called function live in the frame, each lane's apart: a is the storage.
 template <Op O, class Mem, class Reg>
 void run_frame_param(Warp& w, const Insn& in, std::uint32_t mask) {
     const Ref refs[4] = {in.d, in.b, in.c, in.e};
-    for (unsigned i = 0; i < (in.aux & form::elements); ++i) {
+    for (unsigned i = 0; i < (in.form & form::elements); ++i) {
         Reg* r = operand<Reg>(w, refs[i]);
         std::byte* at = operand<std::byte>(w, in.a) + in.offset + i * sizeof(Mem);
         for_active(mask, [&](unsigned l) {
-            std::byte* lane = at + std::size_t{l} * in.stat;
+            std::byte* lane = at + std::size_t{l} * in.lane_stride;
             Mem v;
             if constexpr (O == Op::Load) {
                 std::memcpy(&v, lane, sizeof v);
@@ -353,7 +349,7 @@ unsigned data_operands(InsnBuilder& b, const ptx::Operand& data, ptx::Type t, bo
         else
             *places[i] = b.source(parts[i], container);
     }
-    b.out.aux = static_cast<std::uint16_t>(n);
+    b.out.form = static_cast<std::uint16_t>(n);
     return width;
 }
 
@@ -367,7 +363,7 @@ void decode_param(InsnBuilder& b, const ptx::Operand& address, ptx::Type t, unsi
         });
         return;
     }
-    const unsigned bytes = (b.out.aux & form::elements) * ptx::size_of(t);
+    const unsigned bytes = (b.out.form & form::elements) * ptx::size_of(t);
     const auto place = b.function.parameter(address.symbol);
     if (!place) b.refuse("no parameter '" + address.symbol + "'");
     if (address.offset < 0 || static_cast<std::uint64_t>(address.offset) + bytes > place->bytes)
@@ -380,7 +376,7 @@ void decode_param(InsnBuilder& b, const ptx::Operand& address, ptx::Type t, unsi
         });
     } else {
         b.out.a = place->storage;
-        b.out.stat = place->stride;
+        b.out.lane_stride = place->stride;
         b.out.offset = address.offset;
         by_memory_type(b, t, width, [&]<class Mem, class Reg>() {
             b.handlers({run_frame_param<O, Mem, Reg>, run_frame_param<O, Mem, Reg>});
@@ -407,19 +403,19 @@ void decode_access(InsnBuilder& b) {
     const bool ordered =
         b.has("volatile") || b.has("acquire") || b.has("release") || b.has("relaxed") || b.has("mmio") || b.has("cv");
     // __ldcg is how flags are polled, too: a loop of such loads lets others run.
-    if (ordered || b.has("cg")) b.out.aux |= form::synchronises;
-    if (ordered || b.has("cg")) b.out.aux |= form::past_l1;
-    if (space == Space::Const) b.out.aux |= form::constant;
-    if (b.has("volatile") || b.has("mmio") || b.has("cv")) b.out.aux |= form::is_volatile;
-    if (b.has("acquire") || b.has("release") || b.has("relaxed")) b.out.aux |= form::atomic;
-    if (b.has("release")) b.out.aux |= form::releases;
+    if (ordered || b.has("cg")) b.out.form |= form::synchronises;
+    if (ordered || b.has("cg")) b.out.form |= form::past_l1;
+    if (space == Space::Const) b.out.form |= form::constant;
+    if (b.has("volatile") || b.has("mmio") || b.has("cv")) b.out.form |= form::is_volatile;
+    if (b.has("acquire") || b.has("release") || b.has("relaxed")) b.out.form |= form::atomic;
+    if (b.has("release")) b.out.form |= form::releases;
     // Volatile accesses of shared memory are how old warp-synchronous code is written; they order nothing across
     // blocks.
     if (ordered && space != Space::Shared && space != Space::Local) b.function.synchronises_globally();
     b.address(address, space, form::address32);
-    b.out.stat = b.function.statistics(space, O == Op::Load ? AccessClass::Load : AccessClass::Store);
+    b.out.memory_slot = b.function.statistics(space, O == Op::Load ? AccessClass::Load : AccessClass::Store);
     by_memory_type(b, t, width, [&]<class Mem, class Reg>() {
-        if (sizeof(Mem) == 4 && sizeof(Reg) == 4 && (b.out.aux & form::elements) == 1) b.out.aux |= form::word;
+        if (sizeof(Mem) == 4 && sizeof(Reg) == 4 && (b.out.form & form::elements) == 1) b.out.form |= form::word;
         switch (space) {
             case Space::Global:
                 return b.handlers(access_handlers<O, Space::Global, Mem, Reg>());
@@ -456,15 +452,17 @@ constexpr std::string_view
         "global shared shared::cta local param param::func v2 v4 volatile relaxed release "
         "cta cluster gpu sys mmio wb cg cs wt L1::no_allocate L1::evict_normal L1::evict_first L1::evict_last "
         "L1::evict_unchanged weak";
+constexpr OpcodeFacts loads{.flow = Flow::Loads, .granule = granule::of_type},
+    stores{.flow = Flow::Stores, .granule = granule::of_type}, fences{.fence = true};
 constexpr OpcodeRow rows[] = {
-    {"ld", "", types, load_how, "loads", decode_access<Op::Load>},
-    {"ldu", "", types, load_how, "loads", decode_access<Op::Load>},
-    {"st", "", types, store_how, "stores", decode_access<Op::Store>},
-    {"membar", "", "", "cta gl sys", "memory fence", decode_fence},
+    {"ld", "", types, load_how, "loads", decode_access<Op::Load>, loads},
+    {"ldu", "", types, load_how, "loads", decode_access<Op::Load>, loads},
+    {"st", "", types, store_how, "stores", decode_access<Op::Store>, stores},
+    {"membar", "", "", "cta gl sys", "memory fence", decode_fence, fences},
     {"fence", "", "",
      "cta cluster gpu sys sc acq_rel acquire release proxy alias async mbarrier_init proxy::async async.global "
      "shared::cta shared::cluster async.shared::cta sync_restrict::shared::cta sync_restrict::shared::cluster",
-     "memory fence", decode_fence},
+     "memory fence", decode_fence, fences},
 };
 
 }  // namespace

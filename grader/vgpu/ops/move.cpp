@@ -3,8 +3,8 @@
 
 #include "device/address_space.hpp"
 #include "vgpu/code/decoder.hpp"
-#include "vgpu/code/opcodes.hpp"
 #include "vgpu/ops/forms.hpp"
+#include "vgpu/ops/opcodes.hpp"
 
 namespace warpgrade::vgpu {
 namespace {
@@ -111,7 +111,7 @@ bool decode_packing(InsnBuilder& b, unsigned whole) {
 
 void run_move_predicate(Warp& w, const Insn& in, std::uint32_t mask) {
     std::uint32_t& d = predicate(w, in.d);
-    const std::uint32_t a = predicate(w, in.a) ^ (in.aux ? ~0u : 0u);
+    const std::uint32_t a = predicate(w, in.a) ^ (in.form ? ~0u : 0u);
     d = (d & ~mask) | (a & mask);
 }
 
@@ -119,13 +119,13 @@ void run_move_predicate(Warp& w, const Insn& in, std::uint32_t mask) {
 template <class T>
 void run_clock(Warp& w, const Insn& in, std::uint32_t mask) {
     T* d = operand<T>(w, in.d);
-    const auto now = static_cast<T>((w.clock += 2) >> in.aux);
+    const auto now = static_cast<T>((w.clock += 2) >> in.form);
     for_lanes<false>(d, mask, [=](unsigned) { return now; });
 }
 
 // The address of a local variable in a called function: the activation's own place on the stack.
 void run_local_address(Warp& w, const Insn& in, std::uint32_t mask) {
-    const std::uint64_t at = w.frames[w.frame].local_offset + static_cast<std::uint64_t>(in.offset);
+    const std::uint64_t at = w.frames[w.frame].local_offset + in.value;
     for_lanes<false>(operand<std::uint64_t>(w, in.d), mask, [=](unsigned) { return at; });
 }
 
@@ -141,17 +141,17 @@ void decode_mov(InsnBuilder& b) {
         bool negated = false;
         b.out.d = b.predicate_destination(b.operand(0));
         b.out.a = b.predicate_source(a, &negated);
-        b.out.aux = negated;
+        b.out.form = negated;
         return b.handlers({run_move_predicate, run_move_predicate});
     }
     const unsigned bytes = ptx::size_of(t);
     if (decode_packing(b, bytes)) return;
     if (a.kind == ptx::Operand::Kind::Special) {
-        const bool high = a.symbol == "%clock_hi";
-        if (a.symbol == "%clock" || a.symbol == "%clock64" || a.symbol == "%globaltimer" || high ||
-            a.symbol == "%globaltimer_lo" || a.symbol == "%globaltimer_hi") {
+        using Register = ptx::SpecialRegister::Kind;
+        const auto known = ptx::find_special(a.symbol);
+        if (known && (known->kind == Register::Clock || known->kind == Register::ClockHigh)) {
             b.out.d = b.destination(0, bytes);
-            b.out.aux = high || a.symbol == "%globaltimer_hi" ? 32 : 0;
+            b.out.form = known->kind == Register::ClockHigh ? 32 : 0;
             const Handler h = bytes == 8 ? Handler{run_clock<std::uint64_t>} : Handler{run_clock<std::uint32_t>};
             return b.handlers({h, h});
         }
@@ -159,7 +159,7 @@ void decode_mov(InsnBuilder& b) {
     b.out.d = b.destination(0, bytes);
     if (a.kind == ptx::Operand::Kind::Symbol && bytes == 8 && !b.function.is_kernel()) {
         if (const auto place = b.function.symbol(a.symbol); place && place->space == ptx::Space::Local) {
-            b.out.offset = static_cast<std::int64_t>(place->address) + a.offset;
+            b.out.value = place->address + static_cast<std::uint64_t>(a.offset);
             return b.handlers({run_local_address, run_local_address});
         }
     }
@@ -198,7 +198,7 @@ void decode_cvta(InsnBuilder& b) {
 
 void run_isspacep(Warp& w, const Insn& in, std::uint32_t mask) {
     const auto* a = operand<std::uint64_t>(w, in.a);
-    const auto low = static_cast<std::uint64_t>(in.offset);
+    const auto low = in.value;
     const std::uint32_t r = low == space::global_base
                                 ? ballot([=](unsigned l) { return space::is_global(a[l]); })
                                 : ballot([=](unsigned l) { return a[l] >= low && a[l] < low + space::window; });
@@ -211,7 +211,7 @@ void decode_isspacep(InsnBuilder& b) {
     b.out.d = b.predicate_destination(b.operand(0));
     b.out.a = b.source(1, ptx::Type::U64);
     if (b.has("const")) b.refuse("constant variables have global addresses here");
-    b.out.offset = static_cast<std::int64_t>(b.has("global") ? space::global_base : window_base(b));
+    b.out.value = b.has("global") ? space::global_base : window_base(b);
     b.handlers({run_isspacep, run_isspacep});
 }
 
@@ -232,9 +232,10 @@ void decode_nothing(InsnBuilder& b) { b.handlers({run_nothing, run_nothing}); }
 
 constexpr OpcodeRow rows[] = {
     {"mov", "", "pred b16 u16 s16 b32 u32 s32 f32 b64 u64 s64 f64 b128", "", "copies; packs and unpacks {…}",
-     decode_mov},
+     decode_mov, carries},
     {"activemask", "", "b32", "", "lanes that execute this together", decode_activemask},
-    {"cvta", "", "u64", "to global shared shared::cta local const param", "to and from generic addresses", decode_cvta},
+    {"cvta", "", "u64", "to global shared shared::cta local const param", "to and from generic addresses", decode_cvta,
+     carries},
     {"isspacep", "", "", "global shared shared::cta local param", "does the generic address lie in the space",
      decode_isspacep},
     {"prefetch", "", "", "global local L1 L2 L2::evict_last L2::evict_normal", "a hint; does nothing", decode_nothing},

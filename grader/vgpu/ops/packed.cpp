@@ -1,8 +1,8 @@
 // Pairs of 16-bit integers, the byte-wise differences of the video instructions, 24-bit products, and other small ones.
 #include <algorithm>
 
-#include "vgpu/code/opcodes.hpp"
 #include "vgpu/ops/forms.hpp"
+#include "vgpu/ops/opcodes.hpp"
 
 namespace warpgrade::vgpu {
 namespace {

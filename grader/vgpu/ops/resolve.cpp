@@ -43,7 +43,7 @@ const Allocation* meant(const Wrong& wrong) {
     for_active(wrong.x.mask, [&](unsigned l) {
         if (!found) found = e.global->find(wrong.x.address[l]);
     });
-    if (!found && wrong.in.stat < e.memory.size()) found = e.memory[wrong.in.stat].allocation;
+    if (!found && wrong.in.memory_slot < e.memory.size()) found = e.memory[wrong.in.memory_slot].allocation;
     if (found && distance(*found, wrong.address) < far_away) return found;
     found = e.global->nearest(wrong.address);
     return found && distance(*found, wrong.address) < far_away ? found : nullptr;
@@ -56,8 +56,8 @@ void diagnose_bounds(const Wrong& wrong, const Allocation& a, device::Diagnostic
     // Unsigned indices go from 0 to 4,294,967,295 when 1 is taken away.
     const std::uint64_t index = (at - a.base) / wrong.bytes;
     if (at > a.end() && index <= 0xFFFF'FFFF && index >= 0xFFF0'0000)
-        d.message = fmt::format("{} at index {} of {{memory}}, which is what {} becomes as an unsigned number",
-                                wrong.does, grouped(index), static_cast<std::int32_t>(index));
+        d.message = fmt::format("{} at index {} of {{memory}} ({} converted to unsigned)", wrong.does, grouped(index),
+                                static_cast<std::int32_t>(index));
     else if (at < a.base)
         d.message = fmt::format("{}, {} before {{memory}}", wrong.does, counted(a.base - at, "byte"));
     else if (at == a.end())
@@ -93,11 +93,11 @@ void diagnose_global(const Wrong& wrong, device::Diagnostic& d) {
     if (a && (of_device || distance(*a, at) < null_page)) return diagnose_bounds(wrong, *a, d);
     if (!of_device && at < space::user_end && space::is_global(at)) {
         d.rule = &rules::host_pointer;
-        d.message = fmt::format("{} at {:#x}, which is memory of the host", wrong.does, at);
+        d.message = fmt::format("{} at {:#x}, which is host memory", wrong.does, at);
         return;
     }
     d.rule = &rules::out_of_bounds;
-    d.message = fmt::format("{} at {:#x}, where no memory is", wrong.does, at);
+    d.message = fmt::format("{} at {:#x}, where nothing is allocated", wrong.does, at);
 }
 
 // The static variable of shared memory that ends where all of it ends.
@@ -138,94 +138,73 @@ void diagnose_shared(const Wrong& wrong, device::Diagnostic& d) {
                                     : "");
 }
 
+void diagnose_outside(const Wrong& wrong, Space space, device::Diagnostic& d) {
+    if (space == Space::Global) return diagnose_global(wrong, d);
+    if (space == Space::Shared) return diagnose_shared(wrong, d);
+    d.rule = &rules::out_of_bounds;
+    d.message = fmt::format("{} outside the {}", wrong.does,
+                            space == Space::Local ? "thread's local arrays" : "kernel's parameters");
+}
+
 void diagnose_misaligned(const Wrong& wrong, Space space, device::Diagnostic& d) {
     d.rule = &rules::misaligned;
     const Allocation* a = space == Space::Global ? wrong.w.executor->global->find(wrong.address) : nullptr;
     if (a) d.memory = place_of(wrong, *a);
-    d.message = fmt::format("{} at {}, which is no multiple of {}", wrong.does,
-                            a ? fmt::format("offset {} of {{memory}}", grouped(wrong.address - a->base))
-                            : space == Space::Global ? fmt::format("{:#x}", wrong.address)
-                            : space == Space::Shared ? fmt::format("offset {} of shared memory", grouped(wrong.address))
-                                                     : fmt::format("offset {} of local memory", grouped(wrong.address)),
-                            wrong.bytes);
+    const auto place = [&] {
+        if (a) return fmt::format("offset {} of {{memory}}", grouped(wrong.address - a->base));
+        if (space == Space::Global) return fmt::format("{:#x}", wrong.address);
+        return fmt::format("offset {} of {}", grouped(wrong.address),
+                           space == Space::Shared  ? "shared memory"
+                           : space == Space::Local ? "local memory"
+                                                   : "the kernel's parameters");
+    }();
+    d.message = fmt::format("{} at {}, which is not a multiple of {}", wrong.does, place, wrong.bytes);
+}
+
+void diagnose_read_only(const Wrong& wrong, device::Diagnostic& d) {
+    d.rule = &rules::read_only;
+    d.memory = place_of(wrong, *wrong.w.executor->global->find(wrong.address));
+    d.message = wrong.does + " of {memory}";
 }
 
 }  // namespace
 
 void raise_access(const Warp& w, const Insn& in, const Access& x, Space space, Op op, unsigned bytes) {
     namespace error = device::error;
-    constexpr const char* op_names[] = {"load", "store", "atomic"};
     constexpr const char* verbs[] = {"reads", "writes", "updates"};
-    const auto space_name = [&] {
-        switch (space) {
-            case Space::Shared:
-                return "shared";
-            case Space::Local:
-                return "local";
-            case Space::Param:
-                return "parameter";
-            default:
-                return "global";
-        }
-    }();
-    const auto what =
-        fmt::format("{} {} of {} byte{}", space_name, op_names[static_cast<int>(op)], bytes, bytes == 1 ? "" : "s");
-    unsigned lane = static_cast<unsigned>(std::countr_zero(x.mask)), lanes = 0;
-    const auto at = [&](auto&& wrong) {
-        lanes = 0;
-        for_active(x.mask, [&](unsigned l) {
-            if (wrong(x.address[l]) && lanes++ == 0) lane = l;
-        });
-        return lanes > 0;
-    };
-    const auto explained = [&](auto&& explain) {
-        const Wrong wrong{w,     in,
-                          x,     x.address[lane],
-                          bytes, fmt::format("{} {}", verbs[static_cast<int>(op)], counted(bytes, "byte"))};
-        device::Diagnostic d;
-        explain(wrong, d);
-        if (lanes > 1) d.message += fmt::format("; {} the same", also(lanes - 1));
-        return d;
-    };
+    const GlobalMemory& memory = *w.executor->global;
     const auto size = space == Space::Shared  ? w.block->shared_bytes
                       : space == Space::Local ? std::uint64_t{w.local_stride}
                                               : w.executor->param_bytes;
-    const GlobalMemory& memory = *w.executor->global;
-    const bool outside = at([&](std::uint64_t a) {
+    const auto lanes_with = [&](auto&& wrong) {
+        std::uint32_t lanes = 0;
+        for_active(x.mask, [&](unsigned l) { lanes |= std::uint32_t{wrong(x.address[l])} << l; });
+        return lanes;
+    };
+    std::uint32_t lanes = lanes_with([&](std::uint64_t a) {  // at fault
         if (space != Space::Global) return !fits(a, a, 0, size, bytes);
         const Allocation* found = memory.find(a);
         return !found || !found->holds(a, bytes);
     });
-    if (outside) {
-        const std::uint64_t a = x.address[lane];
-        const std::string where =
-            space == Space::Global ? fmt::format("at {:#x}: {}", a, memory.describe(a))
-            : a >= size
-                ? fmt::format("at offset {}: {} bytes past the end of the {} bytes there are", a, a - size, size)
-                : fmt::format("at offset {}: reaches beyond the {} bytes there are", a, size);
-        raise_at(w, &in, error::illegal_address, what + " out of bounds " + where, lane,
-                 explained([&](const Wrong& wrong, device::Diagnostic& d) {
-                     if (space == Space::Global) return diagnose_global(wrong, d);
-                     if (space == Space::Shared) return diagnose_shared(wrong, d);
-                     d.rule = &rules::out_of_bounds;
-                     d.message = fmt::format("{} outside the {}", wrong.does,
-                                             space == Space::Local ? "thread's local arrays" : "kernel's parameters");
-                 }));
+    int code = error::illegal_address;
+    device::Diagnostic d;
+    const auto first = [&] {
+        return Wrong{w,     in,
+                     x,     x.address[std::countr_zero(lanes)],
+                     bytes, fmt::format("{} {}", verbs[static_cast<int>(op)], counted(bytes, "byte"))};
+    };
+    if (lanes) {
+        diagnose_outside(first(), space, d);
+    } else if ((lanes = lanes_with([&](std::uint64_t a) { return a % bytes != 0; }))) {
+        code = error::misaligned_address;
+        diagnose_misaligned(first(), space, d);
+    } else {
+        lanes = lanes_with([&](std::uint64_t a) { return memory.find(a)->read_only; });
+        diagnose_read_only(first(), d);
     }
-    if (at([&](std::uint64_t a) { return a % bytes != 0; }))
-        raise_at(w, &in, error::misaligned_address,
-                 fmt::format("misaligned {}: address {:#x} is not a multiple of {}", what, x.address[lane], bytes),
-                 lane,
-                 explained([&](const Wrong& wrong, device::Diagnostic& d) { diagnose_misaligned(wrong, space, d); }));
-    // What is neither outside nor misaligned is read-only.
-    at([&](std::uint64_t a) { return memory.find(a)->read_only; });
-    raise_at(w, &in, error::illegal_address,
-             fmt::format("{} to read-only memory: {}", what, memory.describe(x.address[lane])), lane,
-             explained([&](const Wrong& wrong, device::Diagnostic& d) {
-                 d.rule = &rules::read_only;
-                 d.message = wrong.does + " of {memory}";
-                 d.memory = place_of(wrong, *memory.find(wrong.address));
-             }));
+    if (const auto others = std::popcount(lanes) - 1)
+        d.message += fmt::format("; {} the same", also(static_cast<unsigned>(others)));
+    raise_at(w, &in, code, static_cast<unsigned>(std::countr_zero(lanes)), std::move(d));
 }
 
 }  // namespace warpgrade::vgpu

@@ -2,6 +2,8 @@
 // Every address that a kernel forms goes through here.
 #pragma once
 
+#include <optional>
+
 #include "device/address_space.hpp"
 #include "device/device.hpp"
 #include "vgpu/access/access.hpp"
@@ -161,6 +163,26 @@ inline void resolve_local(Warp& w, const Insn& in, const Access& x, unsigned byt
     for (auto& g : lanes.group) g = Access::Kind::Other;
     lanes.kind = Access::Kind::Other;
     body(w.local, lanes);
+}
+
+// One access of a warp in one state space, from bounds to counters: checked, shown to who watches, moved by
+// body(origin, access), counted in `slot`. `request`: what the caches in front of global memory see of it; nothing: not
+// to be seen.
+template <Op O, ptx::Space S, class F>
+inline void perform_access(Warp& w, const Insn& in, std::uint32_t slot, const Access& x, unsigned bytes, F&& body,
+                           const Watching& how = {}, std::optional<LineRequest::Kind> request = {}) {
+    if constexpr (S == ptx::Space::Global) {
+        resolve_global<O>(w, in, slot, x, bytes, body, how);
+        count(w, slot, x.sectors(bytes));
+        if (request) w.block->l1.access(w.index, x, bytes, slot, *request);
+    } else if constexpr (S == ptx::Space::Shared) {
+        resolve_shared<O>(w, in, x, bytes, body, how);
+        const auto waves = x.wavefronts(bytes);
+        count(w, slot, waves.total, waves.total - waves.ideal);
+    } else {
+        resolve_local<O>(w, in, x, bytes, body);
+        count(w, slot, local_sectors(x, bytes));
+    }
 }
 
 // Splits a generic access by the windows that its addresses lie in; calls body(space, access with addresses of that

@@ -2,17 +2,18 @@
 #include <algorithm>
 
 #include "vgpu/ops/image_access.hpp"
+#include "vgpu/ops/opcodes.hpp"
 
 namespace warpgrade::vgpu {
 namespace {
 
-// aux, behind the geometry: the number of elements, and what an access outside does (neither bit: it is a fault).
+// form, behind the geometry: the number of elements, and what an access outside does (neither bit: it is a fault).
 namespace form {
 constexpr unsigned elements_shift = geometry::bits;
 constexpr std::uint16_t elements = 7u << elements_shift, clamp = 64, zero = 128;
 }  // namespace form
 
-unsigned elements_of(const Insn& in) { return (in.aux & form::elements) >> form::elements_shift; }
+unsigned elements_of(const Insn& in) { return (in.form & form::elements) >> form::elements_shift; }
 
 // Where the lanes' bytes lie, of one warp-level access to one surface.
 struct SurfacePlaces {
@@ -27,8 +28,8 @@ class SurfaceAccess {
 
     SurfacePlaces places(std::uint32_t mask) const {
         const Ref* coordinates = operand<Ref>(w_, in_.b) + elements_of(in_);
-        const unsigned dimensions = in_.aux & geometry::dimensions;
-        const bool layered = in_.aux & geometry::layered;
+        const unsigned dimensions = in_.form & geometry::dimensions;
+        const bool layered = in_.form & geometry::layered;
         SurfacePlaces found;
         for_active(mask, [&](unsigned l) {
             const auto coordinate = [&](unsigned i) {
@@ -38,21 +39,21 @@ class SurfaceAccess {
             std::int64_t x = coordinate(first), y = dimensions > 1 ? coordinate(first + 1) : 0;
             std::int64_t z = layered ? coordinate(0) : dimensions > 2 ? coordinate(first + 2) : 0;
             if (x % bytes_ != 0)
-                raise(device::error::misaligned_address, l,
-                      fmt::format("x is {} bytes, which is no multiple of the {} bytes that are accessed", x, bytes_));
+                raise(
+                    device::error::misaligned_address, l,
+                    fmt::format("x is {} bytes, which is not a multiple of the {} bytes that are accessed", x, bytes_));
             const std::int64_t row = std::int64_t{image_.width} * image_.texel_bytes();
             if (row < bytes_) raise(device::error::illegal_address, l, "a whole row has fewer bytes than are accessed");
             const std::int64_t last[] = {row - bytes_, std::int64_t{image_.rows()} - 1,
                                          std::int64_t{image_.slices()} - 1};
             const auto within = [](std::int64_t i, std::int64_t most) { return i >= 0 && i <= most; };
             if (!within(x, last[0]) || !within(y, last[1]) || !within(z, last[2])) {
-                if (in_.aux & form::zero) return;
-                if (!(in_.aux & form::clamp))
-                    raise(
-                        device::error::illegal_address, l,
-                        fmt::format("outside the surface: byte {} of row {} of slice or layer {}, there are {}×{}×{}; "
-                                    "x counts bytes, not texels",
-                                    x, y, z, row, image_.rows(), image_.slices()));
+                if (in_.form & form::zero) return;
+                if (!(in_.form & form::clamp))
+                    raise(device::error::illegal_address, l,
+                          fmt::format("byte {} of row {} of slice or layer {} lies outside its {}×{}×{}; "
+                                      "x counts bytes, not texels",
+                                      x, y, z, row, image_.rows(), image_.slices()));
                 x = std::clamp<std::int64_t>(x, 0, last[0] / bytes_ * bytes_);
                 y = std::clamp<std::int64_t>(y, 0, last[1]), z = std::clamp<std::int64_t>(z, 0, last[2]);
             }
@@ -73,7 +74,7 @@ class SurfaceAccess {
         Access x;
         x.collect(at.address, 0, at.inside, bytes_);
         note_global<O>(w_, in_, memory, x, bytes_);
-        w_.block->l1.access(w_.index, x, bytes_, in_.stat,
+        w_.block->l1.access(w_.index, x, bytes_, in_.memory_slot,
                             O == Op::Load ? LineRequest::Kind::Read : LineRequest::Kind::Write);
         move(memory);
         return x.sectors(bytes_);
@@ -81,7 +82,7 @@ class SurfaceAccess {
 
   private:
     [[noreturn]] void raise(int code, unsigned lane, const std::string& message) const {
-        raise_at(w_, &in_, code, "surface access: " + message, lane);
+        raise_at(w_, &in_, code, lane, "accesses a surface, but " + message);
     }
 
     Warp& w_;
@@ -108,7 +109,7 @@ void run_load(Warp& w, const Insn& in, std::uint32_t mask) {
             });
         });
     });
-    count(w, in.stat, sectors);
+    count(w, in.memory_slot, sectors);
     for (unsigned i = 0; i < n; ++i) {
         Reg* d = operand<Reg>(w, operand<Ref>(w, in.b)[i]);
         for_active(mask, [&](unsigned l) { d[l] = loaded[i][l]; });
@@ -131,7 +132,7 @@ void run_store(Warp& w, const Insn& in, std::uint32_t mask) {
             });
         });
     });
-    count(w, in.stat, sectors);
+    count(w, in.memory_slot, sectors);
 }
 
 // suld.b.geometry{.v2, .v4}.type.outside d, [surface, {coordinates}]; sust has the data behind.
@@ -154,10 +155,10 @@ void decode_surface(InsnBuilder& b) {
         places.push_back(load ? b.destination(element, width) : b.source(element, container));
     places.insert(places.end(), coordinates.begin(), coordinates.end());
     b.out.b = b.table(places);
-    b.out.aux |= static_cast<std::uint16_t>(n << form::elements_shift);
-    if (b.has("clamp")) b.out.aux |= form::clamp;
-    if (b.has("zero")) b.out.aux |= form::zero;
-    b.out.stat = b.function.statistics(load ? StatKind::SurfaceLoad : StatKind::SurfaceStore);
+    b.out.form |= static_cast<std::uint16_t>(n << form::elements_shift);
+    if (b.has("clamp")) b.out.form |= form::clamp;
+    if (b.has("zero")) b.out.form |= form::zero;
+    b.out.memory_slot = b.function.statistics(load ? StatKind::SurfaceLoad : StatKind::SurfaceStore);
     const auto choose = [&]<class Mem, class Reg>() {
         constexpr Handler run = load ? Handler{run_load<Mem, Reg>} : Handler{run_store<Mem, Reg>};
         b.handlers({run, run});
@@ -175,9 +176,10 @@ void decode_surface(InsnBuilder& b) {
 }
 
 constexpr std::string_view types = "b8 b16 b32 b64", how = "1d 2d 3d a1d a2d v2 v4 trap clamp zero";
+constexpr OpcodeFacts texels{.granule = granule::of_type};
 constexpr OpcodeRow rows[] = {
-    {"suld", "b", types, how, "loads from a surface object", decode_surface<Op::Load>},
-    {"sust", "b", types, how, "stores to a surface object", decode_surface<Op::Store>},
+    {"suld", "b", types, how, "loads from a surface object", decode_surface<Op::Load>, texels},
+    {"sust", "b", types, how, "stores to a surface object", decode_surface<Op::Store>, texels},
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "vgpu/ops/image_access.hpp"
+#include "vgpu/ops/opcodes.hpp"
 #include "vgpu/ops/texel.hpp"
 
 namespace warpgrade::vgpu {
@@ -13,7 +14,7 @@ namespace {
 
 using device::AddressMode;
 
-// aux, behind the geometry: coordinates are integers.
+// form, behind the geometry: coordinates are integers.
 namespace form {
 constexpr std::uint16_t integers = 1u << geometry::bits;
 }
@@ -114,8 +115,8 @@ class Fetch {
           in_(insn),
           image_(of),
           mask_(lanes),
-          dimensions_(insn.aux & geometry::dimensions),
-          filters_(of.linear_filter && !(insn.aux & form::integers)),
+          dimensions_(insn.form & geometry::dimensions),
+          filters_(of.linear_filter && !(insn.form & form::integers)),
           unit_(of.kind == device::ChannelKind::floating         ? 0
                 : of.kind == device::ChannelKind::signed_integer ? 32767
                                                                  : 65535) {}
@@ -144,7 +145,7 @@ class Fetch {
 
     void locate() {
         const Ref* places = operand<Ref>(w_, in_.b) + 4;
-        const bool layered = in_.aux & geometry::layered;
+        const bool layered = in_.form & geometry::layered;
         for_active(mask_, [&](unsigned l) {
             slice_[l] = layered ? std::min(operand<std::uint32_t>(w_, places[0])[l], image_.slices() - 1) : 0;
         });
@@ -153,7 +154,7 @@ class Fetch {
             const Ref place = places[d + (layered ? 1 : 0)];
             const AddressMode mode = image_.address_mode[d];
             for_active(mask_, [&](unsigned l) {
-                taps_[d][l] = in_.aux & form::integers
+                taps_[d][l] = in_.form & form::integers
                                   ? taps_at(operand<std::int32_t>(w_, place)[l], sizes[d], mode)
                                   : taps_at(double{operand<float>(w_, place)[l]}, sizes[d], mode, image_);
             });
@@ -206,7 +207,7 @@ class Fetch {
         Access x;
         x.collect(address, 0, lanes, bytes);
         note_global<Op::Load>(w_, in_, memory, x, bytes);
-        w_.block->l1.access(w_.index, x, bytes, in_.stat, LineRequest::Kind::Read);
+        w_.block->l1.access(w_.index, x, bytes, in_.memory_slot, LineRequest::Kind::Read);
         const TexelReader read = texel_reader(image_);
         for_active(lanes, [&](unsigned l) {
             texel_[l] = read(memory.at(address[l]), image_.channels);
@@ -244,7 +245,7 @@ void run_texture(Warp& w, const Insn& in, std::uint32_t mask) {
         Fetch(w, in, image_of(w, in, handle, device::ImageUse::texture, lane), lanes).run(result, sectors);
     });
     std::sort(sectors.begin(), sectors.end());
-    count(w, in.stat, static_cast<std::uint64_t>(std::unique(sectors.begin(), sectors.end()) - sectors.begin()));
+    count(w, in.memory_slot, static_cast<std::uint64_t>(std::unique(sectors.begin(), sectors.end()) - sectors.begin()));
     const Ref* places = operand<Ref>(w, in.b);
     for (unsigned c = 0; c < 4; ++c) {
         auto* d = operand<std::uint32_t>(w, places[c]);
@@ -260,7 +261,7 @@ void decode_texture(InsnBuilder& b) {
     if (b.type_count() != 2) b.refuse("needs the types of the result and of the coordinates");
     const ptx::Type coordinates = b.type(1);
     if (coordinates != ptx::Type::F32 && coordinates != ptx::Type::S32) b.refuse("coordinates are .f32 or .s32");
-    if (coordinates == ptx::Type::S32) b.out.aux |= form::integers;
+    if (coordinates == ptx::Type::S32) b.out.form |= form::integers;
     const ptx::Operand& result = b.operand(0);
     if (result.kind != ptx::Operand::Kind::Vector || result.elements.size() != 4) b.refuse("needs a result of four");
     // Without mipmaps there is one level, whatever is asked for.
@@ -270,14 +271,16 @@ void decode_texture(InsnBuilder& b) {
     for (const ptx::Operand& element : result.elements) places.push_back(b.destination(element, 4));
     places.insert(places.end(), sources.begin(), sources.end());
     b.out.b = b.table(places);
-    b.out.stat = b.function.statistics(StatKind::TextureLoad);
+    b.out.memory_slot = b.function.statistics(StatKind::TextureLoad);
     b.handlers({run_texture, run_texture});
 }
 
 constexpr std::string_view types = "f32 s32 u32", geometries = "1d 2d 3d a1d a2d";
+// Texels may be smaller than a word, but what writes parts of words is known, and a fetch only reads.
+constexpr OpcodeFacts fetch{.granule = 4};
 constexpr OpcodeRow rows[] = {
-    {"tex", "v4", types, geometries, "fetches from a texture object", decode_texture},
-    {"tex", "level v4", types, geometries, "the same; textures have one level", decode_texture},
+    {"tex", "v4", types, geometries, "fetches from a texture object", decode_texture, fetch},
+    {"tex", "level v4", types, geometries, "the same; textures have one level", decode_texture, fetch},
 };
 
 }  // namespace

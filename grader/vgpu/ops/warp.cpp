@@ -1,9 +1,9 @@
 // Exchange between the lanes of a warp: shuffles, votes, matches, reductions. The scheduler calls a handler when all
 // lanes that the member mask names are there (see WarpRunner::collective); `participants` are those that take part, and
 // `mask` those whose results are wanted.
-#include "vgpu/code/opcodes.hpp"
 #include "vgpu/ops/forms.hpp"
 #include "vgpu/ops/functors.hpp"
+#include "vgpu/ops/opcodes.hpp"
 
 namespace warpgrade::vgpu {
 namespace {
@@ -44,7 +44,7 @@ template <Shuffle Kind>
         for_lanes<true>(operand<std::uint32_t>(w, in.d), mask, value);
     else
         for_lanes<false>(operand<std::uint32_t>(w, in.d), mask, value);
-    std::uint32_t& p = predicate(w, in.e);
+    std::uint32_t& p = predicate(w, in.second);
     p = (p & ~mask) | (in_range & mask);
 }
 
@@ -64,14 +64,14 @@ void run_shfl(Warp& w, const Insn& in, std::uint32_t mask) {
 
 // What the scheduler needs of a collective: its member mask, and how many bytes the lanes exchange.
 void collective(InsnBuilder& b, std::size_t mask_operand, unsigned source_bytes, Handler h) {
-    b.out.offset = b.source(mask_operand, ptx::Type::B32);
-    b.out.aux = static_cast<std::uint16_t>(b.out.aux | source_bytes << collective_form::source_shift);
+    b.out.members = b.source(mask_operand, ptx::Type::B32);
+    b.out.form = static_cast<std::uint16_t>(b.out.form | source_bytes << collective_form::source_shift);
     b.handlers({h, h});
 }
 
 // The members that take part, as the first lane of the mask names them: all lanes of the mask name the same.
 std::uint32_t members_of(const Warp& w, const Insn& in, std::uint32_t mask) {
-    return operand<std::uint32_t>(w, static_cast<Ref>(in.offset))[std::countr_zero(mask)] & w.participants;
+    return operand<std::uint32_t>(w, in.members)[std::countr_zero(mask)] & w.participants;
 }
 
 template <Shuffle Kind>
@@ -80,7 +80,7 @@ void decode_shfl(InsnBuilder& b) {
     const ptx::Operand& d = b.operand(0);
     const bool pair = d.kind == ptx::Operand::Kind::Pair && d.elements.size() == 2;
     b.out.d = b.destination(pair ? d.elements[0] : d, 4);
-    b.out.e = pair ? b.predicate_destination(d.elements[1]) : b.sink(4);
+    b.out.second = pair ? b.predicate_destination(d.elements[1]) : b.sink(4);
     b.out.a = b.source(1, ptx::Type::B32);
     b.out.b = b.source(2, ptx::Type::B32);
     b.out.c = b.source(3, ptx::Type::B32);
@@ -91,8 +91,8 @@ enum Vote : std::uint16_t { All = 0, Any = 1, Uniform = 2, Ballot = 3 };
 
 void run_vote(Warp& w, const Insn& in, std::uint32_t mask) {
     const std::uint32_t members = members_of(w, in, mask);
-    const std::uint32_t holds = (predicate(w, in.a) ^ (in.aux & collective_form::negated ? ~0u : 0u)) & members;
-    const unsigned kind = in.aux & 3;
+    const std::uint32_t holds = (predicate(w, in.a) ^ (in.form & collective_form::negated ? ~0u : 0u)) & members;
+    const unsigned kind = in.form & 3;
     if (kind == Ballot) {
         for_lanes<false>(operand<std::uint32_t>(w, in.d), mask, [=](unsigned) { return holds; });
         return;
@@ -108,7 +108,7 @@ void decode_vote(InsnBuilder& b) {
     bool negate = false;
     b.out.a = b.predicate_source(b.operand(1), &negate);
     b.out.d = Kind == Ballot ? b.destination(0, 4) : b.predicate_destination(b.operand(0));
-    b.out.aux = static_cast<std::uint16_t>(Kind | (negate ? collective_form::negated : 0));
+    b.out.form = static_cast<std::uint16_t>(Kind | (negate ? collective_form::negated : 0));
     collective(b, 2, 0, run_vote);
 }
 
@@ -123,7 +123,7 @@ void run_match(Warp& w, const Insn& in, std::uint32_t mask) {
     const bool agree = EveryLane && same[std::countr_zero(mask)] == members;
     for_active(mask, [&](unsigned l) { d[l] = EveryLane ? (agree ? members : 0) : same[l]; });
     if (EveryLane) {
-        std::uint32_t& p = predicate(w, in.e);
+        std::uint32_t& p = predicate(w, in.second);
         p = (p & ~mask) | (agree ? mask : 0u);
     }
 }
@@ -134,7 +134,7 @@ void decode_match(InsnBuilder& b) {
     const ptx::Operand& d = b.operand(0);
     const bool pair = d.kind == ptx::Operand::Kind::Pair && d.elements.size() == 2;
     b.out.d = b.destination(pair ? d.elements[0] : d, 4);
-    b.out.e = pair ? b.predicate_destination(d.elements[1]) : b.sink(4);
+    b.out.second = pair ? b.predicate_destination(d.elements[1]) : b.sink(4);
     b.out.a = b.source(1, b.type());
     const unsigned bytes = ptx::size_of(b.type());
     collective(b, 2, bytes, bytes == 8 ? run_match<std::uint64_t, EveryLane> : run_match<std::uint32_t, EveryLane>);
@@ -177,7 +177,7 @@ void run_elect(Warp& w, const Insn& in, std::uint32_t mask) {
     const std::uint32_t members = members_of(w, in, mask);
     const auto leader = static_cast<std::uint32_t>(std::countr_zero(members ? members : mask));
     for_lanes<false>(operand<std::uint32_t>(w, in.d), mask, [=](unsigned) { return leader; });
-    std::uint32_t& p = predicate(w, in.e);
+    std::uint32_t& p = predicate(w, in.second);
     p = (p & ~mask) | (mask & (1u << leader));
 }
 
@@ -186,29 +186,36 @@ void decode_elect(InsnBuilder& b) {
     const ptx::Operand& d = b.operand(0);
     if (d.kind != ptx::Operand::Kind::Pair || d.elements.size() != 2) b.refuse("needs a register and a predicate");
     b.out.d = d.elements[0].kind == ptx::Operand::Kind::None ? b.sink(4) : b.destination(d.elements[0], 4);
-    b.out.e = b.predicate_destination(d.elements[1]);
+    b.out.second = b.predicate_destination(d.elements[1]);
     collective(b, 1, 0, run_elect);
 }
 
+constexpr OpcodeFacts together(std::string_view function = {}) {
+    return {.ends = Terminator::Collective, .function = function};
+}
+constexpr OpcodeFacts syncwarp{.ends = Terminator::Collective, .orders_warp = true, .function = "__syncwarp()"};
 constexpr OpcodeRow rows[] = {
-    {"elect", "sync", "", "", "picks one lane", decode_elect},
-    {"bar", "warp sync", "", "", "waits for the lanes of the mask", decode_warp_sync},
-    {"shfl", "sync up", "b32", "", "value of a lower lane", decode_shfl<Up>},
-    {"shfl", "sync down", "b32", "", "value of a higher lane", decode_shfl<Down>},
-    {"shfl", "sync bfly", "b32", "", "value of the lane with the number xor b", decode_shfl<Butterfly>},
-    {"shfl", "sync idx", "b32", "", "value of the lane with number b", decode_shfl<Index>},
-    {"vote", "sync all", "pred", "", "does it hold in all lanes", decode_vote<All>},
-    {"vote", "sync any", "pred", "", "does it hold in any lane", decode_vote<Any>},
-    {"vote", "sync uni", "pred", "", "is it the same in all lanes", decode_vote<Uniform>},
-    {"vote", "sync ballot", "b32", "", "lanes in which it holds", decode_vote<Ballot>},
-    {"match", "any sync", "b32 b64", "", "lanes with the same value", decode_match<false>},
-    {"match", "all sync", "b32 b64", "", "do all lanes hold the same value", decode_match<true>},
-    {"redux", "sync add", "u32 s32", "", "sum over lanes", decode_redux<Add>},
-    {"redux", "sync min", "u32 s32", "", "smallest over lanes", decode_redux<Min>},
-    {"redux", "sync max", "u32 s32", "", "largest over lanes", decode_redux<Max>},
-    {"redux", "sync and", "b32", "", "and over lanes", decode_redux<And>},
-    {"redux", "sync or", "b32", "", "or over lanes", decode_redux<Or>},
-    {"redux", "sync xor", "b32", "", "exclusive or over lanes", decode_redux<Xor>},
+    {"elect", "sync", "", "", "picks one lane", decode_elect, together()},
+    {"bar", "warp sync", "", "", "waits for the lanes of the mask", decode_warp_sync, syncwarp},
+    {"shfl", "sync up", "b32", "", "value of a lower lane", decode_shfl<Up>, together("__shfl_up_sync()")},
+    {"shfl", "sync down", "b32", "", "value of a higher lane", decode_shfl<Down>, together("__shfl_down_sync()")},
+    {"shfl", "sync bfly", "b32", "", "value of the lane with the number xor b", decode_shfl<Butterfly>,
+     together("__shfl_xor_sync()")},
+    {"shfl", "sync idx", "b32", "", "value of the lane with number b", decode_shfl<Index>, together("__shfl_sync()")},
+    {"vote", "sync all", "pred", "", "does it hold in all lanes", decode_vote<All>, together("__all_sync()")},
+    {"vote", "sync any", "pred", "", "does it hold in any lane", decode_vote<Any>, together("__any_sync()")},
+    {"vote", "sync uni", "pred", "", "is it the same in all lanes", decode_vote<Uniform>, together()},
+    {"vote", "sync ballot", "b32", "", "lanes in which it holds", decode_vote<Ballot>, together("__ballot_sync()")},
+    {"match", "any sync", "b32 b64", "", "lanes with the same value", decode_match<false>,
+     together("__match_any_sync()")},
+    {"match", "all sync", "b32 b64", "", "do all lanes hold the same value", decode_match<true>,
+     together("__match_all_sync()")},
+    {"redux", "sync add", "u32 s32", "", "sum over lanes", decode_redux<Add>, together("__reduce_add_sync()")},
+    {"redux", "sync min", "u32 s32", "", "smallest over lanes", decode_redux<Min>, together("__reduce_min_sync()")},
+    {"redux", "sync max", "u32 s32", "", "largest over lanes", decode_redux<Max>, together("__reduce_max_sync()")},
+    {"redux", "sync and", "b32", "", "and over lanes", decode_redux<And>, together("__reduce_and_sync()")},
+    {"redux", "sync or", "b32", "", "or over lanes", decode_redux<Or>, together("__reduce_or_sync()")},
+    {"redux", "sync xor", "b32", "", "exclusive or over lanes", decode_redux<Xor>, together("__reduce_xor_sync()")},
 };
 
 }  // namespace

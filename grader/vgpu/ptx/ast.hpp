@@ -72,6 +72,7 @@ struct Instruction {
 
     // For call: operands are [Vector of return params (or None)], Symbol or Register callee, [Vector of arguments],
     // and, for indirect calls, a Symbol naming the prototype or the .calltargets list.
+    [[nodiscard]] bool is_call() const { return opcode == "call"; }
 };
 
 struct Register {

@@ -301,7 +301,7 @@ void Parser::parse_instruction() {
         if (instruction.modifiers.size() == limit::modifiers) fail("too many modifiers");
         instruction.modifiers.emplace_back(lexer_.next().text);
     }
-    if (instruction.opcode == "call") {
+    if (instruction.is_call()) {
         parse_call_operands(instruction);
     } else if (!lexer_.peek().is(';')) {
         do {

@@ -1,7 +1,6 @@
 #include "vgpu/ptx/names.hpp"
 
-#include <algorithm>
-#include <iterator>
+#include <utility>
 
 namespace warpgrade::vgpu::ptx {
 
@@ -22,47 +21,6 @@ std::optional<Entity> Scope::find(std::string_view name) const {
         }
     }
     return std::nullopt;
-}
-
-bool is_special_register(std::string_view name) {
-    static constexpr std::string_view vectors[] = {"tid",       "ntid",       "ctaid",         "nctaid",
-                                                   "clusterid", "nclusterid", "cluster_ctaid", "cluster_nctaid"};
-    static constexpr std::string_view scalars[] = {"laneid",
-                                                   "warpid",
-                                                   "nwarpid",
-                                                   "smid",
-                                                   "nsmid",
-                                                   "gridid",
-                                                   "is_explicit_cluster",
-                                                   "cluster_ctarank",
-                                                   "cluster_nctarank",
-                                                   "lanemask_eq",
-                                                   "lanemask_le",
-                                                   "lanemask_lt",
-                                                   "lanemask_ge",
-                                                   "lanemask_gt",
-                                                   "clock",
-                                                   "clock_hi",
-                                                   "clock64",
-                                                   "globaltimer",
-                                                   "globaltimer_lo",
-                                                   "globaltimer_hi",
-                                                   "total_smem_size",
-                                                   "aggr_smem_size",
-                                                   "dynamic_smem_size",
-                                                   "current_graph_exec"};
-    static constexpr std::string_view numbered[] = {"envreg", "pm", "reserved_smem_offset_"};
-
-    if (name.empty() || name[0] != '%') return false;
-    name.remove_prefix(1);
-    if (std::find(std::begin(scalars), std::end(scalars), name) != std::end(scalars)) return true;
-    const std::string_view base = name.substr(0, name.find('.'));
-    const std::string_view suffix = name.substr(base.size());
-    if (std::find(std::begin(vectors), std::end(vectors), base) != std::end(vectors)) {
-        return suffix.empty() || suffix == ".x" || suffix == ".y" || suffix == ".z" || suffix == ".w";
-    }
-    return std::any_of(std::begin(numbered), std::end(numbered),
-                       [&](std::string_view prefix) { return name.substr(0, prefix.size()) == prefix; });
 }
 
 Type parse_type(std::string_view m) {

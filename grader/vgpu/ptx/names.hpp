@@ -49,9 +49,6 @@ class Scope {
     std::unordered_map<std::string_view, Range> ranges_;
 };
 
-// Whether `name`, with the % and a suffix such as ".x", is one of PTX's special registers.
-bool is_special_register(std::string_view name);
-
 Type parse_type(std::string_view modifier);  // Type::None if it is no type
 
 }  // namespace warpgrade::vgpu::ptx

@@ -2,6 +2,7 @@
 
 #include "vgpu/ptx/parser.hpp"
 #include "vgpu/ptx/parser_state.hpp"
+#include "vgpu/ptx/special_registers.hpp"
 
 namespace warpgrade::vgpu::ptx {
 namespace {
@@ -112,7 +113,7 @@ Operand Parser::parse_named() {
         operand.kind = Kind::Special;
         operand.symbol = std::string(name.text);
         if (lexer_.peek().kind == Token::Kind::Dotted) operand.symbol += "." + std::string(lexer_.next().text);
-        if (!is_special_register(operand.symbol)) {
+        if (!find_special(operand.symbol)) {
             fail_at(name.line, "'" + operand.symbol + "' is neither declared nor a special register");
         }
         return operand;

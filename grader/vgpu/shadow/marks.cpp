@@ -1,6 +1,7 @@
 #include "vgpu/shadow/marks.hpp"
 
 #include <algorithm>
+#include <type_traits>
 #if defined(__AVX2__)
 #include <immintrin.h>
 #endif
@@ -21,9 +22,21 @@ inline Marks load(const Mark* p) {
     return m;
 }
 inline void store(Mark* p, Marks m) { __builtin_memcpy(p, &m, sizeof m); }
-inline Marks all(Mark m) { return Marks{m, m, m, m}; }
+
+// The rules below are written once, for one mark and for four; this is what they are made of.
+template <class M>
+inline M all(Mark m) {
+    if constexpr (std::is_same_v<M, Mark>)
+        return m;
+    else
+        return Marks{m, m, m, m};
+}
+inline bool before(Mark a, Mark b) { return a < b; }
 // Marks stay below 2^63: compared as signed numbers, which AVX2 can.
 inline Truth before(Marks a, Marks b) { return (Truth)a < (Truth)b; }
+inline bool negated(bool t) { return !t; }
+inline Truth negated(Truth t) { return ~t; }
+inline bool any(bool t) { return t; }
 inline bool any(Truth t) {
 #if defined(__AVX2__)
     return !_mm256_testz_si256((__m256i)t, (__m256i)t);
@@ -31,75 +44,63 @@ inline bool any(Truth t) {
     return (t[0] | t[1] | t[2] | t[3]) != 0;
 #endif
 }
+inline Mark choose(bool t, Mark yes, Mark no) { return t ? yes : no; }
 inline Marks choose(Truth t, Marks yes, Marks no) { return (Marks)(((Truth)yes & t) | ((Truth)no & ~t)); }
-inline Truth is_zero(Marks m) { return (Truth)(m == all(0)); }
-
-inline Truth is_zero_bits(Marks m, Mark bits) { return is_zero(m & all(bits)); }
-
-// One or four marks against what the observer knows. `who`: the lane that looks, with mark::lanes if it is one of
-// several.
+inline bool same(Mark a, Mark b) { return a == b; }
+inline Truth same(Marks a, Marks b) { return (Truth)(a == b); }
 template <class M>
-struct Relation;
-
-template <>
-struct Relation<Mark> {
-    bool other_block, same_warp, ordered;
-    Relation(Mark m, Mark who, const Observer& o) {
-        const Mark difference = m ^ (who | o.me);
-        other_block = m < o.turn && (m < o.settled || !o.turns || !o.turns->is_own(m));
-        same_warp = !(difference & mark::warp_bits) && !(m & mark::warps);
-        const bool same_lane = same_warp && !(difference & mark::lane_bits) && !((m | who) & mark::lanes);
-        const bool before_me = m < (same_warp ? o.warp_bound : o.bound) || same_lane;
-        ordered = m < o.settled || (!other_block && !(m & mark::blocks) && before_me);
-    }
-};
-
-template <>
-struct Relation<Marks> {
-    Truth other_block, same_warp, ordered;
-    Relation(Marks m, Marks who, const Observer& o) {
-        const Marks difference = m ^ (who | all(o.me));
-        other_block = before(m, all(o.turn));
-        same_warp = is_zero_bits(difference, mark::warp_bits) & is_zero_bits(m, mark::warps);
-        const Truth same_lane =
-            same_warp & is_zero_bits(difference, mark::lane_bits) & is_zero_bits(m | who, mark::lanes);
-        const Truth before_me = before(m, choose(same_warp, all(o.warp_bound), all(o.bound))) | same_lane;
-        ordered = before(m, all(o.settled)) | (~other_block & is_zero_bits(m, mark::blocks) & before_me);
-    }
-};
-
-// Marks that may be of an earlier turn of this block: only one at a time can be looked up.
-inline bool needs_log(Marks m, const Observer& o) {
-    return o.turns && any(before(m, all(o.turn)) & ~before(m, all(o.settled)) & is_zero(m & all(mark::blocks)));
+inline auto has_none(M m, Mark bits) {
+    return same(m & all<M>(bits), all<M>(0));
 }
+
+// Is it a mark of another block? Of one that may be of an earlier turn of this block, the log of turns knows; four are
+// only asked about where that is not needed.
+inline bool of_other_block(Mark m, const Observer& o) {
+    return m < o.turn && (m < o.settled || (m & mark::blocks) || !o.turns || !o.turns->is_own(m));
+}
+inline Truth of_other_block(Marks m, const Observer& o) { return before(m, all<Marks>(o.turn)); }
+inline bool needs_log(Marks m, const Observer& o) {
+    return o.turns &&
+           any(before(m, all<Marks>(o.turn)) & ~before(m, all<Marks>(o.settled)) & has_none(m, mark::blocks));
+}
+
+// Marks against what the observer knows. `who`: the lane that looks, with mark::lanes if it is one of several.
+template <class M>
+struct Relation {
+    using T = decltype(before(M{}, M{}));
+    T other_block, same_warp, ordered;
+    Relation(M m, M who, const Observer& o) {
+        const M difference = m ^ (who | all<M>(o.me));
+        other_block = of_other_block(m, o);
+        same_warp = has_none(difference, mark::warp_bits) & has_none(m, mark::warps);
+        const T same_lane = same_warp & has_none(difference, mark::lane_bits) & has_none(m | who, mark::lanes);
+        const T before_me = before(m, choose(same_warp, all<M>(o.warp_bound), all<M>(o.bound))) | same_lane;
+        ordered = before(m, all<M>(o.settled)) | (negated(other_block) & has_none(m, mark::blocks) & before_me);
+    }
+};
 
 // Marks that are ordered whoever made them; the others need a closer look. Most are: made before the last barrier.
-inline bool is_old(Mark m, const Observer& o) { return m < o.settled || (m < o.bound && m >= o.turn); }
-inline Truth is_old(Marks m, const Observer& o) {
-    return before(m, all(o.settled)) | (before(m, all(o.bound)) & ~before(m, all(o.turn)));
+template <class M>
+inline auto is_old(M m, const Observer& o) {
+    return before(m, all<M>(o.settled)) | (before(m, all<M>(o.bound)) & negated(before(m, all<M>(o.turn))));
 }
+
 // Plain reads by several warps of this block since then: one more changes nothing.
-constexpr Mark shared_by_warps = mark::warps | mark::blocks | mark::kind;
-inline bool is_common(Mark m, const Observer& o) {
-    return m >= o.bound && m >= o.turn && (m & shared_by_warps) == mark::warps;
-}
-inline Truth is_common(Marks m, const Observer& o) {
-    return ~before(m, all(o.bound)) & ~before(m, all(o.turn)) & (Truth)((m & all(shared_by_warps)) == all(mark::warps));
+template <class M>
+inline auto is_common(M m, const Observer& o) {
+    constexpr Mark shared_by_warps = mark::warps | mark::blocks | mark::kind;
+    return negated(before(m, all<M>(o.bound))) & negated(before(m, all<M>(o.turn))) &
+           same(m & all<M>(shared_by_warps), all<M>(mark::warps));
 }
 
 // The mark of reads that a granule has after one more.
-inline Mark merged(Mark old, Mark who, const Observer& o) {
-    const Relation<Mark> r(old, who, o);
-    const Mark mine = who | o.me;
-    if (r.ordered) return mine;
-    return (old | (r.other_block ? mark::blocks : r.same_warp ? mark::lanes : mark::warps)) & (mine | ~mark::kind);
-}
-inline Marks merged(Marks old, Marks who, const Observer& o) {
-    const Relation<Marks> r(old, who, o);
-    const Marks mine = who | all(o.me);
-    const Marks apart =
-        choose(r.other_block, all(mark::blocks), choose(r.same_warp, all(mark::lanes), all(mark::warps)));
-    return choose(r.ordered, mine, (old | apart) & (mine | all(~mark::kind)));
+template <class M>
+inline M merged(M old, M who, const Observer& o) {
+    const Relation<M> r(old, who, o);
+    const M mine = who | all<M>(o.me);
+    const M apart =
+        choose(r.other_block, all<M>(mark::blocks), choose(r.same_warp, all<M>(mark::lanes), all<M>(mark::warps)));
+    return choose(r.ordered, mine, (old | apart) & (mine | all<M>(~mark::kind)));
 }
 
 }  // namespace
@@ -127,12 +128,12 @@ bool note_load(const MarkedMemory& memory, const GranuleShape& shape, std::int64
         std::uint32_t i = 0;
         for (; i + 4 <= run.count; i += 4) {
             const Marks write = load(writes + i), lanes = load(who + i);
-            if (!any(~is_old(write, o) | before(write, all(written_since)))) [[likely]] {
+            if (!any(~is_old(write, o) | before(write, all<Marks>(written_since)))) [[likely]] {
                 if (!reads) continue;
                 const Marks read = load(reads + i);
                 if (!any(~is_common(read, o))) continue;
                 if (!any(~is_old(read, o))) {
-                    store(reads + i, lanes | all(o.me));
+                    store(reads + i, lanes | all<Marks>(o.me));
                     continue;
                 }
             }
@@ -140,7 +141,7 @@ bool note_load(const MarkedMemory& memory, const GranuleShape& shape, std::int64
                 for (std::uint32_t k = i; k < i + 4; ++k) one(k);
                 continue;
             }
-            fine &= !any(~Relation<Marks>(write, lanes, o).ordered | before(write, all(written_since)));
+            fine &= !any(~Relation<Marks>(write, lanes, o).ordered | before(write, all<Marks>(written_since)));
             if (reads) store(reads + i, merged(load(reads + i), lanes, o));
         }
         for (; i < run.count; ++i) one(i);
@@ -162,9 +163,9 @@ bool note_store(const MarkedMemory& memory, const GranuleShape& shape, std::int6
         };
         std::uint32_t i = 0;
         for (; i + 4 <= run.count; i += 4) {
-            const Marks lanes = load(who + i), write = load(writes + i), read = reads ? load(reads + i) : all(0);
+            const Marks lanes = load(who + i), write = load(writes + i), read = reads ? load(reads + i) : all<Marks>(0);
             if (!any(~(is_old(write, o) & is_old(read, of_reads)))) [[likely]] {
-                store(writes + i, lanes | all(o.me));
+                store(writes + i, lanes | all<Marks>(o.me));
                 continue;
             }
             if (needs_log(write, o) || needs_log(read, of_reads)) {
@@ -175,7 +176,7 @@ bool note_store(const MarkedMemory& memory, const GranuleShape& shape, std::int6
             const Truth ordered =
                 Relation<Marks>(write, lanes, o).ordered & Relation<Marks>(read, lanes, of_reads).ordered;
             if (any(~ordered)) return false;
-            store(writes + i, lanes | all(o.me));
+            store(writes + i, lanes | all<Marks>(o.me));
         }
         for (; i < run.count; ++i)
             if (!one(i)) return false;

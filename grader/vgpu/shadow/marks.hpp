@@ -9,6 +9,14 @@
 // would: what is reported is a race, and of several races on one granule at least one is found.
 //
 // Only what orders memory counts as a meeting. A shuffle or vote does not, and neither does lockstep.
+//
+// Words of our own; in those of the literature, marks are epochs and shadow memory, and "ordered" is happens-before:
+//   mark      who accessed a granule last, and when
+//   meeting   what orders the accesses of threads before it before those behind it: a barrier, __syncwarp()
+//   turn      of a block: from when its host thread takes it up to when another block runs there
+//   observer  the warp that accesses memory now, with the moments from which on its order with others is open
+//   settled   marks before that moment are of no interest: of an earlier launch, or of blocks whose work this block has
+//             seen to be done (through a flag, say)
 #pragma once
 
 #include <algorithm>
@@ -34,7 +42,7 @@ inline constexpr Mark unknown_site = (1 << (time_shift - site_shift)) - 1;
 constexpr Mark at_time(std::uint64_t time) { return time << time_shift; }
 constexpr std::uint64_t time_of(Mark m) { return m >> time_shift; }
 // The memory instruction: its index into the statistics, if that is small enough.
-constexpr Mark of_site(std::uint32_t stat) { return (stat < unknown_site ? stat : unknown_site) << site_shift; }
+constexpr Mark of_site(std::uint32_t slot) { return (slot < unknown_site ? slot : unknown_site) << site_shift; }
 constexpr std::uint32_t site_of(Mark m) { return static_cast<std::uint32_t>(m >> site_shift & unknown_site); }
 constexpr std::uint32_t thread_of(Mark m) { return static_cast<std::uint32_t>(m & thread_bits); }
 }  // namespace mark

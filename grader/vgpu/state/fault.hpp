@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <stdexcept>
 #include <string>
 
 #include "device/diagnostic.hpp"
@@ -10,21 +9,19 @@
 
 namespace warpgrade::vgpu {
 
-// A fault of the program that runs: ends the launch with a CUDA error. `lane` is the first lane at fault.
-class Fault : public std::runtime_error {
-  public:
-    Fault(int error_code, const std::string& message, unsigned at_lane)
-        : std::runtime_error(message), code(error_code), lane(at_lane) {}
-    int code;
-    unsigned lane;
-    const Insn* insn = nullptr;  // where, if known
-    std::uint32_t warp = 0;      // index in its block
-    bool out_of_budget = false;  // stopped because it ran for too long
-    // For the student; Grid adds what is left out: rule (launch/failed), message (what()), place and thread.
+// A fault of the program that runs: ends the launch with a CUDA error. All that is said of it is in the diagnostic.
+struct Fault {
+    int code = 0;
     device::Diagnostic diagnostic;
+    std::uint32_t ptx_line = 0;  // of the instruction; 0: none. For programs that were compiled without source lines
+
+    // "tile.cu:12: writes 4 bytes, 8 bytes past the end of `tile` (64 bytes) [thread (1,0,0) of block (0,0,0)]"
+    [[nodiscard]] std::string text() const;
 };
 
-[[noreturn]] void raise_at(const Warp& warp, const Insn* insn, int code, const std::string& message, unsigned lane,
-                           device::Diagnostic diagnostic = {});
+// Raises a fault of one lane: of what the diagnostic leaves out, rule (launch/failed) and place (the instruction's) are
+// added, and the thread.
+[[noreturn]] void raise_at(const Warp& warp, const Insn* insn, int code, unsigned lane, device::Diagnostic diagnostic);
+[[noreturn]] void raise_at(const Warp& warp, const Insn* insn, int code, unsigned lane, std::string message);
 
 }  // namespace warpgrade::vgpu

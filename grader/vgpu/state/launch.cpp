@@ -20,10 +20,9 @@ bool Launch::charge(Executor& e) {
     return limits.instructions == 0 || total <= limits.instructions;
 }
 
-std::string Launch::place(const Insn& insn) const {
-    if (const auto at = source_place(insn); at.line) return fmt::format("{}:{}", at.file, at.line);
+std::uint32_t Launch::ptx_line(const Insn& insn) const {
     const auto index = static_cast<std::size_t>(&insn - code.insns.data());
-    return index < code.ptx_lines.size() ? fmt::format("PTX line {}", code.ptx_lines[index]) : "an unknown place";
+    return index < code.ptx_lines.size() ? code.ptx_lines[index] : 0;
 }
 
 std::string Launch::thread_name(std::uint32_t thread) const {
@@ -49,15 +48,6 @@ device::ThreadPlace Launch::thread_place(std::uint64_t block, std::uint32_t thre
     const auto& b = config.block;
     const device::Dim3 at = block_place(block);
     return {{thread % b.x, thread / b.x % b.y, thread / b.x / b.y}, {at.x, at.y, at.z}};
-}
-
-void raise_at(const Warp& warp, const Insn* insn, int code, const std::string& message, unsigned lane,
-              device::Diagnostic diagnostic) {
-    Fault fault(code, message, lane);
-    fault.diagnostic = std::move(diagnostic);
-    fault.insn = insn;
-    fault.warp = warp.index;
-    throw fault;
 }
 
 }  // namespace warpgrade::vgpu

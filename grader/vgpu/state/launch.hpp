@@ -42,9 +42,8 @@ class Launch {
     // Adds the executor's instructions to the launch's total; false when the limit is exceeded.
     bool charge(Executor& executor);
 
-    // For messages: "matmul.cu:23", or the PTX line where there is no source line; "(3,0,0)".
-    [[nodiscard]] std::string place(const Insn& insn) const;
-    [[nodiscard]] std::string thread_name(std::uint32_t thread) const;
+    [[nodiscard]] std::uint32_t ptx_line(const Insn& insn) const;       // 0: none is known
+    [[nodiscard]] std::string thread_name(std::uint32_t thread) const;  // for messages: "(3,0,0)"
     // For diagnostics: the place of an instruction, and a thread by its block's index and its number there.
     [[nodiscard]] device::SourcePlace source_place(const Insn& insn) const;
     [[nodiscard]] device::Dim3 block_place(std::uint64_t block) const;

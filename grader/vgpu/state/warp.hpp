@@ -1,4 +1,12 @@
 // The state of a running warp, block and host thread, as the handlers see it.
+//
+// Words of our own:
+//   split     lanes of one warp that are at the same instruction; those of a diverged warp run in turns, and reconverge
+//             where they stand at the same place again
+//   slot      the index of a memory instruction's statistics (Insn::stat)
+//   deferred  of a split that spins: the others of its warp run first
+//   settled   of marks in shadow memory (shadow/marks.hpp): so old that no access of this block can race with them
+//   attempt   a launch whose blocks run on several host threads though they might communicate (Executor::optimistic)
 #pragma once
 
 #include <array>
@@ -101,7 +109,7 @@ struct alignas(128) Executor {
     bool tracking = false;    // record what is read and written in global memory
     bool optimistic = false;  // what is done can be undone: a launch that turns out to need order starts again serially
     bool observed = false;    // somebody watches: accesses of global memory take the way by note_observed
-    std::vector<MemorySite> memory;  // by Insn::stat
+    std::vector<MemorySite> memory;  // by Insn::memory_slot
     PatternPool patterns;
     std::vector<std::uint64_t> block_warps, block_threads, block_divergent;  // by basic block
     std::uint64_t instructions = 0;                                          // not yet charged to the launch's budget
@@ -123,5 +131,8 @@ inline std::uint32_t& predicate(const Warp& w, Ref ref) { return *operand<std::u
 inline std::uint32_t guard_lanes(const Warp& w, const Insn& in, std::uint32_t mask) {
     return mask & (predicate(w, in.guard) ^ (in.guard_negated ? ~0u : 0u));
 }
+
+// The handler of a guarded instruction: its `inner` one runs for the lanes whose predicate holds.
+void run_guarded(Warp& warp, const Insn& in, std::uint32_t mask);
 
 }  // namespace warpgrade::vgpu

@@ -61,7 +61,7 @@ _OPTIONS = together(
     click.option("-I", "includes", multiple=True, metavar="DIR", help="A folder of headers."),
     click.option("-D", "defines", multiple=True, metavar="NAME[=VALUE]", help="A macro."),
     click.option(
-        "-X", "--nvcc", "words", multiple=True, metavar="WORD", help="An argument for nvcc: -X -O3 -X --std=c++20."
+        "-X", "--nvcc", "words", multiple=True, metavar="WORD", help="An argument for nvcc, e.g. -X -O3 -X --std=c++20."
     ),
     THREADS,
     click.option(

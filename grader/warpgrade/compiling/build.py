@@ -1,7 +1,8 @@
 """Builds a submission into a worker program: nvcc in the sandbox, then our own link. Both are cached by content.
 
-The student's files are alone in the folder in which nvcc runs, so that its messages name them as the student does and
-nothing of the lab but its contract can be included. The command line is ours alone; the environment is empty.
+The student's files are alone in the folder in which nvcc runs, so that its messages name them as the student does. Of
+the lab they can include what is given with it, its contract and the course's headers, and nothing else. The command
+line is ours alone; the environment is empty.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ from warpgrade.machine.text import bounded
 _TRANSLATION_UNITS = {".cu", ".c", ".cc", ".cpp", ".cxx"}
 # Where the two folders lie in the sandbox; -lineinfo writes the first into the program.
 SUBMISSION_FOLDER = link.SUBMISSION_FOLDER
-_CONTRACT_FOLDER = "/contract"
+_GIVEN_FOLDER = "/given"
 _MOST_FILE_MIB = 256  # of what nvcc writes in between
 # The compilers' own words, which begin a line: a source file has its say in others.
 _TOO_LARGE = re.compile(
@@ -76,7 +77,7 @@ class Builder:
         place = SUBMISSION_FOLDER if self.sandbox.confined else "unconfined"
         object_key = cache.key(
             [self.compilers.identity, place, *flags, *self.lab.refused_headers],
-            {**files, self.lab.header.name: self._contract()},
+            {**files, **self._given()},
         )
         objects = cache.cached(self.layout.cache / "objects" / object_key, lambda folder: self._compile(files, folder))
         libraries = [
@@ -85,7 +86,7 @@ class Builder:
         worker_key = cache.key(
             [object_key, self.compilers.identity, *link.FLAGS], {path.name: _read_library(path) for path in libraries}
         )
-        linker = link.Linker(self.lab, self.compilers, self.sandbox, [*files, self.lab.header.name])
+        linker = link.Linker(self.lab, self.compilers, self.sandbox, [*files, *self._given()])
         worker = cache.cached(
             self.layout.cache / "workers" / worker_key,
             lambda folder: linker.link(sorted(objects.glob("*.o")), libraries, folder),
@@ -105,36 +106,33 @@ class Builder:
             "-gencode", f"arch=compute_{arch},code=" + phase.code.format(arch=arch), phase.option,
         ]  # fmt: skip
 
-    def _contract(self) -> bytes:
-        return self.lab.header.read_bytes()
+    def _given(self) -> dict[str, bytes]:
+        return {path.name: path.read_bytes() for path in self.lab.given}
 
     # --- compile -------------------------------------------------------------------------------------------------
 
     def _compile(self, files: Mapping[str, bytes], target: Path, phase: _Phase = _OBJECT) -> None:
         """Compile each translation unit into `target`."""
         with tempfile.TemporaryDirectory(prefix="warpgrade-compile-") as scratch:
-            sources, contract = Path(scratch, "submission"), Path(scratch, "contract")
-            sources.mkdir()
-            contract.mkdir()
-            for name, content in files.items():
-                (sources / name).write_bytes(content)
-            (contract / self.lab.header.name).write_bytes(self._contract())
+            sources, given = Path(scratch, "submission"), Path(scratch, "given")
+            for folder, contents in ((sources, files), (given, self._given())):
+                folder.mkdir()
+                for name, content in contents.items():
+                    (folder / name).write_bytes(content)
             deadline = time.monotonic() + self.lab.file.limits.compile_seconds
             units = [name for name in files if PurePosixPath(name).suffix.lower() in _TRANSLATION_UNITS]
             for number, unit in enumerate(units):
                 output = f"unit{number}{phase.suffix}"
-                self._compile_unit(unit, output, sources, contract, deadline, phase)
+                self._compile_unit(unit, output, sources, given, deadline, phase)
                 content = link.take_object(sources / output)
                 if phase is _OBJECT:
                     link.read_object(content, unit)  # here, where the file's name is known
                 (target / output).write_bytes(content)
 
-    def _compile_unit(
-        self, unit: str, output: str, sources: Path, contract: Path, deadline: float, phase: _Phase
-    ) -> None:
+    def _compile_unit(self, unit: str, output: str, sources: Path, given: Path, deadline: float, phase: _Phase) -> None:
         confined = self.sandbox.confined
         folder = SUBMISSION_FOLDER if confined else str(sources)
-        include = _CONTRACT_FOLDER if confined else str(contract)
+        include = _GIVEN_FOLDER if confined else str(given)
         record = f"{output}.headers"
         command = [
             str(self.compilers.nvcc.resolve()), *self._flags(phase), "-ccbin", str(self.compilers.host),
@@ -144,7 +142,7 @@ class Builder:
             command=command,
             limits=self._compile_limits(deadline),
             directory=folder,
-            read_only={_CONTRACT_FOLDER: contract, **{str(home): home for home in self.compilers.folders}},
+            read_only={_GIVEN_FOLDER: given, **{str(home): home for home in self.compilers.folders}},
             writable={SUBMISSION_FOLDER: sources},
             environment={**TOOLS_ENVIRONMENT, headers.RECORD_VARIABLE: f"{folder}/{record}"},
         )
@@ -157,7 +155,7 @@ class Builder:
         if found is not None:
             raise BuildFailure("compile", found.message, hint=found.hint)
         if done.status != 0:
-            own = [path.name for path in (*sources.iterdir(), *contract.iterdir())]
+            own = [path.name for path in (*sources.iterdir(), *given.iterdir())]
             words = as_the_student_knows_it(done.words, own, [include, folder], self.compilers.has_header)
             self._refuse(unit, done.status, words)
 

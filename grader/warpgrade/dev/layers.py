@@ -154,8 +154,8 @@ def mistakes(part: Part, code: Code) -> list[str]:
     told = []
     if part.complete:
         told += [
-            f"{part.folder}/{name} contains code but is in no layer: add it to {ORDER}, above everything that it uses "
-            "and below everything that uses it, and say what it is for"
+            f"{part.folder}/{name} contains code but is in no layer: add it to {ORDER}, above all that it uses and "
+            "below everything that uses it, and say what it is for"
             for name in sorted(code.folders - set(ranks))
         ]
     told += [f"{ORDER} names {part.folder}/{name}, which contains no code: remove the row" for name in ranks
@@ -169,8 +169,8 @@ def mistakes(part: Part, code: Code) -> list[str]:
         told.append(
             f"{arrow.file}:{arrow.line}: {arrow.source} {arrow.what}, but {ORDER} puts {arrow.target} {where} it."
             f"{cycle}"
-            f" Move what is needed into {arrow.source} or below it, or move what needs it up; if the order "
-            "itself is wrong, change it there"
+            f" Move what is needed into {arrow.source} or below, or what needs it up; if the order itself is wrong, "
+            "change it there"
         )
     return told
 

@@ -27,7 +27,7 @@ _PRECOMPILED = re.compile(r" -Winvalid-pch -include .*?/cmake_pch\.hxx")
 # clang-tidy's path analyzer takes most of its time, a minute for a file of opcode bodies alone. It looks at what stands
 # between us and hostile input, and no longer than is worth it; the rest runs under sanitizers in the fuzz targets. All
 # other checks hold everywhere.
-_ANALYZED = ("grader/device", "grader/sandbox", "grader/worker", "grader/vgpu/ptx")
+_ANALYZED = ("grader/device", "grader/server", "grader/sandbox", "grader/worker", "grader/vgpu/ptx")
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,7 @@ def _clang_tidy(layout: Layout) -> bool:
     clean = layout.state / "clang-tidy"
     clean.mkdir(parents=True, exist_ok=True)
     # g++'s precompiled headers are nothing to clang; and without them a file shows what it forgot to include.
-    commands = (layout.root / "build" / "dev" / "compile_commands.json").read_text(encoding="utf-8")
+    commands = (layout.build / "compile_commands.json").read_text(encoding="utf-8")
     (clean / "compile_commands.json").write_text(_PRECOMPILED.sub("", commands), encoding="utf-8")
     common = _digest_of_what_all_depend_on(layout)
     sources = [
@@ -180,7 +180,9 @@ def _digest_of_what_all_depend_on(layout: Layout) -> bytes:
 
 def _ctest(layout: Layout) -> bool:
     jobs = str(_cores())
-    return _call(layout, ["ctest", "--preset", "dev", "--no-tests=error", "-j", jobs])
+    return _call(
+        layout, ["ctest", "--test-dir", str(layout.build), "--output-on-failure", "--no-tests=error", "-j", jobs]
+    )
 
 
 def _fuzz(layout: Layout) -> bool:

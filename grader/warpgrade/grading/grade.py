@@ -34,7 +34,7 @@ from warpgrade.grading.result import (
     Toolchain,
 )
 from warpgrade.lab.labs import Lab
-from warpgrade.machine import device
+from warpgrade.machine import device, on_demand
 from warpgrade.machine.errors import BadInput, GraderError
 from warpgrade.machine.paths import Layout
 from warpgrade.machine.sandbox import Sandbox
@@ -64,6 +64,7 @@ def grade(layout: Layout, lab: Lab, submission: Submission, options: Options, sa
     target = device.resolve(layout, options.device)
     sandbox = Sandbox(layout.program("warpgrade-sandbox"), confined=options.confined)
     sandbox.require()
+    on_demand.require_lab(layout, lab.name, say)
     compilers = toolchain.find(layout)
     builder = Builder(layout, lab, compilers, sandbox, target.architecture)
 

@@ -80,7 +80,7 @@ def read(lab: Lab, path: Path) -> Submission:
     _require_main_file(lab, found, others, shown)
     for name, content in found.items():
         _check_content(name, content)
-    ignored = sorted(printable_name(name) for name in others if _is_source(name) and name != lab.header.name)
+    ignored = sorted(printable_name(name) for name in others if _is_source(name) and not lab.gives(name))
     return Submission(name=shown, files=dict(sorted(found.items())), ignored=ignored, folder=folder)
 
 

@@ -107,6 +107,11 @@ class Lab:
         return self.folder / f"{self.name}.h"
 
     @property
+    def given(self) -> list[Path]:
+        """What a submission may include beside its own files: the contract, and the course's headers."""
+        return [self.header, *sorted((self.folder.parent / "common").glob("*.cuh"))]
+
+    @property
     def main_file(self) -> str:
         """The file that every submission must have."""
         return self.file.lab.files[0]
@@ -140,9 +145,13 @@ class Lab:
             found[name] = [word[1] if word else "" for word in last_words]
         return found
 
+    def gives(self, file_name: str) -> bool:
+        """Tell whether a file of that name is given with the lab."""
+        return any(file_name == path.name for path in self.given)
+
     def allows(self, file_name: str) -> bool:
-        """Tell whether a submission may hold a file of that name; the contract is never the student's."""
-        if file_name == self.header.name:
+        """Tell whether a submission may hold a file of that name; what is given is never the student's."""
+        if self.gives(file_name):
             return False
         return any(fnmatch.fnmatchcase(file_name, pattern) for pattern in self.file.lab.files)
 
@@ -163,6 +172,11 @@ def find(layout: Layout, name: str) -> Lab:
         hint = f"did you mean {close[0]}? " if close else ""
         raise BadInput(f"unknown lab “{name}”", hint=f"{hint}the labs are: {', '.join(names) or 'none'}")
     return load(layout.labs / name)
+
+
+def is_name(name: str) -> bool:
+    """Tell whether a lab may have that name; it becomes part of the names of files, programs and functions."""
+    return bool(_LAB_NAME.fullmatch(name))
 
 
 def load(folder: Path) -> Lab:
@@ -210,7 +224,7 @@ def _mistakes(lab: Lab) -> list[str]:
     """Return all that is wrong with a lab beyond its types."""
     head, limits = lab.file.lab, lab.file.limits
     found: list[str] = []
-    if not _LAB_NAME.fullmatch(lab.name):
+    if not is_name(lab.name):
         found.append("the folder's name must be lower-case letters, digits and _ (it becomes part of program names)")
     if not head.files or any(char in head.files[0] for char in "*?["):
         found.append("files: the first one must be a plain file name")
@@ -243,7 +257,7 @@ def _mistakes(lab: Lab) -> list[str]:
 
 def _mistakes_in_headers(headers: Headers) -> list[str]:
     found = [
-        f"headers.refused: “{name}” is neither a header (such as cuda_occupancy.h) nor a folder of headers (like cub/)"
+        f"headers.refused: “{name}” is neither a header (like cuda_occupancy.h) nor a folder of headers (like cub/)"
         for name in headers.refused
         if not _HEADER.fullmatch(name)
     ]

@@ -4,12 +4,17 @@ In the reference, `// SOLUTION BEGIN` … `// SOLUTION END` holds the solution. 
 - lines `// TODO(student): …`, with the pure comment lines that directly follow and continue them, and
 - lines `// STARTER: …`, without that prefix and with their indentation;
 all else in it, and the markers, are dropped. Where nothing is left between two blank lines, one of them goes too.
+What the starter does not keep of a block is the solution, as a student would have written it.
 """
 
 from __future__ import annotations
 
 import difflib
+import enum
 import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
 
 from warpgrade.lab.labs import Lab
 from warpgrade.machine.errors import GraderError
@@ -19,48 +24,87 @@ _BEGIN, _END = "// SOLUTION BEGIN", "// SOLUTION END"
 _STARTER = re.compile(r"(?P<indent>\s*)// STARTER:(?: (?P<code>.*))?")
 
 
+class Line(NamedTuple):
+    """A line and its number in the reference."""
+
+    number: int
+    text: str
+
+
+class _Of(enum.Enum):
+    """Whose a line of the reference is; END is the end of a block, without text."""
+
+    BOTH = enum.auto()
+    STARTER = enum.auto()
+    SOLUTION = enum.auto()
+    END = enum.auto()
+
+
 def derive(reference: str, name: str = "reference") -> str:
     """Return the starter's text; raises GraderError when the markers do not pair."""
     kept: list[str] = []
-    opened = 0  # the line of the block that is open
-    before = 0  # lines kept when it opened
-    in_todo = False
+    before = 0  # lines kept outside of blocks and in those that are complete
     just_closed_empty = False
+    for of, (_, line) in _lines(reference, name):
+        if of is _Of.BOTH:
+            if line.strip() or not just_closed_empty or (kept and kept[-1].strip()):
+                kept.append(line)
+            just_closed_empty, before = False, len(kept)
+        elif of is _Of.STARTER:
+            kept.append(line)
+        elif of is _Of.END:
+            just_closed_empty, before = len(kept) == before, len(kept)
+    return "\n".join(kept) + "\n"
+
+
+def solution(reference: str, name: str = "reference") -> list[Line]:
+    """Return the reference without its markers and without what only the starter has; no two blank lines follow."""
+    found: list[Line] = []
+    for of, line in _lines(reference, name):
+        if of in (_Of.BOTH, _Of.SOLUTION) and (line.text.strip() or (found and found[-1].text.strip())):
+            found.append(line)
+    return found
+
+
+def _lines(reference: str, name: str) -> Iterator[tuple[_Of, Line]]:
+    opened = 0  # the line of the block that is open
+    in_todo = False
     for number, line in enumerate(reference.splitlines(), start=1):
         bare = line.strip()
         if bare == _BEGIN:
             if opened:
                 raise GraderError(f"{name}:{number}: SOLUTION BEGIN inside the block of line {opened}")
-            opened, before, in_todo = number, len(kept), False
+            opened, in_todo = number, False
         elif bare == _END:
             if not opened:
                 raise GraderError(f"{name}:{number}: SOLUTION END without a SOLUTION BEGIN")
             opened = 0
-            just_closed_empty = len(kept) == before
+            yield _Of.END, Line(number, "")
         elif not opened:
-            if bare or not just_closed_empty or (kept and kept[-1].strip()):
-                kept.append(line)
-            just_closed_empty = False
+            yield _Of.BOTH, Line(number, line)
         elif starter := _STARTER.fullmatch(line):
+            in_todo = False
             code = starter["code"] or ""
-            kept.append(f"{starter['indent']}{code}".rstrip())
-            in_todo = False
-        elif bare.startswith("// TODO(student):") or (in_todo and bare.startswith("//")):
-            kept.append(line)
-            in_todo = True
+            yield _Of.STARTER, Line(number, f"{starter['indent']}{code}".rstrip())
         else:
-            in_todo = False
+            in_todo = bare.startswith("// TODO(student):") or (in_todo and bare.startswith("//"))
+            yield _Of.STARTER if in_todo else _Of.SOLUTION, Line(number, line)
     if opened:
         raise GraderError(f"{name}:{opened}: SOLUTION BEGIN without a SOLUTION END")
-    return "\n".join(kept) + "\n"
 
 
-def derived_files(layout: Layout, lab: Lab) -> dict[str, str]:
-    """Return the starter's files by name."""
+def reference_files(layout: Layout, lab: Lab) -> list[Path]:
+    """Return where the reference's files are."""
     folder = layout.references / lab.name
     paths = [path for path in sorted(folder.glob("*")) if lab.allows(path.name)]
     if lab.main_file not in [path.name for path in paths]:
         raise GraderError(f"reference/{lab.name} has no {lab.main_file}")
+    return paths
+
+
+def derived_files(layout: Layout, lab: Lab) -> dict[str, str]:
+    """Return the starter's files by name."""
+    paths = reference_files(layout, lab)
     return {path.name: derive(path.read_text(encoding="utf-8"), f"reference/{lab.name}/{path.name}") for path in paths}
 
 

@@ -1,17 +1,8 @@
 // RIGHT: N and M go up in one copy, the mask from there to constant memory by a copy on the device; the result is cleared first
 #include "convolution.h"
+#include "check.cuh"  // CHECK(call): ends the program when a CUDA call fails
 
-#include <cstdio>
-#include <cstdlib>
 #include <vector>
-
-// Ends the program with the place and CUDA's own words when a CUDA call fails.
-#define CHECK(call) check((call), #call, __FILE__, __LINE__)
-static void check(cudaError_t error, const char* call, const char* file, int line) {
-    if (error == cudaSuccess) return;
-    std::fprintf(stderr, "%s:%d: %s: %s (%s)\n", file, line, call, cudaGetErrorString(error), cudaGetErrorName(error));
-    std::exit(EXIT_FAILURE);
-}
 
 // Threads of a block: in one dimension, and in two. A row of a two-dimensional block is one warp.
 constexpr int BLOCK_SIZE = 256;

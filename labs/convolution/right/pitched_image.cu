@@ -1,16 +1,6 @@
 // RIGHT: the image and its result in pitched memory; the mask in a struct in constant memory, with zeros behind it
 #include "convolution.h"
-
-#include <cstdio>
-#include <cstdlib>
-
-// Ends the program with the place and CUDA's own words when a CUDA call fails.
-#define CHECK(call) check((call), #call, __FILE__, __LINE__)
-static void check(cudaError_t error, const char* call, const char* file, int line) {
-    if (error == cudaSuccess) return;
-    std::fprintf(stderr, "%s:%d: %s: %s (%s)\n", file, line, call, cudaGetErrorString(error), cudaGetErrorName(error));
-    std::exit(EXIT_FAILURE);
-}
+#include "check.cuh"  // CHECK(call): ends the program when a CUDA call fails
 
 // Threads of a block: in one dimension, and in two. A row of a two-dimensional block is one warp.
 constexpr int BLOCK_SIZE = 256;

@@ -1,17 +1,9 @@
 // RIGHT: copies through page-locked buffers in two streams, with events between copies, kernel and clock
 #include "matmul.h"
+#include "check.cuh"  // CHECK(call): ends the program when a CUDA call fails
 
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
-
-// Ends the program with the place and CUDA's own words when a CUDA call fails.
-#define CHECK(call) check((call), #call, __FILE__, __LINE__)
-static void check(cudaError_t error, const char* call, const char* file, int line) {
-    if (error == cudaSuccess) return;
-    std::fprintf(stderr, "%s:%d: %s: %s (%s)\n", file, line, call, cudaGetErrorString(error), cudaGetErrorName(error));
-    std::exit(EXIT_FAILURE);
-}
 
 // How many parts of this width cover `size` elements; the last one may be incomplete.
 static int parts(int size, int width) { return (size + width - 1) / width; }

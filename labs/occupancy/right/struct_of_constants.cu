@@ -1,18 +1,9 @@
 // RIGHT: sizes and pointers in a struct in constant memory, so that the kernel has no arguments; vectors in between
 #include "occupancy.h"
+#include "check.cuh"  // CHECK(call): ends the program when a CUDA call fails
 
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <vector>
-
-// Ends the program with the place and CUDA's own words when a CUDA call fails.
-#define CHECK(call) check((call), #call, __FILE__, __LINE__)
-static void check(cudaError_t error, const char* call, const char* file, int line) {
-    if (error == cudaSuccess) return;
-    std::fprintf(stderr, "%s:%d: %s: %s (%s)\n", file, line, call, cudaGetErrorString(error), cudaGetErrorName(error));
-    std::exit(EXIT_FAILURE);
-}
 
 // --- Occupancy by hand: host code ---
 

@@ -1,20 +1,11 @@
 // RIGHT (89 points): version 6 is one cooperative launch: the blocks wait for each other, and the first one adds up their sums
 #include "reduction.h"
+#include "check.cuh"  // CHECK(call): ends the program when a CUDA call fails
 
 #include <cooperative_groups.h>
 
 #include <algorithm>
 #include <climits>
-#include <cstdio>
-#include <cstdlib>
-
-// Ends the program with the place and CUDA's own words when a CUDA call fails.
-#define CHECK(call) check((call), #call, __FILE__, __LINE__)
-static void check(cudaError_t error, const char* call, const char* file, int line) {
-    if (error == cudaSuccess) return;
-    std::fprintf(stderr, "%s:%d: %s: %s (%s)\n", file, line, call, cudaGetErrorString(error), cudaGetErrorName(error));
-    std::exit(EXIT_FAILURE);
-}
 
 static bool is_power_of_two(int value, int least, int most) {
     return value >= least && value <= most && (value & (value - 1)) == 0;

@@ -1,18 +1,9 @@
 // RIGHT: a last kernel stores the sum into mapped host memory; the count into managed memory
 #include "reduction.h"
+#include "check.cuh"  // CHECK(call): ends the program when a CUDA call fails
 
 #include <algorithm>
 #include <climits>
-#include <cstdio>
-#include <cstdlib>
-
-// Ends the program with the place and CUDA's own words when a CUDA call fails.
-#define CHECK(call) check((call), #call, __FILE__, __LINE__)
-static void check(cudaError_t error, const char* call, const char* file, int line) {
-    if (error == cudaSuccess) return;
-    std::fprintf(stderr, "%s:%d: %s: %s (%s)\n", file, line, call, cudaGetErrorString(error), cudaGetErrorName(error));
-    std::exit(EXIT_FAILURE);
-}
 
 static bool is_power_of_two(int value, int least, int most) {
     return value >= least && value <= most && (value & (value - 1)) == 0;

@@ -1,19 +1,10 @@
 // RIGHT: the sums of all blocks go up as zeros and come back as a vector, of which the first element is the result; the array goes up in pieces
 #include "reduction.h"
+#include "check.cuh"  // CHECK(call): ends the program when a CUDA call fails
 
 #include <algorithm>
 #include <climits>
-#include <cstdio>
-#include <cstdlib>
 #include <vector>
-
-// Ends the program with the place and CUDA's own words when a CUDA call fails.
-#define CHECK(call) check((call), #call, __FILE__, __LINE__)
-static void check(cudaError_t error, const char* call, const char* file, int line) {
-    if (error == cudaSuccess) return;
-    std::fprintf(stderr, "%s:%d: %s: %s (%s)\n", file, line, call, cudaGetErrorString(error), cudaGetErrorName(error));
-    std::exit(EXIT_FAILURE);
-}
 
 static bool is_power_of_two(int value, int least, int most) {
     return value >= least && value <= most && (value & (value - 1)) == 0;

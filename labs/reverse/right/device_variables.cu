@@ -1,17 +1,8 @@
 // RIGHT: the array lies in a __device__ variable, reached by its symbol
 #include "reverse.h"
+#include "check.cuh"  // CHECK(call): ends the program when a CUDA call fails
 
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
-
-// Ends the program with the place and CUDA's own words when a CUDA call fails.
-#define CHECK(call) check((call), #call, __FILE__, __LINE__)
-static void check(cudaError_t error, const char* call, const char* file, int line) {
-    if (error == cudaSuccess) return;
-    std::fprintf(stderr, "%s:%d: %s: %s (%s)\n", file, line, call, cudaGetErrorString(error), cudaGetErrorName(error));
-    std::exit(EXIT_FAILURE);
-}
 
 __device__ double of_doubles[BLOCK_CAPACITY];
 __device__ int of_ints[ROWS_CAPACITY * ROW_WIDTH];

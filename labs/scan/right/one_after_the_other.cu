@@ -1,17 +1,8 @@
 // RIGHT (80 points): the array goes up and is scanned in pieces of 10,000 elements, and the sum so far goes from launch to launch on the device
 #include "scan.h"
+#include "check.cuh"  // CHECK(call): ends the program when a CUDA call fails
 
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
-
-// Ends the program with the place and CUDA's own words when a CUDA call fails.
-#define CHECK(call) check((call), #call, __FILE__, __LINE__)
-static void check(cudaError_t error, const char* call, const char* file, int line) {
-    if (error == cudaSuccess) return;
-    std::fprintf(stderr, "%s:%d: %s: %s (%s)\n", file, line, call, cudaGetErrorString(error), cudaGetErrorName(error));
-    std::exit(EXIT_FAILURE);
-}
 
 #define WHOLE_WARP 0xffffffffu  // all 32 lanes, as the mask of votes and shuffles
 

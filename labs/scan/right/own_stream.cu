@@ -1,17 +1,8 @@
 // RIGHT: page-locked memory and a stream of its own for the copies, which waits for the kernels of the default stream by an event
 #include "scan.h"
+#include "check.cuh"  // CHECK(call): ends the program when a CUDA call fails
 
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
-
-// Ends the program with the place and CUDA's own words when a CUDA call fails.
-#define CHECK(call) check((call), #call, __FILE__, __LINE__)
-static void check(cudaError_t error, const char* call, const char* file, int line) {
-    if (error == cudaSuccess) return;
-    std::fprintf(stderr, "%s:%d: %s: %s (%s)\n", file, line, call, cudaGetErrorString(error), cudaGetErrorName(error));
-    std::exit(EXIT_FAILURE);
-}
 
 #define WHOLE_WARP 0xffffffffu  // all 32 lanes, as the mask of votes and shuffles
 

@@ -1,19 +1,10 @@
 // RIGHT: host code pads d with infinity, row by row, and takes the rows of r out of a padded result
 #include "step.h"
+#include "check.cuh"  // CHECK(call): ends the program when a CUDA call fails
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
 #include <vector>
-
-// Ends the program with the place and CUDA's own words when a CUDA call fails.
-#define CHECK(call) check((call), #call, __FILE__, __LINE__)
-static void check(cudaError_t error, const char* call, const char* file, int line) {
-    if (error == cudaSuccess) return;
-    std::fprintf(stderr, "%s:%d: %s: %s (%s)\n", file, line, call, cudaGetErrorString(error), cudaGetErrorName(error));
-    std::exit(EXIT_FAILURE);
-}
 
 inline int divide_up(int a, int b) { return (a + b - 1) / b; }
 

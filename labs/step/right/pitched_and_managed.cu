@@ -1,18 +1,9 @@
 // RIGHT: versions 0 and 1 in managed memory; the others get d into pitched memory by rows and r from it
 #include "step.h"
+#include "check.cuh"  // CHECK(call): ends the program when a CUDA call fails
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
-
-// Ends the program with the place and CUDA's own words when a CUDA call fails.
-#define CHECK(call) check((call), #call, __FILE__, __LINE__)
-static void check(cudaError_t error, const char* call, const char* file, int line) {
-    if (error == cudaSuccess) return;
-    std::fprintf(stderr, "%s:%d: %s: %s (%s)\n", file, line, call, cudaGetErrorString(error), cudaGetErrorName(error));
-    std::exit(EXIT_FAILURE);
-}
 
 inline int divide_up(int a, int b) { return (a + b - 1) / b; }
 

@@ -93,7 +93,8 @@ def test_what_is_not_on_the_list_is_refused(section: Section) -> None:
          "indirect function"),
         (elf([*HONEST[:6], Section(b".symtab", SYMTAB, content=symbol(1, 0x52), link=8, entry=24), HONEST[7]]),
          "binding 5"),
-        (elf([*HONEST[:6], Section(b".symtab", SYMTAB, content=b"x" * 23, link=8, entry=24), HONEST[7]]), "symbol"),
+        (elf([*HONEST[:6], Section(b".symtab", SYMTAB, content=b"x" * 23, link=8, entry=24), HONEST[7]]),
+         "symbol table"),
         (elf([*HONEST, HONEST[6]]), "more than one symbol table"),
     ],
 )  # fmt: skip

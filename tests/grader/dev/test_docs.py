@@ -12,7 +12,8 @@ from warpgrade.cli.main import COMMANDS
 from warpgrade.machine.paths import find_layout
 
 ROOT = find_layout().root
-DOCUMENTS = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md"), *(ROOT / "labs").glob("*/README.md")])
+PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
+DOCUMENTS = sorted([*PAGES, *(ROOT / "docs").glob("*.md"), *(ROOT / "labs").glob("*/README.md")])
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
@@ -25,6 +26,16 @@ def test_links_and_commands(document: Path) -> None:
     for command in re.findall(r"(?:\./|/path/to/)warpgrade ([a-z]+)", text):
         assert command in COMMANDS, f"there is no command {command}"
     assert "/work/" not in text
+
+
+def test_every_path_of_the_guide_for_contributors_is_there() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    words = re.findall(r"`([\w.-]+/[\w./-]*|[\w-]+\.(?:md|toml|lock|py))`", text)
+    paths = [word for word in words if "NAME" not in word and not word.startswith(("build/", ".venv/"))]
+    assert len(paths) > 30
+    beside = [ROOT, ROOT / "labs" / "matmul"]  # `lab.toml`: in the walk of a lab
+    missing = [path for path in paths if not any((folder / path).exists() for folder in beside)]
+    assert missing == []
 
 
 def test_all_guides_are_named_in_the_readme() -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import tomllib
 
 import pytest
 
+from warpgrade import __version__
 from warpgrade.machine.paths import find_layout
 
 ROOT = find_layout().root
@@ -46,6 +48,42 @@ def test_the_compilers_wheels_are_of_one_release() -> None:
     assert {version.rsplit(".", 1)[0] for version, _ in locked("cuda.lock").values()} == {"13.0"}
 
 
+def test_tests_and_commands_share_one_build_folder_and_its_objects() -> None:
+    presets = {
+        one["name"]: one for one in json.loads((ROOT / "CMakePresets.json").read_text("utf-8"))["configurePresets"]
+    }
+    assert presets["dev"]["inherits"] == "release"
+    assert presets["dev"]["binaryDir"] == presets["base"]["binaryDir"].replace("${presetName}", "release")
+    assert presets["dev"]["cacheVariables"].keys() <= {"WARPGRADE_TESTS", "WARPGRADE_BENCHMARKS"}  # no other flags
+
+
 @pytest.mark.parametrize("script", ["warpgrade", ".ci/run"])
 def test_shell_scripts_parse(script: str) -> None:
     subprocess.run(["bash", "-n", str(ROOT / script)], check=True)
+
+
+def test_the_version_stands_in_one_place() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    assert "version" not in project["project"]
+    assert project["project"]["dynamic"] == ["version"]
+    assert project["tool"]["setuptools"]["dynamic"]["version"] == {"attr": "warpgrade.__version__"}
+    assert (
+        "VERSION" not in re.findall(r"^project\((.*)\)", (ROOT / "CMakeLists.txt").read_text("utf-8"), re.MULTILINE)[0]
+    )
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    released = re.findall(r"^## \[(\d+\.\d+\.\d+)\]", changelog, re.MULTILINE)
+    assert __version__ in (released[:1] or re.findall(r"becomes (\d+\.\d+\.\d+)", changelog))
+
+
+@pytest.mark.parametrize("name", [".github/workflows/ci.yml", ".gitlab-ci.yml"])
+def test_workflows_call_the_same_script(name: str) -> None:
+    text = (ROOT / name).read_text(encoding="utf-8")
+    assert ".ci/run" in text
+    assert "./warpgrade" not in text
+
+
+def test_hooks_before_a_commit_call_tools_that_are_there() -> None:
+    entries = re.findall(r"^ +entry: (.+)$", (ROOT / ".pre-commit-config.yaml").read_text("utf-8"), re.MULTILINE)
+    modules = [entry.split()[2] for entry in entries if entry.startswith(".venv/bin/python -m ")]
+    assert set(modules) <= locked("requirements-dev.lock").keys()
+    assert {entry.split()[0] for entry in entries} == {"clang-format", ".venv/bin/python", "./warpgrade"}

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import subprocess
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import jsonschema
 import pytest
 
+from warpgrade.dev import prove
 from warpgrade.grading import grade, intake, result
 from warpgrade.grading.result import Result
-from warpgrade.lab import labs
+from warpgrade.lab import labs, wrong
 from warpgrade.lab.labs import Lab
 from warpgrade.machine.paths import find_layout
 
@@ -20,10 +23,8 @@ pytestmark = pytest.mark.labs
 
 LAYOUT = find_layout()
 LABS = labs.discover(LAYOUT)
-WRONG = [(lab, path) for lab in LABS for path in sorted((lab.folder / "wrong").glob("*.cu"))]
-FIRST_LINE = re.compile(r'// WRONG: loses (?P<names>"[^"]+"(?:, "[^"]+")*) - .+')
-RIGHT = [(lab, path) for lab in LABS for path in sorted((lab.folder / "right").glob("*.cu"))]
-FIRST_LINE_OF_RIGHT = re.compile(r"// RIGHT(?: \((?P<points>\d+) points\))?: .+")
+WRONG = [(lab, name) for lab in LABS for name in wrong.names(lab)]
+RIGHT = [(lab, path) for lab in LABS for path in prove.right_solutions(lab)]
 by_name = pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.name)
 
 
@@ -40,59 +41,24 @@ def story(result: Result) -> str:
     return "\n".join(lines)
 
 
-def mistakes(result: Result) -> list[str]:
-    """Return what the checks found in the tests that are passed, advice left out."""
-    return [
-        f"{found.rule} {found.place.file}:{found.place.line} in {test.name}"
-        for test in result.tests
-        if test.points == test.max_points
-        for found in test.diagnostics
-        if found.severity != "advice"
-    ]
-
-
 @by_name
 def test_the_reference_scores_full_and_the_checks_find_nothing(lab: Lab) -> None:
-    outcome = graded(lab, LAYOUT.references / lab.name)
-    assert outcome.status == "graded", story(outcome)
-    assert outcome.score.percent == 100, story(outcome)
-    assert mistakes(outcome) == []
+    assert prove.reference(LAYOUT, lab) == ""
 
 
 @by_name
 def test_the_starter_scores_its_declared_baseline_and_the_checks_find_nothing(lab: Lab) -> None:
-    outcome = graded(lab, LAYOUT.starters / lab.name)
-    assert outcome.status == "graded", story(outcome)
-    assert outcome.score.points == lab.file.baseline.points, story(outcome)
-    assert mistakes(outcome) == []
+    assert prove.baseline(LAYOUT, lab) == ""
 
 
-@pytest.mark.parametrize(("lab", "path"), WRONG, ids=[f"{lab.name}-{path.stem}" for lab, path in WRONG])
-def test_a_wrong_solution_loses_exactly_what_it_names(lab: Lab, path: Path, tmp_path: Path) -> None:
-    source = path.read_text(encoding="utf-8")
-    first = FIRST_LINE.fullmatch(source.partition("\n")[0])
-    assert first is not None, 'the first line must read: // WRONG: loses "<test>"[, "<test>" …] - <what is wrong>'
-    named = set(re.findall(r'"([^"]+)"', first["names"]))
-    assert named <= {item.name for item in lab.items}
-    (tmp_path / lab.main_file).write_text(source, encoding="utf-8")
-    outcome = graded(lab, tmp_path)
-    assert outcome.status == "graded", story(outcome)
-    lost = {test.name for test in outcome.tests if test.points < test.max_points}
-    assert lost == named, story(outcome)
+@pytest.mark.parametrize(("lab", "name"), WRONG, ids=[f"{lab.name}-{name}" for lab, name in WRONG])
+def test_a_wrong_solution_loses_exactly_what_it_names(lab: Lab, name: str) -> None:
+    assert prove.wrong_solution(LAYOUT, lab, name) == ""
 
 
 @pytest.mark.parametrize(("lab", "path"), RIGHT, ids=[f"{lab.name}-{path.stem}" for lab, path in RIGHT])
-def test_another_right_way_gets_its_points_and_the_checks_find_nothing(lab: Lab, path: Path, tmp_path: Path) -> None:
-    source = path.read_text(encoding="utf-8")
-    first = FIRST_LINE_OF_RIGHT.fullmatch(source.partition("\n")[0])
-    assert first is not None, "the first line must read: // RIGHT: <what it does otherwise>, or // RIGHT (N points): …"
-    (tmp_path / lab.main_file).write_text(source, encoding="utf-8")
-    outcome = graded(lab, tmp_path)
-    assert outcome.status == "graded", story(outcome)
-    # How much of a speed item a slower way gets is the timing model's affair.
-    assert outcome.score.points >= float(first["points"] or lab.max_points), story(outcome)
-    # Memory that is kept from call to call is a matter of taste.
-    assert [found for found in mistakes(outcome) if not found.startswith("memcheck/leak")] == []
+def test_another_right_way_gets_its_points_and_the_checks_find_nothing(lab: Lab, path: Path) -> None:
+    assert prove.right_solution(LAYOUT, lab, path) == ""
 
 
 @by_name
@@ -103,17 +69,42 @@ def test_a_replay_gives_the_same_whatever_the_number_of_threads(lab: Lab) -> Non
         assert (one.points, one.measurements, one.launches) == (other.points, other.measurements, other.launches)
 
 
-def launch(*arguments: str | Path, folder: Path = LAYOUT.root) -> subprocess.CompletedProcess[str]:
+def launch(*arguments: str | Path, folder: Path | None = None, root: Path = LAYOUT.root) -> CompletedProcess[str]:
     return subprocess.run(
-        [str(LAYOUT.root / "warpgrade"), *map(str, arguments)],
-        cwd=folder, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL,
+        [str(root / "warpgrade"), *map(str, arguments)],
+        cwd=folder or root, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL,
     )  # fmt: skip
 
 
-def test_the_first_command_of_the_readme() -> None:
+def test_the_first_command_of_the_readme_in_a_fresh_checkout(tmp_path: Path) -> None:
+    # Configures and builds from nothing. What it compiles, ccache has from this checkout's own build.
+    root = tmp_path / "warpgrade"
+    shutil.copytree(LAYOUT.root, root, symlinks=True, ignore=_not_handed_on)
+    (root / ".venv").symlink_to(LAYOUT.root / ".venv")
+    done = launch("grade", "matmul", "reference/matmul", root=root)
+    assert done.returncode == 0, done.stderr
+    assert "100 / 100" in done.stdout, done.stdout + done.stderr
+    assert "building the C++ part" in done.stderr
+    assert "building the judge of lab matmul" in done.stderr
+    programs = {path.name for path in (root / "build" / "release" / "bin").iterdir()}
+    assert programs == {"warpgrade-device", "warpgrade-sandbox", "judge-matmul"}
+    again = launch("grade", "matmul", "reference/matmul", root=root)
+    assert "100 / 100" in again.stdout, again.stderr
+    assert "building" not in again.stderr
+
+
+def _not_handed_on(folder: str, names: list[str]) -> set[str]:
+    """Leave out what git ignores and what only a machine with our history has."""
+    made = {"build", ".git", ".venv", ".cuda", ".state"} if Path(folder) == LAYOUT.root else set()
+    return made.union(name for name in names if name == "__pycache__" or name.endswith("_cache"))
+
+
+def test_this_checkouts_build_serves_its_first_command() -> None:
+    # Tests and commands share one build folder: nothing is compiled twice.
     done = launch("grade", "matmul", "reference/matmul")
     assert done.returncode == 0, done.stderr
     assert "100 / 100" in done.stdout, done.stdout + done.stderr
+    assert "building" not in done.stderr
 
 
 def test_json_of_a_real_run_matches_the_schema_and_names_source_lines() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from stand_ins import changed
 
-from warpgrade.lab import labs
+from warpgrade.lab import labs, wrong
 from warpgrade.lab.labs import Lab
 from warpgrade.machine.errors import BadInput
 from warpgrade.machine.paths import Layout, find_layout
@@ -62,5 +62,5 @@ def test_the_projects_own_labs_are_sound() -> None:
         assert lab.max_points == 100
         assert (find_layout().references / lab.name / lab.main_file).is_file()
         assert (find_layout().starters / lab.name / lab.main_file).is_file()
-        assert len(list((lab.folder / "wrong").glob("*.cu"))) >= 4
+        assert len(wrong.names(lab)) >= 4
         assert all(item.hint for item in lab.items)

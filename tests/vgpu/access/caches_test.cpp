@@ -1,5 +1,8 @@
 // The cache model: what hits where, from first principles.
 #include "vgpu/access/caches.hpp"
+
+#include <random>
+
 #include "support/contains.hpp"
 #include "vgpu/machine.hpp"
 
@@ -143,4 +146,59 @@ TEST_CASE("a block's share of L1") {
     CHECK(vgpu::l1_share(256 << 10, 16 << 10, 8) == 16 << 10);
     CHECK(vgpu::l1_share(256 << 10, 1 << 20, 1) == 0);
     CHECK(vgpu::l1_share(256 << 10, 0, 0) == 256 << 10);
+}
+
+// Random lists of lines, read again and again, with atomics and single lines in between.
+TEST_CASE("the memo in front of L1 counts as the plain model does, and misses the same in the same order") {
+    using vgpu::LinePart;
+    using Miss = std::pair<std::uint64_t, unsigned>;
+    const auto bytes = GENERATE(0u, 4096u, 16384u, 262144u);
+    std::mt19937_64 random(bytes + 1);
+    const auto up_to = [&](std::uint64_t most) { return random() % (most + 1); };
+    vgpu::L1Cache plain, behind_memo;
+    vgpu::L1Memo memo;
+    std::uint64_t hits = 0, misses = 0;
+    for (std::uint64_t phase = 1; phase <= 300; ++phase) {
+        if (phase % 20 == 1) plain.begin(bytes), behind_memo.begin(bytes);  // the next block
+        std::vector<std::vector<LinePart>> lists(1 + up_to(4));
+        for (auto& list : lists) {
+            // Each line once, as LineParts has them.
+            const auto stride = static_cast<std::int64_t>(1 + up_to(3)),
+                       begin = static_cast<std::int64_t>(up_to(8)) - 4;
+            const auto size = static_cast<std::int64_t>(2 + up_to(up_to(9) == 0 ? 62 : 6));
+            list.resize(static_cast<std::size_t>(size));
+            for (std::int64_t i = 0; LinePart & part : list) {
+                part.line = begin + i++ * stride;
+                part.sectors = 1 + up_to(14);
+            }
+        }
+        for (int access = 0; access < 100; ++access) {
+            const std::uint64_t line = 1000 + 8 * up_to(up_to(1) ? 3 : 40);
+            const auto number = static_cast<std::uint32_t>(up_to(lists.size() - 1));
+            const auto one = static_cast<unsigned>(1 + up_to(14));
+            if (up_to(15) == 0) {
+                plain.forget(line, one), behind_memo.forget(line, one);
+            } else if (up_to(7) == 0) {
+                CHECK(plain.read(line, one) == behind_memo.read(line, one));
+            } else {
+                std::uint64_t expected = 0;
+                std::vector<Miss> expected_misses, missed;
+                for (const LinePart& part : lists[number]) {
+                    const std::uint64_t wanted = line + static_cast<std::uint64_t>(part.line);
+                    const unsigned there = plain.read(wanted, part.sectors);
+                    expected += static_cast<unsigned>(std::popcount(there));
+                    if (there != part.sectors)
+                        expected_misses.emplace_back(wanted, static_cast<unsigned>(part.sectors) & ~there);
+                }
+                const auto got =
+                    memo.read(behind_memo, line, {phase, number, lists[number]},
+                              [&](std::uint64_t at, unsigned sectors) { missed.emplace_back(at, sectors); });
+                REQUIRE(got == expected);
+                REQUIRE(missed == expected_misses);
+                hits += got, misses += missed.size();
+            }
+        }
+    }
+    CHECK(hits > 1'000);
+    CHECK(misses > 1'000);
 }

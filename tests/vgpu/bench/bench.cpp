@@ -1,6 +1,6 @@
 // How fast the virtual GPU runs, with counters and bounds checks on, against the same algorithms in plain C++ (-O2) on
 // one core in the same run; then what a user waits for and the memory that it takes:
-//   build/dev/bin/bench-vgpu [--only NAME] [--repeats N] [--speed-only]
+//   build/release/bin/bench-vgpu [--only NAME] [--repeats N] [--speed-only]
 // The columns: thread instructions of one run; thread instructions a second on one core; time on the virtual GPU and
 // in plain C++, and their ratio; how much faster two host threads are by the clock, and would be on two idle cores
 // going by the processor time that they took together; how many times as long it takes with all checks. Only that

@@ -56,7 +56,7 @@ TEST_CASE("out of bounds: how far, of which memory, which thread, how many more"
         CHECK(d.message == "writes 4 bytes, 4 bytes before {memory}");
         d = fault_of(m, "write_index", {1}, {32}, out, -2);
         CHECK(d.message ==
-              "writes 4 bytes at index 4,294,967,294 of {memory}, which is what -2 becomes as an unsigned number; one "
+              "writes 4 bytes at index 4,294,967,294 of {memory} (-2 converted to unsigned); one "
               "more thread of its warp does the same");
         d = fault_of(m, "read_vector", {1}, {2}, m.upload(ints(6)), out);
         CHECK(d.message == "reads 16 bytes at offset 16 of {memory}, the last 8 past its end");
@@ -107,10 +107,10 @@ TEST_CASE("pointers that are none: null, freed, of the host, of nothing") {
 
     d = fault_of(m, "write_index", {1}, {1}, std::uint64_t{0x7ffc12345678}, 0);
     CHECK(id(d) == "memcheck/host-pointer");
-    CHECK(d.message == "writes 4 bytes at 0x7ffc12345678, which is memory of the host");
+    CHECK(d.message == "writes 4 bytes at 0x7ffc12345678, which is host memory");
     d = fault_of(m, "write_index", {1}, {1}, std::uint64_t{0xcdcdcdcdcdcdcdcc}, 0);
     CHECK(id(d) == "memcheck/out-of-bounds");
-    CHECK(d.message == "writes 4 bytes at 0xcdcdcdcdcdcdcdcc, where no memory is");
+    CHECK(d.message == "writes 4 bytes at 0xcdcdcdcdcdcdcdcc, where nothing is allocated");
 }
 
 TEST_CASE("misaligned: at which offset") {
@@ -119,7 +119,7 @@ TEST_CASE("misaligned: at which offset") {
     const auto d = fault_of(m, "read_vector", {1}, {2}, in.address + 4, out);
     CHECK(id(d) == "memcheck/misaligned");
     CHECK(d.message ==
-          "reads 16 bytes at offset 4 of {memory}, which is no multiple of 16; "
+          "reads 16 bytes at offset 4 of {memory}, which is not a multiple of 16; "
           "one more thread of its warp does the same");
     CHECK(d.place.line == line_with("in[threadIdx.x];  // here"));
 }
@@ -151,12 +151,12 @@ TEST_CASE("assertions and loops without end name their line") {
     Machine m = faults();
     auto d = fault_of(m, "asserts", {1}, {64}, 40);
     CHECK(id(d) == "launch/failed");
-    CHECK(d.message == "fails the assertion `int(threadIdx.x) < limit`; 23 more threads of its warp do so too");
+    CHECK(d.message == "fails the assertion `int(threadIdx.x) < limit`; 23 more threads of its warp do the same");
     CHECK(d.place.line == line_with("assert(int"));
     CHECK(d.thread == device::ThreadPlace{{40, 0, 0}, {0, 0, 0}});
     d = fault_of(m, "spins", {1}, {64}, m.upload(ints(1)));
     CHECK(id(d) == "launch/runaway");
-    CHECK_THAT(d.message, Contains("still runs in this loop after 3,000,000 warp instructions"));
+    CHECK_THAT(d.message, Contains("is still in this loop after the kernel has executed 3,000,000 warp instructions"));
     CHECK(d.place.line == line_with("while (*static_cast"));
 }
 

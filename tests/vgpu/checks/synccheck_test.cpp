@@ -101,7 +101,7 @@ TEST_CASE("a lane that its own mask does not name") {
         CHECK(std::string(d.rule->id) == "synccheck/lane-mask");
         CHECK(d.message ==
               "calls __shfl_down_sync() with the mask 0x0000ffff, which does not name its own lane 16; "
-              "15 more threads of its warp do so too");
+              "15 more threads of its warp do the same");
         CHECK(d.place.line == place(9));
         CHECK(d.thread == device::ThreadPlace{{16, 0, 0}, {0, 0, 0}});
         CHECK(d.count == 64);
@@ -119,8 +119,8 @@ TEST_CASE("a deadlock names all places where threads wait, and for whom") {
     const Diagnostic& d = found[0];
     CHECK(std::string(d.rule->id) == "synccheck/deadlock");
     CHECK(d.message ==
-          "waits in __shfl_down_sync() for 24 threads of its warp that the mask 0xffffffff names and that "
-          "never come, the first of them thread (8,0,0)");
+          "waits in __shfl_down_sync() for 24 threads of its warp that are in the mask 0xffffffff but "
+          "never arrive, the first of them thread (8,0,0)");
     CHECK(d.place.line == place(11));
     CHECK(d.thread == device::ThreadPlace{{0, 0, 0}, {0, 0, 0}});
     REQUIRE(d.related.size() == 1);
@@ -152,7 +152,7 @@ TEST_CASE("threads that pass a barrier or a call by, and exit") {
     expect_one("barrier_passed_by", 64, [](const Diagnostic& d) {
         CHECK(std::string(d.rule->id) == "synccheck/divergent-barrier");
         CHECK(d.message ==
-              "waits at this __syncthreads(), which 40 threads of the block have passed by; they have left the kernel");
+              "waits at this __syncthreads(), but 40 threads of the block skipped it and have left the kernel");
         CHECK(d.place.line == place(13));
         CHECK(d.thread == device::ThreadPlace{{40, 0, 0}, {0, 0, 0}});
         REQUIRE(d.related.size() == 1);
@@ -162,7 +162,7 @@ TEST_CASE("threads that pass a barrier or a call by, and exit") {
         CHECK(std::string(d.rule->id) == "synccheck/lane-mask");
         CHECK(d.message ==
               "calls __shfl_sync() with the mask 0xffffffff, which names 16 threads of its warp that "
-              "passed by");
+              "skipped the call");
         CHECK(d.place.line == place(14));
         REQUIRE(d.related.size() == 1);
         CHECK(d.related[0].thread == device::ThreadPlace{{16, 0, 0}, {0, 0, 0}});

@@ -2,6 +2,7 @@
 #include "support/contains.hpp"
 #include "vgpu/code/decoder.hpp"
 #include "vgpu/machine.hpp"
+#include "vgpu/ops/opcodes.hpp"
 #include "vgpu/ptx/parser.hpp"
 #include "vgpu/random_program.hpp"
 
@@ -13,7 +14,7 @@ namespace {
 
 std::uint32_t frame_bytes(const std::string& ptx, const std::string& kernel) {
     const auto module = vgpu::ptx::parse(ptx);
-    const auto code = vgpu::decode_kernel(module, *module.find_function(kernel), {});
+    const auto code = vgpu::decode_kernel(module, *module.find_function(kernel), {}, vgpu::opcode_table());
     return code.functions[0].frame_bytes;
 }
 

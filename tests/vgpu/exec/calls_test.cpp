@@ -68,7 +68,8 @@ TEST_CASE("a pointer to no function is an error that says what it points to") {
     };
     CHECK_THAT(message(0), Contains("null pointer") && Contains("calls.cu:") && Contains("thread (0,0,0)"));
     CHECK_THAT(message(0x7ffe'0000'1234), Contains("host address") && Contains("0x7ffe00001234"));
-    CHECK_THAT(message(device::address_space::code_base + 8), Contains("no device function of this module"));
+    CHECK_THAT(message(device::address_space::code_base + 8),
+               Contains("where no device function of this module begins"));
     Machine m = calls("sm_80");
     const auto d = m.upload(std::vector<int>(32));
     CHECK_THAT(message_of([&] { m.launch("call_wrong_type", {1}, {32}, d); }, device::error::invalid_pc),

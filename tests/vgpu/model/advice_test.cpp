@@ -105,7 +105,7 @@ TEST_CASE("low occupancy names its limit") {
     const auto it = std::ranges::find_if(found, about_occupancy);
     REQUIRE(it != found.end());
     CHECK_THAT(it->message, Contains("holds 5 blocks of 128 threads at once, 31 % of the warps") &&
-                                Contains("the limit is shared memory"));
+                                Contains("limited by shared memory"));
     CHECK(it->place.line >= place(7));
     const auto few = m.diagnose("much_shared", {4}, {128}, data, out, 20);  // there is nothing to fill the device with
     CHECK(std::ranges::none_of(few, about_occupancy));

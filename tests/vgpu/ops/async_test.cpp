@@ -71,10 +71,10 @@ TEST_CASE("cp.async copies to shared memory, and fills with zeros what the sourc
     CHECK(part.out == expected);
     CHECK_THAT(message_of([&] { run(places + "cp.async.ca.shared.global [%t+4], [%g], 16;\n"); },
                           device::error::misaligned_address),
-               Contains("shared store of 16 bytes"));
+               Contains("writes 16 bytes at offset ") && Contains(" of shared memory, which is not a multiple of 16"));
     CHECK_THAT(message_of([&] { run(places + "cp.async.ca.shared.global [%t], [%g+1024], 4;\n"); },
                           device::error::illegal_address),
-               Contains("global load of 4 bytes"));
+               Contains("reads 4 bytes"));
 }
 
 TEST_CASE("an mbarrier ends its phase when all have arrived") {

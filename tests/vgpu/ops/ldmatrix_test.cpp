@@ -134,7 +134,8 @@ TEST_CASE("faults of ldmatrix are located") {
     };
     const std::string load = "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r0, %r1, %r2, %r3}, [%a];\n";
     CHECK_THAT(fault(rows(17) + load, device::error::misaligned_address), Contains("not a multiple of 16"));
-    CHECK_THAT(fault(rows(160) + load, device::error::illegal_address), Contains("shared load of 16 bytes"));
+    CHECK_THAT(fault(rows(160) + load, device::error::illegal_address),
+               Contains("reads 16 bytes") && Contains("past the end of"));
     CHECK_THAT(fault(rows(16) + load, device::error::illegal_instruction, 24), Contains("mask 0x00ffffff"));
     CHECK_THAT(fault("mov.u64 %l, own;\ncvta.local.u64 %l, %l;\nldmatrix.sync.aligned.m8n8.x1.b16 %r0, [%l];\n",
                      device::error::illegal_address),

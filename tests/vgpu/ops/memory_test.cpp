@@ -182,15 +182,14 @@ TEST_CASE("accesses out of bounds say what, where and by which thread") {
     const auto past = fault_of([&] { m.launch("store_at", {1}, {1}, out, std::int64_t{66}); });
     CHECK(past.code == device::error::illegal_address);
     CHECK(past.sticky);
-    CHECK(mentions(past, "store of 4 bytes"));
-    CHECK(mentions(past, "8 bytes past the end of the 256-byte allocation"));
+    CHECK(mentions(past, "writes 4 bytes, 8 bytes past the end of an allocation of 256 bytes (cudaMalloc)"));
     CHECK(mentions(past, "kernels.cu:"));
     CHECK(mentions(past, "thread (0,0,0) of block (0,0,0)"));
     CHECK(mentions(fault_of([&] { m.launch("store_at", {1}, {1}, out, std::int64_t{-1}); }),
-                   "4 bytes before the 256-byte"));
+                   "4 bytes before an allocation of 256 bytes"));
     vgpu::test::Buffer<int> null{0, 0}, host{0x7fff12345678 & ~3ULL, 0};
     CHECK(mentions(fault_of([&] { m.launch("store_at", {1}, {1}, null, std::int64_t{0}); }), "null pointer"));
-    CHECK(mentions(fault_of([&] { m.launch("store_at", {1}, {1}, host, std::int64_t{0}); }), "host address"));
+    CHECK(mentions(fault_of([&] { m.launch("store_at", {1}, {1}, host, std::int64_t{0}); }), "which is host memory"));
     const auto gone = m.upload(std::vector<int>(64));
     m.gpu->free(gone.address);
     CHECK(mentions(fault_of([&] { m.launch("store_at", {1}, {1}, gone, std::int64_t{3}); }), "was freed"));
@@ -208,7 +207,7 @@ TEST_CASE("misaligned and shared accesses out of bounds are refused") {
     CHECK(mentions(misaligned, "not a multiple of 4"));
     const auto shared = fault_of([&] { m.launch("shared_out_of_bounds", {1}, {16}, out, 16); });
     CHECK(shared.code == device::error::illegal_address);
-    CHECK(mentions(shared, "shared load of 4 bytes"));
+    CHECK(mentions(shared, "reads 4 bytes directly past the end of"));
 }
 
 TEST_CASE("host copies stay inside an allocation, and free is checked") {

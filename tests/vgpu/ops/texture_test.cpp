@@ -157,7 +157,7 @@ TEST_CASE("a handle that is none is a fault of the kernel") {
     const auto message = [&](std::uint64_t handle) {
         return message_of([&] { run(machine, {handle}, {0}); }, error::illegal_address);
     };
-    CHECK(says(message(texture), "no texture object"));
+    CHECK(says(message(texture), "uses what is not a texture object"));
     CHECK(says(message(texture), "which was destroyed"));
     for (const std::uint64_t handle :
          {std::uint64_t{0}, ~std::uint64_t{0}, texture + 1, std::uint64_t{0x700'0000'1000}})

@@ -2,6 +2,7 @@
 #include "vgpu/shadow/marks.hpp"
 
 #include <algorithm>
+#include <random>
 #include <vector>
 
 #include "judge/catch.hpp"
@@ -46,11 +47,11 @@ TEST_CASE("a shape lists each granule once, with its lanes") {
     const auto all = row();
     REQUIRE(all.runs.size() == 1);
     CHECK(all.runs[0].count == 32);
-    CHECK_FALSE(all.meet);
+    CHECK_FALSE(all.overlap);
     CHECK(all.who[5] == 5);
     const auto same = shape({8, 8, 8, 16});
     REQUIRE(same.runs.size() == 2);
-    CHECK(same.meet);
+    CHECK(same.overlap);
     CHECK(same.who == std::vector<Mark>{0 | mark::lanes, 3});
     CHECK(same.runs[1].begin == 2);
     const auto wide = shape({0, 16}, 16);  // two float4
@@ -109,6 +110,63 @@ TEST_CASE("marks of other blocks have no order, unless it is settled") {
     again.turns = &turns;
     CHECK(is_ordered(mark::at_time(5), again, 0));
     CHECK_FALSE(is_ordered(mark::at_time(7), again, 0));
+}
+
+// Loads and stores look at four granules at a time where they can: the same as one by one, whatever the marks say.
+TEST_CASE("four marks are judged as each of them alone is") {
+    std::mt19937_64 random(7);
+    const auto up_to = [&](std::uint64_t most) { return random() % (most + 1); };
+    const auto all = row();
+    GranuleShape each = all;
+    each.runs.clear();
+    for (std::uint32_t i = 0; i < warp_size; ++i) each.runs.push_back({all.runs[0].begin + i, 1, all.runs[0].who + i});
+    unsigned ordered = 0;
+    constexpr unsigned rounds = 100'000;
+    for (unsigned round = 0; round < rounds; ++round) {
+        // Turns of three blocks; the last one's is under way.
+        const std::uint64_t times = 20, now = times;
+        TurnLog turns;
+        std::uint64_t turn = 0;
+        for (std::uint64_t t = 1; t <= now; t += 1 + up_to(8)) turns.begin(t, up_to(2)), turn = t;
+        const std::uint64_t bound = up_to(now);
+        Observer o = observer(now, bound, static_cast<unsigned>(up_to(2)), up_to(now));
+        o.me |= up_to(2) << mark::kind_shift;
+        o.turn = up_to(3) ? mark::at_time(turn) : 0;
+        o.settled = std::min(o.turn, mark::at_time(up_to(now)));
+        o.settled_reads = mark::at_time(up_to(now));
+        if (up_to(1)) o.turns = &turns;
+        const Mark since = up_to(3) ? 0 : mark::at_time(up_to(4));
+        Words four, one;
+        // In some rounds all are new, in some all are old, and in some of this turn.
+        const std::uint64_t oldest = up_to(1) ? mark::time_of(o.turn) : up_to(now);
+        const std::uint64_t newest = std::max(oldest, up_to(2) ? std::max<std::uint64_t>(bound, 1) - 1 : now);
+        const bool copies = up_to(7) == 0;
+        for (std::size_t i = 0; i < warp_size; ++i) {
+            const auto any = [&] {
+                return mark::at_time(oldest + up_to(newest - oldest)) | mark::of_site(3) |
+                       up_to(2) << mark::kind_shift | up_to(2) << 5 | (up_to(1) ? i : up_to(31)) |
+                       (up_to(3) ? 0 : mark::lanes);
+            };
+            one.writes[i] = copies && up_to(20) == 0 ? mark::under_way : any();
+            one.reads[i] = any() | (up_to(1) ? mark::warps : 0);
+            if (one.reads[i] < o.turn && up_to(3) == 0) one.reads[i] |= mark::blocks;
+        }
+        four = one;
+        INFO("round " << round);
+        if (up_to(1)) {
+            const bool fine = note_load(one.memory(), each, 0, o, since);
+            REQUIRE(note_load(four.memory(), all, 0, o, since) == fine);
+            REQUIRE(four.reads == one.reads);
+            ordered += fine;
+        } else {
+            const bool fine = note_store(one.memory(), each, 0, o);
+            REQUIRE(note_store(four.memory(), all, 0, o) == fine);
+            if (fine) REQUIRE(four.writes == one.writes);
+            ordered += fine;
+        }
+    }
+    CHECK(ordered > rounds / 20);
+    CHECK(ordered < rounds - rounds / 20);
 }
 
 TEST_CASE("a granule that was not written since is no defined one") {

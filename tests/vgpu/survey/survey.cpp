@@ -11,8 +11,7 @@
 #include <string>
 
 #include "device/device.hpp"
-#include "vgpu/code/decoder.hpp"
-#include "vgpu/code/opcodes.hpp"
+#include "vgpu/ops/opcodes.hpp"
 #include "vgpu/ptx/parser.hpp"
 #include "vgpu/virtual_gpu.hpp"
 
@@ -32,8 +31,6 @@ std::string text_of(const vgpu::ptx::Instruction& in) {
     return text;
 }
 
-bool has_row(const vgpu::ptx::Instruction& in) { return vgpu::is_terminator(in) || vgpu::find_opcode(in) != nullptr; }
-
 // Complaints about one file, each with how often it was made.
 std::map<std::string, int> survey(const std::string& path) {
     std::map<std::string, int> complaints;
@@ -41,7 +38,7 @@ std::map<std::string, int> survey(const std::string& path) {
     const vgpu::ptx::Module module = vgpu::ptx::parse(text);
     for (const auto& function : module.functions)
         for (const auto& in : function.body)
-            if (!has_row(in)) ++complaints["no row: " + text_of(in)];
+            if (!vgpu::opcode_table().find(in)) ++complaints["no row: " + text_of(in)];
     const auto gpu = vgpu::make_virtual_gpu("h100", {1, 1'000'000, 0});
     const auto id = gpu->load_module(std::as_bytes(std::span(text.data(), text.size())));
     for (const auto& function : module.functions) {

@@ -1,0 +1,147 @@
+// The L1 of one block as a plain model, and a memo in front of it that counts the same in less time.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "vgpu/access/lines.hpp"
+
+namespace warpgrade::vgpu {
+
+// Lines of 128 bytes in sectors of 32, four ways, least recently used first out.
+class L1Cache {
+  public:
+    using Place = std::uint16_t;  // of a line: where it is in the cache
+
+    // Empties it and gives it this size.
+    void begin(std::uint64_t bytes) {
+        const std::uint64_t sets = std::clamp<std::uint64_t>(bytes / line_bytes / ways, 1, most_sets);
+        if (sets != sets_) {
+            sets_ = sets;
+            lines_.assign(sets * ways, Line{});
+        }
+        floor_ = ++now_;
+    }
+
+    // Reads sectors of a line, a bit for each: gives those that are there already. From now on all of them are.
+    unsigned read(std::uint64_t line, unsigned sectors, Place& place) {
+        Line* const set = set_of(line);
+        Line* way = std::find_if(set, set + ways, [&](const Line& other) { return holds(other, line); });
+        const bool there = way != set + ways;
+        if (!there)
+            way = std::min_element(set, set + ways, [](const Line& a, const Line& b) { return a.used < b.used; });
+        place = static_cast<Place>(way - lines_.data());
+        if (there) return read_at(place, sectors);
+        throws_out_ += way->used >= floor_;
+        last_use_lost_ = std::max(last_use_lost_, way->used);
+        *way = {line << 4 | sectors, ++now_};
+        return 0;
+    }
+    unsigned read(std::uint64_t line, unsigned sectors) {
+        Place place;
+        return read(line, sectors, place);
+    }
+
+    // Throws sectors of a line out, if they are there.
+    void forget(std::uint64_t line, unsigned sectors) {
+        for (Line& way : std::span(set_of(line), ways))
+            if (holds(way, line)) {
+                way.key &= ~std::uint64_t{sectors};
+                ++throws_out_;
+            }
+    }
+
+    // For those who remember where a line was found.
+    [[nodiscard]] bool holds(Place place, std::uint64_t line) const { return holds(lines_[place], line); }
+    unsigned read_at(Place place, unsigned sectors) {  // of the line that is there
+        Line& way = lines_[place];
+        way.used = ++now_;
+        const auto there = static_cast<unsigned>(way.key & sectors);
+        way.key |= sectors;
+        return there;
+    }
+    void use(Place place) { lines_[place].used = ++now_; }  // a read of sectors that are all there
+    [[nodiscard]] std::uint64_t now() const { return now_; }
+    [[nodiscard]] std::uint64_t throws_out() const { return throws_out_; }        // how often it threw something out
+    [[nodiscard]] std::uint64_t last_use_lost() const { return last_use_lost_; }  // the latest use of a line thrown out
+
+  private:
+    struct Line {
+        std::uint64_t key = 0;   // line << 4 | sectors
+        std::uint64_t used = 0;  // when; below floor_: of an earlier block
+    };
+    static constexpr unsigned ways = 4;
+    static constexpr std::uint64_t most_sets = 1 << 14;
+
+    // Spread by a hash, as arrays whose rows are a power of two apart would all meet in a few sets otherwise.
+    [[nodiscard]] Line* set_of(std::uint64_t line) {
+        const std::uint64_t hash = hash_of_line(line) >> 32;
+        return lines_.data() + (hash * sets_ >> 32) * ways;
+    }
+    [[nodiscard]] bool holds(const Line& way, std::uint64_t line) const {
+        return way.key >> 4 == line && way.used >= floor_;
+    }
+
+    std::vector<Line> lines_;
+    std::uint64_t sets_ = 0, now_ = 0, floor_ = 0;
+    std::uint64_t throws_out_ = 0, last_use_lost_ = 0;
+};
+
+// A list of lines that instructions ask for. Two with the same name have the same parts.
+struct LineList {
+    std::uint64_t phase = 0;  // the name: the number of the list within a phase
+    std::uint32_t number = 0;
+    std::span<const LinePart> parts;  // relative to a line that each read names
+};
+
+// An instruction asks for the same list of lines again and again, in a loop or from warp to warp: where its lines were
+// found last time is remembered, and when nothing has been thrown out since, all of it is there.
+class L1Memo {
+  public:
+    // As cache.read() of each line, in order: gives the number of sectors that were there. Calls miss(line, sectors)
+    // for what was not.
+    template <class Miss>
+    std::uint64_t read(L1Cache& cache, std::uint64_t line, const LineList& list, Miss&& miss) {
+        Found& found = found_[hash_of_line(line + list.number) >> (64 - log_remembered)];
+        const bool known = found.phase == list.phase && found.number == list.number && found.line == line;
+        if (known && found.throws_out == cache.throws_out()) {
+            for (std::size_t i = 0; i < list.parts.size(); ++i) cache.use(found.at[i]);
+            return found.sectors;
+        }
+        const std::uint64_t before = cache.now();
+        unsigned sectors = 0, hits = 0;
+        for (std::size_t i = 0; i < list.parts.size(); ++i) {
+            const std::uint64_t wanted = line + static_cast<std::uint64_t>(list.parts[i].line);
+            const auto part = static_cast<unsigned>(list.parts[i].sectors);
+            L1Cache::Place& place = found.at[i];
+            const unsigned there =
+                known && cache.holds(place, wanted) ? cache.read_at(place, part) : cache.read(wanted, part, place);
+            hits += static_cast<unsigned>(std::popcount(there));
+            sectors += static_cast<unsigned>(std::popcount(part));
+            if (there != part) miss(wanted, part & ~there);
+        }
+        found.phase = list.phase;
+        found.number = list.number;
+        found.line = line;
+        found.sectors = sectors;
+        // A list whose own lines threw each other out is not there as a whole.
+        found.throws_out = cache.last_use_lost() > before ? never : cache.throws_out();
+        return hits;
+    }
+
+  private:
+    static constexpr unsigned log_remembered = 6;
+    static constexpr std::uint64_t never = ~std::uint64_t{0};
+    struct Found {
+        std::uint64_t phase = 0, line = 0;
+        std::uint64_t throws_out = 0;
+        std::uint32_t number = 0, sectors = 0;
+        L1Cache::Place at[2 * warp_size];
+    };
+    std::vector<Found> found_ = std::vector<Found>(std::size_t{1} << log_remembered);
+};
+
+}  // namespace warpgrade::vgpu

@@ -1,0 +1,111 @@
+"""`new`, `prove` and `wrong`: for those who write labs."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import click
+from rich.padding import Padding
+from rich.text import Text
+
+from warpgrade.cli.console import console
+from warpgrade.dev import prove
+from warpgrade.lab import labs, new, wrong
+from warpgrade.lab.labs import Lab
+from warpgrade.machine import paths
+from warpgrade.machine.errors import EXIT_BELOW_THRESHOLD, EXIT_DONE
+from warpgrade.machine.progress import Progress
+from warpgrade.report.stream import no_commands, say
+
+_NEXT = """\
+labs/{name}, reference/{name} and starter/{name} written: a whole lab, with wrong and right solutions.
+Next:
+  edit labs/{name}/{header}, lab.toml, tests/, README.md, and reference/{name}/{main}
+  ./warpgrade starter {name}     makes the starter again from the reference
+  ./warpgrade prove {name}       builds the lab's tests, then proves it
+docs/labs.md explains each file.
+"""
+
+
+@click.group("new")
+def new_command() -> None:
+    """Begin something new: a lab."""
+
+
+@new_command.command("lab")
+@click.argument("name", metavar="NAME")
+def new_lab_command(name: str) -> int:
+    """Write a small lab that passes its own proof, for you to change.
+
+    NAME is lower-case letters, digits and _; it becomes part of the names of files, programs and functions.
+    """
+    lab = new.create(paths.find_layout(), name)
+    click.echo(_NEXT.format(name=name, header=lab.header.name, main=lab.main_file), nl=False)
+    return EXIT_DONE
+
+
+@click.command("prove", epilog="Exit status: 0 all proofs hold, 1 one does not, 2 wrong usage, 3 grader error.")
+@click.argument("lab_name", metavar="LAB")
+@click.option("--only", default="", metavar="NAME", help="Only the proofs whose names contain NAME.")
+@click.option("-v", "--verbose", is_flag=True, help="For each proof that fails, show why points are missing.")
+@click.option("-q", "--quiet", is_flag=True, help="No progress.")
+def prove_command(lab_name: str, only: str, verbose: bool, quiet: bool) -> int:
+    """Prove that a lab's solutions score what they claim.
+
+    The starter is what the reference gives. The reference gets all points, and the starter its baseline. Each wrong
+    solution loses exactly the tests that it names, and each right one gets its points. The device's checks find no
+    mistakes in what is right.
+    """
+    layout = paths.find_layout()
+    lab = labs.find(layout, lab_name)
+    chosen = prove.chosen(lab, prove.proofs(layout, lab), only)
+    started = time.monotonic()
+    with Progress(console(stderr=True), quiet=quiet) as progress:
+        failed = prove.run(layout, lab, chosen, progress.say)
+    for name, what in failed.items():
+        first, *rest = what.splitlines()
+        say(f"FAILED {name}: {first}")
+        if verbose and rest:
+            say("\n".join(f"    {line}" for line in rest))
+    outcome = f"{len(failed)} of {len(chosen)} proofs failed" if failed else f"all {len(chosen)} proofs hold"
+    click.echo(f"{lab.name}: {outcome} ({time.monotonic() - started:.0f} s)")
+    return EXIT_BELOW_THRESHOLD if failed else EXIT_DONE
+
+
+@click.command("wrong")
+@click.argument("lab_name", metavar="LAB")
+@click.argument("name", metavar="[NAME]", required=False)
+@click.option(
+    "--update", "edited", metavar="FILE.cu", type=click.Path(path_type=Path),
+    help="Write the patch NAME from a whole file: the reference with the mistake.",
+)  # fmt: skip
+def wrong_command(lab_name: str, name: str | None, edited: Path | None) -> int:
+    """List a lab's wrong solutions, print one, or write its patch again.
+
+    With NAME, the whole file goes to stdout: ./warpgrade wrong LAB NAME > FILE.cu
+    """
+    layout = paths.find_layout()
+    lab = labs.find(layout, lab_name)
+    if edited is not None:
+        if name is None:
+            raise click.UsageError("--update needs the NAME of the wrong solution.")
+        click.echo(f"{wrong.update(layout, lab, name, edited).relative_to(layout.root)} written")
+    elif name is not None:
+        mistake = wrong.find(lab, name)
+        click.echo(wrong.files(layout, lab, mistake)[mistake.patch.file], nl=False)
+    else:
+        _list_wrong(lab)
+    return EXIT_DONE
+
+
+def _list_wrong(lab: Lab) -> None:
+    terminal = console()
+    with no_commands():
+        for name in wrong.names(lab):
+            mistake = wrong.find(lab, name)
+            loses = ", ".join(f"“{test}”" for test in mistake.loses)
+            terminal.print(Text(name, "bold"))
+            terminal.print(
+                Padding(Text.assemble(mistake.what, "\n", (f"loses {loses}", "dim")), (0, 0, 0, 4), expand=False)
+            )

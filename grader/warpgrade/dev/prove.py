@@ -1,0 +1,194 @@
+"""What a lab claims of itself, proved: by its starter, its reference, its wrong and its right solutions.
+
+Each proof is a function that returns what is wrong; nothing where the claim holds. Its first line says what was
+expected and what happened, the lines that follow say why points are missing.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from warpgrade.grading import grade, intake
+from warpgrade.grading.result import Result
+from warpgrade.lab import starter, wrong
+from warpgrade.lab.labs import Lab
+from warpgrade.machine import on_demand
+from warpgrade.machine.errors import BadInput, GraderError
+from warpgrade.machine.paths import Layout
+
+Say = Callable[[str], None]
+
+_RIGHT = re.compile(r"// RIGHT(?: \((?P<points>\d+) points\))?: .+")
+_RIGHT_FORM = "// RIGHT: <what it does otherwise>, or // RIGHT (N points): …"
+_USUAL = grade.Options()
+
+
+@dataclass(frozen=True)
+class Proof:
+    """A proof and its name."""
+
+    name: str
+    what_is_wrong: Callable[[grade.Options], str]
+
+
+def proofs(layout: Layout, lab: Lab) -> list[Proof]:
+    """Return all proofs of a lab."""
+    return [
+        Proof("drift of the starter", lambda options: no_drift(layout, lab)),
+        Proof("reference", partial(reference, layout, lab)),
+        Proof("starter", partial(baseline, layout, lab)),
+        *(Proof(f"wrong {name}", partial(wrong_solution, layout, lab, name)) for name in wrong.names(lab)),
+        *(Proof(f"right {path.stem}", partial(right_solution, layout, lab, path)) for path in right_solutions(lab)),
+    ]
+
+
+def chosen(lab: Lab, among: Sequence[Proof], word: str) -> list[Proof]:
+    """Return those whose names hold the word, or say which there are."""
+    found = [proof for proof in among if word in proof.name]
+    if not found:
+        names = ", ".join(proof.name for proof in among)
+        raise BadInput(f"no proof of lab {lab.name} is called “{word}”", hint=f"there are: {names}")
+    return found
+
+
+def run(layout: Layout, lab: Lab, some: Sequence[Proof], say: Say = lambda text: None) -> dict[str, str]:
+    """Run proofs of a lab on all cores; return what is wrong by name, in the order of the proofs."""
+    on_demand.require_lab(layout, lab.name, say)  # once, not by each of the threads
+    cores = len(os.sched_getaffinity(0))
+    workers = max(1, min(cores, len(some)))
+    options = grade.Options(threads=max(1, cores // workers))
+    told: dict[str, str] = {}
+    with ThreadPoolExecutor(workers) as pool:
+        running = {pool.submit(proof.what_is_wrong, options): proof for proof in some}
+        try:
+            for count, future in enumerate(as_completed(running), start=1):
+                told[running[future].name] = future.result()
+                say(f"proof {count} of {len(some)}: {running[future].name}")
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+    return {proof.name: told[proof.name] for proof in some if told[proof.name]}
+
+
+def no_drift(layout: Layout, lab: Lab) -> str:
+    """Prove that the committed starter is what the reference gives."""
+    try:
+        difference = starter.drift(layout, lab)
+    except GraderError as problem:
+        return _words(problem)
+    what = f"expected what reference/{lab.name} gives; starter/{lab.name} differs: run ./warpgrade starter {lab.name}"
+    return f"{what}\n{difference}" if difference else ""
+
+
+def reference(layout: Layout, lab: Lab, options: grade.Options = _USUAL) -> str:
+    """Prove that the reference gets all points, and that the checks find nothing in it."""
+    result = _graded(layout, lab, layout.references / lab.name, options)
+    expected = f"all {lab.max_points:g} points"
+    return _not_scored(result, expected, good=result.score.percent == 100) or _found(mistakes(result))
+
+
+def baseline(layout: Layout, lab: Lab, options: grade.Options = _USUAL) -> str:
+    """Prove that the starter gets the points that lab.toml declares, and that the checks find nothing in it."""
+    result = _graded(layout, lab, layout.starters / lab.name, options)
+    points = lab.file.baseline.points
+    expected = f"the {points:g} points of [baseline]"
+    return _not_scored(result, expected, good=result.score.points == points) or _found(mistakes(result))
+
+
+def wrong_solution(layout: Layout, lab: Lab, name: str, options: grade.Options = _USUAL) -> str:
+    """Prove that a wrong solution loses exactly the tests that it names."""
+    try:
+        mistake = wrong.find(lab, name)
+        files = wrong.files(layout, lab, mistake)
+    except GraderError as problem:
+        return _words(problem)
+    unknown = [test for test in mistake.loses if test not in {item.name for item in lab.items}]
+    if unknown:
+        return f"expected names of tests; lab.toml has no {_quoted(unknown)}"
+    with tempfile.TemporaryDirectory(prefix="warpgrade-prove-") as folder:
+        for file, text in files.items():
+            Path(folder, file).write_text(text, encoding="utf-8")
+        result = _graded(layout, lab, Path(folder), options)
+    lost = [test.name for test in result.tests if test.points < test.max_points]
+    expected = f"to lose exactly {_quoted(mistake.loses)}"
+    if result.status != "graded":
+        return _not_graded(result, expected)
+    return "" if set(lost) == set(mistake.loses) else f"expected {expected}; it lost {_quoted(lost)}\n{_story(result)}"
+
+
+def right_solutions(lab: Lab) -> list[Path]:
+    """Return where a lab's right solutions are."""
+    return sorted((lab.folder / "right").glob("*.cu"))
+
+
+def right_solution(layout: Layout, lab: Lab, path: Path, options: grade.Options = _USUAL) -> str:
+    """Prove that another right way gets its points, and that the checks find nothing in it."""
+    source = path.read_text(encoding="utf-8")
+    first = _RIGHT.fullmatch(source.partition("\n")[0])
+    if first is None:
+        return f"expected as the first line: {_RIGHT_FORM}; there is: {source.partition(chr(10))[0]}"
+    with tempfile.TemporaryDirectory(prefix="warpgrade-prove-") as folder:
+        Path(folder, lab.main_file).write_text(source, encoding="utf-8")
+        result = _graded(layout, lab, Path(folder), options)
+    # How much of a speed item a slower way gets is the timing model's affair.
+    points = float(first["points"] or lab.max_points)
+    # Memory that is kept from call to call is a matter of taste.
+    found = [mistake for mistake in mistakes(result) if not mistake.startswith("memcheck/leak")]
+    return _not_scored(result, f"{points:g} points", good=result.score.points >= points) or _found(found)
+
+
+def mistakes(result: Result) -> list[str]:
+    """Return what the checks found in the tests that are passed, advice left out."""
+    return [
+        f"{found.rule} {found.place.file}:{found.place.line} in “{test.name}”"
+        for test in result.tests
+        if test.points == test.max_points
+        for found in test.diagnostics
+        if found.severity != "advice"
+    ]
+
+
+def _graded(layout: Layout, lab: Lab, path: Path, options: grade.Options) -> Result:
+    return grade.grade(layout, lab, intake.read(lab, path), options)
+
+
+def _not_scored(result: Result, expected: str, *, good: bool) -> str:
+    """Return what is wrong with a result that should be graded and good."""
+    if result.status != "graded":
+        return _not_graded(result, expected)
+    return "" if good else f"expected {expected}; it got {result.score.points:g}\n{_story(result)}"
+
+
+def _not_graded(result: Result, expected: str) -> str:
+    why = f": {result.problem.message}" if result.problem else ""
+    return f"expected {expected}; it was not graded ({result.status}){why}\n{_story(result)}"
+
+
+def _found(found: Sequence[str]) -> str:
+    return f"expected no mistakes; the checks found {', '.join(found)}" if found else ""
+
+
+def _story(result: Result) -> str:
+    """Say where points are missing, and why."""
+    lines = [result.problem.detail] if result.problem and result.problem.detail else []
+    lines += [
+        f"{t.status} {t.points:g}/{t.max_points:g} {t.name}: {t.message}"
+        for t in result.tests
+        if t.points < t.max_points
+    ]
+    return "\n".join(lines)
+
+
+def _words(problem: GraderError) -> str:
+    return "\n".join(part for part in (problem.message, problem.detail, problem.hint) if part)
+
+
+def _quoted(names: Iterable[str]) -> str:
+    return ", ".join(f"“{name}”" for name in names) or "nothing"

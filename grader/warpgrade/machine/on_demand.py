@@ -1,0 +1,56 @@
+"""What of the C++ build is made only when it is first needed: a lab's judge and its binding to workers.
+
+The launcher builds what all commands need, and says in the environment that the rest may be built. Without its word,
+and where the build folder is read-only, what is there is used as it is.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+from warpgrade.machine.errors import GraderError
+from warpgrade.machine.paths import Layout
+from warpgrade.machine.text import bounded, clean
+
+ALLOWED = "WARPGRADE_BUILD_ON_DEMAND"
+_up_to_date: set[tuple[Path, str]] = set()  # in this process: one look is enough
+_STEP = re.compile(r"\[(\d+/\d+)\]")
+_WORDS_OF_FAILURE = re.compile(r"\berror\b|undefined reference|No space left|Killed", re.IGNORECASE)
+
+
+def require_lab(layout: Layout, lab: str, say: Callable[[str], None] = lambda text: None) -> None:
+    """Build what grading `lab` needs, or bring it up to date; raises GraderError."""
+    wanted = (layout.build, lab)
+    if wanted not in _up_to_date and os.environ.get(ALLOWED) and os.access(layout.build, os.W_OK):
+        _build(layout, lab, say)
+        _up_to_date.add(wanted)
+
+
+def _build(layout: Layout, lab: str, say: Callable[[str], None]) -> None:
+    setup = layout.state / "setup"
+    setup.mkdir(parents=True, exist_ok=True)
+    layout.logs.mkdir(parents=True, exist_ok=True)
+    log = layout.logs / f"build-{lab}.log"
+    with (setup / "lock").open("w") as lock, log.open("w", encoding="utf-8") as written:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # the launcher's: one build at a time
+        with subprocess.Popen(
+            ["cmake", "--build", str(layout.build), "--target", f"lab-{lab}"],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
+        ) as building:  # fmt: skip
+            for line in building.stdout or ():
+                written.write(line)
+                if step := _STEP.match(line):
+                    say(f"building the judge of lab {lab}, step {step[1]}")
+    if building.returncode != 0:
+        text = log.read_text(encoding="utf-8", errors="replace")
+        telling = [line for line in text.splitlines() if _WORDS_OF_FAILURE.search(line)]
+        raise GraderError(
+            f"the judge of lab {lab} does not build",
+            detail=bounded(clean("\n".join(telling)), lines=8),
+            hint=f"the whole log is {log}",
+        )

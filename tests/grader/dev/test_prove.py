@@ -1,0 +1,166 @@
+"""Proofs of a lab, on the toy lab with a judge that says what each test needs; test_grade.py proves the real ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import pytest
+from samples import LEAK, RACE
+from stand_ins import Script, case, end, speed, start
+
+from warpgrade.compiling import build
+from warpgrade.compiling.failure import BuildFailure
+from warpgrade.dev import prove
+from warpgrade.grading import grade
+from warpgrade.lab import starter
+from warpgrade.lab.labs import Lab
+from warpgrade.machine.errors import BadInput, GraderError
+from warpgrade.machine.paths import Layout
+
+pytestmark = pytest.mark.usefixtures("submission", "reference")
+
+Install = Callable[[Script], Path]
+
+
+def verdicts(adds: str = "pass", odd: str = "pass", speedup: float = 9.0) -> Script:
+    return [[start(), case("adds", adds, "a[3] is 1"), case("adds odd sizes", odd), speed(speedup), end()]]
+
+
+FULL = verdicts()
+
+
+def finding(monkeypatch: pytest.MonkeyPatch, *found: object) -> None:
+    """Let the checks find that in the first test."""
+    graded = grade.grade
+
+    def with_findings(*arguments: object) -> object:
+        result = graded(*arguments)  # type: ignore[arg-type]
+        first = msgspec.structs.replace(result.tests[0], diagnostics=list(found))
+        return msgspec.structs.replace(result, tests=[first, *result.tests[1:]])
+
+    monkeypatch.setattr(grade, "grade", with_findings)
+
+
+def test_the_reference_gets_all_points(layout: Layout, lab: Lab, script: Install) -> None:
+    script(FULL)
+    assert prove.reference(layout, lab) == ""
+    script(verdicts(adds="fail"))
+    first, *rest = prove.reference(layout, lab).splitlines()
+    assert first == "expected all 40 points; it got 30"
+    assert rest == ["fail 0/10 adds: a[3] is 1"]
+    script(verdicts(adds="error"))
+    assert prove.reference(layout, lab).startswith("expected all 40 points; it was not graded (error)\n")
+
+
+def test_the_checks_find_nothing_in_what_is_right(
+    layout: Layout, lab: Lab, script: Install, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script(FULL)
+    starter.write(layout, lab)
+    finding(monkeypatch, RACE)
+    expected = f"expected no mistakes; the checks found {RACE.rule} {RACE.place.file}:{RACE.place.line} in “adds”"
+    assert prove.reference(layout, lab) == expected
+    script(verdicts(odd="fail", speedup=1))
+    assert prove.baseline(layout, lab) == expected
+    script(verdicts(adds="fail"))  # in a test that is lost anyway
+    assert prove.reference(layout, lab).startswith("expected all 40 points; it got 30")
+
+
+def test_what_does_not_build_is_not_graded(layout: Layout, lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(self: build.Builder, files: dict[str, bytes]) -> Path:
+        if b"The reference." in files["toy.cu"]:
+            raise BuildFailure("compile", "toy.cu does not compile", detail="toy.cu(1): error: x")
+        return layout.root / "worker"
+
+    monkeypatch.setattr(build.Builder, "build", fail)
+    first, second, *_ = prove.reference(layout, lab).splitlines()
+    assert first == "expected all 40 points; it was not graded (rejected): toy.cu does not compile"
+    assert second == "toy.cu(1): error: x"
+
+
+def test_the_starter_is_derived_and_gets_its_baseline(layout: Layout, lab: Lab, script: Install) -> None:
+    script(verdicts(odd="fail", speedup=1))
+    assert prove.no_drift(layout, lab).splitlines()[0] == (
+        "expected what reference/toy gives; starter/toy differs: run ./warpgrade starter toy"
+    )
+    starter.write(layout, lab)
+    assert prove.no_drift(layout, lab) == ""
+    assert prove.baseline(layout, lab) == ""
+    script(FULL)
+    assert prove.baseline(layout, lab) == "expected the 10 points of [baseline]; it got 40\n"
+
+
+def test_a_wrong_solution_loses_exactly_what_it_names(layout: Layout, lab: Lab, script: Install) -> None:
+    script(verdicts(adds="fail", odd="fail"))
+    assert prove.wrong_solution(layout, lab, "no_guard") == ""
+    for lost_more in (verdicts("fail", "fail", speedup=1), verdicts("fail"), FULL):
+        script(lost_more)
+        first = prove.wrong_solution(layout, lab, "no_guard").splitlines()[0]
+        assert first.startswith("expected to lose exactly “adds”, “adds odd sizes”; it lost ")
+    assert first.endswith("it lost nothing")
+    script(verdicts(adds="error"))
+    assert "it was not graded (error)" in prove.wrong_solution(layout, lab, "no_guard")
+
+
+def test_a_patch_that_says_something_else_is_told(layout: Layout, lab: Lab, reference: Path) -> None:
+    patch = lab.folder / "wrong" / "no_guard.patch"
+    text = patch.read_text(encoding="utf-8")
+    patch.write_text(text.replace('"adds"', '"ads"'), encoding="utf-8")
+    assert prove.wrong_solution(layout, lab, "no_guard") == "expected names of tests; lab.toml has no “ads”"
+    patch.write_text(text.replace("+= 1", "+= 2"), encoding="utf-8")
+    told = prove.wrong_solution(layout, lab, "no_guard")
+    assert "hunk 1 no longer applies" in told.splitlines()[0]
+    assert "--update FILE.cu" in told
+
+
+@pytest.fixture
+def right(lab: Lab) -> Path:
+    path = lab.folder / "right" / "other.cu"
+    path.parent.mkdir()
+    path.write_text("// RIGHT: in another way\nvoid toy(float*, int) {}\n", encoding="utf-8")
+    return path
+
+
+def test_a_right_solution_gets_its_points(
+    layout: Layout, lab: Lab, right: Path, script: Install, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert prove.right_solutions(lab) == [right]
+    script(FULL)
+    assert prove.right_solution(layout, lab, right) == ""
+    script(verdicts(speedup=1))
+    assert prove.right_solution(layout, lab, right).startswith("expected 40 points; it got 30")
+    right.write_text("// RIGHT (30 points): slow\nvoid toy(float*, int) {}\n", encoding="utf-8")
+    assert prove.right_solution(layout, lab, right) == ""
+    finding(monkeypatch, LEAK, RACE)  # a leak is a matter of taste
+    assert RACE.rule in prove.right_solution(layout, lab, right)
+    assert LEAK.rule not in prove.right_solution(layout, lab, right)
+    right.write_text("// right: slow\n", encoding="utf-8")
+    assert prove.right_solution(layout, lab, right).endswith("; there is: // right: slow")
+
+
+def test_all_proofs_of_a_lab(
+    layout: Layout, lab: Lab, right: Path, script: Install, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("warpgrade.machine.on_demand.require_lab", lambda layout, name, say: say(f"building {name}"))
+    script(FULL)
+    starter.write(layout, lab)
+    found = prove.proofs(layout, lab)
+    names = ["drift of the starter", "reference", "starter", "wrong no_guard", "right other"]
+    assert [proof.name for proof in found] == names
+    said: list[str] = []
+    failed = prove.run(layout, lab, found, said.append)
+    assert list(failed) == ["starter", "wrong no_guard"]
+    assert said[0] == "building toy"
+    assert [words.partition(": ")[0] for words in said[1:]] == [f"proof {count} of 5" for count in range(1, 6)]
+    assert sorted(words.partition(": ")[2] for words in said[1:]) == sorted(names)
+    assert [proof.name for proof in prove.chosen(lab, found, "starter")] == names[:1] + names[2:3]
+    with pytest.raises(BadInput, match="no proof of lab toy is called “guards”"):
+        prove.chosen(lab, found, "guards")
+
+
+def test_an_error_of_the_grader_ends_the_proof(layout: Layout, lab: Lab) -> None:
+    layout.program("warpgrade-sandbox").unlink()
+    with pytest.raises(GraderError):
+        prove.run(layout, lab, prove.proofs(layout, lab))

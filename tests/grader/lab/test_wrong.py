@@ -1,0 +1,120 @@
+"""Wrong solutions: patches against the references."""
+
+from __future__ import annotations
+
+import statistics
+from pathlib import Path
+
+import pytest
+from stand_ins import PATCH, REFERENCE
+
+from warpgrade.lab import labs, wrong
+from warpgrade.lab.labs import Lab
+from warpgrade.machine.errors import BadInput, GraderError
+from warpgrade.machine.paths import Layout, find_layout
+
+WHOLE = """\
+// WRONG: loses "adds", "adds odd sizes" - no guard
+#include "toy.h"
+
+__global__ void add(float* a, int n) {
+    a[threadIdx.x] += 1;
+}
+"""
+
+
+def test_a_patch_makes_the_whole_file_without_tasks_and_markers(layout: Layout, lab: Lab, reference: Path) -> None:
+    assert wrong.names(lab) == ["no_guard"]
+    found = wrong.find(lab, "no_guard")
+    assert (found.loses, found.what) == (("adds", "adds odd sizes"), "no guard")
+    (reference.parent / "tile.cuh").write_text("int x;\n", encoding="utf-8")
+    assert wrong.files(layout, lab, found) == {"tile.cuh": "int x;\n", "toy.cu": WHOLE}
+
+
+def test_a_patch_is_made_of_a_whole_file(layout: Layout, lab: Lab, reference: Path, tmp_path: Path) -> None:
+    path = lab.folder / "wrong" / "no_guard.patch"
+    path.unlink()
+    edited = tmp_path / "edited.cu"
+    edited.write_text(WHOLE, encoding="utf-8")
+    assert wrong.update(layout, lab, "no_guard", edited) == path
+    assert path.read_text(encoding="utf-8") == PATCH
+    # Of a copy of the reference as well, with its tasks and markers; then the first line stays.
+    edited.write_text(REFERENCE.replace("if (threadIdx.x < n)", "if (threadIdx.x <= n)"), encoding="utf-8")
+    wrong.update(layout, lab, "no_guard", edited)
+    assert path.read_text(encoding="utf-8") == PATCH.replace("+    a[", "+    if (threadIdx.x <= n) a[")
+
+
+def test_what_is_no_wrong_solution_is_refused(layout: Layout, lab: Lab, reference: Path, tmp_path: Path) -> None:
+    edited = tmp_path / "edited.cu"
+    edited.write_text(WHOLE.partition("\n")[2], encoding="utf-8")
+    with pytest.raises(BadInput, match=r"the first line of .*edited\.cu must read: // WRONG: loses"):
+        wrong.update(layout, lab, "another", edited)
+    edited.write_text(REFERENCE, encoding="utf-8")
+    with pytest.raises(BadInput, match=r"has no mistake: it is what reference/toy/toy\.cu gives"):
+        wrong.update(layout, lab, "no_guard", edited)
+    with pytest.raises(BadInput, match="is no name"):
+        wrong.update(layout, lab, "../x", edited)
+    with pytest.raises(BadInput, match="cannot be read"):
+        wrong.update(layout, lab, "no_guard", tmp_path / "nowhere.cu")
+    with pytest.raises(BadInput) as caught:
+        wrong.find(lab, "no_gaurd")
+    assert caught.value.hint == "did you mean no_guard?"
+
+
+def test_a_patch_that_no_longer_applies_says_where_and_what_to_do(layout: Layout, lab: Lab, reference: Path) -> None:
+    reference.write_text(REFERENCE.replace("+= 1", "+= 2"), encoding="utf-8")
+    with pytest.raises(GraderError) as caught:
+        wrong.files(layout, lab, wrong.find(lab, "no_guard"))
+    assert caught.value.message == (
+        "labs/toy/wrong/no_guard.patch:4: hunk 1 no longer applies: the reference changed at reference/toy/toy.cu:10"
+    )
+    assert caught.value.detail.splitlines() == [
+        "the patch has:     if (threadIdx.x < n) a[threadIdx.x] += 1;",
+        "the reference:     if (threadIdx.x < n) a[threadIdx.x] += 2;",
+    ]
+    assert "copy reference/toy/toy.cu to FILE.cu" in caught.value.hint
+    assert "./warpgrade wrong toy no_guard --update FILE.cu" in caught.value.hint
+    body = REFERENCE[REFERENCE.index("__global__") :]
+    reference.write_text(REFERENCE + body, encoding="utf-8")
+    with pytest.raises(GraderError, match=r"its old lines stand in reference/toy/toy\.cu at lines 7 and 13"):
+        wrong.files(layout, lab, wrong.find(lab, "no_guard"))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "complaint"),
+    [
+        ('"adds", ', "adds, ", "no_guard.patch:1: the first line must read: WRONG: loses"),
+        ("--- toy.cu", "--- other.cu", "no_guard.patch:2: expected --- FILE"),
+        (" toy.cu", " other.cu", "no_guard.patch:2: reference/toy has no other.cu"),
+        ("@@ -3,3", "@@ -3,2", "no_guard.patch:4: @@ counts 2 old"),
+    ],
+)
+def test_mistakes_in_a_patch_are_named(
+    layout: Layout, lab: Lab, reference: Path, old: str, new: str, complaint: str
+) -> None:
+    count = 2 if new == " other.cu" else 1
+    (lab.folder / "wrong" / "no_guard.patch").write_text(PATCH.replace(old, new, count), encoding="utf-8")
+    with pytest.raises(GraderError, match=complaint):
+        wrong.files(layout, lab, wrong.find(lab, "no_guard"))
+
+
+LAYOUT = find_layout()
+ALL = [(lab, name) for lab in labs.discover(LAYOUT) for name in wrong.names(lab)]
+
+
+@pytest.mark.parametrize(("lab", "name"), ALL, ids=[f"{lab.name}-{name}" for lab, name in ALL])
+def test_every_patch_applies_and_names_tests_of_its_lab(lab: Lab, name: str) -> None:
+    mistake = wrong.find(lab, name)
+    assert set(mistake.loses) <= {item.name for item in lab.items}
+    text = wrong.files(LAYOUT, lab, mistake)[lab.main_file]
+    assert text.startswith(f"// WRONG: loses {mistake.header.removeprefix('WRONG: loses ')}\n#include")
+    assert "SOLUTION" not in text
+    assert "TODO" not in text
+
+
+def test_a_wrong_solution_is_one_mistake() -> None:
+    changes = [sum(len(hunk.new) for hunk in wrong.find(lab, name).patch.hunks) for lab, name in ALL]
+    assert statistics.median(changes) <= 3  # the changed line between two others
+    assert sorted(changes)[-1] < 60
+    for lab in labs.discover(LAYOUT):
+        assert [path.name for path in (lab.folder / "wrong").iterdir() if path.suffix != ".patch"] == []
