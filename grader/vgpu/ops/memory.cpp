@@ -59,8 +59,7 @@ void move_local(Warp& w, const Insn& in, const Pattern& p, std::uint64_t first, 
 
 // What the caches see of a load or store of global memory.
 template <Op O>
-std::optional<LineRequest::Kind> request(const Insn& in) {
-    if (in.form & form::constant) return std::nullopt;
+LineRequest::Kind request_kind(const Insn& in) {
     return O == Op::Store            ? LineRequest::Kind::Write
            : in.form & form::past_l1 ? LineRequest::Kind::ReadPastL1
                                      : LineRequest::Kind::Read;
@@ -92,7 +91,9 @@ void perform(Warp& w, const Insn& in, std::uint32_t slot, const Access& x, unsig
     if constexpr (S == Space::Local) {
         perform_access<O, S>(w, in, slot, x, bytes, body);
     } else {
-        perform_access<O, S>(w, in, slot, x, bytes, body, watching_of(w, in, move, O == Op::Load), request<O>(in));
+        const auto request =
+            in.form & form::constant ? std::nullopt : std::optional<LineRequest::Kind>(request_kind<O>(in));
+        perform_access<O, S>(w, in, slot, x, bytes, body, watching_of(w, in, move, O == Op::Load), request);
         synchronise<O>(w, in, x, S);
     }
 }
@@ -113,16 +114,6 @@ template <Op O>
     if (in.form & (form::is_volatile | form::atomic)) synchronise<O>(w, in, p.at(first), Space::Global);
 }
 
-// Words of a known shape are read in whole windows, if `room` says that all of the last one may be read.
-template <Op O>
-[[gnu::always_inline]] inline void move_as_before(Warp& w, const Insn& in, const Pattern& p, std::byte* origin,
-                                                  bool room, Mover move) {
-    if (O == Op::Load && p.windowed && (in.form & form::word) && room)
-        load_words(operand<std::uint32_t>(w, in.d), origin, p);
-    else
-        move(w, in, origin, p);
-}
-
 // An access of the shape that the instruction had last time: everything but its bounds is known. False: not so, or
 // something is wrong with it, and the long way says what.
 template <Op O, Space S>
@@ -134,7 +125,11 @@ template <Op O, Space S>
     if constexpr (S == Space::Shared) {
         if (!fits(low, high, 0, w.block->shared_bytes, p.bytes) || first % bank_bytes != 0) return false;
         if (w.block->watch.shared) observe_shared<O>(w, in, p, first, move);
-        move_as_before<O>(w, in, p, host_place(w.block->shared, first), true, move);
+        std::byte* origin = host_place(w.block->shared, first);
+        if (O == Op::Load && p.windowed && (in.form & form::word))
+            load_words(operand<std::uint32_t>(w, in.d), origin, p);
+        else
+            move(w, in, origin, p);
         const auto waves = p.wavefronts_anywhere();
         site.add(waves.total, waves.total - waves.ideal);
     } else if constexpr (S == Space::Local) {
@@ -150,11 +145,14 @@ template <Op O, Space S>
         else
             note_touched<O>(*a);
         note_link<O>(w, *a, [&] { return p.sectors_at(first); });
-        const std::uint64_t offset = first - a->base;
-        move_as_before<O>(w, in, p, host_place(a->host, offset), offset + p.reach <= a->bytes, move);
+        std::byte* origin = host_place(a->host, first - a->base);
+        if (O == Op::Load && p.windowed && (in.form & form::word) && first - a->base + p.reach <= a->bytes)
+            load_words(operand<std::uint32_t>(w, in.d), origin, p);
+        else
+            move(w, in, origin, p);
         site.add(p.sectors_at(first));
-        if (const auto seen = request<O>(in))
-            w.block->l1.access(w.index, p.lines_at(first), first, in.memory_slot, *seen);
+        if (!(in.form & form::constant))
+            w.block->l1.access(w.index, p.lines_at(first), first, in.memory_slot, request_kind<O>(in));
     }
     return true;
 }
