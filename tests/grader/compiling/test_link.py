@@ -98,7 +98,7 @@ def test_an_object_is_checked_before_anything_reads_it(lab: Lab, tmp_path: Path)
 
 def test_variables_that_a_test_has_no_memory_for(lab: Lab, tmp_path: Path) -> None:
     huge = Section(b".bss.huge", 8, 3, size=5 << 30)
-    with pytest.raises(BuildFailure, match="global variables take 5,121 MiB, of 2,048 MiB"):
+    with pytest.raises(BuildFailure, match="global variables take 5,121 MiB, but a test has 2,048 MiB"):
         linked(lab, tmp_path, Done(0, b""), elf([*HONEST, huge]))
 
 
