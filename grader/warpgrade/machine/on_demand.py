@@ -44,7 +44,7 @@ def _build(layout: Layout, lab: str, say: Callable[[str], None]) -> None:
         ) as building:  # fmt: skip
             for line in building.stdout or ():
                 written.write(line)
-                if step := _STEP.match(line):
+                if (step := _STEP.match(line)) and not line.startswith("[0/"):  # that one looks for new files
                     say(f"building the judge of lab {lab}, step {step[1]}")
     if building.returncode != 0:
         text = log.read_text(encoding="utf-8", errors="replace")
