@@ -32,7 +32,7 @@ OriginFile::~OriginFile() {
 }
 
 std::byte* OriginFile::reserve(std::size_t bytes) {
-    if (bytes <= bytes_) return static_cast<std::byte*>(data_);
+    if (data_ && bytes <= bytes_) return static_cast<std::byte*>(data_);  // a question without bytes has a file, too
     bytes = std::bit_ceil(std::max(bytes, smallest_file));
     if (ftruncate(file_.get(), static_cast<off_t>(bytes)) != 0)
         throw std::system_error(errno, std::generic_category(), "cannot allocate memory for the origin");

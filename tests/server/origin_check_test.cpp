@@ -394,6 +394,15 @@ TEST_CASE("a question with places outside of its file is refused") {
     CHECK_THROWS(OriginRequest(origin_message(query, memory).question, memory.descriptor(), Descriptor(), true));
 }
 
+TEST_CASE("a question without bytes travels: of a function that takes numbers alone") {
+    OriginFile memory;
+    OriginQuery query;
+    query.scalars.push_back({7, 4, true});
+    const OriginMessage message = origin_message(query, memory);
+    const OriginRequest request(message.question, memory.descriptor(), Descriptor(), false);
+    CHECK(request.query().scalars.at(0).bits == 7);
+}
+
 TEST_CASE("questions of all sizes travel in one file") {
     OriginFile memory;
     for (const std::size_t count : {std::size_t{8}, std::size_t{100'000}, std::size_t{100}}) {

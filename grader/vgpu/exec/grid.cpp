@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <exception>
+#include <new>
 #include <system_error>
 #include <thread>
 
@@ -115,7 +116,7 @@ bool Grid::run_parallel() {
     std::atomic<std::uint64_t> next{0};
     std::atomic<bool>& given_up = launch_.given_up;
     std::mutex mutex;
-    std::exception_ptr failure;  // of our own, or of the machine
+    std::exception_ptr failure;  // of our own
     const auto work = [&](Executor& e) {
         try {
             BlockState block;
@@ -132,6 +133,10 @@ bool Grid::run_parallel() {
             const std::lock_guard lock(mutex);
             if (why.track_reads) track_reads_.push_back(why.track_reads);
         } catch (const Fault&) {
+            given_up = true;
+        } catch (const std::bad_alloc&) {  // a serial run needs less memory
+            given_up = true;
+        } catch (const device::DeviceError&) {  // the same, of memory that is mapped
             given_up = true;
         } catch (...) {
             given_up = true;

@@ -70,4 +70,5 @@ class WarpRunner {
 
 // deadlock.cpp: all live threads of the block wait and nothing can release them.
 [[noreturn]] void raise_deadlock(const Executor& executor, const BlockState& block);
+
 }  // namespace warpgrade::vgpu

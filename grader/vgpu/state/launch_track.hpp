@@ -36,7 +36,6 @@ struct LaunchTrack {
         return {reinterpret_cast<Mark*>(write_marks.data()), reinterpret_cast<Mark*>(read_marks.data())};
     }
     [[nodiscard]] bool marked() const { return write_marks.data() != nullptr; }
-    [[nodiscard]] bool undoable() const { return !written.empty(); }
 
     void save_pages(std::uint64_t offset, std::uint64_t bytes);
     static void mark(HostPages& bitmap, std::uint64_t offset, std::uint64_t bytes);

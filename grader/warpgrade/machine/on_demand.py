@@ -19,7 +19,7 @@ from warpgrade.machine.text import bounded, clean
 
 ALLOWED = "WARPGRADE_BUILD_ON_DEMAND"
 _up_to_date: set[tuple[Path, str]] = set()  # in this process: one look is enough
-_STEP = re.compile(r"\[(\d+/\d+)\]")
+_STEP = re.compile(r"\[([1-9]\d*/\d+)\]")  # 0 only looks for new files
 _WORDS_OF_FAILURE = re.compile(r"\berror\b|undefined reference|No space left|Killed", re.IGNORECASE)
 
 
@@ -44,7 +44,7 @@ def _build(layout: Layout, lab: str, say: Callable[[str], None]) -> None:
         ) as building:  # fmt: skip
             for line in building.stdout or ():
                 written.write(line)
-                if (step := _STEP.match(line)) and not line.startswith("[0/"):  # that one looks for new files
+                if step := _STEP.match(line):
                     say(f"building the judge of lab {lab}, step {step[1]}")
     if building.returncode != 0:
         text = log.read_text(encoding="utf-8", errors="replace")
