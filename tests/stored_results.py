@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -26,7 +27,20 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 COMMAND = shlex.split(os.environ.get("WARPGRADE", str(ROOT / "warpgrade")))
 # Words for people, and what holds the time or the place of a run.
-TEXTS = {"message", "notes", "hint", "hints", "detail", "title", "advice", "text", "problem", "review"}
+TEXTS = {
+    "message",
+    "notes",
+    "hint",
+    "hints",
+    "detail",
+    "title",
+    "advice",
+    "text",
+    "problem",
+    "review",
+    "error",
+    "call_errors",
+}
 LEFT_OUT = {
     "started",
     "finished",
@@ -105,6 +119,11 @@ def leaves(value: Any, path: str = "", text: bool = False) -> Iterator[tuple[str
         yield path, text, value
 
 
+def without_folder(leaf: tuple[bool, Any] | None) -> tuple[bool, Any] | None:
+    """Leave out the scratch folder in which a program was compiled."""
+    return leaf and (leaf[0], re.sub(r"/tmp/tmp\w+/", "", leaf[1]) if isinstance(leaf[1], str) else leaf[1])
+
+
 def compare(old: Path, new: Path) -> int:
     names = sorted({path.name for folder in (old, new) for path in folder.iterdir()})
     numbers = texts = 0
@@ -124,7 +143,7 @@ def compare(old: Path, new: Path) -> int:
             {path: (text, value) for path, text, value in leaves(json.loads(document))} for document in (before, after)
         )
         for path in sorted(one.keys() | other.keys()):
-            first, second = one.get(path), other.get(path)
+            first, second = without_folder(one.get(path)), without_folder(other.get(path))
             if first == second:
                 continue
             if (first or second)[0]:  # type: ignore[index]

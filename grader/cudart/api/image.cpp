@@ -17,7 +17,7 @@ using device::ImageShape;
 using device::ImageUse;
 
 // Every allocation has at least this alignment, so that offsets into one are found out.
-constexpr std::uintptr_t linear_alignment = 256, pitch_alignment = 32;
+constexpr std::uintptr_t linear_alignment = 256, row_alignment = 32;
 // As cudaDeviceGetAttribute gives them.
 constexpr std::size_t max_linear_texels = std::size_t{1} << 28, max_pitched_width = 131072, max_pitched_height = 65000,
                       max_pitch = 2097120;
@@ -63,7 +63,7 @@ cudaError_t describe_linear(const cudaResourceDesc& resource, ImageDescriptor& i
 
 cudaError_t describe_pitched(const cudaResourceDesc& resource, ImageDescriptor& image) {
     const auto& rows = resource.res.pitch2D;
-    if (rows.devPtr == nullptr || !aligned(rows.devPtr, linear_alignment) || rows.pitchInBytes % pitch_alignment != 0)
+    if (rows.devPtr == nullptr || !aligned(rows.devPtr, linear_alignment) || rows.pitchInBytes % row_alignment != 0)
         return cudaErrorInvalidValue;
     if (rows.width == 0 || rows.width > max_pitched_width || rows.height == 0 || rows.height > max_pitched_height ||
         rows.pitchInBytes > max_pitch || rows.pitchInBytes < rows.width * image.texel_bytes())

@@ -1,6 +1,7 @@
 // Device memory and device variables.
 #include "cudart/client/call_site.hpp"
 #include "cudart/client/errors.hpp"
+#include "cudart/state/array.hpp"
 #include "cudart/state/host_memory.hpp"
 #include "cudart/state/pools.hpp"
 #include "cudart/state/registry.hpp"
@@ -9,8 +10,6 @@
 using namespace warpgrade::cudart;
 
 namespace {
-
-constexpr std::size_t pitch_alignment = 512;  // as on the devices that we describe
 
 cudaError_t allocate(Connection& connection, void** pointer, std::size_t bytes, const char* origin) {
     if (pointer == nullptr) return cudaErrorInvalidValue;

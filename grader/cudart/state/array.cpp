@@ -9,7 +9,6 @@
 namespace warpgrade::cudart {
 namespace {
 
-constexpr std::size_t pitch_alignment = 512;
 // As a device of compute capability 5.0 or later has them.
 constexpr std::size_t max_width = 131072, max_height = 65536, max_depth = 16384;
 

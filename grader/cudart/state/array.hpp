@@ -24,6 +24,9 @@ struct cudaArray {
 
 namespace warpgrade::cudart {
 
+// Bytes at which rows of cudaMallocPitch and of arrays start, as on the devices that we describe.
+inline constexpr std::size_t pitch_alignment = 512;
+
 // 1, 2 or 4 channels of the same width, of a kind that arrays and textures can have.
 bool valid(const cudaChannelFormatDesc& channels);
 bool is_array(cudaArray_const_t array);

@@ -4,6 +4,7 @@
 // three areas, chosen by the top two bits, so that a handler reads registers, immediates and special registers alike.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -63,8 +64,8 @@ struct RegisterUse {
 //   loads, stores                 (below)          offset          memory_slot       form, in ops/memory.cpp
 //   parameters of functions       (below)          offset          lane_stride       the same
 //   atomics, matrices, images     -                offset          memory_slot       in their files
-//   asynchronous copies           barrier: bulk    offsets         memory_slot (+ 1) form, in ops/async.cpp
-//   collectives                   second           members         collective        collective_form
+//   asynchronous copies           barrier: bulk    two_offsets()   memory_slot (+ 1) form, in ops/async.cpp
+//   collectives                   second           members()       collective        collective_form
 //   barriers                      -                -               -                 barrier_form
 //
 // The registers of a vector, such as ld.v4's, are d, b, c and e.
@@ -79,14 +80,10 @@ struct Insn {
         Ref barrier;  // address of the mbarrier at which copied bytes arrive
     };
     Ref guard = 0;  // predicate of a guarded instruction or conditional branch
-    struct TwoOffsets {
-        std::int32_t to, from;
-    };
+    // Only types of 64 bits: next to one of 32, as registers are, handlers would have to read it again in each lane.
     union {
         std::int64_t offset = 0;  // of a memory operand
         std::uint64_t value;      // an immediate that is the handler's
-        TwoOffsets offsets;       // of two memory operands
-        Ref members;              // the collective's member mask
     };
     union {
         std::uint32_t memory_slot = 0;  // its first index into Code::stat_kinds and Executor::memory
@@ -98,6 +95,17 @@ struct Insn {
     bool guard_negated = false;
     bool has_guard = false;
     Flow flow = Flow::Uses;
+
+    // The collective's member mask.
+    [[nodiscard]] Ref members() const { return static_cast<Ref>(value); }
+    void set_members(Ref mask) { value = mask; }
+
+    // The offsets of two memory operands.
+    struct TwoOffsets {
+        std::int32_t to, from;
+    };
+    [[nodiscard]] TwoOffsets two_offsets() const { return std::bit_cast<TwoOffsets>(value); }
+    void set_two_offsets(TwoOffsets both) { value = std::bit_cast<std::uint64_t>(both); }
 };
 static_assert(sizeof(Insn) == 72);
 

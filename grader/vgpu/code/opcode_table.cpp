@@ -82,16 +82,16 @@ bool OpcodeTable::is_mnemonic(std::string_view opcode) const {
 }
 
 ptx::PtxError OpcodeTable::refusal_of(const ptx::Instruction& in, const std::string& text) const {
-    using Kind = ptx::PtxError::Kind;
+    using Why = ptx::PtxError::Kind;
     if (!is_mnemonic(in.opcode))
-        return {in.ptx_line, fmt::format("'{}': PTX has no instruction '{}'", text, in.opcode), Kind::invalid};
+        return {in.ptx_line, fmt::format("'{}': PTX has no instruction '{}'", text, in.opcode), Why::invalid};
     const RefusedOpcode* reason = nullptr;
     for (const RefusedOpcode& entry : refused_)
         if (entry.mnemonic == in.opcode && all_in(entry.required, in.modifiers) &&
             (!reason || entry.required.size() > reason->required.size()))
             reason = &entry;
     const std::string message = fmt::format("'{}' is not supported by the virtual GPU", text);
-    return {in.ptx_line, reason ? fmt::format("{}: {}", message, reason->reason) : message, Kind::unsupported};
+    return {in.ptx_line, reason ? fmt::format("{}: {}", message, reason->reason) : message, Why::unsupported};
 }
 
 }  // namespace warpgrade::vgpu

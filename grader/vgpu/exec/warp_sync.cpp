@@ -98,7 +98,7 @@ void WarpRunner::complete(std::uint32_t id) {
 // with the same mask, wherever it stands, or exit. A lane that is not in its own mask waits for the others all the
 // same, but is no member. True: all are here and it is done; false: the lanes were rescheduled.
 bool WarpRunner::collective(const Insn& in, std::size_t self, std::uint32_t resume, std::uint32_t mask) {
-    const auto* masks = operand<std::uint32_t>(w, in.members);
+    const auto* masks = operand<std::uint32_t>(w, in.members());
     const std::uint32_t members = masks[std::countr_zero(mask)];
     const std::uint32_t alike = ballot([=](unsigned l) { return masks[l] == members; }) & mask;
     if ((alike & ~members) != 0 && e.launch->limits.checks.sync) report_foreign_mask(w, in, members, alike & ~members);

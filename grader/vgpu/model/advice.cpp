@@ -136,6 +136,10 @@ class Adviser {
         return slice(profile, static_cast<std::uint32_t>(std::clamp<std::uint64_t>(fills, 1, all)));
     }
 
+    // In steps of 2^-20 ns: sums of many launches are exact then, so that they are the same in whatever groups the
+    // launches are asked for, which depends on the clock.
+    static double exactly_summed(double ns) { return std::ldexp(std::round(std::ldexp(ns, 20)), -20); }
+
     // Without what every launch costs.
     [[nodiscard]] double time(const device::Counters& counters, const device::Occupancy& occupancy) const {
         const KernelTime t = model_kernel(profile_, config_, counters, occupancy, traffic_);
@@ -156,7 +160,7 @@ class Adviser {
         d.message = message;
         if (gain_ns >= 0.01 * time_)
             d.message += fmt::format(" (about {} of the kernel's time)", percent(gain_ns / time_));
-        d.weight = gain_ns * profile_.properties.multi_processor_count / device_.multi_processor_count;
+        d.weight = exactly_summed(gain_ns * profile_.properties.multi_processor_count / device_.multi_processor_count);
         found_.push_back(std::move(d));
     }
 

@@ -88,7 +88,7 @@ void end_copies(Warp& w, std::uint32_t group) {
 void run_copy(Warp& w, const Insn& in, std::uint32_t mask) {
     const unsigned bytes = in.form >> form::kind_shift;
     Access to;
-    collect_lanes(w, to, in.a, in.offsets.to, in.form & form::narrow_to, mask, bytes);
+    collect_lanes(w, to, in.a, in.two_offsets().to, in.form & form::narrow_to, mask, bytes);
     Staged staged{};
     std::uint32_t whole = mask;
     if (in.form & form::sized) {
@@ -98,14 +98,14 @@ void run_copy(Warp& w, const Insn& in, std::uint32_t mask) {
         for_active(mask & ~whole, [&](unsigned l) {
             for (unsigned i = 0; i < size[l]; ++i) {
                 Access one;
-                collect_lanes(w, one, in.b, std::int64_t{in.offsets.from} + i, false, 1u << l, 1);
+                collect_lanes(w, one, in.b, std::int64_t{in.two_offsets().from} + i, false, 1u << l, 1);
                 load_staged(w, in, one, 1, staged, i);
             }
         });
     }
     if (whole) {
         Access from;
-        collect_lanes(w, from, in.b, in.offsets.from, false, whole, bytes);
+        collect_lanes(w, from, in.b, in.two_offsets().from, false, whole, bytes);
         load_staged(w, in, from, bytes, staged);
     }
     store_staged(w, in, to, bytes, staged);
@@ -118,7 +118,7 @@ const ptx::Operand& address_operand(InsnBuilder& b, std::size_t index) {
     return o;
 }
 
-// Places of a shared and a global address; b.address() fills out.a and out.offset, from which out.offsets is made.
+// Places of a shared and a global address; b.address() fills out.a and out.offset, from which both offsets are made.
 void decode_two_addresses(InsnBuilder& b, std::size_t to, std::size_t from) {
     b.address(address_operand(b, from), Space::Global, 0);
     b.out.b = b.out.a;
@@ -126,7 +126,7 @@ void decode_two_addresses(InsnBuilder& b, std::size_t to, std::size_t from) {
     b.address(address_operand(b, to), Space::Shared, form::narrow_to);
     const auto fits_word = [](std::int64_t v) { return v == static_cast<std::int32_t>(v); };
     if (!fits_word(from_offset) || !fits_word(b.out.offset)) b.refuse("an address's offset is too large");
-    b.out.offsets = {static_cast<std::int32_t>(b.out.offset), static_cast<std::int32_t>(from_offset)};
+    b.out.set_two_offsets({static_cast<std::int32_t>(b.out.offset), static_cast<std::int32_t>(from_offset)});
     b.out.memory_slot = b.function.statistics(Space::Global, AccessClass::Load);
     b.function.statistics(Space::Shared, AccessClass::Store);
 }
@@ -359,8 +359,8 @@ void run_bulk_copy(Warp& w, const Insn& in, std::uint32_t mask) {
     for_active(mask, [&](unsigned l) {
         for (std::uint32_t at = 0; at < bytes[l]; at += 16) {
             Access to, from;
-            collect_lanes(w, to, in.a, std::int64_t{in.offsets.to} + at, in.form & form::narrow_to, 1u << l, 16);
-            collect_lanes(w, from, in.b, std::int64_t{in.offsets.from} + at, false, 1u << l, 16);
+            collect_lanes(w, to, in.a, std::int64_t{in.two_offsets().to} + at, in.form & form::narrow_to, 1u << l, 16);
+            collect_lanes(w, from, in.b, std::int64_t{in.two_offsets().from} + at, false, 1u << l, 16);
             Staged staged;
             load_staged(w, in, from, 16, staged);
             store_staged(w, in, to, 16, staged);

@@ -64,14 +64,14 @@ void run_shfl(Warp& w, const Insn& in, std::uint32_t mask) {
 
 // What the scheduler needs of a collective: its member mask, and how many bytes the lanes exchange.
 void collective(InsnBuilder& b, std::size_t mask_operand, unsigned source_bytes, Handler h) {
-    b.out.members = b.source(mask_operand, ptx::Type::B32);
+    b.out.set_members(b.source(mask_operand, ptx::Type::B32));
     b.out.form = static_cast<std::uint16_t>(b.out.form | source_bytes << collective_form::source_shift);
     b.handlers({h, h});
 }
 
 // The members that take part, as the first lane of the mask names them: all lanes of the mask name the same.
 std::uint32_t members_of(const Warp& w, const Insn& in, std::uint32_t mask) {
-    return operand<std::uint32_t>(w, in.members)[std::countr_zero(mask)] & w.participants;
+    return operand<std::uint32_t>(w, in.members())[std::countr_zero(mask)] & w.participants;
 }
 
 template <Shuffle Kind>

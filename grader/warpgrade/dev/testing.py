@@ -23,7 +23,6 @@ _CXX_SUFFIXES = {".cpp", ".hpp", ".h"}
 _CXX_FOLDERS = ("grader", "labs", "tests")
 _FUZZ_SECONDS = 60
 _TIDY_LIMITS = [f"--extra-arg={word}" for word in ("-Xclang", "-analyzer-config", "-Xclang", "max-nodes=20000")]
-_PRECOMPILED = re.compile(r" -Winvalid-pch -include .*?/cmake_pch\.hxx")
 # clang-tidy's path analyzer takes most of its time, a minute for a file of opcode bodies alone. It looks at what stands
 # between us and hostile input, and no longer than is worth it; the rest runs under sanitizers in the fuzz targets. All
 # other checks hold everywhere.
@@ -133,9 +132,9 @@ def _clang_tidy(layout: Layout) -> bool:
         return False
     clean = layout.state / "clang-tidy"
     clean.mkdir(parents=True, exist_ok=True)
-    # g++'s precompiled headers are nothing to clang; and without them a file shows what it forgot to include.
-    commands = (layout.build / "compile_commands.json").read_text(encoding="utf-8")
-    (clean / "compile_commands.json").write_text(_PRECOMPILED.sub("", commands), encoding="utf-8")
+    commands = _commands_file_by_file(layout)
+    if commands is None:
+        return False
     common = _digest_of_what_all_depend_on(layout)
     sources = [
         path for path in _cxx_files(layout) if path.suffix == ".cpp" and path.is_relative_to(layout.root / "grader")
@@ -149,7 +148,7 @@ def _clang_tidy(layout: Layout) -> bool:
         analyzed = any(path.is_relative_to(layout.root / folder) for folder in _ANALYZED)
         fewer = [] if analyzed else ["--checks=-clang-analyzer-*"]
         done = subprocess.run(
-            [tool, "--quiet", "-p", str(clean), *_TIDY_LIMITS, *fewer, str(path)],
+            [tool, "--quiet", "-p", str(commands), *_TIDY_LIMITS, *fewer, str(path)],
             cwd=layout.root, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL,
         )  # fmt: skip
         if done.returncode != 0:
@@ -162,6 +161,26 @@ def _clang_tidy(layout: Layout) -> bool:
         good = sum(pool.map(check, sources))
     click.echo(f"clang-tidy: {good} of {len(sources)} files clean")
     return good == len(sources)
+
+
+def _commands_file_by_file(layout: Layout) -> Path | None:
+    """Configure a build of our own that is never run, for its compile_commands.json; return its folder.
+
+    In it, each source is compiled alone and finds no precompiled header: g++'s are nothing to clang, and so a file
+    shows what it forgot to include.
+    """
+    folder = layout.state / "clang-tidy" / "commands"
+    cache = (layout.build / "CMakeCache.txt").read_text(encoding="utf-8")
+    cuda = re.search(r"^WG_CUDA_INCLUDE_DIR:PATH=(.*)$", cache, re.MULTILINE)
+    done = subprocess.run(
+        ["cmake", "--preset", "dev", "-B", str(folder), "-DWARPGRADE_UNITY=OFF", "-DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON",
+         *([f"-DWARPGRADE_CUDA_INCLUDE={cuda[1]}"] if cuda else [])],
+        cwd=layout.root, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+    if done.returncode != 0:
+        click.echo(done.stderr)
+        return None
+    return folder
 
 
 def _clang_tidy_program() -> str:
