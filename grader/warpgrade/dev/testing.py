@@ -173,7 +173,8 @@ def _commands_file_by_file(layout: Layout) -> Path | None:
     cache = (layout.build / "CMakeCache.txt").read_text(encoding="utf-8")
     cuda = re.search(r"^WG_CUDA_INCLUDE_DIR:PATH=(.*)$", cache, re.MULTILINE)
     done = subprocess.run(
-        ["cmake", "--preset", "dev", "-B", str(folder), "-DWARPGRADE_UNITY=OFF", "-DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON",
+        ["cmake", "--preset", "dev", "-B", str(folder),
+         "-DWARPGRADE_UNITY=OFF", "-DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON",
          *([f"-DWARPGRADE_CUDA_INCLUDE={cuda[1]}"] if cuda else [])],
         cwd=layout.root, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL,
     )  # fmt: skip
