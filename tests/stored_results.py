@@ -32,6 +32,7 @@ TEXTS = {
     "notes",
     "hint",
     "hints",
+    "help",
     "detail",
     "title",
     "advice",
