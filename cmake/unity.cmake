@@ -1,7 +1,43 @@
-# wg_unity(TARGET N): compiles N source files of the target at a time, as one. Where most of a file's time goes into
-# headers that all of them include, the first build is that much shorter. Names of anonymous namespaces must then differ
-# between the files of a target. clang-tidy gets the files one by one: grader/warpgrade/dev/testing.py turns this off.
+# wg_unity(TARGET N [ALONE REGEX…]): compiles N source files of the target at a time, as one; those whose path below
+# grader/ matches a REGEX, each alone. Where most of a file's time goes into headers that all of them include, the first
+# build is that much shorter. Names of anonymous namespaces must then differ between the files of a target. clang-tidy
+# gets the files one by one: grader/warpgrade/dev/testing.py turns this off.
+#
+# CMake's own UNITY_BUILD writes absolute paths, so that ccache finds nothing from another checkout.
 option(WARPGRADE_UNITY "Compile small source files several at a time" ON)
 function(wg_unity target batch)
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ${WARPGRADE_UNITY} UNITY_BUILD_BATCH_SIZE ${batch})
+  if(NOT WARPGRADE_UNITY)
+    return()
+  endif()
+  cmake_parse_arguments(unity "" "" "ALONE" ${ARGN})
+  get_target_property(sources ${target} SOURCES)
+  set(kept "")
+  set(text "")
+  set(count 0)
+  set(number 0)
+  foreach(source IN LISTS sources ITEMS end)
+    get_filename_component(file ${source} ABSOLUTE)
+    file(RELATIVE_PATH file ${CMAKE_SOURCE_DIR}/grader ${file})
+    set(alone FALSE)
+    foreach(pattern IN LISTS unity_ALONE)
+      if(file MATCHES "${pattern}")
+        set(alone TRUE)
+      endif()
+    endforeach()
+    if(alone)
+      list(APPEND kept ${source})
+    elseif(NOT source STREQUAL "end")
+      string(APPEND text "#include \"${file}\"\n")
+      math(EXPR count "${count} + 1")
+    endif()
+    if(count EQUAL batch OR (source STREQUAL "end" AND count GREATER 0))
+      set(together ${CMAKE_CURRENT_BINARY_DIR}/${target}-${number}.cpp)
+      file(CONFIGURE OUTPUT ${together} CONTENT "${text}")
+      list(APPEND kept ${together})
+      math(EXPR number "${number} + 1")
+      set(text "")
+      set(count 0)
+    endif()
+  endforeach()
+  set_target_properties(${target} PROPERTIES SOURCES "${kept}")
 endfunction()

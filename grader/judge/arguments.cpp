@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <sstream>
 #include <stdexcept>
+
+#include "judge/context.hpp"
 
 namespace warpgrade::judge {
 
@@ -11,26 +14,30 @@ std::string describe(const CallSpec& spec) {
     for (std::size_t i = 0; i < spec.arguments.size(); ++i) {
         const auto& argument = spec.arguments[i];
         if (i) text += ", ";
-        const char* type = wire::name_of(argument.type);
-        switch (argument.kind) {
-            case wire::Kind::scalar:
-                text += argument.text;
-                break;
-            case wire::Kind::in:
-                text += fmt::format("in {} {}", argument.count, type);
-                break;
-            case wire::Kind::out:
-                text += fmt::format("out {} {}", argument.count, type);
-                break;
-            case wire::Kind::inout:
-                text += fmt::format("inout {} {}", argument.count, type);
-                break;
-            case wire::Kind::null_pointer:
-                text += "nullptr";
-                break;
+        const bool named = i < spec.parameters.size();
+        if (argument.kind == wire::Kind::scalar || argument.kind == wire::Kind::null_pointer) {
+            if (named) text += spec.parameters[i] + " = ";
+            text += argument.kind == wire::Kind::scalar ? argument.text : "nullptr";
+        } else {
+            if (named) text += spec.parameters[i] + ": ";
+            text += fmt::format("{} {}", argument.count, wire::name_of(argument.type));
         }
     }
     return text + ')';
+}
+
+std::string name_of_argument(const CallSpec& spec, std::size_t index) {
+    return index < spec.parameters.size() ? spec.parameters[index] : fmt::format("argument {}", index + 1);
+}
+
+std::vector<std::string> parameter_names(const std::string& function) {
+    std::vector<std::string> names;
+    for (const std::string& entry : context().options.parameters) {
+        if (!entry.starts_with(function + '=')) continue;
+        std::istringstream list(entry.substr(function.size() + 1));
+        for (std::string name; std::getline(list, name, ',');) names.push_back(name);
+    }
+    return names;
 }
 
 void detail::scalar_does_not_fit(const std::string& value) {

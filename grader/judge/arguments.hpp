@@ -64,9 +64,14 @@ struct CallSpec {
     std::string function;
     std::vector<ArgumentData> arguments;
     wire::Type result = wire::Type::none;
+    std::vector<std::string> parameters;  // their names in the contract, as far as they are known
 };
-// matmul(in 4096 float, out 4096 float, 64)
+// matmul(A: 4096 float, C: 4096 float, n = 64)
 std::string describe(const CallSpec& spec);
+// "C", or "argument 2" where the contract's name is not known.
+std::string name_of_argument(const CallSpec& spec, std::size_t index);
+// The names of a function's parameters, of the judge's command line.
+std::vector<std::string> parameter_names(const std::string& function);
 
 namespace detail {
 

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <cstring>
+
 #include "judge/context.hpp"
+#include "judge/signs.hpp"
 
 namespace warpgrade::judge {
 
@@ -19,29 +22,74 @@ double dot_bound(double k, double sum_of_magnitudes) {
 
 namespace detail {
 
+namespace {
+
+std::string never_written(const LastOutput& output) {
+    if (output.kind == wire::Kind::inout)
+        return "it came back as it went in: nothing was written to it. Is the result copied back, and to the right "
+               "array?";
+    return "it was never written: it came back as it was before the call. Is the result copied back "
+           "(cudaMemcpyDeviceToHost), and to the right array?";
+}
+
+// Do all wrong elements hold what was there before the call? Fewer than four bytes may do so by chance.
+bool still_as_before(const LastOutput& output, std::span<const std::byte> bytes, const ComparedElements& compared) {
+    const std::size_t size = compared.got.empty() ? 0 : bytes.size() / compared.got.size();
+    if (size < 4 || output.before.size() != bytes.size()) return false;
+    return std::ranges::all_of(compared.wrong, [&](std::size_t i) {
+        return std::memcmp(bytes.data() + i * size, output.before.data() + i * size, size) == 0;
+    });
+}
+
+}  // namespace
+
 std::string format(double value, bool is_float) {
     return is_float ? fmt::format("{}", static_cast<float>(value)) : fmt::format("{}", value);
 }
 
 std::string Differences::place(std::size_t index) const {
-    if (columns_ == 0) return fmt::format("[{}]", index);
-    return fmt::format("[row {}, column {}]", index / columns_, index % columns_);
+    if (compared_.columns == 0) return fmt::format("[{}]", index);
+    return fmt::format("[row {}, column {}]", index / compared_.columns, index % compared_.columns);
 }
 
-void Differences::add(std::size_t index, std::string expected, std::string got, double tolerance) {
-    ++count_;
-    places_.push_back(place(index));
+void Differences::show(std::string expected, std::string got, double tolerance) {
     shown_.push_back(fmt::format("expected {}, got {}", expected, got));
     if (tolerance > 0) shown_.back() += fmt::format(" (tolerance {:.2g})", tolerance);
 }
 
-std::string Differences::message(std::size_t size) const {
+std::string Differences::message(std::string_view pattern) const {
+    const std::size_t size = compared_.expected.size(), count = compared_.wrong.size();
     if (size == 1) return shown_[0];
-    std::string text = fmt::format("{} of {} elements {} wrong", count_, size, count_ == 1 ? "is" : "are");
-    if (rows_ * columns_ == size && columns_ != 0) text += fmt::format(" ({} × {})", rows_, columns_);
-    for (std::size_t i = 0; i < shown_.size(); ++i) text += "\n  " + places_[i] + ' ' + shown_[i];
-    if (count_ > shown_.size()) text += "\n  …";
+    std::string text = fmt::format("{} of {} elements {} wrong", count, size, count == 1 ? "is" : "are");
+    if (compared_.rows * compared_.columns == size && compared_.columns != 0)
+        text += fmt::format(" ({} × {})", compared_.rows, compared_.columns);
+    text += pattern;
+    for (std::size_t i = 0; i < shown_.size(); ++i) text += "\n  " + place(compared_.wrong[i]) + ' ' + shown_[i];
+    if (count > shown_.size()) text += "\n  …";
     return text;
+}
+
+void Differences::explain(std::vector<double> expected, std::vector<double> got, std::span<const std::byte> bytes) {
+    compared_.expected = std::move(expected), compared_.got = std::move(got);
+    auto& current = context();
+    current.add_sign(sign::wrong);
+    const LastOutput* output = current.output_that_holds(bytes);
+    current.mismatch_of = output ? output->name : "";
+    if (output && output->as_before) {
+        current.add_sign(sign::unwritten);
+        return explain_mismatch(never_written(*output));
+    }
+    if (output && still_as_before(*output, bytes, compared_)) {
+        current.add_sign(sign::unwritten);
+        return explain_mismatch(
+            message(fmt::format(": they still are what {} held before the call. Does the kernel write there, and is "
+                                "the whole array copied back?",
+                                output->name)));
+    }
+    const auto pattern = find_pattern(compared_);
+    if (pattern)
+        for (const auto name : pattern->signs) current.add_sign(name);
+    explain_mismatch(message(pattern ? pattern->text : ""));
 }
 
 void explain_mismatch(std::string message) { context().mismatch = std::move(message); }

@@ -2,13 +2,19 @@
 // and what was allowed.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
+
+#include "device/fresh_memory.hpp"
+#include "judge/pattern.hpp"
 
 namespace warpgrade::judge {
 
@@ -29,17 +35,24 @@ namespace detail {
 // Gathers the elements that differ and words the message.
 class Differences {
   public:
-    Differences(std::size_t rows, std::size_t columns) : rows_(rows), columns_(columns) {}
-    void add(std::size_t index, std::string expected, std::string got, double tolerance);
-    [[nodiscard]] bool empty() const { return count_ == 0; }
-    [[nodiscard]] bool wants_more() const { return shown_.size() < 5; }
-    void count_only() { ++count_; }
-    [[nodiscard]] std::string message(std::size_t size) const;
+    Differences(std::size_t rows, std::size_t columns) { compared_.rows = rows, compared_.columns = columns; }
+    // `fresh`: the element is device memory that nothing wrote.
+    void add(std::size_t index, bool fresh) {
+        compared_.wrong.push_back(index);
+        compared_.unwritten += fresh;
+    }
+    void show(std::string expected, std::string got, double tolerance);
+    [[nodiscard]] bool empty() const { return compared_.wrong.empty(); }
+    [[nodiscard]] bool shows_more() const { return shown_.size() < 5; }
+    // For the verdict (Catch2's own message would print whole vectors): what is wrong with `got`, and what it looks
+    // like.
+    void explain(std::vector<double> expected, std::vector<double> got, std::span<const std::byte> bytes);
 
   private:
     [[nodiscard]] std::string place(std::size_t index) const;
-    std::size_t rows_, columns_, count_ = 0;
-    std::vector<std::string> places_, shown_;  // of the first few
+    [[nodiscard]] std::string message(std::string_view pattern) const;
+    ComparedElements compared_;
+    std::vector<std::string> shown_;  // of the first few
 };
 
 std::string format(double value, bool is_float);
@@ -51,9 +64,20 @@ std::string to_text(T value) {
         return std::to_string(value);
 }
 
-// The last message of a matcher, for the verdict (Catch2's own message would print whole vectors).
+// The last message of a matcher.
 void explain_mismatch(std::string message);
 void size_mismatch(std::size_t expected, std::size_t got);
+
+template <class T>
+bool is_fresh(const T& value) {
+    if (sizeof value < 4) return false;  // fewer bytes may be so by chance
+    const auto bytes = std::as_bytes(std::span(&value, 1));
+    return std::ranges::all_of(bytes, [](std::byte b) { return b == std::byte{device::fresh_byte}; });
+}
+template <class T>
+std::vector<double> as_doubles(const std::vector<T>& values) {
+    return {values.begin(), values.end()};
+}
 
 }  // namespace detail
 
@@ -83,13 +107,12 @@ class Near : public Shaped<Near> {
         detail::Differences differences(rows_, columns_);
         for (std::size_t i = 0; i < got.size(); ++i) {
             if (is_near(static_cast<double>(got[i]), expected_.value[i], bound(i))) continue;
-            if (differences.wants_more())
-                differences.add(i, detail::format(expected_.value[i], sizeof(T) <= 4), detail::to_text(got[i]),
-                                bound(i));
-            else
-                differences.count_only();
+            differences.add(i, detail::is_fresh(got[i]));
+            if (differences.shows_more())
+                differences.show(detail::format(expected_.value[i], sizeof(T) <= 4), detail::to_text(got[i]), bound(i));
         }
-        if (!differences.empty()) detail::explain_mismatch(differences.message(got.size()));
+        if (!differences.empty())
+            differences.explain(expected_.value, detail::as_doubles(got), std::as_bytes(std::span(got)));
         return differences.empty();
     }
     template <class T>
@@ -127,12 +150,11 @@ class EqualsExactly : public Shaped<EqualsExactly<T>> {
         detail::Differences differences(this->rows_, this->columns_);
         for (std::size_t i = 0; i < got.size(); ++i) {
             if (got[i] == expected_[i] || (got[i] != got[i] && expected_[i] != expected_[i])) continue;
-            if (differences.wants_more())
-                differences.add(i, detail::to_text(expected_[i]), detail::to_text(got[i]), 0);
-            else
-                differences.count_only();
+            differences.add(i, detail::is_fresh(got[i]));
+            if (differences.shows_more()) differences.show(detail::to_text(expected_[i]), detail::to_text(got[i]), 0);
         }
-        if (!differences.empty()) detail::explain_mismatch(differences.message(got.size()));
+        if (!differences.empty())
+            differences.explain(detail::as_doubles(expected_), detail::as_doubles(got), std::as_bytes(std::span(got)));
         return differences.empty();
     }
     bool match(const T& got) const { return match(std::vector<T>{got}); }

@@ -1,5 +1,6 @@
 #include "judge/context.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "judge/device_server.hpp"
@@ -13,6 +14,7 @@ Context& context() {
 }
 
 void Context::begin_test(const std::string& name) {
+    test = name;
     stream.emplace(seed, name);
     measurements.clear();
     launches.clear();
@@ -21,6 +23,24 @@ void Context::begin_test(const std::string& name) {
     notes.clear();
     review.clear();
     mismatch.clear();
+    mismatch_of.clear();
+    outputs.clear();
+    signs.clear();
+    stopped_at.clear();
+}
+
+void Context::add_sign(std::string_view name) {
+    if (std::ranges::find(signs, name) == signs.end()) signs.emplace_back(name);
+}
+
+const LastOutput* Context::output_that_holds(std::span<const std::byte> bytes) const {
+    const LastOutput* found = nullptr;
+    for (const LastOutput& output : outputs) {
+        if (!std::ranges::equal(output.after, bytes)) continue;
+        if (found) return nullptr;
+        found = &output;
+    }
+    return found;
 }
 
 void Context::end_test() {

@@ -1,9 +1,12 @@
 // What the running judge knows: its options, and the state of the test that runs now.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "device/checks.hpp"
@@ -22,6 +25,20 @@ struct Measurement {
     std::string unit;
 };
 
+// An output of the submission's last call.
+struct LastOutput {
+    std::string name;  // of the parameter, as the contract has it
+    wire::Kind kind = wire::Kind::out;
+    std::vector<std::byte> before, after;  // before: of out arguments
+    bool as_before = false;                // nothing has changed in it
+};
+
+// A function of the submission that took longer than it may.
+struct Hang {
+    std::string test;  // in which it first did
+    unsigned count = 0;
+};
+
 struct Context {
     Options options;
     device::Checks checks;
@@ -29,7 +46,10 @@ struct Context {
     std::unique_ptr<DeviceServer> idle_device;  // started to describe itself; the first session takes it
     std::unique_ptr<Program> submission, baseline;
 
+    std::map<std::string, Hang> hangs;  // by function; "": before the first call
+
     // Of the running test.
+    std::string test;
     std::optional<RandomStream> stream;
     std::vector<Measurement> measurements;
     std::vector<device::LaunchRecord> launches;   // of the submission's last profiled call
@@ -38,9 +58,16 @@ struct Context {
     std::vector<std::string> notes;               // what may explain a wrong result of the last call
     std::vector<std::string> review;              // what a person should look at; fixed texts, without data
     std::string mismatch;                         // of the last matcher that did not match
+    std::string mismatch_of;                      // and the output's name, if it looked at one
+    std::vector<LastOutput> outputs;              // of the submission's last call
+    std::vector<std::string> signs;               // what is known of the failure: names from signs.hpp
+    std::vector<std::uint64_t> stopped_at;        // where host code was when its time was up: places in its file
 
     void begin_test(const std::string& name);
     void end_test();
+    void add_sign(std::string_view name);
+    // The one output that holds just these bytes, if there is one.
+    [[nodiscard]] const LastOutput* output_that_holds(std::span<const std::byte> bytes) const;
 };
 
 Context& context();

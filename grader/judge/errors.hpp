@@ -11,6 +11,17 @@ class SubmissionFailure : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
+// The call took longer than it may: what() is no message for the student yet.
+class OutOfTime : public SubmissionFailure {
+  public:
+    explicit OutOfTime(bool started) : SubmissionFailure("out of time"), started_(started) {}
+    // False: the program did not come to its first call, so that its global constructors hang.
+    [[nodiscard]] bool started() const { return started_; }
+
+  private:
+    bool started_;
+};
+
 // The machine or the grader is to blame: the test's status is "error", which is never a zero.
 class InfrastructureError : public std::runtime_error {
   public:

@@ -37,12 +37,12 @@ const char* signal_text(std::uint32_t number) {
     }
 }
 
-// argument 3 of matmul (out 4096 float)
-std::string name_argument(const CallSpec& spec, std::uint32_t index) {
+// C (an output of matmul, 4096 float)
+std::string describe_argument(const CallSpec& spec, std::uint32_t index) {
     if (index >= spec.arguments.size()) return "an argument of " + spec.function;
     const auto& argument = spec.arguments[index];
     const char* kind = argument.kind == wire::Kind::in ? "input" : "output";
-    return fmt::format("argument {} of {} ({} of {} {})", index + 1, spec.function, kind, argument.count,
+    return fmt::format("{} (an {} of {}, {} {})", name_of_argument(spec, index), kind, spec.function, argument.count,
                        wire::name_of(argument.type));
 }
 
@@ -51,7 +51,7 @@ std::string where(const wire::Reply& reply, const CallSpec& spec) {
     if (reply.stack_overflow) return ": the stack overflowed (endless recursion, or a very large local array)";
     if (reply.argument != wire::Reply::no_argument)
         return fmt::format(": host code accessed memory {} bytes past the end of {}", reply.distance,
-                           name_argument(spec, reply.argument));
+                           describe_argument(spec, reply.argument));
     if (device::address_space::is_device_address(reply.address))
         return fmt::format(
             ": host code dereferenced the device pointer 0x{:x}; only kernels and cudaMemcpy can use device memory",
@@ -80,7 +80,7 @@ std::string explain(const wire::Reply& reply, const CallSpec& spec) {
             return fmt::format("{} threw an exception: {}", spec.function, text);
         case wire::Status::wrote_before:
             return fmt::format("your program wrote to memory {} bytes before the start of {}", reply.distance,
-                               name_argument(spec, reply.argument));
+                               describe_argument(spec, reply.argument));
         case wire::Status::out_of_memory:
             return fmt::format("your program's memory limit leaves no room for the arguments of {}", spec.function);
         case wire::Status::no_such_function:
@@ -97,8 +97,7 @@ std::string explain(const wire::Reply& reply, const CallSpec& spec) {
 std::string explain_exit(int exit_code, const CallSpec& spec) {
     if (exit_code > 128)
         return fmt::format("your program crashed ({})", signal_text(static_cast<std::uint32_t>(exit_code - 128)));
-    if (exit_code >= 0)
-        return fmt::format("your program exited (exit code {}) before {} returned", exit_code, spec.function);
+    if (exit_code >= 0) return fmt::format("your program called exit({}) inside {}", exit_code, spec.function);
     return fmt::format("your program closed the judge's connection before {} returned", spec.function);
 }
 

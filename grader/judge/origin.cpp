@@ -88,13 +88,11 @@ struct Place {
 };
 
 Place place_of(const OriginVerdict& verdict, const CallSpec& spec, const Arena::Snapshot& snapshot,
-               std::uint64_t result, const std::vector<std::string>& parameters) {
+               std::uint64_t result) {
     if (verdict.argument < 0)
         return {"the returned value", value_text(spec.result, std::as_bytes(std::span(&result, 1))), spec.result};
     const auto argument = static_cast<std::size_t>(verdict.argument);
-    const std::string name =
-        argument < parameters.size() ? parameters[argument] : fmt::format("argument {}", argument + 1);
-    Place place{fmt::format("{}[{}]", name, verdict.element), "?", wire::Type::none};
+    Place place{fmt::format("{}[{}]", name_of_argument(spec, argument), verdict.element), "?", wire::Type::none};
     std::size_t output = 0;
     for (std::size_t i = 0; i < spec.arguments.size(); ++i) {
         if (!wire::is_written_back(spec.arguments[i].kind)) continue;
@@ -171,8 +169,8 @@ device::OriginMessage ask_origin(const CallSpec& spec, const Arena& arena, const
 }
 
 std::string explain_origin(const OriginVerdict& verdict, const CallSpec& spec, const Arena::Snapshot& snapshot,
-                           std::uint64_t result, const std::vector<std::string>& parameters) {
-    const Place at = place_of(verdict, spec, snapshot, result, parameters);
+                           std::uint64_t result) {
+    const Place at = place_of(verdict, spec, snapshot, result);
     const auto came = [&] { return value_text(at.type, verdict.came); };
     switch (verdict.problem) {
         case Problem::none:

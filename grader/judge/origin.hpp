@@ -38,8 +38,8 @@ ByHost by_host(const std::string& function);
 // The question for the device, with the program's file.
 device::OriginMessage ask_origin(const CallSpec& spec, const Arena& arena, const Arena::Snapshot& snapshot,
                                  std::uint64_t result, const std::string& program);
-// What is wrong, in words that name the element; empty: nothing. `parameters`: names from the contract, may be too few.
+// What is wrong, in words that name the element; empty: nothing.
 std::string explain_origin(const device::OriginVerdict& verdict, const CallSpec& spec, const Arena::Snapshot& snapshot,
-                           std::uint64_t result, const std::vector<std::string>& parameters);
+                           std::uint64_t result);
 
 }  // namespace warpgrade::judge

@@ -89,7 +89,8 @@ class VerdictReporter : public StreamingBase {
         if (threw || result.getResultType() == Catch::ResultWas::ExplicitFailure) {
             message = said;
         } else if (auto mismatch = std::exchange(context().mismatch, {}); !mismatch.empty()) {
-            message = checked_value(text(result.getExpression())) + ": " + mismatch;
+            const auto output = std::exchange(context().mismatch_of, {});
+            message = (output.empty() ? checked_value(text(result.getExpression())) : output) + ": " + mismatch;
         } else {
             message = explain_assertion(text(result.getTestMacroName()), text(result.getExpression()),
                                         text(result.getExpandedExpression()));
@@ -139,8 +140,10 @@ std::size_t run_tests(const Options& options, VerdictFile& verdicts) {
     run.verdicts = &verdicts;
     run.progress = options.progress;
     std::string specification;
-    if (!options.test.empty()) specification += quoted(options.test);
-    if (options.only == "public") specification += "[public]";
+    // A comma in between means “or”; a tag behind a name, “and”.
+    const std::string tag = options.only == "public" ? "[public]" : "";
+    for (const std::string& test : options.tests) specification += (specification.empty() ? "" : ",") + quoted(test) + tag;
+    if (options.tests.empty()) specification = tag;
     const std::string catch_seed = std::to_string(context().seed % 0xffffffff + 1);
     std::vector<const char*> arguments{"judge", "--reporter", "warpgrade", "--rng-seed", catch_seed.c_str()};
     if (!specification.empty()) arguments.push_back(specification.c_str());

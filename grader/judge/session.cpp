@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <sstream>
 #include <thread>
 #include <utility>
 
@@ -15,31 +14,23 @@
 #include "judge/explain.hpp"
 #include "judge/inputs.hpp"
 #include "judge/origin.hpp"
+#include "judge/signs.hpp"
 
 namespace warpgrade::judge {
 namespace {
 
 constexpr auto device_grace = std::chrono::seconds(5);
+constexpr auto stop_grace = std::chrono::milliseconds(500);
 constexpr auto end_grace = std::chrono::seconds(1);
-
-std::string out_of_time(const Options& options) {
-    return fmt::format("your program did not finish within the test's {:g} seconds", options.seconds);
-}
 
 void add_notes(const DeviceReport& report, std::vector<std::string>& notes) {
     constexpr std::size_t most = 3;
-    for (std::size_t i = 0; i < report.call_errors.size() && i < most; ++i)
-        notes.push_back(tame(report.call_errors[i], 600));
-    if (report.call_errors.size() > most)
-        notes.push_back(fmt::format("and {} more CUDA errors", report.call_errors.size() - most));
-}
-
-// A copy or a launch that failed is why the result is not the device's, more often than not: it comes first.
-std::string after_failed_calls(const DeviceReport& report, std::vector<std::string>& notes) {
-    if (report.call_errors.empty()) return "";
-    std::string first = "a CUDA call failed: " + notes.front() + "\nProbably as a result: ";
-    notes.erase(notes.begin());
-    return first;
+    std::vector<std::string> errors;
+    for (const std::string& error : report.call_errors)
+        if (report.fault.empty() || error.find(report.fault) == std::string::npos) errors.push_back(error);
+    for (std::size_t i = 0; i < errors.size() && i < most; ++i) notes.push_back(tame(errors[i], 600));
+    if (errors.size() > most) notes.push_back(fmt::format("and {} more CUDA errors", errors.size() - most));
+    if (!errors.empty()) context().add_sign(sign::cuda_error);
 }
 
 // What the device cannot do need be no mistake of the student's.
@@ -48,25 +39,57 @@ void refuse_unsupported(const DeviceReport& report) {
         throw Unsupported("the device cannot run this program: " + tame(report.unsupported, 600));
 }
 
-std::vector<std::string> parameter_names(const Options& options, const std::string& function) {
-    std::vector<std::string> names;
-    for (const std::string& entry : options.parameters) {
-        if (!entry.starts_with(function + '=')) continue;
-        std::istringstream list(entry.substr(function.size() + 1));
-        for (std::string name; std::getline(list, name, ',');) names.push_back(name);
+// What a matcher needs to say more of a wrong output than its values.
+void remember_outputs(const CallSpec& spec, const Arena& arena, const Arena::Snapshot& snapshot) {
+    auto& outputs = context().outputs;
+    outputs.clear();
+    for (std::size_t i = 0; i < spec.arguments.size(); ++i) {
+        const ArgumentData& argument = spec.arguments[i];
+        if (!wire::is_written_back(argument.kind)) continue;
+        LastOutput output{name_of_argument(spec, i), argument.kind, {}, snapshot.outputs.at(outputs.size())};
+        if (argument.kind == wire::Kind::out) {
+            output.before.assign(arena.prefill(i).begin(), arena.prefill(i).end());
+            output.as_before = std::ranges::find(snapshot.untouched, i) != snapshot.untouched.end();
+        } else {
+            output.as_before = output.after.size() >= 4 && std::ranges::equal(output.after, argument.input);
+        }
+        outputs.push_back(std::move(output));
     }
-    return names;
+}
+
+// The output of that name, if the function has not written to it.
+const LastOutput* never_written(const std::string& name) {
+    for (const LastOutput& output : context().outputs)
+        if (output.as_before && output.name == name) return &output;
+    return nullptr;
+}
+
+[[noreturn]] void fail_for_origin(const device::OriginVerdict& verdict, const CallSpec& spec,
+                                  const Arena::Snapshot& snapshot, std::uint64_t result) {
+    const auto argument = static_cast<std::size_t>(verdict.argument);
+    if (verdict.argument >= 0 && never_written(name_of_argument(spec, argument))) {
+        context().add_sign(sign::unwritten);
+        throw SubmissionFailure(
+            fmt::format("{} was never written: it came back as it was before the call. Is the result copied back "
+                        "(cudaMemcpyDeviceToHost), and to the right array?",
+                        name_of_argument(spec, argument)));
+    }
+    context().add_sign(sign::origin);
+    context().review.emplace_back("its result was not computed by the device");
+    throw SubmissionFailure(explain_origin(verdict, spec, snapshot, result));
 }
 
 // What streams do without an order comes out right here, since each piece of work runs to its end at once, and takes
 // less time on the modelled clock than in any order that is right.
 void fail_without_order(const DeviceReport& report) {
     for (const auto& found : report.diagnostics)
-        if (found.rule == &device::rules::race_stream)
+        if (found.rule == &device::rules::race_stream) {
+            context().add_sign(sign::race);
             throw SubmissionFailure(
                 "your program uses the same memory in two streams, and nothing makes one wait for the other "
                 "(racecheck/stream): on a real GPU the result is unpredictable. Record an event after the first "
                 "(cudaEventRecord) and let the other stream wait for it (cudaStreamWaitEvent)");
+        }
 }
 
 }  // namespace
@@ -94,6 +117,7 @@ CallResult Session::call(const CallSpec& spec, Clock::time_point deadline, std::
     wait_for_reply(spec, deadline, reply);
     // From here on nothing that the worker still does can change what is checked.
     auto snapshot = arena.snapshot();
+    if (asks_origin_) remember_outputs(spec, arena, snapshot);
     CallResult result;
     result.profile.host_cpu_ns = processor_time_ns(spec) - *cpu_before;
 
@@ -103,21 +127,18 @@ CallResult Session::call(const CallSpec& spec, Clock::time_point deadline, std::
         origin = ask_origin(spec, arena, snapshot, reply.result, executable_);
     auto report = take(std::max(deadline, Clock::now() + device_grace), origin ? &*origin : nullptr);
     refuse_unsupported(report);
-    if (!report.fault.empty()) throw SubmissionFailure("on the device: " + report.fault);
+    if (!report.fault.empty()) {
+        context().add_sign(sign::device_fault);
+        throw SubmissionFailure("on the device: " + report.fault);
+    }
     if (reply.status != wire::Status::returned) fail(explain(reply, spec), false);
     if (reply.result_type != spec.result)
         throw SubmissionFailure(fmt::format("{} returned a different type than the contract says", spec.function));
 
     fail_without_order(report);
     add_notes(report, notes);
-    if (report.origin && report.origin->problem != device::OriginVerdict::Problem::none) {
-        context().review.emplace_back("its result was not computed by the device");
-        throw SubmissionFailure(
-            after_failed_calls(report, notes) +
-            explain_origin(*report.origin, spec, snapshot, reply.result, parameter_names(options_, spec.function)));
-    }
-    for (const auto index : snapshot.untouched)
-        notes.push_back(fmt::format("argument {} was never written", index + 1));
+    if (report.origin && report.origin->problem != device::OriginVerdict::Problem::none)
+        fail_for_origin(*report.origin, spec, snapshot, reply.result);
     result.result = reply.result;
     result.outputs = std::move(snapshot.outputs);
     for (std::size_t i = 0; i < report.launches.size(); ++i) {
@@ -164,13 +185,17 @@ void Session::wait_for_reply(const CallSpec& spec, Clock::time_point deadline, w
             worker_is_gone(spec);
         // The device may be in the middle of the kernel that takes too long: it is not asked.
         case WorkerProcess::Event::timed_out:
-            throw SubmissionFailure(out_of_time(options_));
+            if (asks_origin_) context().stopped_at = worker_.stop(Clock::now() + stop_grace);
+            throw OutOfTime(ready_);
         case WorkerProcess::Event::malformed:
             fail("your program wrote to the judge's connection", true);
         case WorkerProcess::Event::reply:
             break;
     }
-    if (reply.status == wire::Status::crashed) fail(explain(reply, spec), true);
+    if (reply.status == wire::Status::crashed) {
+        context().add_sign(sign::crash);
+        fail(explain(reply, spec), true);
+    }
     if (reply.sequence != sequence_) fail("your program wrote to the judge's connection", true);
 }
 
@@ -213,7 +238,7 @@ DeviceReport Session::take(Clock::time_point deadline, const device::OriginMessa
         return hear_device(deadline, origin);
     } catch (const DeviceSilent&) {
         if (Clock::now() < deadline) throw;
-        throw SubmissionFailure(out_of_time(options_));
+        throw OutOfTime(ready_);
     }
 }
 

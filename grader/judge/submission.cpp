@@ -7,6 +7,7 @@
 #include "judge/diagnostics.hpp"
 #include "judge/errors.hpp"
 #include "judge/session.hpp"
+#include "judge/signs.hpp"
 
 namespace warpgrade::judge {
 namespace {
@@ -115,6 +116,37 @@ CallResult Program::execute(const CallSpec& spec, bool profiled) {
     }
 }
 
+namespace {
+
+// What a call may take. After the first that took too long, the function's next one gets a tenth, then none is made: a
+// loop without an end costs one limit, not one in each test.
+double seconds_for(const std::string& function) {
+    auto& current = context();
+    const auto found = current.hangs.find(function);
+    if (found == current.hangs.end()) return current.options.seconds;
+    const Hang& hang = found->second;
+    if (hang.count > 1)
+        throw SubmissionFailure(fmt::format("not called any more: {} did not finish in the test “{}”",
+                                            function.empty() ? "your program" : function, hang.test));
+    return std::max(1.0, current.options.seconds / 10);
+}
+
+[[noreturn]] void fail_out_of_time(const std::string& function, const OutOfTime& late, double seconds) {
+    auto& current = context();
+    current.add_sign(sign::time_out);
+    Hang& hang = current.hangs[late.started() ? function : ""];
+    if (hang.count++ == 0) hang.test = current.test;
+    if (!late.started())
+        throw SubmissionFailure(fmt::format(
+            "your program did not start within {:g} s: a constructor of a global variable does not end", seconds));
+    std::string text = fmt::format("{} did not finish within {:g} s", function, seconds);
+    if (hang.count > 1)
+        text += fmt::format(" (less time than usual, because it did not finish in “{}” either)", hang.test);
+    throw SubmissionFailure(text);
+}
+
+}  // namespace
+
 // A device server that a program kills again and again is no trouble of the machine's.
 CallResult Program::attempt_again(const CallSpec& spec) {
     try {
@@ -130,11 +162,19 @@ CallResult Program::attempt(const CallSpec& spec) {
     auto& current = context();
     const auto& executable = role_ == Role::submission ? current.options.worker : current.options.baseline;
     if (executable.empty()) throw InfrastructureError("the judge was started without a program to call");
+    double limit = current.options.seconds;
+    if (role_ == Role::submission) limit = std::min(seconds_for(""), seconds_for(spec.function));
     const auto begin = Clock::now();
-    const std::chrono::duration<double> left(std::max(0.0, current.options.seconds - seconds_used_));
+    const std::chrono::duration<double> left(std::max(0.0, limit - seconds_used_));
     if (!session_)
         session_ = std::make_unique<Session>(current.options, executable, start_device(), role_ == Role::submission);
-    auto result = session_->call(spec, begin + std::chrono::duration_cast<Clock::duration>(left), current.notes);
+    CallResult result;
+    try {
+        result = session_->call(spec, begin + std::chrono::duration_cast<Clock::duration>(left), current.notes);
+    } catch (const OutOfTime& late) {
+        if (role_ != Role::submission) throw SubmissionFailure(fmt::format("it takes more than {:g} seconds", limit));
+        fail_out_of_time(spec.function, late, limit);
+    }
     seconds_used_ += std::chrono::duration<double>(Clock::now() - begin).count();
     return result;
 }

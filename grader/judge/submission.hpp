@@ -117,8 +117,10 @@ class Program {
     static CallSpec spec(const Arguments&... arguments) {
         using Signature = detail::Signature<decltype(Function)>;
         static_assert(Signature::count == sizeof...(Arguments), "the function has a different number of parameters");
-        return {detail::name_of<Function>(), Signature::marshal_all(arguments...),
-                wire::type_of<typename Signature::Result>()};
+        auto name = detail::name_of<Function>();
+        auto parameters = parameter_names(name);
+        return {std::move(name), Signature::marshal_all(arguments...), wire::type_of<typename Signature::Result>(),
+                std::move(parameters)};
     }
     CallResult attempt(const CallSpec& spec);
     CallResult attempt_again(const CallSpec& spec);

@@ -1,6 +1,7 @@
 #include "judge/verdict.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -79,7 +80,13 @@ void CaseVerdict::begin(std::string name, std::vector<std::string> tags) {
 void CaseVerdict::failed(std::string message) {
     const auto& current = context();
     if (!current.last_call.empty()) message += "\n  in " + current.last_call;
-    for (const auto& note : current.notes) message += "\n  note: " + note;
+    for (const auto& output : current.outputs)
+        if (output.as_before && output.kind == wire::Kind::out && message.find("never written") == std::string::npos)
+            message += fmt::format("\n  note: {} was never written", output.name);
+    // A copy or a launch that failed is more often than not why the result is wrong: it comes first.
+    if (!current.notes.empty())
+        message = "a CUDA call failed: " + current.notes[0] + "\nProbably as a result: " + message;
+    for (std::size_t i = 1; i < current.notes.size(); ++i) message += "\n  note: " + current.notes[i];
     add(failures_, std::move(message));
 }
 
@@ -120,6 +127,8 @@ nlohmann::json CaseVerdict::end() {
             {"unsupported", lacking_},
             {"seconds", seconds.count()},
             {"message", message()},
+            {"signs", current.signs},
+            {"stopped_at", current.stopped_at},
             {"measurements", std::move(measurements)},
             {"launches", std::move(launches)},
             {"diagnostics", device::to_json(current.diagnostics)},

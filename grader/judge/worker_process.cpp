@@ -6,8 +6,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cmath>
+#include <csignal>
 #include <cstring>
 #include <ctime>
 
@@ -127,6 +129,16 @@ void WorkerProcess::read_status(Clock::time_point deadline, const char* until) {
         for (ssize_t i = 0; i < got; ++i)
             if (buffer[i] != ' ') status_ += buffer[i];
     }
+}
+
+std::vector<std::uint64_t> WorkerProcess::stop(Clock::time_point deadline) {
+    const auto pid = find_number(status_, "child-pid");
+    if (!pid || ::kill(static_cast<pid_t>(*pid), SIGXCPU) != 0) return {};
+    wire::Reply reply;
+    if (receive(reply, deadline) != Event::reply || reply.status != wire::Status::crashed || reply.signal != SIGXCPU)
+        return {};
+    const auto end = std::find(std::begin(reply.code), std::end(reply.code), 0);
+    return {std::begin(reply.code), end};
 }
 
 int WorkerProcess::exit_code() {

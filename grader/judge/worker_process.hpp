@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "judge/options.hpp"
 #include "judge/process.hpp"
@@ -34,6 +35,9 @@ class WorkerProcess {
     enum class Event { reply, malformed, gone, timed_out };
     // Waits for the next message, and reads what the program prints meanwhile.
     Event receive(wire::Reply& reply, Clock::time_point deadline);
+
+    // Ends a program that takes too long; returns where it was: places in its file, innermost first, as it says itself.
+    std::vector<std::uint64_t> stop(Clock::time_point deadline);
 
     // After Event::gone: the program's exit code (128 + signal); negative: it still ran.
     int exit_code();

@@ -117,6 +117,9 @@ struct Reply {
     std::uint32_t text_bytes = 0;
     std::uint64_t address = 0, distance = 0;
     char text[max_text_bytes] = {};
+    // Stopped by SIGXCPU: where the program was, as offsets in its file, innermost first; then zeros.
+    static constexpr std::size_t max_codes = 64;
+    std::uint64_t code[max_codes] = {};
 };
 
 static_assert(std::is_trivially_copyable_v<Call> && std::is_trivially_copyable_v<Reply>);

@@ -26,13 +26,20 @@ GRADED = Result(
         ignored=["old.cu"],
     ),
     status="error",
-    score=Score(points=58.3, max_points=100, percent=58.3, error_points=5, pending_points=10),
+    score=Score(points=58.3, max_points=110, percent=53, error_points=5, pending_points=10),
     tests=[
         TestResult("multiplies sizes that are multiples of the tile", "test", "pass", 30, 30, hidden=False),
         TestResult(
             "each element is loaded once per tile", "test", "fail", 0, 10, hidden=False,
             message="16777216 sectors were loaded from global memory; at most 1048576 are needed",
             hint="Which threads of a block need the same element?",
+        ),
+        TestResult(
+            "multiplies sizes that are no multiples of the tile", "test", "fail", 0, 10, hidden=False,
+            message="C: 7 of 63 elements are wrong (9 × 7), all in the last row\n  [row 8, column 0] expected 1, got 0\n"
+            "  in matmul(A: 45 float, B: 35 float, C: 63 float, m = 9, k = 5, n = 7)",
+            hint="Which threads have an element of C?", signs=["wrong", "tail"],
+            output="\n".join(f"block {i} of 12" for i in range(12)),
         ),
         TestResult(
             "keeps NaN and infinity", "test", "fail", 0, 10, hidden=True,

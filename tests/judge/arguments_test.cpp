@@ -35,7 +35,11 @@ TEST_CASE("arguments take the types of the parameters") {
     CHECK(arguments[2].type == wire::Type::u64);
     CHECK(arguments[2].bits == 9);
     CHECK(arguments[3].type == wire::Type::boolean);
-    CHECK(describe({"f", arguments}) == "f(in 5 float, out 7 int, 9, 1)");
+    CHECK(describe({"f", arguments}) == "f(5 float, 7 int, 9, 1)");
+    const CallSpec named{"f", arguments, wire::Type::none, {"x", "y", "n"}};
+    CHECK(describe(named) == "f(x: 5 float, y: 7 int, n = 9, 1)");
+    CHECK(name_of_argument(named, 1) == "y");
+    CHECK(name_of_argument(named, 3) == "argument 4");
     CHECK(Signature::marshal_all(nullptr, nullptr, 0u, false)[0].kind == wire::Kind::null_pointer);
     CHECK_THROWS(Signature::marshal_all(in(x), out<int>(7), -1, true));
 }

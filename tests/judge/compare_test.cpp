@@ -40,7 +40,7 @@ TEST_CASE("messages name the first elements that differ") {
     CHECK_THAT(text, Contains("12 of 12 elements are wrong") && Contains("[4] expected 1, got 0") && Contains("…"));
     CHECK_THAT(text, !Contains("[5]"));
     CHECK_FALSE(equals_exactly(std::vector<int>{1, 2}).match({1, 3}));
-    CHECK(mismatch() == "1 of 2 elements is wrong\n  [1] expected 2, got 3");
+    CHECK(mismatch() == "1 of 2 elements is wrong: the last\n  [1] expected 2, got 3");
     CHECK_FALSE(equals_exactly(std::vector<int>{1, 2}).match({1}));
     CHECK(mismatch() == "expected 2 elements, got 1");
 }

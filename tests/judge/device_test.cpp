@@ -56,7 +56,8 @@ TEST_CASE("a kernel's fault fails the test in the device's words") {
 TEST_CASE("errors of CUDA calls explain a wrong result, and spoil no right one") {
     CHECK(judge_on("misuse").scales()["status"] == "pass");
     const auto judged = judge("wrong", std::string("--device-server ") + WG_FAKE_DEVICE + " --device fake:misuse");
-    CHECK_THAT(judged.message(), Contains("note: cudaMemcpy: the size is larger than d"));
+    CHECK_THAT(judged.message(), Contains("a CUDA call failed: cudaMemcpy: the size is larger than d"));
+    CHECK_THAT(judged.message(), Contains("Probably as a result: y: "));
 }
 
 TEST_CASE("what the checks found is in the verdict, once for all calls of the test") {

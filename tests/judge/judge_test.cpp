@@ -34,12 +34,15 @@ TEST_CASE("a wrong answer is shown with its place, the expected value and the ca
     const auto judged = judge("wrong");
     check_scale_fails(judged, "is wrong");
     CHECK_THAT(judged.message(), Contains("[row 0, column 6] expected") && Contains("tolerance 1e-07"));
-    CHECK_THAT(judged.message(), Contains("in scale(in 7 float, out 7 float, "));
+    CHECK_THAT(judged.message(), Contains("in scale(x: 7 float, y: 7 float, a = "));
     CHECK_THAT(judged.message(), !Contains("CHECK_THAT"));
 }
 
 TEST_CASE("an output that was never written is named") {
-    check_scale_fails(judge("never_writes"), "note: argument 2 was never written");
+    const auto judged = judge("never_writes");
+    check_scale_fails(judged, "y: it was never written");
+    CHECK(judged.message().starts_with("y: it was never written"));  // the sentence that explains most comes first
+    CHECK(judged.scales()["signs"] == nlohmann::json({"wrong", "unwritten"}));
 }
 
 TEST_CASE("a crash is explained") {
@@ -47,10 +50,10 @@ TEST_CASE("a crash is explained") {
         check_scale_fails(judge("null_pointer"), "crashed (segmentation fault): host code dereferenced a null pointer");
     }
     SECTION("past the end of a buffer") {
-        check_scale_fails(judge("past_the_end"), "8 bytes past the end of argument 2 of scale (output of 1 float)");
+        check_scale_fails(judge("past_the_end"), "8 bytes past the end of y (an output of scale, 1 float)");
     }
     SECTION("before the start of a buffer") {
-        check_scale_fails(judge("before_the_start"), "9 bytes before the start of argument 2 of scale");
+        check_scale_fails(judge("before_the_start"), "9 bytes before the start of y (an output of scale");
     }
     SECTION("a device pointer on the host") {
         check_scale_fails(judge("device_pointer"), "host code dereferenced the device pointer 0x70000001000");
@@ -63,9 +66,25 @@ TEST_CASE("a crash is explained") {
 }
 
 TEST_CASE("a program that never comes back is stopped, and costs its own test only") {
-    const auto judged = judge("hangs", "--seconds 0.5");
-    check_scale_fails(judged, "did not finish within the test's 0.5 seconds");
+    const auto judged = judge("hangs", "--seconds 1.5");
+    check_scale_fails(judged, "scale did not finish within 1.5 s");
     CHECK(judged.scales()["seconds"] < 5.0);
+    CHECK(judged.scales()["signs"] == nlohmann::json({"time-out"}));
+    // Where it hung, as the program says itself: an offset in its file.
+    CHECK(judged.scales()["stopped_at"].size() > 0);
+}
+
+TEST_CASE("a function that hangs costs its limit once, a part of it a second time, and then nothing") {
+    const auto judged = judge("hangs", "--seconds 1.5");
+    const auto& second = judged.cases.at("has no mistakes");
+    CHECK(second["status"] == "fail");
+    CHECK_THAT(second["message"].get<std::string>(),
+               Contains("did not finish within 1 s (less time than usual, because it did not finish in “scales, "));
+    const auto& third = judged.cases.at("measures");
+    CHECK(third["status"] == "fail");
+    CHECK_THAT(third["message"].get<std::string>(), Contains("not called any more: scale did not finish in the test"));
+    CHECK(third["seconds"] < 0.5);
+    CHECK(judged.others_pass());
 }
 
 TEST_CASE("a judge that is killed leaves nothing running") {
@@ -79,7 +98,7 @@ TEST_CASE("a judge that is killed leaves nothing running") {
 }
 
 TEST_CASE("leaving early is no pass") {
-    check_scale_fails(judge("exits"), "exited (exit code 0) before scale returned");
+    check_scale_fails(judge("exits"), "called exit(0) inside scale");
     const auto at_start = judge("exits_at_start");
     REQUIRE(at_start.cases.size() == 5);
     for (const auto& [name, verdict] : at_start.cases) CHECK(verdict["status"] == "fail");
@@ -123,7 +142,7 @@ TEST_CASE("the judge compares with inputs of its own") {
     check_scale_fails(judged, "got 0");
 }
 
-TEST_CASE("results that arrive after the return are not there") { check_scale_fails(judge("computes_late"), "wrong"); }
+TEST_CASE("results that arrive after the return are not there") { check_scale_fails(judge("computes_late"), "never written"); }
 
 TEST_CASE("the seed replays a run, alone or among others") {
     const auto first = judge("wrong", "--seed 7"), again = judge("wrong", "--seed 7"),
@@ -148,7 +167,7 @@ TEST_CASE("public tests alone, and no test at all") {
 
 TEST_CASE("without a sandbox the judge works the same") {
     CHECK(judge("correct", "--no-sandbox").others_pass());
-    check_scale_fails(judge("past_the_end", "--no-sandbox"), "past the end of argument 2");
+    check_scale_fails(judge("past_the_end", "--no-sandbox"), "past the end of y");
     check_scale_fails(judge("hangs", "--no-sandbox --seconds 0.5"), "did not finish");
 }
 

@@ -31,7 +31,7 @@ inline Judged judge(const std::string& program, const std::string& options = "--
     const std::string programs = WG_PROGRAMS "/program-";
     const auto finished =
         run_command(WG_JUDGE " --sandbox " WG_SANDBOX " --baseline " + programs + "correct --worker " + programs +
-                    program + " --memory-mib 512 --verdict " + path + " " + options);
+                    program + " --parameters scale=x,y,a,n --memory-mib 512 --verdict " + path + " " + options);
     Judged result{finished.status, finished.output, {}, {}, {}};
     std::ifstream lines(path);
     for (std::string line; std::getline(lines, line);) {

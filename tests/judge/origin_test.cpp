@@ -13,7 +13,8 @@ namespace {
 
 const CallSpec spec{"scale",
                     {{wire::Kind::in, wire::Type::f32, 0, {}, 3}, {wire::Kind::out, wire::Type::f32, 0, {}, 3}},
-                    wire::Type::none};
+                    wire::Type::none,
+                    {"x", "y"}};
 
 std::vector<std::byte> bytes_of(std::vector<float> values) {
     std::vector<std::byte> bytes(values.size() * sizeof(float));
@@ -30,7 +31,7 @@ std::string told(Problem problem, bool mapped = false) {
     verdict.bytes = 400;
     verdict.came = bytes_of({7.25f});
     verdict.mapped = mapped;
-    return explain_origin(verdict, spec, {{bytes_of({0.5f, 1.5f, 2.5f})}, {}}, 0, {"x", "y"});
+    return explain_origin(verdict, spec, {{bytes_of({0.5f, 1.5f, 2.5f})}, {}}, 0);
 }
 
 }  // namespace

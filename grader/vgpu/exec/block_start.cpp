@@ -2,13 +2,13 @@
 #include <algorithm>
 #include <cstring>
 
+#include "device/fresh_memory.hpp"
 #include "vgpu/exec/grid.hpp"
 
 namespace warpgrade::vgpu {
 
 namespace {
 
-constexpr int fresh_pattern = 0xCD;  // shared memory at the start of a block
 constexpr std::uint32_t special_bytes = static_cast<std::uint32_t>(Special::Count) * warp_size * 4;
 // What the system keeps of each block's shared memory; cooperative groups of several warps synchronise in it. Behind
 // the program's own part here, before it on a real device.
@@ -87,10 +87,10 @@ void Grid::start_block(Executor& e, BlockState& block, std::uint64_t linear) con
     block.z = place.z;
     block.shared = block.storage.get() + warps * warp_bytes;
     block.shared_bytes = available;
-    std::memset(block.shared, fresh_pattern, shared);
+    std::memset(block.shared, device::fresh_byte, shared);
     if (const std::uint32_t own = code.functions[0].local_bytes)  // a called function's part is filled at its call
         for (std::size_t lane = 0; lane < std::size_t{warps} * warp_size; ++lane)
-            std::memset(block.local.data() + lane * local_stride, fresh_pattern, own);
+            std::memset(block.local.data() + lane * local_stride, device::fresh_byte, own);
     block.watch.start = block.watch.turn = mark::at_time(++e.watch.now);
     block.watch.settled = block.watch.settled_reads = mark::at_time(1);
     block.watch.resumed = false;

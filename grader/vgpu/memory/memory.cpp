@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "device/address_space.hpp"
+#include "device/fresh_memory.hpp"
 
 namespace warpgrade::vgpu {
 
@@ -18,7 +19,6 @@ namespace error = device::error;
 
 namespace {
 constexpr std::uint64_t gap = 4096;  // unmapped addresses between two allocations
-constexpr int fresh_pattern = 0xCD;
 
 // A file in memory whose size nobody can change any more: a worker that could shrink it would crash the server.
 device::Descriptor sealed_file(std::uint64_t bytes) {
@@ -76,7 +76,7 @@ Allocation& GlobalMemory::allocate_host_visible(std::uint64_t bytes, std::uint64
     HostPages pages(whole, file);
     // A managed variable's first contents come from its module.
     const bool managed_variable = origin.kind == device::MemoryKind::managed_variable;
-    if (!managed_variable) std::memset(pages.data(), fresh_pattern, bytes);
+    if (!managed_variable) std::memset(pages.data(), device::fresh_byte, bytes);
     HostPages own = note_origin_ ? HostPages(whole) : HostPages();
     Allocation& result =
         insert(base, bytes, std::move(note_origin_ ? own : pages), origin, note_origin_ && !managed_variable);
@@ -99,7 +99,7 @@ Allocation& GlobalMemory::insert(std::uint64_t base, std::uint64_t bytes, HostPa
     allocation->origin = origin.call;
     allocation->kind = origin.kind;
     allocation->code = origin.code;
-    if (fill && bytes) std::memset(allocation->host, fresh_pattern, bytes);
+    if (fill && bytes) std::memset(allocation->host, device::fresh_byte, bytes);
     if (note_origin_) allocation->writers = std::make_unique<LastWriter>(bytes);
     return *live_.emplace(base, std::move(allocation)).first->second;
 }
@@ -117,7 +117,7 @@ Allocation& GlobalMemory::place_on_heap(std::uint64_t bytes, std::byte* host) {
     allocation->kind = device::MemoryKind::heap;
     allocation->on_heap = true;
     if (note_undefined_) allocation->defined = std::make_unique<DefinedBytes>(bytes);
-    std::memset(host, fresh_pattern, bytes);
+    std::memset(host, device::fresh_byte, bytes);
     next_ = base + bytes - device::address_space::global_base;
     return *live_.emplace(base, std::move(allocation)).first->second;
 }

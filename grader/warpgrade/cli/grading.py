@@ -38,6 +38,7 @@ class _Display:
 
     quiet: bool
     advice: bool
+    full: bool
     fail_under: float | None
     show_hidden: bool = False
 
@@ -47,6 +48,13 @@ _OPTIONS = together(
     click.option("--seed", type=click.IntRange(0, 2**63 - 1), help="Replay the inputs of an earlier run."),
     THREADS,
     CHECKING,
+    click.option(
+        "--only",
+        multiple=True,
+        metavar="TEXT",
+        help="Run only the tests with that in their name, such as a function's.",
+    ),
+    click.option("--full", is_flag=True, help="Show every failure and finding whole, not only the first."),
     click.option(
         "--fail-under", type=click.FloatRange(0, 100), metavar="PERCENT", help="Exit with 1 below this score."
     ),
@@ -119,7 +127,7 @@ def _print(graded: Result, display: _Display) -> None:
         say(terminal.one_line(graded))
         return
     with no_commands():
-        terminal.show(console(), graded, show_hidden=display.show_hidden, advice=display.advice)
+        terminal.show(console(), graded, show_hidden=display.show_hidden, advice=display.advice, full=display.full)
 
 
 def _exit_status(graded: Result, fail_under: float | None) -> int:

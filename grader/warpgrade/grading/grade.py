@@ -55,12 +55,19 @@ class Options:
     confined: bool = True
     public_only: bool = False
     checks: str = "all"
+    only: tuple[str, ...] = ()
+
+    @property
+    def scope(self) -> Literal["all", "public", "chosen"]:
+        """What of the lab's tests counts."""
+        return "chosen" if self.only else "public" if self.public_only else "all"
 
 
 def grade(layout: Layout, lab: Lab, submission: Submission, options: Options, say: Say = lambda text: None) -> Result:
     """Grade a submission; raises GraderError when nothing could be judged at all."""
     started_at = datetime.now(UTC)
     started = time.monotonic()
+    lab.chosen(public_only=options.public_only, only=options.only)  # before anything that takes time
     target = device.resolve(layout, options.device)
     sandbox = Sandbox(layout.program("warpgrade-sandbox"), confined=options.confined)
     sandbox.require()
@@ -79,18 +86,21 @@ def grade(layout: Layout, lab: Lab, submission: Submission, options: Options, sa
 
     plan = judge.Plan(
         command=_judge_command(layout, lab, worker, baseline, target, options),
-        tests=[item.name for item in lab.items if not (options.public_only and item.hidden)],
+        tests=[item.name for item in lab.chosen(public_only=options.public_only, only=options.only)],
         public_only=options.public_only,
+        chosen=bool(options.only),
         seconds_each=lab.file.limits.seconds,
         seed=options.seed,
         log=layout.logs / f"judge-{lab.name}.log",
     )
     verdicts = judge.judge(plan, _TestCounter(len(plan.tests), say))
     cases = unsupported.settle(verdicts.cases, lambda: builder.device_code(submission.files))
-    tests = score.score_tests(lab, cases, target.kind, public_only=options.public_only)
+    tests = score.score_tests(lab, cases, target.kind, public_only=options.public_only, only=options.only)
     own = sources.of_submission(submission.files, _COMPILED_IN, compilers.has_header)
     tests = [_without_folders(test, own) for test in tests]
-    tests = _with_own_lines(tests, own, sources.HostCode(worker, sandbox))
+    host_code = sources.HostCode(worker, sandbox)
+    tests = _with_own_lines(tests, own, host_code)
+    tests = _with_place_of_hang(tests, cases, own, host_code)
     seconds = Seconds(build=round(built - started, 3), judge=_since(built))
     return report.judged(tests, verdicts, cases, seconds)
 
@@ -118,7 +128,7 @@ def rejected(lab: Lab, name: str, problem: BadInput, options: Options) -> Result
         started_at=_timestamp(datetime.now(UTC)),
         seconds=Seconds(build=0, judge=0),
         warpgrade=__version__,
-        scope="public" if options.public_only else "all",
+        scope=options.scope,
         sandboxed=options.confined,
         seed=options.seed,
         problem=Problem(stage="intake", message=problem.message, hint=problem.hint),
@@ -224,7 +234,7 @@ class _Report:
             started_at=_timestamp(self.started_at),
             seconds=seconds,
             warpgrade=__version__,
-            scope="public" if self.options.public_only else "all",
+            scope=self.options.scope,
             sandboxed=self.options.confined,
             seed=seed,
             problem=problem,
@@ -260,8 +270,7 @@ def _all_failed(lab: Lab, options: Options, status: Literal["fail", "error"], me
             hidden=item.hidden,
             message=message,
         )
-        for item in lab.items
-        if not (options.public_only and item.hidden)
+        for item in lab.chosen(public_only=options.public_only, only=options.only)
     ]
 
 
@@ -290,6 +299,28 @@ def _with_own_lines(tests: list[TestResult], own: sources.Sources, lookup: sourc
         msgspec.structs.replace(test, diagnostics=diagnosis.merged(itertools.islice(located, len(test.diagnostics))))
         for test in tests
     ]
+
+
+def _with_place_of_hang(
+    tests: list[TestResult], cases: Mapping[str, judge.Case], own: sources.Sources, lookup: sources.HostCode
+) -> list[TestResult]:
+    """Name the line of the student's in which host code was when its time was up."""
+    codes = {test.name: cases[test.name].stopped_at for test in tests if test.name in cases}
+    frames = lookup([code for places in codes.values() for code in places]) if any(codes.values()) else {}
+    if not frames:
+        return tests
+
+    def with_place(test: TestResult) -> TestResult:
+        calls = (frame for code in codes.get(test.name, []) for frame in frames.get(code, ()))
+        found = next(((name, line) for file, line in calls if (name := own.own_name(file))), None)
+        if found is None:
+            return test
+        first, *rest = test.message.split("\n")
+        source = own.line(*found).strip()
+        first += f": host code was at {found[0]}:{found[1]}" + (f", `{source}`" if source else "")
+        return msgspec.structs.replace(test, message="\n".join([first, *rest]))
+
+    return [with_place(test) for test in tests]
 
 
 def _student_path(text: str) -> str:

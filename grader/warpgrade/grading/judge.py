@@ -58,7 +58,12 @@ class CaseStart(msgspec.Struct, frozen=True, tag_field="type", tag="case_start")
 
 
 class Case(msgspec.Struct, frozen=True, tag_field="type", tag="case"):
-    """A test has ended; `unsupported`: with an error, for the device lacks what the program's kernels need."""
+    """A test has ended.
+
+    unsupported: with an error, for the device lacks what the program's kernels need. signs: what is known of a failure
+    (grading/hints.py). stopped_at: where host code hung, as places in the program's file. output: the end of what the
+    program has printed.
+    """
 
     name: str
     status: Literal["pass", "fail", "error"]
@@ -66,6 +71,9 @@ class Case(msgspec.Struct, frozen=True, tag_field="type", tag="case"):
     tags: list[str] = []
     seconds: float = 0.0
     message: str = ""
+    signs: list[str] = []
+    stopped_at: list[int] = []
+    output: str = ""
     measurements: list[JudgeMeasurement] = []
     launches: list[dict[str, Any]] = []
     diagnostics: list[Diagnostic] = []
@@ -90,6 +98,7 @@ class Plan:
     tests: Sequence[str]
     public_only: bool
     seconds_each: float
+    chosen: bool = False  # `tests` are not all that the judge has
     seed: int | None = None
     log: Path | None = None
 
@@ -121,7 +130,8 @@ class Verdicts:
 def judge(plan: Plan, on_line: Callable[[Line], None] = lambda line: None) -> Verdicts:
     """Run the tests, and those again by themselves which got no verdict or an error."""
     deadline = time.monotonic() + plan.seconds
-    verdicts = _run(plan, [], plan.seed, on_line, deadline)
+    chosen = [word for name in plan.tests for word in ("--test", name)] if plan.chosen else []
+    verdicts = _run(plan, chosen, plan.seed, on_line, deadline)
     if verdicts.seed is None:
         detail = bounded(verdicts.trouble, lines=12)
         raise GraderError("the judge gave no verdict at all", detail=detail, hint="see `warpgrade doctor`")

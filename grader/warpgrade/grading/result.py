@@ -28,7 +28,9 @@ class Measurement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class TestResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What became of one test. `error` is the grader's, `pending` waits for a device; neither is a zero.
 
-    `diagnostics` is what the device's checks found while it ran, in the submission's own lines.
+    signs: names of what is known about a failure, such as `transposed` (grading/hints.py).
+    output: the last lines that the program printed in the test, in its own words.
+    diagnostics: what the device's checks found while it ran, in the submission's own lines.
     """
 
     name: str
@@ -40,6 +42,8 @@ class TestResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     tags: list[str] = []
     message: str = ""
     hint: str = ""
+    signs: list[str] = []
+    output: str = ""
     seconds: float = 0.0
     measurements: list[Measurement] = []
     launches: list[dict[str, Any]] = []
@@ -108,7 +112,7 @@ class Result(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     status: `graded` (each test has its outcome), `rejected` (the submission could not be read, compiled or linked; its
     points are zero), `error` (the grader or the machine failed; the points are not to be used).
-    scope: `public` when only the public tests ran (`warpgrade check`).
+    scope: `public` when only the public tests ran (`warpgrade check`), `chosen` when only those that --only names did.
     review: what a person should look at, because honest work does not do it; it costs no points by itself.
     """
 
@@ -122,7 +126,7 @@ class Result(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     seconds: Seconds
     schema: Literal["warpgrade/result/1"] = SCHEMA
     warpgrade: str = ""
-    scope: Literal["all", "public"] = "all"
+    scope: Literal["all", "public", "chosen"] = "all"
     sandboxed: bool = True
     seed: int | None = None
     problem: Problem | None = None

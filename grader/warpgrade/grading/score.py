@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
+from warpgrade.grading import hints
 from warpgrade.grading.judge import Case
 from warpgrade.grading.result import Measurement, Score, TestResult
 from warpgrade.lab.labs import Lab, SpeedItem, TestItem
@@ -14,6 +15,7 @@ from warpgrade.machine.text import bounded, clean, clean_tree, number
 
 SPEEDUP = "speedup"
 _MESSAGE_LINES, _MESSAGE_WIDTH = 100, 2000
+_OUTPUT_LINES, _OUTPUT_WIDTH = 40, 400  # of what a program printed in a test
 
 
 def points_at(curve: list[tuple[float, float]], value: float) -> float:
@@ -27,16 +29,21 @@ def points_at(curve: list[tuple[float, float]], value: float) -> float:
 
 
 def score_tests(
-    lab: Lab, cases: Mapping[str, Case], device_kind: Literal["vgpu", "gpu"], *, public_only: bool = False
+    lab: Lab,
+    cases: Mapping[str, Case],
+    device_kind: Literal["vgpu", "gpu"],
+    *,
+    public_only: bool = False,
+    only: Sequence[str] = (),
 ) -> list[TestResult]:
-    """Return one result for each test of the lab (or each public one), in the lab's order.
+    """Return one result for each test of the lab that was to run, in the lab's order.
 
     Raises GraderError when the judge reports a test that lab.toml does not know, for its points would be lost silently.
     """
     unknown = sorted(set(cases) - {item.name for item in lab.items})
     if unknown:
         raise GraderError(f"labs/{lab.name}/lab.toml has no entry for the test “{unknown[0]}”")
-    items = [item for item in lab.items if not (public_only and item.hidden)]
+    items = lab.chosen(public_only=public_only, only=only)
     return [_score_item(item, cases.get(item.name), device_kind) for item in items]
 
 
@@ -69,7 +76,9 @@ def _score_item(item: TestItem | SpeedItem, case: Case | None, device_kind: Lite
         hidden=item.hidden,
         tags=list(case.tags),
         message=message,
-        hint=item.hint if status in ("fail", "error") or points < item.points else "",
+        hint=_hint(item, case) if status == "fail" or points < item.points else "",
+        signs=[sign for sign in case.signs if sign in hints.SIGNS],
+        output=_last_lines(case.output),
         seconds=round(case.seconds, 3),
         measurements=[Measurement(name=m.name, value=m.value, unit=m.unit) for m in case.measurements],
         launches=clean_tree(case.launches),
@@ -79,6 +88,18 @@ def _score_item(item: TestItem | SpeedItem, case: Case | None, device_kind: Lite
 
 def _message(case: Case) -> str:
     return bounded(clean(case.message).strip(), lines=_MESSAGE_LINES, width=_MESSAGE_WIDTH)
+
+
+def _hint(item: TestItem | SpeedItem, case: Case) -> str:
+    # What a submission can choose by the data of a hidden test must not show in it.
+    if item.hidden or case.status == "error":
+        return item.hint
+    return hints.choose(item.hint, item.hints, case.signs, tags=case.tags, diagnostics=case.diagnostics)
+
+
+def _last_lines(output: str) -> str:
+    lines = clean(output).expandtabs(4).rstrip().split("\n")
+    return "\n".join(bounded(line, lines=1, width=_OUTPUT_WIDTH) for line in lines[-_OUTPUT_LINES:])
 
 
 def _what_is_missing(curve: list[tuple[float, float]], speedup: float, points: float) -> str:

@@ -7,6 +7,7 @@ import fnmatch
 import itertools
 import re
 import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ import msgspec
 
 from warpgrade.machine.errors import BadInput, GraderError
 from warpgrade.machine.paths import Layout
+from warpgrade.machine.text import printable_name
 
 _LAB_NAME = re.compile(r"[a-z][a-z0-9_]*")
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
@@ -64,6 +66,7 @@ class TestItem(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     points: float
     hidden: bool = False
     hint: str = ""
+    hints: dict[str, str] = {}
 
 
 class SpeedItem(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -75,6 +78,7 @@ class SpeedItem(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     gpu: list[tuple[float, float]]
     hidden: bool = False
     hint: str = ""
+    hints: dict[str, str] = {}
 
 
 class LabFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -120,6 +124,18 @@ class Lab:
     def items(self) -> list[TestItem | SpeedItem]:
         """All that gives points, in the order of lab.toml: tests, then speed."""
         return [*self.file.test, *self.file.speed]
+
+    def chosen(self, *, public_only: bool = False, only: Sequence[str] = ()) -> list[TestItem | SpeedItem]:
+        """Return what is to run, in order: with `only`, the tests whose names hold one of these texts.
+
+        Raises BadInput for a text that is in no name.
+        """
+        items = [item for item in self.items if not (public_only and item.hidden)]
+        for text in only:
+            if not any(text.lower() in item.name.lower() for item in items):
+                names = "; ".join(item.name for item in items)
+                raise BadInput(f"no test has “{printable_name(text)}” in its name", hint=f"the tests are: {names}")
+        return [item for item in items if not only or any(text.lower() in item.name.lower() for text in only)]
 
     @property
     def refused_headers(self) -> list[str]:

@@ -37,6 +37,8 @@ def _without_data(test: TestResult, known: set[tuple[str, str, int]]) -> TestRes
     return msgspec.structs.replace(
         test,
         message=message,
+        signs=[],
+        output="",
         seconds=0.0,
         measurements=[],
         launches=[],

@@ -1,22 +1,28 @@
-"""The score table on a terminal, readable from 50 columns up, with or without colour and Unicode."""
+"""The score table on a terminal, readable from 50 columns up, with or without colour and Unicode.
+
+A table with a line or two for each test, then the one failure to begin with, whole; --full shows all of them so.
+"""
 
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from rich import box
 from rich.console import Console
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
 from warpgrade.grading.result import Result, TestResult
 from warpgrade.machine import text as gate
 from warpgrade.machine.text import bounded, listing, number
-from warpgrade.report import diagnosis, findings, hidden
+from warpgrade.report import diagnosis, failures, findings, hidden
 
-_MAX_WIDTH = 112
-_MESSAGE_LINES = 5
+_MAX_WIDTH = 140
+_ROW_WIDTH = 240  # of what a row says of its test
+_PRINTED_LINES = 8  # of a program's output, below a failure; a row shows the last
 
 
 @dataclass(frozen=True)
@@ -37,8 +43,10 @@ _MARKS = {
 }
 
 
-def show(console: Console, result: Result, *, show_hidden: bool = False, advice: bool = False) -> None:
-    """Print the result; of hidden tests as much as students may see, or all."""
+def show(
+    console: Console, result: Result, *, show_hidden: bool = False, advice: bool = False, full: bool = False
+) -> None:
+    """Print the result; of hidden tests as much as students may see, or all. `full`: each failure whole."""
     found = findings.of_result(result, show_hidden=show_hidden)
     result = result if show_hidden else hidden.for_students(result)
     width = min(console.width, _MAX_WIDTH)
@@ -47,8 +55,11 @@ def show(console: Console, result: Result, *, show_hidden: bool = False, advice:
     if result.problem is not None:
         _show_problem(console, result, width)
     else:
-        console.print(_table(console, result.tests, width))
+        whole = failures.in_order(result.tests)[: None if full else 1]
+        console.print(_table(console, result.tests, width, {test.name for test in whole}))
         console.print()
+        for test in whole:
+            _show_failure(console, test, width, first=not full)
         diagnosis.show(console, found, advice=advice)
     console.print(_summary(result), width=width)
 
@@ -59,17 +70,19 @@ def one_line(result: Result) -> str:
     return f"{result.lab.name} {result.submission.name}: {_points(result)}{state}"
 
 
-def _table(console: Console, tests: list[TestResult], width: int) -> Table:
+def _table(console: Console, tests: list[TestResult], width: int, below: Collection[str]) -> Table:
+    """Return a row for each test; those whose names are in `below` are told there."""
     table = Table(box=box.SIMPLE_HEAD, width=width, pad_edge=False, padding=(0, 1), show_edge=False)
     table.add_column("result", no_wrap=True)
     table.add_column("test", ratio=1, overflow="fold")
     table.add_column("points", justify="right", no_wrap=True)
+    said: set[str] = set()
     for test in tests:
         mark = _MARKS[_kind(test)]
         symbol = mark.symbol if _can_show(console, mark.symbol) else mark.ascii
         table.add_row(
             Text(f"{symbol} {mark.word}", style=mark.style),
-            _description(test),
+            _description(test, said, below=test.name in below),
             Text(f"{_earned(test)}/{number(test.max_points)}", style=mark.style),
         )
     return table
@@ -87,7 +100,8 @@ def _kind(test: TestResult) -> str:
     return test.status
 
 
-def _description(test: TestResult) -> Text:
+def _description(test: TestResult, said: set[str], *, below: bool) -> Text:
+    """Return the name, and on lines of their own the gist of what happened; nothing that an earlier row said."""
     text = Text(test.name)
     if test.hidden:
         text.append("  hidden", style="dim")
@@ -97,13 +111,46 @@ def _description(test: TestResult) -> Text:
                 f"  {measured.name} {number(measured.value, 2)}{'×' if measured.unit == 'x' else ' ' + measured.unit}",
                 style="dim",
             )
+    elif below:
+        text.append("\nsee below", style="dim")
         return text
-    if test.message:
-        text.append("\n" + bounded(test.message, lines=_MESSAGE_LINES, width=300), style="default")
-    if test.hint and test.status != "error":
-        text.append("\nhint: ", style="cyan")
-        text.append(test.hint)
+    elif gist := _gist(test):
+        text.append("\n" + ("the same as above" if gist in said else gist), style="dim" if gist in said else "default")
+        said.add(gist)
+    if printed := test.output.rsplit("\n", 1)[-1].strip():
+        line = f"your program printed: {bounded(printed, lines=1, width=_ROW_WIDTH)}"
+        if line not in said:
+            text.append("\n" + line, style="dim")
+        said.add(line)
     return text
+
+
+def _gist(test: TestResult) -> str:
+    """Return the first line of what is known; without a message, as students see hidden tests, the hint."""
+    if test.message:
+        return bounded(test.message.split("\n", 1)[0], lines=1, width=_ROW_WIDTH)
+    return f"hint: {test.hint}" if test.hint else ""
+
+
+def _show_failure(console: Console, test: TestResult, width: int, *, first: bool) -> None:
+    """Print all that is known of one failure: what went wrong, the hint, what the program printed."""
+    heading = Text("Fix this first: " if first else "", style="bold red")
+    console.print(heading.append(test.name, style="bold"), width=width)
+    for line in test.message.split("\n"):
+        indent = len(line) - len(line.lstrip()) + 2
+        rows = textwrap.wrap(line.strip(), width, initial_indent=" " * indent, subsequent_indent=" " * (indent + 2),
+                             break_on_hyphens=False)  # fmt: skip
+        for row in rows:
+            console.print(Text(row), soft_wrap=True)
+    if test.hint:
+        console.print(Padding(Text.assemble(("hint: ", "cyan"), test.hint), (0, 0, 0, 2)), width=width)
+    if test.output:
+        lines = test.output.split("\n")
+        left_out = f" (the last {_PRINTED_LINES} of {len(lines)} lines)" if len(lines) > _PRINTED_LINES else ""
+        console.print(Text(f"  your program printed{left_out}:", style="dim"), width=width)
+        for line in lines[-_PRINTED_LINES:]:
+            console.print(Text.assemble(("  | ", "dim"), bounded(line, lines=1, width=width - 4)), soft_wrap=True)
+    console.print()
 
 
 def _show_problem(console: Console, result: Result, width: int) -> None:
@@ -129,6 +176,8 @@ def _summary(result: Result) -> Table:
     table.add_column(overflow="fold")
     table.add_row("Total", Text(_points(result), style="bold"))
     score = result.score
+    if result.scope == "chosen":
+        table.add_row("", "of the tests that --only chose")
     if result.scope == "public":
         table.add_row("", "of the public tests; hidden tests count too when the work is graded")
     if score.error_points:

@@ -77,7 +77,7 @@ def test_colour_is_for_terminals_and_only_where_wanted(monkeypatch: pytest.Monke
 
 
 def test_one_line() -> None:
-    assert terminal.one_line(GRADED) == "matmul hand-ins/jane: 58.3 / 100  (58.3 %) error"
+    assert terminal.one_line(GRADED) == "matmul hand-ins/jane: 58.3 / 110  (53 %) error"
 
 
 @pytest.mark.parametrize(

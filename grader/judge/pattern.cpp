@@ -1,0 +1,169 @@
+#include "judge/pattern.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "judge/signs.hpp"
+
+namespace warpgrade::judge {
+namespace {
+
+constexpr std::size_t few = 3;  // wrong elements below which a pattern of values may be chance
+
+bool same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
+
+bool about_equal(double a, double b) { return same(a, b) || std::abs(a - b) <= 1e-5 * std::max(std::abs(a), std::abs(b)); }
+
+template <class Predicate>
+bool all_wrong(const ComparedElements& c, Predicate holds) {
+    return std::ranges::all_of(c.wrong, holds);
+}
+
+// Does each wrong element hold what belongs to `source(index)`? Not if what belongs there is the same everywhere.
+template <class Source>
+bool moved(const ComparedElements& c, Source source) {
+    if (c.wrong.size() < few) return false;
+    std::set<double> values;
+    for (const std::size_t i : c.wrong) {
+        const std::size_t from = source(i);
+        if (from >= c.expected.size() || !about_equal(c.got[i], c.expected[from])) return false;
+        if (values.size() < few) values.insert(c.got[i]);
+    }
+    return values.size() >= few;
+}
+
+std::optional<Pattern> by_place_of_values(const ComparedElements& c) {
+    const std::size_t n = c.expected.size();
+    if (c.rows > 1 && c.columns > 1 && moved(c, [&](std::size_t i) { return i % c.rows * c.columns + i / c.rows; })) {
+        if (c.rows == c.columns)
+            return Pattern{{sign::transposed},
+                           ": the result is transposed; [row, column] holds what belongs to [column, row]"};
+        return Pattern{{sign::transposed}, ": the result is stored column by column instead of row by row"};
+    }
+    if (moved(c, [&](std::size_t i) { return n - 1 - i; }))
+        return Pattern{{sign::reversed}, ": the result is in reverse order"};
+    for (const int by : {1, -1}) {
+        ComparedElements inside = c;  // what has no neighbour to come from may hold anything
+        std::erase(inside.wrong, by == 1 ? 0 : n - 1);
+        if (moved(inside, [&](std::size_t i) { return i - static_cast<std::size_t>(by); }))
+            return Pattern{{sign::shifted},
+                           fmt::format(": each holds what belongs one place {}", by == 1 ? "before" : "after")};
+    }
+    return std::nullopt;
+}
+
+std::optional<Pattern> by_value(const ComparedElements& c) {
+    const std::size_t first = c.wrong[0];
+    const bool one = c.wrong.size() == 1;
+    if (c.unwritten == c.wrong.size())
+        return Pattern{{sign::unwritten},
+                       fmt::format(": {} the pattern of device memory that nothing has written. Does the "
+                                   "kernel write there, and is the right array copied back?",
+                                   one ? "it holds" : "they hold")};
+    if (all_wrong(c, [&](std::size_t i) { return std::isnan(c.got[i]); }))
+        return Pattern{{sign::nan}, one ? ": it is NaN" : ": all of them are NaN"};
+    if (all_wrong(c, [&](std::size_t i) { return c.got[i] == 0; }))
+        return Pattern{{sign::zeros}, one ? ": it is 0" : ": all of them are 0"};
+    if (auto found = by_place_of_values(c)) return found;
+    if (c.wrong.size() < few) return std::nullopt;
+    if (all_wrong(c, [&](std::size_t i) { return same(c.got[i], c.got[first]); }))
+        return Pattern{{sign::constant}, fmt::format(": all of them are {}", static_cast<float>(c.got[first]))};
+    const double factor = c.got[first] / c.expected[first];
+    std::set<double> values;
+    const auto is_multiple = [&](std::size_t i) {
+        if (values.size() < few) values.insert(c.expected[i]);
+        return c.expected[i] != 0 && about_equal(c.got[i], factor * c.expected[i]);
+    };
+    if (std::isfinite(factor) && factor != 0 && all_wrong(c, is_multiple) && values.size() >= few)
+        return Pattern{{sign::factor}, fmt::format(": each is {} times what is expected", static_cast<float>(factor))};
+    return std::nullopt;
+}
+
+// Smallest and largest of what `of` gives for the wrong elements.
+template <class Of>
+std::pair<std::size_t, std::size_t> range(const ComparedElements& c, Of of) {
+    const auto [least, most] = std::ranges::minmax(c.wrong, {}, of);
+    return {of(least), of(most)};
+}
+
+// "all in the rows from 48 on", if the wrong ones end at the last of `count` and are few of the rows.
+std::optional<Pattern> tail(const char* what, std::pair<std::size_t, std::size_t> found, std::size_t count) {
+    if (found.second + 1 != count || found.first * 2 < count) return std::nullopt;
+    if (found.first == found.second) return Pattern{{sign::tail}, fmt::format(", all in the last {}", what)};
+    return Pattern{{sign::tail}, fmt::format(", all in the {}s from {} on", what, found.first)};
+}
+
+// "every 32nd", if all indices have the same remainder and none of these is right.
+std::optional<Pattern> stride(const ComparedElements& c) {
+    for (const std::size_t step : {1024, 512, 256, 128, 64, 32}) {
+        const std::size_t rest = c.wrong[0] % step;
+        const std::size_t such = (c.expected.size() - rest + step - 1) / step;
+        if (such < 2 || c.wrong.size() != such) continue;
+        if (!all_wrong(c, [&](std::size_t i) { return i % step == rest; })) continue;
+        const char* ending = step % 10 == 2 ? "nd" : "th";
+        return Pattern{{sign::stride}, fmt::format(": every {}{} element, from [{}] on", step, ending, rest)};
+    }
+    return std::nullopt;
+}
+
+// "all in the first column of a tile of 16", for rows or columns.
+template <class Of>
+std::optional<Pattern> tile(const ComparedElements& c, const char* what, std::size_t count, Of of) {
+    for (const std::size_t step : {32, 16, 8}) {
+        if (count < 2 * step) continue;
+        const std::size_t rest = of(c.wrong[0]) % step;
+        if (rest != 0 && rest != step - 1) continue;
+        if (all_wrong(c, [&](std::size_t i) { return of(i) % step == rest; }) &&
+            range(c, of).first != range(c, of).second)
+            return Pattern{{sign::tile},
+                           fmt::format(", all in the {} {} of a tile of {}", rest ? "last" : "first", what, step)};
+    }
+    return std::nullopt;
+}
+
+std::optional<Pattern> by_place(const ComparedElements& c) {
+    const std::size_t n = c.expected.size();
+    if (c.wrong.size() == n) return Pattern{{sign::all}, ""};
+    const bool matrix = c.rows > 1 && c.columns > 1;
+    if (matrix) {
+        const auto row = [&](std::size_t i) { return i / c.columns; };
+        const auto column = [&](std::size_t i) { return i % c.columns; };
+        if (auto found = tail("row", range(c, row), c.rows)) return found;
+        if (auto found = tail("column", range(c, column), c.columns)) return found;
+        if (auto found = tile(c, "row", c.rows, row)) return found;
+        if (auto found = tile(c, "column", c.columns, column)) return found;
+        const auto at_edge = [&](std::size_t i) {
+            return row(i) == 0 || column(i) == 0 || row(i) + 1 == c.rows || column(i) + 1 == c.columns;
+        };
+        if (c.wrong.size() >= few && all_wrong(c, at_edge)) return Pattern{{sign::edge}, ", all at the edge"};
+        return std::nullopt;
+    }
+    if (c.wrong.size() == 1) {
+        if (c.wrong[0] == 0) return Pattern{{sign::single}, ": the first"};
+        if (c.wrong[0] + 1 == n) return Pattern{{sign::tail}, ": the last"};
+        return Pattern{{sign::single}, ""};
+    }
+    if (auto found = stride(c)) return found;
+    const bool contiguous = c.wrong.back() - c.wrong.front() + 1 == c.wrong.size();
+    if (contiguous && c.wrong.back() + 1 == n)
+        return Pattern{{sign::tail}, fmt::format(": all from [{}] to the end", c.wrong.front())};
+    if (c.wrong.size() == 2 && c.wrong[0] == 0 && c.wrong[1] + 1 == n)
+        return Pattern{{sign::edge}, ": the first and the last"};
+    return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Pattern> find_pattern(const ComparedElements& c) {
+    if (c.wrong.empty() || c.expected.size() < 2) return std::nullopt;
+    const auto value = by_value(c), place = by_place(c);
+    if (!value) return place;
+    // Both are worth knowing where only a part is wrong.
+    if (!place) return value;
+    return Pattern{{value->signs[0], place->signs[0]}, place->text + value->text};
+}
+
+}  // namespace warpgrade::judge

@@ -1,0 +1,120 @@
+#include <cmath>
+#include <numeric>
+
+#include "judge/compare.hpp"
+#include "judge/context.hpp"
+#include "support/contains.hpp"
+
+using namespace warpgrade::judge;
+
+namespace {
+
+using Signs = std::vector<std::string>;
+
+struct Told {
+    Signs signs;
+    std::string first_line;
+};
+
+// What is said of a result of distinct numbers, 1 to n, changed by a mistake.
+template <class Mistake>
+Told told(std::size_t rows, std::size_t columns, Mistake mistake) {
+    std::vector<float> right(rows * columns);
+    std::iota(right.begin(), right.end(), 1.0f);
+    auto got = right;
+    mistake(got);
+    context().signs.clear(), context().outputs.clear();
+    auto matcher = equals_exactly(right);
+    CHECK_FALSE((rows > 1 ? matcher.shape(rows, columns) : matcher).match(got));
+    const auto text = std::exchange(context().mismatch, {});
+    return {std::exchange(context().signs, {}), text.substr(0, text.find('\n'))};
+}
+
+}  // namespace
+
+TEST_CASE("values that a typical mistake leaves are named") {
+    const auto fill = [](float value) { return [=](auto& v) { std::fill(v.begin(), v.end(), value); }; };
+    CHECK(told(1, 64, fill(0)).first_line == "64 of 64 elements are wrong: all of them are 0");
+    CHECK(told(1, 64, fill(NAN)).first_line == "64 of 64 elements are wrong: all of them are NaN");
+    CHECK(told(1, 64, fill(-7)).signs == Signs{"wrong", "constant", "all"});
+    const auto doubled = told(1, 64, [](auto& v) {
+        for (float& x : v) x *= 2;
+    });
+    CHECK(doubled.first_line == "64 of 64 elements are wrong: each is 2 times what is expected");
+    const auto reversed = told(1, 64, [](auto& v) { std::reverse(v.begin(), v.end()); });
+    CHECK(reversed.signs == Signs{"wrong", "reversed", "all"});
+    const auto shifted = told(1, 64, [](auto& v) { std::rotate(v.begin(), v.begin() + 1, v.end()); });
+    CHECK(shifted.first_line == "64 of 64 elements are wrong: each holds what belongs one place after");
+    const auto before = told(1, 64, [](auto& v) { std::rotate(v.begin(), v.end() - 1, v.end()); });
+    CHECK(before.first_line == "64 of 64 elements are wrong: each holds what belongs one place before");
+}
+
+TEST_CASE("a transposed matrix is told from one stored by columns") {
+    const auto transpose = [](std::size_t rows, std::size_t columns) {
+        return [=](auto& v) {
+            const auto right = v;
+            for (std::size_t r = 0; r < rows; ++r)
+                for (std::size_t c = 0; c < columns; ++c) v[c * rows + r] = right[r * columns + c];
+        };
+    };
+    CHECK(told(8, 8, transpose(8, 8)).first_line ==
+          "56 of 64 elements are wrong (8 × 8): the result is transposed; [row, column] holds what belongs to [column, "
+          "row]");
+    CHECK_THAT(told(4, 8, transpose(4, 8)).first_line, Contains("stored column by column"));
+}
+
+TEST_CASE("the place of the wrong elements tells the mistake") {
+    const auto spoil = [](auto which) {
+        return [=](auto& v) {
+            for (std::size_t i = 0; i < v.size(); ++i)
+                if (which(i)) v[i] = -1.0f - static_cast<float>(i * i % 37);
+        };
+    };
+    CHECK(told(1, 1000, spoil([](auto i) { return i >= 768; })).first_line ==
+          "232 of 1000 elements are wrong: all from [768] to the end");
+    CHECK(told(1, 256, spoil([](auto i) { return i % 32 == 31; })).first_line ==
+          "8 of 256 elements are wrong: every 32nd element, from [31] on");
+    CHECK(told(16, 16, spoil([](auto i) { return i / 16 >= 12; })).first_line ==
+          "64 of 256 elements are wrong (16 × 16), all in the rows from 12 on");
+    CHECK(told(16, 16, spoil([](auto i) { return i % 16 == 15; })).first_line ==
+          "16 of 256 elements are wrong (16 × 16), all in the last column");
+    CHECK(told(32, 32, spoil([](auto i) { return i % 16 == 0; })).first_line ==
+          "64 of 1024 elements are wrong (32 × 32), all in the first column of a tile of 16");
+    CHECK(told(1, 64, spoil([](auto i) { return i == 0 || i == 63; })).signs == Signs{"wrong", "edge"});
+    CHECK(told(1, 64, spoil([](auto i) { return i == 20 || i == 37; })).signs == Signs{"wrong"});
+    const auto zeros = told(1, 100, [](auto& v) { std::fill(v.begin() + 64, v.end(), 0.0f); });
+    CHECK(zeros.first_line == "36 of 100 elements are wrong: all from [64] to the end: all of them are 0");
+    CHECK(zeros.signs == Signs{"wrong", "zeros", "tail"});
+}
+
+TEST_CASE("few or equal values prove no pattern") {
+    CHECK(told(1, 8, [](auto& v) { std::swap(v[2], v[5]); }).signs == Signs{"wrong"});
+    context().signs.clear();
+    CHECK_FALSE(equals_exactly(std::vector<int>(64, 3)).shape(8, 8).match(std::vector<int>(64, 5)));
+    CHECK(context().signs == Signs{"wrong", "constant", "all"});
+}
+
+TEST_CASE("device memory that nothing wrote, and what was there before the call, are named") {
+    float fresh;
+    std::memset(&fresh, 0xCD, sizeof fresh);
+    const auto memory = told(1, 64, [=](auto& v) { std::fill(v.begin(), v.end(), fresh); });
+    CHECK_THAT(memory.first_line, Contains("they hold the pattern of device memory that nothing has written"));
+    CHECK(memory.signs == Signs{"wrong", "unwritten", "all"});
+
+    std::vector<float> right{1, 2, 3, 4}, got{1, 2, 30, 40};
+    const auto bytes = std::as_bytes(std::span(got));
+    LastOutput output{"C", warpgrade::wire::Kind::out, {bytes.begin(), bytes.end()}, {bytes.begin(), bytes.end()}};
+    context().outputs = {output};
+    CHECK_FALSE(equals_exactly(right).match(got));
+    CHECK_THAT(context().mismatch, Contains("2 of 4 elements are wrong: they still are what C held before the call"));
+    CHECK(context().mismatch_of == "C");
+    output.as_before = true;
+    output.kind = warpgrade::wire::Kind::inout;
+    context().outputs = {output};
+    CHECK_FALSE(equals_exactly(right).match(got));
+    CHECK_THAT(context().mismatch, Contains("it came back as it went in"));
+    context().outputs = {output, output};  // which of them the test looks at cannot be known
+    CHECK_FALSE(equals_exactly(right).match(got));
+    CHECK(context().mismatch_of.empty());
+    context().outputs.clear();
+}
