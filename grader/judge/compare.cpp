@@ -24,12 +24,9 @@ namespace detail {
 
 namespace {
 
-std::string never_written(const LastOutput& output) {
-    if (output.kind == wire::Kind::inout)
-        return "it came back as it went in: nothing was written to it. Is the result copied back, and to the right "
-               "array?";
-    return "it was never written: it came back as it was before the call. Is the result copied back "
-           "(cudaMemcpyDeviceToHost), and to the right array?";
+bool tells_values(const Pattern& pattern) {
+    const auto name = pattern.signs[0];
+    return name == sign::unwritten || name == sign::zeros || name == sign::nan || name == sign::constant;
 }
 
 // Do all wrong elements hold what was there before the call? Fewer than four bytes may do so by chance.
@@ -74,22 +71,29 @@ void Differences::explain(std::vector<double> expected, std::vector<double> got,
     auto& current = context();
     current.add_sign(sign::wrong);
     const LastOutput* output = current.output_that_holds(bytes);
-    current.mismatch_of = output ? output->name : "";
+    const auto say = [&](const std::string& text) {
+        explain_mismatch(output ? output->name + ": " + text : text);
+        current.mismatch_names_output = output != nullptr;
+    };
     if (output && output->as_before) {
         current.add_sign(sign::unwritten);
-        return explain_mismatch(never_written(*output));
+        explain_mismatch(never_written(*output));
+        current.mismatch_names_output = true;
+        return;
     }
     if (output && still_as_before(*output, bytes, compared_)) {
         current.add_sign(sign::unwritten);
-        return explain_mismatch(
-            message(fmt::format(": they still are what {} held before the call. Does the kernel write there, and is "
-                                "the whole array copied back?",
+        return say(
+            message(fmt::format(": they still are what {} held before the call. Does the kernel write there, and "
+                                "is the whole array copied back?",
                                 output->name)));
     }
     const auto pattern = find_pattern(compared_);
     if (pattern)
         for (const auto name : pattern->signs) current.add_sign(name);
-    explain_mismatch(message(pattern ? pattern->text : ""));
+    // One of a kind is enough where all look the same.
+    if (pattern && tells_values(*pattern)) shown_.resize(1);
+    say(message(pattern ? pattern->text : ""));
 }
 
 void explain_mismatch(std::string message) { context().mismatch = std::move(message); }

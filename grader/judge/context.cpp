@@ -23,7 +23,7 @@ void Context::begin_test(const std::string& name) {
     notes.clear();
     review.clear();
     mismatch.clear();
-    mismatch_of.clear();
+    mismatch_names_output = false;
     outputs.clear();
     signs.clear();
     stopped_at.clear();
@@ -46,6 +46,14 @@ const LastOutput* Context::output_that_holds(std::span<const std::byte> bytes) c
 void Context::end_test() {
     submission->reset();
     baseline->reset();
+}
+
+std::string never_written(const LastOutput& output) {
+    if (output.kind == wire::Kind::inout)
+        return output.name + " came back as it went in. Is the result copied back, and to the right array?";
+    return output.name +
+           " was never written: it came back as it was before the call. Is the result copied back "
+           "(cudaMemcpyDeviceToHost), and to the right array?";
 }
 
 RandomStream& stream() {

@@ -33,6 +33,9 @@ struct LastOutput {
     bool as_before = false;                // nothing has changed in it
 };
 
+// "C was never written: …", of an output that came back as it was.
+std::string never_written(const LastOutput& output);
+
 // A function of the submission that took longer than it may.
 struct Hang {
     std::string test;  // in which it first did
@@ -58,7 +61,7 @@ struct Context {
     std::vector<std::string> notes;               // what may explain a wrong result of the last call
     std::vector<std::string> review;              // what a person should look at; fixed texts, without data
     std::string mismatch;                         // of the last matcher that did not match
-    std::string mismatch_of;                      // and the output's name, if it looked at one
+    bool mismatch_names_output = false;           // it begins with the name of the output that it is about
     std::vector<LastOutput> outputs;              // of the submission's last call
     std::vector<std::string> signs;               // what is known of the failure: names from signs.hpp
     std::vector<std::uint64_t> stopped_at;        // where host code was when its time was up: places in its file

@@ -20,7 +20,7 @@ struct Options {
     bool no_sandbox = false, progress = false;
     std::string only = "all";
     std::vector<std::string> tests;  // names; none: all
-    int parent = 0;  // the process with which the judge ends; 0: with none
+    int parent = 0;                  // the process with which the judge ends; 0: with none
 };
 
 }  // namespace warpgrade::judge

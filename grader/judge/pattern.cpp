@@ -15,7 +15,9 @@ constexpr std::size_t few = 3;  // wrong elements below which a pattern of value
 
 bool same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
 
-bool about_equal(double a, double b) { return same(a, b) || std::abs(a - b) <= 1e-5 * std::max(std::abs(a), std::abs(b)); }
+bool about_equal(double a, double b) {
+    return same(a, b) || std::abs(a - b) <= 1e-5 * std::max(std::abs(a), std::abs(b));
+}
 
 template <class Predicate>
 bool all_wrong(const ComparedElements& c, Predicate holds) {

@@ -12,6 +12,7 @@
 #endif
 
 #include <cstdio>
+#include <sstream>
 
 #include "judge/context.hpp"
 #include "judge/errors.hpp"
@@ -39,7 +40,17 @@ std::vector<std::string> tags_of(const Catch::TestCaseInfo& info) {
     return tags;
 }
 #else
-using StreamingBase = Catch::StreamingReporterBase<class VerdictReporter>;
+using StreamingBase = Catch::StreamingReporterBase <  // Are all parts of "m = 32, n = 48" in the description of a call?
+                      bool says(const std::string& call, const std::string& information) {
+    std::istringstream parts(information);
+    for (std::string part; std::getline(parts, part, ',');) {
+        const auto begin = part.find_first_not_of(' ');
+        if (begin != std::string::npos && call.find(part.substr(begin)) == std::string::npos) return false;
+    }
+    return true;
+}
+
+class VerdictReporter > ;
 using EndedResult = bool;
 std::vector<std::string> tags_of(const Catch::TestCaseInfo& info) { return info.tags; }
 #endif
@@ -89,14 +100,15 @@ class VerdictReporter : public StreamingBase {
         if (threw || result.getResultType() == Catch::ResultWas::ExplicitFailure) {
             message = said;
         } else if (auto mismatch = std::exchange(context().mismatch, {}); !mismatch.empty()) {
-            const auto output = std::exchange(context().mismatch_of, {});
-            message = (output.empty() ? checked_value(text(result.getExpression())) : output) + ": " + mismatch;
+            const bool named = std::exchange(context().mismatch_names_output, false);
+            message = named ? mismatch : checked_value(text(result.getExpression())) + ": " + mismatch;
         } else {
             message = explain_assertion(text(result.getTestMacroName()), text(result.getExpression()),
                                         text(result.getExpandedExpression()));
         }
         for (const auto& info : messages)
-            if (info.type == Catch::ResultWas::Info) message += "\n  with " + info.message;
+            if (info.type == Catch::ResultWas::Info && !says(context().last_call, info.message))
+                message += "\n  with " + info.message;
         run.current.failed(std::move(message));
     }
 
@@ -142,7 +154,8 @@ std::size_t run_tests(const Options& options, VerdictFile& verdicts) {
     std::string specification;
     // A comma in between means “or”; a tag behind a name, “and”.
     const std::string tag = options.only == "public" ? "[public]" : "";
-    for (const std::string& test : options.tests) specification += (specification.empty() ? "" : ",") + quoted(test) + tag;
+    for (const std::string& test : options.tests)
+        specification += (specification.empty() ? "" : ",") + quoted(test) + tag;
     if (options.tests.empty()) specification = tag;
     const std::string catch_seed = std::to_string(context().seed % 0xffffffff + 1);
     std::vector<const char*> arguments{"judge", "--reporter", "warpgrade", "--rng-seed", catch_seed.c_str()};

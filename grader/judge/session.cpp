@@ -57,22 +57,20 @@ void remember_outputs(const CallSpec& spec, const Arena& arena, const Arena::Sna
     }
 }
 
-// The output of that name, if the function has not written to it.
-const LastOutput* never_written(const std::string& name) {
-    for (const LastOutput& output : context().outputs)
-        if (output.as_before && output.name == name) return &output;
-    return nullptr;
+// The output that is an argument of the call, if the function has not written to it.
+const LastOutput* unwritten_output(const CallSpec& spec, int argument) {
+    if (argument < 0) return nullptr;
+    const auto& outputs = context().outputs;
+    const auto name = name_of_argument(spec, static_cast<std::size_t>(argument));
+    const auto found = std::ranges::find(outputs, name, &LastOutput::name);
+    return found != outputs.end() && found->as_before ? &*found : nullptr;
 }
 
 [[noreturn]] void fail_for_origin(const device::OriginVerdict& verdict, const CallSpec& spec,
                                   const Arena::Snapshot& snapshot, std::uint64_t result) {
-    const auto argument = static_cast<std::size_t>(verdict.argument);
-    if (verdict.argument >= 0 && never_written(name_of_argument(spec, argument))) {
+    if (const LastOutput* output = unwritten_output(spec, verdict.argument)) {
         context().add_sign(sign::unwritten);
-        throw SubmissionFailure(
-            fmt::format("{} was never written: it came back as it was before the call. Is the result copied back "
-                        "(cudaMemcpyDeviceToHost), and to the right array?",
-                        name_of_argument(spec, argument)));
+        throw SubmissionFailure(never_written(*output));
     }
     context().add_sign(sign::origin);
     context().review.emplace_back("its result was not computed by the device");
@@ -211,6 +209,7 @@ double Session::processor_time_ns(const CallSpec& spec) {
 
 void Session::worker_is_gone(const CallSpec& spec) {
     const int code = worker_.exit_code();
+    context().add_sign(sign::crash);
     if (!worker_.started()) throw InfrastructureError("the sandbox did not start: " + tame(worker_.output()));
     fail(explain_exit(code, spec), true);
 }
@@ -221,7 +220,11 @@ void Session::fail(std::string message, bool ask_device) {
         try {
             const auto report = hear_device(Clock::now() + device_grace);
             refuse_unsupported(report);
-            if (!report.fault.empty()) message += "\non the device: " + report.fault;
+            // The program ended because of it, more often than not by its own check of an error.
+            if (!report.fault.empty()) {
+                context().add_sign(sign::device_fault);
+                message = fmt::format("on the device: {}\n  ({})", report.fault, message);
+            }
             std::vector<std::string> notes;
             add_notes(report, notes);
             for (const auto& note : notes) message += "\nnote: " + note;

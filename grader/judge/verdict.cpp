@@ -20,11 +20,12 @@ namespace {
 constexpr std::size_t max_messages = 3, max_message_bytes = 4000;
 constexpr std::size_t max_launches = 256;  // in a verdict; the checks see all
 
+// A blank line stands between two failed checks.
 std::string join(const std::vector<std::string>& messages) {
     std::string text;
-    for (std::size_t i = 0; i < messages.size() && i < max_messages; ++i) text += (i ? "\n" : "") + messages[i];
+    for (std::size_t i = 0; i < messages.size() && i < max_messages; ++i) text += (i ? "\n\n" : "") + messages[i];
     if (messages.size() > max_messages)
-        text += "\nand " + std::to_string(messages.size() - max_messages) + " more failed checks";
+        text += "\n\nand " + std::to_string(messages.size() - max_messages) + " more failed checks";
     if (text.size() > max_message_bytes) {
         text.resize(max_message_bytes);
         while (!text.empty() && (static_cast<unsigned char>(text.back()) & 0xc0) == 0x80) text.pop_back();

@@ -106,15 +106,16 @@ TEST_CASE("device memory that nothing wrote, and what was there before the call,
     LastOutput output{"C", warpgrade::wire::Kind::out, {bytes.begin(), bytes.end()}, {bytes.begin(), bytes.end()}};
     context().outputs = {output};
     CHECK_FALSE(equals_exactly(right).match(got));
-    CHECK_THAT(context().mismatch, Contains("2 of 4 elements are wrong: they still are what C held before the call"));
-    CHECK(context().mismatch_of == "C");
+    CHECK_THAT(context().mismatch,
+               Contains("C: 2 of 4 elements are wrong: they still are what C held before the call"));
+    CHECK(context().mismatch_names_output);
     output.as_before = true;
     output.kind = warpgrade::wire::Kind::inout;
     context().outputs = {output};
     CHECK_FALSE(equals_exactly(right).match(got));
-    CHECK_THAT(context().mismatch, Contains("it came back as it went in"));
+    CHECK_THAT(context().mismatch, Contains("C came back as it went in"));
     context().outputs = {output, output};  // which of them the test looks at cannot be known
     CHECK_FALSE(equals_exactly(right).match(got));
-    CHECK(context().mismatch_of.empty());
+    CHECK_FALSE(context().mismatch_names_output);
     context().outputs.clear();
 }

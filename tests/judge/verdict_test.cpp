@@ -39,7 +39,7 @@ TEST_CASE("messages are bounded and come once each") {
     CHECK(verdict.end()["message"] == "the same");
     verdict = fresh();
     for (int i = 0; i < 10; ++i) verdict.failed("number " + std::to_string(i));
-    CHECK_THAT(verdict.end()["message"].get<std::string>(), Contains("number 2\nand 7 more failed checks"));
+    CHECK_THAT(verdict.end()["message"].get<std::string>(), Contains("number 2\n\nand 7 more failed checks"));
     verdict = fresh();
     std::string long_text;
     while (long_text.size() < 10000) long_text += "…";

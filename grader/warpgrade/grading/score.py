@@ -98,7 +98,8 @@ def _hint(item: TestItem | SpeedItem, case: Case) -> str:
 
 
 def _last_lines(output: str) -> str:
-    lines = clean(output).expandtabs(4).rstrip().split("\n")
+    # Our runtime tells the terminal of an error what a test's message says anyway.
+    lines = [line for line in clean(output).expandtabs(4).rstrip().split("\n") if not line.startswith("warpgrade: ")]
     return "\n".join(bounded(line, lines=1, width=_OUTPUT_WIDTH) for line in lines[-_OUTPUT_LINES:])
 
 

@@ -21,6 +21,7 @@ from warpgrade.machine.text import bounded, listing, number
 from warpgrade.report import diagnosis, failures, findings, hidden
 
 _MAX_WIDTH = 140
+_ON_DEVICE = "on the device: "
 _ROW_WIDTH = 240  # of what a row says of its test
 _PRINTED_LINES = 8  # of a program's output, below a failure; a row shows the last
 
@@ -59,7 +60,7 @@ def show(
         console.print(_table(console, result.tests, width, {test.name for test in whole}))
         console.print()
         for test in whole:
-            _show_failure(console, test, width, first=not full)
+            _show_failure(console, test, width, full=full)
         diagnosis.show(console, found, advice=advice)
     console.print(_summary(result), width=width)
 
@@ -125,23 +126,42 @@ def _description(test: TestResult, said: set[str], *, below: bool) -> Text:
     return text
 
 
+def _message(test: TestResult) -> str:
+    """Return the message; of a kernel that failed only which one, where a finding below tells all of it."""
+    if not test.message.startswith(_ON_DEVICE):
+        return test.message
+    for one in test.diagnostics:
+        # The judge's words are the finding's own: "on the device: kernel 'k': k.cu:50: writes 4 bytes …".
+        if one.severity == "error" and one.kernel and f"kernel '{one.kernel.split('<')[0]}" in test.message:
+            first, *rest = test.message.split("\n")
+            where = f" at {one.place.text}" if one.place.text else ""
+            return "\n".join([f"kernel {one.kernel} failed{where}: {one.title} ({one.rule})", *rest])
+    return test.message
+
+
 def _gist(test: TestResult) -> str:
     """Return the first line of what is known; without a message, as students see hidden tests, the hint."""
     if test.message:
-        return bounded(test.message.split("\n", 1)[0], lines=1, width=_ROW_WIDTH)
+        return bounded(_message(test).split("\n", 1)[0], lines=1, width=_ROW_WIDTH)
     return f"hint: {test.hint}" if test.hint else ""
 
 
-def _show_failure(console: Console, test: TestResult, width: int, *, first: bool) -> None:
-    """Print all that is known of one failure: what went wrong, the hint, what the program printed."""
-    heading = Text("Fix this first: " if first else "", style="bold red")
+def _show_failure(console: Console, test: TestResult, width: int, *, full: bool) -> None:
+    """Print what is known of one failure: what went wrong, the hint, what the program printed.
+
+    `full`: all checks of the test that failed; else the first, which is more often than not why the others did.
+    """
+    heading = Text("" if full else "Fix this first: ", style="bold red")
     console.print(heading.append(test.name, style="bold"), width=width)
-    for line in test.message.split("\n"):
+    message, *more = [_message(test)] if full else _message(test).split("\n\n")
+    for line in message.split("\n"):
         indent = len(line) - len(line.lstrip()) + 2
         rows = textwrap.wrap(line.strip(), width, initial_indent=" " * indent, subsequent_indent=" " * (indent + 2),
                              break_on_hyphens=False)  # fmt: skip
         for row in rows:
             console.print(Text(row), soft_wrap=True)
+    if more:
+        console.print(Text("  (--full shows the other checks of this test that failed)", style="dim"), width=width)
     if test.hint:
         console.print(Padding(Text.assemble(("hint: ", "cyan"), test.hint), (0, 0, 0, 2)), width=width)
     if test.output:
