@@ -21,6 +21,7 @@ void Context::begin_test(const std::string& name) {
     notes.clear();
     review.clear();
     mismatch.clear();
+    failure.clear();
 }
 
 void Context::end_test() {

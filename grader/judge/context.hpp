@@ -38,6 +38,7 @@ struct Context {
     std::vector<std::string> notes;               // what may explain a wrong result of the last call
     std::vector<std::string> review;              // what a person should look at; fixed texts, without data
     std::string mismatch;                         // of the last matcher that did not match
+    std::string failure;                          // the same, with the name of what was looked at
 
     void begin_test(const std::string& name);
     void end_test();

@@ -13,6 +13,7 @@
 
 #include <cstdio>
 
+#include "judge/assertion.hpp"
 #include "judge/context.hpp"
 #include "judge/errors.hpp"
 #include "judge/run_tests.hpp"
@@ -62,6 +63,7 @@ class VerdictReporter : public StreamingBase {
         const auto& result = stats.assertionResult;
         if (!result.isOk()) report(result, stats.infoMessages);
         context().mismatch.clear();
+        context().failure.clear();
         run.thrown = RunState::Thrown::other;
         return static_cast<EndedResult>(true);
     }
@@ -88,6 +90,8 @@ class VerdictReporter : public StreamingBase {
         std::string message;
         if (threw || result.getResultType() == Catch::ResultWas::ExplicitFailure) {
             message = said;
+        } else if (!context().failure.empty()) {
+            message = context().failure;
         } else if (auto mismatch = std::exchange(context().mismatch, {}); !mismatch.empty()) {
             message = checked_value(text(result.getExpression())) + ": " + mismatch;
         } else {
@@ -95,7 +99,7 @@ class VerdictReporter : public StreamingBase {
                                         text(result.getExpandedExpression()));
         }
         for (const auto& info : messages)
-            if (info.type == Catch::ResultWas::Info) message += "\n  with " + info.message;
+            if (info.type == Catch::ResultWas::Info) message += "\n  " + info.message;
         run.current.failed(std::move(message));
     }
 

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <nlohmann/json.hpp>
-#include <regex>
 #include <span>
 #include <system_error>
 
@@ -127,22 +126,6 @@ nlohmann::json CaseVerdict::end() {
             {"review", current.review},
             {"output", current.submission->output()},
             {"seed", current.seed}};
-}
-
-std::string checked_value(const std::string& expression) {
-    static const std::regex name(R"re(^([A-Za-z_][A-Za-z0-9_.]*(\[[A-Za-z0-9_]*\])?),)re");
-    std::smatch match;
-    return std::regex_search(expression, match, name) ? match[1].str() : "the result";
-}
-
-std::string explain_assertion(const std::string& macro, const std::string& expression, const std::string& expanded) {
-    // Catch2 adds the hexadecimal form to large numbers.
-    static const std::regex hexadecimal(R"re( \(0x[0-9a-f]+\))re");
-    const auto values = std::regex_replace(expanded, hexadecimal, "");
-    const bool negated = macro.find("FALSE") != std::string::npos;
-    std::string text = (negated ? "expected not: " : "expected: ") + expression;
-    if (!values.empty() && values != expression) text += "\n  found:  " + values;
-    return text;
 }
 
 }  // namespace warpgrade::judge

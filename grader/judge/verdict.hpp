@@ -53,9 +53,4 @@ class CaseVerdict {
     Clock::time_point begin_;
 };
 
-// The value's name in "C, near(expected)", the text of an assertion with a matcher; a call is just "the result".
-std::string checked_value(const std::string& expression);
-// An assertion in words: what was expected, and which values there were instead.
-std::string explain_assertion(const std::string& macro, const std::string& expression, const std::string& expanded);
-
 }  // namespace warpgrade::judge

@@ -48,12 +48,3 @@ TEST_CASE("messages are bounded and come once each") {
     CHECK(message.size() < 4100);
     CHECK_NOTHROW(nlohmann::json(message).dump());  // cut between characters
 }
-
-TEST_CASE("an assertion is told in words") {
-    CHECK(checked_value("run.output, near(expected)") == "run.output");
-    CHECK(checked_value("submission().call<f>(in(x), n), near(expected)") == "the result");
-    CHECK(explain_assertion("CHECK", "run.sectors <= limit", "8192 (0x2000) <= 512 (0x200)") ==
-          "expected: run.sectors <= limit\n  found:  8192 <= 512");
-    CHECK(explain_assertion("CHECK", "ok", "ok") == "expected: ok");
-    CHECK(explain_assertion("CHECK_FALSE", "x", "true") == "expected not: x\n  found:  true");
-}
