@@ -98,9 +98,10 @@ class VerdictReporter : public StreamingBase {
             message = explain_assertion(text(result.getTestMacroName()), text(result.getExpression()),
                                         text(result.getExpandedExpression()));
         }
+        std::string details;
         for (const auto& info : messages)
-            if (info.type == Catch::ResultWas::Info) message += "\n  " + info.message;
-        run.current.failed(std::move(message));
+            if (info.type == Catch::ResultWas::Info) details += "\n  " + info.message;
+        run.current.failed(std::move(message), std::move(details));
     }
 
     template <class Text>

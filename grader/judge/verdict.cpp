@@ -18,24 +18,6 @@ namespace {
 constexpr std::size_t max_messages = 3, max_message_bytes = 4000;
 constexpr std::size_t max_launches = 256;  // in a verdict; the checks see all
 
-std::string join(const std::vector<std::string>& messages) {
-    std::string text;
-    for (std::size_t i = 0; i < messages.size() && i < max_messages; ++i) text += (i ? "\n" : "") + messages[i];
-    if (messages.size() > max_messages)
-        text += "\nand " + std::to_string(messages.size() - max_messages) + " more failed checks";
-    if (text.size() > max_message_bytes) {
-        text.resize(max_message_bytes);
-        while (!text.empty() && (static_cast<unsigned char>(text.back()) & 0xc0) == 0x80) text.pop_back();
-        if (!text.empty() && static_cast<unsigned char>(text.back()) >= 0xc0) text.pop_back();
-        text += "…";
-    }
-    return text;
-}
-
-void add(std::vector<std::string>& messages, std::string message) {
-    if (std::find(messages.begin(), messages.end(), message) == messages.end()) messages.push_back(std::move(message));
-}
-
 }  // namespace
 
 VerdictFile::VerdictFile(const std::string& path)
@@ -75,26 +57,48 @@ void CaseVerdict::begin(std::string name, std::vector<std::string> tags) {
     begin_ = Clock::now();
 }
 
-void CaseVerdict::failed(std::string message) {
+void CaseVerdict::add(std::vector<Told>& known, Told one) {
+    if (std::find(known.begin(), known.end(), one) == known.end()) known.push_back(std::move(one));
+}
+
+void CaseVerdict::failed(std::string message, std::string details) {
     const auto& current = context();
-    if (!current.last_call.empty()) message += "\n  in " + current.last_call;
-    for (const auto& note : current.notes) message += "\n  note: " + note;
-    add(failures_, std::move(message));
+    if (!current.last_call.empty()) details += "\n  in " + current.last_call;
+    for (const auto& note : current.notes) details += "\n  note: " + note;
+    add(failures_, {std::move(message), std::move(details)});
 }
 
 void CaseVerdict::error(std::string message) {
     lacking_ = false;
-    add(errors_, std::move(message));
+    add(errors_, {std::move(message), {}});
 }
 
 void CaseVerdict::unsupported(std::string message) {
     lacking_ = errors_.empty() || lacking_;
-    add(errors_, std::move(message));
+    add(errors_, {std::move(message), {}});
 }
 
 const char* CaseVerdict::status() const {
     if (!errors_.empty() || (checks_ == 0 && failures_.empty())) return "error";
     return failures_.empty() ? "pass" : "fail";
+}
+
+std::string CaseVerdict::join(const std::vector<Told>& told) {
+    std::string text;
+    const auto shown = std::min(told.size(), max_messages);
+    for (std::size_t i = 0; i < shown; ++i) {
+        text += (i ? "\n" : "") + told[i].message;
+        if (i + 1 == shown || told[i + 1].details != told[i].details) text += told[i].details;
+    }
+    if (const auto more = told.size() - shown; more != 0)
+        text += "\nand " + std::to_string(more) + (more == 1 ? " more failed check" : " more failed checks");
+    if (text.size() > max_message_bytes) {
+        text.resize(max_message_bytes);
+        while (!text.empty() && (static_cast<unsigned char>(text.back()) & 0xc0) == 0x80) text.pop_back();
+        if (!text.empty() && static_cast<unsigned char>(text.back()) >= 0xc0) text.pop_back();
+        text += "…";
+    }
+    return text;
 }
 
 std::string CaseVerdict::message() const {

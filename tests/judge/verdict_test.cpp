@@ -33,6 +33,15 @@ TEST_CASE("errors outweigh failures, and a test that checks nothing is none that
     CHECK(line["message"] == "the machine");
 }
 
+TEST_CASE("what several failed checks have in common is told once, behind the last of them") {
+    auto verdict = fresh();
+    verdict.failed("a: 3, expected 4", "\n  n = 1");
+    verdict.failed("b: 5, expected 6", "\n  n = 1");
+    verdict.failed("b: 5, expected 6", "\n  n = 1");
+    verdict.failed("a: 3, expected 4", "\n  n = 2");
+    CHECK(verdict.end()["message"] == "a: 3, expected 4\nb: 5, expected 6\n  n = 1\na: 3, expected 4\n  n = 2");
+}
+
 TEST_CASE("messages are bounded and come once each") {
     auto verdict = fresh();
     for (int i = 0; i < 10; ++i) verdict.failed("the same");
@@ -40,6 +49,9 @@ TEST_CASE("messages are bounded and come once each") {
     verdict = fresh();
     for (int i = 0; i < 10; ++i) verdict.failed("number " + std::to_string(i));
     CHECK_THAT(verdict.end()["message"].get<std::string>(), Contains("number 2\nand 7 more failed checks"));
+    verdict = fresh();
+    for (int i = 0; i < 4; ++i) verdict.failed("number " + std::to_string(i));
+    CHECK_THAT(verdict.end()["message"].get<std::string>(), Contains("number 2\nand 1 more failed check"));
     verdict = fresh();
     std::string long_text;
     while (long_text.size() < 10000) long_text += "…";

@@ -32,13 +32,14 @@ inline std::vector<float> distinct_floats(int n) { return warpgrade::judge::perm
 inline void check_device_work(const warpgrade::judge::Profile& run, std::uint64_t rows, std::uint64_t columns) {
     using namespace warpgrade::judge;
     const char* const why = "one kernel must move all elements";
-    const auto elements = static_cast<double>(rows * columns);
+    const std::uint64_t elements = rows * columns;
+    const auto requests = (elements + 127) / 128, sectors = (elements + 7) / 8;
     CHECK_THAT(launches(run), is(1, why));
     const auto counters = run.total();
-    CHECK_THAT(global_load_requests(counters), at_least(elements / 128, why));
-    CHECK_THAT(global_store_requests(counters), at_least(elements / 128, why));
-    CHECK_THAT(sectors_loaded(counters), at_least(elements / 8, why));
-    CHECK_THAT(sectors_stored(counters), at_least(elements / 8, why));
+    CHECK_THAT(global_load_requests(counters), at_least(requests, why));
+    CHECK_THAT(global_store_requests(counters), at_least(requests, why));
+    CHECK_THAT(sectors_loaded(counters), at_least(sectors, why));
+    CHECK_THAT(sectors_stored(counters), at_least(sectors, why));
 }
 
 // The matrix is transposed, and on the device.

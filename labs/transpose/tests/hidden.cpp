@@ -21,8 +21,9 @@ std::vector<std::uint32_t> bits_of(const std::vector<float>& values) {
 template <auto function>
 void check_bits(const std::vector<float>& A, int rows, int columns) {
     const auto run = submission().profile<function>(in(A), out<float>(rows * columns), rows, columns);
-    const auto bits_of_B = bits_of(run.output);
-    CHECK_THAT(bits_of_B, equals_exactly(oracle::transpose(bits_of(A), rows, columns)).shape(columns, rows));
+    const auto B = bits_of(run.output);
+    INFO("the bits of the floats, read as whole numbers");
+    CHECK_THAT(B, equals_exactly(oracle::transpose(bits_of(A), rows, columns)).shape(columns, rows));
     check_device_work(run, rows, columns);
 }
 

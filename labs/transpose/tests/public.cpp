@@ -38,9 +38,9 @@ void check_whole_sectors(const warpgrade::device::Counters& counters, std::uint6
 
 // Each element is stored into shared memory and loaded from there, at most 4 (16 bytes) by a thread at a time.
 void check_tile_is_used(const warpgrade::device::Counters& counters, std::uint64_t elements) {
-    const double least = static_cast<double>(elements) / 128;
-    CHECK_THAT(shared_store_requests(counters), at_least(least, "every element goes through the tile"));
-    CHECK_THAT(shared_load_requests(counters), at_least(least, "every element goes through the tile"));
+    const auto requests = (elements + 127) / 128;
+    CHECK_THAT(shared_store_requests(counters), at_least(requests, "every element goes through the tile"));
+    CHECK_THAT(shared_load_requests(counters), at_least(requests, "every element goes through the tile"));
     CHECK_THAT(barriers(counters), at_least(warps(counters), "one for each warp"));
 }
 
