@@ -72,14 +72,13 @@ void Differences::explain(std::vector<double> expected, std::vector<double> got,
     current.add_sign(sign::wrong);
     const LastOutput* output = current.output_that_holds(bytes);
     const auto say = [&](const std::string& text) {
-        explain_mismatch(output ? output->name + ": " + text : text);
-        current.mismatch_names_output = output != nullptr;
+        explain_mismatch(text);
+        if (output) current.failure = output->name + ": " + text;
     };
     if (output && output->as_before) {
         current.add_sign(sign::unwritten);
-        explain_mismatch(never_written(*output));
-        current.mismatch_names_output = true;
-        return;
+        current.failure = never_written(*output);
+        return explain_mismatch(current.failure);
     }
     if (output && still_as_before(*output, bytes, compared_)) {
         current.add_sign(sign::unwritten);

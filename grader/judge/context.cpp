@@ -23,7 +23,7 @@ void Context::begin_test(const std::string& name) {
     notes.clear();
     review.clear();
     mismatch.clear();
-    mismatch_names_output = false;
+    failure.clear();
     outputs.clear();
     signs.clear();
     stopped_at.clear();

@@ -61,7 +61,7 @@ struct Context {
     std::vector<std::string> notes;               // what may explain a wrong result of the last call
     std::vector<std::string> review;              // what a person should look at; fixed texts, without data
     std::string mismatch;                         // of the last matcher that did not match
-    bool mismatch_names_output = false;           // it begins with the name of the output that it is about
+    std::string failure;                          // the same, with the name of what was looked at
     std::vector<LastOutput> outputs;              // of the submission's last call
     std::vector<std::string> signs;               // what is known of the failure: names from signs.hpp
     std::vector<std::uint64_t> stopped_at;        // where host code was when its time was up: places in its file

@@ -6,10 +6,10 @@
 #include <string_view>
 
 #include "device/record_limits.hpp"
-#include "judge/compare.hpp"
 #include "judge/context.hpp"
 #include "judge/errors.hpp"
 #include "judge/explain.hpp"
+#include "judge/measures.hpp"
 
 namespace warpgrade::judge {
 namespace {
@@ -47,7 +47,7 @@ bool Clean::match(const Profile& run) const {
                                             : fmt::format("the checks found {} mistakes: ", mistakes.size());
     for (std::size_t i = 0; i < named; ++i) text += (i ? "; " : "") + mistakes[i];
     if (mistakes.size() > named) text += fmt::format("; and {} more", mistakes.size() - named);
-    detail::explain_mismatch(std::move(text));
+    detail::explain_failure(std::move(text));
     return false;
 }
 

@@ -7,6 +7,7 @@
 #include "judge/diagnostics.hpp"
 #include "judge/errors.hpp"
 #include "judge/inputs.hpp"
+#include "judge/measures.hpp"
 #include "judge/origin.hpp"
 #include "judge/speed.hpp"
 #include "judge/submission.hpp"

@@ -14,6 +14,7 @@
 #include <cstdio>
 #include <sstream>
 
+#include "judge/assertion.hpp"
 #include "judge/context.hpp"
 #include "judge/errors.hpp"
 #include "judge/run_tests.hpp"
@@ -73,6 +74,7 @@ class VerdictReporter : public StreamingBase {
         const auto& result = stats.assertionResult;
         if (!result.isOk()) report(result, stats.infoMessages);
         context().mismatch.clear();
+        context().failure.clear();
         run.thrown = RunState::Thrown::other;
         return static_cast<EndedResult>(true);
     }
@@ -99,17 +101,19 @@ class VerdictReporter : public StreamingBase {
         std::string message;
         if (threw || result.getResultType() == Catch::ResultWas::ExplicitFailure) {
             message = said;
+        } else if (!context().failure.empty()) {
+            message = context().failure;
         } else if (auto mismatch = std::exchange(context().mismatch, {}); !mismatch.empty()) {
-            const bool named = std::exchange(context().mismatch_names_output, false);
-            message = named ? mismatch : checked_value(text(result.getExpression())) + ": " + mismatch;
+            message = checked_value(text(result.getExpression())) + ": " + mismatch;
         } else {
             message = explain_assertion(text(result.getTestMacroName()), text(result.getExpression()),
                                         text(result.getExpandedExpression()));
         }
+        std::string details;
         for (const auto& info : messages)
             if (info.type == Catch::ResultWas::Info && !says(context().last_call, info.message))
-                message += "\n  with " + info.message;
-        run.current.failed(std::move(message));
+                details += "\n  " + info.message;
+        run.current.failed(std::move(message), std::move(details));
     }
 
     template <class Text>

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <nlohmann/json.hpp>
-#include <regex>
 #include <span>
 #include <system_error>
 
@@ -19,25 +18,6 @@ namespace {
 
 constexpr std::size_t max_messages = 3, max_message_bytes = 4000;
 constexpr std::size_t max_launches = 256;  // in a verdict; the checks see all
-
-// A blank line stands between two failed checks.
-std::string join(const std::vector<std::string>& messages) {
-    std::string text;
-    for (std::size_t i = 0; i < messages.size() && i < max_messages; ++i) text += (i ? "\n\n" : "") + messages[i];
-    if (messages.size() > max_messages)
-        text += "\n\nand " + std::to_string(messages.size() - max_messages) + " more failed checks";
-    if (text.size() > max_message_bytes) {
-        text.resize(max_message_bytes);
-        while (!text.empty() && (static_cast<unsigned char>(text.back()) & 0xc0) == 0x80) text.pop_back();
-        if (!text.empty() && static_cast<unsigned char>(text.back()) >= 0xc0) text.pop_back();
-        text += "…";
-    }
-    return text;
-}
-
-void add(std::vector<std::string>& messages, std::string message) {
-    if (std::find(messages.begin(), messages.end(), message) == messages.end()) messages.push_back(std::move(message));
-}
 
 }  // namespace
 
@@ -78,32 +58,56 @@ void CaseVerdict::begin(std::string name, std::vector<std::string> tags) {
     begin_ = Clock::now();
 }
 
-void CaseVerdict::failed(std::string message) {
+void CaseVerdict::add(std::vector<Told>& known, Told one) {
+    if (std::find(known.begin(), known.end(), one) == known.end()) known.push_back(std::move(one));
+}
+
+void CaseVerdict::failed(std::string message, std::string details) {
     const auto& current = context();
-    if (!current.last_call.empty()) message += "\n  in " + current.last_call;
+    if (!current.last_call.empty()) details += "\n  in " + current.last_call;
     for (const auto& output : current.outputs)
         if (output.as_before && output.kind == wire::Kind::out && message.find("never written") == std::string::npos)
-            message += fmt::format("\n  note: {} was never written", output.name);
+            details += fmt::format("\n  note: {} was never written", output.name);
     // A copy or a launch that failed is more often than not why the result is wrong: it comes first.
     if (!current.notes.empty())
         message = "a CUDA call failed: " + current.notes[0] + "\nProbably as a result: " + message;
-    for (std::size_t i = 1; i < current.notes.size(); ++i) message += "\n  note: " + current.notes[i];
-    add(failures_, std::move(message));
+    for (std::size_t i = 1; i < current.notes.size(); ++i) details += "\n  note: " + current.notes[i];
+    add(failures_, {std::move(message), std::move(details)});
 }
 
 void CaseVerdict::error(std::string message) {
     lacking_ = false;
-    add(errors_, std::move(message));
+    add(errors_, {std::move(message), {}});
 }
 
 void CaseVerdict::unsupported(std::string message) {
     lacking_ = errors_.empty() || lacking_;
-    add(errors_, std::move(message));
+    add(errors_, {std::move(message), {}});
 }
 
 const char* CaseVerdict::status() const {
     if (!errors_.empty() || (checks_ == 0 && failures_.empty())) return "error";
     return failures_.empty() ? "pass" : "fail";
+}
+
+std::string CaseVerdict::join(const std::vector<Told>& told) {
+    // A blank line stands between checks that have nothing in common.
+    std::string text;
+    const auto shown = std::min(told.size(), max_messages);
+    for (std::size_t i = 0; i < shown; ++i) {
+        const bool goes_on = i > 0 && told[i - 1].details == told[i].details;
+        text += (i == 0 ? "" : goes_on ? "\n" : "\n\n") + told[i].message;
+        if (i + 1 == shown || told[i + 1].details != told[i].details) text += told[i].details;
+    }
+    if (const auto more = told.size() - shown; more != 0)
+        text += "\n\nand " + std::to_string(more) + (more == 1 ? " more failed check" : " more failed checks");
+    if (text.size() > max_message_bytes) {
+        text.resize(max_message_bytes);
+        while (!text.empty() && (static_cast<unsigned char>(text.back()) & 0xc0) == 0x80) text.pop_back();
+        if (!text.empty() && static_cast<unsigned char>(text.back()) >= 0xc0) text.pop_back();
+        text += "…";
+    }
+    return text;
 }
 
 std::string CaseVerdict::message() const {
@@ -137,22 +141,6 @@ nlohmann::json CaseVerdict::end() {
             {"review", current.review},
             {"output", current.submission->output()},
             {"seed", current.seed}};
-}
-
-std::string checked_value(const std::string& expression) {
-    static const std::regex name(R"re(^([A-Za-z_][A-Za-z0-9_.]*(\[[A-Za-z0-9_]*\])?),)re");
-    std::smatch match;
-    return std::regex_search(expression, match, name) ? match[1].str() : "the result";
-}
-
-std::string explain_assertion(const std::string& macro, const std::string& expression, const std::string& expanded) {
-    // Catch2 adds the hexadecimal form to large numbers.
-    static const std::regex hexadecimal(R"re( \(0x[0-9a-f]+\))re");
-    const auto values = std::regex_replace(expanded, hexadecimal, "");
-    const bool negated = macro.find("FALSE") != std::string::npos;
-    std::string text = (negated ? "expected not: " : "expected: ") + expression;
-    if (!values.empty() && values != expression) text += "\n  found:  " + values;
-    return text;
 }
 
 }  // namespace warpgrade::judge

@@ -33,7 +33,8 @@ class CaseVerdict {
   public:
     void begin(std::string name, std::vector<std::string> tags);
 
-    void failed(std::string message);       // the student's
+    // The student's. `details`, such as the call, are told once where several in a row have the same.
+    void failed(std::string message, std::string details = {});
     void error(std::string message);        // the grader's: outweighs every failure
     void unsupported(std::string message);  // an error, unless the grader finds that the submission asked for it
     void checked(std::size_t assertions) { checks_ = assertions; }
@@ -44,18 +45,20 @@ class CaseVerdict {
     [[nodiscard]] const char* status() const;
 
   private:
+    struct Told {
+        std::string message, details;
+        friend bool operator==(const Told&, const Told&) = default;
+    };
+    static void add(std::vector<Told>& known, Told one);
+    static std::string join(const std::vector<Told>& told);
     [[nodiscard]] std::string message() const;
 
     std::string name_;
-    std::vector<std::string> tags_, failures_, errors_;
+    std::vector<std::string> tags_;
+    std::vector<Told> failures_, errors_;
     std::size_t checks_ = 0;
     bool lacking_ = false;  // what the errors say is that the device lacks something
     Clock::time_point begin_;
 };
-
-// The value's name in "C, near(expected)", the text of an assertion with a matcher; a call is just "the result".
-std::string checked_value(const std::string& expression);
-// An assertion in words: what was expected, and which values there were instead.
-std::string explain_assertion(const std::string& macro, const std::string& expression, const std::string& expanded);
 
 }  // namespace warpgrade::judge

@@ -105,7 +105,7 @@ TEST_CASE("a test may ask for a program without mistakes") {
     const auto& asked = judged.cases.at("has no mistakes");
     CHECK(asked["status"] == "fail");
     CHECK_THAT(asked["message"].get<std::string>(),
-               Contains("run: the checks found 2 mistakes: race in shared memory (racecheck/shared) at "
+               Contains("the checks found 2 mistakes: race in shared memory (racecheck/shared) at "
                         "/submission/sums.cu:17; race"));
     CHECK(judge_on("kernels").cases.at("has no mistakes")["status"] == "pass");
     const auto without = judge_on("kernels", "--seconds 5 --checks init,sync").cases.at("has no mistakes");

@@ -19,7 +19,7 @@ device::Diagnostic found(const device::Rule& rule, std::uint32_t line = 7) {
     return diagnostic;
 }
 
-std::string mismatch() { return std::exchange(context().mismatch, {}); }
+std::string failure() { return std::exchange(context().failure, {}); }
 
 }  // namespace
 
@@ -30,7 +30,7 @@ TEST_CASE("errors are mistakes, warnings and advice are none") {
     CHECK(clean().match(run));
     run.diagnostics.push_back(found(device::rules::race_warp, 9));
     CHECK_FALSE(clean().match(run));
-    CHECK(mismatch() == "the checks found a mistake: race inside a warp (racecheck/warp) at sum.cu:9");
+    CHECK(failure() == "the checks found a mistake: race inside a warp (racecheck/warp) at sum.cu:9");
 }
 
 TEST_CASE("a test may ask for one check") {
@@ -51,7 +51,7 @@ TEST_CASE("many mistakes are counted, and few of them named") {
     for (std::uint32_t line = 1; line <= 5; ++line) run.diagnostics.push_back(found(device::rules::race_shared, line));
     run.diagnostics[0].place.file = "a\x1b[31m\n" + std::string(1000, 'x');
     CHECK_FALSE(clean().match(run));
-    const auto text = mismatch();
+    const auto text = failure();
     CHECK_THAT(text, Contains("found 5 mistakes: ") && Contains("sum.cu:3; and 2 more") && !Contains("sum.cu:4"));
     CHECK_THAT(text, !Contains("\x1b") && !Contains("\n"));
     CHECK(text.size() < 1000);
@@ -108,7 +108,7 @@ TEST_CASE("an error is found behind any number of pieces of advice") {
     Profile run;
     run.diagnostics = device::diagnostics_from_json(journal.take(0).at("diagnostics"));
     CHECK_FALSE(clean().match(run));
-    CHECK(mismatch() == "the checks found a mistake: race in shared memory (racecheck/shared) at sum.cu:7");
+    CHECK(failure() == "the checks found a mistake: race in shared memory (racecheck/shared) at sum.cu:7");
 }
 
 TEST_CASE("a record that is not complete fails the test that looks at it") {

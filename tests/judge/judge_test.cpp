@@ -38,6 +38,12 @@ TEST_CASE("a wrong answer is shown with its place, the expected value and the ca
     CHECK_THAT(judged.message(), !Contains("CHECK_THAT"));
 }
 
+TEST_CASE("a number that is not good is told by its name") {
+    const auto judged = judge("miscounts");
+    CHECK(judged.cases.at("negates in place")["message"] ==
+          "elements negated: 99, expected 100\n  in negate(inout 100 int, 100)");
+}
+
 TEST_CASE("an output that was never written is named") {
     const auto judged = judge("never_writes");
     check_scale_fails(judged, "y was never written");

@@ -33,6 +33,15 @@ TEST_CASE("errors outweigh failures, and a test that checks nothing is none that
     CHECK(line["message"] == "the machine");
 }
 
+TEST_CASE("what several failed checks have in common is told once, behind the last of them") {
+    auto verdict = fresh();
+    verdict.failed("a: 3, expected 4", "\n  n = 1");
+    verdict.failed("b: 5, expected 6", "\n  n = 1");
+    verdict.failed("b: 5, expected 6", "\n  n = 1");
+    verdict.failed("a: 3, expected 4", "\n  n = 2");
+    CHECK(verdict.end()["message"] == "a: 3, expected 4\nb: 5, expected 6\n  n = 1\n\na: 3, expected 4\n  n = 2");
+}
+
 TEST_CASE("messages are bounded and come once each") {
     auto verdict = fresh();
     for (int i = 0; i < 10; ++i) verdict.failed("the same");
@@ -41,19 +50,13 @@ TEST_CASE("messages are bounded and come once each") {
     for (int i = 0; i < 10; ++i) verdict.failed("number " + std::to_string(i));
     CHECK_THAT(verdict.end()["message"].get<std::string>(), Contains("number 2\n\nand 7 more failed checks"));
     verdict = fresh();
+    for (int i = 0; i < 4; ++i) verdict.failed("number " + std::to_string(i));
+    CHECK_THAT(verdict.end()["message"].get<std::string>(), Contains("number 2\n\nand 1 more failed check"));
+    verdict = fresh();
     std::string long_text;
     while (long_text.size() < 10000) long_text += "…";
     verdict.failed(long_text);
     const std::string message = verdict.end()["message"];
     CHECK(message.size() < 4100);
     CHECK_NOTHROW(nlohmann::json(message).dump());  // cut between characters
-}
-
-TEST_CASE("an assertion is told in words") {
-    CHECK(checked_value("run.output, near(expected)") == "run.output");
-    CHECK(checked_value("submission().call<f>(in(x), n), near(expected)") == "the result");
-    CHECK(explain_assertion("CHECK", "run.sectors <= limit", "8192 (0x2000) <= 512 (0x200)") ==
-          "expected: run.sectors <= limit\n  found:  8192 <= 512");
-    CHECK(explain_assertion("CHECK", "ok", "ok") == "expected: ok");
-    CHECK(explain_assertion("CHECK_FALSE", "x", "true") == "expected not: x\n  found:  true");
 }

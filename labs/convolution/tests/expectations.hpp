@@ -55,9 +55,10 @@ inline Convolution convolution(const std::vector<float>& N, const std::vector<fl
 // Who computes on the CPU and launches a kernel for show is right as well. One instruction of one thread adds at most
 // one product to a sum; half of those that involve no ghost element leave room for cleverness.
 inline void check_device_work(const warpgrade::judge::Profile& run, std::uint64_t products) {
-    INFO("the sums must be computed on the device");
-    CHECK(run.launches.size() >= 1);
-    CHECK(run.total().thread_inst_executed >= products / 2);
+    using namespace warpgrade::judge;
+    const char* const why = "the sums must be computed on the device";
+    CHECK_THAT(launches(run), at_least(1, why));
+    CHECK_THAT(thread_instructions(run), at_least(products / 2, why));
 }
 
 // Convolves n elements in the submission, checks the sums, and returns the profile. REQUIRE: the counters of a test are
@@ -69,7 +70,8 @@ warpgrade::judge::Run<std::vector<float>> check_1d(const std::vector<float>& N, 
     INFO("n = " << n << ", mask_width = " << mask_width);
     const auto run = submission().profile<function>(in(N), in(M), out<float>(n), n, mask_width);
     const auto right = oracle::convolution(N, M, 1, n, 1, mask_width);
-    REQUIRE_THAT(run.output, near(right.expected));
+    const auto& P = run.output;
+    REQUIRE_THAT(P, near(right.expected));
     check_device_work(run, right.products);
     return run;
 }
@@ -87,7 +89,8 @@ inline warpgrade::judge::Run<std::vector<float>> check_2d(const std::vector<floa
     const auto run =
         submission().profile<conv2d_tiled>(in(N), in(M), out<float>(height * width), height, width, mask_width);
     const auto right = oracle::convolution(N, M, height, width, mask_width, mask_width);
-    REQUIRE_THAT(run.output, near(right.expected).shape(height, width));
+    const auto& P = run.output;
+    REQUIRE_THAT(P, near(right.expected).shape(height, width));
     check_device_work(run, right.products);
     return run;
 }

@@ -8,6 +8,16 @@
 
 using namespace warpgrade::judge;
 
+namespace {
+
+void check_tile_is_used(const warpgrade::device::Counters& counters) {
+    const char* const why = "the tile is in shared memory: one for every second warp";
+    CHECK_THAT(shared_store_requests(counters), at_least(counters.warps_launched / 2, why));
+    CHECK_THAT(shared_load_requests(counters), at_least(counters.warps_launched / 2, why));
+}
+
+}  // namespace
+
 TEST_CASE("conv1d_naive convolves", "[public]") {
     const auto [n, w] = GENERATE(table<int, int>({{15, 5}, {512, 3}, {1000, 15}}));
     check_1d<conv1d_naive>(n, w);
@@ -37,10 +47,11 @@ TEST_CASE("conv2d_tiled convolves, borders included", "[public]") {
 TEST_CASE("conv1d_constant loads no mask from global memory", "[public][counter]") {
     const auto [n, w] = GENERATE(table<std::uint64_t, int>({{2048, 5}, {4096, 15}}));
     const auto counters = check_1d<conv1d_constant>(static_cast<int>(n), w).total();
-    CHECK(counters.global_load_requests <= n * w / 32);
-    CHECK(counters.global_load_sectors >= n / 8);
-    CHECK(counters.shared_load_requests == 0);
-    CHECK(counters.shared_store_requests == 0);
+    CHECK_THAT(global_load_requests(counters), at_most(n * w / 32, "one for 32 products: the element of N"));
+    CHECK_THAT(sectors_loaded(counters), at_least(n / 8, "every element of N once"));
+    const char* const why = "the tile in shared memory is for conv1d_tiled";
+    CHECK_THAT(shared_load_requests(counters), is(0, why));
+    CHECK_THAT(shared_store_requests(counters), is(0, why));
 }
 
 // Each element of N is loaded by the block that it belongs to: n / 32 requests when 32 neighbouring threads load
@@ -52,12 +63,12 @@ TEST_CASE("conv1d_constant loads no mask from global memory", "[public][counter]
 TEST_CASE("conv1d_tiled loads each element once for a block", "[public][counter]") {
     const auto [n, w] = GENERATE(table<std::uint64_t, int>({{2048, 15}, {4096, 13}}));
     const auto counters = check_1d<conv1d_tiled>(static_cast<int>(n), w).total();
-    CHECK(counters.global_load_requests <= 2 * n / 32);
-    CHECK(counters.global_load_sectors <= 2 * n / 8);
-    CHECK(counters.global_load_sectors >= n / 8);
-    CHECK(counters.shared_store_requests >= counters.warps_launched / 2);
-    CHECK(counters.shared_load_requests >= counters.warps_launched / 2);
-    CHECK(counters.global_store_sectors <= 2 * n / 8);
+    CHECK_THAT(global_load_requests(counters),
+               at_most(2 * n / 32, "every element of N once for a block, and the halo"));
+    CHECK_THAT(sectors_loaded(counters), at_most(2 * n / 8, "every element of N once for a block, and the halo"));
+    CHECK_THAT(sectors_loaded(counters), at_least(n / 8, "every element of N once"));
+    check_tile_is_used(counters);
+    CHECK_THAT(sectors_stored(counters), at_most(2 * n / 8, "twice the sectors of P"));
 }
 
 // With w = 5 the halo is 2 wide. A tile for 32 x 8 elements has 36 x 12; loaded in steps of the block's own size, each
@@ -73,23 +84,22 @@ TEST_CASE("conv2d_tiled loads tiles with their halo", "[public][counter]") {
     const auto [height, width] = GENERATE(table<std::uint64_t, std::uint64_t>({{64, 64}, {96, 160}}));
     const auto n = height * width;
     const auto counters = check_2d(static_cast<int>(height), static_cast<int>(width), 5).total();
-    CHECK(counters.global_load_requests <= 4 * n / 32);
-    CHECK(counters.global_load_sectors <= n / 2);
-    CHECK(counters.global_load_sectors >= n / 8);
-    CHECK(counters.shared_store_requests >= counters.warps_launched / 2);
-    CHECK(counters.shared_load_requests >= counters.warps_launched / 2);
-    const auto conflicts = counters.shared_load_bank_conflicts + counters.shared_store_bank_conflicts;
-    CHECK(conflicts <= counters.shared_load_requests + counters.shared_store_requests);
-    CHECK(counters.global_store_sectors <= 2 * n / 8);
+    CHECK_THAT(global_load_requests(counters), at_most(4 * n / 32, "4 for 32 elements of P"));
+    CHECK_THAT(sectors_loaded(counters), at_most(n / 2, "half a sector for each element of P"));
+    CHECK_THAT(sectors_loaded(counters), at_least(n / 8, "every element of N once"));
+    check_tile_is_used(counters);
+    CHECK_THAT(bank_conflicts(counters), at_most(shared_requests(counters), "one for each request"));
+    CHECK_THAT(sectors_stored(counters), at_most(2 * n / 8, "twice the sectors of P"));
 }
 
 TEST_CASE("speed of conv2d_tiled on 256 × 256 elements", "[public][speed]") {
     const int size = 256, w = 15;
     const auto N = uniform(size * size), M = uniform(w * w);
     const auto compared = compare_with_starter<conv2d_tiled>(in(N), in(M), out<float>(size * size), size, size, w);
-    INFO("the speed is looked at when the sums are right");
+    INFO("the speed counts once the sums are right");
     const auto right = oracle::convolution(N, M, size, size, w, w);
-    REQUIRE_THAT(compared.submission.output, near(right.expected).shape(size, size));
+    const auto& P = compared.submission.output;
+    REQUIRE_THAT(P, near(right.expected).shape(size, size));
     check_device_work(compared.submission, right.products);
     report_speedup(compared);
 }

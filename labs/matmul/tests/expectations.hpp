@@ -44,9 +44,10 @@ inline warpgrade::judge::Expected matmul(const std::vector<float>& A, const std:
 // Who computes on the CPU and launches a kernel for show is right as well, and fast. One instruction of one thread
 // multiplies at most one pair of floats; half of the products leave room for algorithms that save some.
 inline void check_device_work(const warpgrade::judge::Profile& run, std::uint64_t m, std::uint64_t k, std::uint64_t n) {
-    INFO("the products must be computed on the device");
-    CHECK(run.launches.size() >= 1);
-    CHECK(run.total().thread_inst_executed >= m * n * k / 2);
+    using namespace warpgrade::judge;
+    const char* const why = "the products must be computed on the device";
+    CHECK_THAT(launches(run), at_least(1, why));
+    CHECK_THAT(thread_instructions(run), at_least(m * n * k / 2, why));
 }
 
 // A version's product of random matrices is right, and not the host's work.
@@ -56,7 +57,8 @@ void check_product(int m, int k, int n) {
     INFO("m = " << m << ", k = " << k << ", n = " << n);
     const auto A = uniform(m * k), B = uniform(k * n);
     const auto run = submission().profile<version>(in(A), in(B), out<float>(m * n), m, k, n);
-    CHECK_THAT(run.output, near(oracle::matmul(A, B, m, k, n)).shape(m, n));
+    const auto& C = run.output;
+    CHECK_THAT(C, near(oracle::matmul(A, B, m, k, n)).shape(m, n));
     check_device_work(run, m, k, n);
 }
 
@@ -66,9 +68,10 @@ warpgrade::judge::Profile profile_product(int m, int k, int n) {
     using namespace warpgrade::judge;
     const auto A = uniform(m * k), B = uniform(k * n);
     const auto run = submission().profile<version>(in(A), in(B), out<float>(m * n), m, k, n);
-    INFO("the counters are looked at when the product is right");  // few loads of wrong data prove nothing
-    REQUIRE_THAT(run.output, near(oracle::matmul(A, B, m, k, n)).shape(m, n));
-    REQUIRE(run.launches.size() == 1);
+    INFO("the counters are looked at once the product is right");  // few loads of wrong data prove nothing
+    const auto& C = run.output;
+    REQUIRE_THAT(C, near(oracle::matmul(A, B, m, k, n)).shape(m, n));
+    REQUIRE_THAT(launches(run), is(1));
     check_device_work(run, m, k, n);
     return run;
 }
@@ -79,15 +82,23 @@ warpgrade::judge::Profile profile_product(int m, int k, int n) {
 inline double operations_per_load(std::uint64_t requests, std::uint64_t m, std::uint64_t k, std::uint64_t n) {
     return 2.0 * static_cast<double>(m * n * k) / (32.0 * static_cast<double>(requests));
 }
-
-inline std::uint64_t bank_conflicts(const warpgrade::device::Counters& counters) {
-    return counters.shared_load_bank_conflicts + counters.shared_store_bank_conflicts;
+inline warpgrade::judge::Measure operations_per_global_load(const warpgrade::device::Counters& counters,
+                                                            std::uint64_t m, std::uint64_t k, std::uint64_t n) {
+    return {
+        "operations for each load from global memory", operations_per_load(counters.global_load_requests, m, k, n), {}};
+}
+inline warpgrade::judge::Measure operations_per_shared_load(const warpgrade::device::Counters& counters,
+                                                            std::uint64_t m, std::uint64_t k, std::uint64_t n) {
+    return {
+        "operations for each load from shared memory", operations_per_load(counters.shared_load_requests, m, k, n), {}};
 }
 
 // At most one extra wavefront in eight accesses to shared memory; and every warp must have stored into it and loaded
 // from it, else there is nothing to be free of conflicts. Why an eighth: public.cpp.
 inline void check_few_conflicts(const warpgrade::device::Counters& counters) {
-    CHECK(counters.shared_store_requests >= counters.warps_launched);
-    CHECK(counters.shared_load_requests >= counters.warps_launched);
-    CHECK(bank_conflicts(counters) <= (counters.shared_load_requests + counters.shared_store_requests) / 8);
+    using namespace warpgrade::judge;
+    CHECK_THAT(shared_store_requests(counters), at_least(warps(counters), "one for each warp"));
+    CHECK_THAT(shared_load_requests(counters), at_least(warps(counters), "one for each warp"));
+    const auto requests = counters.shared_load_requests + counters.shared_store_requests;
+    CHECK_THAT(bank_conflicts(counters), at_most(requests / 8, "one in eight requests"));
 }

@@ -17,7 +17,8 @@ TEST_CASE("thread_occupancy follows the sheet's formula", "[public]") {
     const auto check = [](const char* device, int block_threads, double expected) {
         INFO(device << ", block_threads = " << block_threads);
         const auto limits = device_limits(device);
-        CHECK_THAT(submission().call<thread_occupancy>(in(limits), block_threads), is_fraction(expected));
+        const double occupancy = submission().call<thread_occupancy>(in(limits), block_threads);
+        CHECK_THAT(occupancy, is_fraction(expected));
     };
     check("h100", 256, 1.0);                // 8 blocks of 256 = 2048
     check("h100", 32, 0.5);                 // 32 blocks of 32 = 1024 of 2048: no more blocks are allowed
@@ -32,7 +33,8 @@ TEST_CASE("register_occupancy follows the textbook's equations", "[public]") {
     const auto check = [](const char* device, int block_threads, int registers, double expected) {
         INFO(device << ", block_threads = " << block_threads << ", registers = " << registers);
         const auto limits = device_limits(device);
-        CHECK_THAT(submission().call<register_occupancy>(in(limits), block_threads, registers), is_fraction(expected));
+        const double occupancy = submission().call<register_occupancy>(in(limits), block_threads, registers);
+        CHECK_THAT(occupancy, is_fraction(expected));
     };
     check("k20x", 256, 23, 1.0);    // 5,888 registers a block, 11 blocks, 88 warps, of which 64 count
     check("k20x", 256, 100, 0.25);  // 25,600 registers a block, 2 blocks, 16 warps of 64
@@ -48,7 +50,7 @@ TEST_CASE("resident_blocks answers the examples of the task sheet", "[public]") 
                     << ", shared_bytes = " << shared_bytes);
         const auto limits = device_limits(device);
         const int blocks = submission().call<resident_blocks>(in(limits), block_threads, registers, shared_bytes);
-        CHECK(blocks == expected);
+        CHECK_THAT(blocks_per_multiprocessor(blocks), is(expected));
     };
     check("k20x", 256, 23, 0, 8);      // 64 warps of 8
     check("k20x", 256, 100, 0, 2);     // 3,328 registers a warp, 4 warps in each part, 16 warps
@@ -88,10 +90,11 @@ TEST_CASE("query_limits describes the device", "[public]") {
     const auto A = uniform(size * size), B = uniform(size * size);
     const auto run = submission().profile<matmul_dynamic>(in(A), in(B), out<float>(size * size), size, size, size, 16);
     for (const auto& kernel : run.launches) {
-        CHECK(oracle::resident_blocks(
-                  limits, static_cast<int>(kernel.config.block.count()), static_cast<int>(kernel.registers_per_thread),
-                  static_cast<int>(kernel.static_shared_bytes + kernel.config.dynamic_shared_bytes)) ==
-              static_cast<int>(kernel.occupancy.blocks_per_multiprocessor));
+        const int blocks = oracle::resident_blocks(
+            limits, static_cast<int>(kernel.config.block.count()), static_cast<int>(kernel.registers_per_thread),
+            static_cast<int>(kernel.static_shared_bytes + kernel.config.dynamic_shared_bytes));
+        CHECK_THAT(measure("blocks of matmul_dynamic per multiprocessor, by your limits", blocks),
+                   is(static_cast<int>(kernel.occupancy.blocks_per_multiprocessor), "by the device"));
     }
 }
 
@@ -109,7 +112,7 @@ TEST_CASE("power_of_four rounds down", "[public]") {
                                                                {1024, 1024}}));
     const int power = submission().call<power_of_four>(threads);
     INFO("threads = " << threads);
-    CHECK(power == expected);
+    CHECK_THAT(measure("power of four", power), is(expected));
 }
 
 // Two tiles of floats, one element of each a thread: 2 · 4 bytes a thread.
@@ -117,7 +120,7 @@ TEST_CASE("requiredSM counts two tiles of floats", "[public]") {
     const int block_threads = GENERATE(1, 4, 16, 64, 256, 768, 1024);
     const int bytes = submission().call<requiredSM>(block_threads);
     INFO("block_threads = " << block_threads);
-    CHECK(bytes == 8 * block_threads);
+    CHECK_THAT(measure("bytes of shared memory", bytes), is(8 * block_threads));
 }
 
 TEST_CASE("matmul_dynamic multiplies with every width", "[public]") {
@@ -133,15 +136,15 @@ TEST_CASE("matmul_dynamic works in dynamic shared memory", "[public][counter]") 
     const std::uint64_t w = GENERATE(8, 16, 32);
     const std::uint64_t m = 64, k = 128, n = 96;
     const auto kernel = check_product(m, k, n, static_cast<int>(w));
-    CHECK(kernel.static_shared_bytes == 0);
-    CHECK(kernel.config.dynamic_shared_bytes == 2 * w * w * sizeof(float));
+    CHECK_THAT(static_shared_bytes(kernel), is(0));
+    CHECK_THAT(dynamic_shared_bytes(kernel), is(2 * w * w * sizeof(float), "two tiles of floats"));
     const auto& counters = kernel.counters;
-    CHECK(counters.global_load_sectors <= m * n * k / (4 * w));
-    CHECK(counters.global_load_sectors >= (m * k + k * n) / 8);
-    CHECK(counters.shared_store_requests >= counters.warps_launched);
-    CHECK(counters.shared_load_requests >= counters.warps_launched);
-    const auto conflicts = counters.shared_load_bank_conflicts + counters.shared_store_bank_conflicts;
-    CHECK(conflicts <= (counters.shared_load_requests + counters.shared_store_requests) / 8);
+    CHECK_THAT(sectors_loaded(counters), at_most(m * n * k / (4 * w), "whole sectors, shared by a tile"));
+    CHECK_THAT(sectors_loaded(counters), at_least((m * k + k * n) / 8, "every element of A and B once"));
+    CHECK_THAT(shared_store_requests(counters), at_least(warps(counters), "one for each warp"));
+    CHECK_THAT(shared_load_requests(counters), at_least(warps(counters), "one for each warp"));
+    const auto requests = counters.shared_load_requests + counters.shared_store_requests;
+    CHECK_THAT(bank_conflicts(counters), at_most(requests / 8, "one in eight requests"));
 }
 
 // The width follows from the kernel's own registers, which its launch tells, and from the limits of the device.
@@ -152,11 +155,11 @@ TEST_CASE("chosen_width follows the occupancy API", "[public]") {
     for (const int most_threads : {1024, 1000, 512, 300, 100, 64, 63, 20, 4, 3}) {
         INFO("most_threads = " << most_threads << ", registers of a thread = " << registers);
         const int width = submission().call<chosen_width>(most_threads);
-        CHECK(width == oracle::chosen_width(limits, registers, most_threads));
+        CHECK_THAT(measure("tile width", width), is(oracle::chosen_width(limits, registers, most_threads)));
     }
     const auto A = uniform(size * size), B = uniform(size * size);
     const auto [width, C] = submission().call<matmul_best>(in(A), in(B), out<float>(size * size), size, size, size);
-    CHECK(width == oracle::chosen_width(limits, registers, 1024));
+    CHECK_THAT(measure("tile width", width), is(oracle::chosen_width(limits, registers, 1024)));
     CHECK_THAT(C, near(oracle::matmul(A, B, size, size, size)).shape(size, size));
 }
 
@@ -165,10 +168,11 @@ TEST_CASE("speed of matmul_best on 192 × 192 matrices", "[public][speed]") {
     const auto A = uniform(size * size), B = uniform(size * size);
     const auto compared = compare_with_starter<matmul_best>(in(A), in(B), out<float>(size * size), size, size, size);
     const auto& [width, C] = compared.submission.output;
-    INFO("the speed is looked at when the product is right, and the width that is returned was used");
+    INFO("the speed counts once the product is right, computed with the width that is returned");
     REQUIRE_THAT(C, near(oracle::matmul(A, B, size, size, size)).shape(size, size));
     const auto& kernel = compared.submission.kernel();
-    REQUIRE(kernel.config.block.count() == static_cast<std::uint64_t>(width) * static_cast<std::uint64_t>(width));
-    REQUIRE(kernel.counters.thread_inst_executed >= std::uint64_t{size} * size * size);
+    REQUIRE_THAT(threads_per_block(kernel), is(static_cast<double>(width) * width, "width · width"));
+    REQUIRE_THAT(thread_instructions(kernel),
+                 at_least(size * size * size, "the products must be computed on the device"));
     report_speedup(compared);
 }

@@ -39,7 +39,7 @@ void ask(Right right_answer, std::initializer_list<Slip> slips, const Arguments&
     if (is_right(answer, right))
         SUCCEED();
     else
-        CHECK(answer == right);
+        CHECK_THAT(judge::measure("your answer", answer), judge::is(right));
 }
 
 // p of the contract's convolve.

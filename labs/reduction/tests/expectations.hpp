@@ -34,9 +34,10 @@ inline warpgrade::judge::Expected near_sum(const std::vector<float>& x) {
 // Who adds up on the CPU and launches a kernel for show is right as well. n numbers take n - 1 additions, and one
 // instruction of one thread adds at most once; half of them leave room for instructions that add more.
 inline void check_device_work(const warpgrade::judge::Profile& run, std::size_t n) {
-    INFO("the elements must be added up on the device");
-    CHECK(run.launches.size() >= 1);
-    CHECK(run.total().thread_inst_executed >= n / 2);
+    using namespace warpgrade::judge;
+    const char* const why = "the elements must be added up on the device";
+    CHECK_THAT(launches(run), at_least(1, why));
+    CHECK_THAT(thread_instructions(run), at_least(n / 2, why));
 }
 
 // The sum is exact, and the device's work.
@@ -46,7 +47,8 @@ void check_sum(int n, int block_size) {
     INFO("n = " << n << ", block_size = " << block_size);
     const auto x = whole_numbers(n);
     const auto run = submission().profile<version>(in(x), n, block_size);
-    CHECK_THAT(run.output, equals_exactly(exact_sum(x)));
+    const auto& sum = run.output;
+    CHECK_THAT(sum, equals_exactly(exact_sum(x)));
     check_device_work(run, x.size());
 }
 
@@ -56,9 +58,10 @@ warpgrade::judge::Profile profile_sum(int n, int block_size) {
     using namespace warpgrade::judge;
     const auto x = whole_numbers(n);
     const auto run = submission().profile<version>(in(x), n, block_size);
-    INFO("the counters are looked at when the sum is right");  // little work for a wrong sum proves nothing
-    REQUIRE_THAT(run.output, equals_exactly(exact_sum(x)));
-    REQUIRE(run.launches.size() >= 1);
+    INFO("the counters are looked at once the sum is right");  // little work for a wrong sum proves nothing
+    const auto& sum = run.output;
+    REQUIRE_THAT(sum, equals_exactly(exact_sum(x)));
+    REQUIRE_THAT(launches(run), at_least(1));
     check_device_work(run, x.size());
     return run;
 }
@@ -71,7 +74,8 @@ void check_no_mistakes(int n, int block_size) {
     const auto x = whole_numbers(n);
     const auto run = submission().profile<version>(in(x), n, block_size);
     CHECK_THAT(run, clean());
-    CHECK_THAT(run.output, equals_exactly(exact_sum(x)));
+    const auto& sum = run.output;
+    CHECK_THAT(sum, equals_exactly(exact_sum(x)));
     check_device_work(run, x.size());
 }
 
@@ -79,7 +83,7 @@ void check_no_mistakes(int n, int block_size) {
 inline int counted_divergent_warps(int version, int block_size, int warp_size, int stride) {
     using namespace warpgrade::judge;
     const auto run = submission().profile<divergent_warps>(version, block_size, warp_size, stride);
-    CHECK(run.launches.size() == 1);
-    CHECK(run.total().thread_inst_executed >= static_cast<std::uint64_t>(block_size));
+    CHECK_THAT(launches(run), is(1));
+    CHECK_THAT(thread_instructions(run), at_least(block_size, "the threads of one block apply the rule"));
     return run.output;
 }

@@ -39,8 +39,6 @@ int divergent_warps_by_hand(int version, int block_size, int warp_size, int stri
     return divergent;
 }
 
-bool is_nan(float value) { return std::isnan(value); }
-
 }  // namespace
 
 // With blocks of 64 threads, 64 · 64 + 1 elements need three passes; 2, 3 and 4 · 64 are edges of later versions.
@@ -66,7 +64,8 @@ TEST_CASE("rounded sums stay within the bound of a tree", "[hidden]") {
         for (const int n : {1000, 10001}) {
             const auto x = uniform(n, 0.25, 1);
             const auto run = submission().profile<version>(in(x), n, 128);
-            CHECK_THAT(run.output, near(near_sum(x)));
+            const auto& sum = run.output;
+            CHECK_THAT(sum, near(near_sum(x)));
             check_device_work(run, x.size());
         }
     });
@@ -76,25 +75,27 @@ TEST_CASE("rounded sums stay within the bound of a tree", "[hidden]") {
 TEST_CASE("NaN and infinity reach the sum", "[hidden]") {
     const int n = 777;
     const float infinity = std::numeric_limits<float>::infinity();
+    const float not_a_number = std::numeric_limits<float>::quiet_NaN();
     for_each_version([&]<auto version>() {
         auto x = whole_numbers(n);
         // In the upper lanes of the last warp of a block, whether a thread takes one element, two or four: where a
         // reduction that leaves something out is sure to leave it out.
         const auto parts = permutation(n / 128);
         const auto place = [&](int i) { return 128 * parts[i] + 112 + 5 * i; };
-        const auto sum = [&] {
+        const auto check_sum_is = [&](double expected) {
             const auto run = submission().profile<version>(in(x), n, 64);
             check_device_work(run, x.size());
-            return run.output;
+            const float sum = run.output;
+            CHECK_THAT(sum, near({{expected}, {0}}));
         };
         x[place(0)] = -infinity;
-        CHECK(sum() == -infinity);
+        check_sum_is(-infinity);
         x[place(1)] = infinity;
-        CHECK(is_nan(sum()));
+        check_sum_is(not_a_number);
         x[place(0)] = 1;
-        CHECK(sum() == infinity);
-        x[place(2)] = std::numeric_limits<float>::quiet_NaN();
-        CHECK(is_nan(sum()));
+        check_sum_is(infinity);
+        x[place(2)] = not_a_number;
+        check_sum_is(not_a_number);
     });
 }
 
@@ -106,8 +107,8 @@ TEST_CASE("empty arrays and impossible blocks launch nothing", "[hidden]") {
                  {0, 64}, {-1, 64}, {100, 0}, {100, 16}, {100, 96}, {100, -32}, {100, 2048}}) {
             INFO("n = " << n << ", block_size = " << block_size);
             const auto run = submission().profile<version>(in(x), n, block_size);
-            CHECK(run.output == 0);
-            CHECK(run.launches.size() == 0);
+            CHECK_THAT(measure("sum", run.output), is(0));
+            CHECK_THAT(launches(run), is(0));
         }
     });
 }
@@ -119,8 +120,9 @@ TEST_CASE("divergent_warps takes other blocks and warps", "[hidden]") {
             for (int stride = 1; stride < block_size; stride *= 2) {
                 INFO("version " << version << ", block_size = " << block_size << ", warp_size = " << warp_size
                                 << ", stride = " << stride);
-                CHECK(counted_divergent_warps(version, block_size, warp_size, stride) ==
-                      divergent_warps_by_hand(version, block_size, warp_size, stride));
+                const int divergent = counted_divergent_warps(version, block_size, warp_size, stride);
+                CHECK_THAT(measure("divergent warps", divergent),
+                           is(divergent_warps_by_hand(version, block_size, warp_size, stride)));
             }
         }
     }
@@ -134,9 +136,11 @@ TEST_CASE("divergent_warps takes other blocks and warps", "[hidden]") {
                                                                                        {64, 32, 3}}) {
         INFO("block_size = " << block_size << ", warp_size = " << warp_size << ", stride = " << stride);
         const auto run = submission().profile<divergent_warps>(version, block_size, warp_size, stride);
-        CHECK(run.output == 0);
-        CHECK(run.launches.size() == 0);
+        CHECK_THAT(measure("divergent warps", run.output), is(0));
+        CHECK_THAT(launches(run), is(0));
     }
-    CHECK(submission().call<divergent_warps>(0, 64, 32, 1) == 0);
-    CHECK(submission().call<divergent_warps>(4, 64, 32, 1) == 0);
+    for (const int no_version : {0, 4}) {
+        const int divergent = submission().call<divergent_warps>(no_version, 64, 32, 1);
+        CHECK_THAT(measure("divergent warps", divergent), is(0));
+    }
 }

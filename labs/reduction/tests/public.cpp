@@ -24,12 +24,8 @@ constexpr uint64_t divergent_per_block = 8;
 // A warp that adds loads at least one other element from shared memory in each step (two, if it does not keep its own
 // in a register). Fewer loads in `blocks` blocks: no tree in shared memory.
 void check_tree_in_shared_memory(const warpgrade::device::Counters& counters, uint64_t B, uint64_t blocks) {
-    INFO("this version reduces its block in shared memory, down to one element");
-    CHECK(counters.shared_load_requests >= blocks * adding_warps(B));
-}
-
-uint64_t bank_conflicts(const warpgrade::device::Counters& counters) {
-    return counters.shared_load_bank_conflicts + counters.shared_store_bank_conflicts;
+    CHECK_THAT(shared_load_requests(counters),
+               at_least(blocks * adding_warps(B), "a block is reduced in shared memory, down to one element"));
 }
 
 // Versions 4 and 5 on 2·B·B elements: B blocks, whose B sums are added up by one more block (or by atomics). n / 64
@@ -37,10 +33,10 @@ uint64_t bank_conflicts(const warpgrade::device::Counters& counters) {
 // once, n / 8 of them, by n / 32 requests; B of each are left for the second pass. Neighbouring threads that take two
 // neighbouring elements one after the other touch every sector twice.
 void check_two_elements_a_thread(const warpgrade::device::Counters& counters, uint64_t n, uint64_t B) {
-    CHECK(counters.warps_launched <= n / 64 + 2 * (B / 32));
-    CHECK(counters.global_load_requests <= n / 32 + B);
-    CHECK(counters.global_load_sectors <= n / 8 + B);
-    CHECK(counters.global_load_sectors >= n / 8);
+    CHECK_THAT(warps(counters), at_most(n / 64 + 2 * (B / 32), "two elements for each thread"));
+    CHECK_THAT(global_load_requests(counters), at_most(n / 32 + B, "one for 32 elements"));
+    CHECK_THAT(sectors_loaded(counters), at_most(n / 8 + B, "every element once"));
+    CHECK_THAT(sectors_loaded(counters), at_least(n / 8, "every element once"));
 }
 
 // A warp's sum needs no shared memory; the warp stores it once, and the last warp of the block loads all of them at
@@ -48,8 +44,8 @@ void check_two_elements_a_thread(const warpgrade::device::Counters& counters, ui
 // (B/32 stores + adding_warps loads and stores) / (B/32): 4 with blocks of 256 threads. One barrier is needed, two with
 // a second exchange; a tree has one for each stride.
 void check_sums_of_warps(const warpgrade::device::Counters& counters) {
-    CHECK(counters.shared_store_requests + counters.shared_load_requests <= 2 * counters.warps_launched);
-    CHECK(counters.barriers <= 2 * counters.warps_launched);
+    CHECK_THAT(shared_requests(counters), at_most(2 * warps(counters), "two for each warp"));
+    CHECK_THAT(barriers(counters), at_most(2 * warps(counters), "two for each warp"));
 }
 
 // The divergent warps of all the steps of a block.
@@ -75,7 +71,7 @@ TEST_CASE("reduce_grid_stride adds up", "[public]") { check_sum<reduce_grid_stri
 TEST_CASE("reduce_strided keeps its warps together", "[public][counter]") {
     const int B = GENERATE(128, 256);
     const auto run = profile_sum<reduce_strided>(B * B, B);
-    CHECK(run.total().divergent_branches <= (B + 1) * divergent_per_block);
+    CHECK_THAT(divergent_branches(run), at_most((B + 1) * divergent_per_block, "8 for each block"));
     check_tree_in_shared_memory(run.total(), B, B);
 }
 
@@ -84,8 +80,8 @@ TEST_CASE("reduce_strided keeps its warps together", "[public][counter]") {
 TEST_CASE("reduce_sequential has no bank conflicts", "[public][counter]") {
     const int B = GENERATE(128, 256);
     const auto run = profile_sum<reduce_sequential>(B * B, B);
-    CHECK(bank_conflicts(run.total()) == 0);
-    CHECK(run.total().divergent_branches <= (B + 1) * divergent_per_block);
+    CHECK_THAT(bank_conflicts(run), is(0));
+    CHECK_THAT(divergent_branches(run), at_most((B + 1) * divergent_per_block, "8 for each block"));
     check_tree_in_shared_memory(run.total(), B, B);
 }
 
@@ -93,8 +89,8 @@ TEST_CASE("reduce_first_add takes half the warps", "[public][counter]") {
     const int B = GENERATE(128, 256), n = 2 * B * B;
     const auto run = profile_sum<reduce_first_add>(n, B);
     check_two_elements_a_thread(run.total(), n, B);
-    CHECK(bank_conflicts(run.total()) == 0);
-    CHECK(run.total().divergent_branches <= (B + 1) * divergent_per_block);
+    CHECK_THAT(bank_conflicts(run), is(0));
+    CHECK_THAT(divergent_branches(run), at_most((B + 1) * divergent_per_block, "8 for each block"));
     check_tree_in_shared_memory(run.total(), B, B);
 }
 
@@ -115,25 +111,28 @@ TEST_CASE("reduce_grid_stride loads four floats at a time in a fixed grid", "[pu
         INFO("n = " << size);
         const auto run = profile_sum<reduce_grid_stride>(static_cast<int>(size), 256);
         const auto counters = run.total();
-        CHECK(counters.global_load_requests <= size / 128 + size / 1024);
-        CHECK(counters.global_load_sectors <= size / 8 + size / 64);
-        CHECK(counters.global_load_sectors >= size / 8);
+        CHECK_THAT(global_load_requests(counters), at_most(size / 128 + size / 1024, "one for 32 times four floats"));
+        CHECK_THAT(sectors_loaded(counters), at_most(size / 8 + size / 64, "every element once"));
+        CHECK_THAT(sectors_loaded(counters), at_least(size / 8, "every element once"));
         check_sums_of_warps(counters);
         grids.push_back(run.launches.front().config.grid.count());
     }
-    INFO("blocks of the first launch for twice as many elements, and for n = " << n);
-    CHECK(grids[1] == grids[0]);
+    CHECK_THAT(measure("blocks of the first launch for twice as many elements", grids[1]),
+               is(grids[0], "the same for all sizes"));
 }
 
 // The example of the book: 32 threads, warps of 8.
 TEST_CASE("divergent_warps counts the example of 32 threads in warps of 8", "[public]") {
     const auto first = steps(1, 32, 8, {1, 2, 4, 8, 16}), second = steps(2, 32, 8, {1, 2, 4, 8, 16}),
                third = steps(3, 32, 8, {16, 8, 4, 2, 1});
+    INFO("divergent warps of each step");
     CHECK_THAT(first, equals_exactly(std::vector<int>{4, 4, 4, 2, 1}));
     CHECK_THAT(second, equals_exactly(std::vector<int>{0, 0, 1, 1, 1}));
     CHECK_THAT(third, equals_exactly(std::vector<int>{0, 0, 1, 1, 1}));
-    CHECK(std::accumulate(first.begin(), first.end(), 0) == 15);
-    CHECK(std::accumulate(third.begin(), third.end(), 0) == 3);
+    const int sum_of_first = std::accumulate(first.begin(), first.end(), 0);
+    const int sum_of_third = std::accumulate(third.begin(), third.end(), 0);
+    CHECK_THAT(measure("divergent warps of version 1 in all steps", sum_of_first), is(15));
+    CHECK_THAT(measure("divergent warps of version 3 in all steps", sum_of_third), is(3));
 }
 
 // One full block whose divergent branches the virtual GPU counts: those of the steps, and one where thread 0 stores the
@@ -146,10 +145,9 @@ TEST_CASE("divergent_warps agrees with the counter of the virtual GPU", "[public
         for (int stride = 1; stride < B; stride *= 2) counted += counted_divergent_warps(version, B, 32, stride);
         const auto expected = static_cast<uint64_t>(counted);
         // The first launch is the version's. How the sums of blocks are added up is free, and here there is one.
-        REQUIRE(run.launches.size() >= 1);
-        const auto divergent_branches = run.launches.front().counters.divergent_branches;
-        CHECK(divergent_branches >= expected);
-        CHECK(divergent_branches <= expected + 1);
+        REQUIRE_THAT(launches(run), at_least(1));
+        CHECK_THAT(divergent_branches(run.launches.front()),
+                   between(expected, expected + 1, "what divergent_warps adds up to, and one for the store"));
     };
     check_version(1, profile_sum<reduce_divergent>(B, B));
     check_version(2, profile_sum<reduce_strided>(B, B));
@@ -161,13 +159,13 @@ TEST_CASE("divergent_warps agrees with the counter of the virtual GPU", "[public
 TEST_CASE("divergent_warps is decided by votes", "[public][counter]") {
     const auto [version, stride, expected] = GENERATE(table<int, int, int>({{1, 1, 32}, {2, 32, 1}, {3, 16, 1}}));
     const auto run = submission().profile<divergent_warps>(version, 1024, 32, stride);
-    REQUIRE(run.output == expected);
-    CHECK(run.kernel().config.grid.count() == 1);
-    CHECK(run.kernel().config.block.count() == 1024);
+    REQUIRE_THAT(measure("divergent warps", run.output), is(expected));
+    CHECK_THAT(blocks(run.kernel()), is(1));
+    CHECK_THAT(threads_per_block(run.kernel()), is(1024));
     const auto counters = run.total();
-    CHECK(counters.global_load_requests == 0);
-    CHECK(counters.shared_load_requests == 0);
-    CHECK(counters.inst_executed <= 80 * counters.warps_launched);
+    CHECK_THAT(global_load_requests(counters), is(0, "votes need no memory"));
+    CHECK_THAT(shared_load_requests(counters), is(0, "votes need no memory"));
+    CHECK_THAT(warp_instructions(counters), at_most(80 * warps(counters), "80 for each warp"));
 }
 
 TEST_CASE("the checks find no mistakes", "[public][checks]") {
@@ -184,8 +182,9 @@ TEST_CASE("speed on 524,288 floats", "[public][speed]") {
     const int n = 1 << 19;
     const auto x = whole_numbers(n);
     const auto compared = compare_with_starter<reduce_grid_stride>(in(x), n, 256);
-    INFO("the speed is looked at when the sum is right");
-    REQUIRE_THAT(compared.submission.output, equals_exactly(exact_sum(x)));
+    INFO("the speed counts once the sum is right");
+    const auto& sum = compared.submission.output;
+    REQUIRE_THAT(sum, equals_exactly(exact_sum(x)));
     check_device_work(compared.submission, x.size());
     report_kernel_speedup(compared);
 }

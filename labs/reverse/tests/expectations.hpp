@@ -19,16 +19,18 @@ std::vector<T> reversed(std::vector<T> d) {
 }
 
 inline std::uint64_t warps_of(int n) { return (static_cast<std::uint64_t>(n) + 31) / 32; }
+constexpr const char* one_for_each_warp = "one for each warp that has elements";
 
 // The array is reversed, and on the device.
 template <auto function>
 void check_reversal(int n) {
     using namespace warpgrade::judge;
     INFO("n = " << n);
-    const auto d = distinct_integers(n);
-    const auto run = submission().profile<function>(inout(d), n);
-    CHECK_THAT(run.output, equals_exactly(reversed(d)));
-    CHECK(run.launches.size() == 1);
+    const auto before = distinct_integers(n);
+    const auto run = submission().profile<function>(inout(before), n);
+    const auto& d = run.output;
+    CHECK_THAT(d, equals_exactly(reversed(before)));
+    CHECK_THAT(launches(run), is(1));
 }
 
 // The device's checks find nothing, in a kernel that reverses.
@@ -36,21 +38,23 @@ template <auto function>
 void check_no_mistakes(int n) {
     using namespace warpgrade::judge;
     INFO("n = " << n);
-    const auto d = distinct_integers(n);
-    const auto run = submission().profile<function>(inout(d), n);
+    const auto before = distinct_integers(n);
+    const auto run = submission().profile<function>(inout(before), n);
     CHECK_THAT(run, clean());
-    CHECK_THAT(run.output, equals_exactly(reversed(d)));  // who moves nothing makes no mistakes
-    CHECK(run.launches.size() == 1);
+    const auto& d = run.output;
+    CHECK_THAT(d, equals_exactly(reversed(before)));  // who moves nothing makes no mistakes
+    CHECK_THAT(launches(run), is(1));
 }
 
 // The array is reversed, and by one kernel, whose record is returned.
 template <auto function>
 warpgrade::device::LaunchRecord profile_reversal(int n) {
     using namespace warpgrade::judge;
-    const auto d = distinct_integers(n);
-    const auto run = submission().profile<function>(inout(d), n);
-    INFO("the counters are looked at when the array is reversed");
-    REQUIRE_THAT(run.output, equals_exactly(reversed(d)));
+    const auto before = distinct_integers(n);
+    const auto run = submission().profile<function>(inout(before), n);
+    INFO("the counters are looked at once the array is reversed");
+    const auto& d = run.output;
+    REQUIRE_THAT(d, equals_exactly(reversed(before)));
     return run.kernel();
 }
 
@@ -62,13 +66,14 @@ warpgrade::device::LaunchRecord profile_reversal(int n) {
 inline void check_shared_traffic(const warpgrade::device::LaunchRecord& kernel, int n) {
     const std::uint64_t requests = warps_of(n), sectors = (static_cast<std::uint64_t>(n) + 7) / 8;
     const auto& counters = kernel.counters;
-    CHECK(kernel.config.grid.count() == 1);
-    CHECK(counters.shared_store_requests == requests);
-    CHECK(counters.shared_load_requests == requests);
-    CHECK(counters.shared_store_bank_conflicts + counters.shared_load_bank_conflicts == 0);
-    CHECK(counters.barriers == counters.warps_launched);
-    CHECK(counters.global_store_requests == requests);
-    CHECK(counters.global_store_sectors == sectors);
+    using namespace warpgrade::judge;
+    CHECK_THAT(blocks(kernel), is(1));
+    CHECK_THAT(shared_store_requests(counters), is(requests, one_for_each_warp));
+    CHECK_THAT(shared_load_requests(counters), is(requests, one_for_each_warp));
+    CHECK_THAT(bank_conflicts(counters), is(0));
+    CHECK_THAT(barriers(counters), is(warps(counters), "one for each warp"));
+    CHECK_THAT(global_store_requests(counters), is(requests, one_for_each_warp));
+    CHECK_THAT(sectors_stored(counters), is(sectors, "every element once"));
 }
 
 // The elements are loaded once, as they are stored: one request for each warp that has some. Beside them each warp may
@@ -76,9 +81,13 @@ inline void check_shared_traffic(const warpgrade::device::LaunchRecord& kernel, 
 inline void check_size_loads(const warpgrade::device::LaunchRecord& kernel, int n, unsigned least, unsigned most) {
     const std::uint64_t requests = warps_of(n), sectors = (static_cast<std::uint64_t>(n) + 7) / 8;
     const auto& counters = kernel.counters;
-    CHECK(counters.global_load_requests >= requests + least * counters.warps_launched);
-    CHECK(counters.global_load_requests <= requests + most * counters.warps_launched);
-    CHECK(counters.global_load_sectors == sectors + (counters.global_load_requests - requests));
+    using namespace warpgrade::judge;
+    const auto launched = counters.warps_launched;
+    CHECK_THAT(global_load_requests(counters),
+               between(requests + least * launched, requests + most * launched,
+                       most == 0 ? one_for_each_warp : "for each warp one for its elements, and some for the size"));
+    CHECK_THAT(sectors_loaded(counters),
+               is(sectors + (counters.global_load_requests - requests), "every element once, and the size"));
 }
 
 // Three arrays of different types. Doubles with a fraction that float does not hold; bytes repeat after 256 elements.
@@ -96,12 +105,13 @@ inline ThreeArrays three_arrays(int a_n, int b_n, int c_n) {
 inline warpgrade::device::LaunchRecord profile_three(int a_n, int b_n, int c_n) {
     using namespace warpgrade::judge;
     INFO("a_n = " << a_n << ", b_n = " << b_n << ", c_n = " << c_n);
-    const auto [a, b, c] = three_arrays(a_n, b_n, c_n);
-    const auto run = submission().profile<dynamic_reverse_three>(inout(a), a_n, inout(b), b_n, inout(c), c_n);
-    const auto& [got_a, got_b, got_c] = run.output;
-    REQUIRE_THAT(got_a, equals_exactly(reversed(a)));
-    REQUIRE_THAT(got_b, equals_exactly(reversed(b)));
-    REQUIRE_THAT(got_c, equals_exactly(reversed(c)));
+    const auto before = three_arrays(a_n, b_n, c_n);
+    const auto run =
+        submission().profile<dynamic_reverse_three>(inout(before.a), a_n, inout(before.b), b_n, inout(before.c), c_n);
+    const auto& [a, b, c] = run.output;
+    REQUIRE_THAT(a, equals_exactly(reversed(before.a)));
+    REQUIRE_THAT(b, equals_exactly(reversed(before.b)));
+    REQUIRE_THAT(c, equals_exactly(reversed(before.c)));
     return run.kernel();
 }
 
@@ -110,16 +120,13 @@ template <auto function>
 warpgrade::device::LaunchRecord profile_rows(int rows) {
     using namespace warpgrade::judge;
     INFO("rows = " << rows);
-    const auto d = distinct_integers(rows * ROW_WIDTH);
-    auto expected = d;
+    const auto before = distinct_integers(rows * ROW_WIDTH);
+    auto expected = before;
     for (auto row = expected.begin(); row != expected.end(); row += ROW_WIDTH) std::reverse(row, row + ROW_WIDTH);
-    const auto run = submission().profile<function>(inout(d), rows);
-    REQUIRE_THAT(run.output, equals_exactly(expected).shape(rows, ROW_WIDTH));
+    const auto run = submission().profile<function>(inout(before), rows);
+    const auto& d = run.output;
+    REQUIRE_THAT(d, equals_exactly(expected).shape(rows, ROW_WIDTH));
     const auto kernel = run.kernel();
-    CHECK(kernel.config.grid.count() == 1);
+    CHECK_THAT(blocks(kernel), is(1));
     return kernel;
-}
-
-inline std::uint64_t bank_conflicts(const warpgrade::device::Counters& counters) {
-    return counters.shared_load_bank_conflicts + counters.shared_store_bank_conflicts;
 }

@@ -24,8 +24,8 @@ TEST_CASE("dynamic_reverse_symbol reverses up to 1024 elements", "[public]") {
 TEST_CASE("static_reverse works in static shared memory", "[public][counter]") {
     const int n = GENERATE(64, 61);
     const auto kernel = profile_reversal<static_reverse>(n);
-    CHECK(kernel.static_shared_bytes >= STATIC_CAPACITY * sizeof(int));
-    CHECK(kernel.config.dynamic_shared_bytes == 0);
+    CHECK_THAT(static_shared_bytes(kernel), at_least(STATIC_CAPACITY * sizeof(int), "64 ints"));
+    CHECK_THAT(dynamic_shared_bytes(kernel), is(0));
     check_size_loads(kernel, n, 0, 0);
     check_shared_traffic(kernel, n);
 }
@@ -33,9 +33,9 @@ TEST_CASE("static_reverse works in static shared memory", "[public][counter]") {
 TEST_CASE("dynamic_reverse works in dynamic shared memory", "[public][counter]") {
     const int n = GENERATE(64, 1001);
     const auto kernel = profile_reversal<dynamic_reverse>(n);
-    CHECK(kernel.static_shared_bytes == 0);
-    CHECK(kernel.config.dynamic_shared_bytes == n * sizeof(int));
-    CHECK(kernel.config.block.count() == static_cast<std::uint64_t>(n));
+    CHECK_THAT(static_shared_bytes(kernel), is(0));
+    CHECK_THAT(dynamic_shared_bytes(kernel), is(n * sizeof(int), "n ints"));
+    CHECK_THAT(threads_per_block(kernel), is(n));
     check_size_loads(kernel, n, 0, 0);
     check_shared_traffic(kernel, n);
 }
@@ -43,9 +43,9 @@ TEST_CASE("dynamic_reverse works in dynamic shared memory", "[public][counter]")
 TEST_CASE("dynamic_reverse_n has whole warps and gets the size by argument", "[public][counter]") {
     const int n = GENERATE(64, 1001);
     const auto kernel = profile_reversal<dynamic_reverse_n>(n);
-    CHECK(kernel.static_shared_bytes == 0);
-    CHECK(kernel.config.dynamic_shared_bytes == n * sizeof(int));
-    CHECK(kernel.config.block.count() == warps_of(n) * 32);
+    CHECK_THAT(static_shared_bytes(kernel), is(0));
+    CHECK_THAT(dynamic_shared_bytes(kernel), is(n * sizeof(int), "n ints"));
+    CHECK_THAT(threads_per_block(kernel), is(warps_of(n) * 32, "whole warps"));
     check_size_loads(kernel, n, 0, 0);  // an argument is no load from global memory
     check_shared_traffic(kernel, n);
 }
@@ -55,9 +55,9 @@ TEST_CASE("dynamic_reverse_n has whole warps and gets the size by argument", "[p
 TEST_CASE("dynamic_reverse_symbol has whole warps and loads the size", "[public][counter]") {
     const int n = GENERATE(64, 1001);
     const auto kernel = profile_reversal<dynamic_reverse_symbol>(n);
-    CHECK(kernel.static_shared_bytes == 0);
-    CHECK(kernel.config.dynamic_shared_bytes == n * sizeof(int));
-    CHECK(kernel.config.block.count() == warps_of(n) * 32);
+    CHECK_THAT(static_shared_bytes(kernel), is(0));
+    CHECK_THAT(dynamic_shared_bytes(kernel), is(n * sizeof(int), "n ints"));
+    CHECK_THAT(threads_per_block(kernel), is(warps_of(n) * 32, "whole warps"));
     check_size_loads(kernel, n, 1, 3);
     check_shared_traffic(kernel, n);
 }
@@ -81,19 +81,19 @@ TEST_CASE("dynamic_reverse_three has all three in one allocation", "[public][cou
     const std::uint64_t sectors = up(a_n, 32) + up(b_n, 8) + up(c_n, 4);
     const std::uint64_t bytes =
         static_cast<std::uint64_t>(a_n) + 4 * static_cast<std::uint64_t>(b_n) + 8 * static_cast<std::uint64_t>(c_n);
-    CHECK(kernel.static_shared_bytes == 0);
-    CHECK(kernel.config.dynamic_shared_bytes >= bytes);
-    CHECK(kernel.config.dynamic_shared_bytes <= bytes + 15);
-    CHECK(kernel.config.grid.count() == 1);
+    CHECK_THAT(static_shared_bytes(kernel), is(0));
+    CHECK_THAT(dynamic_shared_bytes(kernel), between(bytes, bytes + 15, "the three arrays, and gaps between them"));
+    CHECK_THAT(blocks(kernel), is(1));
     const auto& counters = kernel.counters;
-    CHECK(counters.shared_store_requests == requests);
-    CHECK(counters.shared_load_requests == requests);
-    CHECK(bank_conflicts(counters) == 0);
-    CHECK(counters.barriers == counters.warps_launched);
-    CHECK(counters.global_load_requests == requests);
-    CHECK(counters.global_load_sectors == sectors);
-    CHECK(counters.global_store_requests == requests);
-    CHECK(counters.global_store_sectors == sectors);
+    const char* const why = "one for each warp that has elements of an array";
+    CHECK_THAT(shared_store_requests(counters), is(requests, why));
+    CHECK_THAT(shared_load_requests(counters), is(requests, why));
+    CHECK_THAT(bank_conflicts(counters), is(0));
+    CHECK_THAT(barriers(counters), is(warps(counters), "one for each warp"));
+    CHECK_THAT(global_load_requests(counters), is(requests, why));
+    CHECK_THAT(sectors_loaded(counters), is(sectors, "every element once"));
+    CHECK_THAT(global_store_requests(counters), is(requests, why));
+    CHECK_THAT(sectors_stored(counters), is(sectors, "every element once"));
 }
 
 // The reversal takes ROW_WIDTH / 2 turns, each with two loads and two stores. The words of a warp lie 32 apart: 32
@@ -101,7 +101,8 @@ TEST_CASE("dynamic_reverse_three has all three in one allocation", "[public][cou
 TEST_CASE("rows_strided has 31 conflicts with every access", "[public][counter]") {
     const int rows = GENERATE(32, 64, 128);
     const auto kernel = profile_rows<rows_strided>(rows);
-    CHECK(bank_conflicts(kernel.counters) == warps_of(rows) * (ROW_WIDTH / 2) * 4 * 31);
+    CHECK_THAT(bank_conflicts(kernel),
+               is(warps_of(rows) * (ROW_WIDTH / 2) * 4 * 31, "31 with each access of a warp to its rows"));
 }
 
 TEST_CASE("rows_padded reverses every row", "[public]") { profile_rows<rows_padded>(GENERATE(32, 64, 128)); }
@@ -112,12 +113,11 @@ TEST_CASE("rows_padded has no bank conflicts", "[public][counter]") {
     const int rows = GENERATE(32, 64, 128);
     const auto kernel = profile_rows<rows_padded>(rows);
     const auto& counters = kernel.counters;
-    const auto expected = static_cast<std::uint64_t>(rows);
-    CHECK(bank_conflicts(counters) == 0);
-    CHECK(counters.shared_store_requests >= expected);
-    CHECK(counters.shared_load_requests >= expected);
-    CHECK(counters.global_load_sectors == 4 * expected);
-    CHECK(counters.global_store_sectors == 4 * expected);
+    CHECK_THAT(bank_conflicts(counters), is(0));
+    CHECK_THAT(shared_store_requests(counters), at_least(rows, "one for each row"));
+    CHECK_THAT(shared_load_requests(counters), at_least(rows, "one for each row"));
+    CHECK_THAT(sectors_loaded(counters), is(4 * rows, "four for each row"));
+    CHECK_THAT(sectors_stored(counters), is(4 * rows, "four for each row"));
 }
 
 // Two warps in each: what a single warp does in order needs no barrier to come out right.
@@ -126,8 +126,10 @@ TEST_CASE("the checks find no mistakes", "[public][checks]") {
     check_no_mistakes<dynamic_reverse>(64);
     check_no_mistakes<dynamic_reverse_n>(64);
     check_no_mistakes<dynamic_reverse_symbol>(64);
-    const auto [a, b, c] = three_arrays(64, 64, 64);
-    const auto run = submission().profile<dynamic_reverse_three>(inout(a), 64, inout(b), 64, inout(c), 64);
+    const auto before = three_arrays(64, 64, 64);
+    const auto run =
+        submission().profile<dynamic_reverse_three>(inout(before.a), 64, inout(before.b), 64, inout(before.c), 64);
     CHECK_THAT(run, clean());
-    CHECK_THAT(std::get<2>(run.output), equals_exactly(reversed(c)));
+    const auto& c = std::get<2>(run.output);
+    CHECK_THAT(c, equals_exactly(reversed(before.c)));
 }

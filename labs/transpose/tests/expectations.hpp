@@ -30,14 +30,16 @@ inline std::vector<float> distinct_floats(int n) { return warpgrade::judge::perm
 // 4 floats, with one instruction, so that a warp moves at most 128 elements with one request; and every 32 bytes that
 // the host gets back were a sector that the kernel stored.
 inline void check_device_work(const warpgrade::judge::Profile& run, std::uint64_t rows, std::uint64_t columns) {
-    INFO("the elements must be moved by one kernel");
+    using namespace warpgrade::judge;
+    const char* const why = "one kernel must move all elements";
     const std::uint64_t elements = rows * columns;
-    CHECK(run.launches.size() == 1);
+    const auto requests = (elements + 127) / 128, sectors = (elements + 7) / 8;
+    CHECK_THAT(launches(run), is(1, why));
     const auto counters = run.total();
-    CHECK(counters.global_load_requests * 128 >= elements);
-    CHECK(counters.global_store_requests * 128 >= elements);
-    CHECK(counters.global_load_sectors * 8 >= elements);
-    CHECK(counters.global_store_sectors * 8 >= elements);
+    CHECK_THAT(global_load_requests(counters), at_least(requests, why));
+    CHECK_THAT(global_store_requests(counters), at_least(requests, why));
+    CHECK_THAT(sectors_loaded(counters), at_least(sectors, why));
+    CHECK_THAT(sectors_stored(counters), at_least(sectors, why));
 }
 
 // The matrix is transposed, and on the device.
@@ -46,6 +48,7 @@ void check_transposition(int rows, int columns) {
     using namespace warpgrade::judge;
     const auto A = distinct_floats(rows * columns);
     const auto run = submission().profile<function>(in(A), out<float>(rows * columns), rows, columns);
-    CHECK_THAT(run.output, equals_exactly(oracle::transpose(A, rows, columns)).shape(columns, rows));
+    const auto& B = run.output;
+    CHECK_THAT(B, equals_exactly(oracle::transpose(A, rows, columns)).shape(columns, rows));
     check_device_work(run, rows, columns);
 }

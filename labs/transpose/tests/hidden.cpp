@@ -21,14 +21,17 @@ std::vector<std::uint32_t> bits_of(const std::vector<float>& values) {
 template <auto function>
 void check_bits(const std::vector<float>& A, int rows, int columns) {
     const auto run = submission().profile<function>(in(A), out<float>(rows * columns), rows, columns);
-    CHECK_THAT(bits_of(run.output), equals_exactly(oracle::transpose(bits_of(A), rows, columns)).shape(columns, rows));
+    const auto B = bits_of(run.output);
+    INFO("the bits of the floats, read as whole numbers");
+    CHECK_THAT(B, equals_exactly(oracle::transpose(bits_of(A), rows, columns)).shape(columns, rows));
     check_device_work(run, rows, columns);
 }
 
 template <auto function>
 void check_nothing_is_launched(int rows, int columns) {
     const std::vector<float> nothing;
-    CHECK(submission().profile<function>(in(nothing), out<float>(0), rows, columns).launches.size() == 0);
+    const auto run = submission().profile<function>(in(nothing), out<float>(0), rows, columns);
+    CHECK_THAT(launches(run), is(0));
 }
 
 }  // namespace

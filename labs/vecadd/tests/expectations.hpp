@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <set>
 #include <string>
 #include <string_view>
@@ -36,13 +37,14 @@ auto profile_sum(const std::vector<float>& a, const std::vector<float>& b, More.
 // Added on the device: one instruction of one thread adds at most one pair, and all of a and b was loaded and all of c
 // stored, in sectors of 32 bytes.
 inline void check_device_work(const judge::Profile& run, int n) {
-    INFO("the elements must be added on the device");
+    using namespace judge;
+    const char* const why = "the elements must be added on the device";
     const auto size = static_cast<std::uint64_t>(n), sectors = (size + 7) / 8;
-    CHECK(run.launches.size() >= 1);
+    CHECK_THAT(launches(run), at_least(1, why));
     const auto counters = run.total();
-    CHECK(counters.thread_inst_executed >= size);
-    CHECK(counters.global_load_sectors >= 2 * sectors);
-    CHECK(counters.global_store_sectors >= sectors);
+    CHECK_THAT(thread_instructions(counters), at_least(size, why));
+    CHECK_THAT(sectors_loaded(counters), at_least(2 * sectors, "all of a and b"));
+    CHECK_THAT(sectors_stored(counters), at_least(sectors, "all of c"));
 }
 
 template <auto function, class... More>
@@ -59,35 +61,23 @@ inline void check_kernels(const judge::Profile& run, int n) {
     const auto size = static_cast<std::uint64_t>(n), sectors = (size + 7) / 8;
     std::uint64_t threads = 0;
     for (const auto& launch : run.launches) threads += launch.config.grid.count() * launch.config.block.count();
-    const auto elements_that_the_threads_may_add = threads * ELEMENTS_PER_THREAD;
-    CHECK(elements_that_the_threads_may_add >= size);
+    using namespace judge;
+    CHECK_THAT(measure("elements for which there are threads", threads * ELEMENTS_PER_THREAD), at_least(size));
     const auto counters = run.total();
     const auto most = sectors + sectors / 4 + 2 * run.launches.size();
-    CHECK(counters.global_load_sectors <= 2 * most);
-    CHECK(counters.global_store_sectors <= most);
-}
-
-// Number and bytes of the copies of one kind.
-inline std::pair<std::size_t, std::uint64_t> copies(const judge::Profile& run, Transfer::Kind kind) {
-    std::pair<std::size_t, std::uint64_t> result;
-    for (const auto& transfer : run.transfers) {
-        if (transfer.kind != kind) continue;
-        ++result.first;
-        result.second += transfer.bytes;
-    }
-    return result;
+    CHECK_THAT(sectors_loaded(counters), at_most(2 * most, "neighbouring threads load neighbouring elements"));
+    CHECK_THAT(sectors_stored(counters), at_most(most, "neighbouring threads store neighbouring elements"));
 }
 
 // Each input goes to the device once and the result back once, and nothing else moves. `pieces`: of each vector.
 inline void check_copies(const judge::Profile& run, int n, std::size_t pieces) {
     const std::uint64_t bytes = static_cast<std::uint64_t>(n) * sizeof(float);
-    const auto [copies_to_device, bytes_to_device] = copies(run, Transfer::Kind::to_device);
-    const auto [copies_to_host, bytes_to_host] = copies(run, Transfer::Kind::to_host);
-    CHECK(copies_to_device <= 2 * pieces);
-    CHECK(bytes_to_device == 2 * bytes);
-    CHECK(copies_to_host <= pieces);
-    CHECK(bytes_to_host == bytes);
-    CHECK(copies(run, Transfer::Kind::within_device).first == 0);
+    using namespace judge;
+    CHECK_THAT(copies(run, Transfer::Kind::to_device), at_most(2 * pieces, "each piece of a and b once"));
+    CHECK_THAT(bytes_copied(run, Transfer::Kind::to_device), is(2 * bytes, "a and b, n floats each"));
+    CHECK_THAT(copies(run, Transfer::Kind::to_host), at_most(pieces, "each piece of c once"));
+    CHECK_THAT(bytes_copied(run, Transfer::Kind::to_host), is(bytes, "c, n floats"));
+    CHECK_THAT(copies(run, Transfer::Kind::within_device), is(0));
 }
 
 // Bytes that calls with such a name allocated: "cudaMallocManaged", "cudaHost" for cudaHostAlloc, cudaMallocHost and
@@ -101,28 +91,30 @@ inline std::uint64_t bytes_allocated(const judge::Profile& run, std::string_view
 
 // The three arrays lie in memory from calls that begin with `kind`, no other memory was asked for, and nothing was
 // copied by CUDA calls. `words` names that memory for the message.
-inline void check_shared_by_both_sides(const judge::Profile& run, int n, std::string_view kind, const char* words) {
-    INFO("the three arrays of n floats belong into " << words << ", and nothing into other memory");
+inline void check_shared_by_both_sides(const judge::Profile& run, int n, std::string_view kind,
+                                       const std::string& words) {
+    using namespace judge;
     const std::uint64_t bytes = static_cast<std::uint64_t>(n) * sizeof(float);
     std::uint64_t all = 0;
     for (const auto& allocation : run.allocations) all += allocation.bytes;
     const auto bytes_there = bytes_allocated(run, kind), bytes_elsewhere = all - bytes_there;
-    CHECK(bytes_there >= 3 * bytes);
-    CHECK(bytes_elsewhere == 0);
-    const auto copies_by_cuda = copies(run, Transfer::Kind::to_device).first +
-                                copies(run, Transfer::Kind::to_host).first +
-                                copies(run, Transfer::Kind::within_device).first;
-    CHECK(copies_by_cuda == 0);
+    CHECK_THAT(measure("bytes of " + words, bytes_there), at_least(3 * bytes, "a, b and c, n floats each"));
+    CHECK_THAT(measure("bytes of other memory", bytes_elsewhere), is(0));
+    const char* const why = "both sides use the same memory";
+    for (const auto kind_of_copy : {Transfer::Kind::to_device, Transfer::Kind::to_host, Transfer::Kind::within_device})
+        CHECK_THAT(copies(run, kind_of_copy), is(0, why));
 }
 
 // The host had waited for all kernels and copies. Here each runs to its end at once, so that the results do not tell.
 inline void check_waited(const judge::Profile& run) {
-    INFO("on a real GPU the host would read the result before it is there: wait for the device first");
     double last_work_ns = 0, last_wait_ns = 0;
     for (const auto& launch : run.launches) last_work_ns = std::max(last_work_ns, launch.start_ns + launch.duration_ns);
     for (const auto& transfer : run.transfers) last_work_ns = std::max(last_work_ns, transfer.when.end_ns);
     for (const double wait : run.waits_ns) last_wait_ns = std::max(last_wait_ns, wait);
-    CHECK(last_wait_ns >= last_work_ns);
+    using namespace judge;
+    CHECK_THAT(
+        measure("the host waited for the device until", last_wait_ns, "ns"),
+        at_least(last_work_ns, "the end of the last kernel or copy: on a real GPU the host would read too early"));
 }
 
 // What is particular to each version.
@@ -159,18 +151,26 @@ inline void check_way<vecadd_mapped>(int n) {
 // Every kernel and every copy is in a stream of its piece, none in the default stream (0).
 inline void check_streams(const judge::Profile& run, int n, int streams) {
     std::set<unsigned> of_kernels, of_copies;
-    for (const auto& launch : run.launches) of_kernels.insert(launch.config.stream);
-    for (const auto& transfer : run.transfers) of_copies.insert(transfer.stream);
+    int in_default_stream = 0;
+    for (const auto& launch : run.launches) {
+        of_kernels.insert(launch.config.stream);
+        in_default_stream += launch.config.stream == 0;
+    }
+    for (const auto& transfer : run.transfers) {
+        of_copies.insert(transfer.stream);
+        in_default_stream += transfer.stream == 0;
+    }
     const auto largest_piece = (n + streams - 1) / streams;
     const auto least_streams = static_cast<std::size_t>((n + largest_piece - 1) / largest_piece);
-    const auto uses_of_the_default_stream = of_kernels.count(0) + of_copies.count(0);
-    CHECK(uses_of_the_default_stream == 0);
-    const auto streams_with_kernels = of_kernels.size();
-    CHECK(streams_with_kernels >= least_streams);
-    CHECK(streams_with_kernels <= static_cast<std::size_t>(streams));
-    const bool copies_are_in_the_streams_of_their_kernels = of_copies == of_kernels;
-    CHECK(copies_are_in_the_streams_of_their_kernels);
-    CHECK(run.launches.size() <= static_cast<std::size_t>(streams));
+    using namespace judge;
+    CHECK_THAT(measure("kernels and copies in the default stream", in_default_stream), is(0));
+    CHECK_THAT(measure("streams with kernels", of_kernels.size()),
+               between(least_streams, streams, "one for each piece"));
+    std::vector<unsigned> of_one_only;
+    std::set_symmetric_difference(of_kernels.begin(), of_kernels.end(), of_copies.begin(), of_copies.end(),
+                                  std::back_inserter(of_one_only));
+    CHECK_THAT(measure("streams with a kernel but no copies, or with copies but no kernel", of_one_only.size()), is(0));
+    CHECK_THAT(launches(run), at_most(streams, "one for each piece"));
 }
 
 inline auto profile_streams(int n, int streams) {

@@ -1,0 +1,193 @@
+#include "judge/measures.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "judge/context.hpp"
+
+namespace warpgrade::judge {
+namespace {
+
+// 1,048,576, from five digits on.
+std::string grouped(std::string digits) {
+    const std::size_t first = digits.starts_with('-') ? 1 : 0;
+    if (digits.size() - first < 5) return digits;
+    for (std::size_t i = digits.size() - 3; i > first && i < digits.size(); i -= 3) digits.insert(i, ",");
+    return digits;
+}
+
+std::string text(Number number, bool in_full = false) {
+    const double value = number.value();
+    if (number.is_truth()) return value != 0 ? "true" : "false";
+    if (!std::isfinite(value)) return fmt::format("{}", value);
+    if (std::trunc(value) == value || (!in_full && std::abs(value) >= 10'000))
+        return grouped(fmt::format("{:.0f}", value));
+    return in_full ? fmt::format("{}", value) : fmt::format("{:.5g}", value);
+}
+
+std::string with_unit(std::string number, const std::string& unit) {
+    return unit.empty() ? number : std::move(number) + ' ' + unit;
+}
+
+Measure count(const char* name, std::uint64_t value) { return {name, value, {}}; }
+
+std::string direction(device::TransferRecord::Kind kind) {
+    switch (kind) {
+        case device::TransferRecord::Kind::to_device:
+            return "to the device";
+        case device::TransferRecord::Kind::to_host:
+            return "to the host";
+        case device::TransferRecord::Kind::within_device:
+            return "within the device";
+        case device::TransferRecord::Kind::fill:
+            break;
+    }
+    return "by cudaMemset";
+}
+
+}  // namespace
+
+Measure operator*(double factor, const Measure& of) {
+    return {fmt::format("{} × {}", factor, of.name), factor * of.number.value(), of.unit};
+}
+
+Good::Good(Relation relation, Limit limit, Number upper, std::string words)
+    : relation_(relation),
+      limit_(limit.number),
+      upper_(upper),
+      words_(words.empty() ? limit.words : std::move(words)) {}
+
+bool Good::match(const Measure& measured) const {
+    if (holds(measured.number.value())) return true;
+    detail::explain_failure(explain(measured));
+    return false;
+}
+
+// None of them holds for a NaN.
+bool Good::holds(double value) const {
+    switch (relation_) {
+        case Relation::equal:
+            return value == limit_.value();
+        case Relation::at_most:
+            return value <= limit_.value();
+        case Relation::at_least:
+            return value >= limit_.value();
+        case Relation::below:
+            return value < limit_.value();
+        case Relation::between:
+            return value >= limit_.value() && value <= upper_.value();
+    }
+    return false;
+}
+
+std::string Good::explain(const Measure& measured) const {
+    std::string value = text(measured.number), limit = text(limit_), upper = text(upper_);
+    if (value == limit || (relation_ == Relation::between && value == upper))  // it is the last digits that differ
+        value = text(measured.number, true), limit = text(limit_, true), upper = text(upper_, true);
+    std::string good;
+    switch (relation_) {
+        case Relation::equal:
+            good = limit;
+            break;
+        case Relation::at_most:
+            good = "at most " + limit;
+            break;
+        case Relation::at_least:
+            good = "at least " + limit;
+            break;
+        case Relation::below:
+            good = "less than " + limit;
+            break;
+        case Relation::between:
+            good = "between " + limit + " and " + upper;
+            break;
+    }
+    return measured.name + ": " + with_unit(std::move(value), measured.unit) + ", expected " +
+           with_unit(std::move(good), measured.unit) + (words_.empty() ? "" : " (" + words_ + ')');
+}
+
+void detail::explain_failure(std::string message) { context().failure = std::move(message); }
+
+Measure warp_instructions(const Counted& from) { return count("warp instructions", from.counters.inst_executed); }
+Measure thread_instructions(const Counted& from) {
+    return count("thread instructions", from.counters.thread_inst_executed);
+}
+Measure warps(const Counted& from) { return count("warps launched", from.counters.warps_launched); }
+Measure barriers(const Counted& from) { return count("barriers executed by warps", from.counters.barriers); }
+Measure divergent_branches(const Counted& from) {
+    return count("divergent branches", from.counters.divergent_branches);
+}
+Measure global_load_requests(const Counted& from) {
+    return count("global-memory load requests", from.counters.global_load_requests);
+}
+Measure global_store_requests(const Counted& from) {
+    return count("global-memory store requests", from.counters.global_store_requests);
+}
+Measure sectors_loaded(const Counted& from) {
+    return count("sectors loaded from global memory", from.counters.global_load_sectors);
+}
+Measure sectors_stored(const Counted& from) {
+    return count("sectors stored to global memory", from.counters.global_store_sectors);
+}
+Measure global_atomic_requests(const Counted& from) {
+    return count("global-memory atomic requests", from.counters.atomic_requests);
+}
+Measure shared_load_requests(const Counted& from) {
+    return count("shared-memory load requests", from.counters.shared_load_requests);
+}
+Measure shared_store_requests(const Counted& from) {
+    return count("shared-memory store requests", from.counters.shared_store_requests);
+}
+Measure shared_requests(const Counted& from) {
+    return count("shared-memory load and store requests",
+                 from.counters.shared_load_requests + from.counters.shared_store_requests);
+}
+Measure shared_atomic_requests(const Counted& from) {
+    return count("shared-memory atomic requests", from.counters.shared_atomic_requests);
+}
+Measure bank_conflicts(const Counted& from) {
+    return count("shared-memory bank conflicts",
+                 from.counters.shared_load_bank_conflicts + from.counters.shared_store_bank_conflicts);
+}
+Measure load_bank_conflicts(const Counted& from) {
+    return count("bank conflicts of shared-memory loads", from.counters.shared_load_bank_conflicts);
+}
+Measure store_bank_conflicts(const Counted& from) {
+    return count("bank conflicts of shared-memory stores", from.counters.shared_store_bank_conflicts);
+}
+Measure local_load_requests(const Counted& from) {
+    return count("local-memory load requests", from.counters.local_load_requests);
+}
+Measure local_store_requests(const Counted& from) {
+    return count("local-memory store requests", from.counters.local_store_requests);
+}
+
+Measure blocks(const device::LaunchRecord& launch) { return count("blocks in the grid", launch.config.grid.count()); }
+Measure threads_per_block(const device::LaunchRecord& launch) {
+    return count("threads per block", launch.config.block.count());
+}
+Measure static_shared_bytes(const device::LaunchRecord& launch) {
+    return count("bytes of static shared memory", launch.static_shared_bytes);
+}
+Measure dynamic_shared_bytes(const device::LaunchRecord& launch) {
+    return count("bytes of dynamic shared memory", launch.config.dynamic_shared_bytes);
+}
+
+Measure launches(const Profile& run) {
+    return count(run.not_part.empty() ? "kernel launches" : "kernel launches that the result comes from",
+                 run.launches.size());
+}
+Measure copies(const Profile& run, device::TransferRecord::Kind kind) {
+    std::uint64_t number = 0;
+    for (const auto& transfer : run.transfers) number += transfer.kind == kind ? 1 : 0;
+    return {(kind == device::TransferRecord::Kind::fill ? "fills " : "copies ") + direction(kind), number, {}};
+}
+Measure bytes_copied(const Profile& run, device::TransferRecord::Kind kind) {
+    std::uint64_t bytes = 0;
+    for (const auto& transfer : run.transfers) bytes += transfer.kind == kind ? transfer.bytes : 0;
+    return {
+        (kind == device::TransferRecord::Kind::fill ? "bytes filled " : "bytes copied ") + direction(kind), bytes, {}};
+}
+
+}  // namespace warpgrade::judge

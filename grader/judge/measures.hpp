@@ -1,0 +1,133 @@
+// Numbers in the words of the task. A measure is a number with a name and a unit; a matcher says what is good:
+//     CHECK_THAT(sectors_stored(run), is(m * n / 8, "each element once"));
+//     CHECK_THAT(bank_conflicts(padded), at_most(0.1 * bank_conflicts(plain)));
+//     CHECK_THAT(measure("operations per load", operations / loads), at_least(TILE_WIDTH));
+// A failed check reads "sectors stored to global memory: 2048, expected 512 (each element once)".
+#pragma once
+
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "device/device.hpp"
+#include "device/transfer.hpp"
+#include "judge/submission.hpp"
+
+namespace warpgrade::judge {
+
+// Any number, or a truth. Counts are exact up to 2^53.
+class Number {
+  public:
+    template <class T>
+    Number(T value) requires std::is_arithmetic_v<T>  // NOLINT: every number is one
+        : value_(static_cast<double>(value)), is_truth_(std::is_same_v<T, bool>) {}
+    [[nodiscard]] double value() const { return value_; }
+    [[nodiscard]] bool is_truth() const { return is_truth_; }
+
+  private:
+    double value_;
+    bool is_truth_;
+};
+
+struct Measure {
+    std::string name;
+    Number number;
+    std::string unit;
+};
+
+// What has no name of its own below: a derived number, or one that the student's function returned.
+inline Measure measure(std::string name, Number number, std::string unit = {}) {
+    return {std::move(name), number, std::move(unit)};
+}
+// A limit that depends on another measure, such as 2 * warps(run).
+Measure operator*(double factor, const Measure& of);
+
+// A limit, and in words where it comes from: those of the test, or the name of the other measure.
+struct Limit {
+    template <class T>
+    Limit(T value) requires std::is_arithmetic_v<T>  // NOLINT: a number is one
+        : number(value) {}
+    Limit(const Measure& other) : number(other.number), words(other.name) {}  // NOLINT: a measure is one
+    Number number;
+    std::string words;
+};
+
+class Good {
+  public:
+    enum class Relation { equal, at_most, at_least, below, between };
+    Good(Relation relation, Limit limit, Number upper, std::string words);
+    [[nodiscard]] bool match(const Measure& measured) const;
+    [[nodiscard]] std::string toString() const { return "is as expected"; }
+
+  private:
+    [[nodiscard]] bool holds(double value) const;
+    [[nodiscard]] std::string explain(const Measure& measured) const;
+    Relation relation_;
+    Number limit_, upper_;
+    std::string words_;
+};
+
+// `words` say why that is the limit, and stand behind it in the message.
+inline Good is(const Limit& right, std::string words = {}) {
+    return {Good::Relation::equal, right, 0, std::move(words)};
+}
+inline Good at_most(const Limit& limit, std::string words = {}) {
+    return {Good::Relation::at_most, limit, 0, std::move(words)};
+}
+inline Good at_least(const Limit& limit, std::string words = {}) {
+    return {Good::Relation::at_least, limit, 0, std::move(words)};
+}
+inline Good below(const Limit& limit, std::string words = {}) {
+    return {Good::Relation::below, limit, 0, std::move(words)};
+}
+// Both included.
+inline Good between(const Limit& least, const Limit& most, std::string words = {}) {
+    return {Good::Relation::between, least, most.number, std::move(words)};
+}
+
+// What has counters: one launch, or all launches of a call together.
+struct Counted {
+    Counted(const device::Counters& all) : counters(all) {}                     // NOLINT: counters are counted
+    Counted(const device::LaunchRecord& launch) : counters(launch.counters) {}  // NOLINT: so is a launch
+    Counted(const Profile& run) : counters(run.total()) {}                      // NOLINT: and a run
+    device::Counters counters;
+};
+
+// The counters in Nsight Compute's words. A request is one instruction of one warp, a sector is 32 bytes.
+Measure warp_instructions(const Counted& from);
+Measure thread_instructions(const Counted& from);
+Measure warps(const Counted& from);
+Measure barriers(const Counted& from);
+Measure divergent_branches(const Counted& from);
+Measure global_load_requests(const Counted& from);
+Measure global_store_requests(const Counted& from);
+Measure sectors_loaded(const Counted& from);  // from global memory
+Measure sectors_stored(const Counted& from);
+Measure global_atomic_requests(const Counted& from);
+Measure shared_load_requests(const Counted& from);
+Measure shared_store_requests(const Counted& from);
+Measure shared_requests(const Counted& from);  // loads and stores
+Measure shared_atomic_requests(const Counted& from);
+Measure bank_conflicts(const Counted& from);  // of loads and stores
+Measure load_bank_conflicts(const Counted& from);
+Measure store_bank_conflicts(const Counted& from);
+Measure local_load_requests(const Counted& from);
+Measure local_store_requests(const Counted& from);
+
+// The shape of one launch.
+Measure blocks(const device::LaunchRecord& launch);
+Measure threads_per_block(const device::LaunchRecord& launch);
+Measure static_shared_bytes(const device::LaunchRecord& launch);
+Measure dynamic_shared_bytes(const device::LaunchRecord& launch);
+
+// What one call did.
+Measure launches(const Profile& run);  // those that the result comes from
+Measure copies(const Profile& run, device::TransferRecord::Kind kind);
+Measure bytes_copied(const Profile& run, device::TransferRecord::Kind kind);
+
+namespace detail {
+// A message that says itself what it is about, for the verdict.
+void explain_failure(std::string message);
+}  // namespace detail
+
+}  // namespace warpgrade::judge

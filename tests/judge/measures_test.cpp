@@ -1,0 +1,140 @@
+#include "judge/measures.hpp"
+#include "judge/context.hpp"
+#include "support/contains.hpp"
+
+using namespace warpgrade;
+using namespace warpgrade::judge;
+
+namespace {
+
+// What a failed check reads; empty where it does not fail.
+std::string message(const Measure& measured, const Good& good) {
+    context().failure.clear();
+    const bool matched = good.match(measured);
+    CHECK(matched == context().failure.empty());
+    return std::exchange(context().failure, {});
+}
+
+// Each counter has a value of its own.
+device::LaunchRecord launch() {
+    device::LaunchRecord record;
+    std::uint64_t next = 1;
+#define WG_COUNTER(field, ncu, meaning) record.counters.field = next++;
+#include "device/counters.def"
+#undef WG_COUNTER
+    record.config.grid = {3, 2, 1};
+    record.config.block = {32, 4, 1};
+    record.config.dynamic_shared_bytes = 512;
+    record.static_shared_bytes = 128;
+    return record;
+}
+
+}  // namespace
+
+TEST_CASE("a failed check names what is measured, its value and what is good") {
+    const auto sectors = measure("sectors stored to global memory", 2048);
+    CHECK(message(sectors, is(512)) == "sectors stored to global memory: 2048, expected 512");
+    CHECK(message(sectors, is(512, "each element once")) ==
+          "sectors stored to global memory: 2048, expected 512 (each element once)");
+    CHECK(message(sectors, at_most(2047)) == "sectors stored to global memory: 2048, expected at most 2047");
+    CHECK(message(sectors, at_least(2049)) == "sectors stored to global memory: 2048, expected at least 2049");
+    CHECK(message(sectors, below(2048)) == "sectors stored to global memory: 2048, expected less than 2048");
+    CHECK(message(sectors, between(4, 8)) == "sectors stored to global memory: 2048, expected between 4 and 8");
+}
+
+TEST_CASE("limits are good themselves, but for below") {
+    const auto seven = measure("seven", 7);
+    CHECK(message(seven, is(7)).empty());
+    CHECK(message(seven, at_most(7)).empty());
+    CHECK(message(seven, at_least(7)).empty());
+    CHECK(message(seven, between(7, 8)).empty());
+    CHECK(message(seven, between(6, 7)).empty());
+    CHECK(message(seven, below(8)).empty());
+    CHECK(!message(seven, below(7)).empty());
+    CHECK(!message(seven, between(5, 6)).empty());
+}
+
+TEST_CASE("no number that is none is good") {
+    const auto none = measure("ratio", std::nan(""));
+    for (const auto& good : {is(1), at_most(1), at_least(1), below(1), between(0, 1)})
+        CHECK_THAT(message(none, good), Contains("ratio: nan, expected "));
+}
+
+TEST_CASE("a limit may come from another measure") {
+    const auto padded = measure("bank conflicts of rows_padded", 40),
+               plain = measure("bank conflicts of rows_strided", 62);
+    CHECK(message(padded, at_most(plain)).empty());
+    CHECK(message(padded, at_most(0.5 * plain)) ==
+          "bank conflicts of rows_padded: 40, expected at most 31 (0.5 × bank conflicts of rows_strided)");
+    CHECK(message(padded, is(plain, "like the plain one")) ==
+          "bank conflicts of rows_padded: 40, expected 62 (like the plain one)");
+}
+
+TEST_CASE("numbers are written for people") {
+    CHECK(message(measure("n", 1048576), is(9999)) == "n: 1,048,576, expected 9999");
+    CHECK(message(measure("n", -12345), is(0)) == "n: -12,345, expected 0");
+    CHECK(message(measure("n", ~std::uint64_t{0} / 2), is(123456)) == "n: 9,223,372,036,854,775,808, expected 123,456");
+    CHECK(message(measure("time", 123456.7, "ns"), below(2500.25, "with one stream")) ==
+          "time: 123,457 ns, expected less than 2500.2 ns (with one stream)");
+    CHECK(message(measure("part", 1.0 / 3), is(0.25)) == "part: 0.33333, expected 0.25");
+    // Where they differ in later digits, all are shown.
+    CHECK(message(measure("part", 0.1 + 0.2), is(0.3)) == "part: 0.30000000000000004, expected 0.3");
+    CHECK(message(measure("your answer", false), is(true)) == "your answer: false, expected true");
+}
+
+TEST_CASE("each counter has its name") {
+    const auto record = launch();
+    const auto check = [](const Measure& measured, std::uint64_t value, const char* name) {
+        CHECK(measured.number.value() == static_cast<double>(value));
+        CHECK(measured.name == name);
+    };
+    const auto& c = record.counters;
+    check(warp_instructions(record), c.inst_executed, "warp instructions");
+    check(thread_instructions(record), c.thread_inst_executed, "thread instructions");
+    check(warps(record), c.warps_launched, "warps launched");
+    check(barriers(record), c.barriers, "barriers executed by warps");
+    check(divergent_branches(record), c.divergent_branches, "divergent branches");
+    check(global_load_requests(record), c.global_load_requests, "global-memory load requests");
+    check(global_store_requests(record), c.global_store_requests, "global-memory store requests");
+    check(sectors_loaded(record), c.global_load_sectors, "sectors loaded from global memory");
+    check(sectors_stored(record), c.global_store_sectors, "sectors stored to global memory");
+    check(global_atomic_requests(record), c.atomic_requests, "global-memory atomic requests");
+    check(shared_load_requests(record), c.shared_load_requests, "shared-memory load requests");
+    check(shared_store_requests(record), c.shared_store_requests, "shared-memory store requests");
+    check(shared_requests(record), c.shared_load_requests + c.shared_store_requests,
+          "shared-memory load and store requests");
+    check(shared_atomic_requests(record), c.shared_atomic_requests, "shared-memory atomic requests");
+    check(bank_conflicts(record), c.shared_load_bank_conflicts + c.shared_store_bank_conflicts,
+          "shared-memory bank conflicts");
+    check(load_bank_conflicts(record), c.shared_load_bank_conflicts, "bank conflicts of shared-memory loads");
+    check(store_bank_conflicts(record), c.shared_store_bank_conflicts, "bank conflicts of shared-memory stores");
+    check(local_load_requests(record), c.local_load_requests, "local-memory load requests");
+    check(local_store_requests(record), c.local_store_requests, "local-memory store requests");
+    check(blocks(record), 6, "blocks in the grid");
+    check(threads_per_block(record), 128, "threads per block");
+    check(static_shared_bytes(record), 128, "bytes of static shared memory");
+    check(dynamic_shared_bytes(record), 512, "bytes of dynamic shared memory");
+}
+
+TEST_CASE("a run is counted as a whole") {
+    Profile run;
+    run.launches = {launch(), launch()};
+    CHECK(barriers(run).number.value() == 2 * barriers(launch()).number.value());
+    CHECK(message(launches(run), is(1)) == "kernel launches: 2, expected 1");
+    run.not_part = {launch()};
+    CHECK(message(launches(run), is(1)) == "kernel launches that the result comes from: 2, expected 1");
+}
+
+TEST_CASE("copies are counted by their direction") {
+    using Kind = device::TransferRecord::Kind;
+    Profile run;
+    run.transfers = std::vector<device::TransferRecord>{{Kind::to_device, 0, 100, {}},
+                                                        {Kind::to_device, 0, 28, {}},
+                                                        {Kind::to_host, 0, 64, {}},
+                                                        {Kind::fill, 0, 32, {}}};
+    CHECK(message(copies(run, Kind::to_device), is(1)) == "copies to the device: 2, expected 1");
+    CHECK(message(bytes_copied(run, Kind::to_device), is(1)) == "bytes copied to the device: 128, expected 1");
+    CHECK(message(copies(run, Kind::to_host), is(0)) == "copies to the host: 1, expected 0");
+    CHECK(message(copies(run, Kind::within_device), is(1)) == "copies within the device: 0, expected 1");
+    CHECK(message(bytes_copied(run, Kind::fill), is(0)) == "bytes filled by cudaMemset: 32, expected 0");
+}
