@@ -20,6 +20,7 @@ from warpgrade import __version__
 from warpgrade.compiling import toolchain
 from warpgrade.compiling.build import SUBMISSION_FOLDER, Builder
 from warpgrade.compiling.failure import BuildFailure, Problem
+from warpgrade.compiling.warnings import CompilerWarning
 from warpgrade.findings import diagnosis, sources
 from warpgrade.grading import judge, review, score, unsupported
 from warpgrade.grading.intake import Submission
@@ -74,7 +75,7 @@ def grade(layout: Layout, lab: Lab, submission: Submission, options: Options, sa
         worker, baseline = _build_both(builder, submission.files, starter_files(layout, lab))
     except BuildFailure as failure:
         seconds = Seconds(build=_since(started), judge=0)
-        return report.not_judged(failure, seconds)
+        return report.not_judged(failure, seconds, builder.warnings(submission.files))
     built = time.monotonic()
 
     plan = judge.Plan(
@@ -92,7 +93,7 @@ def grade(layout: Layout, lab: Lab, submission: Submission, options: Options, sa
     tests = [_without_folders(test, own) for test in tests]
     tests = _with_own_lines(tests, own, sources.HostCode(worker, sandbox))
     seconds = Seconds(build=round(built - started, 3), judge=_since(built))
-    return report.judged(tests, verdicts, cases, seconds)
+    return report.judged(tests, verdicts, cases, seconds, builder.warnings(submission.files))
 
 
 def starter_files(layout: Layout, lab: Lab) -> dict[str, bytes]:
@@ -187,19 +188,24 @@ class _Report:
     started_at: datetime
 
     def judged(
-        self, tests: list[TestResult], verdicts: judge.Verdicts, cases: Mapping[str, judge.Case], seconds: Seconds
+        self,
+        tests: list[TestResult],
+        verdicts: judge.Verdicts,
+        cases: Mapping[str, judge.Case],
+        seconds: Seconds,
+        warnings: list[CompilerWarning],
     ) -> Result:
         error = any(test.status == "error" for test in tests)
         seen = review.listed(f"{case.name}: {note}" for case in cases.values() for note in case.review)
         status: Literal["error", "graded"] = "error" if error else "graded"
-        return self._result(status, tests, seconds, verdicts.seed, verdicts.device, None, seen)
+        return self._result(status, tests, seconds, verdicts.seed, verdicts.device, None, seen, warnings)
 
-    def not_judged(self, failure: BuildFailure, seconds: Seconds) -> Result:
+    def not_judged(self, failure: BuildFailure, seconds: Seconds, warnings: list[CompilerWarning]) -> Result:
         unsupported = failure.unsupported
         tests = _all_failed(self.lab, self.options, "error" if unsupported else "fail", failure.problem.message)
         status: Literal["error", "rejected"] = "error" if unsupported else "rejected"
         return self._result(
-            status, tests, seconds, self.options.seed, {}, failure.problem, review.listed(failure.review)
+            status, tests, seconds, self.options.seed, {}, failure.problem, review.listed(failure.review), warnings
         )
 
     def _result(
@@ -211,6 +217,7 @@ class _Report:
         properties: dict[str, Any],
         problem: Problem | None,
         seen: list[str],
+        warnings: list[CompilerWarning],
     ) -> Result:
         return Result(
             lab=LabInfo(name=self.lab.name, title=self.lab.title),
@@ -229,6 +236,7 @@ class _Report:
             seed=seed,
             problem=problem,
             review=seen,
+            warnings=warnings,
             toolchain=Toolchain(
                 nvcc=self.compilers.nvcc_version,
                 host_compiler=self.compilers.host_version,

@@ -10,6 +10,7 @@ from typing import Any, Final, Literal
 import msgspec
 
 from warpgrade.compiling.failure import Problem
+from warpgrade.compiling.warnings import CompilerWarning
 from warpgrade.findings.diagnosis import Diagnostic
 
 SCHEMA: Final = "warpgrade/result/1"
@@ -110,6 +111,8 @@ class Result(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     points are zero), `error` (the grader or the machine failed; the points are not to be used).
     scope: `public` when only the public tests ran (`warpgrade check`).
     review: what a person should look at, because honest work does not do it; it costs no points by itself.
+    warnings: what the compilers warn of in the submission's own files; those of a program that they refuse are in
+    the detail of `problem`.
     """
 
     lab: LabInfo
@@ -127,6 +130,7 @@ class Result(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     seed: int | None = None
     problem: Problem | None = None
     review: list[str] = []
+    warnings: list[CompilerWarning] = []
     toolchain: Toolchain | None = None
 
 

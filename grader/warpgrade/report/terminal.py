@@ -13,7 +13,7 @@ from rich.text import Text
 from warpgrade.grading.result import Result, TestResult
 from warpgrade.machine import text as gate
 from warpgrade.machine.text import bounded, listing, number
-from warpgrade.report import diagnosis, findings, hidden
+from warpgrade.report import compiler, diagnosis, findings, hidden
 
 _MAX_WIDTH = 112
 _MESSAGE_LINES = 5
@@ -49,6 +49,8 @@ def show(console: Console, result: Result, *, show_hidden: bool = False, advice:
     else:
         console.print(_table(console, result.tests, width))
         console.print()
+    compiler.show(console, result, width)
+    if result.problem is None:
         diagnosis.show(console, found, advice=advice)
     console.print(_summary(result), width=width)
 
