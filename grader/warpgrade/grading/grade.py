@@ -34,6 +34,7 @@ from warpgrade.grading.result import (
     TestResult,
     Toolchain,
 )
+from warpgrade.lab import agreement
 from warpgrade.lab.labs import Lab
 from warpgrade.machine import device, on_demand
 from warpgrade.machine.errors import BadInput, GraderError
@@ -62,6 +63,7 @@ def grade(layout: Layout, lab: Lab, submission: Submission, options: Options, sa
     """Grade a submission; raises GraderError when nothing could be judged at all."""
     started_at = datetime.now(UTC)
     started = time.monotonic()
+    agreement.require(lab)
     target = device.resolve(layout, options.device)
     sandbox = Sandbox(layout.program("warpgrade-sandbox"), confined=options.confined)
     sandbox.require()
