@@ -256,6 +256,7 @@ def _describe(submission: Submission) -> SubmissionInfo:
             for name, content in submission.files.items()
         ],
         ignored=submission.ignored,
+        notes=submission.notes,
     )
 
 

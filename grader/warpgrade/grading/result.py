@@ -73,12 +73,16 @@ class FileInfo(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class SubmissionInfo(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What was graded; `digest` covers all files, `ignored` names source files that the lab does not take."""
+    """What was graded; `digest` covers all files, `ignored` names source files that the lab does not take.
+
+    `notes` say which file was taken under another name, or out of which archive.
+    """
 
     name: str
     digest: str = ""
     files: list[FileInfo] = []
     ignored: list[str] = []
+    notes: list[str] = []
 
 
 class DeviceInfo(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -143,6 +143,8 @@ def _summary(result: Result) -> Table:
     table.add_row("Device", Text(gate.one_line(str(name or result.device.requested), 200)))
     if result.seed is not None and result.problem is None:
         table.add_row("Seed", f"--seed {result.seed} replays these inputs")
+    for note in result.submission.notes:
+        table.add_row("Note", Text(note))
     if result.submission.ignored:
         table.add_row("Ignored", Text(f"{listing(result.submission.ignored)} (this lab does not use them)"))
     for note in _review(result):
