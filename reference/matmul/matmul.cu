@@ -185,7 +185,7 @@ void matmul_tiled(const float* A, const float* B, float* C, int m, int k, int n)
 // 5. As 4, but each thread computes REGISTER_TILE × REGISTER_TILE elements, TILE_WIDTH apart. The block still has
 // TILE_WIDTH × TILE_WIDTH threads, and its tile of C is BLOCK_WIDTH × BLOCK_WIDTH.
 
-constexpr int BLOCK_WIDTH = REGISTER_TILE * TILE_WIDTH;
+inline constexpr int BLOCK_WIDTH = REGISTER_TILE * TILE_WIDTH;
 
 __global__ void registers_kernel(const float* A, const float* B, float* C, int m, int k, int n) {
     // SOLUTION BEGIN

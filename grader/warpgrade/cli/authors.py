@@ -11,7 +11,7 @@ from rich.text import Text
 
 from warpgrade.cli.console import console
 from warpgrade.dev import prove
-from warpgrade.lab import labs, new, wrong
+from warpgrade.lab import agreement, new, wrong
 from warpgrade.lab.labs import Lab
 from warpgrade.machine import paths
 from warpgrade.machine.errors import EXIT_BELOW_THRESHOLD, EXIT_DONE
@@ -58,7 +58,7 @@ def prove_command(lab_name: str, only: str, verbose: bool, quiet: bool) -> int:
     mistakes in what is right.
     """
     layout = paths.find_layout()
-    lab = labs.find(layout, lab_name)
+    lab = agreement.find_own(layout, lab_name)
     chosen = prove.chosen(lab, prove.proofs(layout, lab), only)
     started = time.monotonic()
     with Progress(console(stderr=True), quiet=quiet) as progress:
@@ -86,7 +86,7 @@ def wrong_command(lab_name: str, name: str | None, edited: Path | None) -> int:
     With NAME, the whole file goes to stdout: ./warpgrade wrong LAB NAME > FILE.cu
     """
     layout = paths.find_layout()
-    lab = labs.find(layout, lab_name)
+    lab = agreement.find_own(layout, lab_name)
     if edited is not None:
         if name is None:
             raise click.UsageError("--update needs the NAME of the wrong solution.")

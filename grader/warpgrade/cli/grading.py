@@ -26,7 +26,7 @@ from warpgrade.machine.errors import (
 from warpgrade.machine.paths import Layout
 from warpgrade.machine.progress import Progress
 from warpgrade.machine.text import printable_name
-from warpgrade.report import findings, terminal
+from warpgrade.report import compiler, findings, terminal
 from warpgrade.report.format import Report
 from warpgrade.report.formats import Outlets, with_formats
 from warpgrade.report.stream import no_commands, say
@@ -114,7 +114,8 @@ def _grade(layout: Layout, lab: Lab, path: Path, given: dict[str, Any], *, publi
     with Progress(console(stderr=True), quiet=display.quiet) as progress:
         graded = grade.grade(layout, lab, submission, options, progress.say)
     # Whoever reads these may be the student: of hidden tests findings never tell more.
-    outlets.publish(Report(findings.of_result(graded), submission.folder, result=graded))
+    found = [*compiler.findings(graded), *findings.of_result(graded)]
+    outlets.publish(Report(found, submission.folder, result=graded))
     if not outlets.on_stdout:
         _print(graded, display)
     if display.quiet and graded.problem is not None:

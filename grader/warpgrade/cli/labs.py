@@ -7,7 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from warpgrade.cli.console import console
-from warpgrade.lab import labs, starter
+from warpgrade.lab import agreement, labs, starter
 from warpgrade.machine import paths
 from warpgrade.machine.errors import EXIT_DONE, WarpgradeError
 
@@ -35,7 +35,7 @@ def starter_command(lab_name: str | None, check_only: bool) -> int:
     """Make the starters from the references."""
     layout = paths.find_layout()
     drifted = []
-    for lab in [labs.find(layout, lab_name)] if lab_name else labs.discover(layout):
+    for lab in [agreement.find_own(layout, lab_name)] if lab_name else labs.discover(layout):
         if check_only:
             difference = starter.drift(layout, lab)
             click.echo(difference or f"starter/{lab.name}: matches its reference", nl=not difference)

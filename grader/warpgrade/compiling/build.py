@@ -14,10 +14,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from warpgrade.compiling import headers, link
+from warpgrade.compiling import headers, link, warnings
 from warpgrade.compiling.compiler_words import as_the_student_knows_it
 from warpgrade.compiling.failure import BuildFailure
 from warpgrade.compiling.toolchain import HOST_LINES, Compilers
+from warpgrade.compiling.warnings import CompilerWarning
 from warpgrade.lab.labs import Lab
 from warpgrade.machine import cache
 from warpgrade.machine.errors import GraderError
@@ -39,6 +40,8 @@ _TRANSLATION_UNITS = {".cu", ".c", ".cc", ".cpp", ".cxx"}
 # Where the two folders lie in the sandbox; -lineinfo writes the first into the program.
 SUBMISSION_FOLDER = link.SUBMISSION_FOLDER
 _GIVEN_FOLDER = "/given"
+# The front end warns by itself. Of signs it would warn in each loop over a vector.
+_HOST_WARNINGS = ("-Xcompiler", "-Wall,-Wno-sign-compare")
 _MOST_FILE_MIB = 256  # of what nvcc writes in between
 # The compilers' own words, which begin a line: a source file has its say in others.
 _TOO_LARGE = re.compile(
@@ -72,14 +75,8 @@ class Builder:
 
     def build(self, files: Mapping[str, bytes]) -> Path:
         """Return the worker program of these files; raises BuildFailure or GraderError."""
-        flags = self._flags()
-        # Where the compiler ran is in the line information, so that an unconfined build is another one.
-        place = SUBMISSION_FOLDER if self.sandbox.confined else "unconfined"
-        object_key = cache.key(
-            [self.compilers.identity, place, *flags, *self.lab.refused_headers],
-            {**files, **self._given()},
-        )
-        objects = cache.cached(self.layout.cache / "objects" / object_key, lambda folder: self._compile(files, folder))
+        object_key = self._object_key(files)
+        objects = cache.cached(self._objects(object_key), lambda folder: self._compile(files, folder))
         libraries = [
             self.layout.library(name) for name in (f"binding-{self.lab.name}", "warpgrade_worker", "warpgrade_cudart")
         ]
@@ -93,16 +90,31 @@ class Builder:
         )
         return worker / "worker"
 
+    def warnings(self, files: Mapping[str, bytes]) -> list[CompilerWarning]:
+        """Return what the compilers warned of when they compiled these files; nothing where they refused them."""
+        return warnings.kept(self._objects(self._object_key(files)))
+
     def device_code(self, files: Mapping[str, bytes]) -> str:
         """Return the PTX that nvcc makes of these files' kernels; raises BuildFailure or GraderError."""
         with tempfile.TemporaryDirectory(prefix="warpgrade-ptx-") as scratch:
             self._compile(files, Path(scratch), _DEVICE_CODE)
             return "\n".join(path.read_text(errors="replace") for path in sorted(Path(scratch).iterdir()))
 
+    def _object_key(self, files: Mapping[str, bytes]) -> str:
+        # Where the compiler ran is in the line information, so that an unconfined build is another one.
+        place = SUBMISSION_FOLDER if self.sandbox.confined else "unconfined"
+        return cache.key(
+            [self.compilers.identity, place, *self._flags(), *self.lab.refused_headers],
+            {**files, **self._given()},
+        )
+
+    def _objects(self, key: str) -> Path:
+        return self.layout.cache / "objects" / key
+
     def _flags(self, phase: _Phase = _OBJECT) -> list[str]:
         arch = self.architecture
         return [
-            "-std=c++17", "-O3", "-lineinfo", *HOST_LINES, "-cudart", "none",
+            "-std=c++17", "-O3", "-lineinfo", *HOST_LINES, *_HOST_WARNINGS, "-cudart", "none",
             "-gencode", f"arch=compute_{arch},code=" + phase.code.format(arch=arch), phase.option,
         ]  # fmt: skip
 
@@ -121,15 +133,19 @@ class Builder:
                     (folder / name).write_bytes(content)
             deadline = time.monotonic() + self.lab.file.limits.compile_seconds
             units = [name for name in files if PurePosixPath(name).suffix.lower() in _TRANSLATION_UNITS]
+            said = []
             for number, unit in enumerate(units):
                 output = f"unit{number}{phase.suffix}"
-                self._compile_unit(unit, output, sources, given, deadline, phase)
+                said.append(self._compile_unit(unit, output, sources, given, deadline, phase))
                 content = link.take_object(sources / output)
                 if phase is _OBJECT:
                     link.read_object(content, unit)  # here, where the file's name is known
                 (target / output).write_bytes(content)
+            if phase is _OBJECT:
+                warnings.keep(target, warnings.find(said, files))
 
-    def _compile_unit(self, unit: str, output: str, sources: Path, given: Path, deadline: float, phase: _Phase) -> None:
+    def _compile_unit(self, unit: str, output: str, sources: Path, given: Path, deadline: float, phase: _Phase) -> str:
+        """Return what the compilers say of a unit that they accept."""
         confined = self.sandbox.confined
         folder = SUBMISSION_FOLDER if confined else str(sources)
         include = _GIVEN_FOLDER if confined else str(given)
@@ -154,10 +170,11 @@ class Builder:
         )  # fmt: skip
         if found is not None:
             raise BuildFailure("compile", found.message, hint=found.hint)
+        own = [path.name for path in (*sources.iterdir(), *given.iterdir())]
+        words = as_the_student_knows_it(done.words, own, [include, folder], self.compilers.has_header)
         if done.status != 0:
-            own = [path.name for path in (*sources.iterdir(), *given.iterdir())]
-            words = as_the_student_knows_it(done.words, own, [include, folder], self.compilers.has_header)
             self._refuse(unit, done.status, words)
+        return words
 
     def _compile_limits(self, deadline: float) -> Limits:
         seconds = max(deadline - time.monotonic(), 1.0)
@@ -183,6 +200,7 @@ class Builder:
             count = len(re.findall(r"(?:^|\s|:)(?:fatal )?error\b\s*(?:#\d+-?\w*)?:", words, re.MULTILINE))
             message = f"{unit} does not compile" + (f" ({count} errors)" if count > 1 else "")
             hint = "fix the first error first; it often causes the later ones"
+            words = warnings.errors_first(words)
             review = False
         raise BuildFailure(
             "compile", message, detail=bounded(words.strip()), hint=hint, review=[message] if review else []

@@ -20,6 +20,7 @@ from warpgrade import __version__
 from warpgrade.compiling import toolchain
 from warpgrade.compiling.build import SUBMISSION_FOLDER, Builder
 from warpgrade.compiling.failure import BuildFailure, Problem
+from warpgrade.compiling.warnings import CompilerWarning
 from warpgrade.findings import diagnosis, sources
 from warpgrade.grading import judge, review, score, unsupported
 from warpgrade.grading.intake import Submission
@@ -33,6 +34,7 @@ from warpgrade.grading.result import (
     TestResult,
     Toolchain,
 )
+from warpgrade.lab import agreement
 from warpgrade.lab.labs import Lab
 from warpgrade.machine import device, on_demand
 from warpgrade.machine.errors import BadInput, GraderError
@@ -68,6 +70,7 @@ def grade(layout: Layout, lab: Lab, submission: Submission, options: Options, sa
     started_at = datetime.now(UTC)
     started = time.monotonic()
     lab.chosen(public_only=options.public_only, only=options.only)  # before anything that takes time
+    agreement.require(lab)
     target = device.resolve(layout, options.device)
     sandbox = Sandbox(layout.program("warpgrade-sandbox"), confined=options.confined)
     sandbox.require()
@@ -81,7 +84,7 @@ def grade(layout: Layout, lab: Lab, submission: Submission, options: Options, sa
         worker, baseline = _build_both(builder, submission.files, starter_files(layout, lab))
     except BuildFailure as failure:
         seconds = Seconds(build=_since(started), judge=0)
-        return report.not_judged(failure, seconds)
+        return report.not_judged(failure, seconds, builder.warnings(submission.files))
     built = time.monotonic()
 
     plan = judge.Plan(
@@ -102,7 +105,7 @@ def grade(layout: Layout, lab: Lab, submission: Submission, options: Options, sa
     tests = _with_own_lines(tests, own, host_code)
     tests = _with_place_of_hang(tests, cases, own, host_code)
     seconds = Seconds(build=round(built - started, 3), judge=_since(built))
-    return report.judged(tests, verdicts, cases, seconds)
+    return report.judged(tests, verdicts, cases, seconds, builder.warnings(submission.files))
 
 
 def starter_files(layout: Layout, lab: Lab) -> dict[str, bytes]:
@@ -197,19 +200,24 @@ class _Report:
     started_at: datetime
 
     def judged(
-        self, tests: list[TestResult], verdicts: judge.Verdicts, cases: Mapping[str, judge.Case], seconds: Seconds
+        self,
+        tests: list[TestResult],
+        verdicts: judge.Verdicts,
+        cases: Mapping[str, judge.Case],
+        seconds: Seconds,
+        warnings: list[CompilerWarning],
     ) -> Result:
         error = any(test.status == "error" for test in tests)
         seen = review.listed(f"{case.name}: {note}" for case in cases.values() for note in case.review)
         status: Literal["error", "graded"] = "error" if error else "graded"
-        return self._result(status, tests, seconds, verdicts.seed, verdicts.device, None, seen)
+        return self._result(status, tests, seconds, verdicts.seed, verdicts.device, None, seen, warnings)
 
-    def not_judged(self, failure: BuildFailure, seconds: Seconds) -> Result:
+    def not_judged(self, failure: BuildFailure, seconds: Seconds, warnings: list[CompilerWarning]) -> Result:
         unsupported = failure.unsupported
         tests = _all_failed(self.lab, self.options, "error" if unsupported else "fail", failure.problem.message)
         status: Literal["error", "rejected"] = "error" if unsupported else "rejected"
         return self._result(
-            status, tests, seconds, self.options.seed, {}, failure.problem, review.listed(failure.review)
+            status, tests, seconds, self.options.seed, {}, failure.problem, review.listed(failure.review), warnings
         )
 
     def _result(
@@ -221,6 +229,7 @@ class _Report:
         properties: dict[str, Any],
         problem: Problem | None,
         seen: list[str],
+        warnings: list[CompilerWarning],
     ) -> Result:
         return Result(
             lab=LabInfo(name=self.lab.name, title=self.lab.title),
@@ -239,6 +248,7 @@ class _Report:
             seed=seed,
             problem=problem,
             review=seen,
+            warnings=warnings,
             toolchain=Toolchain(
                 nvcc=self.compilers.nvcc_version,
                 host_compiler=self.compilers.host_version,
@@ -256,6 +266,7 @@ def _describe(submission: Submission) -> SubmissionInfo:
             for name, content in submission.files.items()
         ],
         ignored=submission.ignored,
+        notes=submission.notes,
     )
 
 

@@ -10,6 +10,7 @@ from typing import Any, Final, Literal
 import msgspec
 
 from warpgrade.compiling.failure import Problem
+from warpgrade.compiling.warnings import CompilerWarning
 from warpgrade.findings.diagnosis import Diagnostic
 
 SCHEMA: Final = "warpgrade/result/1"
@@ -76,12 +77,16 @@ class FileInfo(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class SubmissionInfo(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What was graded; `digest` covers all files, `ignored` names source files that the lab does not take."""
+    """What was graded; `digest` covers all files, `ignored` names source files that the lab does not take.
+
+    `notes` say which file was taken under another name, or out of which archive.
+    """
 
     name: str
     digest: str = ""
     files: list[FileInfo] = []
     ignored: list[str] = []
+    notes: list[str] = []
 
 
 class DeviceInfo(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -114,6 +119,8 @@ class Result(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     points are zero), `error` (the grader or the machine failed; the points are not to be used).
     scope: `public` when only the public tests ran (`warpgrade check`), `chosen` when only those that --only names did.
     review: what a person should look at, because honest work does not do it; it costs no points by itself.
+    warnings: what the compilers warn of in the submission's own files; those of a program that they refuse are in
+    the detail of `problem`.
     """
 
     lab: LabInfo
@@ -131,6 +138,7 @@ class Result(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     seed: int | None = None
     problem: Problem | None = None
     review: list[str] = []
+    warnings: list[CompilerWarning] = []
     toolchain: Toolchain | None = None
 
 

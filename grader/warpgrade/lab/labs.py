@@ -5,15 +5,17 @@ from __future__ import annotations
 import difflib
 import fnmatch
 import itertools
+import math
 import re
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from warpgrade.lab.toml_lines import line_of
 from warpgrade.machine.errors import BadInput, GraderError
 from warpgrade.machine.paths import Layout
 from warpgrade.machine.text import printable_name
@@ -27,14 +29,33 @@ _HEADER = re.compile(r"[A-Za-z0-9_][\w.+-]*(?:/[A-Za-z0-9_][\w.+-]*)*/?")
 USUALLY_REFUSED = ("cub/", "thrust/")
 
 
+class LabMistake(GraderError):  # noqa: N818 - reads as what it is
+    """A mistake of a lab's author: no reason for a zero, and told with its file and line."""
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """One mistake in a lab: its file and line as the author knows them, 0 for no line, what is wrong and what to do."""
+
+    file: str
+    line: int
+    text: str
+
+    @property
+    def told(self) -> str:
+        """Return `labs/matmul/lab.toml:41: …`."""
+        return f"{self.file}:{self.line}: {self.text}" if self.line else f"{self.file}: {self.text}"
+
+
 class LabHead(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """Table `[lab]`."""
+    """Table `[lab]`; `points`, if given, is what those of all tests add up to."""
 
     title: str
     order: int
     summary: str
     files: list[str]
     functions: list[str]
+    points: float | None = None
 
 
 class Limits(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -138,6 +159,12 @@ class Lab:
         return [item for item in items if not only or any(text.lower() in item.name.lower() for text in only)]
 
     @property
+    def tables(self) -> list[tuple[str, int, TestItem | SpeedItem]]:
+        """All that gives points, each with the name of its tables and its number among these."""
+        tests = [("test", number, item) for number, item in enumerate(self.file.test)]
+        return [*tests, *(("speed", number, item) for number, item in enumerate(self.file.speed))]
+
+    @property
     def refused_headers(self) -> list[str]:
         """Headers and folders of headers that a submission may not include: they do the lab's work."""
         listed = self.file.headers
@@ -196,79 +223,109 @@ def is_name(name: str) -> bool:
 
 
 def load(folder: Path) -> Lab:
-    """Read and check a lab's lab.toml; a mistake in it is the grader's, not the student's."""
+    """Read and check a lab's lab.toml; a mistake in it is its author's, not the student's."""
     path = folder / "lab.toml"
     where = f"labs/{folder.name}/lab.toml"
     try:
-        raw = tomllib.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        raw = tomllib.loads(text)
     except OSError as error:
         raise GraderError(f"{where} cannot be read: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise GraderError(f"{where} is not valid TOML: {error}") from None
+        raise LabMistake(f"{where} is not valid TOML: {error}") from None
     try:
         file = msgspec.convert(raw, LabFile)
     except msgspec.ValidationError as error:
-        raise GraderError(f"{where}: {_explain(str(error), raw)}") from None
+        raise LabMistake(_explain(str(error), raw, where, text).told) from None
     lab = Lab(name=folder.name, folder=folder, file=file)
-    mistakes = _mistakes(lab)
-    if mistakes:
-        raise GraderError(f"{where}: {'; '.join(mistakes)}")
+    refuse([Mistake(where, line, what) for line, what in _mistakes(lab, text)])
     return lab
 
 
-def _explain(message: str, raw: dict[str, Any]) -> str:
-    """Turn msgspec's `… - at $.test[1].points` into words that name the table."""
+def refuse(mistakes: list[Mistake]) -> None:
+    """Raise LabMistake if there are any: the first is what is wrong, and the others are its detail."""
+    if mistakes:
+        first, *rest = (mistake.told for mistake in mistakes)
+        raise LabMistake(first, detail="\n".join(rest))
+
+
+def _explain(message: str, raw: dict[str, Any], where: str, toml: str) -> Mistake:
+    """Turn msgspec's `… - at $.test[1].points` into words that name the table, and its line."""
     text, _, place = message.partition(" - at `$.")
     text = text.replace("Object contains unknown field", "unknown key").replace(
         "Object missing required field", "missing key"
     )
     if not place:
-        return text
+        return Mistake(where, 0, text)
     parts = re.match(r"(\w+)(?:\[(\d+)\])?(.*)`$", place)
     if parts is None:
-        return message
+        return Mistake(where, 0, message)
     table, index, rest = parts.groups()
+    unknown = re.search(r"`(\w+)`", text) if text.startswith("unknown key") else re.match(r"\.(\w+)", rest)
+    line = line_of(toml, table, int(index or 0), unknown[1] if unknown else "")
     if index is None:
-        return f"[{table}]{rest}: {text}" if table in {"lab", "limits", "headers", "baseline"} else message
+        known = table in {"lab", "limits", "headers", "baseline"}
+        return Mistake(where, line, f"[{table}]{rest}: {text}" if known else message)
     entries = raw.get(table, [])
     entry = entries[int(index)] if isinstance(entries, list) and int(index) < len(entries) else None
     name = f" “{entry['name']}”" if isinstance(entry, dict) and isinstance(entry.get("name"), str) else ""
-    return f"[[{table}]] number {int(index) + 1}{name}{rest}: {text}"
+    return Mistake(where, line, f"[[{table}]] number {int(index) + 1}{name}{rest}: {text}")
 
 
-def _mistakes(lab: Lab) -> list[str]:
-    """Return all that is wrong with a lab beyond its types."""
+def _mistakes(lab: Lab, toml: str) -> Iterator[tuple[int, str]]:
+    """Yield all that is wrong with a lab beyond its types, each with its line in lab.toml."""
     head, limits = lab.file.lab, lab.file.limits
-    found: list[str] = []
     if not is_name(lab.name):
-        found.append("the folder's name must be lower-case letters, digits and _ (it becomes part of program names)")
+        yield 0, "the folder's name must be lower-case letters, digits and _ (it becomes part of program names)"
+    files, functions = line_of(toml, "lab", key="files"), line_of(toml, "lab", key="functions")
     if not head.files or any(char in head.files[0] for char in "*?["):
-        found.append("files: the first one must be a plain file name")
-    found += [
-        f"files: “{name}” must be a plain file name" for name in head.files if "/" in name or name.startswith(".")
-    ]
+        yield files, "files: the first one must be a plain file name"
+    for name in head.files:
+        if "/" in name or name.startswith("."):
+            yield files, f"files: “{name}” must be a plain file name"
     if not head.functions:
-        found.append("functions: at least one is needed")
-    found += [f"functions: “{name}” is not a C++ name" for name in head.functions if not _IDENTIFIER.fullmatch(name)]
+        yield functions, "functions: at least one is needed"
+    for name in head.functions:
+        if not _IDENTIFIER.fullmatch(name):
+            yield functions, f"functions: “{name}” is not a C++ name"
     for key in ("seconds", "memory_mib", "instructions", "compile_seconds"):
-        if getattr(limits, key) <= 0:
-            found.append(f"limits.{key} must be above 0")
-    found += _mistakes_in_headers(lab.file.headers)
-    if not lab.items:
-        found.append("there must be a [[test]] or a [[speed]]")
-    names = [item.name for item in lab.items]
-    found += [f"“{name}” appears twice" for name in sorted({name for name in names if names.count(name) > 1})]
-    found += [f"“{item.name}”: points must not be below 0" for item in lab.items if item.points < 0]
-    for speed in lab.file.speed:
-        for device in ("vgpu", "gpu"):
-            problem = curve_mistake(getattr(speed, device), speed.points)
-            if problem:
-                found.append(f"“{speed.name}”.{device}: {problem}")
-    if not 0 <= lab.file.baseline.points <= lab.max_points:
-        found.append(f"baseline.points must be between 0 and {lab.max_points:g}")
+        value = getattr(limits, key)
+        if not math.isfinite(value) or value <= 0:
+            yield line_of(toml, "limits", key=key), f"limits.{key} must be above 0"
+    for what in _mistakes_in_headers(lab.file.headers):
+        yield line_of(toml, "headers", key=what.partition(":")[0].removeprefix("headers.")), what
+    yield from _mistakes_in_points(lab, toml)
     if not lab.header.is_file():
-        found.append(f"{lab.header.name}, the contract, is missing")
-    return found
+        yield 0, f"{lab.header.name}, the contract, is missing"
+
+
+def _mistakes_in_points(lab: Lab, toml: str) -> Iterator[tuple[int, str]]:
+    if not lab.items:
+        yield 0, "there must be a [[test]] or a [[speed]]"
+        return
+    seen: set[str] = set()
+    wrong = False
+    for table, index, item in lab.tables:
+        if item.name in seen:
+            yield line_of(toml, table, index, "name"), f"“{item.name}” appears twice"
+        seen.add(item.name)
+        if not math.isfinite(item.points) or item.points < 0:
+            wrong = True
+            yield line_of(toml, table, index, "points"), f"“{item.name}”: points must not be below 0"
+            continue
+        for device in ("vgpu", "gpu") if isinstance(item, SpeedItem) else ():
+            if problem := curve_mistake(getattr(item, device), item.points):
+                yield line_of(toml, table, index, device), f"“{item.name}”.{device}: {problem}"
+    if wrong:
+        return
+    total, stated, baseline = lab.max_points, lab.file.lab.points, lab.file.baseline.points
+    if total == 0:
+        yield 0, "all points together are 0: give at least one test points"
+    elif stated is not None and not math.isclose(total, stated):
+        what = f"the points of all tests add up to {total:g}, not to {stated:g}: change those of a test, or this total"
+        yield line_of(toml, "lab", key="points"), what
+    if not 0 <= baseline <= total:
+        yield line_of(toml, "baseline", key="points"), f"baseline.points must be between 0 and {total:g}"
 
 
 def _mistakes_in_headers(headers: Headers) -> list[str]:
@@ -290,6 +347,8 @@ def curve_mistake(curve: list[tuple[float, float]], points: float) -> str:
     """Return what is wrong with a curve of (speed-up, points), or nothing."""
     if len(curve) < 1:
         return "needs at least one [speed-up, points]"
+    if not all(math.isfinite(number) for pair in curve for number in pair):
+        return "speed-ups and points must be finite numbers"
     if any(right[0] <= left[0] for left, right in itertools.pairwise(curve)):
         return "speed-ups must rise"
     if any(right[1] < left[1] for left, right in itertools.pairwise(curve)):

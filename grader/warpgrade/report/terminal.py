@@ -18,7 +18,7 @@ from rich.text import Text
 from warpgrade.grading.result import Result, TestResult
 from warpgrade.machine import text as gate
 from warpgrade.machine.text import bounded, listing, number
-from warpgrade.report import diagnosis, failures, findings, hidden
+from warpgrade.report import compiler, diagnosis, failures, findings, hidden
 
 _MAX_WIDTH = 140
 _ON_DEVICE = "on the device: "
@@ -59,6 +59,7 @@ def show(
         whole = failures.in_order(result.tests)[: None if full else 1]
         console.print(_table(console, result.tests, width, {test.name for test in whole}))
         console.print()
+        compiler.show(console, result, width)
         for test in whole:
             _show_failure(console, test, width, full=full)
         diagnosis.show(console, found, advice=advice)
@@ -210,6 +211,8 @@ def _summary(result: Result) -> Table:
     table.add_row("Device", Text(gate.one_line(str(name or result.device.requested), 200)))
     if result.seed is not None and result.problem is None:
         table.add_row("Seed", f"--seed {result.seed} replays these inputs")
+    for note in result.submission.notes:
+        table.add_row("Note", Text(note))
     if result.submission.ignored:
         table.add_row("Ignored", Text(f"{listing(result.submission.ignored)} (this lab does not use them)"))
     for note in _review(result):

@@ -10,6 +10,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from handed_in import CODE, folder_of, refused, zip_of
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from stand_ins import TOY_LAB
@@ -19,29 +20,6 @@ from warpgrade.lab import labs
 from warpgrade.lab.labs import Lab
 from warpgrade.machine.errors import BadInput
 from warpgrade.machine.paths import Layout
-
-CODE = b"void toy(float*, int) {}\n"
-
-
-def refused(lab: Lab, path: Path) -> str:
-    with pytest.raises(BadInput) as caught:
-        intake.read(lab, path)
-    assert "\x1b" not in caught.value.message
-    return f"{caught.value.message} | {caught.value.hint}"
-
-
-def folder_of(path: Path, **files: bytes) -> Path:
-    path.mkdir(exist_ok=True)
-    for name, content in files.items():
-        (path / name.replace("__", ".")).write_bytes(content)
-    return path
-
-
-def zip_of(path: Path, *entries: tuple[str | zipfile.ZipInfo, bytes]) -> Path:
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in entries:
-            archive.writestr(name, content)
-    return path
 
 
 def test_a_folder_gives_the_labs_files_only(lab: Lab, tmp_path: Path) -> None:
@@ -75,9 +53,9 @@ def test_wrong_names_are_explained(lab: Lab, tmp_path: Path) -> None:
     )
     assert "expected toy.cu, found toy.cpp" in refused(lab, folder_of(tmp_path / "b", toy__cpp=CODE))
     assert "expected toy.cu, found main.cu" in refused(lab, folder_of(tmp_path / "c", main__cu=CODE))
-    single = tmp_path / "toy_v2.cu"
+    single = tmp_path / "toy_v2.cpp"
     single.write_bytes(CODE)
-    assert "expected toy.cu, found toy_v2.cu" in refused(lab, single)
+    assert "expected toy.cu, found toy_v2.cpp" in refused(lab, single)
     deep = zip_of(tmp_path / "deep.zip", ("a/b/toy.cu", CODE), ("a/x.txt", b""))
     assert "is in a subfolder of" in refused(lab, deep)
 

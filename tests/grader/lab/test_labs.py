@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from stand_ins import changed
+from stand_ins import TOY_LAB, changed
 
 from warpgrade.lab import labs, wrong
 from warpgrade.lab.labs import Lab
-from warpgrade.machine.errors import BadInput
+from warpgrade.machine.errors import BadInput, GraderError
 from warpgrade.machine.paths import Layout, find_layout
 
 
@@ -49,10 +49,33 @@ def test_an_unknown_lab_names_a_close_one(layout: Layout) -> None:
         ('["toy.cu", "*.cuh"]', '["toy.cu", "../x.cu"]', "must be a plain file name"),
         ('["toy"]', '["1toy"]', "“1toy” is not a C++ name"),
         ("[lab]", "[lab", "not valid TOML"),
+        ("points = 20\nhidden", "points = -1\nhidden", ":18: “adds odd sizes”: points must not be below 0"),
+        ("points = 20\nhidden", "points = nan\nhidden", ":18: “adds odd sizes”: points must not be below 0"),
+        ("[[1.0, 0], [3.0, 10]]", "[[1.0, 0], [inf, 10]]", ":24: “speed”.vgpu: speed-ups and points must be finite"),
+        ("[[1.0, 0], [2.0, 10]]", "[[1.0, 0], [2.0, 11]]", ":25: “speed”.gpu: must end at the item's 10 points"),
+        ("order = 10", "order = 10\npoints = 100", ":5: the points of all tests add up to 40, not to 100: change"),
+        ("seconds = 5", "seconds = nan", ":9: limits.seconds must be above 0"),
+        ("points = 20\nhidden", "pionts = 20\nhidden", ":18: [[test]] number 2"),
+        ("points = 10\nhint", 'points = "ten"\nhint', ":14: [[test]] number 1"),
     ],
 )  # fmt: skip
 def test_mistakes_are_named(layout: Layout, old: str, new: str, complaint: str) -> None:
     assert complaint in changed(layout, old, new)
+
+
+def test_a_total_that_is_given_and_holds(layout: Layout) -> None:
+    description = layout.labs / "toy" / "lab.toml"
+    description.write_text(TOY_LAB.replace("order = 10", "order = 10\npoints = 40"), encoding="utf-8")
+    assert labs.find(layout, "toy").file.lab.points == 40
+
+
+def test_points_of_nothing(layout: Layout) -> None:
+    description = layout.labs / "toy" / "lab.toml"
+    nothing = TOY_LAB.replace("points = 10", "points = 0").replace("points = 20", "points = 0")
+    description.write_text(nothing.replace("10]]", "0]]"), encoding="utf-8")
+    with pytest.raises(GraderError) as caught:
+        labs.find(layout, "toy")
+    assert caught.value.message == "labs/toy/lab.toml: all points together are 0: give at least one test points"
 
 
 def test_the_projects_own_labs_are_sound() -> None:

@@ -1,0 +1,91 @@
+"""What the compilers warn of in a student's own files, out of what they say of a program that they accept.
+
+nvcc's front end reads each file twice, for the host and for the device, and the host compiler reads it once more: the
+same warning comes up to three times, in two forms.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import msgspec
+
+from warpgrade.machine.text import clean, one_line
+
+_MOST = 50
+_TEXT_WIDTH, _LINE_WIDTH = 300, 200
+_FILE = "warnings.json"
+_FRONT_END = re.compile(
+    r"^(?P<file>[^\s(:][^(:\n]*)\((?P<line>\d{1,9})\): warning(?: #(?P<number>\d+)(?:-D)?)?: (?P<text>[^\n]+)$",
+    re.MULTILINE,
+)
+_HOST = re.compile(
+    r"^(?P<file>[^\s(:][^(:\n]*):(?P<line>\d{1,9}):(?:\d{1,9}:)? warning: (?P<text>[^\n]+?)(?: \[-W[\w+=-]+\])?$",
+    re.MULTILINE,
+)
+_REMARK = re.compile(r'^Remark: The warnings can be suppressed with "-diag-suppress <warning-number>"\n+', re.MULTILINE)
+# Declared and never used: of all warnings the least telling.
+_MINOR = {"177", "550"}
+
+
+class CompilerWarning(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A warning about a line of the submission's own files; `source` is that line."""
+
+    file: str
+    line: int
+    text: str
+    source: str = ""
+
+    @property
+    def place(self) -> str:
+        """Return `matmul.cu:41`."""
+        return f"{self.file}:{self.line}"
+
+
+def find(words: Iterable[str], files: Mapping[str, bytes]) -> list[CompilerWarning]:
+    """Return each warning once, by file and line, the least telling ones last; `words` name files as students do."""
+    found: dict[tuple[str, int, str], bool] = {}
+    for text in words:
+        told = set()
+        for match in _FRONT_END.finditer(text):
+            place = (match["file"], int(match["line"]))
+            told.add(place)
+            found.setdefault((*place, one_line(match["text"], _TEXT_WIDTH)), match["number"] in _MINOR)
+        for match in _HOST.finditer(text):
+            # What the front end has said of a line, the host compiler says in other words.
+            if (place := (match["file"], int(match["line"]))) not in told:
+                found.setdefault((*place, one_line(match["text"], _TEXT_WIDTH)), False)
+    order = {name: number for number, name in enumerate(files)}
+    own = sorted(
+        (minor, order[file], line, number, file, text)
+        for number, ((file, line, text), minor) in enumerate(found.items())
+        if file in order
+    )
+    lines = {name: clean(content).expandtabs(4).split("\n") for name, content in files.items()} if own else {}
+    return [CompilerWarning(file, line, text, _line(lines[file], line)) for _, _, line, _, file, text in own[:_MOST]]
+
+
+def errors_first(words: str) -> str:
+    """Return what a compiler says of a program that it refuses with the front end's warnings last, each once."""
+    parts = list(dict.fromkeys(_REMARK.sub("", words).strip("\n").split("\n\n")))
+    return "\n\n".join(sorted(parts, key=lambda part: _FRONT_END.match(part) is not None))
+
+
+def _line(lines: list[str], number: int) -> str:
+    text = lines[number - 1].rstrip() if 0 < number <= len(lines) else ""
+    return text if len(text) <= _LINE_WIDTH else text[: _LINE_WIDTH - 1] + "…"
+
+
+def keep(folder: Path, warnings: list[CompilerWarning]) -> None:
+    """Write them beside the object files that they belong to."""
+    (folder / _FILE).write_bytes(msgspec.json.encode(warnings))
+
+
+def kept(folder: Path) -> list[CompilerWarning]:
+    """Return those of a folder of object files; none where nothing was compiled."""
+    try:
+        return msgspec.json.decode((folder / _FILE).read_bytes(), type=list[CompilerWarning])
+    except FileNotFoundError:
+        return []

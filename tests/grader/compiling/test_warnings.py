@@ -1,0 +1,131 @@
+"""What compilers warn of: each warning once, in the student's own files, kept with what was compiled."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from warpgrade.compiling import toolchain, warnings
+from warpgrade.compiling.build import Builder
+from warpgrade.dev import prove
+from warpgrade.lab import labs
+from warpgrade.lab.labs import Lab
+from warpgrade.machine import device
+from warpgrade.machine.paths import find_layout
+from warpgrade.machine.sandbox import Sandbox
+
+LAYOUT = find_layout()
+SOURCE = b"""\
+#include "tile.cuh"
+__global__ void k(float* a) {
+\tint unused;
+    float x;
+    a[0] = x;
+}
+void toy(float* a, int n) {
+    if (n = 0) return;
+    k<<<1, 1>>>(a);
+    printf("%d\\n", sizeof(a));
+}
+"""
+# As nvcc 13.0 and g++ 12 say it: twice by the front end, and some of it by the host compiler, too.
+WORDS = """\
+toy.cu(5): warning #549-D: variable "x" is used before its value is set
+      a[0] = x;
+             ^
+
+Remark: The warnings can be suppressed with "-diag-suppress <warning-number>"
+
+toy.cu(8): warning #187-D: use of "=" where "==" may have been intended
+      if (n = 0) return;
+          ^
+
+toy.cu(3): warning #177-D: variable "unused" was declared but never referenced
+   int unused;
+       ^
+
+toy.cu(5): warning #549-D: variable "x" is used before its value is set
+      a[0] = x;
+             ^
+
+<cuda_fp16.hpp>(99): warning #177-D: variable "theirs" was declared but never referenced
+check.cuh(7): warning #177-D: function "check" was declared but never referenced
+tile.cuh(1): warning: no number
+toy.cu: In function ‘void toy(float*, int)’:
+toy.cu:8:9: warning: suggest parentheses around assignment used as truth value [-Wparentheses]
+toy.cu:10:14: warning: format ‘%d’ expects argument of type ‘int’ [-Wformat=]
+   10 |     printf("%d\\n", sizeof(a));
+toy.cu:400:1: warning: a line that #line made up
+toy.cu:10:14: note: of a warning
+ptxas warning : Stack size for entry function 'k' cannot be statically determined
+"""
+FILES = {"tile.cuh": b"// a tile", "toy.cu": SOURCE}
+
+
+def test_each_is_told_once_with_its_line_and_unused_variables_come_last() -> None:
+    found = [(one.place, one.text, one.source) for one in warnings.find([WORDS, WORDS], FILES)]
+    assert found == [
+        ("tile.cuh:1", "no number", "// a tile"),
+        ("toy.cu:5", 'variable "x" is used before its value is set', "    a[0] = x;"),
+        ("toy.cu:8", 'use of "=" where "==" may have been intended', "    if (n = 0) return;"),
+        ("toy.cu:10", "format ‘%d’ expects argument of type ‘int’", '    printf("%d\\n", sizeof(a));'),
+        ("toy.cu:400", "a line that #line made up", ""),
+        ("toy.cu:3", 'variable "unused" was declared but never referenced', "    int unused;"),
+    ]
+
+
+def test_no_warning_is_too_long_and_their_number_is_bounded() -> None:
+    line = b"x" * 5000
+    words = "".join(f"toy.cu({number}): warning: {'w' * 5000}\x1b[31m\n" for number in range(1, 400))
+    found = warnings.find([words], {"toy.cu": line})
+    assert len(found) == 50
+    assert {len(one.text) for one in found} == {300}
+    assert (len(found[0].source), found[1].source) == (200, "")
+
+
+def test_where_the_compiler_refuses_the_program_its_errors_come_first() -> None:
+    error = 'toy.cu(9): error: identifier "q" is undefined\n    q();\n    ^'
+    before = WORDS.partition("toy.cu(3)")[0]
+    first, *rest = warnings.errors_first(f"{before}{error}\n\n1 error detected.\n").split("\n\n")
+    assert first == error
+    assert rest[0] == "1 error detected."
+    assert rest[1].startswith("toy.cu(5): warning #549-D")
+    assert not any(each.startswith("Remark") for each in rest)
+    assert warnings.errors_first(error) == error
+
+
+def builder(lab: Lab) -> Builder:
+    target = device.resolve(LAYOUT, "auto")
+    sandbox = Sandbox(LAYOUT.program("warpgrade-sandbox"))
+    return Builder(LAYOUT, lab, toolchain.find(LAYOUT), sandbox, target.architecture)
+
+
+@pytest.mark.labs
+@pytest.mark.parametrize("lab", labs.discover(LAYOUT), ids=lambda lab: lab.name)
+def test_references_starters_and_right_solutions_give_none(lab: Lab) -> None:
+    folders = [folder / lab.name / lab.main_file for folder in (LAYOUT.references, LAYOUT.starters)]
+    for path in [*folders, *prove.right_solutions(lab)]:
+        files = {lab.main_file: path.read_bytes()}
+        built = builder(lab)
+        built.build(files)
+        assert built.warnings(files) == [], path
+
+
+@pytest.mark.labs
+def test_they_are_kept_with_what_was_compiled(tmp_path: Path) -> None:
+    lab = labs.find(LAYOUT, "reverse")
+    text = (LAYOUT.starters / "reverse" / "reverse.cu").read_text(encoding="utf-8")
+    line = len(text.splitlines()) + 3
+    more = f"""
+// {tmp_path.name}: never compiled before
+int more(int n) {{ if (n = 0) return 1; return printf("%d", sizeof(n)); }}
+"""
+    files = {"reverse.cu": ("#include <cstdio>\n" + text + more).encode()}
+    built = builder(lab)
+    assert built.warnings(files) == []
+    for _ in range(2):  # compiled, and taken from the cache
+        built.build(files)
+        found = built.warnings(files)
+        assert [one.place for one in found] == [f"reverse.cu:{line + 1}"] * len(found)
+        assert 'use of "=" where "==" may have been intended' in found[0].text

@@ -1,0 +1,35 @@
+"""Submissions of the toy lab, in folders and archives, and what is said of those that are refused."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from warpgrade.grading import intake
+from warpgrade.lab.labs import Lab
+from warpgrade.machine.errors import BadInput
+
+CODE = b"void toy(float*, int) {}\n"
+
+
+def refused(lab: Lab, path: Path) -> str:
+    with pytest.raises(BadInput) as caught:
+        intake.read(lab, path)
+    assert "\x1b" not in caught.value.message
+    return f"{caught.value.message} | {caught.value.hint}"
+
+
+def folder_of(path: Path, **files: bytes) -> Path:
+    path.mkdir(exist_ok=True)
+    for name, content in files.items():
+        (path / name.replace("__", ".")).write_bytes(content)
+    return path
+
+
+def zip_of(path: Path, *entries: tuple[str | zipfile.ZipInfo, bytes]) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in entries:
+            archive.writestr(name, content)
+    return path
