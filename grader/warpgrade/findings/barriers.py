@@ -79,15 +79,9 @@ class Kernels:
         """Return the barriers under conditions that differ between the threads of a block."""
         return [one for function in self._functions for one in function.conditional()]
 
-    def reached_from(self, kernel: str) -> set[str]:
-        """Return the names of the functions that a function calls, itself too, with all that those call."""
-        texts = {function.region.name: function.text for function in self._functions}
-        found, open_ = {kernel}, [kernel]
-        while open_:
-            called = set(_IDENTIFIER.findall(texts.get(open_.pop(), ""))) & texts.keys()
-            open_ += called - found
-            found |= called
-        return found
+    def calls(self) -> dict[str, set[str]]:
+        """Return for each function the names in it, among them those of what it calls."""
+        return {one.region.name: set(_IDENTIFIER.findall(one.text)) for one in self._functions}
 
     def _function_of(self, line: int) -> _Function | None:
         for function in self._functions:

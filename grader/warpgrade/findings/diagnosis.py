@@ -93,7 +93,10 @@ class Barrier(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Diagnostic(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One mistake or one piece of advice; docs/checks.md explains each rule. `count` says how often it happened."""
+    """One mistake or one piece of advice; docs/checks.md explains each rule.
+
+    `count` says how often it happened, 0 that it was found in the source.
+    """
 
     rule: str
     severity: Severity

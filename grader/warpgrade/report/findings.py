@@ -114,7 +114,7 @@ def _barrier(races: list[Diagnostic], gaps: list[tuple[int, int]]) -> str:
         name, reached = ("__syncwarp()", "warp") if of_warp else ("__syncthreads()", "block")
         return f"Put {name} {where}: all threads of the {reached} must reach it."
     first = races[0]
-    if first.barrier is not None and first.related[0].place == first.place:
+    if first.barrier is not None and first.related[0].place.text == first.place.text:
         name = "__syncwarp()" if of_warp else "__syncthreads()"
         return f"Read into a variable first, then call {name}, and write after it."
     return ""

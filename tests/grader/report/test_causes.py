@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 
 import msgspec
 from rich.console import Console
@@ -42,9 +43,8 @@ def test_what_one_barrier_ends_is_one_finding_and_that_of_the_block_speaks() -> 
 
 
 def test_two_missing_barriers_are_two_findings() -> None:
-    found = findings.of_program([race(41, 46, [(42, 44)]), race(46, 41, [(47, 48)]), race(60, 61, [(60, 61)])])
-    assert [one.help.split(":")[0] for one in found[:1]] == ["Put __syncthreads() between lines 42 and 44"]
-    assert len(found) == 2  # the second is the first the other way round
+    found = findings.of_program([race(41, 46, [(42, 44)]), race(60, 61, [(60, 61)]), race(47, 42, [(48, 49)])])
+    assert [re.findall(r"\d+", one.help) for one in found] == [["42", "44"], ["60", "61"], ["48", "49"]]
 
 
 def test_instances_of_a_template_lack_one_barrier() -> None:
