@@ -96,7 +96,7 @@ void report_race(Warp& w, const Insn& in, const WatchedAccess& a, const Observer
     if (!d) return;
     const bool atomic = (o.me & mark::kind) == mark::atomic;
     const char* mine = a.op == Op::Load ? "reads" : atomic ? "changes" : "writes";
-    const char* between = same_warp ? "no __syncwarp()" : a.space == Space::Shared ? "no __syncthreads()" : "no order";
+    const char* between = same_warp ? "no barrier" : a.space == Space::Shared ? "no __syncthreads()" : "no order";
     d->memory = memory_place(w, a.space, address);
     d->message = std::string(mine) + " an element of {memory} that another thread " +
                  (other.wrote ? "writes" : "reads") + ", with " + between + " between the two";

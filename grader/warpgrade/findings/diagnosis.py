@@ -20,6 +20,8 @@ Severity = Literal["error", "warning", "advice"]
 Shape = tuple[int, int, int]
 
 MEMORY = "{memory}"
+RACE_OF_WARP = "racecheck/warp"
+RACES_OF_BLOCK = ("racecheck/shared", RACE_OF_WARP)  # that a barrier of the block ends
 _ORDER = {"error": 0, "warning": 1, "advice": 2}
 _KEPT = 256
 _TEXT_WIDTH = 600
@@ -79,8 +81,22 @@ class Memory(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     allocated: Place
 
 
+class Barrier(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The barrier that a race lacks.
+
+    `between` has the pairs of lines between which a barrier of the block would end it, the best first; `of_warp` says
+    that the kernel is written with warps in mind.
+    """
+
+    between: list[tuple[int, int]]
+    of_warp: bool
+
+
 class Diagnostic(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One mistake or one piece of advice; docs/checks.md explains each rule. `count` says how often it happened."""
+    """One mistake or one piece of advice; docs/checks.md explains each rule.
+
+    `count` says how often it happened, 0 that it was found in the source.
+    """
 
     rule: str
     severity: Severity
@@ -94,6 +110,7 @@ class Diagnostic(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     memory: Memory | None
     count: int
     weight: float
+    barrier: Barrier | None = None
 
     @property
     def key(self) -> tuple[object, ...]:
@@ -149,8 +166,9 @@ def worst_first(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
 def rule_alone(diagnostic: Diagnostic) -> Diagnostic:
     """Return what of a finding the program has no say in: which rule it is, and the rule's own words."""
     return msgspec.structs.replace(
-        diagnostic, message="", kernel="", place=Place(), thread=None, related=[], memory=None, count=1, weight=0.0
-    )
+        diagnostic, message="", kernel="", place=Place(), thread=None, related=[], memory=None, count=1, weight=0.0,
+        barrier=None,
+    )  # fmt: skip
 
 
 def locate(diagnostics: Iterable[Diagnostic], sources: Sources, lookup: Lookup) -> list[Diagnostic]:
@@ -181,6 +199,11 @@ def _located(one: Diagnostic, sources: Sources, frames: Mapping[int, Sequence[Fr
     message = one_line(one.message, _TEXT_WIDTH)
     if memory is not None:
         message = message.replace(MEMORY, name_memory(memory))
+    place = at(one.place)
+    related = [
+        Related(role=one_line(other.role, _NAME_WIDTH), place=at(other.place), thread=other.thread)
+        for other in one.related
+    ]
     return msgspec.structs.replace(
         one,
         rule=one_line(one.rule, _NAME_WIDTH),
@@ -188,13 +211,20 @@ def _located(one: Diagnostic, sources: Sources, frames: Mapping[int, Sequence[Fr
         help=one_line(one.help, _TEXT_WIDTH),
         message=message.replace(MEMORY, "memory"),
         kernel=one_line(one.kernel, _NAME_WIDTH),
-        place=at(one.place),
-        related=[
-            Related(role=one_line(other.role, _NAME_WIDTH), place=at(other.place), thread=other.thread)
-            for other in one.related
-        ],
+        place=place,
+        related=related,
         memory=memory,
+        barrier=_missing_barrier(one.rule, place, related, sources),
     )
+
+
+def _missing_barrier(rule: str, place: Place, related: Sequence[Related], sources: Sources) -> Barrier | None:
+    """Return which barrier a race between two known lines of one file lacks."""
+    if rule not in RACES_OF_BLOCK or not related or not place.own or place.file != related[0].place.file:
+        return None
+    kernels = sources.kernels(place.file)
+    gaps = kernels.gaps(place.line, related[0].place.line)
+    return Barrier(between=gaps, of_warp=kernels.is_for_warps(place.line))
 
 
 def _found_place(place: Place, sources: Sources, frames: Mapping[int, Sequence[Frame]]) -> Place:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from warpgrade.findings.barriers import Kernels
 from warpgrade.machine.sandbox import TOOLS_ENVIRONMENT, Limits, Run, Sandbox
 from warpgrade.machine.text import clean, printable_name
 
@@ -47,6 +48,7 @@ class Sources:
     ) -> None:
         self._name_of, self._read, self._is_header = name_of, read, is_header
         self._lines: dict[str, list[str]] = {}
+        self._kernels: dict[str, Kernels] = {}
 
     def own_name(self, path: str) -> str:
         """Return the user's name of an own file, or nothing."""
@@ -84,6 +86,12 @@ class Sources:
             at = cast.end()
         pointer = _POINTER.match(text, at)
         return pointer[1] if pointer else ""
+
+    def kernels(self, name: str) -> Kernels:
+        """Return the functions of an own file that run on the device; `name` is one that own_name gave."""
+        if name not in self._kernels:
+            self._kernels[name] = Kernels("\n".join(self._all(name)))
+        return self._kernels[name]
 
     def _all(self, name: str) -> list[str]:
         if name not in self._lines:

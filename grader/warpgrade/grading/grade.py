@@ -8,7 +8,7 @@ import itertools
 import os
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,7 +21,7 @@ from warpgrade.compiling import toolchain
 from warpgrade.compiling.build import SUBMISSION_FOLDER, Builder
 from warpgrade.compiling.failure import BuildFailure, Problem
 from warpgrade.compiling.warnings import CompilerWarning
-from warpgrade.findings import diagnosis, sources
+from warpgrade.findings import conditional, diagnosis, sources
 from warpgrade.grading import judge, review, score, unsupported
 from warpgrade.grading.intake import Submission
 from warpgrade.grading.result import (
@@ -104,6 +104,8 @@ def grade(layout: Layout, lab: Lab, submission: Submission, options: Options, sa
     host_code = sources.HostCode(worker, sandbox)
     tests = _with_own_lines(tests, own, host_code)
     tests = _with_place_of_hang(tests, cases, own, host_code)
+    if conditional.is_wanted(options.checks):
+        tests = [_with_conditional_barriers(test, own, submission.files) for test in tests]
     seconds = Seconds(build=round(built - started, 3), judge=_since(built))
     return report.judged(tests, verdicts, cases, seconds, builder.warnings(submission.files))
 
@@ -332,6 +334,13 @@ def _with_place_of_hang(
         return msgspec.structs.replace(test, message="\n".join([first, *rest]))
 
     return [with_place(test) for test in tests]
+
+
+def _with_conditional_barriers(test: TestResult, own: sources.Sources, files: Iterable[str]) -> TestResult:
+    """Add what the device cannot see: barriers under conditions that the compiler has merged."""
+    launched = {str(launch.get("name", "")) for launch in test.launches}
+    more = conditional.look(test.diagnostics, launched, own, list(conditional.own_files(files)))
+    return msgspec.structs.replace(test, diagnostics=diagnosis.merged([*test.diagnostics, *more])) if more else test
 
 
 def _student_path(text: str) -> str:

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from warpgrade.findings.diagnosis import Diagnostic, Place
-from warpgrade.report.findings import Finding
+from warpgrade.report.findings import Finding, same_cause
 
 _MAX_WIDTH = 112
 _WHOLE = 8  # findings with all their lines; those after them take one
@@ -36,7 +36,7 @@ def show(console: Console, findings: Sequence[Finding], *, advice: bool = False)
             lines += [*_whole(finding, width), Text()]
     elif hints:
         errors = any(one.diagnostic.severity == "error" for one in mistakes)
-        shown = [] if errors else hints[:_ADVICE]
+        shown = [] if errors else [one for one in hints if not one.settled][:_ADVICE]
         for finding in shown:
             lines += _brief(finding.diagnostic, width)
         if left := len(hints) - len(shown):
@@ -62,7 +62,9 @@ def _whole(finding: Finding, width: int) -> list[Text]:
         lines += _wrapped(" " * (gutter + 1) + _party(one, other.role, other.place, other.thread), width, gutter + 1)
         if other.place != one.place:
             lines += _quote(other.place, gutter, width)
-    lines += _wrapped(" " * (gutter + 1) + f"help: {one.help}", width, gutter + 1, "cyan")
+    if others := same_cause(finding):
+        lines += _wrapped(" " * (gutter + 1) + "same cause: " + "; ".join(others), width, gutter + 1)
+    lines += _wrapped(" " * (gutter + 1) + f"help: {finding.help}", width, gutter + 1, "cyan")
     if finding.tests:
         lines += _wrapped(" " * (gutter + 1) + _found_in(finding.tests), width, gutter + 1, "dim")
     return lines

@@ -1,9 +1,9 @@
-"""What is shown of the checks' diagnostics: each once."""
+"""What is shown of the checks' diagnostics: each once, and of one cause one."""
 
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from warpgrade.findings import diagnosis
@@ -11,41 +11,136 @@ from warpgrade.findings.diagnosis import Diagnostic, Place
 from warpgrade.grading.result import Result
 from warpgrade.report import hidden
 
+_SAME_CAUSE = 3
+
 
 @dataclass(frozen=True)
 class Finding:
-    """One diagnostic, and the tests that found it (none for a program that was run)."""
+    """One diagnostic, and the tests that found it (none for a program that was run).
+
+    `same` are others of the same cause; `advice`, what to do about all of them. One that is `settled` nobody needs to
+    read: advice on a submission that has all points.
+    """
 
     diagnostic: Diagnostic
     tests: tuple[str, ...] = ()
+    same: tuple[Diagnostic, ...] = ()
+    advice: str = ""
+    settled: bool = False
+
+    @property
+    def help(self) -> str:
+        """What to do: as exactly as it is known."""
+        return self.advice or self.diagnostic.help
 
 
 def of_program(diagnostics: Iterable[Diagnostic]) -> list[Finding]:
     """Return a run program's findings, worst first."""
-    return [Finding(one) for one in _once_a_pair(diagnosis.merged(diagnostics))]
+    return _by_cause(_once_a_pair(diagnosis.merged(diagnostics)), {})
 
 
 def of_result(result: Result, *, show_hidden: bool = False) -> list[Finding]:
     """Return a submission's findings, worst first; of hidden tests as much as students may see, or all."""
     shown = result if show_hidden else hidden.for_students(result)
     found = [(test, one) for test in shown.tests for one in test.diagnostics]
-    tests: dict[tuple[str, str, int], list[str]] = {}
+    tests: dict[object, list[str]] = {}
     for test, one in found:
-        names = tests.setdefault(hidden.rule_and_place(one), [])
+        names = tests.setdefault(_parties(one), [])
         name = hidden.TESTS if test.hidden and not show_hidden else test.name
         if name not in names:
             names.append(name)
+    settled = result.status == "graded" and result.score.points >= result.score.max_points
     rows = _once_a_pair(diagnosis.merged(one for _, one in found))
-    return [Finding(one, tuple(tests[hidden.rule_and_place(one)])) for one in rows]
+    return _by_cause(rows, tests, settled=settled)
+
+
+def _parties(one: Diagnostic) -> object:
+    """Return what is the same with the parties exchanged, as where a race comes out either way."""
+    return (one.rule, one.kernel, frozenset([one.place, *(other.place for other in one.related)]))
 
 
 def _once_a_pair(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """Leave out what says the same with the parties exchanged, as where a race comes out either way."""
     pairs: dict[object, Diagnostic] = {}
     for number, one in enumerate(diagnostics):
-        places = frozenset([one.place, *(other.place for other in one.related)])
-        pairs.setdefault((one.rule, one.kernel, places) if one.related else number, one)
+        pairs.setdefault(_parties(one) if one.related else number, one)
     return list(pairs.values())
+
+
+@dataclass
+class _Group:
+    """Findings of one cause: with races, those that one barrier ends."""
+
+    members: list[Diagnostic]
+    gaps: list[tuple[int, int]]
+
+    def take(self, one: Diagnostic) -> bool:
+        """Take in a race that the same barrier ends; without a known place for it, one about the same memory."""
+        first, barrier = self.members[0], one.barrier
+        if barrier is None or first.barrier is None or one.place.file != first.place.file:
+            return False
+        if not barrier.between and not self.gaps:
+            same = _memory(one) == _memory(first) and one.kernel == first.kernel
+        else:
+            both = [gap for gap in self.gaps if gap in barrier.between]
+            same, self.gaps = bool(both), both or self.gaps
+        if same:
+            self.members.append(one)
+        return same
+
+    def finding(self, tests: Mapping[object, list[str]], *, settled: bool) -> Finding:
+        # Whoever needs the barrier of the block speaks for all: one of the warp would not do.
+        members = sorted(self.members, key=lambda one: one.rule == diagnosis.RACE_OF_WARP)
+        names = dict.fromkeys(name for one in self.members for name in tests.get(_parties(one), []))
+        done = settled and members[0].severity == "advice"
+        return Finding(members[0], tuple(names), tuple(members[1:]), _barrier(members, self.gaps), done)
+
+
+def _by_cause(
+    diagnostics: Iterable[Diagnostic], tests: Mapping[object, list[str]], *, settled: bool = False
+) -> list[Finding]:
+    groups: list[_Group] = []
+    for one in diagnostics:
+        if not any(group.take(one) for group in groups):
+            groups.append(_Group([one], one.barrier.between if one.barrier else []))
+    return [group.finding(tests, settled=settled) for group in groups]
+
+
+def _barrier(races: list[Diagnostic], gaps: list[tuple[int, int]]) -> str:
+    """Return which barrier ends these races, and where it belongs; nothing where that is not known."""
+    of_warp = all(one.rule == diagnosis.RACE_OF_WARP and one.barrier and one.barrier.of_warp for one in races)
+    if gaps:
+        before, behind = gaps[0]
+        where = f"between lines {before} and {behind}" if before != behind else f"in line {before}, between the two"
+        name, reached = ("__syncwarp()", "warp") if of_warp else ("__syncthreads()", "block")
+        return f"Put {name} {where}: all threads of the {reached} must reach it."
+    first = races[0]
+    if first.barrier is not None and first.related[0].place.text == first.place.text:
+        name = "__syncwarp()" if of_warp else "__syncthreads()"
+        return f"Read into a variable first, then call {name}, and write after it."
+    return ""
+
+
+def _memory(one: Diagnostic) -> str:
+    return one.memory.name if one.memory else ""
+
+
+def same_cause(finding: Finding) -> list[str]:
+    """Return the others of the same cause, one a line: "`a_tile`, lines 111 and 115"."""
+
+    def lines(one: Diagnostic) -> tuple[int, ...]:
+        return tuple(sorted({one.place.line, *(other.place.line for other in one.related)}))
+
+    told = {lines(finding.diagnostic)}
+    rows = []
+    for one in finding.same:
+        if lines(one) in told:
+            continue
+        told.add(lines(one))
+        numbers = [str(line) for line in lines(one) if line]
+        at = f"line{'s' if len(numbers) > 1 else ''} {' and '.join(numbers)}"
+        rows.append(f"`{one.memory.name}`, {at}" if one.memory and one.memory.variable else at)
+    more = [f"{len(rows) - _SAME_CAUSE} more"] if len(rows) > _SAME_CAUSE else []
+    return [*rows[:_SAME_CAUSE], *more]
 
 
 def repository_path(folder: str, place: Place) -> str:
@@ -54,12 +149,15 @@ def repository_path(folder: str, place: Place) -> str:
     return "" if path.startswith(("..", "/")) else path
 
 
-def describe(one: Diagnostic) -> str:
+def describe(finding: Finding) -> str:
     """Return the facts, the other party and the help, one a line."""
+    one = finding.diagnostic
     times = f" ({one.count:,} times)" if one.count > 1 else ""
     facts = " ".join(filter(None, [one.thread.text if one.thread else "", one.message])) + times
     rows = [facts] if one.message else []
     for other in one.related:
         where = f" at {other.place.text}" if other.place.text else ""
         rows.append(other.role + (f" {other.thread.text}" if other.thread else "") + where)
-    return "\n".join([*rows, one.help])
+    if others := same_cause(finding):
+        rows.append("same cause: " + "; ".join(others))
+    return "\n".join([*rows, finding.help])

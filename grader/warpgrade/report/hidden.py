@@ -54,4 +54,6 @@ def _rules(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
 
 def rule_and_place(one: Diagnostic) -> tuple[str, str, int]:
     """Return what makes two findings of different tests say the same to a student."""
-    return (one.rule, one.place.file, one.place.line) if one.place.own else (one.rule, "", 0)
+    # How wide a race is depends on the size of the data: a barrier that is missing is no news a second time.
+    rule = diagnosis.RACES_OF_BLOCK[0] if one.rule in diagnosis.RACES_OF_BLOCK else one.rule
+    return (rule, one.place.file, one.place.line) if one.place.own else (rule, "", 0)

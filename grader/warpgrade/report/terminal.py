@@ -55,6 +55,7 @@ def show(
     console.print(title, width=width)
     if result.problem is not None:
         _show_problem(console, result, width)
+        compiler.show(console, result, width)
     else:
         whole = failures.in_order(result.tests)[: None if full else 1]
         console.print(_table(console, result.tests, width, {test.name for test in whole}))

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from warpgrade.compiling import toolchain
-from warpgrade.findings import diagnosis, sources
+from warpgrade.findings import conditional, diagnosis, sources
 from warpgrade.findings.diagnosis import Diagnostic
 from warpgrade.machine import device
 from warpgrade.machine.device_server import CLIENT_VARIABLE, DeviceServer, ServerPlan
@@ -107,8 +107,7 @@ def run(layout: Layout, files: Sequence[Path], arguments: Sequence[str], options
         with DeviceServer(layout, plan, collector.add) as server:
             status = _execute(layout, program, arguments, server)
         profile = collector.finish(target.properties, status)
-        if profile.diagnostics:
-            profile.diagnostics = _with_own_lines(layout, files, options, profile, sources.HostCode(program, sandbox))
+        profile.diagnostics = _with_own_lines(layout, files, options, profile, sources.HostCode(program, sandbox))
         return profile
 
 
@@ -121,7 +120,12 @@ def _with_own_lines(
     except GraderError:
         compiler = []  # the program was compiled elsewhere
     own = sources.of_folders([Path.cwd(), *(path.parent for path in files), *options.own_folders], compiler)
-    return diagnosis.merged(diagnosis.locate(profile.diagnostics, own, lookup))
+    found = diagnosis.locate(profile.diagnostics, own, lookup)
+    if conditional.is_wanted(options.checks):
+        names = [name for name in map(own.own_name, map(str, files)) if name]
+        launched = [kernel.name for kernel in profile.kernels]
+        found += conditional.look(found, launched, own, list(conditional.own_files(names)))
+    return diagnosis.merged(found)
 
 
 def _program(

@@ -29,7 +29,7 @@ def commands(findings: Sequence[Finding], folder: str = "") -> str:
         if path := repository_path(folder, one.place):
             properties = {"file": path, "line": str(one.place.line), **properties}
         words = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
-        lines.append(f"::{command} {words}::{_data(describe(one))}\n")
+        lines.append(f"::{command} {words}::{_data(describe(finding))}\n")
     return "".join(lines)
 
 

@@ -34,7 +34,7 @@ def log(findings: Sequence[Finding], folder: str = "") -> dict[str, Any]:
             {
                 "tool": {"driver": driver},
                 "columnKind": "unicodeCodePoints",
-                "results": [_result(finding.diagnostic, numbers, folder) for finding in findings],
+                "results": [_result(finding, numbers, folder) for finding in findings],
             }
         ],
     }
@@ -50,12 +50,13 @@ def _rule(one: Diagnostic) -> dict[str, Any]:
     }
 
 
-def _result(one: Diagnostic, numbers: dict[str, int], folder: str) -> dict[str, Any]:
+def _result(finding: Finding, numbers: dict[str, int], folder: str) -> dict[str, Any]:
+    one = finding.diagnostic
     result: dict[str, Any] = {
         "ruleId": one.rule,
         "ruleIndex": numbers[one.rule],
         "level": _LEVELS[one.severity],
-        "message": {"text": f"{one.title}: {describe(one)}"},
+        "message": {"text": f"{one.title}: {describe(finding)}"},
         "locations": [_location(one.place, folder)] if repository_path(folder, one.place) else [],
         "occurrenceCount": max(one.count, 1),
     }
