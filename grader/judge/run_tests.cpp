@@ -41,8 +41,13 @@ std::vector<std::string> tags_of(const Catch::TestCaseInfo& info) {
     return tags;
 }
 #else
-using StreamingBase = Catch::StreamingReporterBase <  // Are all parts of "m = 32, n = 48" in the description of a call?
-                      bool says(const std::string& call, const std::string& information) {
+using StreamingBase = Catch::StreamingReporterBase<class VerdictReporter>;
+using EndedResult = bool;
+std::vector<std::string> tags_of(const Catch::TestCaseInfo& info) { return info.tags; }
+#endif
+
+// Are all parts of "m = 32, n = 48" in the description of a call?
+bool says(const std::string& call, const std::string& information) {
     std::istringstream parts(information);
     for (std::string part; std::getline(parts, part, ',');) {
         const auto begin = part.find_first_not_of(' ');
@@ -50,11 +55,6 @@ using StreamingBase = Catch::StreamingReporterBase <  // Are all parts of "m = 3
     }
     return true;
 }
-
-class VerdictReporter > ;
-using EndedResult = bool;
-std::vector<std::string> tags_of(const Catch::TestCaseInfo& info) { return info.tags; }
-#endif
 
 class VerdictReporter : public StreamingBase {
   public:

@@ -36,7 +36,8 @@ GRADED = Result(
         ),
         TestResult(
             "multiplies sizes that are no multiples of the tile", "test", "fail", 0, 10, hidden=False,
-            message="C: 7 of 63 elements are wrong (9 × 7), all in the last row\n  [row 8, column 0] expected 1, got 0\n"
+            message="C: 7 of 63 elements are wrong (9 × 7), all in the last row\n"
+            "  [row 8, column 0] expected 1, got 0\n"
             "  in matmul(A: 45 float, B: 35 float, C: 63 float, m = 9, k = 5, n = 7)",
             hint="Which threads have an element of C?", signs=["wrong", "tail"],
             output="\n".join(f"block {i} of 12" for i in range(12)),

@@ -1,6 +1,6 @@
 """Which hint a failed test shows: the one for what failed, or none where it would lead astray.
 
-The judge says what it knows of a failure by names, its signs (grader/judge/signs.hpp); docs/labs.md explains each.
+The judge says what it knows of a failure by names, its signs (lab/signs.py).
 """
 
 from __future__ import annotations
@@ -9,18 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from warpgrade.findings.diagnosis import Diagnostic
-
-COUNTERS: Final = "counters"  # right results, but a counter or the speed is not as it should be
-RACE: Final = "race"  # the checks found one in the test
-
-# How a call ended, if not well: the message says what to do, and a lab's hint on the kernel would distract from it.
-_ENDED: Final = ("time-out", "crash", "device-fault", "cuda-error", "unwritten", "origin")
-# What is wrong with the values, what was found besides, where they are wrong: the first that a lab has a hint for.
-_WRONG: Final = (
-    RACE, "nan", "zeros", "transposed", "reversed", "shifted", "factor", "constant", "stride", "tile", "tail", "edge",
-    "single", "all", "wrong",
-)  # fmt: skip
-SIGNS: Final = frozenset([*_ENDED, *_WRONG, COUNTERS])
+from warpgrade.lab.signs import COUNTERS, ENDED, RACE, WRONG
 
 _RACE_FIRST: Final = "Fix the race that the checks found first: it may well be the cause."
 _RESULT_FIRST: Final = "This test is about what the device counts. Get the results right first."
@@ -38,11 +27,11 @@ def choose(
     known = set(signs)
     if any(one.severity == "error" and one.rule.startswith("racecheck/") for one in diagnostics):
         known.add(RACE)
-    if ended := known.intersection(_ENDED):
-        return next((hints[sign] for sign in _ENDED if sign in ended and sign in hints), "")
-    if not known.intersection(_WRONG):
+    if ended := known.intersection(ENDED):
+        return next((hints[sign] for sign in ENDED if sign in ended and sign in hints), "")
+    if not known.intersection(WRONG):
         return hints.get(COUNTERS, hint)
-    if found := next((hints[sign] for sign in _WRONG if sign in known and sign in hints), ""):
+    if found := next((hints[sign] for sign in WRONG if sign in known and sign in hints), ""):
         return found
     if RACE in known:
         return _RACE_FIRST

@@ -10,6 +10,7 @@ from warpgrade.grading import hints
 from warpgrade.grading.judge import Case
 from warpgrade.grading.result import Measurement, Score, TestResult
 from warpgrade.lab.labs import Lab, SpeedItem, TestItem
+from warpgrade.lab.signs import SIGNS
 from warpgrade.machine.errors import GraderError
 from warpgrade.machine.text import bounded, clean, clean_tree, number
 
@@ -77,7 +78,7 @@ def _score_item(item: TestItem | SpeedItem, case: Case | None, device_kind: Lite
         tags=list(case.tags),
         message=message,
         hint=_hint(item, case) if status == "fail" or points < item.points else "",
-        signs=[sign for sign in case.signs if sign in hints.SIGNS],
+        signs=[sign for sign in case.signs if sign in SIGNS],
         output=_last_lines(case.output),
         seconds=round(case.seconds, 3),
         measurements=[Measurement(name=m.name, value=m.value, unit=m.unit) for m in case.measurements],

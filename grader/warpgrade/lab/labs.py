@@ -15,6 +15,7 @@ from typing import Any
 
 import msgspec
 
+from warpgrade.lab.signs import SIGNS
 from warpgrade.lab.toml_lines import line_of
 from warpgrade.machine.errors import BadInput, GraderError
 from warpgrade.machine.paths import Layout
@@ -309,6 +310,9 @@ def _mistakes_in_points(lab: Lab, toml: str) -> Iterator[tuple[int, str]]:
         if item.name in seen:
             yield line_of(toml, table, index, "name"), f"“{item.name}” appears twice"
         seen.add(item.name)
+        for sign in sorted(set(item.hints) - SIGNS):
+            what = f"hints: “{sign}” is no sign of a failure; there are {', '.join(sorted(SIGNS))}"
+            yield line_of(toml, table, index, "hints"), what
         if not math.isfinite(item.points) or item.points < 0:
             wrong = True
             yield line_of(toml, table, index, "points"), f"“{item.name}”: points must not be below 0"

@@ -12,22 +12,22 @@ from warpgrade.findings.diagnosis import Diagnostic, Place
 from warpgrade.report.findings import Finding, same_cause
 
 _MAX_WIDTH = 112
-_WHOLE = 8  # findings with all their lines; those after them take one
+WHOLE = 8  # findings with all their lines; those after them take one
 _ADVICE = 3
 _TESTS = 2
 _STYLES = {"error": "bold red", "warning": "bold yellow", "advice": "bold cyan"}
 _INDENT = "  "
 
 
-def show(console: Console, findings: Sequence[Finding], *, advice: bool = False) -> None:
-    """Print the findings: all mistakes; of the advice the weightiest, and none while there are mistakes to fix."""
+def show(console: Console, findings: Sequence[Finding], *, advice: bool = False, whole: int = WHOLE) -> None:
+    """Print the findings: all mistakes, the first `whole` of them in full; the weightiest advice if there are none."""
     width = min(console.width, _MAX_WIDTH)
     mistakes = [one for one in findings if one.diagnostic.severity != "advice"]
     hints = [one for one in findings if one.diagnostic.severity == "advice"]
     lines: list[Text] = []
-    for finding in mistakes[:_WHOLE]:
+    for finding in mistakes[:whole]:
         lines += [*_whole(finding, width), Text()]
-    if rest := mistakes[_WHOLE:]:
+    if rest := mistakes[whole:]:
         for finding in rest:
             lines += _brief(finding.diagnostic, width)
         lines.append(Text())

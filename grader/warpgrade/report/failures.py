@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from warpgrade.grading.hints import COUNTERS
 from warpgrade.grading.result import TestResult
+from warpgrade.lab.signs import COUNTERS
 
 
 def in_order(tests: Iterable[TestResult]) -> list[TestResult]:
@@ -27,4 +27,9 @@ def _rank(test: TestResult) -> int:
         return 3
     if test.status == "pass":  # too slow
         return 2
-    return 0 if set(test.signs) - {COUNTERS} else 1
+    return 0 if is_wrong(test) else 1
+
+
+def is_wrong(test: TestResult) -> bool:
+    """Tell whether the program did something wrong, other than to count or to take too much."""
+    return bool(set(test.signs) - {COUNTERS})

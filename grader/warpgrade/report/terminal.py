@@ -6,7 +6,7 @@ A table with a line or two for each test, then the one failure to begin with, wh
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from rich import box
@@ -19,6 +19,7 @@ from warpgrade.grading.result import Result, TestResult
 from warpgrade.machine import text as gate
 from warpgrade.machine.text import bounded, listing, number
 from warpgrade.report import compiler, diagnosis, failures, findings, hidden
+from warpgrade.report.findings import Finding
 
 _MAX_WIDTH = 140
 _ON_DEVICE = "on the device: "
@@ -63,8 +64,18 @@ def show(
         compiler.show(console, result, width)
         for test in whole:
             _show_failure(console, test, width, full=full)
-        diagnosis.show(console, found, advice=advice)
+        found = _those_of_first(found, whole, advice=advice)
+        diagnosis.show(console, found, advice=advice, whole=diagnosis.WHOLE if full else 1)
     console.print(_summary(result), width=width)
+
+
+def _those_of_first(found: Sequence[Finding], failed: Sequence[TestResult], *, advice: bool) -> list[Finding]:
+    """Put what was found in the failure to begin with before the rest; advice on speed waits for right results."""
+    if not failed:
+        return list(found)
+    wrong = failures.is_wrong(failed[0]) and not advice
+    kept = [one for one in found if not (wrong and one.diagnostic.severity == "advice")]
+    return sorted(kept, key=lambda one: (one.diagnostic.severity != "error", failed[0].name not in one.tests))
 
 
 def one_line(result: Result) -> str:
@@ -135,7 +146,7 @@ def _message(test: TestResult) -> str:
     for one in test.diagnostics:
         # The judge's words are the finding's own: "on the device: kernel 'k': k.cu:50: writes 4 bytes …".
         if one.severity == "error" and one.kernel and f"kernel '{one.kernel.split('<')[0]}" in test.message:
-            first, *rest = test.message.split("\n")
+            rest = test.message.split("\n")[1:]
             where = f" at {one.place.text}" if one.place.text else ""
             return "\n".join([f"kernel {one.kernel} failed{where}: {one.title} ({one.rule})", *rest])
     return test.message

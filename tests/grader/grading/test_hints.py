@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import re
+import shutil
+from pathlib import Path
 
 import pytest
 from samples import RACE
 
 from warpgrade.grading import hints
+from warpgrade.lab import labs
+from warpgrade.lab.signs import COUNTERS, SIGNS
+from warpgrade.machine.errors import GraderError
 from warpgrade.machine.paths import find_layout
 
 LAB = "Which index must threadIdx.x choose?"
@@ -41,4 +46,13 @@ def test_a_race_and_wrong_results_come_before_counters() -> None:
 def test_the_judges_signs_are_the_ones_that_are_known() -> None:
     header = (find_layout().root / "grader" / "judge" / "signs.hpp").read_text(encoding="utf-8")
     named = set(re.findall(r'= "([a-z-]+)"', header))
-    assert named == hints.SIGNS - {hints.COUNTERS}
+    assert named == SIGNS - {COUNTERS}
+
+
+def test_a_lab_can_only_name_what_can_be_known(tmp_path: Path) -> None:
+    folder = shutil.copytree(find_layout().labs / "matmul", tmp_path / "matmul")
+    text = (folder / "lab.toml").read_text(encoding="utf-8")
+    spoiled = text.replace('hint = "The starter\'s version passes."', 'hints = { tails = "?" }', 1)
+    (folder / "lab.toml").write_text(spoiled, encoding="utf-8")
+    with pytest.raises(GraderError, match="hints: “tails” is no sign of a failure; there are all, constant, "):
+        labs.load(folder)
