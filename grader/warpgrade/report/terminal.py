@@ -65,7 +65,7 @@ def show(
         for test in whole:
             _show_failure(console, test, width, full=full)
         found = _those_of_first(found, whole, advice=advice)
-        diagnosis.show(console, found, advice=advice, whole=diagnosis.WHOLE if full else 1)
+        diagnosis.show(console, found, advice=advice, whole=1 if whole and not full else diagnosis.WHOLE)
     console.print(_summary(result), width=width)
 
 
