@@ -100,7 +100,7 @@ std::string Good::explain(const Measure& measured) const {
             good = "less than " + limit;
             break;
         case Relation::between:
-            good = "between " + limit + " and " + upper;
+            good = limit == upper ? limit : "between " + limit + " and " + upper;
             break;
     }
     return measured.name + ": " + with_unit(std::move(value), measured.unit) + ", expected " +

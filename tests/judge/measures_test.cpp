@@ -39,6 +39,7 @@ TEST_CASE("a failed check names what is measured, its value and what is good") {
     CHECK(message(sectors, at_most(2047)) == "sectors stored to global memory: 2048, expected at most 2047");
     CHECK(message(sectors, at_least(2049)) == "sectors stored to global memory: 2048, expected at least 2049");
     CHECK(message(sectors, below(2048)) == "sectors stored to global memory: 2048, expected less than 2048");
+    CHECK(message(sectors, between(4, 4)) == "sectors stored to global memory: 2048, expected 4");
     CHECK(message(sectors, between(4, 8)) == "sectors stored to global memory: 2048, expected between 4 and 8");
 }
 

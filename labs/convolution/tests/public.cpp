@@ -11,7 +11,7 @@ using namespace warpgrade::judge;
 namespace {
 
 void check_tile_is_used(const warpgrade::device::Counters& counters) {
-    const char* const why = "the tile is in shared memory: one for every second warp";
+    const char* const why = "one for every second warp: the tile is in shared memory";
     CHECK_THAT(shared_store_requests(counters), at_least(counters.warps_launched / 2, why));
     CHECK_THAT(shared_load_requests(counters), at_least(counters.warps_launched / 2, why));
 }
@@ -63,9 +63,8 @@ TEST_CASE("conv1d_constant loads no mask from global memory", "[public][counter]
 TEST_CASE("conv1d_tiled loads each element once for a block", "[public][counter]") {
     const auto [n, w] = GENERATE(table<std::uint64_t, int>({{2048, 15}, {4096, 13}}));
     const auto counters = check_1d<conv1d_tiled>(static_cast<int>(n), w).total();
-    CHECK_THAT(global_load_requests(counters),
-               at_most(2 * n / 32, "every element of N once for a block, and the halo"));
-    CHECK_THAT(sectors_loaded(counters), at_most(2 * n / 8, "every element of N once for a block, and the halo"));
+    CHECK_THAT(global_load_requests(counters), at_most(2 * n / 32, "every element of N once, and the halos"));
+    CHECK_THAT(sectors_loaded(counters), at_most(2 * n / 8, "every element of N once, and the halos"));
     CHECK_THAT(sectors_loaded(counters), at_least(n / 8, "every element of N once"));
     check_tile_is_used(counters);
     CHECK_THAT(sectors_stored(counters), at_most(2 * n / 8, "twice the sectors of P"));

@@ -16,13 +16,13 @@ TEST_CASE("blocks that are not whole warps", "[hidden]") {
         for (const int block_threads : {1, 31, 33, 100, 200, 513, 1000, 1023}) {
             INFO("block_threads = " << block_threads);
             const int blocks = std::min(limits[BLOCKS_PER_SM], threads_per_sm / block_threads);
-            const double by_threads = submission().call<thread_occupancy>(in(limits), block_threads);
-            CHECK_THAT(by_threads, is_fraction(static_cast<double>(blocks) * block_threads / threads_per_sm));
+            const double occupancy_by_threads = submission().call<thread_occupancy>(in(limits), block_threads);
+            CHECK_THAT(occupancy_by_threads, is_fraction(static_cast<double>(blocks) * block_threads / threads_per_sm));
 
             const int warps = (block_threads + 31) / 32;
             const int resident = std::min(most_warps, 65536 / (48 * block_threads) * warps);
-            const double by_registers = submission().call<register_occupancy>(in(limits), block_threads, 48);
-            CHECK_THAT(by_registers, is_fraction(static_cast<double>(resident) / most_warps));
+            const double occupancy_by_registers = submission().call<register_occupancy>(in(limits), block_threads, 48);
+            CHECK_THAT(occupancy_by_registers, is_fraction(static_cast<double>(resident) / most_warps));
 
             check_blocks(limits, block_threads, 40, 0);
             check_blocks(limits, block_threads, 72, 3000);

@@ -85,7 +85,10 @@ TEST_CASE("resident_blocks equals the device's answer", "[public]") {
 // The limits are those of the device, and with them the calculation agrees with what the device said about a launch.
 TEST_CASE("query_limits describes the device", "[public]") {
     const auto limits = submission().call<query_limits>(out<int>(int{DEVICE_LIMITS}));
-    REQUIRE_THAT(limits, equals_exactly(running_device()));
+    {
+        INFO("the elements in the order of DeviceLimit in occupancy.h");
+        REQUIRE_THAT(limits, equals_exactly(running_device()));
+    }
     const int size = 2 * MAX_WIDTH;
     const auto A = uniform(size * size), B = uniform(size * size);
     const auto run = submission().profile<matmul_dynamic>(in(A), in(B), out<float>(size * size), size, size, size, 16);

@@ -123,16 +123,15 @@ TEST_CASE("reduce_grid_stride loads four floats at a time in a fixed grid", "[pu
 
 // The example of the book: 32 threads, warps of 8.
 TEST_CASE("divergent_warps counts the example of 32 threads in warps of 8", "[public]") {
-    const auto first = steps(1, 32, 8, {1, 2, 4, 8, 16}), second = steps(2, 32, 8, {1, 2, 4, 8, 16}),
-               third = steps(3, 32, 8, {16, 8, 4, 2, 1});
+    const auto version_1 = steps(1, 32, 8, {1, 2, 4, 8, 16}), version_2 = steps(2, 32, 8, {1, 2, 4, 8, 16}),
+               version_3 = steps(3, 32, 8, {16, 8, 4, 2, 1});
     INFO("divergent warps of each step");
-    CHECK_THAT(first, equals_exactly(std::vector<int>{4, 4, 4, 2, 1}));
-    CHECK_THAT(second, equals_exactly(std::vector<int>{0, 0, 1, 1, 1}));
-    CHECK_THAT(third, equals_exactly(std::vector<int>{0, 0, 1, 1, 1}));
-    const int sum_of_first = std::accumulate(first.begin(), first.end(), 0);
-    const int sum_of_third = std::accumulate(third.begin(), third.end(), 0);
-    CHECK_THAT(measure("divergent warps of version 1 in all steps", sum_of_first), is(15));
-    CHECK_THAT(measure("divergent warps of version 3 in all steps", sum_of_third), is(3));
+    CHECK_THAT(version_1, equals_exactly(std::vector<int>{4, 4, 4, 2, 1}));
+    CHECK_THAT(version_2, equals_exactly(std::vector<int>{0, 0, 1, 1, 1}));
+    CHECK_THAT(version_3, equals_exactly(std::vector<int>{0, 0, 1, 1, 1}));
+    const auto sum = [](const std::vector<int>& counts) { return std::accumulate(counts.begin(), counts.end(), 0); };
+    CHECK_THAT(measure("divergent warps of version 1 in all steps", sum(version_1)), is(15));
+    CHECK_THAT(measure("divergent warps of version 3 in all steps", sum(version_3)), is(3));
 }
 
 // One full block whose divergent branches the virtual GPU counts: those of the steps, and one where thread 0 stores the
