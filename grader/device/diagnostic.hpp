@@ -60,6 +60,7 @@ struct MemoryPlace {
     std::uint64_t bytes = 0;
     SourcePlace allocated;
     MemoryKind kind = MemoryKind::device;  // of memory that is no variable; for the device server alone
+    std::uint64_t address = 0;             // of the element; for the device alone
 };
 
 struct Diagnostic {

@@ -133,7 +133,9 @@ cudaError_t Connection::receive_reply(Op op, std::uint32_t sequence, std::vector
     }
     if ((header.flags & wire::flag_sticky) != 0 && state_ == State::open) {
         if (output_waits_) print_output();
-        std::fprintf(stderr, "warpgrade: %s: %s\n", cudaGetErrorName(status), reader.get_string().c_str());
+        // What else happened stands among what the checks found.
+        if (status == cudaErrorNotSupported)
+            std::fprintf(stderr, "warpgrade: not supported: %s\n", reader.get_string().c_str());
         fault_ = status;
         state_ = State::dead;
     } else if (status == cudaErrorNotSupported && refusals_told_ < most_refusals_told) {

@@ -16,6 +16,22 @@ struct BlockCount {
     }
 };
 
+// A few instructions behind a branch get a predicate each from ptxas, and the branch goes. It does not say how few:
+// this is a careful guess.
+constexpr std::uint32_t predicated_at_most = 4;
+
+bool is_predicated(const Code& code, std::span<const std::uint32_t> region) {
+    std::uint32_t size = 0;
+    for (const std::uint32_t r : region) {
+        const BasicBlock& b = code.blocks[r];
+        const bool straight =
+            !b.conditional && (b.terminator == Terminator::Fall || b.terminator == Terminator::Branch);
+        if (!straight) return false;
+        size += b.size;
+    }
+    return size <= predicated_at_most;
+}
+
 }  // namespace
 
 LaunchUse use_of_launch(const Launch& launch, std::span<const Executor> executors) {
@@ -85,11 +101,15 @@ LaunchUse use_of_launch(const Launch& launch, std::span<const Executor> executor
             if (!branches) continue;
             LineUse* l = line(b.end);
             if (!l) continue;
-            l->branches += counts[i].warps;
-            l->divergent += counts[i].divergent;
-            if (counts[i].divergent == 0) continue;
+            if (counts[i].divergent == 0) {
+                l->branches += counts[i].warps;
+                continue;
+            }
             if (!post_dominators) post_dominators.emplace(code, f);
             const auto [region, end] = post_dominators->region(i);
+            if (is_predicated(code, region)) continue;
+            l->branches += counts[i].warps;
+            l->divergent += counts[i].divergent;
             const double whole =
                 std::max(counts[i].average(), end == PostDominators::none ? 0 : counts[end].average()) / warp_size;
             for (const std::uint32_t r : region) {

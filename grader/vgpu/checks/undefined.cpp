@@ -119,6 +119,7 @@ void run_carefully(Warp& w, const Insn* begin, const Insn* end, std::uint32_t ma
                 if (!use.writes) carry(use.place, lanes);
         }
         w.watch.stored_undefined = in.flow == Flow::Stores ? undefined : 0;
+        w.watch.stored_from = origin;
         if (in.flow == Flow::Loads)
             for (const RegisterUse& use : uses)
                 if (use.writes) set_undefined(w, use.place, lanes, 0, {});

@@ -176,7 +176,7 @@ void report_conflicts(Warp& w, const Insn& in, const WatchedAccess& a, const Gra
         for_active(x.mask & how.undefined, [&](unsigned l) {
             const std::uint64_t begin = x.address[l] - a.base;
             for (std::uint64_t at = begin >> a.shift; at <= (begin + a.bytes - 1) >> a.shift; ++at)
-                a.memory.writes[at] = 0;
+                a.memory.writes[at] = 0, w.block->watch.came_from.insert_or_assign(at, w.watch.stored_from);
         });
 }
 
@@ -231,7 +231,10 @@ template void watch_defined<Op::Atomic>(Warp&, const Insn&, Allocation&, const A
 
 void found_undefined(Warp& w, const Insn& in, Space space, unsigned lane, std::uint64_t begin, std::uint64_t address,
                      unsigned bytes, const Watching& how) {
-    const UndefinedOrigin origin{&in, space, address};
+    UndefinedOrigin origin{&in, space, address};
+    if (const BlockWatch& block = w.block->watch; space == Space::Shared && !block.came_from.empty())
+        if (const auto stored = block.came_from.find(address >> block.marks.shift); stored != block.came_from.end())
+            origin = stored->second;
     if (!how.copies) return report_use(w, in, lane, origin);
     if (!w.watch.loaded.any()) w.watch.loaded.origin = origin;
     w.watch.loaded.lanes[(address - begin) / (bytes / how.copies)] |= 1u << lane;
@@ -262,9 +265,19 @@ void report_use(Warp& w, const Insn& in, unsigned lane, const UndefinedOrigin& o
         d->message = "reads from a lane that takes no part in the shuffle, and the result is used";
     } else {
         d->memory = memory_place(w, origin.space, origin.address);
+        d->memory->address = origin.address;
         d->message = "uses an uninitialized element of {memory}";
     }
     d->related.push_back({made_up ? "used" : "read", e.launch->source_place(there), std::nullopt});
+}
+
+void tell_unwritten(std::vector<device::Diagnostic>& diagnostics, const GlobalMemory& memory) {
+    for (device::Diagnostic& d : diagnostics) {
+        if (d.rule != &rules::uninitialized_global || !d.memory) continue;
+        const Allocation* a = memory.find(d.memory->address);
+        if (a && a->defined && a->defined->none(0, a->bytes))
+            d.message = "uses {memory}, which was never written: no cudaMemcpy into it before the launch";
+    }
 }
 
 }  // namespace warpgrade::vgpu

@@ -114,5 +114,7 @@ void found_undefined(Warp& w, const Insn& in, ptx::Space space, unsigned lane, s
 void keep_undefined(Warp& w, const Insn& in);
 // `in` uses the value of a register that is undefined.
 void report_use(Warp& w, const Insn& in, unsigned lane, const UndefinedOrigin& origin);
+// After the launch: of which memory not only that element is uninitialized, but all.
+void tell_unwritten(std::vector<device::Diagnostic>& diagnostics, const GlobalMemory& memory);
 
 }  // namespace warpgrade::vgpu

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "vgpu/checks/launch_use.hpp"
+#include "vgpu/checks/watch.hpp"
 #include "vgpu/text/words.hpp"
 
 namespace warpgrade::vgpu {
@@ -238,6 +239,7 @@ LaunchResult Grid::run() {
     for (Executor& e : executors_) found.push_back(&e.watch.findings);
     result_.diagnostics = Findings::merge(found);
     tidy(result_.diagnostics);
+    tell_unwritten(result_.diagnostics, memory_);
     if (result_.fault) result_.diagnostics.insert(result_.diagnostics.begin(), result_.fault->diagnostic);
     result_.printed = launch_.output.take();
     return std::move(result_);

@@ -20,7 +20,8 @@ constexpr std::uint64_t sectors_of_offset = 2;  // a row that begins anywhere to
 constexpr double divergent_share = 0.10;        // of a branch's warps
 constexpr double idle_share = 0.25;             // of the threads behind it
 constexpr double low_occupancy = 0.5;
-constexpr double many_times = 6;  // a 3×3 stencil loads each element of a row three times, from rows that are cached
+constexpr double long_ns = 20'000;  // of a launch whose grid is worth a word
+constexpr double many_times = 6;    // a 3×3 stencil loads each element of a row three times, from rows that are cached
 
 double number(std::uint64_t value) { return static_cast<double>(value); }
 
@@ -37,6 +38,7 @@ class Adviser {
     Adviser(const Profile& profile, const device::LaunchConfig& config, const device::Counters& counters,
             const device::Occupancy& occupancy, const Traffic& traffic)
         : device_(profile.properties),
+          whole_(profile),
           profile_(filled_part(profile, config, occupancy)),
           config_(config),
           counters_(counters),
@@ -121,6 +123,23 @@ class Adviser {
                         counted(config_.block.count(), "thread"), percent(occupancy_.theoretical), occupancy_.limiter));
     }
 
+    // Multiprocessors that get no block, for as long as it pays to share the work.
+    void small_grid(const device::SourcePlace& kernel) {
+        const std::uint64_t blocks = config_.grid.count();
+        const auto all = static_cast<std::uint64_t>(device_.multi_processor_count);
+        if (blocks >= all) return;
+        const KernelTime t = model_kernel(whole_, config_, counters_, occupancy_, traffic_);
+        const double ns = t.total_ns() - t.start_ns - t.migration_ns;
+        if (ns < long_ns) return;
+        device::Diagnostic d;
+        d.rule = &device::rules::small_grid;
+        d.place = kernel;
+        d.message = fmt::format("the grid has {}, the device {} multiprocessors: {} of them have nothing to do",
+                                counted(blocks, "block"), all, all - blocks);
+        d.weight = exactly_summed(ns * number(all - blocks) / number(all));
+        found_.push_back(std::move(d));
+    }
+
     std::vector<device::Diagnostic> take() {
         std::ranges::stable_sort(found_, std::greater(), &device::Diagnostic::weight);
         return std::move(found_);
@@ -165,6 +184,7 @@ class Adviser {
     }
 
     const device::DeviceProperties& device_;
+    const Profile& whole_;
     const Profile profile_;
     const device::LaunchConfig& config_;
     const device::Counters& counters_;
@@ -179,8 +199,9 @@ class Adviser {
 std::vector<device::Diagnostic> advise(const Profile& profile, const device::LaunchConfig& config,
                                        const device::Counters& counters, const device::Occupancy& occupancy,
                                        const Traffic& traffic, const LaunchUse& use) {
-    if (config.grid.count() * (config.block.count() + 31) / 32 < fewest_warps) return {};
     Adviser adviser(profile, config, counters, occupancy, traffic);
+    adviser.small_grid(use.kernel);
+    if (config.grid.count() * (config.block.count() + 31) / 32 < fewest_warps) return adviser.take();
     for (const LineUse& line : use.lines) {
         for (const bool load : {true, false}) {
             adviser.uncoalesced(line, load);

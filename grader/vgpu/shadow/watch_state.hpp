@@ -62,6 +62,7 @@ struct WarpWatch {
     std::vector<CopyUnderWay> copies;
     std::uint32_t copy_group = 0;        // how many groups have been committed
     std::uint32_t stored_undefined = 0;  // of the running store: lanes whose value is undefined
+    UndefinedOrigin stored_from;         // and where that comes from
     UndefinedLoad loaded;                // of the running load
     const Insn* exchange = nullptr;      // the running collective
     std::vector<Departure> departures;
@@ -78,8 +79,10 @@ struct WarpWatch {
 };
 
 struct BlockWatch {
-    bool shared = false;                            // accesses of shared memory are watched
-    SharedMarks marks;                              // of it
+    bool shared = false;  // accesses of shared memory are watched
+    SharedMarks marks;    // of it
+    // Of undefined values that were stored there, by granule: where they come from.
+    std::unordered_map<std::uint64_t, UndefinedOrigin> came_from;
     Mark start = 0;                                 // of the block
     Mark turn = 0, settled = 0, settled_reads = 0;  // see Observer
     bool resumed = false;                           // others had a turn since it began

@@ -47,10 +47,16 @@ class _Compiling:
 
 @dataclass(frozen=True)
 class _Display:
-    """What the command shows on the terminal."""
+    """What the command shows on the terminal, and what it makes of the findings."""
 
     quiet: bool
     advice: bool
+    fail_on: str | None
+
+    def status(self, program: int, found: Sequence[Finding]) -> int:
+        """Return the exit status: the program's own, or 1 for findings that must not be there."""
+        unwanted = {None: (), "error": ("error",), "warning": ("error", "warning")}[self.fail_on]
+        return program or int(any(one.diagnostic.severity in unwanted for one in found))
 
 
 _OPTIONS = together(
@@ -70,12 +76,20 @@ _OPTIONS = together(
     ),
     CHECKING,
     no_sandbox("Do not confine the virtual GPU."),
+    click.option(
+        "--fail-on", type=click.Choice(["error", "warning"]),
+        help="Exit with 1 if the checks find an error, or an error or a warning; for CI.",
+    ),
     click.option("-q", "--quiet", is_flag=True, help="Print nothing but what the program prints."),
 )  # fmt: skip
 
 
 @functools.partial(with_formats, "profile")
-@click.command("run", cls=_ProgramCommand, epilog="Exit status: the program's own; 2 when it does not compile.")
+@click.command(
+    "run",
+    cls=_ProgramCommand,
+    epilog="Exit status: the program's own; 1 with --fail-on and such findings; 2 when it does not compile.",
+)
 @click.argument("files", metavar="FILE… [-- ARGUMENT…]", nargs=-1, required=True, type=click.Path(path_type=Path))
 @_OPTIONS
 @click.pass_context
@@ -96,7 +110,7 @@ def run_command(context: click.Context, /, files: tuple[Path, ...], **given: Any
         _print(profile, found, lines=options.lines, advice=display.advice)
     if how := run.how_it_ended(profile.exit_status):
         click.echo(f"warpgrade: {how}", err=True)
-    return profile.exit_status
+    return display.status(profile.exit_status, found)
 
 
 def _print(profile: Profile, found: Sequence[Finding], *, lines: bool, advice: bool) -> None:

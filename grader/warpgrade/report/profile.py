@@ -10,12 +10,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from warpgrade.findings.diagnosis import Diagnostic
 from warpgrade.machine.text import clean, number
 from warpgrade.running.profile import Counters, Kernel, Profile, Shape
 
 _MAX_WIDTH = 120
 _WARP = 32
 _LONG_NAME = 60
+_FAULTS = ("memcheck/", "launch/", "synccheck/deadlock")  # what stops a kernel
 _MOST_SOURCE_BYTES = 4 << 20
 _TRANSFER_NAMES = {
     "to_device": "copies to the device",
@@ -41,7 +43,7 @@ def show(console: Console, profile: Profile, *, lines: bool) -> None:
     console.print(_overview(profile, width))
     for kernel in profile.kernels:
         console.print()
-        console.print(_heading(kernel), width=width)
+        console.print(_heading(kernel, explained=_is_explained(kernel, profile.diagnostics)), width=width)
         console.print(_details(kernel))
     if lines:
         for file in sorted({line.file for kernel in profile.kernels for line in kernel.lines}):
@@ -87,13 +89,20 @@ def _overview(profile: Profile, width: int) -> Table:
     return table
 
 
-def _heading(kernel: Kernel) -> Text:
+def _is_explained(kernel: Kernel, diagnostics: Iterable[Diagnostic]) -> bool:
+    """Whether a finding, which stands below the profile, tells why the kernel stopped."""
+    return any(
+        one.severity == "error" and one.kernel == kernel.name and one.rule.startswith(_FAULTS) for one in diagnostics
+    )
+
+
+def _heading(kernel: Kernel, *, explained: bool) -> Text:
     grid = "grids of several sizes" if kernel.grid is None else f"grid {_dimensions(kernel.grid)}"
     block = "blocks of several sizes" if kernel.block is None else f"block {_dimensions(kernel.block)}"
     launches = "1 launch" if kernel.launches == 1 else f"{kernel.launches:,} launches"
     heading = Text.assemble((short_name(kernel.name), "bold"), (f"  {launches}, {grid}, {block}", "dim"))
     if kernel.error:
-        heading.append(f"\n{clean(kernel.error)}", style="red")
+        heading.append("\nstopped: the error is below" if explained else f"\n{clean(kernel.error)}", style="red")
     return heading
 
 

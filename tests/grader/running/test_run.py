@@ -70,7 +70,11 @@ def test_a_program_is_compiled_run_and_profiled(tmp_path: Path) -> None:
 
     for words in ("add", "64 requests, 250 sectors", "copies to the device", "c[i] = a[i] + b[i];", "100 % limited by"):
         assert words in done.stderr
-    events = json.loads(trace.read_text())["traceEvents"]
+    rows = json.loads(trace.read_text())["traceEvents"]
+    named = {row["name"]: row["args"] for row in rows if row["ph"] == "M"}
+    assert "H100" in named["process_name"]["name"]
+    assert named["thread_name"] == {"name": "default stream"}
+    events = [row for row in rows if row["ph"] == "X"]
     assert [event["cat"] for event in events] == ["to_device", "to_device", "kernel", "to_host"]
     assert all(a["ts"] + a["dur"] <= b["ts"] for a, b in itertools.pairwise(events))
 
@@ -99,6 +103,14 @@ def test_a_fault_names_its_line(execute: Any) -> None:
     assert profile.exit_status == 5
     assert "vectors.cu:" in profile.kernels[0].error
     assert "allocation of 4,000 bytes" in profile.kernels[0].error
+
+
+def test_a_fault_is_told_once() -> None:
+    done = warpgrade(PROGRAM, "--", "beyond")
+    assert done.returncode == 5
+    assert "stopped: the error is below" in done.stderr
+    assert done.stderr.count("past the end of") == 1, done.stderr
+    assert done.stderr.count("[memcheck/out-of-bounds]") == 1
 
 
 def test_a_loop_without_end_is_stopped_and_its_line_named(execute: Any) -> None:
@@ -269,7 +281,9 @@ def test_a_race_is_shown_with_both_lines(tmp_path: Path) -> None:
     assert result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "racy.cu"
     quiet = warpgrade("racy.cu", "-q", cwd=tmp_path)
     assert (quiet.stdout, quiet.stderr) == ("", "")
-    none = warpgrade("racy.cu", "--checks", "none", cwd=tmp_path)
+    assert warpgrade("racy.cu", "-q", "--fail-on", "error", cwd=tmp_path).returncode == 1
+    none = warpgrade("racy.cu", "--checks", "none", "--fail-on", "warning", cwd=tmp_path)
+    assert none.returncode == 0
     assert "racecheck" not in none.stderr
 
 

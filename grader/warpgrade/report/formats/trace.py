@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 
 from warpgrade.machine.text import clean
@@ -10,8 +12,18 @@ from warpgrade.running.profile import Profile
 
 
 def encode(profile: Profile) -> bytes:
-    """Return the events; one row a stream, times in µs."""
-    events = [
+    """Return the events; one row a stream, with its name; times in µs."""
+    streams = sorted({event.stream for event in profile.timeline})
+    names = [{"name": "process_name", "ph": "M", "pid": 0, "args": {"name": clean(_device(profile))}}]
+    events: list[dict[str, Any]] = [
+        *names,
+        *(
+            {"name": name, "ph": "M", "pid": 0, "tid": stream, "args": value}
+            for stream in streams
+            for name, value in (("thread_name", {"name": _row(stream)}), ("thread_sort_index", {"sort_index": stream}))
+        ),
+    ]
+    events += [
         {
             "name": clean(event.name), "cat": event.kind, "ph": "X", "pid": 0, "tid": event.stream,
             "ts": event.start_ns / 1e3, "dur": event.duration_ns / 1e3,
@@ -19,6 +31,14 @@ def encode(profile: Profile) -> bytes:
         for event in profile.timeline
     ]  # fmt: skip
     return msgspec.json.encode({"traceEvents": events, "displayTimeUnit": "ns"}) + b"\n"
+
+
+def _device(profile: Profile) -> str:
+    return str(profile.device.get("name", "")) or "device"
+
+
+def _row(stream: int) -> str:
+    return f"stream {stream}" if stream else "default stream"
 
 
 FORMAT = file_format(
