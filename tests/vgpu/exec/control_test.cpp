@@ -69,7 +69,7 @@ TEST_CASE("functions call themselves, each lane to its own depth") {
     for (int t = 0; t < 32; ++t) CHECK(m.download(d)[static_cast<std::size_t>(t)] == fibonacci[t % 12]);
     const auto text =
         message_of([&] { m.launch("recurse_for_ever", {1}, {32}, d); }, device::error::hardware_stack_error);
-    CHECK(has(text, "stack overflow"));
+    CHECK(has(text, "overflows its stack"));
 }
 
 TEST_CASE("dynamic shared memory and the barrier reverse a block of any size") {
