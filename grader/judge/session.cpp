@@ -131,7 +131,7 @@ CallResult Session::call(const CallSpec& spec, Clock::time_point deadline, std::
     }
     if (reply.status != wire::Status::returned) fail(explain(reply, spec), false);
     if (reply.result_type != spec.result)
-        throw SubmissionFailure(fmt::format("{} returned a different type than the contract says", spec.function));
+        throw SubmissionFailure(fmt::format("{} does not return the type that the contract declares", spec.function));
 
     fail_without_order(report);
     add_notes(report, notes);

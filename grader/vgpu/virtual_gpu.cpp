@@ -252,31 +252,33 @@ void VirtualGpu::check_configuration(const device::FunctionInfo& info, const dev
     const device::DeviceProperties& p = profile_.properties;
     // Codes as an H100 gives them with CUDA 13.0: invalid_value also for an impossible grid or block.
     const auto refuse = [&](int code, const std::string& why) { throw DeviceError(code, why); };
-    const auto dims = [&](const device::Dim3& d, const device::Dim3& most, const char* what) {
+    const auto dims = [&](const device::Dim3& d, const device::Dim3& most, const char* whole, const char* parts) {
         const std::uint32_t values[] = {d.x, d.y, d.z}, limits[] = {most.x, most.y, most.z};
         for (int i = 0; i < 3; ++i) {
-            if (values[i] == 0) refuse(error::invalid_value, fmt::format("{}.{} is 0", what, "xyz"[i]));
+            if (values[i] == 0)
+                refuse(error::invalid_value, fmt::format("the {} has 0 {} in {}", whole, parts, "xyz"[i]));
             if (values[i] > limits[i])
-                refuse(error::invalid_value,
-                       fmt::format("{}.{} is {}, but the limit is {}", what, "xyz"[i], values[i], limits[i]));
+                refuse(error::invalid_value, fmt::format("the {} has {} {} in {}, but the limit is {}", whole,
+                                                         values[i], parts, "xyz"[i], limits[i]));
         }
     };
-    dims(config.grid, p.max_grid_size, "grid");
-    dims(config.block, p.max_threads_dim, "block");
+    dims(config.grid, p.max_grid_size, "grid", "blocks");
+    dims(config.block, p.max_threads_dim, "block", "threads");
     if (config.block.count() > p.max_threads_per_block)
         refuse(error::invalid_value,
-               fmt::format("{} threads in a block ({}×{}×{}), but the limit is {}", config.block.count(),
+               fmt::format("the block has {} threads ({}×{}×{}), but the limit is {}", config.block.count(),
                            config.block.x, config.block.y, config.block.z, p.max_threads_per_block));
     const auto threads = static_cast<std::uint32_t>(config.block.count());
     // A block whose registers do not fit has a code of its own, below.
     if (threads > info.max_threads_per_block && block_limits(p, info, threads, 0).registers > 0)
-        refuse(error::invalid_value, fmt::format("{} threads in a block, but the kernel was compiled for at most {}",
+        refuse(error::invalid_value, fmt::format("the block has {} threads, but the kernel was compiled for at most {}",
                                                  config.block.count(), info.max_threads_per_block));
     const std::uint64_t shared = info.static_shared_bytes + config.dynamic_shared_bytes;
     if (config.dynamic_shared_bytes > p.shared_mem_per_block_optin || shared > p.shared_mem_per_block_optin)
-        refuse(error::invalid_value,
-               fmt::format("{} bytes of shared memory per block ({} static, {} dynamic), but the limit is {}", shared,
-                           info.static_shared_bytes, config.dynamic_shared_bytes, p.shared_mem_per_block_optin));
+        refuse(
+            error::invalid_value,
+            fmt::format("the block needs {} bytes of shared memory ({} static, {} dynamic), but the limit is {}",
+                        shared, info.static_shared_bytes, config.dynamic_shared_bytes, p.shared_mem_per_block_optin));
     if (occupancy.blocks_per_multiprocessor == 0)
         refuse(error::launch_out_of_resources,
                fmt::format("a block of {} threads does not fit on a multiprocessor, limited by {} ({} registers per "
@@ -287,7 +289,7 @@ void VirtualGpu::check_configuration(const device::FunctionInfo& info, const dev
         const std::uint64_t most = std::uint64_t{occupancy.blocks_per_multiprocessor} * p.multi_processor_count;
         if (config.grid.count() > most)
             refuse(error::cooperative_launch_too_large,
-                   fmt::format("{} blocks in a cooperative launch, but only {} fit on the device at once",
+                   fmt::format("the cooperative launch has {} blocks, but only {} fit on the device at once",
                                config.grid.count(), most));
     }
 }

@@ -105,7 +105,7 @@ Ref InsnBuilder::source(const Operand& o, Type type) {
             refuse("special register " + o.symbol + " is not supported");
         }
         case Kind::Symbol: {
-            if (is_float(type)) refuse("an address is no float");
+            if (is_float(type)) refuse("an address cannot be a float");
             if (o.symbol == "WARP_SZ") return constant(warp_size, bytes);
             const auto place = function.symbol(o.symbol);
             if (!place) refuse("no variable or function '" + o.symbol + "'");

@@ -62,7 +62,8 @@ std::vector<std::uint8_t> decompress(Bytes stored, std::uint64_t flags, std::uin
         if (code < 0) throw FatbinError("the device code cannot be decompressed (LZ4)");
         produced = static_cast<std::uint64_t>(code);
     }
-    if (produced != bytes) throw FatbinError("the device code does not have the size that it says when decompressed");
+    if (produced != bytes)
+        throw FatbinError("the decompressed device code does not have the size that its header says");
     return result;
 }
 

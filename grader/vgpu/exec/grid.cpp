@@ -68,7 +68,8 @@ void Grid::run_in_turns(Executor& e, std::uint64_t resident) {
         } catch (Fault& fault) {
             if (fault.diagnostic.rule == &device::rules::runaway && next < blocks)
                 fault.diagnostic.message += fmt::format(
-                    "; {} of {} blocks had not started, because no more than {} fit the device at once: does a block "
+                    "; {} of {} blocks had not started, because no more than {} fit on the device at once: does a "
+                    "block "
                     "wait for one of them?",
                     grouped(blocks - next), grouped(blocks), grouped(resident));
             result_.fault = std::move(fault);

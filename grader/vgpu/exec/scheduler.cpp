@@ -255,7 +255,7 @@ void WarpRunner::branch_indexed(const Insn& in, const BasicBlock& b, std::uint32
         const std::uint32_t i = index[std::countr_zero(rest)];
         if (i >= table.size())
             raise_at(w, &in, error::invalid_pc, static_cast<unsigned>(std::countr_zero(rest)),
-                     fmt::format("branches to entry {} of a table of {}", i, table.size()));
+                     fmt::format("branches to entry {} of a branch table of {}", i, table.size()));
         std::uint32_t same = 0;
         for_active(rest, [&](unsigned l) { same |= std::uint32_t{index[l] == i} << l; });
         diverged |= same != mask;

@@ -69,7 +69,7 @@ std::uint32_t WarpRunner::enter_function(std::uint32_t function, const CallSite&
     const std::uint64_t stack = std::uint64_t{local} + callee.local_bytes;
     if (stack > w.local_stride || w.frame_storage_bytes > max_frame_storage)
         raise_at(w, &in, error::hardware_stack_error, static_cast<unsigned>(std::countr_zero(mask)),
-                 fmt::format("has a stack overflow: it calls '{}' at depth {}, with {} of stack for each thread",
+                 fmt::format("overflows its stack: it calls '{}' at depth {}, with {} of stack for each thread",
                              readable_name(callee.name), grouped(caller.depth + 1),
                              counted(w.local_stride - code.functions[0].local_bytes, "byte")));
     const std::uint32_t index = free_frame(callee.frame_bytes);
@@ -141,7 +141,7 @@ std::uint32_t WarpRunner::pointed_function(std::uint64_t address, const CallSite
         if (address == 0) fail("a null pointer");
         if (address < space::user_end && !space::is_device_address(address))
             fail("which is a host address; take a device function's address in device code");
-        fail("which is the address of data, if of anything");
+        fail("which is not the address of a function");
     }
     const FunctionCode& callee = code.functions[found->second];
     if (!same_sizes(site.arguments, callee.parameters) || !same_sizes(site.results, callee.returns))

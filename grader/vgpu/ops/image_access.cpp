@@ -20,8 +20,8 @@ void decode_image_operand(InsnBuilder& b, const Operand& operand, ptx::Type type
 
     if (operand.kind != Kind::Address) b.refuse("needs [handle, {coordinates}]");
     if (operand.reg == Operand::no_register)
-        b.refuse("texture and surface references, which CUDA 12 gave up; texture objects are here");
-    if (operand.elements.size() != 1) b.refuse("samplers apart from textures, which CUDA C++ has not");
+        b.refuse("texture and surface references, which CUDA 12 removed: use texture objects");
+    if (operand.elements.size() != 1) b.refuse("separate samplers, which CUDA C++ does not have");
     if (operand.offset != 0) b.refuse("a handle with an offset");
     b.address(operand, ptx::Space::Global, 0);
 
@@ -44,7 +44,7 @@ const Image& image_of(const Warp& w, const Insn& in, device::ImageId id, device:
     if (!image || image->use != use)
         raise_at(
             w, &in, error::illegal_address, lane,
-            fmt::format("uses what is not a {} object: {}; the kernel needs what cudaCreate{}Object gave",
+            fmt::format("uses a value that is not a {} object: {}; pass what cudaCreate{}Object returned",
                         texture ? "texture" : "surface", image ? "this is one of the other kind" : images.describe(id),
                         texture ? "Texture" : "Surface"));
     const unsigned dimensions = in.form & geometry::dimensions;
@@ -55,8 +55,8 @@ const Image& image_of(const Warp& w, const Insn& in, device::ImageId id, device:
     if (!fits)
         raise_at(
             w, &in, error::launch_failure, lane,
-            fmt::format("uses {}D {}coordinates for {}: which function reads it, and how was it made?", dimensions,
-                        layered ? "layered " : "",
+            fmt::format("uses {}D {}coordinates for {}: does this function fit the way in which the object was made?",
+                        dimensions, layered ? "layered " : "",
                         image->shape == device::ImageShape::linear
                             ? fmt::format("linear memory of {} texels", image->width)
                             : fmt::format("{} of {}×{}×{} texels{}",

@@ -30,7 +30,7 @@ docs/labs.md explains each file.
 
 @click.group("new")
 def new_command() -> None:
-    """Begin something new: a lab."""
+    """Create something new: a lab."""
 
 
 @new_command.command("lab")

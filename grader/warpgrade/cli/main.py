@@ -20,7 +20,7 @@ COMMANDS = {
     "doctor": ("dev", "Say what this machine has, what is missing and how to get it."),
     "grade": ("grading", "Grade one submission: a folder, a zip or a file."),
     "list": ("labs", "List the labs."),
-    "new": ("authors", "Begin something new: a lab."),
+    "new": ("authors", "Create something new: a lab."),
     "prove": ("authors", "Prove that a lab's solutions score what they claim."),
     "run": ("running", "Compile and run any CUDA program on the virtual GPU, and profile it."),
     "starter": ("labs", "Make the starters from the references."),

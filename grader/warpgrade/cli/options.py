@@ -54,7 +54,7 @@ CHECKING = together(
         "--checks", default="all", callback=_checks, metavar="all|none|race,init,sync,advice",
         help="What the device checks for; memory bounds are always checked.",
     ),
-    click.option("--advice", is_flag=True, help="Show all advice on speed, not only the weightiest."),
+    click.option("--advice", is_flag=True, help="Show all advice on speed, not only the most important."),
 )  # fmt: skip
 
 

@@ -90,7 +90,7 @@ def missing_functions(lab: Lab, functions: Sequence[tuple[str, bool]]) -> LinkPr
     near = [symbol for symbol, _ in functions if base_name(symbol).lower() == wanted.lower()]
     if not near:
         return LinkProblem(
-            f"{wanted}() is not defined in any of your files",
+            f"none of your files defines {wanted}()",
             hint=f"define it exactly as {lab.header.name} declares it",
         )
     symbol = near[0]
@@ -101,7 +101,7 @@ def missing_functions(lab: Lab, functions: Sequence[tuple[str, bool]]) -> LinkPr
             f"{wanted}() is defined inside a namespace: {symbol}", hint="define it outside of any namespace"
         )
     return LinkProblem(
-        f"{wanted}() is only visible in its own file: {symbol}", hint="remove `static` before its definition"
+        f"{wanted}() is visible only inside its own file: {symbol}", hint="remove `static` before its definition"
     )
 
 

@@ -69,7 +69,7 @@ def find(layout: Layout) -> Compilers:
     if not entries or not nvcc.is_file():
         raise GraderError(
             "nvcc has not been found yet",
-            hint="set CUDA_HOME or WARPGRADE_NVCC, or let ./warpgrade install it (that needs the Python package index)",
+            hint="set CUDA_HOME or WARPGRADE_NVCC, or run ./warpgrade, which installs it from the Python package index",
         )
     host = shutil.which(os.environ.get("CXX") or "g++") or shutil.which("c++")
     if host is None:

@@ -133,7 +133,7 @@ def right_solution(layout: Layout, lab: Lab, path: Path, options: grade.Options 
     source = path.read_text(encoding="utf-8")
     first = _RIGHT.fullmatch(source.partition("\n")[0])
     if first is None:
-        return f"expected as the first line: {_RIGHT_FORM}; there is: {source.partition(chr(10))[0]}"
+        return f"the first line must read: {_RIGHT_FORM}; it reads: {source.partition(chr(10))[0]}"
     with tempfile.TemporaryDirectory(prefix="warpgrade-prove-") as folder:
         Path(folder, lab.main_file).write_text(source, encoding="utf-8")
         result = _graded(layout, lab, Path(folder), options)

@@ -312,7 +312,7 @@ def _take_from_zip(lab: Lab, archive: zipfile.ZipFile, shown: str) -> _Found:
         if len(inner.parts) != depth:
             deeper.append(name)
         elif name in files and _meant(lab, name):
-            raise BadInput(f"{shown} holds {printable_name(name)} twice")
+            raise BadInput(f"{shown} contains {printable_name(name)} twice")
         else:
             files[name] = _Entry(name, functools.partial(_read_member, archive, entry, name))
     found = _choose(lab, files.values())

@@ -115,7 +115,9 @@ def _functions(lab: Lab, toml: str, tests: _Tests) -> Iterator[Mistake]:
         if not re.search(rf"\b{name}\b", contract):
             what = f"functions: {lab.header.name} does not declare {name}(): declare it there"
             close = difflib.get_close_matches(name, sorted(declared.difference(listed)), n=1)
-            yield Mistake(where, line, what + (f", or write {close[0]}" if close else ", or remove it from the list"))
+            yield Mistake(
+                where, line, what + (f", or did you mean {close[0]}?" if close else ", or remove it from the list")
+            )
         elif tests.hidden_too and not any(re.search(rf"\b{name}\b", code) for code in tests.code.values()):
             what = f"functions: no test calls {name}(), but every submission must define it"
             yield Mistake(where, line, f"{what}: test it, or remove it from the list")
@@ -145,7 +147,9 @@ def _entries(lab: Lab, toml: str, tests: _Tests) -> Iterator[Mistake]:
                 close = difflib.get_close_matches(item.name, sorted(set(known).difference(lines)), n=1)
                 what = f"there is no test “{item.name}” in labs/{lab.name}/tests: "
                 yield Mistake(
-                    where, lines[item.name], what + (f"is it “{close[0]}”?" if close else "write it, or remove this")
+                    where,
+                    lines[item.name],
+                    what + (f"did you mean “{close[0]}”?" if close else "write it, or remove this"),
                 )
         elif found.public == item.hidden:
             tag = "is tagged [public]" if found.public else "is not tagged [public]"

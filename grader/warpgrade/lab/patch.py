@@ -91,7 +91,7 @@ def parse(lines: Sequence[str], first: int = 1) -> Patch:
         while at < len(lines) and not lines[at].startswith("@@"):
             kind, text = lines[at][:1], lines[at][1:]
             if kind not in ("", " ", "-", "+"):
-                raise Malformed(first + at, "expected a line that begins with a blank, - or +")
+                raise Malformed(first + at, "expected a line that begins with a space, - or +")
             if kind != "+":
                 hunk.old.append(text)
             if kind != "-":
@@ -105,7 +105,7 @@ def parse(lines: Sequence[str], first: int = 1) -> Patch:
             )
         hunks.append(hunk)
     if not hunks:
-        raise Malformed(first + at, "there is no @@: nothing is changed")
+        raise Malformed(first + at, "there is no line with @@, so nothing is changed")
     return Patch(changed["file"], hunks)
 
 

@@ -75,7 +75,7 @@ def files(layout: Layout, lab: Lab, wrong: Wrong) -> dict[str, str]:
 def update(layout: Layout, lab: Lab, name: str, path: Path) -> Path:
     """Write the patch that makes the whole file at `path` of the reference; it may still have the markers."""
     if not re.fullmatch(r"[a-z0-9_]+", name):
-        raise BadInput(f"“{name}” is no name for a wrong solution", hint="use lower-case letters, digits and _")
+        raise BadInput(f"“{name}” cannot be the name of a wrong solution", hint="use lower-case letters, digits and _")
     try:
         edited = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -102,7 +102,7 @@ def _misfit(lab: Lab, wrong: Wrong, base: list[starter.Line], problem: patch.Mis
     reference = f"reference/{lab.name}/{wrong.patch.file}"
     if problem.places:
         lines = [str(base[place].number) for place in problem.places]
-        why = f"its old lines stand in {reference} at {'line' if len(lines) == 1 else 'lines'} {' and '.join(lines)}"
+        why = f"its old lines are in {reference} at {'line' if len(lines) == 1 else 'lines'} {' and '.join(lines)}"
         detail = ""
     else:
         line = base[problem.line]
@@ -114,7 +114,7 @@ def _misfit(lab: Lab, wrong: Wrong, base: list[starter.Line], problem: patch.Mis
 
 def _again(lab: Lab, name: str) -> str:
     return (
-        f"make the patch again: copy reference/{lab.name}/{lab.main_file} to FILE.cu, put the mistake in, and run "
+        f"make the patch again: copy reference/{lab.name}/{lab.main_file} to FILE.cu, make the mistake there, and run "
         f"./warpgrade wrong {lab.name} {name} --update FILE.cu"
     )
 

@@ -25,7 +25,7 @@ def show(console: Console, result: Result, width: int) -> None:
             console.print(row, soft_wrap=True)
     left = len(result.warnings) - _SHOWN
     if left > 0:
-        console.print(Text(f"{left} more warning{'s' if left > 1 else ''} of the compiler's", style="dim"))
+        console.print(Text(f"{left} more compiler warning{'s' if left > 1 else ''}", style="dim"))
     console.print()
 
 
@@ -48,8 +48,8 @@ def _rows(warning: CompilerWarning, width: int) -> list[Text]:
 
 def _diagnostic(warning: CompilerWarning) -> Diagnostic:
     return Diagnostic(
-        rule="compiler/warning", severity="warning", title="the compiler warns",
-        help="Read the line again: what a compiler warns of is often a mistake.",
+        rule="compiler/warning", severity="warning", title="compiler warning",
+        help="Read the line again: compiler warnings often point to a mistake.",
         message=warning.text, kernel="", place=Place(warning.file, warning.line, source=warning.source),
         thread=None, related=[], memory=None, count=1, weight=0,
     )  # fmt: skip

@@ -120,7 +120,7 @@ def _facts(kernel: Kernel) -> Iterable[tuple[str, str]]:
     c = kernel.counters
     count = c.get
     lanes = _ratio(count("thread_inst_executed", 0), count("inst_executed", 0))
-    yield "instructions", f"{count('inst_executed', 0):,} of warps; {lanes} of {_WARP} lanes active"
+    yield "instructions", f"{count('inst_executed', 0):,} warp instructions; {lanes} of {_WARP} lanes active"
     for title, prefix in (
         ("global loads", "global_load"),
         ("global stores", "global_store"),

@@ -19,9 +19,9 @@ def undefined(symbol: str) -> str:
 @pytest.mark.parametrize(
     ("functions", "message", "hint"),
     [
-        ([], "toy() is not defined in any of your files", "as toy.h declares it"),
+        ([], "none of your files defines toy()", "as toy.h declares it"),
         ([("Toy(float*, int)", True)], "toy() is not defined; your file has Toy(float*, int)", "case-sensitive"),
-        ([("toy(float*, int)", False)], "is only visible in its own file", "`static`"),
+        ([("toy(float*, int)", False)], "is visible only inside its own file", "`static`"),
         ([("mine::toy(float*, int)", True)], "inside a namespace: mine::toy", "outside"),
         ([("toy(float*, int)", True), ("main", True)], "defines main()", "remove main()"),
     ],

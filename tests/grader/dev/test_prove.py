@@ -137,7 +137,7 @@ def test_a_right_solution_gets_its_points(
     assert RACE.rule in prove.right_solution(layout, lab, right)
     assert LEAK.rule not in prove.right_solution(layout, lab, right)
     right.write_text("// right: slow\n", encoding="utf-8")
-    assert prove.right_solution(layout, lab, right).endswith("; there is: // right: slow")
+    assert prove.right_solution(layout, lab, right).endswith("; it reads: // right: slow")
 
 
 def test_all_proofs_of_a_lab(

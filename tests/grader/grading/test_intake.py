@@ -184,7 +184,7 @@ def test_unreadable_zips(lab: Lab, tmp_path: Path) -> None:
 def test_the_same_name_twice(lab: Lab, tmp_path: Path) -> None:
     with pytest.warns(UserWarning, match="Duplicate name"):
         twice = zip_of(tmp_path / "twice.zip", ("toy.cu", CODE), ("toy.cu", b"other"))
-    assert "holds toy.cu twice" in refused(lab, twice)
+    assert "contains toy.cu twice" in refused(lab, twice)
 
 
 @pytest.fixture(scope="module")

@@ -66,7 +66,7 @@ def test_an_entry_without_a_test(layout: Layout) -> None:
     renamed = PUBLIC.replace('"adds"', '"Adds"')
     mistakes = told(write(layout, renamed))
     assert mistakes[0].startswith("labs/toy/tests/public.cpp:3: the test “Adds” has no entry")
-    assert mistakes[1] == f"{WHERE}:{line('name =')}: there is no test “adds” in labs/toy/tests: is it “Adds”?"
+    assert mistakes[1] == f"{WHERE}:{line('name =')}: there is no test “adds” in labs/toy/tests: did you mean “Adds”?"
     (mistake,) = told(write(layout, PUBLIC.replace('TEST_CASE("adds", "[public]") ', "")))
     assert mistake.endswith("there is no test “adds” in labs/toy/tests: write it, or remove this")
     # Nothing is certain where a test's name is made by the preprocessor.
@@ -95,7 +95,7 @@ def test_functions_on_one_side_only(layout: Layout) -> None:
     (mistake,) = told(write(layout, toml=TOY_LAB.replace('["toy"]', '["toy", "other"]')))
     assert mistake.startswith(f"{at}: functions: no test calls other(), but every submission must define it: ")
     (mistake,) = told(write(layout, toml=TOY_LAB.replace('["toy"]', '["toy", "othre"]')))
-    assert mistake == f"{at}: functions: toy.h does not declare othre(): declare it there, or write other"
+    assert mistake == f"{at}: functions: toy.h does not declare othre(): declare it there, or did you mean other?"
 
 
 def test_grading_ends_as_the_graders_error_and_an_authors_command_as_wrong_input(

@@ -81,7 +81,7 @@ def test_a_hunk_may_move_but_not_change() -> None:
         ("--- a.cu\n+++ a.cu", 4, "nothing is changed"),
         ("--- a.cu\n+++ a.cu\nx", 4, "expected @@"),
         ("--- a.cu\n+++ a.cu\n@@ -1 +1 @@\n-x\n+y\n+z", 4, "@@ counts 1 old and 1 new lines; 1 and 2 follow"),
-        ("--- a.cu\n+++ a.cu\n@@ -1 +1 @@\n-x\n+y\n\\ No newline at end of file", 7, "begins with a blank, - or +"),
+        ("--- a.cu\n+++ a.cu\n@@ -1 +1 @@\n-x\n+y\n\\ No newline at end of file", 7, "begins with a space, - or +"),
     ],
 )
 def test_what_is_no_patch_is_told_with_its_line(text: str, line: int, complaint: str) -> None:

@@ -52,7 +52,7 @@ def test_what_is_no_wrong_solution_is_refused(layout: Layout, lab: Lab, referenc
     edited.write_text(REFERENCE, encoding="utf-8")
     with pytest.raises(BadInput, match=r"has no mistake: it is what reference/toy/toy\.cu gives"):
         wrong.update(layout, lab, "no_guard", edited)
-    with pytest.raises(BadInput, match="is no name"):
+    with pytest.raises(BadInput, match="cannot be the name"):
         wrong.update(layout, lab, "../x", edited)
     with pytest.raises(BadInput, match="cannot be read"):
         wrong.update(layout, lab, "no_guard", tmp_path / "nowhere.cu")
@@ -76,7 +76,7 @@ def test_a_patch_that_no_longer_applies_says_where_and_what_to_do(layout: Layout
     assert "./warpgrade wrong toy no_guard --update FILE.cu" in caught.value.hint
     body = REFERENCE[REFERENCE.index("__global__") :]
     reference.write_text(REFERENCE + body, encoding="utf-8")
-    with pytest.raises(GraderError, match=r"its old lines stand in reference/toy/toy\.cu at lines 7 and 13"):
+    with pytest.raises(GraderError, match=r"its old lines are in reference/toy/toy\.cu at lines 7 and 13"):
         wrong.files(layout, lab, wrong.find(lab, "no_guard"))
 
 

@@ -51,8 +51,8 @@ def test_many_are_counted() -> None:
         return text.rstrip().splitlines()[-1]
 
     assert last(5).strip() == "if (n = 0) return;"
-    assert last(6) == "1 more warning of the compiler's"
-    assert last(12) == "7 more warnings of the compiler's"
+    assert last(6) == "1 more compiler warning"
+    assert last(12) == "7 more compiler warnings"
 
 
 @pytest.mark.parametrize("result", [GRADED, REJECTED])

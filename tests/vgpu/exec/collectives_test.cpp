@@ -171,5 +171,5 @@ TEST_CASE("grid.sync needs a cooperative launch, and one that fits") {
     m.cooperative = true;
     CHECK_THAT(message_of([&] { m.launch("grid_is_valid", {100000}, {1024}, out); },
                           device::error::cooperative_launch_too_large),
-               Contains("100000 blocks in a cooperative launch"));
+               Contains("the cooperative launch has 100000 blocks"));
 }

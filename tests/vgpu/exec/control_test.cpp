@@ -69,7 +69,7 @@ TEST_CASE("functions call themselves, each lane to its own depth") {
     for (int t = 0; t < 32; ++t) CHECK(m.download(d)[static_cast<std::size_t>(t)] == fibonacci[t % 12]);
     const auto text =
         message_of([&] { m.launch("recurse_for_ever", {1}, {32}, d); }, device::error::hardware_stack_error);
-    CHECK(has(text, "stack overflow"));
+    CHECK(has(text, "overflows its stack"));
 }
 
 TEST_CASE("dynamic shared memory and the barrier reverse a block of any size") {
@@ -173,13 +173,14 @@ TEST_CASE("launches beyond the device's limits are refused before they run") {
     Machine m;
     const auto out = m.upload(std::vector<int>(64));
     CHECK(has(message_of([&] { m.launch("copy", {1}, {1025}, out, out, 1); }, device::error::invalid_value), "1024"));
-    CHECK(has(message_of([&] { m.launch("copy", {0}, {32}, out, out, 1); }, device::error::invalid_value), "grid"));
+    CHECK(has(message_of([&] { m.launch("copy", {0}, {32}, out, out, 1); }, device::error::invalid_value),
+              "the grid has 0 blocks in x"));
     CHECK(has(message_of(
                   [&] {
                       m.launch("copy", {1}, {1, 1, 65}, out, out, 1);
                   },
                   device::error::invalid_value),
-              "block.z"));
+              "the block has 65 threads in z, but the limit is 64"));
     CHECK(has(message_of([&] { m.launch_shared("reverse_dynamic", {1}, {32}, 1 << 20, out, 1); },
                          device::error::invalid_value),
               "shared memory"));

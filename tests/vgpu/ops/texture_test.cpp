@@ -157,7 +157,7 @@ TEST_CASE("a handle that is none is a fault of the kernel") {
     const auto message = [&](std::uint64_t handle) {
         return message_of([&] { run(machine, {handle}, {0}); }, error::illegal_address);
     };
-    CHECK(says(message(texture), "uses what is not a texture object"));
+    CHECK(says(message(texture), "uses a value that is not a texture object"));
     CHECK(says(message(texture), "which was destroyed"));
     for (const std::uint64_t handle :
          {std::uint64_t{0}, ~std::uint64_t{0}, texture + 1, std::uint64_t{0x700'0000'1000}})
@@ -259,7 +259,7 @@ TEST_CASE("forms of textures that are not there are refused by name") {
     const auto [body, what] = GENERATE(table<std::string, std::string>(
         {{"tex.cube.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%t, {%f1, %f1, %f1, %f1}];", "tex.cube"},
          {"tex.grad.1d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%t, {%f1}], {%f1}, {%f1};", "tex.grad"},
-         {"tex.1d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [%t, %t, {%r1}];", "samplers apart from textures"},
+         {"tex.1d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [%t, %t, {%r1}];", "separate samplers"},
          {"tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%t, {%f1}];", "has 1 coordinates, needs 2"},
          {"tld4.r.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%t, {%f1, %f1}];", "tld4"},
          {"txq.width.b32 %r1, [%t];", "txq"}}));
