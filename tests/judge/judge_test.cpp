@@ -41,7 +41,7 @@ TEST_CASE("a wrong answer is shown with its place, the expected value and the ca
 TEST_CASE("a number that is not good is told by its name") {
     const auto judged = judge("miscounts");
     CHECK(judged.cases.at("negates in place")["message"] ==
-          "elements negated: 99, expected 100\n  in negate(inout 100 int, 100)");
+          "elements negated: 99, expected 100\n  in negate(100 int, 100)");
 }
 
 TEST_CASE("an output that was never written is named") {

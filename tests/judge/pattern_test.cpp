@@ -106,8 +106,7 @@ TEST_CASE("device memory that nothing wrote, and what was there before the call,
     LastOutput output{"C", warpgrade::wire::Kind::out, {bytes.begin(), bytes.end()}, {bytes.begin(), bytes.end()}};
     context().outputs = {output};
     CHECK_FALSE(equals_exactly(right).match(got));
-    CHECK_THAT(context().mismatch,
-               Contains("C: 2 of 4 elements are wrong: they still are what C held before the call"));
+    CHECK_THAT(context().failure, Contains("C: 2 of 4 elements are wrong: they still are what C held before the call"));
     output.as_before = true;
     output.kind = warpgrade::wire::Kind::inout;
     context().outputs = {output};
