@@ -20,4 +20,5 @@ int main() {
     cudaFree(d_a);
     cudaFree(d_b);
     cudaFree(d_c);
+    return 0;
 }

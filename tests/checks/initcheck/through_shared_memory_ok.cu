@@ -21,4 +21,5 @@ int main() {
     cudaFree(d_a);
     cudaFree(d_b);
     cudaFree(d_c);
+    return 0;
 }
