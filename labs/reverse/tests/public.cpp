@@ -121,7 +121,7 @@ TEST_CASE("rows_padded has no bank conflicts", "[public][counter]") {
 }
 
 // Two warps in each: what a single warp does in order needs no barrier to come out right.
-TEST_CASE("the checks find no mistakes", "[public][checks]") {
+TEST_CASE("the checks find no mistakes in the five reversals", "[public][checks]") {
     check_no_mistakes<static_reverse>(64);
     check_no_mistakes<dynamic_reverse>(64);
     check_no_mistakes<dynamic_reverse_n>(64);
