@@ -102,10 +102,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     device::dump_line(device::to_json(known));
     if (report.origin) {
         judge::CallSpec spec{
-            "f", {{.kind = wire::Kind::out, .type = wire::Type::f32, .count = 4, .text = ""}}, wire::Type::f64};
+            "f", {{.kind = wire::Kind::out, .type = wire::Type::f32, .count = 4, .text = ""}}, wire::Type::f64, {"C"}};
         spec.arguments.push_back({.kind = wire::Kind::scalar, .type = wire::Type::i32, .text = "1"});
         const judge::Arena::Snapshot snapshot{{std::vector<std::byte>(16)}, {}};
-        judge::explain_origin(*report.origin, spec, snapshot, 7, {"C"});
+        judge::explain_origin(*report.origin, spec, snapshot, 7);
     }
     return 0;
 }
