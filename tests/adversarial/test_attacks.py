@@ -62,7 +62,15 @@ def test_what_hidden_tests_were_given_is_not_told(tmp_path: Path) -> None:
     assert told - known, "the attack must find places in hidden tests that public ones do not have"
     assert "SECRET" in "".join(test.message for test in hidden)
     assert not any(place in text for place in told - known if place)
-    assert "SECRET" not in text.replace("\n", "")
+    # What public tests were given, and print, everybody may read.
+    printed = {
+        kind: set(
+            re.findall(r"SECRET[ \d]*\d", "".join(t.message + t.output for t in result.tests if t.hidden is kind))
+        )
+        for kind in (True, False)
+    }
+    assert printed[True] - printed[False]
+    assert not any(secret in text.replace("\n", "") for secret in printed[True] - printed[False])
 
 
 def test_names_made_from_hidden_data_are_not_told(tmp_path: Path) -> None:

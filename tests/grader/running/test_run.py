@@ -287,6 +287,12 @@ def test_a_race_is_shown_with_both_lines(tmp_path: Path) -> None:
     assert "racecheck" not in none.stderr
 
 
+def test_a_grid_that_is_small_for_the_device_is_named() -> None:
+    program = Path(__file__).parent / "small_grid.cu"
+    done = warpgrade("small_grid.cu", cwd=program.parent)
+    assert "the grid has 4 blocks, the device 132 multiprocessors" in " ".join(done.stderr.split())
+
+
 @pytest.fixture(scope="module")
 def versions(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Profile]:
     """Profiles of programs/versions.cu at n = 256, on a slice and on the whole device."""
