@@ -1,6 +1,5 @@
 #include "worker/crash.hpp"
 
-#include <link.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -10,6 +9,8 @@
 
 #include <algorithm>
 #include <cstdlib>
+
+#include "device/program_code.hpp"
 
 // Of the program's CUDA runtime, if it has one: tells the device, which explains it.
 extern "C" __attribute__((weak)) void warpgrade_tell_host_fault(const void* address, const void* context);
@@ -28,29 +29,14 @@ bool is_below_the_stack(std::uint64_t address) {
            stack_top - address < stack_bytes + slack;
 }
 
-// The program's own code, where it lies and from where its addresses count.
-struct Code {
-    std::uint64_t begin = 0, end = 0, base = 0;
-} code;
-
-int find_code(dl_phdr_info* info, std::size_t, void*) {  // the program itself comes first
-    code.base = info->dlpi_addr;
-    for (int i = 0; i < info->dlpi_phnum; ++i) {
-        const auto& part = info->dlpi_phdr[i];
-        if (part.p_type != PT_LOAD || (part.p_flags & PF_X) == 0) continue;
-        code.begin = code.base + part.p_vaddr;
-        code.end = code.begin + part.p_memsz;
-    }
-    return 1;
-}
+device::ProgramCode code;
 
 // Where the program is: its instruction, then whatever on its stack may be a return address. The grader looks for the
 // first of them that is in a line of the student's; a wrong guess is in none, for the most part.
 void note_place(const ucontext_t* context, wire::Reply& reply) {
     std::size_t count = 0;
     const auto note = [&](std::uint64_t address) {
-        if (address >= code.begin && address < code.end && count < wire::Reply::max_codes)
-            reply.code[count++] = address - code.base;
+        if (code.holds(address) && count < wire::Reply::max_codes) reply.code[count++] = code.place_in_file(address);
     };
     note(static_cast<std::uint64_t>(context->uc_mcontext.gregs[REG_RIP]) + 1);  // as if it were a call
     auto at = static_cast<std::uint64_t>(context->uc_mcontext.gregs[REG_RSP]) & ~std::uint64_t{7};
@@ -101,7 +87,7 @@ __attribute__((constructor(101))) void install() {
     action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESETHAND;
     for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS, SIGXCPU, SIGXFSZ})
         sigaction(number, &action, nullptr);
-    dl_iterate_phdr(find_code, nullptr);
+    code = device::ProgramCode::of_this_program();
     if (const char* socket = std::getenv("WARPGRADE_CALL_FD")) call_in_progress.socket = std::atoi(socket);
 }
 

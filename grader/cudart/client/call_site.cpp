@@ -1,40 +1,13 @@
 #include "cudart/client/call_site.hpp"
 
-#include <link.h>
+#include "device/program_code.hpp"
 
 namespace warpgrade::cudart {
 namespace {
 
-// The main program's code: where it lies, and what to subtract for its place in the file.
-struct Program {
-    std::uint64_t begin = 0, end = 0, base = 0;
-
-    Program() noexcept {
-        // The program itself comes first, also in one that is linked statically.
-        dl_iterate_phdr(
-            [](dl_phdr_info* info, std::size_t, void* self) {
-                static_cast<Program*>(self)->read(*info);
-                return 1;
-            },
-            this);
-    }
-    void read(const dl_phdr_info& info) noexcept {
-        base = info.dlpi_addr;
-        for (int i = 0; i < info.dlpi_phnum; ++i) {
-            const auto& part = info.dlpi_phdr[i];
-            if (part.p_type != PT_LOAD || (part.p_flags & PF_X) == 0) continue;
-            begin = base + part.p_vaddr;
-            end = begin + part.p_memsz;
-        }
-    }
-    [[nodiscard]] bool holds(std::uint64_t address, std::uint64_t bytes = 1) const {
-        return address >= begin && address < end && bytes <= end - address;
-    }
-};
-
-const Program& program() noexcept {
-    static const Program instance;
-    return instance;
+const device::ProgramCode& program() noexcept {
+    static const auto code = device::ProgramCode::of_this_program();
+    return code;
 }
 
 struct Frame {
@@ -70,7 +43,7 @@ void leave() noexcept {
 }  // namespace
 
 std::uint64_t code_of(std::uint64_t address) noexcept {
-    return program().holds(address) ? address - program().base : 0;
+    return program().holds(address) ? program().place_in_file(address) : 0;
 }
 
 std::uint64_t return_code(const void* pointer) noexcept {

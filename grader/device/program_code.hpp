@@ -1,0 +1,43 @@
+// The running program's own machine code: where it lies in memory, and what its addresses are in the program's file.
+#pragma once
+
+#include <link.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace warpgrade::device {
+
+struct ProgramCode {
+    std::uint64_t begin = 0, end = 0;  // in memory
+    std::uint64_t base = 0;            // what to subtract from an address for its place in the file
+
+    static ProgramCode of_this_program() noexcept {
+        ProgramCode code;
+        // The program itself comes first, also in one that is linked statically.
+        dl_iterate_phdr(
+            [](dl_phdr_info* info, std::size_t, void* self) {
+                static_cast<ProgramCode*>(self)->read(*info);
+                return 1;
+            },
+            &code);
+        return code;
+    }
+    [[nodiscard]] bool holds(std::uint64_t address, std::uint64_t bytes = 1) const {
+        return address >= begin && address < end && bytes <= end - address;
+    }
+    [[nodiscard]] std::uint64_t place_in_file(std::uint64_t address) const { return address - base; }
+
+  private:
+    void read(const dl_phdr_info& info) noexcept {
+        base = info.dlpi_addr;
+        for (int i = 0; i < info.dlpi_phnum; ++i) {
+            const auto& part = info.dlpi_phdr[i];
+            if (part.p_type != PT_LOAD || (part.p_flags & PF_X) == 0) continue;
+            begin = base + part.p_vaddr;
+            end = begin + part.p_memsz;
+        }
+    }
+};
+
+}  // namespace warpgrade::device
