@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <sstream>
 #include <stdexcept>
 
@@ -30,14 +31,20 @@ std::string name_of_argument(const CallSpec& spec, std::size_t index) {
     return index < spec.parameters.size() ? spec.parameters[index] : fmt::format("argument {}", index + 1);
 }
 
-std::vector<std::string> parameter_names(const std::string& function) {
-    std::vector<std::string> names;
-    for (const std::string& entry : context().options.parameters) {
-        if (!entry.starts_with(function + '=')) continue;
-        std::istringstream list(entry.substr(function.size() + 1));
-        for (std::string name; std::getline(list, name, ',');) names.push_back(name);
+std::map<std::string, std::vector<std::string>> parse_parameters(const std::vector<std::string>& entries) {
+    std::map<std::string, std::vector<std::string>> names;
+    for (const std::string& entry : entries) {
+        const auto end = std::min(entry.find('='), entry.size());
+        std::istringstream list(entry.substr(std::min(end + 1, entry.size())));
+        for (std::string name; std::getline(list, name, ',');) names[entry.substr(0, end)].push_back(name);
     }
     return names;
+}
+
+std::vector<std::string> parameter_names(const std::string& function) {
+    const auto& known = context().parameters;
+    const auto found = known.find(function);
+    return found == known.end() ? std::vector<std::string>() : found->second;
 }
 
 void detail::scalar_does_not_fit(const std::string& value) {

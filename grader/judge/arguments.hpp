@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -70,7 +71,8 @@ struct CallSpec {
 std::string describe(const CallSpec& spec);
 // "C", or "argument 2" where the contract's name is not known.
 std::string name_of_argument(const CallSpec& spec, std::size_t index);
-// The names of a function's parameters, of the judge's command line.
+// The names of functions' parameters, from matmul=A,B,C,m,k,n; and those of one function, as the judge was told them.
+std::map<std::string, std::vector<std::string>> parse_parameters(const std::vector<std::string>& entries);
 std::vector<std::string> parameter_names(const std::string& function);
 
 namespace detail {

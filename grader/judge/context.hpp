@@ -49,7 +49,8 @@ struct Context {
     std::unique_ptr<DeviceServer> idle_device;  // started to describe itself; the first session takes it
     std::unique_ptr<Program> submission, baseline;
 
-    std::map<std::string, Hang> hangs;  // by function; "": before the first call
+    std::map<std::string, std::vector<std::string>> parameters;  // names of each function's
+    std::map<std::string, Hang> hangs;                           // by function; "": before the first call
 
     // Of the running test.
     std::string test;

@@ -52,6 +52,7 @@ void die_with(pid_t parent) {
 void prepare(const Options& options) {
     auto& current = context();
     current.options = options;
+    current.parameters = parse_parameters(options.parameters);
     current.checks = warpgrade::device::parse_checks(options.checks);
     current.seed = options.seed ? *options.seed : random_seed();
     current.submission = std::make_unique<Program>(Program::Role::submission);

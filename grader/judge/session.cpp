@@ -41,8 +41,7 @@ void refuse_unsupported(const DeviceReport& report) {
 
 // What a matcher needs to say more of a wrong output than its values.
 void remember_outputs(const CallSpec& spec, const Arena& arena, const Arena::Snapshot& snapshot) {
-    auto& outputs = context().outputs;
-    outputs.clear();
+    std::vector<LastOutput> outputs;
     for (std::size_t i = 0; i < spec.arguments.size(); ++i) {
         const ArgumentData& argument = spec.arguments[i];
         if (!wire::is_written_back(argument.kind)) continue;
@@ -55,6 +54,7 @@ void remember_outputs(const CallSpec& spec, const Arena& arena, const Arena::Sna
         }
         outputs.push_back(std::move(output));
     }
+    context().outputs = std::move(outputs);
 }
 
 // The output that is an argument of the call, if the function has not written to it.
@@ -209,8 +209,8 @@ double Session::processor_time_ns(const CallSpec& spec) {
 
 void Session::worker_is_gone(const CallSpec& spec) {
     const int code = worker_.exit_code();
-    context().add_sign(sign::crash);
     if (!worker_.started()) throw InfrastructureError("the sandbox did not start: " + tame(worker_.output()));
+    context().add_sign(sign::crash);
     fail(explain_exit(code, spec), true);
 }
 

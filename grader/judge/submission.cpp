@@ -74,6 +74,7 @@ CallResult Program::execute(const CallSpec& spec, bool profiled) {
     if (!failure_.empty()) throw SubmissionFailure(failure_);
     current.last_call = describe(spec);
     current.notes.clear();
+    if (role_ == Role::submission) current.outputs.clear();  // of a call that does not come back there are none
     try {
         CallResult result;
         try {
