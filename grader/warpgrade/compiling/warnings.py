@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from warpgrade.machine.text import clean, one_line
+from warpgrade.machine.text import bounded, clean, one_line
 
 _MOST = 50
 _TEXT_WIDTH, _LINE_WIDTH = 300, 200
@@ -74,8 +74,7 @@ def errors_first(words: str) -> str:
 
 
 def _line(lines: list[str], number: int) -> str:
-    text = lines[number - 1].rstrip() if 0 < number <= len(lines) else ""
-    return text if len(text) <= _LINE_WIDTH else text[: _LINE_WIDTH - 1] + "…"
+    return bounded(lines[number - 1].rstrip(), lines=1, width=_LINE_WIDTH) if 0 < number <= len(lines) else ""
 
 
 def keep(folder: Path, warnings: list[CompilerWarning]) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from warpgrade.findings.barriers import Conditional
 from warpgrade.findings.diagnosis import Diagnostic, Place, Related
 from warpgrade.findings.sources import Sources
+from warpgrade.machine.text import bounded
 
 RULE = "synccheck/conditional-barrier"
 TITLE = "__syncthreads() under a condition"
@@ -60,7 +61,7 @@ def _reached(kernels: set[str], calls: Mapping[str, set[str]]) -> set[str]:
 
 
 def _diagnostic(file: str, one: Conditional, own: Sources) -> Diagnostic:
-    condition = one.condition if len(one.condition) <= _SHOWN else one.condition[: _SHOWN - 1] + "…"
+    condition = bounded(one.condition, lines=1, width=_SHOWN)
     message = {
         "if": f"stands in an if that not all threads of the block need enter: `{condition}`",
         "else": f"stands in the else of an if that not all threads of the block need take alike: `{condition}`",

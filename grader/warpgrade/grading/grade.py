@@ -69,7 +69,7 @@ def grade(layout: Layout, lab: Lab, submission: Submission, options: Options, sa
     """Grade a submission; raises GraderError when nothing could be judged at all."""
     started_at = datetime.now(UTC)
     started = time.monotonic()
-    lab.chosen(public_only=options.public_only, only=options.only)  # before anything that takes time
+    items = lab.chosen(public_only=options.public_only, only=options.only)  # before anything that takes time
     agreement.require(lab)
     target = device.resolve(layout, options.device)
     sandbox = Sandbox(layout.program("warpgrade-sandbox"), confined=options.confined)
@@ -89,7 +89,7 @@ def grade(layout: Layout, lab: Lab, submission: Submission, options: Options, sa
 
     plan = judge.Plan(
         command=_judge_command(layout, lab, worker, baseline, target, options),
-        tests=[item.name for item in lab.chosen(public_only=options.public_only, only=options.only)],
+        tests=[item.name for item in items],
         public_only=options.public_only,
         chosen=bool(options.only),
         seconds_each=lab.file.limits.seconds,

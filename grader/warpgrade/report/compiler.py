@@ -10,6 +10,7 @@ from rich.text import Text
 from warpgrade.compiling.warnings import CompilerWarning
 from warpgrade.findings.diagnosis import Diagnostic, Place
 from warpgrade.grading.result import Result
+from warpgrade.machine.text import bounded
 from warpgrade.report.findings import Finding
 
 _SHOWN = 5
@@ -41,8 +42,7 @@ def _rows(warning: CompilerWarning, width: int) -> list[Text]:
     rows = [Text(row) for row in head]
     rows[0].highlight_words(["warning:"], "bold yellow")
     if source := warning.source.strip():
-        text = " " * _INDENT + source
-        rows.append(Text(text if len(text) <= width else text[: width - 1] + "…", style="bold"))
+        rows.append(Text(bounded(" " * _INDENT + source, lines=1, width=width), style="bold"))
     return rows
 
 

@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from warpgrade.findings.diagnosis import Diagnostic, Place
+from warpgrade.machine.text import bounded
 from warpgrade.report.findings import Finding, same_cause
 
 _MAX_WIDTH = 112
@@ -113,7 +114,7 @@ def _quote(place: Place, gutter: int, width: int) -> list[Text]:
     if not place.source.strip():
         return []
     text = f"{place.line:>{gutter}} | {place.source.rstrip()}"
-    return [Text(text if len(text) <= width else text[: width - 1] + "…", style="bold")]
+    return [Text(bounded(text, lines=1, width=width), style="bold")]
 
 
 def _found_in(tests: Sequence[str]) -> str:
