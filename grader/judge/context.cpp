@@ -24,6 +24,8 @@ void Context::begin_test(const std::string& name) {
     review.clear();
     mismatch.clear();
     failure.clear();
+    part = 1;
+    why_part.clear();
     outputs.clear();
     signs.clear();
     stopped_at.clear();

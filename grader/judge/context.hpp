@@ -63,6 +63,8 @@ struct Context {
     std::vector<std::string> review;              // what a person should look at; fixed texts, without data
     std::string mismatch;                         // of the last matcher that did not match
     std::string failure;                          // the same, with the name of what was looked at
+    double part = 1;                              // of the test's points, where what it measures is nearly good
+    std::string why_part;                         // in words, where it is less than 1
     std::vector<LastOutput> outputs;              // of the submission's last call
     std::vector<std::string> signs;               // what is known of the failure: names from signs.hpp
     std::vector<std::uint64_t> stopped_at;        // where host code was when its time was up: places in its file

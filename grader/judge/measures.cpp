@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <stdexcept>
 
 #include "judge/context.hpp"
 
@@ -58,10 +60,30 @@ Good::Good(Relation relation, Limit limit, Number upper, std::string words)
       upper_(upper),
       words_(words.empty() ? limit.words : std::move(words)) {}
 
+Good Good::none_at(Number value) const {
+    if (relation_ == Relation::below || relation_ == Relation::between || holds(value.value()))
+        throw std::logic_error("a band needs one limit, and a value beyond it at which there are no points");
+    Good band = *this;
+    band.worst_ = value;
+    return band;
+}
+
 bool Good::match(const Measure& measured) const {
     if (holds(measured.number.value())) return true;
+    if (const double of_points = part(measured.number.value()); of_points > 0) {
+        auto& current = context();
+        if (of_points < current.part) current.part = of_points, current.why_part = explain_part(measured);
+        return true;
+    }
     detail::explain_failure(explain(measured));
     return false;
+}
+
+// Of a value that is not good itself; 0 for a NaN.
+double Good::part(double value) const {
+    if (!worst_) return 0;
+    const double from_worst = (value - worst_->value()) / (limit_.value() - worst_->value());
+    return from_worst > 0 && from_worst < 1 ? from_worst : 0;
 }
 
 // None of them holds for a NaN.
@@ -105,6 +127,39 @@ std::string Good::explain(const Measure& measured) const {
     }
     return measured.name + ": " + with_unit(std::move(value), measured.unit) + ", expected " +
            with_unit(std::move(good), measured.unit) + (words_.empty() ? "" : " (" + words_ + ')');
+}
+
+std::string Good::explain_part(const Measure& measured) const {
+    const char* const side = relation_ == Relation::equal     ? ""
+                             : relation_ == Relation::at_most ? " or less"
+                                                              : " or more";
+    return measured.name + ": " + with_unit(text(measured.number), measured.unit) + "; all points at " + text(limit_) +
+           side + ", none at " + text(*worst_) + (words_.empty() ? "" : " (" + words_ + ')');
+}
+
+Prediction Prediction::within(double part) const {
+    Prediction wider = *this;
+    wider.within_ = part;
+    return wider;
+}
+
+bool Prediction::match(Number predicted) const {
+    const double value = predicted.value(), measured = measured_.number.value();
+    // Predictions are the student's: they may be anything.
+    if (std::isfinite(value) && std::isfinite(measured)) {
+        context().measurements.push_back({"predicted " + measured_.name, value, measured_.unit});
+        context().measurements.push_back({"measured " + measured_.name, measured, measured_.unit});
+    }
+    const auto near = [&](double right) { return std::abs(value - right) <= within_ * std::abs(right); };
+    if (near(measured) || (described_ && near(described_->value()))) return true;
+    std::string message = measured_.name + ": predicted " + text(predicted);
+    if (described_ && described_->value() != measured)
+        message += "; a version as the contract describes it takes " + text(*described_) + ", yours took " +
+                   with_unit(text(measured_.number), measured_.unit);
+    else
+        message += ", measured " + with_unit(text(measured_.number), measured_.unit);
+    detail::explain_failure(std::move(message));
+    return false;
 }
 
 void detail::explain_failure(std::string message) { context().failure = std::move(message); }

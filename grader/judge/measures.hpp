@@ -3,8 +3,16 @@
 //     CHECK_THAT(bank_conflicts(padded), at_most(0.1 * bank_conflicts(plain)));
 //     CHECK_THAT(measure("operations per load", operations / loads), at_least(TILE_WIDTH));
 // A failed check reads "sectors stored to global memory: 2048, expected 512 (each element once)".
+//
+// A band gives a part of the test's points to what is nearly good: all at the limit, none at another value, linear in
+// between. Of several, the smallest part counts; a check that fails takes all points, as ever.
+//     CHECK_THAT(sectors_loaded(run), at_most(512).none_at(1024));
+//
+// A prediction is compared with what was measured, and the report shows both:
+//     CHECK_THAT(submission().call<predicted_sectors>(n), predicts(sectors_loaded(run)));
 #pragma once
 
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -56,14 +64,20 @@ class Good {
   public:
     enum class Relation { equal, at_most, at_least, below, between };
     Good(Relation relation, Limit limit, Number upper, std::string words);
+    // Makes a band of it; of one limit only. Throws std::logic_error where `value` is on the good side.
+    [[nodiscard]] Good none_at(Number value) const;
+    // True within a band; the part of the points that the test is worth falls then.
     [[nodiscard]] bool match(const Measure& measured) const;
     [[nodiscard]] std::string toString() const { return "is as expected"; }
 
   private:
     [[nodiscard]] bool holds(double value) const;
+    [[nodiscard]] double part(double value) const;  // of the points, 0 to 1
     [[nodiscard]] std::string explain(const Measure& measured) const;
+    [[nodiscard]] std::string explain_part(const Measure& measured) const;
     Relation relation_;
     Number limit_, upper_;
+    std::optional<Number> worst_;
     std::string words_;
 };
 
@@ -83,6 +97,26 @@ inline Good below(const Limit& limit, std::string words = {}) {
 // Both included.
 inline Good between(const Limit& least, const Limit& most, std::string words = {}) {
     return {Good::Relation::between, least, most.number, std::move(words)};
+}
+
+// Whether a student's prediction is what was measured; or else `described`, what a version takes that does just what
+// the contract describes: a version of another shape may take less, and one that is not written yet takes more.
+class Prediction {
+  public:
+    Prediction(Measure measured, std::optional<Number> described)
+        : measured_(std::move(measured)), described_(described) {}
+    // Good is also what is off by no more than this part of what was measured; for speed-ups.
+    [[nodiscard]] Prediction within(double part) const;
+    [[nodiscard]] bool match(Number predicted) const;
+    [[nodiscard]] std::string toString() const { return "is as measured"; }
+
+  private:
+    Measure measured_;
+    std::optional<Number> described_;
+    double within_ = 0;
+};
+inline Prediction predicts(Measure measured, std::optional<Number> described = {}) {
+    return {std::move(measured), described};
 }
 
 // What has counters: one launch, or all launches of a call together.

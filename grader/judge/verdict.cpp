@@ -113,7 +113,7 @@ std::string CaseVerdict::join(const std::vector<Told>& told) {
 std::string CaseVerdict::message() const {
     if (!errors_.empty()) return join(errors_);
     if (checks_ == 0 && failures_.empty()) return "the test checked nothing";
-    return join(failures_);
+    return failures_.empty() ? context().why_part : join(failures_);
 }
 
 nlohmann::json CaseVerdict::end() {
@@ -132,6 +132,7 @@ nlohmann::json CaseVerdict::end() {
             {"unsupported", lacking_},
             {"seconds", seconds.count()},
             {"message", message()},
+            {"part", current.part},
             {"signs", current.signs},
             {"stopped_at", current.stopped_at},
             {"measurements", std::move(measurements)},

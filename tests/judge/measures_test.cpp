@@ -139,3 +139,82 @@ TEST_CASE("copies are counted by their direction") {
     CHECK(message(copies(run, Kind::within_device), is(1)) == "copies within the device: 0, expected 1");
     CHECK(message(bytes_copied(run, Kind::fill), is(0)) == "bytes filled by cudaMemset: 32, expected 0");
 }
+
+namespace {
+
+// The part of the points, after a check in a test of its own.
+double part(const Measure& measured, const Good& good) {
+    context().part = 1;
+    context().why_part.clear();
+    return good.match(measured) ? context().part : 0;
+}
+
+bool predicted(double value, const Prediction& prediction) {
+    context().failure.clear();
+    context().measurements.clear();
+    return prediction.match(value);
+}
+
+}  // namespace
+
+TEST_CASE("within a band a part of the points is left, linear from all to none") {
+    const auto few = at_most(512, "each once").none_at(1024);
+    CHECK(part(measure("sectors", 512), few) == 1);
+    CHECK(context().why_part.empty());
+    CHECK(part(measure("sectors", 640), few) == 0.75);
+    CHECK(context().why_part == "sectors: 640; all points at 512 or less, none at 1024 (each once)");
+    CHECK(part(measure("sectors", 1023), few) > 0);
+    CHECK(part(measure("sectors", 1024), few) == 0);
+    CHECK(context().failure == "sectors: 1024, expected at most 512 (each once)");
+    CHECK(part(measure("sectors", std::nan("")), few) == 0);
+    CHECK(part(measure("ratio", 12, "%"), at_least(16).none_at(8)) == 0.5);
+    CHECK(context().why_part == "ratio: 12 %; all points at 16 or more, none at 8");
+    CHECK(part(measure("barriers", 3), is(2).none_at(6)) == 0.75);
+    CHECK(context().why_part == "barriers: 3; all points at 2, none at 6");
+    CHECK(part(measure("barriers", 1), is(2).none_at(6)) == 0);  // on the other side
+}
+
+TEST_CASE("of several bands the smallest part counts") {
+    context().part = 1;
+    CHECK(at_most(0).none_at(4).match(measure("a", 1)));
+    CHECK(at_most(0).none_at(4).match(measure("b", 3)));
+    CHECK(at_most(0).none_at(4).match(measure("c", 2)));
+    CHECK(context().part == 0.25);
+    CHECK(context().why_part.starts_with("b: 3;"));
+}
+
+TEST_CASE("a band ends on the bad side of its limit") {
+    CHECK_THROWS_AS(at_most(5).none_at(5), std::logic_error);
+    CHECK_THROWS_AS(at_least(5).none_at(6), std::logic_error);
+    CHECK_THROWS_AS(below(5).none_at(6), std::logic_error);
+    CHECK_THROWS_AS(between(5, 6).none_at(7), std::logic_error);
+}
+
+TEST_CASE("a prediction is compared with what was measured, and both are reported") {
+    const auto sectors = measure("sectors", 4096);
+    CHECK(predicted(4096, predicts(sectors)));
+    REQUIRE(context().measurements.size() == 2);
+    CHECK(context().measurements[0].name == "predicted sectors");
+    CHECK(context().measurements[1].value == 4096);
+    CHECK(!predicted(5, predicts(sectors)));
+    CHECK(context().failure == "sectors: predicted 5, measured 4096");
+    CHECK(!predicted(std::nan(""), predicts(sectors)));
+    CHECK(context().measurements.empty());
+}
+
+TEST_CASE("a prediction may be of what the contract describes") {
+    const auto sectors = measure("sectors", 139264);
+    CHECK(predicted(4096, predicts(sectors, 4096)));
+    CHECK(predicted(139264, predicts(sectors, 4096)));
+    CHECK(!predicted(5, predicts(sectors, 4096)));
+    CHECK(context().failure ==
+          "sectors: predicted 5; a version as the contract describes it takes 4096, yours took 139,264");
+}
+
+TEST_CASE("a prediction may be near") {
+    const auto faster = predicts(measure("speed-up", 4, "×")).within(0.25);
+    CHECK(predicted(3, faster));
+    CHECK(predicted(5, faster));
+    CHECK(!predicted(5.1, faster));
+    CHECK(context().failure == "speed-up: predicted 5.1, measured 4 ×");
+}

@@ -7,6 +7,8 @@ line is ours alone; the environment is empty.
 
 from __future__ import annotations
 
+import concurrent.futures
+import os
 import re
 import tempfile
 import time
@@ -36,7 +38,6 @@ from warpgrade.machine.sandbox import (
 )
 from warpgrade.machine.text import bounded
 
-_TRANSLATION_UNITS = {".cu", ".c", ".cc", ".cpp", ".cxx"}
 # Where the two folders lie in the sandbox; -lineinfo writes the first into the program.
 SUBMISSION_FOLDER = link.SUBMISSION_FOLDER
 _GIVEN_FOLDER = "/given"
@@ -52,15 +53,16 @@ _TOO_LARGE = re.compile(
 
 @dataclass(frozen=True)
 class _Phase:
-    """How far nvcc goes: its option for that, the code that it makes, and the name of what it writes."""
+    """How far nvcc goes, and for which files: its option, the code that it makes and the name of what it writes."""
 
     option: str
     code: str
     suffix: str
+    units: frozenset[str]
 
 
-_OBJECT = _Phase("-c", "[compute_{arch},sm_{arch}]", ".o")
-_DEVICE_CODE = _Phase("-ptx", "compute_{arch}", ".ptx")
+_OBJECT = _Phase("-c", "[compute_{arch},sm_{arch}]", ".o", frozenset({".cu", ".c", ".cc", ".cpp", ".cxx"}))
+_DEVICE_CODE = _Phase("-ptx", "compute_{arch}", ".ptx", frozenset({".cu"}))
 
 
 @dataclass(frozen=True)
@@ -132,11 +134,15 @@ class Builder:
                 for name, content in contents.items():
                     (folder / name).write_bytes(content)
             deadline = time.monotonic() + self.lab.file.limits.compile_seconds
-            units = [name for name in files if PurePosixPath(name).suffix.lower() in _TRANSLATION_UNITS]
-            said = []
-            for number, unit in enumerate(units):
-                output = f"unit{number}{phase.suffix}"
-                said.append(self._compile_unit(unit, output, sources, given, deadline, phase))
+            units = [name for name in files if PurePosixPath(name).suffix.lower() in phase.units]
+            with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+                outputs = [f"unit{number}{phase.suffix}" for number in range(len(units))]
+                running = [
+                    pool.submit(self._compile_unit, unit, output, sources, given, deadline, phase)
+                    for unit, output in zip(units, outputs, strict=True)
+                ]
+                said = [each.result() for each in running]
+            for unit, output in zip(units, outputs, strict=True):
                 content = link.take_object(sources / output)
                 if phase is _OBJECT:
                     link.read_object(content, unit)  # here, where the file's name is known

@@ -135,6 +135,8 @@ def right_solution(layout: Layout, lab: Lab, path: Path, options: grade.Options 
     if first is None:
         return f"the first line must read: {_RIGHT_FORM}; it reads: {source.partition(chr(10))[0]}"
     with tempfile.TemporaryDirectory(prefix="warpgrade-prove-") as folder:
+        for file in starter.reference_files(layout, lab):
+            Path(folder, file.name).write_bytes(file.read_bytes())
         Path(folder, lab.main_file).write_text(source, encoding="utf-8")
         result = _graded(layout, lab, Path(folder), options)
     # How much of a speed item a slower way gets is the timing model's affair.
@@ -145,8 +147,9 @@ def right_solution(layout: Layout, lab: Lab, path: Path, options: grade.Options 
 
 
 def mistakes(result: Result) -> list[str]:
-    """Return what the checks found in the tests that are passed, advice left out."""
-    return [
+    """Return what the compilers warned of, and what the checks found in the tests that are passed, advice left out."""
+    warned = [f"a warning at {one.place}: {one.text}" for one in result.warnings]
+    return warned + [
         f"{found.rule} {found.place.file}:{found.place.line} in “{test.name}”"
         for test in result.tests
         if test.points == test.max_points

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import concurrent.futures
+import dataclasses
 import hashlib
 import itertools
 import os
@@ -71,6 +72,10 @@ def grade(layout: Layout, lab: Lab, submission: Submission, options: Options, sa
     started = time.monotonic()
     items = lab.chosen(public_only=options.public_only, only=options.only)  # before anything that takes time
     agreement.require(lab)
+    starter = starter_files(layout, lab)
+    from_starter = _not_handed_in(lab, submission, starter)
+    submission = _with_note_of(from_starter, submission)
+    files = {**from_starter, **submission.files}
     target = device.resolve(layout, options.device)
     sandbox = Sandbox(layout.program("warpgrade-sandbox"), confined=options.confined)
     sandbox.require()
@@ -81,10 +86,10 @@ def grade(layout: Layout, lab: Lab, submission: Submission, options: Options, sa
     say(f"compiling {', '.join(submission.files)}")
     report = _Report(lab, submission, options, target, compilers, started_at)
     try:
-        worker, baseline = _build_both(builder, submission.files, starter_files(layout, lab))
+        worker, baseline = _build_both(builder, files, starter)
     except BuildFailure as failure:
         seconds = Seconds(build=_since(started), judge=0)
-        return report.not_judged(failure, seconds, builder.warnings(submission.files))
+        return report.not_judged(failure, seconds, builder.warnings(files))
     built = time.monotonic()
 
     plan = judge.Plan(
@@ -97,17 +102,17 @@ def grade(layout: Layout, lab: Lab, submission: Submission, options: Options, sa
         log=layout.logs / f"judge-{lab.name}.log",
     )
     verdicts = judge.judge(plan, _TestCounter(len(plan.tests), say))
-    cases = unsupported.settle(verdicts.cases, lambda: builder.device_code(submission.files))
+    cases = unsupported.settle(verdicts.cases, lambda: builder.device_code(files))
     tests = score.score_tests(lab, cases, target.kind, public_only=options.public_only, only=options.only)
-    own = sources.of_submission(submission.files, _COMPILED_IN, compilers.has_header)
+    own = sources.of_submission(files, _COMPILED_IN, compilers.has_header)
     tests = [_without_folders(test, own) for test in tests]
     host_code = sources.HostCode(worker, sandbox)
     tests = _with_own_lines(tests, own, host_code)
     tests = _with_place_of_hang(tests, cases, own, host_code)
     if conditional.is_wanted(options.checks):
-        tests = [_with_conditional_barriers(test, own, submission.files) for test in tests]
+        tests = [_with_conditional_barriers(test, own, files) for test in tests]
     seconds = Seconds(build=round(built - started, 3), judge=_since(built))
-    return report.judged(tests, verdicts, cases, seconds, builder.warnings(submission.files))
+    return report.judged(tests, verdicts, cases, seconds, builder.warnings(files))
 
 
 def starter_files(layout: Layout, lab: Lab) -> dict[str, bytes]:
@@ -117,6 +122,17 @@ def starter_files(layout: Layout, lab: Lab) -> dict[str, bytes]:
     if lab.main_file not in files:
         raise GraderError(f"starter/{lab.name} has no {lab.main_file}", hint=f"run ./warpgrade starter {lab.name}")
     return files
+
+
+def _not_handed_in(lab: Lab, submission: Submission, starter: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Return of the files that a lab names besides the main one those that are missing, as the starter has them."""
+    others = lab.file.lab.files[1:]
+    return {name: starter[name] for name in others if name in starter and name not in submission.files}
+
+
+def _with_note_of(from_starter: Iterable[str], submission: Submission) -> Submission:
+    notes = [f"{name} was not handed in: the starter's is graded in its place" for name in from_starter]
+    return dataclasses.replace(submission, notes=[*submission.notes, *notes])
 
 
 def rejected(lab: Lab, name: str, problem: BadInput, options: Options) -> Result:

@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any, Literal
+from typing import IO, Annotated, Any, Literal
 
 import msgspec
 
@@ -60,9 +60,9 @@ class CaseStart(msgspec.Struct, frozen=True, tag_field="type", tag="case_start")
 class Case(msgspec.Struct, frozen=True, tag_field="type", tag="case"):
     """A test has ended.
 
-    unsupported: with an error, for the device lacks what the program's kernels need. signs: what is known of a failure
-    (grading/hints.py). stopped_at: where host code hung, as places in the program's file. output: the end of what the
-    program has printed.
+    unsupported: with an error, for the device lacks what the program's kernels need. part: of the points, where what it
+    measured is nearly good. signs: what is known of a failure (grading/hints.py). stopped_at: where host code hung, as
+    places in the program's file. output: the end of what the program has printed.
     """
 
     name: str
@@ -71,6 +71,7 @@ class Case(msgspec.Struct, frozen=True, tag_field="type", tag="case"):
     tags: list[str] = []
     seconds: float = 0.0
     message: str = ""
+    part: Annotated[float, msgspec.Meta(ge=0, le=1)] = 1.0
     signs: list[str] = []
     stopped_at: list[int] = []
     output: str = ""

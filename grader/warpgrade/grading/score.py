@@ -57,7 +57,8 @@ def _score_item(item: TestItem | SpeedItem, case: Case | None, device_kind: Lite
         )  # fmt: skip
     status, message, points = case.status, _message(case), 0.0
     if status == "pass" and isinstance(item, TestItem):
-        points = item.points
+        # Something is left of whatever is within a band.
+        points = item.points if case.part == 1 else min(max(round(item.points * case.part, 1), 0.1), item.points)
     elif status == "pass" and isinstance(item, SpeedItem):
         curve = item.vgpu if device_kind == "vgpu" else item.gpu
         speedups = [measured.value for measured in case.measurements if measured.name == SPEEDUP]

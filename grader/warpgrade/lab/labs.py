@@ -82,7 +82,7 @@ class Baseline(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
 
 class TestItem(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """Table `[[test]]`: a test case that gives all of its points or none."""
+    """Table `[[test]]`: a test case that gives all of its points or none, or a part where it has a band."""
 
     name: str
     points: float

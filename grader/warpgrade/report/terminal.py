@@ -15,7 +15,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from warpgrade.grading.result import Result, TestResult
+from warpgrade.grading.result import Measurement, Result, TestResult
 from warpgrade.machine import text as gate
 from warpgrade.machine.text import bounded, listing, number
 from warpgrade.report import compiler, diagnosis, failures, findings, hidden
@@ -120,11 +120,7 @@ def _description(test: TestResult, said: set[str], *, below: bool) -> Text:
     if test.hidden:
         text.append("  hidden", style="dim")
     if test.status == "pass" and test.points == test.max_points:
-        for measured in test.measurements[:1]:
-            text.append(
-                f"  {measured.name} {number(measured.value, 2)}{'×' if measured.unit == 'x' else ' ' + measured.unit}",
-                style="dim",
-            )
+        text.append(_measured(test.measurements), style="dim")
     elif below:
         text.append("\nsee below", style="dim")
         return text
@@ -137,6 +133,17 @@ def _description(test: TestResult, said: set[str], *, below: bool) -> Text:
             text.append("\n" + line, style="dim")
         said.add(line)
     return text
+
+
+def _measured(numbers: Sequence[Measurement]) -> str:
+    """Return the first measurement; of a prediction with what was measured."""
+    if not numbers:
+        return ""
+    first = numbers[0]
+    unit = "×" if first.unit == "x" else f" {first.unit}" if first.unit else ""
+    if len(numbers) > 1 and first.name.startswith("predicted "):
+        return f"  predicted {number(first.value, 2)}, measured {number(numbers[1].value, 2)}{unit}"
+    return f"  {first.name} {number(first.value, 2)}{unit}"
 
 
 def _message(test: TestResult) -> str:

@@ -8,13 +8,14 @@ from pathlib import Path
 import msgspec
 import pytest
 from samples import LEAK, RACE
-from stand_ins import Script, case, end, speed, start
+from stand_ins import TOY_LAB, Script, case, end, speed, start
 
 from warpgrade.compiling import build
 from warpgrade.compiling.failure import BuildFailure
+from warpgrade.compiling.warnings import CompilerWarning
 from warpgrade.dev import prove
-from warpgrade.grading import grade
-from warpgrade.lab import starter
+from warpgrade.grading import grade, intake
+from warpgrade.lab import labs, starter
 from warpgrade.lab.labs import Lab
 from warpgrade.machine.errors import BadInput, GraderError
 from warpgrade.machine.paths import Layout
@@ -66,6 +67,52 @@ def test_the_checks_find_nothing_in_what_is_right(
     assert prove.baseline(layout, lab) == expected
     script(verdicts(adds="fail"))  # in a test that is lost anyway
     assert prove.reference(layout, lab).startswith("expected all 40 points; it got 30")
+
+
+def test_the_compilers_warn_of_nothing_in_what_is_right(
+    layout: Layout, lab: Lab, script: Install, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script(FULL)
+    unused = CompilerWarning(file="toy.cu", line=3, text="x is unused")
+    monkeypatch.setattr(build.Builder, "warnings", lambda self, files: [unused])
+    assert prove.reference(layout, lab) == "expected no mistakes; the checks found a warning at toy.cu:3: x is unused"
+
+
+@pytest.fixture
+def with_prelab(layout: Layout, reference: Path) -> Lab:
+    """The toy lab with a second file."""
+    toml = layout.labs / "toy" / "lab.toml"
+    toml.write_text(TOY_LAB.replace('"*.cuh"', '"prelab.cpp", "*.cuh"'), encoding="utf-8")
+    for folder, answer in ((layout.references, 3), (layout.starters, 0)):
+        text = f"int blocks() {{ return {answer}; }}\n"
+        (folder / "toy" / "prelab.cpp").write_text(text, encoding="utf-8")
+    return labs.find(layout, "toy")
+
+
+def test_a_file_that_was_not_handed_in_is_the_starters(
+    layout: Layout, with_prelab: Lab, right: Path, script: Install, submission: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    built: list[dict[str, bytes]] = []
+
+    def note(self: build.Builder, files: dict[str, bytes]) -> Path:
+        built.append(dict(files))
+        return layout.root / "worker"
+
+    monkeypatch.setattr(build.Builder, "build", note)
+    script(FULL)
+    result = grade.grade(layout, with_prelab, intake.read(with_prelab, submission), grade.Options())
+    mine = next(files for files in built if files["toy.cu"] == (submission / "toy.cu").read_bytes())
+    assert mine["prelab.cpp"] == b"int blocks() { return 0; }\n"
+    assert result.submission.notes == ["prelab.cpp was not handed in: the starter's is graded in its place"]
+    assert [file.name for file in result.submission.files] == ["toy.cu"]
+    (submission / "prelab.cpp").write_bytes(b"int blocks() { return 4; }\n")
+    built.clear()
+    assert not grade.grade(layout, with_prelab, intake.read(with_prelab, submission), grade.Options()).submission.notes
+    assert b"int blocks() { return 4; }\n" in [files["prelab.cpp"] for files in built]
+    # Another right way is in the main file; the rest is the reference's.
+    built.clear()
+    assert prove.right_solution(layout, with_prelab, right) == ""
+    assert b"int blocks() { return 3; }\n" in [files["prelab.cpp"] for files in built]
 
 
 def test_what_does_not_build_is_not_graded(layout: Layout, lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -33,6 +33,18 @@ def test_points_and_sums(lab: Lab) -> None:
     assert "2× as fast as the starter; points begin above 1×, all 10 at 3×" in by_name(tests)["speed"].message
 
 
+def test_what_is_nearly_good_has_a_part_of_the_points(lab: Lab) -> None:
+    def points(part: float) -> float:
+        nearly = Case(name="adds", status="pass", part=part, message="sectors: 600; all points at 512 or less")
+        return by_name(score.score_tests(lab, {**ALL, "adds": nearly}, "vgpu"))["adds"].points
+
+    assert [points(1), points(0.754), points(0.0001), points(0.9999)] == [10, 7.5, 0.1, 10]
+    test = by_name(score.score_tests(lab, {**ALL, "adds": Case(name="adds", status="pass", part=0.5)}, "vgpu"))["adds"]
+    assert (test.status, test.hint) == ("pass", "Which element is this thread's?")
+    failed = Case(name="adds", status="fail", part=0.5)
+    assert by_name(score.score_tests(lab, {**ALL, "adds": failed}, "vgpu"))["adds"].points == 0
+
+
 def test_each_kind_of_device_has_its_curve(lab: Lab) -> None:
     assert by_name(score.score_tests(lab, ALL, "gpu"))["speed"].points == 10
 
