@@ -111,7 +111,7 @@ def test_labs_and_headings_exist() -> None:
             elif heading not in known[lab]:
                 others = [name for name, its in known.items() if heading in its]
                 mistakes.append(row.told(f"the sheet of {lab} has no “{heading}”; those of {others} have"))
-    assert mistakes == []
+    assert not mistakes, "\n".join(mistakes)
 
 
 def test_tests_exist_in_a_lab_of_their_row() -> None:
@@ -125,7 +125,7 @@ def test_tests_exist_in_a_lab_of_their_row() -> None:
             now = homes.get(test, [])
             if not {lab for lab, _ in row.places} & set(now):
                 mistakes.append(row.told(f"“{test}” is no test of a lab in this row; labs that have it: {now}"))
-    assert mistakes == []
+    assert not mistakes, "\n".join(mistakes)
 
 
 def test_what_labs_grade_has_its_row() -> None:
