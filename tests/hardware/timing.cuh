@@ -1,0 +1,64 @@
+// Times of kernels and of whole calls on a real device, for the claims of the task sheets (measure.sh).
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <vector>
+
+#include "check.cuh"
+
+inline double median(std::vector<double> values) {
+    std::sort(values.begin(), values.end());
+    return values[values.size() / 2];
+}
+
+// Milliseconds of what `launch` starts, by events: the median of 7 after one that warms up.
+template <class Launch>
+double kernel_ms(Launch launch) {
+    cudaEvent_t begin, end;
+    CHECK(cudaEventCreate(&begin));
+    CHECK(cudaEventCreate(&end));
+    std::vector<double> times;
+    for (int i = 0; i < 8; ++i) {
+        CHECK(cudaEventRecord(begin));
+        launch();
+        CHECK(cudaEventRecord(end));
+        CHECK(cudaEventSynchronize(end));
+        CHECK(cudaGetLastError());
+        float ms = 0;
+        CHECK(cudaEventElapsedTime(&ms, begin, end));
+        if (i > 0) times.push_back(ms);
+    }
+    CHECK(cudaEventDestroy(begin));
+    CHECK(cudaEventDestroy(end));
+    return median(times);
+}
+
+// Milliseconds of a call that waits for its result, allocation and copies included: the median of 7.
+template <class Call>
+double call_ms(Call call) {
+    std::vector<double> times;
+    for (int i = 0; i < 9; ++i) {
+        const auto begin = std::chrono::steady_clock::now();
+        call();
+        const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - begin;
+        if (i > 1) times.push_back(time.count());
+    }
+    return median(times);
+}
+
+// `count` floats of small whole numbers in device memory.
+inline float* device_floats(std::size_t count) {
+    std::vector<float> host(count);
+    for (std::size_t i = 0; i < count; ++i) host[i] = static_cast<float>(i % 7);
+    float* device;
+    CHECK(cudaMalloc(&device, count * sizeof(float)));
+    CHECK(cudaMemcpy(device, host.data(), count * sizeof(float), cudaMemcpyHostToDevice));
+    return device;
+}
+
+inline void row(const char* what, const char* size, double ms, double amount = 0, const char* unit = "") {
+    std::printf("| %s | %s | %.4g ms |", what, size, ms);
+    amount > 0 ? std::printf(" %.4g %s |\n", amount / (ms * 1e-3), unit) : std::printf(" |\n");
+}
