@@ -15,6 +15,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from warpgrade.compiling.failure import Problem
 from warpgrade.grading.result import Result, TestResult
 from warpgrade.machine import text as gate
 from warpgrade.machine.text import bounded, listing, number
@@ -49,24 +50,46 @@ def show(
     console: Console, result: Result, *, show_hidden: bool = False, advice: bool = False, full: bool = False
 ) -> None:
     """Print the result; of hidden tests as much as students may see, or all. `full`: each failure whole."""
-    found = findings.of_result(result, show_hidden=show_hidden)
-    result = result if show_hidden else hidden.for_students(result)
+    shown = result if show_hidden else hidden.for_students(result)
     width = min(console.width, _MAX_WIDTH)
     title = Text.assemble((result.lab.title, "bold"), " · ", result.submission.name)
     console.print(title, width=width)
+    if result.problem is None:
+        told_below = {test.name for test in _told_whole(shown, full=full)}
+        console.print(_table(console, shown.tests, width, told_below))
+    console.print()
+    show_first(console, result, show_hidden=show_hidden, advice=advice, full=full)
+    console.print(_summary(shown), width=width)
+
+
+def show_first(
+    console: Console, result: Result, *, show_hidden: bool = False, advice: bool = False, full: bool = False
+) -> None:
+    """Print what stands below the table: the failure to begin with, what the compilers warn of and the checks found."""
+    found = findings.of_result(result, show_hidden=show_hidden)
+    result = result if show_hidden else hidden.for_students(result)
+    width = min(console.width, _MAX_WIDTH)
     if result.problem is not None:
-        _show_problem(console, result, width)
+        _show_problem(console, result.problem, width, rejected=result.status == "rejected")
         compiler.show(console, result, width)
-    else:
-        whole = failures.in_order(result.tests)[: None if full else 1]
-        console.print(_table(console, result.tests, width, {test.name for test in whole}))
-        console.print()
-        compiler.show(console, result, width)
-        for test in whole:
-            _show_failure(console, test, width, full=full)
-        found = _those_of_first(found, whole, advice=advice)
-        diagnosis.show(console, found, advice=advice, whole=1 if whole and not full else diagnosis.WHOLE)
-    console.print(_summary(result), width=width)
+        return
+    whole = _told_whole(result, full=full)
+    compiler.show(console, result, width)
+    for test in whole:
+        _show_failure(console, test, width, full=full)
+    found = _those_of_first(found, whole, advice=advice)
+    diagnosis.show(console, found, advice=advice, whole=1 if whole and not full else diagnosis.WHOLE)
+
+
+def show_hidden_rows(console: Console, result: Result) -> None:
+    """Print of each hidden test that lost points what its row says to students."""
+    for test in hidden.for_students(result).tests:
+        if test.hidden and test.points < test.max_points:
+            console.print(_description(test, set(), below=False), width=min(console.width, _MAX_WIDTH))
+
+
+def _told_whole(result: Result, *, full: bool) -> list[TestResult]:
+    return failures.in_order(result.tests)[: None if full else 1]
 
 
 def _those_of_first(found: Sequence[Finding], failed: Sequence[TestResult], *, advice: bool) -> list[Finding]:
@@ -186,14 +209,8 @@ def _show_failure(console: Console, test: TestResult, width: int, *, full: bool)
     console.print()
 
 
-def _show_problem(console: Console, result: Result, width: int) -> None:
-    problem = result.problem
-    if problem is None:
-        return
-    console.print()
-    console.print(
-        Text(problem.message, style="bold red" if result.status == "rejected" else "bold magenta"), width=width
-    )
+def _show_problem(console: Console, problem: Problem, width: int, *, rejected: bool) -> None:
+    console.print(Text(problem.message, style="bold red" if rejected else "bold magenta"), width=width)
     if problem.detail:
         # The compiler's own lines: not wrapped, so that they can be read and clicked as they are.
         console.print(Text(textwrap.indent(problem.detail.rstrip(), "  ")), soft_wrap=True)
