@@ -26,10 +26,12 @@ void Context::begin_test(const std::string& name) {
     failure.clear();
     outputs.clear();
     signs.clear();
+    signs_settled = false;
     stopped_at.clear();
 }
 
 void Context::add_sign(std::string_view name) {
+    if (signs_settled) return;
     if (std::ranges::find(signs, name) == signs.end()) signs.emplace_back(name);
 }
 

@@ -30,6 +30,7 @@ SEED = 1  # of the inputs: what differs is told with its values
 _WIDTH = 100
 _INDENT = " " * 4
 _DIFF_LINES = 12
+_HOST_ADDRESS = re.compile(r"\b0x[0-9a-f]{9,}\b")  # another one each time
 _HEADING = re.compile(r"^## (?P<name>\w+): .*$", re.MULTILINE)
 _HEAD = """\
 What a student reads first of each wrong solution of lab {lab}. Read it through after each change of the lab:
@@ -53,7 +54,8 @@ def text(result: Result) -> str:
 def _rendered(show: Callable[[Console], None]) -> str:
     file = io.StringIO()
     show(Console(file=file, width=_WIDTH, highlight=False, color_system=None))
-    return "\n".join(line.rstrip() for line in file.getvalue().strip("\n").split("\n"))
+    text = _HOST_ADDRESS.sub("0x…", file.getvalue().strip("\n"))
+    return "\n".join(line.rstrip() for line in text.split("\n"))
 
 
 class Messages:

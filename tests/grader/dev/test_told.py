@@ -109,3 +109,10 @@ def test_the_command_writes_and_compares(in_project: Layout, lab: Lab, script: I
     assert run(capsys, "prove", "toy", "--only", "no_guard", "--write-messages")[0] == 0
     assert kept.read_text(encoding="utf-8").startswith("What a student reads first of each wrong solution of lab toy.")
     assert "a[3] is 2" in kept.read_text(encoding="utf-8")
+
+
+def test_host_addresses_are_left_out_since_they_are_others_each_time() -> None:
+    message = "reads 4 bytes at 0x413ffaf08000, which is host memory; got 0x1f"
+    tests = [msgspec.structs.replace(GRADED.tests[0], status="fail", points=0, message=message, hint="")]
+    shown = told.text(msgspec.structs.replace(GRADED, tests=tests))
+    assert "reads 4 bytes at 0x…, which is host memory; got 0x1f" in shown
