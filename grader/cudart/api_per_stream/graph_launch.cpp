@@ -37,7 +37,10 @@ cudaError_t run(const Work& work, cudaStream_t stream) {
     if (const auto* event = std::get_if<EventWork>(&work))
         return event->wait ? cudaStreamWaitEvent(stream, event->event, 0) : cudaEventRecord(event->event, stream);
     // Outside the lock, which is why this function is not under one.
-    if (const auto* host = std::get_if<HostWork>(&work)) host->function(host->data);
+    if (const auto* host = std::get_if<HostWork>(&work)) {
+        const HostTouches::InOrder in_order(Connection::get().host_touches());
+        host->function(host->data);
+    }
     return cudaSuccess;
 }
 

@@ -103,7 +103,10 @@ cudaError_t CUDARTAPI cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t funct
         now = false;
         return capture_work(*capture, HostWork{function, data});
     });
-    if (status == cudaSuccess && now) function(data);
+    if (status == cudaSuccess && now) {
+        const HostTouches::InOrder in_order(Connection::get().host_touches());
+        function(data);
+    }
     return status;
 }
 
@@ -112,6 +115,9 @@ cudaError_t CUDARTAPI cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallb
     const cudaError_t status = with_stream(stream, [&](Connection&, std::uint32_t id) {
         return callback == nullptr || flags != 0 ? cudaErrorInvalidValue : refuse_in_capture(id);
     });
-    if (status == cudaSuccess) callback(stream, cudaSuccess, data);
+    if (status == cudaSuccess) {
+        const HostTouches::InOrder in_order(Connection::get().host_touches());
+        callback(stream, cudaSuccess, data);
+    }
     return status;
 }
