@@ -234,6 +234,12 @@ void Session::op_stream_wait_event(Reader& in, Writer&) {
     order_.wait(stream, id);
 }
 
+void Session::op_host_function(Reader& in, Writer&) {
+    const StreamId stream = checked_stream(in.get<std::uint32_t>());
+    in.done();
+    order_.host_function(stream);
+}
+
 void Session::op_create_event(Reader& in, Writer& out) {
     const bool timing = in.get_bool();
     in.done();

@@ -17,7 +17,7 @@ void StreamOrder::reset() {
     lanes_.assign(1, Lane{});
     by_stream_ = {{0, 0}};
     events_.clear();
-    host_.clear(), asked_.clear();
+    host_.clear(), asked_.clear(), heard_.clear();
     pieces_.clear();
 }
 
@@ -216,7 +216,7 @@ StreamOrder::Pieces::const_iterator StreamOrder::first_piece(DevicePtr address) 
 const StreamOrder::Use* StreamOrder::running_write(const Piece& piece) const {
     const auto found = std::ranges::find_if(piece.uses, [&](const Use& use) {
         return use.how != MemoryUse::read && use.by->kind == Operation::Kind::kernel && !use.by->talks_to_host &&
-               !holds(host_, *use.by);
+               !holds(host_, *use.by) && !holds(heard_, *use.by);
     });
     return found == piece.uses.end() ? nullptr : &*found;
 }
@@ -237,7 +237,7 @@ void StreamOrder::for_each_running_write(DevicePtr address, std::uint64_t bytes,
 StreamOrder::OperationPtr StreamOrder::unseen_write(DevicePtr address, std::uint64_t bytes) const {
     for (auto piece = first_piece(address); piece != pieces_.end() && piece->first < address + bytes; ++piece)
         for (const Use& use : piece->second.uses)
-            if (use.how != MemoryUse::read && !holds(asked_, *use.by)) return use.by;
+            if (use.how != MemoryUse::read && !holds(asked_, *use.by) && !holds(heard_, *use.by)) return use.by;
     return nullptr;
 }
 

@@ -66,6 +66,8 @@ class StreamOrder {
     void host_waits_for_stream(StreamId stream);
     void host_waits_for_event(EventId event);
     void host_waits_for_device();
+    // Host code runs in the order of the stream, and may tell other host code that all before it is over.
+    void host_function(StreamId stream) { join(heard_, settle(stream).clock); }
     // The device is idle and the host goes on, but the program has not asked for that, as in cudaFree.
     void device_is_idle();
 
@@ -120,6 +122,7 @@ class StreamOrder {
     std::unordered_map<StreamId, std::uint32_t> by_stream_;
     std::unordered_map<EventId, Clock> events_;
     Clock host_, asked_;  // what is over for the host; the same without what it has not asked for
+    Clock heard_;         // what host functions may have told of
     std::uint64_t host_version_ = 1;
     Pieces pieces_;
     std::size_t tidy_at_ = 4096;

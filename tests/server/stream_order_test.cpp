@@ -233,6 +233,12 @@ TEST_CASE("what a kernel writes is not for the host until it has waited, to the 
         CHECK(order.running_write(1000, 300) == nullptr);
         CHECK(order.running_write(1700, 1)->code == 6);
     }
+    SECTION("for a host function") {
+        order.host_function(independent);
+        CHECK(order.running_write(1700, 1) == nullptr);
+        CHECK(order.unseen_write(1700, 1) == nullptr);
+        CHECK(order.running_write(1000, 1)->code == 1);
+    }
     SECTION("without asking for it") {
         order.device_is_idle();
         CHECK(order.running_write(1000, 800) == nullptr);

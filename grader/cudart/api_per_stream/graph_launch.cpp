@@ -38,7 +38,8 @@ cudaError_t run(const Work& work, cudaStream_t stream) {
         return event->wait ? cudaStreamWaitEvent(stream, event->event, 0) : cudaEventRecord(event->event, stream);
     // Outside the lock, which is why this function is not under one.
     if (const auto* host = std::get_if<HostWork>(&work)) {
-        const HostTouches::InOrder in_order(Connection::get().host_touches());
+        const cudaError_t status = in_stream(stream, announce_host_function);
+        if (status != cudaSuccess) return status;
         host->function(host->data);
     }
     return cudaSuccess;

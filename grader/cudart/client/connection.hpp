@@ -82,7 +82,6 @@ class Connection {
     // Host code used memory that the program shares with the device, and that was closed: can it go on? For signal
     // handlers as well.
     bool open_page(std::uint64_t address, bool writes, std::uint64_t code) noexcept;
-    [[nodiscard]] HostTouches& host_touches() { return host_touches_; }
     // Tells the device that the program ends, unless another thread is in the middle of a request.
     void leave(bool in_good_order) noexcept;
     // After cudaDeviceReset in a dead context, no device is available any more, as on a real one.

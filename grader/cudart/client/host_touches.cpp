@@ -28,7 +28,7 @@ void HostTouches::close(std::vector<Pages> pages) {
 bool HostTouches::open(const HostTouch& touch, bool note) noexcept {
     const std::uint64_t begin = touch.address / page * page;
     if (!protect({begin, begin + page}, PROT_READ | PROT_WRITE)) return false;
-    if (!note || in_order_ != 0) return true;
+    if (!note) return true;
     const unsigned slot = used_++;
     if (slot >= std::size(slots_)) return used_ = std::size(slots_), true;
     slots_[slot].touch = touch;

@@ -28,22 +28,10 @@ class HostTouches {
     // Closes these pages, and opens all others.
     void close(std::vector<Pages> pages);
     [[nodiscard]] bool any_closed() const { return !pages_.empty(); }
-    // For the handler: does the program go on, now that the page is open? `note`: not where the use is in order.
+    // For the handler: does the program go on, now that the page is open? `note`: the server has to hear of it.
     bool open(const HostTouch& touch, bool note) noexcept;
     // What was noted since the last time.
     std::vector<HostTouch> take();
-
-    // Stands for host code that runs in the order of a stream: what it reads has been waited for.
-    class InOrder {
-      public:
-        explicit InOrder(HostTouches& touches) : touches_(touches) { ++touches_.in_order_; }
-        ~InOrder() { --touches_.in_order_; }
-        InOrder(const InOrder&) = delete;
-        InOrder& operator=(const InOrder&) = delete;
-
-      private:
-        HostTouches& touches_;
-    };
 
   private:
     struct Slot {
@@ -51,7 +39,7 @@ class HostTouches {
         std::atomic<bool> filled = false;
     };
     std::vector<Pages> pages_;
-    std::atomic<unsigned> used_ = 0, in_order_ = 0;
+    std::atomic<unsigned> used_ = 0;
     Slot slots_[64];  // who makes more mistakes between two requests is told of these
 };
 

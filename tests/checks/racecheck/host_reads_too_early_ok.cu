@@ -12,6 +12,7 @@ __global__ void answer(int* x, int* flag) {
     if (threadIdx.x == 0) *reinterpret_cast<volatile int*>(flag) = 1;
 }
 
+void tell(void* done) { static_cast<std::atomic<bool>*>(done)->store(true); }
 void look(void* x) { static_cast<int*>(x)[1] += 1; }
 
 int main() {
@@ -56,6 +57,13 @@ int main() {
     cudaLaunchHostFunc(stream, look, x);  // in the order of the stream
     cudaStreamSynchronize(stream);
     right &= x[1] == 2;
+
+    std::atomic<bool> done = false;
+    fill<<<1, 256, 0, stream>>>(x);
+    cudaLaunchHostFunc(stream, tell, &done);  // and tells other host code
+    while (!done) continue;
+    right &= x[1] == 1;
+    cudaStreamSynchronize(stream);
 
     fill<<<1, 256>>>(x);
     sum<<<1, 256>>>(x);
