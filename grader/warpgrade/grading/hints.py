@@ -25,12 +25,13 @@ def choose(
 ) -> str:
     """Return the hint for a public test that failed or lost points; `hint` is the lab's for want of a better one."""
     known = set(signs)
-    if any(one.severity == "error" and one.rule.startswith("racecheck/") for one in diagnostics):
+    mistakes = [one.rule for one in diagnostics if one.severity == "error"]
+    if any(rule.startswith("racecheck/") for rule in mistakes):
         known.add(RACE)
     if ended := known.intersection(ENDED):
         return next((hints[sign] for sign in ENDED if sign in ended and sign in hints), "")
     if not known.intersection(WRONG):
-        return hints.get(COUNTERS, hint)
+        return hint if mistakes else hints.get(COUNTERS, hint)
     if found := next((hints[sign] for sign in WRONG if sign in known and sign in hints), ""):
         return found
     if RACE in known:

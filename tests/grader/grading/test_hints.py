@@ -6,8 +6,9 @@ import re
 import shutil
 from pathlib import Path
 
+import msgspec
 import pytest
-from samples import RACE
+from samples import LEAK, RACE
 
 from warpgrade.grading import hints
 from warpgrade.lab import labs
@@ -41,6 +42,11 @@ def test_a_race_and_wrong_results_come_before_counters() -> None:
     assert chosen(tags=["[counter]"]) == "neighbours"
     assert "race" in chosen("wrong", diagnostics=[RACE])
     assert chosen(diagnostics=[RACE], tags=["[counter]"]).startswith("Fix the race")
+
+
+def test_where_the_checks_found_a_mistake_counters_are_not_what_failed() -> None:
+    assert chosen(diagnostics=[msgspec.structs.replace(RACE, rule="initcheck/shared")]) == LAB
+    assert chosen(diagnostics=[LEAK]) == "neighbours"
 
 
 def test_the_judges_signs_are_the_ones_that_are_known() -> None:
