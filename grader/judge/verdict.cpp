@@ -68,10 +68,17 @@ void CaseVerdict::failed(std::string message, std::string details) {
     for (const auto& output : current.outputs)
         if (output.as_before && output.kind == wire::Kind::out && message.find("never written") == std::string::npos)
             details += fmt::format("\n  note: {} was never written", output.name);
-    // A copy or a launch that failed is more often than not why the result is wrong: it comes first.
-    if (!current.notes.empty())
-        message = "a CUDA call failed: " + current.notes[0] + "\nProbably as a result: " + message;
     for (std::size_t i = 1; i < current.notes.size(); ++i) details += "\n  note: " + current.notes[i];
+    // A copy or a launch that failed is more often than not why the result is wrong: it comes first, once for a call.
+    if (!current.notes.empty()) {
+        auto cause = "a CUDA call failed: " + current.notes[0] + "\nProbably as a result: ";
+        for (const Told& told : failures_) {
+            if (told.details != details || !told.message.starts_with(cause)) continue;
+            if (told.message.substr(cause.size()) == message) return;
+            cause.clear();
+        }
+        message = cause + message;
+    }
     add(failures_, {std::move(message), std::move(details)});
 }
 

@@ -42,6 +42,14 @@ TEST_CASE("what several failed checks have in common is told once, behind the la
     CHECK(verdict.end()["message"] == "a: 3, expected 4\nb: 5, expected 6\n  n = 1\n\na: 3, expected 4\n  n = 2");
 }
 
+TEST_CASE("a CUDA call that failed is told once, before what it may have caused") {
+    auto verdict = fresh();
+    context().notes = {"launch: too many threads"};
+    for (const auto* message : {"a: wrong", "a: wrong", "b: wrong", "b: wrong"}) verdict.failed(message);
+    CHECK(verdict.end()["message"] ==
+          "a CUDA call failed: launch: too many threads\nProbably as a result: a: wrong\nb: wrong");
+}
+
 TEST_CASE("messages are bounded and come once each") {
     auto verdict = fresh();
     for (int i = 0; i < 10; ++i) verdict.failed("the same");

@@ -35,7 +35,7 @@ def choose(
         where = _PLACES if UNWRITTEN in ended else ()
         return next((hints[sign] for sign in (*where, *ENDED) if sign in known and sign in hints), "")
     if not known.intersection(WRONG):
-        return hints.get(COUNTERS, hint)
+        return hint if found else hints.get(COUNTERS, hint)
     if told := next((hints[sign] for sign in WRONG if sign in known and sign in hints), ""):
         return told
     if RACE in known:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
@@ -12,6 +13,9 @@ from warpgrade.grading.result import Result
 from warpgrade.report import hidden
 
 _SAME_CAUSE = 3
+# As grader/vgpu/ops/resolve.cpp words it.
+_BELOW_ZERO = re.compile(r"^\w+ \S+ bytes?, \S+ bytes? before |\(-\d+ converted to unsigned\)")
+_OF_BLOCK = re.compile(r" past the end of the block's \S+ bytes? of shared memory")
 
 
 @dataclass(frozen=True)
@@ -94,7 +98,8 @@ class _Group:
         # Whoever needs the barrier of the block speaks for all: one of the warp would not do.
         members = sorted(self.members, key=lambda one: one.rule == diagnosis.RACE_OF_WARP)
         names = dict.fromkeys(name for one in self.members for name in tests.get(_parties(one), []))
-        return Finding(members[0], tuple(names), tuple(members[1:]), _barrier(members, self.gaps))
+        advice = _barrier(members, self.gaps) or _bounds(members[0])
+        return Finding(members[0], tuple(names), tuple(members[1:]), advice)
 
 
 def _by_cause(diagnostics: Iterable[Diagnostic], tests: Mapping[object, list[str]]) -> list[Finding]:
@@ -117,6 +122,20 @@ def _barrier(races: list[Diagnostic], gaps: list[tuple[int, int]]) -> str:
     if first.barrier is not None and first.related[0].place.text == first.place.text:
         name = "__syncwarp()" if of_warp else "__syncthreads()"
         return f"Read into a variable first, then call {name}, and write after it."
+    return ""
+
+
+def _bounds(one: Diagnostic) -> str:
+    """Return what to do about an access where the rule's own words, on the end of the data, would lead astray."""
+    if one.rule != "memcheck/out-of-bounds":
+        return ""
+    if _BELOW_ZERO.search(one.message):
+        return "The index is negative: find out which threads have no such element, and give them a case of their own."
+    if _OF_BLOCK.search(one.message):
+        return (
+            "Compare the index with the size of the shared memory: the launch's third argument gives it in bytes, "
+            "elements times sizeof(element)."
+        )
     return ""
 
 

@@ -173,14 +173,16 @@ def test_code_that_is_not_compiled_and_host_code_raise_nothing() -> None:
 
 EXPECTED = {"barrier_for_odd_threads", "barrier_in_both_branches", "barrier_in_if", "group_sync_in_if", "trip_counts",
             "merged_barrier"}  # fmt: skip
+MISTAKES = ROOT / "starter" / "debug" / "debug.cu"  # a lab of mistakes, this one among them
 
 
 def test_no_false_alarm_in_any_program_of_the_project() -> None:
     folders = ("reference", "starter", "labs", "tests")
     files = [path for folder in folders for suffix in ("cu", "cuh") for path in (ROOT / folder).rglob(f"*.{suffix}")]
     assert len(files) > 200
-    alarms = {path.stem for path in files if Kernels(path.read_text(encoding="utf-8", errors="replace")).conditional()}
-    assert alarms <= EXPECTED
+    alarms = {path for path in files if Kernels(path.read_text(encoding="utf-8", errors="replace")).conditional()}
+    assert MISTAKES in alarms
+    assert {path.stem for path in alarms - {MISTAKES}} <= EXPECTED
 
 
 @pytest.mark.parametrize(
@@ -198,11 +200,11 @@ def test_no_false_alarm_in_any_program_of_the_project() -> None:
     ids=lambda text: text[:30],
 )
 def test_hostile_sources_take_no_time(text: str) -> None:
-    began = time.monotonic()
+    began = time.process_time()
     kernels = Kernels(text)
     kernels.conditional()
     kernels.gaps(1, 1)
-    assert time.monotonic() - began < 5
+    assert time.process_time() - began < 5
 
 
 def test_lines_of_functions() -> None:

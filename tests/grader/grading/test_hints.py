@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from samples import RACE
+from samples import LEAK, RACE
 
 from warpgrade.grading import hints
 from warpgrade.lab import labs
@@ -63,6 +63,11 @@ def test_where_nothing_was_written_tells_more_than_that() -> None:
     assert hints.choose(LAB, own, ["wrong", "unwritten", "tail"]) == "round up"
     assert hints.choose(LAB, own, ["wrong", "unwritten"]) == "the copy back"
     assert hints.choose(LAB, {"tail": "round up"}, ["wrong", "crash", "tail"]) == ""
+
+
+def test_where_the_checks_found_a_mistake_counters_are_not_what_failed() -> None:
+    assert chosen(diagnostics=[msgspec.structs.replace(RACE, rule="initcheck/shared")]) == LAB
+    assert chosen(diagnostics=[LEAK]) == "neighbours"
 
 
 def test_the_judges_signs_are_the_ones_that_are_known() -> None:

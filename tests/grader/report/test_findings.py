@@ -65,6 +65,25 @@ def test_several_tests_that_found_the_same_show_it_once() -> None:
     assert found[0].diagnostic.count == 2 * RACE.count
 
 
+@pytest.mark.parametrize(
+    ("message", "words"),
+    [
+        ("reads 4 bytes, 4 bytes before `d_x` (11,200 bytes)", "The index is negative"),
+        ("updates 4 bytes, 1 byte before the beginning of shared memory", "The index is negative"),
+        ("reads 4 bytes at index 4,294,967,295 of `d_x` (-1 converted to unsigned)", "The index is negative"),
+        ("writes 4 bytes directly past the end of the block's 200 bytes of shared memory; 13 more", "third argument"),
+        ("writes 4 bytes, 40 bytes past the end of the block's 1,200 bytes of shared memory", "third argument"),
+        ("writes 4 bytes directly past the end of `s` (1,024 bytes) in shared memory", "Compare the index first."),
+        ("", "Compare the index first."),
+    ],
+)
+def test_what_to_do_about_an_access_out_of_bounds_depends_on_where_it_went(message: str, words: str) -> None:
+    (finding,) = as_findings(msgspec.structs.replace(HIDDEN, message=message))
+    assert words in finding.help
+    (told,) = findings.of_result(result_of((True, [msgspec.structs.replace(HIDDEN, message=message)])))
+    assert told.help == "Compare the index first."  # of a hidden test, nothing that depends on its data
+
+
 def test_a_race_that_came_out_either_way_is_shown_once() -> None:
     (other,) = RACE.related
     turned = msgspec.structs.replace(RACE, place=other.place, related=[Related("read by", RACE.place, RACE.thread)])
