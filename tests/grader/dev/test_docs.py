@@ -14,7 +14,8 @@ from warpgrade.machine.paths import find_layout
 
 ROOT = find_layout().root
 PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
-DOCUMENTS = sorted([*PAGES, *(ROOT / "docs").glob("*.md"), *(ROOT / "labs").glob("*/README.md")])
+LECTURES = [path for name in ("README.md", "slides.md") for path in (ROOT / "labs").glob(f"*/{name}")]
+DOCUMENTS = sorted([*PAGES, *(ROOT / "docs").glob("*.md"), *LECTURES])
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
