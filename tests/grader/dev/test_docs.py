@@ -46,6 +46,16 @@ def test_all_guides_are_named_in_the_readme() -> None:
         assert f"docs/{guide.name}" in readme
 
 
+def test_the_glossary_has_each_word_once_and_in_order() -> None:
+    tables = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8").split("|---|---|\n")[1:]
+    words = [re.findall(r"^\| (.+?) \|", table.partition("\n\n")[0], re.MULTILINE) for table in tables]
+    assert [len(table) > 5 for table in words] == [True] * 4
+    for table in words:
+        assert table == sorted(table, key=lambda word: re.sub(r"[^a-z ,-]", "", word.lower()))
+    once = [word for table in words for word in table]
+    assert len(once) == len(set(once))
+
+
 @pytest.mark.labs
 def test_the_page_of_what_is_supported_is_that_of_the_tables() -> None:
     program = find_layout().program("warpgrade-reference")
