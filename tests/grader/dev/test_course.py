@@ -72,6 +72,11 @@ def test_wrong_solutions_and_programs_in_commands_exist(page: Path) -> None:
         assert (ROOT / "labs" / name / "wrong" / f"{wrong}.patch").exists(), (
             f"there is no wrong solution {name} {wrong}"
         )
+    lab = LABS.get(page.parent.name)
+    if lab is not None:
+        live = text[text.index("\n# The mistake to show") :].partition("\n\n---\n")[0]
+        named = set(re.findall(r"`([a-z]+(?:_[a-z]+)*)`", live)) - {"racecheck"}
+        assert [name for name in named if not (lab.folder / "wrong" / f"{name}.patch").exists()] == []
     for name in re.findall(r"warpgrade (?:grade|check|prove) ([a-z]\w*)", text):
         assert name in {*LABS, *COMING}, f"there is no lab {name}"
     for program in re.findall(r"warpgrade run (\S+\.cu)", text):
@@ -85,7 +90,7 @@ def test_each_lab_has_slides() -> None:
 @pytest.mark.parametrize("deck", SLIDES, ids=told)
 def test_slides_are_pages_with_what_a_lecture_needs(deck: Path) -> None:
     text = deck.read_text(encoding="utf-8")
-    slides = [slide.strip() for slide in re.split(r"^---$", text, flags=re.MULTILINE)]
+    slides = [slide.strip() for slide in text.split("\n\n---\n\n")]
     assert 8 <= len(slides) <= 12
     for slide in slides:
         assert slide.startswith("# "), f"a slide begins with its title: {slide[:40]}"
@@ -105,7 +110,7 @@ NUMBER = r"\d[\d.,]*(?:e\+\d+)? (?:ms|GB/s|TFLOP/s|GFLOP/s)"
 
 @pytest.mark.parametrize("deck", SLIDES, ids=told)
 def test_tables_of_what_hardware_does_repeat_what_was_measured(deck: Path) -> None:
-    for slide in re.split(r"^---$", deck.read_text(encoding="utf-8"), flags=re.MULTILINE):
+    for slide in deck.read_text(encoding="utf-8").split("\n\n---\n\n"):
         if "docs/hardware.md)" in slide:
             numbers = [number for row in cells(slide) for cell in row for number in re.findall(NUMBER, cell)]
             assert [number for number in numbers if f" {number} " not in HARDWARE] == []
