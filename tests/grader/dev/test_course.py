@@ -49,6 +49,12 @@ def test_a_table_of_the_course_has_all_labs_and_no_others(heading: str) -> None:
     assert sorted(named - set(LABS) - COMING) == []
 
 
+def test_the_hours_add_up() -> None:
+    *rows, last = [row[1:] for row in cells(section("## Hours"))][1:]
+    hours = [[0.0 if hour == "–" else float(hour) for hour in row] for row in rows]
+    assert [sum(column) for column in zip(*hours, strict=True)] == [float(hour) for hour in last]
+
+
 def test_each_lab_has_its_misconceptions_and_each_a_wrong_solution_that_is_there() -> None:
     parts = re.split(r"^### `(\w+)`$", section("## Misconceptions"), flags=re.MULTILINE)
     shown = dict(zip(parts[1::2], parts[2::2], strict=True))
