@@ -14,7 +14,8 @@ from warpgrade.machine.paths import find_layout
 
 ROOT = find_layout().root
 PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
-DOCUMENTS = sorted([*PAGES, *(ROOT / "docs").glob("*.md"), *(ROOT / "labs").glob("*/README.md")])
+LECTURES = [path for name in ("README.md", "slides.md") for path in (ROOT / "labs").glob(f"*/{name}")]
+DOCUMENTS = sorted([*PAGES, *(ROOT / "docs").glob("*.md"), *LECTURES])
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
@@ -43,6 +44,16 @@ def test_all_guides_are_named_in_the_readme() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     for guide in (ROOT / "docs").glob("*.md"):
         assert f"docs/{guide.name}" in readme
+
+
+def test_the_glossary_has_each_word_once_and_in_order() -> None:
+    tables = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8").split("|---|---|\n")[1:]
+    words = [re.findall(r"^\| (.+?) \|", table.partition("\n\n")[0], re.MULTILINE) for table in tables]
+    assert [len(table) > 5 for table in words] == [True] * 4
+    for table in words:
+        assert table == sorted(table, key=lambda word: re.sub(r"[^a-z ,-]", "", word.lower()))
+    once = [word for table in words for word in table]
+    assert len(once) == len(set(once))
 
 
 @pytest.mark.labs

@@ -1,0 +1,158 @@
+"""docs/course.md and labs/<lab>/slides.md: what they name exists, and no slide gives a solution away."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from warpgrade.lab import labs, starter
+from warpgrade.lab.labs import Lab
+from warpgrade.machine.paths import find_layout
+
+LAYOUT = find_layout()
+ROOT = LAYOUT.root
+COURSE = (ROOT / "docs" / "course.md").read_text(encoding="utf-8")
+HARDWARE = (ROOT / "docs" / "hardware.md").read_text(encoding="utf-8")
+LABS = {lab.name: lab for lab in labs.discover(LAYOUT)}
+COMING, GOING = {"first", "debug"}, {"quiz"}  # labs that the course counts on, and the one that it leaves out
+SLIDES = sorted((ROOT / "labs").glob("*/slides.md"))
+PAGES = [ROOT / "docs" / "course.md", ROOT / "docs" / "outlook.md", *SLIDES]
+LONG = 25  # characters from which on a line, without white space, is like no other
+
+
+def told(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def section(heading: str) -> str:
+    """Return the course's section with this heading, up to the next one of its level."""
+    level = heading.partition(" ")[0]
+    found = re.search(rf"^{re.escape(heading)}$(.+?)(?=^{level} |\Z)", COURSE, re.MULTILINE | re.DOTALL)
+    assert found, f"docs/course.md has no “{heading}”"
+    return found[1]
+
+
+def cells(text: str) -> Iterator[list[str]]:
+    """Yield the cells of each row of the tables in a text."""
+    for line in text.splitlines():
+        if line.startswith("|") and not line.startswith("|---"):
+            yield [cell.strip() for cell in line.strip("|").split("|")]
+
+
+@pytest.mark.parametrize("heading", ["## Twelve weeks", "## Hours"])
+def test_a_table_of_the_course_has_all_labs_and_no_others(heading: str) -> None:
+    named = {name for row in cells(section(heading)) for name in re.findall(r"`(\w+)`", row[0] + row[1])}
+    assert sorted(set(LABS) - GOING - named) == []
+    assert sorted(named - set(LABS) - COMING) == []
+
+
+def test_the_hours_add_up() -> None:
+    *rows, last = [row[1:] for row in cells(section("## Hours"))][1:]
+    hours = [[0.0 if hour == "–" else float(hour) for hour in row] for row in rows]
+    assert [sum(column) for column in zip(*hours, strict=True)] == [float(hour) for hour in last]
+
+
+def test_each_lab_has_its_misconceptions_and_each_a_wrong_solution_that_is_there() -> None:
+    parts = re.split(r"^### `(\w+)`$", section("## Misconceptions"), flags=re.MULTILINE)
+    shown = dict(zip(parts[1::2], parts[2::2], strict=True))
+    assert sorted(set(LABS) - GOING - set(shown)) == []
+    assert sorted(set(shown) - set(LABS) - COMING) == []
+    mistakes = []
+    for name in set(shown) & set(LABS):
+        rows = [row for row in cells(shown[name]) if len(row) == 2][1:]
+        assert rows, f"no misconceptions of {name}"
+        wrong = [word for row in rows for word in re.findall(r"`(\w+)`", row[1])]
+        mistakes += [
+            f"{name}: {word}" for word in wrong if not (LABS[name].folder / "wrong" / f"{word}.patch").exists()
+        ]
+    assert mistakes == [], "these wrong solutions are not there; which ones show the misconceptions now?"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=told)
+def test_wrong_solutions_and_programs_in_commands_exist(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    for name, wrong in re.findall(r"warpgrade wrong (\w+) (\w+)", text):
+        assert (ROOT / "labs" / name / "wrong" / f"{wrong}.patch").exists(), (
+            f"there is no wrong solution {name} {wrong}"
+        )
+    lab = LABS.get(page.parent.name)
+    if lab is not None:
+        live = text[text.index("\n# The mistake to show") :].partition("\n\n---\n")[0]
+        named = set(re.findall(r"`([a-z]+(?:_[a-z]+)*)`", live)) - {"racecheck"}
+        assert [name for name in named if not (lab.folder / "wrong" / f"{name}.patch").exists()] == []
+    for name in re.findall(r"warpgrade (?:grade|check|prove) ([a-z]\w*)", text):
+        assert name in {*LABS, *COMING}, f"there is no lab {name}"
+    for program in re.findall(r"warpgrade run (\S+\.cu)", text):
+        assert "/" not in program or (ROOT / program).exists(), f"there is no {program}"
+
+
+def test_each_lab_has_slides() -> None:
+    assert sorted(set(LABS) - GOING - {path.parent.name for path in SLIDES}) == []
+
+
+@pytest.mark.parametrize("deck", SLIDES, ids=told)
+def test_slides_are_pages_with_what_a_lecture_needs(deck: Path) -> None:
+    text = deck.read_text(encoding="utf-8")
+    slides = [slide.strip() for slide in text.split("\n\n---\n\n")]
+    assert 8 <= len(slides) <= 12
+    for slide in slides:
+        assert slide.startswith("# "), f"a slide begins with its title: {slide[:40]}"
+        assert "\n# " not in slide, f"two titles on one slide: {slide[:40]}"
+        assert len(slide.splitlines()) <= 30, f"more than fits on a slide: {slide[:40]}"
+    titles = [slide.partition("\n")[0] for slide in slides]
+    assert titles[0].startswith(f"# Lab {deck.parent.name}:")
+    assert any(title.startswith("# Predict") for title in titles)
+    assert any("H100" in title for title in titles)
+    assert titles[-1] == "# To take home"
+    assert "    ./warpgrade " in text, "no command to show the mistake with"
+    assert "](figures/" in text or deck.parent.name in COMING, "no figure"
+
+
+NUMBER = r"\d[\d.,]*(?:e\+\d+)? (?:ms|GB/s|TFLOP/s|GFLOP/s)"
+
+
+@pytest.mark.parametrize("deck", SLIDES, ids=told)
+def test_tables_of_what_hardware_does_repeat_what_was_measured(deck: Path) -> None:
+    for slide in deck.read_text(encoding="utf-8").split("\n\n---\n\n"):
+        if "docs/hardware.md)" in slide:
+            numbers = [number for row in cells(slide) for cell in row for number in re.findall(NUMBER, cell)]
+            assert [number for number in numbers if f" {number} " not in HARDWARE] == []
+
+
+def bare(text: str) -> str:
+    return "".join(text.split())
+
+
+def secrets(lab: Lab) -> set[str]:
+    """Return the long lines, code and comments, that only the reference and the hidden tests have."""
+    kept, shown = "", ""
+    for path in starter.reference_files(LAYOUT, lab):
+        reference = path.read_text(encoding="utf-8")
+        kept += "\n".join(line.text for line in starter.solution(reference)) + "\n"
+        shown += starter.derive(reference)
+    for path in (lab.folder / "tests").iterdir():
+        text = path.read_text(encoding="utf-8")
+        kept, shown = (kept + text, shown) if path.name.startswith("hidden") else (kept, shown + text)
+    lines = {bare(part) for line in kept.splitlines() for part in line.split("//")}
+    return {line for line in lines if len(line) > LONG} - {
+        bare(part) for line in shown.splitlines() for part in line.split("//")
+    }
+
+
+@pytest.mark.parametrize("lab", LABS.values(), ids=lambda lab: lab.name)
+def test_no_slide_gives_a_solution_away(lab: Lab) -> None:
+    hidden = secrets(lab)
+    assert len(hidden) > 10
+    pages = [page for page in PAGES if page.parent.parent != LAYOUT.labs or page.parent == lab.folder]
+    leaks = [f"{told(page)}: {line}" for page in pages for line in hidden if line in bare(page.read_text("utf-8"))]
+    assert leaks == []
+
+
+def test_a_line_of_the_reference_is_found_however_it_is_broken() -> None:
+    found = secrets(LABS["transpose"])
+    reference = (ROOT / "reference" / "transpose" / "transpose.cu").read_text(encoding="utf-8")
+    declared = next(line for line in reference.splitlines() if "__shared__ float tile" in line)
+    assert any(line in bare(f"text\n  {declared.replace('[', '[ ').strip()}  // why\n") for line in found)
