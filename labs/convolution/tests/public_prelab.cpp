@@ -28,40 +28,43 @@ TEST_CASE("prelab: exercise 18, a convolution by hand", "[public]") {
     CHECK_THAT(p, equals_exactly(std::vector<int>{8, 14, 20, 26, 14}));
 }
 
-// 4,096 elements, a mask of 15, blocks of 256: 128 warps in 16 blocks.
+// 2,048 elements, a mask of 9, blocks of 256: 64 warps in 8 blocks.
 TEST_CASE("prelab: what the naive and the constant version load", "[public][counter]") {
-    const int n = 4096, block = 256, w = 15;
-    check_requests<conv1d_naive>(submission().call<naive_requests>(n, block, w), 3840,
-                                 {{122880, "those are the loads of the threads; 32 of a warp are one request"},
-                                  {1920, "each product has two operands, and both are loaded"},
-                                  {256, "each thread goes through the whole mask"}},
+    const int n = 2048, block = 256, w = 9;
+    const int naive = submission().call<naive_requests>(n, block, w);
+    const int constant = submission().call<constant_requests>(n, block, w);
+    check_requests<conv1d_naive>(naive, 1152,
+                                 {{36864, "those are the loads of the threads; 32 of a warp are one request"},
+                                  {576, "each product has two operands, and both are loaded"},
+                                  {128, "each thread goes through the whole mask"}},
                                  n, block, w);
-    check_requests<conv1d_constant>(submission().call<constant_requests>(n, block, w), 1920,
-                                    {{61440, "those are the loads of the threads; 32 of a warp are one request"},
-                                     {3840, "weights in constant memory are no requests to global memory"}},
+    check_requests<conv1d_constant>(constant, 576,
+                                    {{18432, "those are the loads of the threads; 32 of a warp are one request"},
+                                     {1152, "weights in constant memory are no requests to global memory"}},
                                     n, block, w);
 }
 
-// The tile has 270 elements, which are 9 requests. In the listing, 15 edges between blocks have 7 warps' turns on
-// either side.
+// The tile has 264 elements, which are 9 requests. In the listing, warps on either side of 7 edges between blocks load
+// in 4 turns of their loops.
 TEST_CASE("prelab: what a tile and the chapter's listing load", "[public][counter]") {
-    const int n = 4096, block = 256, w = 15;
-    check_requests<conv1d_tiled>(
-        submission().call<tiled_requests>(n, block, w), 144,
-        {{128, "each block loads its halo as well, and a request with few threads is one too: round up"},
-         {135, "the last request of each block is one, even with few threads: round up"},
-         {4320, "those are the loads of the threads; 32 of a warp are one request"},
-         {160, "the walk continues after the last thread: left and right are not apart"}},
-        n, block, w);
-    ask<cached_requests>(338,
-                         {{128, "the halo is not loaded into shared memory, but later, from global memory"},
-                          {352, "the first and the last block have ghosts on one side, which are not loaded"},
-                          {233, "there is a halo on both sides of a block"},
-                          {240, "there is a halo on both sides of a block, and ghosts are not loaded"}},
+    const int n = 2048, block = 256, w = 9;
+    ask<cached_requests>(120,
+                         {{64, "the halo is not loaded into shared memory, but later, from global memory"},
+                          {128, "the first and the last block have ghosts on one side, which are not loaded"},
+                          {92, "there is a halo on both sides of a block"},
+                          {96, "there is a halo on both sides of a block, and ghosts are not loaded"}},
                          n, block, w);
     const double loads = submission().call<loads_per_product>(2, 15);
     explain(loads, {{1, "neighbouring sums share all but one of the elements of a column"},
                     {0.5, "close: the column of the tile is longer than that of the mask, by one for two rows"},
                     {0, "whole numbers were divided: convert one of them to double first"}});
     CHECK_THAT(measure("your answer, loads for each product", loads), between(16.0 / 30 - 1e-9, 16.0 / 30 + 1e-9));
+    const int tiled = submission().call<tiled_requests>(n, block, w);
+    check_requests<conv1d_tiled>(
+        tiled, 72,
+        {{64, "each block loads its halo as well, and a request with few threads is one too: round up"},
+         {66, "the last request of each block is one, even with few threads: round up"},
+         {2112, "those are the loads of the threads; 32 of a warp are one request"},
+         {80, "the walk continues after the last thread: left and right are not apart"}},
+        n, block, w);
 }
