@@ -1,7 +1,6 @@
-// RIGHT: N and M go up in one copy, the mask from there to constant memory by a copy on the device; the result is
-// cleared first; eight rows a thread
-#include "check.cuh"  // CHECK(call): ends the program when a CUDA call fails
+// RIGHT: N and M go up in one copy, the mask goes on to constant memory on the device; eight rows a thread
 #include "convolution.h"
+#include "check.cuh"  // CHECK(call): ends the program when a CUDA call fails
 
 #include <vector>
 

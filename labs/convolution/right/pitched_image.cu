@@ -1,7 +1,6 @@
-// RIGHT (97 points): the image and its result in pitched memory; the mask in a struct in constant memory, with zeros behind it; four neighbours of a row for each thread, read with bank conflicts
-// four neighbours of a row for each thread
-#include "check.cuh"  // CHECK(call): ends the program when a CUDA call fails
+// RIGHT (97 points): pitched memory, the mask in a struct; four neighbours of a row a thread, with bank conflicts
 #include "convolution.h"
+#include "check.cuh"  // CHECK(call): ends the program when a CUDA call fails
 
 // Threads of a block: in one dimension, and in two. A row of a two-dimensional block is one warp.
 constexpr int BLOCK_SIZE = 256;

@@ -1,7 +1,6 @@
-// RIGHT (99 points): tiles in dynamic shared memory of just the size that the mask needs, left and right halo loaded apart, blocks of 16 × 16 threads, two by two elements for each thread, read with bank conflicts
-// of 16 × 16 threads, two by two elements for each thread
-#include "check.cuh"  // CHECK(call): ends the program when a CUDA call fails
+// RIGHT (99 points): exact dynamic tiles, blocks of 16 × 16, two by two elements a thread, with bank conflicts
 #include "convolution.h"
+#include "check.cuh"  // CHECK(call): ends the program when a CUDA call fails
 
 __constant__ float mask[MAX_MASK_WIDTH * MAX_MASK_WIDTH];
 

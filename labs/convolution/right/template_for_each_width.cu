@@ -1,7 +1,6 @@
-// RIGHT: kernels in two dimensions are templates, one for each width of the mask; in one dimension, each warp has a
-// tile of its own and needs no barrier
-#include "check.cuh"  // CHECK(call): ends the program when a CUDA call fails
+// RIGHT: a template for each width of the mask; in one dimension, each warp has its own tile and no barrier
 #include "convolution.h"
+#include "check.cuh"  // CHECK(call): ends the program when a CUDA call fails
 
 #include <utility>
 

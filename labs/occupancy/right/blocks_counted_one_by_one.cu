@@ -1,7 +1,6 @@
-// RIGHT: host functions count instead of dividing: blocks are added while there is room; one allocation for all three
-// matrices, the tile of B before that of A
-#include "check.cuh"  // CHECK(call): ends the program when a CUDA call fails
+// RIGHT: blocks are counted while there is room, not divided; one allocation for all matrices, the tile of B first
 #include "occupancy.h"
+#include "check.cuh"  // CHECK(call): ends the program when a CUDA call fails
 
 #include <vector>
 

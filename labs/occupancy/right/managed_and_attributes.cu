@@ -1,7 +1,6 @@
-// RIGHT (96 points): matrices in managed memory, whose pages take longer than copies; the width set by an asynchronous
-// copy, limits asked one by one
-#include "check.cuh"  // CHECK(call): ends the program when a CUDA call fails
+// RIGHT (96 points): managed memory, whose pages take longer than copies; limits asked one by one
 #include "occupancy.h"
+#include "check.cuh"  // CHECK(call): ends the program when a CUDA call fails
 
 #include <algorithm>
 

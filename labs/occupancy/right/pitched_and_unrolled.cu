@@ -1,7 +1,6 @@
-// RIGHT: pitched memory, a loop that is unrolled by hand, the occupancy API with flags and a function object, its
-// registers asked from CUDA
-#include "check.cuh"  // CHECK(call): ends the program when a CUDA call fails
+// RIGHT: pitched memory, a loop unrolled by hand, the occupancy API with flags, registers asked from CUDA
 #include "occupancy.h"
+#include "check.cuh"  // CHECK(call): ends the program when a CUDA call fails
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,6 @@
-// RIGHT: a stream with asynchronous copies and memory from its pool; the tiles are filled past the registers, by
-// cp.async
-#include "check.cuh"  // CHECK(call): ends the program when a CUDA call fails
+// RIGHT: a stream, asynchronous copies, memory from its pool; tiles filled past the registers, by cp.async
 #include "occupancy.h"
+#include "check.cuh"  // CHECK(call): ends the program when a CUDA call fails
 
 #include <cuda_pipeline.h>
 

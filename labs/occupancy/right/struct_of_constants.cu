@@ -1,6 +1,6 @@
 // RIGHT: sizes and pointers in a struct in constant memory, so that the kernel has no arguments; vectors in between
-#include "check.cuh"  // CHECK(call): ends the program when a CUDA call fails
 #include "occupancy.h"
+#include "check.cuh"  // CHECK(call): ends the program when a CUDA call fails
 
 #include <algorithm>
 #include <vector>
