@@ -56,10 +56,16 @@ int resident_blocks(const int* device, int block_threads, int registers, int sha
 // capability 8.0 on, 256 before.
 void query_limits(int* device);
 
-// 5. The largest power of four that is not above `threads`; threads is at least 1.
-int power_of_four(int threads);
+// 5. Two questions to resident_blocks. Which block size gives the highest occupancy to a kernel with so many registers
+// a thread and so many bytes a block: the smallest such multiple of 32, or 0 if no block can be resident?
+int best_block(const int* device, int registers, int shared_bytes);
+// And the most registers that a thread may have, up to 255, so that `blocks` ≥ 1 blocks of block_threads threads (1 to
+// THREADS_PER_BLOCK) without shared memory are resident; 0 if not even one register is possible.
+int most_registers(const int* device, int block_threads, int blocks);
 
-// 6. Bytes of shared memory that a block of matmul_dynamic with so many threads needs: two square tiles of floats, with
+// 6. The largest power of four that is not above `threads`; threads is at least 1.
+int power_of_four(int threads);
+// Bytes of shared memory that a block of matmul_dynamic with so many threads needs: two square tiles of floats, with
 // one element of each for each thread.
 int requiredSM(int block_threads);
 
@@ -72,10 +78,46 @@ int requiredSM(int block_threads);
 constexpr int MAX_WIDTH = 32;
 void matmul_dynamic(const float* A, const float* B, float* C, int m, int k, int n, int width);
 
-// 8. The tile width for the kernel of matmul_dynamic on the current device: the block size that
+// 8. Your kernel of matmul_dynamic. The registers of a thread, as nvcc -Xptxas -v tells them for sm_90, the
+// architecture of the H100 that your program runs on by default:
+int my_registers();
+// How many blocks of it fit on an SM of the current device, with tiles of width × width elements (a width that
+// matmul_dynamic takes): by resident_blocks with the numbers of query_limits and my_registers,
+int my_blocks(int width);
+// and by cudaOccupancyMaxActiveBlocksPerMultiprocessor. Neither launches anything.
+int api_blocks(int width);
+
+// 9. The tile width for the kernel of matmul_dynamic on the current device: the block size that
 // cudaOccupancyMaxPotentialBlockSizeVariableSMem recommends among those of at most most_threads threads (at least 1, at
 // most 1024), rounded down to a power of four; the width is its square root. Launches nothing.
 int chosen_width(int most_threads);
 
-// 9. matmul_dynamic with the width that is chosen among all block sizes. Returns the width.
+// 10. matmul_dynamic with the width that is chosen among all block sizes. Returns the width.
 int matmul_best(const float* A, const float* B, float* C, int m, int k, int n);
+
+// --- Prelab ---------------------------------------------------------------------------------------------------------
+
+// Questions to answer before the lab, in prelab.cpp. They leave aside that a device hands out registers and shared
+// memory in larger units. Exercises are those of a textbook, Topics in Parallel and Distributed Computing, chapter 8.
+
+// Exercise 8. How many registers does a block need?
+int registers_per_block(int registers_per_thread, int threads);
+// Exercises 8 and 15. How many blocks can be on a multiprocessor at once? It has sm_registers registers and
+// sm_shared_bytes bytes of shared memory, and room for sm_warps warps and sm_blocks blocks. A block has `threads` ≥ 1
+// threads, rounded up to whole warps where warps are counted, and needs registers_per_block(registers_per_thread,
+// threads) registers, at least 1, and shared_bytes ≥ 0 bytes. It is there as a whole or not at all.
+int blocks_that_fit(int threads, int registers_per_thread, int shared_bytes, int sm_registers, int sm_shared_bytes,
+                    int sm_warps, int sm_blocks);
+// The warps of those blocks, as a part of sm_warps: between 0 and 1.
+double share_of_warps(int threads, int registers_per_thread, int shared_bytes, int sm_registers, int sm_shared_bytes,
+                      int sm_warps, int sm_blocks);
+// The largest square block whose side is a power of two, such as 8 × 8, with at most `threads` ≥ 1 threads: how many
+// threads has it?
+int square_block(int threads);
+
+// Predictions. matmul_dynamic runs on an H100, whose multiprocessors have room for 64 warps, 32 blocks, 65,536
+// registers and 228 KiB of shared memory, with tiles of width × width elements and at most 32 registers a thread. How
+// many of its blocks are resident on a multiprocessor, and what is the occupancy? width is one that matmul_dynamic
+// takes.
+int matmul_blocks(int width);
+double matmul_occupancy(int width);

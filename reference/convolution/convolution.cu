@@ -1,6 +1,6 @@
 // SOLUTION BEGIN
 // STARTER: // Lab convolution: weighted sums of neighbours, in one dimension and in two.
-// STARTER: // conv1d_naive is complete. The others compute with naive kernels; the one in 2D leaves the borders out.
+// STARTER: // conv1d_naive is complete. The kernel in two dimensions is naive and leaves the borders out; the rest is missing.
 // STARTER: // Grade it:  ./warpgrade check convolution      (in this folder)
 // Lab convolution, reference solution: the mask in constant memory, tiles with their halo in shared memory.
 // Grade it:  ./warpgrade grade convolution reference/convolution
@@ -83,7 +83,6 @@ __global__ void constant_kernel(const float* N, float* P, int n, int mask_width)
 void conv1d_constant(const float* N, const float* M, float* P, int n, int mask_width) {
     // SOLUTION BEGIN
     // TODO(student): as conv1d_naive, but set the mask and launch constant_kernel.
-    // STARTER: conv1d_naive(N, M, P, n, mask_width);
     if (n <= 0 || !is_mask_width(mask_width)) return;
     set_mask(M, mask_width);
     float* d_N = copy_to_device(N, n);
@@ -122,7 +121,6 @@ __global__ void tiled_kernel(const float* N, float* P, int n, int mask_width) {
 void conv1d_tiled(const float* N, const float* M, float* P, int n, int mask_width) {
     // SOLUTION BEGIN
     // TODO(student): as conv1d_constant, but launch tiled_kernel.
-    // STARTER: conv1d_naive(N, M, P, n, mask_width);
     if (n <= 0 || !is_mask_width(mask_width)) return;
     set_mask(M, mask_width);
     float* d_N = copy_to_device(N, n);
@@ -156,19 +154,24 @@ void conv1d_tiled(const float* N, const float* M, float* P, int n, int mask_widt
 // STARTER:     }
 // STARTER:     P[y * width + x] = sum;
 // STARTER: }
-__global__ void tiled_kernel_2d(const float* N, float* P, int height, int width, int mask_width) {
-    __shared__ float tile[TILE_HEIGHT + MAX_MASK_WIDTH - 1][TILE_WIDTH + MAX_MASK_WIDTH - 1];
-    const int radius = mask_width / 2;
+using TileRow = float[TILE_WIDTH + MAX_MASK_WIDTH - 1];
+
+// Fills the tile of a block that computes `rows` rows of P. The block walks over the tile in steps of its own size.
+__device__ void fill_tile(TileRow* tile, int rows, const float* N, int height, int width, int radius) {
     const int start_x = blockIdx.x * TILE_WIDTH - radius;
-    const int start_y = blockIdx.y * TILE_HEIGHT - radius;
-    // The block walks over the tile in steps of its own size.
-    for (int v = threadIdx.y; v < TILE_HEIGHT + 2 * radius; v += TILE_HEIGHT) {
+    const int start_y = blockIdx.y * rows - radius;
+    for (int v = threadIdx.y; v < rows + 2 * radius; v += TILE_HEIGHT) {
         for (int u = threadIdx.x; u < TILE_WIDTH + 2 * radius; u += TILE_WIDTH) {
             const int source_x = start_x + u, source_y = start_y + v;
             const bool inside = source_x >= 0 && source_x < width && source_y >= 0 && source_y < height;
             tile[v][u] = inside ? N[source_y * width + source_x] : 0.0f;
         }
     }
+}
+
+__global__ void tiled_kernel_2d(const float* N, float* P, int height, int width, int mask_width) {
+    __shared__ TileRow tile[TILE_HEIGHT + MAX_MASK_WIDTH - 1];
+    fill_tile(tile, TILE_HEIGHT, N, height, width, mask_width / 2);
     __syncthreads();
 
     const int x = blockIdx.x * TILE_WIDTH + threadIdx.x;
@@ -201,5 +204,60 @@ void conv2d_tiled(const float* N, const float* M, float* P, int height, int widt
     finish(P, d_N, d_P, count);
     // SOLUTION BEGIN
     // STARTER: CHECK(cudaFree(d_M));
+    // SOLUTION END
+}
+
+// 5. Several elements of P for each thread: what it loads serves all of them.
+
+// SOLUTION BEGIN
+// TODO(student): write registers_kernel_2d. A thread computes ROWS elements, one below the other, in as many sums. Each
+// element that it takes from the tile, and each weight, is loaded once and used for all sums that need it.
+// STARTER:
+constexpr int ROWS = 4;  // elements of P for each thread
+
+__global__ void registers_kernel_2d(const float* N, float* P, int height, int width, int mask_width) {
+    constexpr int BLOCK_ROWS = ROWS * TILE_HEIGHT;
+    __shared__ TileRow tile[BLOCK_ROWS + MAX_MASK_WIDTH - 1];
+    fill_tile(tile, BLOCK_ROWS, N, height, width, mask_width / 2);
+    // The loop below walks down the mask's columns, which the cache of constant memory serves badly.
+    __shared__ float weights[MAX_MASK_WIDTH * MAX_MASK_WIDTH];
+    const int i = threadIdx.y * TILE_WIDTH + threadIdx.x;
+    if (i < mask_width * mask_width) weights[i] = mask[i];
+    __syncthreads();
+
+    float sum[ROWS] = {};
+    const int top = ROWS * threadIdx.y;  // the row of the tile that the mask's first row meets for sum[0]
+    for (int u = 0; u < mask_width; ++u) {
+        float window[ROWS];  // what one weight meets: elements of a column, one for each sum
+        for (int r = 1; r < ROWS; ++r) window[r] = tile[top + r - 1][threadIdx.x + u];
+        for (int v = 0; v < mask_width; ++v) {
+            for (int r = 1; r < ROWS; ++r) window[r - 1] = window[r];  // the window moves down by one row
+            window[ROWS - 1] = tile[top + v + ROWS - 1][threadIdx.x + u];
+            const float weight = weights[v * mask_width + u];
+            for (int r = 0; r < ROWS; ++r) sum[r] += window[r] * weight;
+        }
+    }
+    const int x = blockIdx.x * TILE_WIDTH + threadIdx.x;
+    for (int r = 0; r < ROWS; ++r) {
+        const int y = blockIdx.y * BLOCK_ROWS + top + r;
+        if (x < width && y < height) P[y * width + x] = sum[r];
+    }
+}
+
+// SOLUTION END
+void conv2d_registers(const float* N, const float* M, float* P, int height, int width, int mask_width) {
+    // SOLUTION BEGIN
+    // TODO(student): as conv2d_tiled, but launch registers_kernel_2d, with fewer blocks.
+    // STARTER: conv2d_tiled(N, M, P, height, width, mask_width);
+    if (height <= 0 || width <= 0 || !is_mask_width(mask_width)) return;
+    const int count = height * width;
+    set_mask(M, mask_width * mask_width);
+    float* d_N = copy_to_device(N, count);
+    float* d_P;
+    CHECK(cudaMalloc(&d_P, count * sizeof(float)));
+    const dim3 block(TILE_WIDTH, TILE_HEIGHT);
+    const dim3 grid(blocks_for(width, TILE_WIDTH), blocks_for(height, ROWS * TILE_HEIGHT));
+    registers_kernel_2d<<<grid, block>>>(d_N, d_P, height, width, mask_width);
+    finish(P, d_N, d_P, count);
     // SOLUTION END
 }

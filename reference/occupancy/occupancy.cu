@@ -83,11 +83,34 @@ void query_limits(int* device) {
     // SOLUTION END
 }
 
+int best_block(const int* device, int registers, int shared_bytes) {
+    // SOLUTION BEGIN
+    // TODO(student): 5. Try all sizes. Which number tells how well a size fills the multiprocessor?
+    // STARTER: return 0;
+    int best = 0, most_warps = 0;
+    for (int threads = WARP_SIZE; threads <= device[THREADS_PER_BLOCK]; threads += WARP_SIZE) {
+        const int warps = resident_blocks(device, threads, registers, shared_bytes) * warps_of(threads);
+        if (warps > most_warps) most_warps = warps, best = threads;
+    }
+    return best;
+    // SOLUTION END
+}
+
+int most_registers(const int* device, int block_threads, int blocks) {
+    // SOLUTION BEGIN
+    // TODO(student): 5. The same question the other way round.
+    // STARTER: return 0;
+    int registers = 255;
+    while (registers > 0 && resident_blocks(device, block_threads, registers, 0) < blocks) --registers;
+    return registers;
+    // SOLUTION END
+}
+
 // --- A matrix product that chooses its block size ---
 
 int power_of_four(int threads) {
     // SOLUTION BEGIN
-    // TODO(student): 5. The sheet computes it with logarithms. With integers it is exact.
+    // TODO(student): 6. The sheet computes it with logarithms. With integers it is exact.
     // STARTER: return 0;
     int power = 1;
     while (power <= threads / 4) power *= 4;
@@ -174,9 +197,39 @@ void matmul_dynamic(const float* A, const float* B, float* C, int m, int k, int 
     CHECK(cudaFree(d_C));
 }
 
+int my_registers() {
+    // SOLUTION BEGIN
+    // TODO(student): 8. Compile this file with -Xptxas -v, as the task sheet says, and return what it prints for your
+    // kernel. Look again whenever you change the kernel.
+    // STARTER: return 0;
+    return 32;
+    // SOLUTION END
+}
+
+int my_blocks(int width) {
+    // SOLUTION BEGIN
+    // TODO(student): 8. By your own calculation, on the device that the program runs on.
+    // STARTER: return 0;
+    int device[DEVICE_LIMITS];
+    query_limits(device);
+    return resident_blocks(device, width * width, my_registers(), requiredSM(width * width));
+    // SOLUTION END
+}
+
+int api_blocks(int width) {
+    // SOLUTION BEGIN
+    // TODO(student): 8. By cudaOccupancyMaxActiveBlocksPerMultiprocessor.
+    // STARTER: return 0;
+    int blocks;
+    CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, matmul_kernel, width * width,
+                                                        requiredSM(width * width)));
+    return blocks;
+    // SOLUTION END
+}
+
 int chosen_width(int most_threads) {
     // SOLUTION BEGIN
-    // TODO(student): 8. Ask cudaOccupancyMaxPotentialBlockSizeVariableSMem, with requiredSM as the function that tells
+    // TODO(student): 9. Ask cudaOccupancyMaxPotentialBlockSizeVariableSMem, with requiredSM as the function that tells
     // how much shared memory a block of some size needs, and with the limit as its last argument. Then round.
     // STARTER: return BLOCK_WIDTH;
     int least_blocks = 0, block_threads = 0;

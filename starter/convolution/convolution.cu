@@ -1,5 +1,5 @@
 // Lab convolution: weighted sums of neighbours, in one dimension and in two.
-// conv1d_naive is complete. The others compute with naive kernels; the one in 2D leaves the borders out.
+// conv1d_naive is complete. The kernel in two dimensions is naive and leaves the borders out; the rest is missing.
 // Grade it:  ./warpgrade check convolution      (in this folder)
 #include "convolution.h"
 #include "check.cuh"  // CHECK(call): ends the program when a CUDA call fails
@@ -61,7 +61,6 @@ void conv1d_naive(const float* N, const float* M, float* P, int n, int mask_widt
 
 void conv1d_constant(const float* N, const float* M, float* P, int n, int mask_width) {
     // TODO(student): as conv1d_naive, but set the mask and launch constant_kernel.
-    conv1d_naive(N, M, P, n, mask_width);
 }
 
 // 3. The block's elements of N, with the halo on both sides, in shared memory.
@@ -72,7 +71,6 @@ void conv1d_constant(const float* N, const float* M, float* P, int n, int mask_w
 
 void conv1d_tiled(const float* N, const float* M, float* P, int n, int mask_width) {
     // TODO(student): as conv1d_constant, but launch tiled_kernel.
-    conv1d_naive(N, M, P, n, mask_width);
 }
 
 // 4. Two dimensions: a tile has a halo on four sides and in four corners.
@@ -110,4 +108,14 @@ void conv2d_tiled(const float* N, const float* M, float* P, int height, int widt
     kernel_2d<<<grid, block>>>(d_N, d_M, d_P, height, width, mask_width);
     finish(P, d_N, d_P, count);
     CHECK(cudaFree(d_M));
+}
+
+// 5. Several elements of P for each thread: what it loads serves all of them.
+
+// TODO(student): write registers_kernel_2d. A thread computes ROWS elements, one below the other, in as many sums. Each
+// element that it takes from the tile, and each weight, is loaded once and used for all sums that need it.
+
+void conv2d_registers(const float* N, const float* M, float* P, int height, int width, int mask_width) {
+    // TODO(student): as conv2d_tiled, but launch registers_kernel_2d, with fewer blocks.
+    conv2d_tiled(N, M, P, height, width, mask_width);
 }

@@ -38,10 +38,20 @@ void query_limits(int* device) {
     device[THREADS_PER_BLOCK] = properties.maxThreadsPerBlock;
 }
 
+int best_block(const int* device, int registers, int shared_bytes) {
+    // TODO(student): 5. Try all sizes. Which number tells how well a size fills the multiprocessor?
+    return 0;
+}
+
+int most_registers(const int* device, int block_threads, int blocks) {
+    // TODO(student): 5. The same question the other way round.
+    return 0;
+}
+
 // --- A matrix product that chooses its block size ---
 
 int power_of_four(int threads) {
-    // TODO(student): 5. The sheet computes it with logarithms. With integers it is exact.
+    // TODO(student): 6. The sheet computes it with logarithms. With integers it is exact.
     return 0;
 }
 
@@ -98,8 +108,24 @@ void matmul_dynamic(const float* A, const float* B, float* C, int m, int k, int 
     CHECK(cudaFree(d_C));
 }
 
+int my_registers() {
+    // TODO(student): 8. Compile this file with -Xptxas -v, as the task sheet says, and return what it prints for your
+    // kernel. Look again whenever you change the kernel.
+    return 0;
+}
+
+int my_blocks(int width) {
+    // TODO(student): 8. By your own calculation, on the device that the program runs on.
+    return 0;
+}
+
+int api_blocks(int width) {
+    // TODO(student): 8. By cudaOccupancyMaxActiveBlocksPerMultiprocessor.
+    return 0;
+}
+
 int chosen_width(int most_threads) {
-    // TODO(student): 8. Ask cudaOccupancyMaxPotentialBlockSizeVariableSMem, with requiredSM as the function that tells
+    // TODO(student): 9. Ask cudaOccupancyMaxPotentialBlockSizeVariableSMem, with requiredSM as the function that tells
     // how much shared memory a block of some size needs, and with the limit as its last argument. Then round.
     return BLOCK_WIDTH;
 }

@@ -66,6 +66,28 @@ __global__ void constant_kernel_2d(const float* N, float* P, int height, int wid
     P[y * width + x] = sum;
 }
 
+// The lab's registers_kernel_2d, with the weights taken from constant memory, down the columns of the mask.
+__global__ void columns_of_constants_kernel_2d(const float* N, float* P, int height, int width, int mask_width) {
+    __shared__ TileRow tile[ROWS * TILE_HEIGHT + MAX_MASK_WIDTH - 1];
+    fill_tile(tile, ROWS * TILE_HEIGHT, N, height, width, mask_width / 2);
+    __syncthreads();
+    float sum[ROWS] = {}, window[ROWS];
+    const int top = ROWS * threadIdx.y;
+    for (int u = 0; u < mask_width; ++u) {
+        for (int r = 1; r < ROWS; ++r) window[r] = tile[top + r - 1][threadIdx.x + u];
+        for (int v = 0; v < mask_width; ++v) {
+            for (int r = 1; r < ROWS; ++r) window[r - 1] = window[r];
+            window[ROWS - 1] = tile[top + v + ROWS - 1][threadIdx.x + u];
+            for (int r = 0; r < ROWS; ++r) sum[r] += window[r] * mask[v * mask_width + u];
+        }
+    }
+    const int x = blockIdx.x * TILE_WIDTH + threadIdx.x;
+    for (int r = 0; r < ROWS; ++r) {
+        const int y = blockIdx.y * ROWS * TILE_HEIGHT + top + r;
+        if (x < width && y < height) P[y * width + x] = sum[r];
+    }
+}
+
 // Each thread computes four rows of its column: a loaded element serves up to four sums. From a tile or the cache.
 template <int W, bool TILE>
 __global__ void four_rows_kernel_2d(const float* N, float* P, int height, int width) {
@@ -136,6 +158,9 @@ void two_dimensions(int n) {
     const auto show = [&](const char* what, double ms) { row(what, size, ms, operations, "GFLOP/s"); };
     show("2-D constant", kernel_ms([&] { constant_kernel_2d<<<grid, block>>>(d_N, d_P, n, n, W); }));
     show("2-D tile", kernel_ms([&] { tiled_kernel_2d<<<grid, block>>>(d_N, d_P, n, n, W); }));
+    show("2-D registers, the lab's", kernel_ms([&] { registers_kernel_2d<<<fewer, block>>>(d_N, d_P, n, n, W); }));
+    show("2-D registers, weights in constant memory",
+         kernel_ms([&] { columns_of_constants_kernel_2d<<<fewer, block>>>(d_N, d_P, n, n, W); }));
     show("2-D four rows a thread, cache",
          kernel_ms([&] { four_rows_kernel_2d<W, false><<<fewer, block>>>(d_N, d_P, n, n); }));
     show("2-D four rows a thread, tile",

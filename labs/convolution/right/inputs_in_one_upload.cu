@@ -1,4 +1,4 @@
-// RIGHT: N and M go up in one copy, the mask from there to constant memory by a copy on the device; the result is cleared first
+// RIGHT: N and M go up in one copy, the mask goes on to constant memory on the device; eight rows a thread
 #include "convolution.h"
 #include "check.cuh"  // CHECK(call): ends the program when a CUDA call fails
 
@@ -158,5 +158,50 @@ void conv2d_tiled(const float* N, const float* M, float* P, int height, int widt
     set_mask(d_N + count, mask_width * mask_width);
     CHECK(cudaMemset(d_P, 0, count * sizeof(float)));
     tiled_kernel_2d<<<grid, block>>>(d_N, d_P, height, width, mask_width);
+    finish(P, d_N, d_P, count);
+}
+
+// 5. Several elements of P for each thread.
+
+__global__ void rows_kernel(const float* N, float* P, int height, int width, int mask_width) {
+    __shared__ float tile[8 * TILE_HEIGHT + MAX_MASK_WIDTH - 1][TILE_WIDTH + MAX_MASK_WIDTH - 1];
+    const int radius = mask_width / 2;
+    for (int v = threadIdx.y; v < 8 * TILE_HEIGHT + 2 * radius; v += TILE_HEIGHT) {
+        for (int u = threadIdx.x; u < TILE_WIDTH + 2 * radius; u += TILE_WIDTH) {
+            const int x = blockIdx.x * TILE_WIDTH - radius + u, y = blockIdx.y * 8 * TILE_HEIGHT - radius + v;
+            tile[v][u] = x >= 0 && x < width && y >= 0 && y < height ? N[y * width + x] : 0.0f;
+        }
+    }
+    __syncthreads();
+
+    float sum[8] = {};
+    const int top = 8 * threadIdx.y;
+    for (int u = 0; u < mask_width; ++u) {
+        float window[8];
+        for (int r = 0; r < 7; ++r) window[r] = tile[top + r][threadIdx.x + u];
+        for (int v = 0; v < mask_width; ++v) {
+            const float weight = mask[v * mask_width + u];
+            window[7] = tile[top + v + 7][threadIdx.x + u];
+            for (int r = 0; r < 8; ++r) sum[r] += window[r] * weight;
+            for (int r = 0; r < 7; ++r) window[r] = window[r + 1];
+        }
+    }
+    const int x = blockIdx.x * TILE_WIDTH + threadIdx.x;
+    for (int r = 0; r < 8; ++r) {
+        const int y = blockIdx.y * 8 * TILE_HEIGHT + top + r;
+        if (x < width && y < height) P[y * width + x] = sum[r];
+    }
+}
+
+void conv2d_registers(const float* N, const float* M, float* P, int height, int width, int mask_width) {
+    if (height <= 0 || width <= 0 || !is_mask_width(mask_width)) return;
+    const int count = height * width;
+    float* d_N = copy_both(N, count, M, mask_width * mask_width);
+    float* d_P;
+    CHECK(cudaMalloc(&d_P, count * sizeof(float)));
+    set_mask(d_N + count, mask_width * mask_width);
+    const dim3 block(TILE_WIDTH, TILE_HEIGHT);
+    const dim3 grid(blocks_for(width, TILE_WIDTH), blocks_for(height, 8 * TILE_HEIGHT));
+    rows_kernel<<<grid, block>>>(d_N, d_P, height, width, mask_width);
     finish(P, d_N, d_P, count);
 }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "convolution.h"
@@ -82,19 +83,37 @@ warpgrade::judge::Run<std::vector<float>> check_1d(int n, int mask_width) {
 }
 
 // The same in two dimensions; the mask is square.
-inline warpgrade::judge::Run<std::vector<float>> check_2d(const std::vector<float>& N, const std::vector<float>& M,
-                                                          int height, int width, int mask_width) {
+template <auto function>
+warpgrade::judge::Run<std::vector<float>> check_2d(const std::vector<float>& N, const std::vector<float>& M, int height,
+                                                   int width, int mask_width) {
     using namespace warpgrade::judge;
     INFO("height = " << height << ", width = " << width << ", mask_width = " << mask_width);
     const auto run =
-        submission().profile<conv2d_tiled>(in(N), in(M), out<float>(height * width), height, width, mask_width);
+        submission().profile<function>(in(N), in(M), out<float>(height * width), height, width, mask_width);
     const auto right = oracle::convolution(N, M, height, width, mask_width, mask_width);
     const auto& P = run.output;
     REQUIRE_THAT(P, near(right.expected).shape(height, width));
     check_device_work(run, right.products);
     return run;
 }
-inline warpgrade::judge::Run<std::vector<float>> check_2d(int height, int width, int mask_width) {
+template <auto function>
+warpgrade::judge::Run<std::vector<float>> check_2d(int height, int width, int mask_width) {
     using namespace warpgrade::judge;
-    return check_2d(uniform(height * width), uniform(mask_width * mask_width), height, width, mask_width);
+    return check_2d<function>(uniform(height * width), uniform(mask_width * mask_width), height, width, mask_width);
+}
+
+// An image with a NaN and infinities: one of each at the right border, where the next row begins.
+inline std::vector<float> with_special_values(int height, int width) {
+    using namespace warpgrade::judge;
+    const int n = height * width;
+    auto N = uniform(n);
+    const auto place = [&](int x) {
+        return static_cast<std::size_t>(integers<int>(1, 0, height / 2 - 1)[0] * width + x);
+    };
+    const auto lower_half = static_cast<std::size_t>(n / 2);
+    N[place(width - 1)] = std::numeric_limits<float>::quiet_NaN();
+    N[place(0) + lower_half] = std::numeric_limits<float>::infinity();
+    N[place(20)] = std::numeric_limits<float>::infinity();
+    N[place(20) + lower_half] = -std::numeric_limits<float>::infinity();
+    return N;
 }

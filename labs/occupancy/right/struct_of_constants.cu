@@ -60,6 +60,21 @@ void query_limits(int* device) {
     device[SHARED_UNIT_BYTES] = properties.major >= 8 ? 128 : 256;
 }
 
+int best_block(const int* device, int registers, int shared_bytes) {
+    int best = 0, most_warps = 0;
+    for (int threads = WARP_SIZE; threads <= device[THREADS_PER_BLOCK]; threads += WARP_SIZE) {
+        const int warps = resident_blocks(device, threads, registers, shared_bytes) * warps_of(threads);
+        if (warps > most_warps) most_warps = warps, best = threads;
+    }
+    return best;
+}
+
+int most_registers(const int* device, int block_threads, int blocks) {
+    int registers = 255;
+    while (registers > 0 && resident_blocks(device, block_threads, registers, 0) < blocks) --registers;
+    return registers;
+}
+
 // --- A matrix product that chooses its block size ---
 
 int power_of_four(int threads) {
@@ -68,9 +83,7 @@ int power_of_four(int threads) {
     return power;
 }
 
-int requiredSM(int block_threads) {
-    return 2 * block_threads * static_cast<int>(sizeof(float));
-}
+int requiredSM(int block_threads) { return 2 * block_threads * static_cast<int>(sizeof(float)); }
 
 struct Job {
     const float *A, *B;
@@ -120,6 +133,21 @@ void matmul_dynamic(const float* A, const float* B, float* C, int m, int k, int 
     CHECK(cudaFree(d_A));
     CHECK(cudaFree(d_B));
     CHECK(cudaFree(d_C));
+}
+
+int my_registers() { return 32; }
+
+int my_blocks(int width) {
+    int device[DEVICE_LIMITS];
+    query_limits(device);
+    return resident_blocks(device, width * width, my_registers(), requiredSM(width * width));
+}
+
+int api_blocks(int width) {
+    int blocks;
+    CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, matmul_kernel, width * width,
+                                                        requiredSM(width * width)));
+    return blocks;
 }
 
 int chosen_width(int most_threads) {

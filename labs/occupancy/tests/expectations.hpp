@@ -120,6 +120,29 @@ inline void check_blocks(const Limits& limits, int block_threads, int registers,
     REQUIRE_THAT(blocks_per_multiprocessor(blocks), is(right));
 }
 
+inline void check_best_block(const Limits& limits, int registers, int shared_bytes) {
+    using namespace warpgrade::judge;
+    INFO("registers = " << registers << ", shared_bytes = " << shared_bytes);
+    const int block = submission().call<best_block>(in(limits), registers, shared_bytes);
+    int right = 0, most_warps = 0;
+    for (int warps = 1; 32 * warps <= limits[THREADS_PER_BLOCK]; ++warps) {
+        const int resident = warps * oracle::resident_blocks(limits, 32 * warps, registers, shared_bytes);
+        if (resident > most_warps) most_warps = resident, right = 32 * warps;
+    }
+    CHECK_THAT(measure("threads of the best block", block), is(right));
+}
+
+inline void check_most_registers(const Limits& limits, int block_threads, int blocks) {
+    using namespace warpgrade::judge;
+    INFO("block_threads = " << block_threads << ", blocks = " << blocks);
+    const int registers = submission().call<most_registers>(in(limits), block_threads, blocks);
+    int right = 0;
+    for (int each = 1; each <= 255; ++each) {
+        if (oracle::resident_blocks(limits, block_threads, each, 0) >= blocks) right = each;
+    }
+    CHECK_THAT(measure("most registers of a thread", registers), is(right));
+}
+
 // Occupancies are fractions with denominators of at most 2048: two of them differ by more than 1e-6, or not at all.
 inline auto is_fraction(double value) { return warpgrade::judge::near({{value}, {1e-6}}); }
 

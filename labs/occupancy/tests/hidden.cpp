@@ -79,6 +79,8 @@ TEST_CASE("devices that the public tests do not know", "[hidden]") {
         const double occupancy = submission().call<thread_occupancy>(in(limits), block_threads);
         CHECK_THAT(occupancy, is_fraction(static_cast<double>(blocks) * block_threads / limits[THREADS_PER_SM]));
     }
+    check_best_block(limits, integers<int>(1, 16, 100)[0], integers<int>(1, 0, 20000)[0]);
+    check_most_registers(limits, 32 * integers<int>(1, 1, 16)[0], integers<int>(1, 1, 8)[0]);
 }
 
 // A width that is left over from the call before is wrong; a block of one thread is allowed.

@@ -9,9 +9,11 @@
 using namespace warpgrade::judge;
 
 // The calculator is host code; so is what it chooses for matmul_best, whose product the device computes.
-[[maybe_unused]] const bool by_host = computed_on_host<&thread_occupancy, &register_occupancy, &resident_blocks,
-                                                       &query_limits, &power_of_four, &requiredSM, &chosen_width>() &&
-                                      returned_by_host<&matmul_best>();
+[[maybe_unused]] const bool by_host =
+    computed_on_host<&thread_occupancy, &register_occupancy, &resident_blocks, &query_limits, &best_block,
+                     &most_registers, &power_of_four, &requiredSM, &my_registers, &my_blocks, &api_blocks,
+                     &chosen_width>() &&
+    returned_by_host<&matmul_best>();
 
 TEST_CASE("thread_occupancy follows the sheet's formula", "[public]") {
     const auto check = [](const char* device, int block_threads, double expected) {
@@ -67,19 +69,44 @@ TEST_CASE("resident_blocks answers the examples of the task sheet", "[public]") 
     check("h100", 1024, 65, 8192, 0);  // 2,304 registers a warp: 32 warps of a block need more than it may have
 }
 
-// Six devices of compute capabilities 3.5 to 9.0, 8 sizes of blocks, 6 numbers of registers, 3 of bytes: 864 cases.
-TEST_CASE("resident_blocks equals the device's answer", "[public]") {
+namespace {
+
+// Six devices of compute capabilities 3.5 to 9.0, 8 sizes of blocks, 6 numbers of registers: 288 cases.
+void check_all_devices(int shared_bytes) {
     for (const auto& name : warpgrade::vgpu::profile_names()) {
         INFO("device " << name);
         const auto limits = device_limits(name);
         for (const int block_threads : {32, 64, 96, 128, 192, 256, 512, 1024}) {
             for (const int registers : {16, 37, 56, 64, 96, 168}) {
-                for (const int shared_bytes : {0, 1000, 12288}) {
-                    check_blocks(limits, block_threads, registers, shared_bytes);
-                }
+                check_blocks(limits, block_threads, registers, shared_bytes);
             }
         }
     }
+}
+
+}  // namespace
+
+TEST_CASE("resident_blocks equals the device's answer, without shared memory", "[public]") { check_all_devices(0); }
+
+TEST_CASE("resident_blocks equals the device's answer, with shared memory", "[public]") {
+    check_all_devices(1000);
+    check_all_devices(12288);
+}
+
+// The curves of the textbook's Figure 8.15: a K20X with 16 KiB of shared memory and its other numbers.
+TEST_CASE("best_block and most_registers read the curves", "[public]") {
+    auto limits = device_limits("k20x");
+    limits[SHARED_BYTES_PER_BLOCK] = limits[SHARED_BYTES_PER_SM] = 16384;
+    check_best_block(limits, 20, 192);  // 128: 16 blocks of 4 warps
+    check_best_block(limits, 64, 0);
+    check_best_block(limits, 20, 4096);
+    check_most_registers(limits, 192, 10);
+    check_most_registers(limits, 192, 8);
+    const auto h100 = device_limits("h100");
+    check_best_block(h100, 255, 0);
+    check_most_registers(h100, 256, 8);   // 32
+    check_most_registers(h100, 256, 2);   // 128
+    check_most_registers(h100, 1024, 3);  // 0: 96 warps are too many, whatever they need
 }
 
 // The limits are those of the device, and with them the calculation agrees with what the device said about a launch.
@@ -148,6 +175,34 @@ TEST_CASE("matmul_dynamic works in dynamic shared memory", "[public][counter]") 
     CHECK_THAT(shared_load_requests(counters), at_least(warps(counters), "one for each warp"));
     const auto requests = counters.shared_load_requests + counters.shared_store_requests;
     CHECK_THAT(bank_conflicts(counters), at_most(requests / 8, "one in eight requests"));
+}
+
+// The launch's own record has the registers that the compiler gave the kernel. For other architectures than sm_90 it
+// may give others.
+TEST_CASE("my_registers is what the compiler says", "[public]") {
+    const int size = MAX_WIDTH;
+    const auto kernel = check_product(size, size, size, 16);
+    const int registers = submission().call<my_registers>();
+    const auto told = measure("registers of a thread, by my_registers", registers);
+    if (running_device() == device_limits("h100"))
+        CHECK_THAT(told, is(static_cast<int>(kernel.registers_per_thread), "by the compiler, for this launch"));
+    else
+        CHECK_THAT(told, between(1, 255));
+}
+
+TEST_CASE("my_blocks and api_blocks agree with the launch", "[public]") {
+    const auto limits = running_device();
+    const int registers = submission().call<my_registers>(), size = MAX_WIDTH;
+    for (const int width : {4, 8, 16, 32}) {
+        INFO("width = " << width << ", my_registers = " << registers);
+        const auto kernel = check_product(size, size, size, width);
+        const int block = width * width, mine = submission().call<my_blocks>(width);
+        CHECK_THAT(measure("blocks per multiprocessor, by my_blocks", mine),
+                   is(oracle::resident_blocks(limits, block, std::clamp(registers, 1, 255), 8 * block),
+                      "with your registers and the device's limits"));
+        CHECK_THAT(measure("blocks per multiprocessor, by api_blocks", submission().call<api_blocks>(width)),
+                   is(static_cast<int>(kernel.occupancy.blocks_per_multiprocessor), "by the device, for this launch"));
+    }
 }
 
 // The width follows from the kernel's own registers, which its launch tells, and from the limits of the device.

@@ -39,3 +39,7 @@ void conv2d_tiled(const float* N, const float* M, float* P, int height, int widt
     const auto show = [=](auto x, auto y, auto z) { shown_conv2d_tiled(x, y, z, height, width, w); };
     host_convolve<way(3)>(show, N, M, P, height, width, w, false);
 }
+void conv2d_registers(const float* N, const float* M, float* P, int height, int width, int w) {
+    const auto show = [=](auto x, auto y, auto z) { shown_conv2d_registers(x, y, z, height, width, w); };
+    host_convolve<way(4)>(show, N, M, P, height, width, w, false);
+}
