@@ -28,10 +28,12 @@ void Context::begin_test(const std::string& name) {
     why_part.clear();
     outputs.clear();
     signs.clear();
+    signs_settled = false;
     stopped_at.clear();
 }
 
 void Context::add_sign(std::string_view name) {
+    if (signs_settled) return;
     if (std::ranges::find(signs, name) == signs.end()) signs.emplace_back(name);
 }
 

@@ -67,6 +67,7 @@ struct Context {
     std::string why_part;                         // in words, where it is less than 1
     std::vector<LastOutput> outputs;              // of the submission's last call
     std::vector<std::string> signs;               // what is known of the failure: names from signs.hpp
+    bool signs_settled = false;                   // those of a test's first failure stay: its message comes first
     std::vector<std::uint64_t> stopped_at;        // where host code was when its time was up: places in its file
 
     void begin_test(const std::string& name);

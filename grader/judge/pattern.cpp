@@ -64,8 +64,7 @@ std::optional<Pattern> by_value(const ComparedElements& c) {
     const bool one = c.wrong.size() == 1;
     if (c.unwritten == c.wrong.size())
         return Pattern{{sign::unwritten},
-                       fmt::format(": {} the pattern of device memory that nothing has written. Does the "
-                                   "kernel write there, and is the right array copied back?",
+                       fmt::format(": {} the pattern of device memory that nothing had written when it was read",
                                    one ? "it holds" : "they hold")};
     if (all_wrong(c, [&](std::size_t i) { return std::isnan(c.got[i]); }))
         return Pattern{{sign::nan}, one ? ": it is NaN" : ": all of them are NaN"};

@@ -72,7 +72,10 @@ class VerdictReporter : public StreamingBase {
 
     EndedResult assertionEnded(const Catch::AssertionStats& stats) override {
         const auto& result = stats.assertionResult;
-        if (!result.isOk()) report(result, stats.infoMessages);
+        if (!result.isOk()) {
+            report(result, stats.infoMessages);
+            context().signs_settled = !context().signs.empty();
+        }
         context().mismatch.clear();
         context().failure.clear();
         run.thrown = RunState::Thrown::other;

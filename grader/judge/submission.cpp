@@ -36,11 +36,13 @@ const device::LaunchRecord& Profile::kernel(std::string_view name) const {
         ++count;
     }
     if (count == 1) return *found;
-    const auto what = name.empty() ? std::string("kernel launch") : fmt::format("launch of a kernel named *{}*", name);
-    std::string text = fmt::format("the test expects one {}, but ", what);
-    text += launches.empty() ? "no kernel was launched" : fmt::format("there were {}", count);
-    if (launches.empty() && !not_part.empty()) text += " that the result comes from";
-    if (!launches.empty()) text += fmt::format(" (launched: {})", names_of(launches));
+    std::string text;
+    if (launches.empty()) {
+        text = not_part.empty() ? "no kernel was launched" : "no kernel was launched that the result comes from";
+    } else {
+        const auto what = name.empty() ? std::string("kernel launches") : fmt::format("launches of {}", name);
+        text = fmt::format("{}: {}, expected 1 (launched: {})", what, count, names_of(launches));
+    }
     if (!not_part.empty()) text += fmt::format("; not part of the result: {}", names_of(not_part));
     throw SubmissionFailure(text);
 }

@@ -51,6 +51,10 @@ TEST_CASE("an output that was never written is named") {
     CHECK(judged.scales()["signs"] == nlohmann::json({"wrong", "unwritten"}));
 }
 
+TEST_CASE("signs are those of the failure that is told first") {
+    CHECK(judge("wrong_in_two_ways").scales()["signs"] == nlohmann::json({"wrong", "factor", "all"}));
+}
+
 TEST_CASE("a crash is explained") {
     SECTION("null pointer") {
         check_scale_fails(judge("null_pointer"), "crashed (segmentation fault): host code dereferenced a null pointer");

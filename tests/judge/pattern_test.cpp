@@ -98,7 +98,7 @@ TEST_CASE("device memory that nothing wrote, and what was there before the call,
     float fresh;
     std::memset(&fresh, 0xCD, sizeof fresh);
     const auto memory = told(1, 64, [=](auto& v) { std::fill(v.begin(), v.end(), fresh); });
-    CHECK_THAT(memory.first_line, Contains("they hold the pattern of device memory that nothing has written"));
+    CHECK_THAT(memory.first_line, Contains("they hold the pattern of device memory that nothing had written"));
     CHECK(memory.signs == Signs{"wrong", "unwritten", "all"});
 
     std::vector<float> right{1, 2, 3, 4}, got{1, 2, 30, 40};

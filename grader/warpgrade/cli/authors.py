@@ -11,6 +11,7 @@ from rich.text import Text
 
 from warpgrade.cli.console import console
 from warpgrade.dev import prove
+from warpgrade.dev.told import Messages
 from warpgrade.lab import agreement, new, wrong
 from warpgrade.lab.labs import Lab
 from warpgrade.machine import paths
@@ -24,6 +25,7 @@ Next:
   edit labs/{name}/{header}, lab.toml, tests/, README.md, and reference/{name}/{main}
   ./warpgrade starter {name}     makes the starter again from the reference
   ./warpgrade prove {name}       builds the lab's tests, then proves it
+  ./warpgrade prove {name} --write-messages     keeps what students read of each wrong solution
 docs/labs.md explains each file.
 """
 
@@ -48,21 +50,28 @@ def new_lab_command(name: str) -> int:
 @click.command("prove", epilog="Exit status: 0 all proofs hold, 1 one does not, 2 wrong usage, 3 grader error.")
 @click.argument("lab_name", metavar="LAB")
 @click.option("--only", default="", metavar="NAME", help="Only the proofs whose names contain NAME.")
+@click.option(
+    "--write-messages", is_flag=True,
+    help="Write wrong/messages.txt anew: what students read of each wrong solution. With --only, those sections.",
+)  # fmt: skip
 @click.option("-v", "--verbose", is_flag=True, help="For each proof that fails, show why points are missing.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress.")
-def prove_command(lab_name: str, only: str, verbose: bool, quiet: bool) -> int:
+def prove_command(lab_name: str, only: str, write_messages: bool, verbose: bool, quiet: bool) -> int:
     """Prove that a lab's solutions score what they claim.
 
     The starter is what the reference gives. The reference gets all points, and the starter its baseline. Each wrong
-    solution loses exactly the tests that it names, and each right one gets its points. The device's checks find no
-    mistakes in what is right.
+    solution loses exactly the tests that it names, and tells the student what wrong/messages.txt says, if the lab has
+    that file. Each right one gets its points. The device's checks find no mistakes in what is right.
     """
     layout = paths.find_layout()
     lab = agreement.find_own(layout, lab_name)
-    chosen = prove.chosen(lab, prove.proofs(layout, lab), only)
+    messages = Messages(lab, rewrite=write_messages)
+    chosen = prove.chosen(lab, prove.proofs(layout, lab, messages), only)
     started = time.monotonic()
     with Progress(console(stderr=True), quiet=quiet) as progress:
         failed = prove.run(layout, lab, chosen, progress.say)
+    if write_messages:
+        click.echo(f"{messages.write().relative_to(layout.root)} written: read what changed in it")
     for name, what in failed.items():
         first, *rest = what.splitlines()
         say(f"FAILED {name}: {first}")

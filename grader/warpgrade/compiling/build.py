@@ -8,6 +8,7 @@ line is ours alone; the environment is empty.
 from __future__ import annotations
 
 import concurrent.futures
+import functools
 import os
 import re
 import tempfile
@@ -77,41 +78,44 @@ class Builder:
 
     def build(self, files: Mapping[str, bytes]) -> Path:
         """Return the worker program of these files; raises BuildFailure or GraderError."""
-        object_key = self._object_key(files)
-        objects = cache.cached(self._objects(object_key), lambda folder: self._compile(files, folder))
+        folders = self._compile_units(files)
         libraries = [
             self.layout.library(name) for name in (f"binding-{self.lab.name}", "warpgrade_worker", "warpgrade_cudart")
         ]
         worker_key = cache.key(
-            [object_key, self.compilers.identity, *link.FLAGS], {path.name: _read_library(path) for path in libraries}
+            [*(folder.name for folder in folders), self.compilers.identity, *link.FLAGS],
+            {path.name: _read_library(path) for path in libraries},
         )
         linker = link.Linker(self.lab, self.compilers, self.sandbox, [*files, *self._given()])
         worker = cache.cached(
             self.layout.cache / "workers" / worker_key,
-            lambda folder: linker.link(sorted(objects.glob("*.o")), libraries, folder),
+            lambda target: linker.link([next(folder.glob("*.o")) for folder in folders], libraries, target),
         )
         return worker / "worker"
 
     def warnings(self, files: Mapping[str, bytes]) -> list[CompilerWarning]:
         """Return what the compilers warned of when they compiled these files; nothing where they refused them."""
-        return warnings.kept(self._objects(self._object_key(files)))
+        return warnings.together([self._objects(unit, files) for unit in _units(files, _OBJECT)])
 
     def device_code(self, files: Mapping[str, bytes]) -> str:
         """Return the PTX that nvcc makes of these files' kernels; raises BuildFailure or GraderError."""
         with tempfile.TemporaryDirectory(prefix="warpgrade-ptx-") as scratch:
-            self._compile(files, Path(scratch), _DEVICE_CODE)
+            for unit in _units(files, _DEVICE_CODE):
+                self._compile(unit, files, Path(scratch), self._deadline(), _DEVICE_CODE)
             return "\n".join(path.read_text(errors="replace") for path in sorted(Path(scratch).iterdir()))
 
-    def _object_key(self, files: Mapping[str, bytes]) -> str:
+    def _objects(self, unit: str, files: Mapping[str, bytes]) -> Path:
+        """Return where a translation unit's object file is kept."""
         # Where the compiler ran is in the line information, so that an unconfined build is another one.
         place = SUBMISSION_FOLDER if self.sandbox.confined else "unconfined"
-        return cache.key(
+        key = cache.key(
             [self.compilers.identity, place, *self._flags(), *self.lab.refused_headers],
-            {**files, **self._given()},
+            {**_seen_by(unit, files), **self._given()},
         )
-
-    def _objects(self, key: str) -> Path:
         return self.layout.cache / "objects" / key
+
+    def _deadline(self) -> float:
+        return time.monotonic() + self.lab.file.limits.compile_seconds
 
     def _flags(self, phase: _Phase = _OBJECT) -> list[str]:
         arch = self.architecture
@@ -125,30 +129,34 @@ class Builder:
 
     # --- compile -------------------------------------------------------------------------------------------------
 
-    def _compile(self, files: Mapping[str, bytes], target: Path, phase: _Phase = _OBJECT) -> None:
-        """Compile each translation unit into `target`."""
+    def _compile_units(self, files: Mapping[str, bytes]) -> list[Path]:
+        """Compile what has changed, several at a time, and together no longer than the lab allows."""
+        deadline = self._deadline()
+
+        def folder_of(unit: str) -> Path:
+            make = functools.partial(self._compile, unit, files)
+            return cache.cached(self._objects(unit, files), lambda target: make(target, deadline))
+
+        with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+            return list(pool.map(folder_of, _units(files, _OBJECT)))
+
+    def _compile(
+        self, unit: str, files: Mapping[str, bytes], target: Path, deadline: float, phase: _Phase = _OBJECT
+    ) -> None:
+        """Compile a translation unit into `target`; of the other files it sees those that are none."""
         with tempfile.TemporaryDirectory(prefix="warpgrade-compile-") as scratch:
             sources, given = Path(scratch, "submission"), Path(scratch, "given")
-            for folder, contents in ((sources, files), (given, self._given())):
+            for folder, contents in ((sources, _seen_by(unit, files)), (given, self._given())):
                 folder.mkdir()
                 for name, content in contents.items():
                     (folder / name).write_bytes(content)
-            deadline = time.monotonic() + self.lab.file.limits.compile_seconds
-            units = [name for name in files if PurePosixPath(name).suffix.lower() in phase.units]
-            with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-                outputs = [f"unit{number}{phase.suffix}" for number in range(len(units))]
-                running = [
-                    pool.submit(self._compile_unit, unit, output, sources, given, deadline, phase)
-                    for unit, output in zip(units, outputs, strict=True)
-                ]
-                said = [each.result() for each in running]
-            for unit, output in zip(units, outputs, strict=True):
-                content = link.take_object(sources / output)
-                if phase is _OBJECT:
-                    link.read_object(content, unit)  # here, where the file's name is known
-                (target / output).write_bytes(content)
+            output = f"{unit}{phase.suffix}"
+            said = self._compile_unit(unit, output, sources, given, deadline, phase)
+            content = link.take_object(sources / output)
             if phase is _OBJECT:
-                warnings.keep(target, warnings.find(said, files))
+                link.read_object(content, unit)  # here, where the file's name is known
+                warnings.keep(target, warnings.find([said], files))
+            (target / output).write_bytes(content)
 
     def _compile_unit(self, unit: str, output: str, sources: Path, given: Path, deadline: float, phase: _Phase) -> str:
         """Return what the compilers say of a unit that they accept."""
@@ -211,6 +219,16 @@ class Builder:
         raise BuildFailure(
             "compile", message, detail=bounded(words.strip()), hint=hint, review=[message] if review else []
         )
+
+
+def _units(files: Mapping[str, bytes], phase: _Phase) -> list[str]:
+    return [name for name in files if PurePosixPath(name).suffix.lower() in phase.units]
+
+
+def _seen_by(unit: str, files: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Return a translation unit and the files that are none: what it can be made of."""
+    others = set(_units(files, _OBJECT)) - {unit}
+    return {name: content for name, content in files.items() if name not in others}
 
 
 def _read_library(path: Path) -> bytes:

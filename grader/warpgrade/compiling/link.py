@@ -150,10 +150,14 @@ class Linker:
         )  # fmt: skip
 
     def _candidates(self, functions: Sequence[tuple[str, bool]]) -> list[tuple[str, bool]]:
-        """Return of the functions those that have something of a contract's name in theirs, as people write them."""
+        """Return functions as people write them, those first that have something of a contract's name in theirs."""
         wanted = [name.lower() for name in self.lab.file.lab.functions]
-        near = [(name, seen) for name, seen in functions if name == "main" or any(w in name.lower() for w in wanted)]
-        near = near[:_MOST_NAMES]
+
+        def is_far(function: tuple[str, bool]) -> bool:
+            name = function[0]
+            return name != "main" and not any(word in name.lower() for word in wanted)
+
+        near = sorted(functions, key=is_far)[:_MOST_NAMES]
         names = self._demangled(name for name, _ in near)
         return [(names.get(name, name), seen) for name, seen in near]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -88,6 +89,7 @@ def missing_functions(lab: Lab, functions: Sequence[tuple[str, bool]]) -> LinkPr
         return None
     wanted = missing[0]
     near = [symbol for symbol, _ in functions if base_name(symbol).lower() == wanted.lower()]
+    near = near or [symbol for symbol, _ in functions if base_name(symbol) in _misspelt(lab, wanted, functions)]
     if not near:
         return LinkProblem(
             f"none of your files defines {wanted}()",
@@ -95,7 +97,11 @@ def missing_functions(lab: Lab, functions: Sequence[tuple[str, bool]]) -> LinkPr
         )
     symbol = near[0]
     if base_name(symbol) != wanted:
-        return LinkProblem(f"{wanted}() is not defined; your file has {symbol}", hint="names are case-sensitive")
+        same_letters = base_name(symbol).lower() == wanted.lower()
+        return LinkProblem(
+            f"{wanted}() is not defined; your file has {symbol}",
+            hint="names are case-sensitive" if same_letters else f"spell its name as {lab.header.name} does",
+        )
     if "::" in symbol.split("(", 1)[0]:
         return LinkProblem(
             f"{wanted}() is defined inside a namespace: {symbol}", hint="define it outside of any namespace"
@@ -103,6 +109,12 @@ def missing_functions(lab: Lab, functions: Sequence[tuple[str, bool]]) -> LinkPr
     return LinkProblem(
         f"{wanted}() is visible only inside its own file: {symbol}", hint="remove `static` before its definition"
     )
+
+
+def _misspelt(lab: Lab, wanted: str, functions: Sequence[tuple[str, bool]]) -> list[str]:
+    """Return the name that is nearly the one that is wanted, and no other function of the lab; or none."""
+    names = {base_name(symbol) for symbol, _ in functions} - set(lab.file.lab.functions)
+    return difflib.get_close_matches(wanted, sorted(names), n=1, cutoff=0.85)
 
 
 def explain_link(lab: Lab, output: str, functions: Sequence[tuple[str, bool]], known: Collection[str]) -> LinkProblem:

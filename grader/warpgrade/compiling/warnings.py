@@ -6,6 +6,7 @@ same warning comes up to three times, in two forms.
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -82,9 +83,11 @@ def keep(folder: Path, warnings: list[CompilerWarning]) -> None:
     (folder / _FILE).write_bytes(msgspec.json.encode(warnings))
 
 
-def kept(folder: Path) -> list[CompilerWarning]:
-    """Return those of a folder of object files; none where nothing was compiled."""
-    try:
-        return msgspec.json.decode((folder / _FILE).read_bytes(), type=list[CompilerWarning])
-    except FileNotFoundError:
-        return []
+def together(folders: Iterable[Path]) -> list[CompilerWarning]:
+    """Return those of folders of object files, what two of them say once; none where nothing was compiled."""
+    found: dict[CompilerWarning, None] = {}
+    for folder in folders:
+        with contextlib.suppress(FileNotFoundError):
+            kept = msgspec.json.decode((folder / _FILE).read_bytes(), type=list[CompilerWarning])
+            found.update(dict.fromkeys(kept))
+    return list(found)[:_MOST]

@@ -11,10 +11,12 @@ import re
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
+from warpgrade.dev import told
+from warpgrade.dev.told import Messages
 from warpgrade.grading import grade, intake
 from warpgrade.grading.result import Result
 from warpgrade.lab import starter, wrong
@@ -38,13 +40,18 @@ class Proof:
     what_is_wrong: Callable[[grade.Options], str]
 
 
-def proofs(layout: Layout, lab: Lab) -> list[Proof]:
-    """Return all proofs of a lab."""
+def proofs(layout: Layout, lab: Lab, messages: Messages | None = None) -> list[Proof]:
+    """Return all proofs of a lab; wrong solutions are held against `messages`, or else those of its folder."""
+    messages = messages or Messages(lab)
     return [
         Proof("drift of the starter", lambda options: no_drift(layout, lab)),
         Proof("reference", partial(reference, layout, lab)),
         Proof("starter", partial(baseline, layout, lab)),
-        *(Proof(f"wrong {name}", partial(wrong_solution, layout, lab, name)) for name in wrong.names(lab)),
+        Proof("messages", lambda options: messages.stale()),
+        *(
+            Proof(f"wrong {name}", partial(wrong_solution, layout, lab, name, messages=messages))
+            for name in wrong.names(lab)
+        ),
         *(Proof(f"right {path.stem}", partial(right_solution, layout, lab, path)) for path in right_solutions(lab)),
     ]
 
@@ -64,17 +71,17 @@ def run(layout: Layout, lab: Lab, some: Sequence[Proof], say: Say = lambda text:
     cores = len(os.sched_getaffinity(0))
     workers = max(1, min(cores, len(some)))
     options = grade.Options(threads=max(1, cores // workers))
-    told: dict[str, str] = {}
+    outcomes: dict[str, str] = {}
     with ThreadPoolExecutor(workers) as pool:
         running = {pool.submit(proof.what_is_wrong, options): proof for proof in some}
         try:
             for count, future in enumerate(as_completed(running), start=1):
-                told[running[future].name] = future.result()
+                outcomes[running[future].name] = future.result()
                 say(f"proof {count} of {len(some)}: {running[future].name}")
         except BaseException:
             pool.shutdown(cancel_futures=True)
             raise
-    return {proof.name: told[proof.name] for proof in some if told[proof.name]}
+    return {proof.name: outcomes[proof.name] for proof in some if outcomes[proof.name]}
 
 
 def no_drift(layout: Layout, lab: Lab) -> str:
@@ -102,8 +109,10 @@ def baseline(layout: Layout, lab: Lab, options: grade.Options = _USUAL) -> str:
     return _not_scored(result, expected, good=result.score.points == points) or _found(mistakes(result))
 
 
-def wrong_solution(layout: Layout, lab: Lab, name: str, options: grade.Options = _USUAL) -> str:
-    """Prove that a wrong solution loses exactly the tests that it names."""
+def wrong_solution(
+    layout: Layout, lab: Lab, name: str, options: grade.Options = _USUAL, *, messages: Messages | None = None
+) -> str:
+    """Prove that a wrong solution loses exactly the tests that it names, and is told as messages.txt has it."""
     try:
         mistake = wrong.find(lab, name)
         files = wrong.files(layout, lab, mistake)
@@ -115,12 +124,14 @@ def wrong_solution(layout: Layout, lab: Lab, name: str, options: grade.Options =
     with tempfile.TemporaryDirectory(prefix="warpgrade-prove-") as folder:
         for file, text in files.items():
             Path(folder, file).write_text(text, encoding="utf-8")
-        result = _graded(layout, lab, Path(folder), options)
+        result = _graded(layout, lab, Path(folder), replace(options, seed=told.SEED))
     lost = [test.name for test in result.tests if test.points < test.max_points]
     expected = f"to lose exactly {_quoted(mistake.loses)}"
     if result.status != "graded":
         return _not_graded(result, expected)
-    return "" if set(lost) == set(mistake.loses) else f"expected {expected}; it lost {_quoted(lost)}\n{_story(result)}"
+    if set(lost) != set(mistake.loses):
+        return f"expected {expected}; it lost {_quoted(lost)}\n{_story(result)}"
+    return (messages or Messages(lab)).what_differs(mistake, result)
 
 
 def right_solutions(lab: Lab) -> list[Path]:

@@ -9,8 +9,9 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from warpgrade.findings.diagnosis import Diagnostic
-from warpgrade.lab.signs import COUNTERS, ENDED, RACE, WRONG
+from warpgrade.lab.signs import COUNTERS, ENDED, RACE, UNINITIALIZED, UNWRITTEN, WRONG
 
+_PLACES: Final = ("stride", "tile", "tail", "edge")  # where nothing was written
 _RACE_FIRST: Final = "Fix the race that the checks found first: it may well be the cause."
 _RESULT_FIRST: Final = "This test is about what the device counts. Get the results right first."
 
@@ -24,15 +25,19 @@ def choose(
     diagnostics: Sequence[Diagnostic] = (),
 ) -> str:
     """Return the hint for a public test that failed or lost points; `hint` is the lab's for want of a better one."""
+    found = {one.rule.partition("/")[0] for one in diagnostics if one.severity == "error"}
     known = set(signs)
-    if any(one.severity == "error" and one.rule.startswith("racecheck/") for one in diagnostics):
-        known.add(RACE)
+    if "racecheck" in found:
+        known = {*known, RACE} - {UNWRITTEN}  # what came too late is no gap in the work
+    if "initcheck" in found and WRONG[-1] in known:
+        known = {*known, UNINITIALIZED} - {UNWRITTEN}  # what was computed has no value, but was
     if ended := known.intersection(ENDED):
-        return next((hints[sign] for sign in ENDED if sign in ended and sign in hints), "")
+        where = _PLACES if UNWRITTEN in ended else ()
+        return next((hints[sign] for sign in (*where, *ENDED) if sign in known and sign in hints), "")
     if not known.intersection(WRONG):
         return hints.get(COUNTERS, hint)
-    if found := next((hints[sign] for sign in WRONG if sign in known and sign in hints), ""):
-        return found
+    if told := next((hints[sign] for sign in WRONG if sign in known and sign in hints), ""):
+        return told
     if RACE in known:
         return _RACE_FIRST
     counts = any(tag.strip("[]") in ("counter", "speed") for tag in tags)

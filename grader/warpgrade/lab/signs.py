@@ -8,13 +8,16 @@ from __future__ import annotations
 from typing import Final
 
 COUNTERS: Final = "counters"  # right results, but a counter or the speed is not as it should be
-RACE: Final = "race"  # the checks found one in the test
+# What the checks found in the test.
+RACE: Final = "race"
+UNINITIALIZED: Final = "uninitialized"
+UNWRITTEN: Final = "unwritten"  # an output is as it was before, or holds device memory that nothing wrote
 
 # How a call ended, if not well: the message says what to do, and a lab's hint on the kernel would distract from it.
-ENDED: Final = ("time-out", "crash", "device-fault", "cuda-error", "unwritten", "origin")
+ENDED: Final = ("time-out", "crash", "device-fault", "cuda-error", UNWRITTEN, "origin")
 # What was found besides, what is wrong with the values, where they are wrong: the more telling first.
 WRONG: Final = (
-    RACE, "nan", "zeros", "transposed", "reversed", "shifted", "factor", "constant", "stride", "tile", "tail", "edge",
-    "single", "all", "wrong",
+    RACE, UNINITIALIZED, "nan", "zeros", "transposed", "reversed", "shifted", "factor", "constant", "stride", "tile",
+    "tail", "edge", "single", "all", "wrong",
 )  # fmt: skip
 SIGNS: Final = frozenset([*ENDED, *WRONG, COUNTERS])

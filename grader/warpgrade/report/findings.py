@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from warpgrade.findings import diagnosis
 from warpgrade.findings.diagnosis import Diagnostic, Place
@@ -19,7 +19,7 @@ class Finding:
     """One diagnostic, and the tests that found it (none for a program that was run).
 
     `same` are others of the same cause; `advice`, what to do about all of them. One that is `settled` nobody needs to
-    read: advice on a submission that has all points.
+    read: advice on what has all its points.
     """
 
     diagnostic: Diagnostic
@@ -49,9 +49,12 @@ def of_result(result: Result, *, show_hidden: bool = False) -> list[Finding]:
         name = hidden.TESTS if test.hidden and not show_hidden else test.name
         if name not in names:
             names.append(name)
-    settled = result.status == "graded" and result.score.points >= result.score.max_points
+    lost = {test.name for test in shown.tests if test.points < test.max_points}
     rows = _once_a_pair(diagnosis.merged(one for _, one in found))
-    return _by_cause(rows, tests, settled=settled)
+    return [
+        replace(one, settled=one.diagnostic.severity == "advice" and not lost.intersection(one.tests))
+        for one in _by_cause(rows, tests)
+    ]
 
 
 def _parties(one: Diagnostic) -> object:
@@ -87,22 +90,19 @@ class _Group:
             self.members.append(one)
         return same
 
-    def finding(self, tests: Mapping[object, list[str]], *, settled: bool) -> Finding:
+    def finding(self, tests: Mapping[object, list[str]]) -> Finding:
         # Whoever needs the barrier of the block speaks for all: one of the warp would not do.
         members = sorted(self.members, key=lambda one: one.rule == diagnosis.RACE_OF_WARP)
         names = dict.fromkeys(name for one in self.members for name in tests.get(_parties(one), []))
-        done = settled and members[0].severity == "advice"
-        return Finding(members[0], tuple(names), tuple(members[1:]), _barrier(members, self.gaps), done)
+        return Finding(members[0], tuple(names), tuple(members[1:]), _barrier(members, self.gaps))
 
 
-def _by_cause(
-    diagnostics: Iterable[Diagnostic], tests: Mapping[object, list[str]], *, settled: bool = False
-) -> list[Finding]:
+def _by_cause(diagnostics: Iterable[Diagnostic], tests: Mapping[object, list[str]]) -> list[Finding]:
     groups: list[_Group] = []
     for one in diagnostics:
         if not any(group.take(one) for group in groups):
             groups.append(_Group([one], one.barrier.between if one.barrier else []))
-    return [group.finding(tests, settled=settled) for group in groups]
+    return [group.finding(tests) for group in groups]
 
 
 def _barrier(races: list[Diagnostic], gaps: list[tuple[int, int]]) -> str:

@@ -5,9 +5,10 @@ A table with a line or two for each test, then the one failure to begin with, wh
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rich import box
 from rich.console import Console
@@ -15,6 +16,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from warpgrade.compiling.failure import Problem
+from warpgrade.findings.diagnosis import Diagnostic
 from warpgrade.grading.result import Measurement, Result, TestResult
 from warpgrade.machine import text as gate
 from warpgrade.machine.text import bounded, listing, number
@@ -23,6 +26,9 @@ from warpgrade.report.findings import Finding
 
 _MAX_WIDTH = 140
 _ON_DEVICE = "on the device: "
+_ENDED = "your program called exit("
+_AFTER_FAILURE = (f"({_ENDED}", "note: launch", "note: copy")  # what follows from a failure
+_CUDA_ERROR = re.compile(r"\(cudaError\w+\)$")  # ends what CHECK prints
 _ROW_WIDTH = 240  # of what a row says of its test
 _PRINTED_LINES = 8  # of a program's output, below a failure; a row shows the last
 
@@ -49,33 +55,59 @@ def show(
     console: Console, result: Result, *, show_hidden: bool = False, advice: bool = False, full: bool = False
 ) -> None:
     """Print the result; of hidden tests as much as students may see, or all. `full`: each failure whole."""
-    found = findings.of_result(result, show_hidden=show_hidden)
-    result = result if show_hidden else hidden.for_students(result)
+    shown = result if show_hidden else hidden.for_students(result)
     width = min(console.width, _MAX_WIDTH)
     title = Text.assemble((result.lab.title, "bold"), " · ", result.submission.name)
     console.print(title, width=width)
+    if result.problem is None:
+        told_below = {test.name for test in _told_whole(shown, full=full)}
+        console.print(_table(console, shown.tests, width, told_below))
+    console.print()
+    show_first(console, result, show_hidden=show_hidden, advice=advice, full=full)
+    console.print(_summary(shown), width=width)
+
+
+def show_first(
+    console: Console, result: Result, *, show_hidden: bool = False, advice: bool = False, full: bool = False
+) -> None:
+    """Print what stands below the table: the failure to begin with, what the compilers warn of and the checks found."""
+    found = findings.of_result(result, show_hidden=show_hidden)
+    result = result if show_hidden else hidden.for_students(result)
+    width = min(console.width, _MAX_WIDTH)
     if result.problem is not None:
-        _show_problem(console, result, width)
+        _show_problem(console, result.problem, width, rejected=result.status == "rejected")
         compiler.show(console, result, width)
-    else:
-        whole = failures.in_order(result.tests)[: None if full else 1]
-        console.print(_table(console, result.tests, width, {test.name for test in whole}))
-        console.print()
-        compiler.show(console, result, width)
-        for test in whole:
-            _show_failure(console, test, width, full=full)
-        found = _those_of_first(found, whole, advice=advice)
-        diagnosis.show(console, found, advice=advice, whole=1 if whole and not full else diagnosis.WHOLE)
-    console.print(_summary(result), width=width)
+        return
+    whole = _told_whole(result, full=full)
+    compiler.show(console, result, width)
+    for test in whole:
+        _show_failure(console, test, width, full=full)
+    found = _those_of_first(found, whole, advice=advice)
+    diagnosis.show(console, found, advice=advice, whole=1 if whole and not full else diagnosis.WHOLE)
+
+
+def show_hidden_rows(console: Console, result: Result) -> None:
+    """Print of each hidden test that lost points what its row says to students."""
+    for test in hidden.for_students(result).tests:
+        if test.hidden and test.points < test.max_points:
+            console.print(_description(test, set(), below=False), width=min(console.width, _MAX_WIDTH))
+
+
+def _told_whole(result: Result, *, full: bool) -> list[TestResult]:
+    return failures.in_order(result.tests)[: None if full else 1]
 
 
 def _those_of_first(found: Sequence[Finding], failed: Sequence[TestResult], *, advice: bool) -> list[Finding]:
-    """Put what was found in the failure to begin with before the rest; advice on speed waits for right results."""
+    """Leave what was found in the failure to begin with, if anything was; advice on speed waits for right results."""
     if not failed:
         return list(found)
+    name = failed[0].name
     wrong = failures.is_wrong(failed[0]) and not advice
     kept = [one for one in found if not (wrong and one.diagnostic.severity == "advice")]
-    return sorted(kept, key=lambda one: (one.diagnostic.severity != "error", failed[0].name not in one.tests))
+    if len(failed) == 1 and any(one.diagnostic.severity == "error" and name in one.tests for one in kept):
+        kept = [one for one in kept if name in one.tests or one.diagnostic.severity == "advice"]
+    rows = [one if name in one.tests else replace(one, settled=True) for one in kept]
+    return sorted(rows, key=lambda one: (one.diagnostic.severity != "error", name not in one.tests))
 
 
 def one_line(result: Result) -> str:
@@ -147,16 +179,30 @@ def _measured(numbers: Sequence[Measurement]) -> str:
 
 
 def _message(test: TestResult) -> str:
-    """Return the message; of a kernel that failed only which one, where a finding below tells all of it."""
-    if not test.message.startswith(_ON_DEVICE):
+    """Return the message; of a kernel or a call that failed only which one, where a finding below tells all of it."""
+    one = _what_failed(test)
+    if one is None:
         return test.message
+    what = f"kernel {one.kernel}" if one.kernel else "a CUDA call"
+    where = f" at {one.place.text}" if one.place.text else ""
+    rest = [line for line in test.message.split("\n")[1:] if not line.lstrip().startswith(_AFTER_FAILURE)]
+    return "\n".join([f"{what} failed{where}: {one.title} ({one.rule})", *rest])
+
+
+def _what_failed(test: TestResult) -> Diagnostic | None:
+    """Return the finding whose words a message repeats: "on the device: kernel 'k': k.cu:50: writes 4 bytes …"."""
+    if not test.message.startswith((_ON_DEVICE, _ENDED)):
+        return None
+    checked = [line for line in test.output.split("\n") if _CUDA_ERROR.search(line)]
     for one in test.diagnostics:
-        # The judge's words are the finding's own: "on the device: kernel 'k': k.cu:50: writes 4 bytes …".
-        if one.severity == "error" and one.kernel and f"kernel '{one.kernel.split('<')[0]}" in test.message:
-            rest = test.message.split("\n")[1:]
-            where = f" at {one.place.text}" if one.place.text else ""
-            return "\n".join([f"kernel {one.kernel} failed{where}: {one.title} ({one.rule})", *rest])
-    return test.message
+        if one.severity != "error":
+            continue
+        name = one.kernel.split("<")[0]
+        if name and any(words in test.message for words in (f"kernel '{name}", f"launch of '{name}")):
+            return one
+        if not name and one.place.text and any(line.startswith(f"{one.place.text}:") for line in checked):
+            return one
+    return None
 
 
 def _gist(test: TestResult) -> str:
@@ -184,8 +230,9 @@ def _show_failure(console: Console, test: TestResult, width: int, *, full: bool)
         console.print(Text("  (--full shows the other checks of this test that failed)", style="dim"), width=width)
     if test.hint:
         console.print(Padding(Text.assemble(("hint: ", "cyan"), test.hint), (0, 0, 0, 2)), width=width)
-    if test.output:
-        lines = test.output.split("\n")
+    # What its check of a call printed then is no news.
+    failed = _what_failed(test)
+    if lines := [line for line in test.output.split("\n") if line and not (failed and _CUDA_ERROR.search(line))]:
         left_out = f" (the last {_PRINTED_LINES} of {len(lines)} lines)" if len(lines) > _PRINTED_LINES else ""
         console.print(Text(f"  your program printed{left_out}:", style="dim"), width=width)
         for line in lines[-_PRINTED_LINES:]:
@@ -193,14 +240,8 @@ def _show_failure(console: Console, test: TestResult, width: int, *, full: bool)
     console.print()
 
 
-def _show_problem(console: Console, result: Result, width: int) -> None:
-    problem = result.problem
-    if problem is None:
-        return
-    console.print()
-    console.print(
-        Text(problem.message, style="bold red" if result.status == "rejected" else "bold magenta"), width=width
-    )
+def _show_problem(console: Console, problem: Problem, width: int, *, rejected: bool) -> None:
+    console.print(Text(problem.message, style="bold red" if rejected else "bold magenta"), width=width)
     if problem.detail:
         # The compiler's own lines: not wrapped, so that they can be read and clicked as they are.
         console.print(Text(textwrap.indent(problem.detail.rstrip(), "  ")), soft_wrap=True)

@@ -48,8 +48,8 @@ def test_prove_tells_each_proof_that_fails(
     status, out, err = run(capsys, "prove", "toy")
     assert status == 1
     assert out.splitlines()[0] == "FAILED reference: expected all 40 points; it got 10"
-    assert out.splitlines()[1].startswith("toy: 1 of 4 proofs failed (")
-    assert "proof 4 of 4: " in err
+    assert out.splitlines()[1].startswith("toy: 1 of 5 proofs failed (")
+    assert "proof 5 of 5: " in err
     assert "    fail 0/10 adds: a[3] is 1" in run(capsys, "prove", "toy", "--verbose")[1].splitlines()
     status, out, err = run(capsys, "prove", "toy", "--only", "guard", "-q")
     assert (status, err) == (0, "")

@@ -60,8 +60,8 @@ USE = "void f() { CHECK(cudaDeviceSynchronize()); }\n"
     ],
 )
 def test_students_may_have_a_check_of_their_own(builder: Builder, source: str, tmp_path: Path) -> None:
-    builder._compile({"reverse.cu": source.encode()}, tmp_path)
-    assert (tmp_path / "unit0.o").is_file()
+    builder._compile("reverse.cu", {"reverse.cu": source.encode()}, tmp_path, builder._deadline())
+    assert (tmp_path / "reverse.cu.o").is_file()
 
 
 @pytest.mark.labs

@@ -128,7 +128,7 @@ def test_refused_headers_are_there_to_be_refused(builder: Builder) -> None:
 def test_no_way_to_include_hides_a_header(builder: Builder, source: str, found: str, tmp_path: Path) -> None:
     text = source.replace("{home}", str(builder.compilers.nvcc.resolve().parents[1]))
     with pytest.raises(BuildFailure) as caught:
-        builder._compile({"occupancy.cu": text.encode()}, tmp_path)
+        builder._compile("occupancy.cu", {"occupancy.cu": text.encode()}, tmp_path, builder._deadline())
     assert not caught.value.unsupported
     assert caught.value.problem.stage == "compile"
     assert (
@@ -142,7 +142,7 @@ def test_there_is_no_proc_to_go_around_by(builder: Builder, tmp_path: Path) -> N
     home = builder.compilers.nvcc.resolve().parents[1]
     text = f'#include "/proc/self/root{home}/include/cccl/thrust/version.h"\n'
     with pytest.raises(BuildFailure) as caught:
-        builder._compile({"occupancy.cu": text.encode()}, tmp_path)
+        builder._compile("occupancy.cu", {"occupancy.cu": text.encode()}, tmp_path, builder._deadline())
     assert caught.value.problem.message == "occupancy.cu does not compile"
     assert "No such file" in caught.value.problem.detail
 
@@ -154,5 +154,10 @@ def test_what_labs_may_use_still_compiles(builder: Builder, tmp_path: Path) -> N
         "cooperative_groups/memcpy_async.h", "cuda/atomic", "cuda/barrier", "cuda/pipeline", "cuda/std/limits",
         "cuda_fp16.h", "cuda_bf16.h", "mma.h", "algorithm", "vector",
     ]  # fmt: skip
-    builder._compile({"occupancy.cu": "".join(f"#include <{name}>\n" for name in allowed).encode()}, tmp_path)
-    assert (tmp_path / "unit0.o").is_file()
+    builder._compile(
+        "occupancy.cu",
+        {"occupancy.cu": "".join(f"#include <{name}>\n" for name in allowed).encode()},
+        tmp_path,
+        builder._deadline(),
+    )
+    assert (tmp_path / "occupancy.cu.o").is_file()

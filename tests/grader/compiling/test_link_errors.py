@@ -20,6 +20,8 @@ def undefined(symbol: str) -> str:
     ("functions", "message", "hint"),
     [
         ([], "none of your files defines toy()", "as toy.h declares it"),
+        ([("toyy(float*, int)", True)], "toy() is not defined; your file has toyy(float*, int)", "as toy.h does"),
+        ([("other(float*, int)", True)], "none of your files defines toy()", "as toy.h declares it"),
         ([("Toy(float*, int)", True)], "toy() is not defined; your file has Toy(float*, int)", "case-sensitive"),
         ([("toy(float*, int)", False)], "is visible only inside its own file", "`static`"),
         ([("mine::toy(float*, int)", True)], "inside a namespace: mine::toy", "outside"),

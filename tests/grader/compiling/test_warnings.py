@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import uuid
 
 import pytest
 
@@ -101,12 +101,12 @@ def builder(lab: Lab) -> Builder:
 
 
 @pytest.mark.labs
-def test_they_are_kept_with_what_was_compiled(tmp_path: Path) -> None:
+def test_they_are_kept_with_what_was_compiled() -> None:
     lab = labs.find(LAYOUT, "reverse")
     text = (LAYOUT.starters / "reverse" / "reverse.cu").read_text(encoding="utf-8")
     line = len(text.splitlines()) + 3
     more = f"""
-// {tmp_path.name}: never compiled before
+// {uuid.uuid4()}: never compiled before
 int more(int n) {{ if (n = 0) return 1; return printf("%d", sizeof(n)); }}
 """
     files = {"reverse.cu": ("#include <cstdio>\n" + text + more).encode()}
@@ -117,3 +117,33 @@ int more(int n) {{ if (n = 0) return 1; return printf("%d", sizeof(n)); }}
         found = built.warnings(files)
         assert [one.place for one in found] == [f"reverse.cu:{line + 1}"] * len(found)
         assert 'use of "=" where "==" may have been intended' in found[0].text
+
+
+@pytest.mark.labs
+def test_only_what_has_changed_is_compiled_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    lab = labs.find(LAYOUT, "reverse")
+    main = (LAYOUT.starters / "reverse" / "reverse.cu").read_bytes()
+    compiled: list[str] = []
+    compile_unit = Builder._compile
+
+    def note(self: Builder, unit: str, *others: object) -> None:
+        compiled.append(unit)
+        compile_unit(self, unit, *others)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Builder, "_compile", note)
+    built = builder(lab)
+    tag = f"// {uuid.uuid4()}\n".encode()
+    first = {"reverse.cu": main + tag, "prelab.cpp": b"int answer() { return 1; }\n" + tag, "more.cuh": b""}
+    worker = built.build(first)
+    assert sorted(compiled) == ["prelab.cpp", "reverse.cu"]
+    compiled.clear()
+    other = built.build({**first, "prelab.cpp": b"int answer() { int x; return 2; }\n" + tag})
+    assert (compiled, other != worker) == (["prelab.cpp"], True)
+    assert built.build(first) == worker
+    assert built.warnings(first) == []
+    assert [
+        one.place for one in built.warnings({**first, "prelab.cpp": b"int answer() { int x; return 2; }\n" + tag})
+    ] == ["prelab.cpp:1"]
+    compiled.clear()
+    built.build({**first, "more.cuh": b"// what both can include\n" + tag})
+    assert sorted(compiled) == ["prelab.cpp", "reverse.cu"]

@@ -194,13 +194,13 @@ def test_all_proofs_of_a_lab(
     script(FULL)
     starter.write(layout, lab)
     found = prove.proofs(layout, lab)
-    names = ["drift of the starter", "reference", "starter", "wrong no_guard", "right other"]
+    names = ["drift of the starter", "reference", "starter", "messages", "wrong no_guard", "right other"]
     assert [proof.name for proof in found] == names
     said: list[str] = []
     failed = prove.run(layout, lab, found, said.append)
     assert list(failed) == ["starter", "wrong no_guard"]
     assert said[0] == "building toy"
-    assert [words.partition(": ")[0] for words in said[1:]] == [f"proof {count} of 5" for count in range(1, 6)]
+    assert [words.partition(": ")[0] for words in said[1:]] == [f"proof {count} of 6" for count in range(1, 7)]
     assert sorted(words.partition(": ")[2] for words in said[1:]) == sorted(names)
     assert [proof.name for proof in prove.chosen(lab, found, "starter")] == names[:1] + names[2:3]
     with pytest.raises(BadInput, match="no proof of lab toy is called “guards”"):

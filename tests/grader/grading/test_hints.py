@@ -6,12 +6,13 @@ import re
 import shutil
 from pathlib import Path
 
+import msgspec
 import pytest
 from samples import RACE
 
 from warpgrade.grading import hints
 from warpgrade.lab import labs
-from warpgrade.lab.signs import COUNTERS, SIGNS
+from warpgrade.lab.signs import COUNTERS, SIGNS, UNINITIALIZED
 from warpgrade.machine.errors import GraderError
 from warpgrade.machine.paths import find_layout
 
@@ -43,16 +44,37 @@ def test_a_race_and_wrong_results_come_before_counters() -> None:
     assert chosen(diagnostics=[RACE], tags=["[counter]"]).startswith("Fix the race")
 
 
+def test_a_race_says_why_nothing_was_written_in_time() -> None:
+    assert hints.choose(LAB, {"unwritten": "the grid"}, ["wrong", "unwritten"]) == "the grid"
+    assert "race" in hints.choose(LAB, {"unwritten": "the grid"}, ["wrong", "unwritten"], diagnostics=[RACE])
+
+
+def test_uninitialized_memory_has_a_hint_of_its_own_where_results_are_wrong() -> None:
+    found = [msgspec.structs.replace(RACE, rule="initcheck/shared")]
+    own = {"uninitialized": "the halo", "all": "the mask"}
+    assert hints.choose(LAB, own, ["wrong", "all"], diagnostics=found) == "the halo"
+    assert hints.choose(LAB, {}, ["wrong", "all"], diagnostics=found) == LAB
+    assert hints.choose(LAB, own, [], diagnostics=found) == LAB
+    assert hints.choose(LAB, {**own, "unwritten": "?"}, ["wrong", "unwritten", "all"], diagnostics=found) == "the halo"
+
+
+def test_where_nothing_was_written_tells_more_than_that() -> None:
+    own = {"tail": "round up", "unwritten": "the copy back"}
+    assert hints.choose(LAB, own, ["wrong", "unwritten", "tail"]) == "round up"
+    assert hints.choose(LAB, own, ["wrong", "unwritten"]) == "the copy back"
+    assert hints.choose(LAB, {"tail": "round up"}, ["wrong", "crash", "tail"]) == ""
+
+
 def test_the_judges_signs_are_the_ones_that_are_known() -> None:
     header = (find_layout().root / "grader" / "judge" / "signs.hpp").read_text(encoding="utf-8")
     named = set(re.findall(r'= "([a-z-]+)"', header))
-    assert named == SIGNS - {COUNTERS}
+    assert named == SIGNS - {COUNTERS, UNINITIALIZED}
 
 
 def test_a_lab_can_only_name_what_can_be_known(tmp_path: Path) -> None:
     folder = shutil.copytree(find_layout().labs / "matmul", tmp_path / "matmul")
     text = (folder / "lab.toml").read_text(encoding="utf-8")
-    spoiled = text.replace('hint = "The starter\'s version passes."', 'hints = { tails = "?" }', 1)
+    spoiled = text.replace("hidden = false\n", 'hidden = false\nhints = { tails = "?" }\n', 1)
     (folder / "lab.toml").write_text(spoiled, encoding="utf-8")
     with pytest.raises(GraderError, match="hints: “tails” is no sign of a failure; there are all, constant, "):
         labs.load(folder)

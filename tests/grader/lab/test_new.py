@@ -105,4 +105,4 @@ def test_its_solutions_compile(saxpy: Lab, layout: Layout, tmp_path: Path) -> No
     sandbox = Sandbox(LAYOUT.program("warpgrade-sandbox"))
     builder = Builder(layout, saxpy, toolchain.find(LAYOUT), sandbox, target.architecture)
     for path in (layout.references / "saxpy" / "saxpy.cu", *sorted((saxpy.folder / "right").glob("*.cu"))):
-        builder._compile({"saxpy.cu": path.read_bytes()}, tmp_path)
+        builder._compile("saxpy.cu", {"saxpy.cu": path.read_bytes()}, tmp_path, builder._deadline())

@@ -1,0 +1,85 @@
+"""What a report tells first: one failure, of one cause once, and nothing of what is done."""
+
+from __future__ import annotations
+
+import io
+
+import msgspec
+from rich.console import Console
+from samples import GRADED, RACE, advice
+
+from warpgrade.findings.diagnosis import Diagnostic, Place
+from warpgrade.grading import result as results
+from warpgrade.report import terminal
+
+LOST = "an illegal memory access was encountered (cudaErrorIllegalAddress)"
+
+
+def shown(*tests: results.TestResult) -> str:
+    file = io.StringIO()
+    result = msgspec.structs.replace(GRADED, status="graded", tests=list(tests))
+    terminal.show_first(Console(file=file, width=140, highlight=False), result)
+    return file.getvalue()
+
+
+def failed(
+    name: str, message: str, *found: Diagnostic, output: str = "", signs: tuple[str, ...] = ()
+) -> results.TestResult:
+    return results.TestResult(
+        name, "test", "fail", 0, 5, hidden=False, message=message, diagnostics=list(found), output=output,
+        signs=list(signs),
+    )  # fmt: skip
+
+
+def bounds(kernel: str, line: int) -> Diagnostic:
+    return msgspec.structs.replace(
+        RACE, rule="memcheck/out-of-bounds", title="access out of bounds", kernel=kernel, related=[],
+        place=Place("add.cu", line, source="x;"), message="reads 4 bytes",
+    )  # fmt: skip
+
+
+def test_a_kernel_that_failed_is_told_once() -> None:
+    message = (
+        "on the device: kernel 'add': add.cu:7: reads 4 bytes\n  (your program called exit(1) inside f)\n  in f(n = 3)"
+    )
+    text = shown(failed("adds", message, bounds("add", 7), output=f"begins\nadd.cu:9: cudaMemcpy(…): {LOST}"))
+    assert "kernel add failed at add.cu:7: access out of bounds (memcheck/out-of-bounds)\n    in f(n = 3)\n" in text
+    assert "| begins" in text
+    assert "exit(1)" not in text
+    assert LOST not in text
+
+
+def test_a_launch_or_a_call_that_failed_is_told_once() -> None:
+    message = "your program called exit(1) inside f\nnote: launch: launch of 'add': the grid has 0 blocks in x"
+    launch = msgspec.structs.replace(bounds("add", 7), rule="launch/configuration", title="invalid launch")
+    assert "kernel add failed at add.cu:7: invalid launch (launch/configuration)\n\n" in shown(
+        failed("adds", message, launch, output=f"add.cu:8: cudaGetLastError(): {LOST}")
+    )
+    copy = msgspec.structs.replace(bounds("", 9), rule="memcheck/copy-direction", title="copy in the wrong direction")
+    message = "your program called exit(1) inside f\nnote: copy: 0x2933ab24ec00 is not in device memory"
+    output = f"add.cu:9: cudaMemcpy(c, d_c): {LOST}"
+    text = shown(failed("adds", message, copy, output=output))
+    assert "a CUDA call failed at add.cu:9: copy in the wrong direction (memcheck/copy-direction)\n\n" in text
+    other = shown(failed("adds", message, copy, output=output.replace(":9:", ":19:")))  # another call
+    assert "your program called exit(1) inside f" in other
+    assert LOST in other
+
+
+def test_what_other_tests_found_waits_while_the_first_has_an_error_of_its_own() -> None:
+    first, second = bounds("add", 7), msgspec.structs.replace(bounds("sum", 30), title="another mistake")
+    text = shown(failed("adds", "a[3] is 1", first, signs=("wrong",)), failed("sums", "b[3] is 1", second))
+    assert "add.cu:7" in text
+    assert "another mistake" not in text
+    text = shown(failed("adds", "a[3] is 1", signs=("wrong",)), failed("sums", "b[3] is 1", second))
+    assert "another mistake" in text  # it may be the reason
+
+
+def test_advice_is_on_the_test_to_begin_with() -> None:
+    given = results.TestResult("given", "test", "pass", 5, 5, hidden=False, diagnostics=[advice(7, 9)])
+    slow = failed("fast", "sectors: 9, expected at most 4", advice(8, 5))
+    text = shown(given, slow, failed("faster", "sectors: 9, expected at most 2", advice(9, 7)))
+    assert "copy.cu:8" in text
+    assert "copy.cu:7" not in text
+    assert "copy.cu:9" not in text
+    assert "2 more pieces of advice on speed: --advice shows them" in text
+    assert "copy.cu:7" not in shown(given, msgspec.structs.replace(slow, hidden=True, diagnostics=[]))
