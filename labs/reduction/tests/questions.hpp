@@ -41,9 +41,10 @@ inline void check_predicted_sum(int n, int block_size, int launches_described, i
     using namespace warpgrade::judge;
     INFO("n = " << n << ", per_block = " << block_size);
     const auto run = submission().profile<reduce_sequential>(in(whole_numbers(n)), n, block_size);
-    CHECK_THAT(answer_to<launches_of_sum>(launch_slips, n, block_size), predicts(launches(run), launches_described));
-    CHECK_THAT(answer_to<sectors_of_sum>(sector_slips, n, block_size),
-               predicts(sectors_loaded(run), sectors_described));
+    const int launched = answer_to<launches_of_sum>(launch_slips, n, block_size);
+    CHECK_THAT(launched, predicts(launches(run), launches_described));
+    const int sectors = answer_to<sectors_of_sum>(sector_slips, n, block_size);
+    CHECK_THAT(sectors, predicts(sectors_loaded(run), sectors_described));
 }
 
 // Barriers and stores of one full block of `sum`, which is version 1, 3 or 5 and takes n elements a block.
@@ -56,10 +57,10 @@ void check_predicted_block(int version, int n, int block_size, int barriers_desc
     const auto run = submission().profile<sum>(in(whole_numbers(n)), n, block_size);
     const auto counters = run.launches.empty() ? run.total() : run.launches.front().counters;
     const double each = barriers(counters).number.value() / std::max(warps(counters).number.value(), 1.0);
-    CHECK_THAT(answer_to<barriers_of_block>(barrier_slips, version, block_size),
-               predicts(measure("barriers that each thread of the block passes", each), barriers_described));
-    CHECK_THAT(
-        answer_to<stores_of_block>(store_slips, version, block_size),
-        predicts(measure("requests that store to shared memory in the block", shared_store_requests(counters).number),
-                 stores_described));
+    const int passed = answer_to<barriers_of_block>(barrier_slips, version, block_size);
+    CHECK_THAT(passed, predicts(measure("barriers that each thread of the block passes", each), barriers_described));
+    const int stores = answer_to<stores_of_block>(store_slips, version, block_size);
+    const auto stored =
+        measure("requests that store to shared memory in the block", shared_store_requests(counters).number);
+    CHECK_THAT(stores, predicts(stored, stores_described));
 }
