@@ -2,7 +2,9 @@
 """Compares our checks with NVIDIA's compute-sanitizer on the corpus.
 
   table.py build DIR            makes DIR/CHECK.NAME, an executable with NVIDIA's own runtime, of each program
-  table.py write FINDINGS.tsv   runs the corpus on the virtual GPU and writes docs/checks-corpus.md
+  table.py build DIR missing    of those only that the page has not, or not with compute-sanitizer's findings
+  table.py write FINDINGS.tsv   runs the programs of that table on the virtual GPU and writes their rows of
+                                docs/checks-corpus.md; the rows of others stay
 
 Between the two, sanitizer.sh runs the executables on a machine with a GPU. It needs the C++ build, as the tests do.
 """
@@ -10,6 +12,7 @@ Between the two, sanitizer.sh runs the executables on a machine with a GPU. It n
 from __future__ import annotations
 
 import csv
+import re
 import subprocess
 import sys
 from collections import defaultdict
@@ -23,6 +26,7 @@ import corpus  # noqa: E402
 from warpgrade.compiling import toolchain  # noqa: E402
 from warpgrade.running import run  # noqa: E402
 
+NOT_RUN = "not run"
 OUTPUT = ROOT / "docs" / "checks-corpus.md"
 
 HEAD = """# The corpus of the checks
@@ -37,6 +41,7 @@ Where the two differ:
 - compute-sanitizer looks for races in shared memory only, for uninitialised values in global memory only, and reports \
 their reading, copies included; it says nothing of launches that failed unseen, of advice, and of copies more than the \
 error's code.
+- Of races between the host and the device and between streams it knows nothing.
 - Of named barriers, flags with fences and crossed barriers it knows less: three correct programs are reported.
 - A barrier in a branch whose other threads end is no error to it, since threads that have ended do not count; here it \
 is one if they are still there when the barrier is reached. Deadlocks and kernels without end do not end there.
@@ -63,14 +68,20 @@ def name_of(source: Path) -> str:
     return f"{source.parent.name}.{source.stem}"
 
 
-def build(folder: Path) -> None:
+def known() -> dict[str, str]:
+    """Return the page's rows, by the programs' names in compute-sanitizer's table."""
+    rows = re.finditer(r"^\| \[(\w+)/(\w+)\]\S* \|.*\|$", OUTPUT.read_text(encoding="utf-8"), re.M)
+    return {f"{row[1]}.{row[2]}": row[0] for row in rows if not row[0].endswith(f"| {NOT_RUN} |")}
+
+
+def build(folder: Path, sources: list[Path]) -> None:
     """Link each program with NVIDIA's runtime."""
     nvcc = toolchain.find(corpus.LAYOUT).nvcc
     folder.mkdir(parents=True, exist_ok=True)
     words = ["-arch=sm_90", "-lineinfo", *run.host_lines(()), "-cudart", "static"]
-    for source in corpus.PROGRAMS:
+    for source in sources:
         subprocess.run([str(nvcc), *words, str(source), "-o", str(folder / name_of(source))], check=True)
-    print(f"{len(corpus.PROGRAMS)} programs in {folder}")
+    print(f"{len(sources)} programs in {folder}")
 
 
 def theirs(table: Path) -> dict[str, list[str]]:
@@ -109,7 +120,7 @@ def _cell(findings: list[corpus.Finding]) -> str:
 
 def write(table: Path) -> None:
     """Write the page."""
-    sanitizer = theirs(table)
+    before, sanitizer = known(), theirs(table)
     version_file = table.parent / "version.txt"
     version = ""
     if version_file.exists():
@@ -117,13 +128,16 @@ def write(table: Path) -> None:
         version = f" ({'; '.join(lines)})"
     rows = ["| program | must be found | ours | compute-sanitizer |", "|---|---|---|---|"]
     for source in corpus.PROGRAMS:
+        name = name_of(source)
+        if name in before and name not in sanitizer:
+            rows.append(before[name])
+            continue
         expected = corpus.read_expectations(source.read_text(encoding="utf-8"))
         _, diagnostics = corpus.execute(source)
         if source.parent.name != "advice":
             diagnostics = [one for one in diagnostics if one["severity"] != "advice"]
         found = list(corpus.findings(diagnostics, source))
-        name = name_of(source)
-        other = "<br>".join(sanitizer[name]) or "—" if name in sanitizer else "not run"
+        other = "<br>".join(sanitizer[name]) or "—" if name in sanitizer else NOT_RUN
         link = f"[{source.parent.name}/{source.stem}](../tests/checks/{source.parent.name}/{source.name})"
         rows.append(f"| {link} | {_cell(expected.must)} | {_cell(found)} | {other} |")
     OUTPUT.write_text(HEAD.format(version=version) + "\n" + "\n".join(rows) + "\n", encoding="utf-8")
@@ -134,7 +148,10 @@ def main() -> int:
     """Run the command of the command line."""
     match sys.argv[1:]:
         case ["build", folder]:
-            build(Path(folder))
+            build(Path(folder), corpus.PROGRAMS)
+        case ["build", folder, "missing"]:
+            there = known()
+            build(Path(folder), [source for source in corpus.PROGRAMS if name_of(source) not in there])
         case ["write", table]:
             write(Path(table))
         case _:
