@@ -93,8 +93,9 @@ TEST_CASE("warp_scan takes five steps in registers", "[public][counter]") {
     CHECK_THAT(warp_instructions(run), at_most(96 * warps(run), "96 for each warp"));
 }
 
+// The last one has so many results that they cannot be taken for parameters that go up to the device.
 TEST_CASE("warp_offsets adds up the warps before each", "[public]") {
-    check_warp_offsets(for_scans(GENERATE(32, 256, 512, 1000)));
+    check_warp_offsets(for_scans(GENERATE(32, 256, 1000, 5000)));
 }
 
 TEST_CASE("block_scan adds up within each block", "[public]") { check_block_scan(for_scans(GENERATE(256, 512, 1000))); }
