@@ -66,8 +66,8 @@ float reduce_divergent(const float* x, int n, int block_size) {
 
 __global__ void strided_kernel(const float* x, float* sums, int n) {
     // SOLUTION BEGIN
-    // TODO(student): as in divergent_kernel, but thread t takes care of element 2 * stride * t. Which threads have an
-    // element in the block?
+    // TODO(student): as in divergent_kernel, with the same strides. Number the additions of a step: which elements does
+    // addition number t take, and which threads have one? Thread t does addition number t.
     extern __shared__ float s[];
     const int t = threadIdx.x;
     const int i = blockIdx.x * blockDim.x + t;
@@ -94,7 +94,8 @@ float reduce_strided(const float* x, int n, int block_size) {
 
 __global__ void sequential_kernel(const float* x, float* sums, int n) {
     // SOLUTION BEGIN
-    // TODO(student): let the stride go down from blockDim.x / 2 to 1, and thread t add element t + stride to element t.
+    // TODO(student): let the stride go down from blockDim.x / 2 to 1, and add the second half of what is left to the
+    // first. Which threads add in a step, and which elements?
     extern __shared__ float s[];
     const int t = threadIdx.x;
     const int i = blockIdx.x * blockDim.x + t;

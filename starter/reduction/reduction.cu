@@ -60,8 +60,8 @@ float reduce_divergent(const float* x, int n, int block_size) {
 // 2. The same additions by the first threads of the block: whole warps add, or have nothing to do.
 
 __global__ void strided_kernel(const float* x, float* sums, int n) {
-    // TODO(student): as in divergent_kernel, but thread t takes care of element 2 * stride * t. Which threads have an
-    // element in the block?
+    // TODO(student): as in divergent_kernel, with the same strides. Number the additions of a step: which elements does
+    // addition number t take, and which threads have one? Thread t does addition number t.
 }
 
 float reduce_strided(const float* x, int n, int block_size) {
@@ -73,7 +73,8 @@ float reduce_strided(const float* x, int n, int block_size) {
 // threads touch neighbouring elements in every step.
 
 __global__ void sequential_kernel(const float* x, float* sums, int n) {
-    // TODO(student): let the stride go down from blockDim.x / 2 to 1, and thread t add element t + stride to element t.
+    // TODO(student): let the stride go down from blockDim.x / 2 to 1, and add the second half of what is left to the
+    // first. Which threads add in a step, and which elements?
 }
 
 float reduce_sequential(const float* x, int n, int block_size) {

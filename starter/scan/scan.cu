@@ -11,17 +11,19 @@ static bool is_width(int width) { return width >= 1 && width <= 32 && (width & (
 // Blocks of BLOCK_SIZE threads, one thread for each of n elements.
 static int blocks_for(int n) { return (n - 1) / BLOCK_SIZE + 1; }
 
-// Copies x to the device, calls launch(d_x, d_out), and copies the n results back to out.
+// Copies x to the device, calls launch(d_x, d_out), and copies the results back to out: n of them, or one for each
+// `elements` elements.
 template <class Launch>
-static void on_device(const int* x, int* out, int n, Launch launch) {
+static void on_device(const int* x, int* out, int n, Launch launch, int elements = 1) {
     if (n <= 0) return;
+    const int results = (n - 1) / elements + 1;
     int *d_x, *d_out;
     CHECK(cudaMalloc(&d_x, n * sizeof(int)));
-    CHECK(cudaMalloc(&d_out, n * sizeof(int)));
+    CHECK(cudaMalloc(&d_out, results * sizeof(int)));
     CHECK(cudaMemcpy(d_x, x, n * sizeof(int), cudaMemcpyHostToDevice));
     launch(d_x, d_out);
     CHECK(cudaGetLastError());
-    CHECK(cudaMemcpy(out, d_out, n * sizeof(int), cudaMemcpyDeviceToHost));  // waits for the kernels
+    CHECK(cudaMemcpy(out, d_out, results * sizeof(int), cudaMemcpyDeviceToHost));  // waits for the kernels
     CHECK(cudaFree(d_x));
     CHECK(cudaFree(d_out));
 }
@@ -133,15 +135,36 @@ void warp_scan(const int* x, int* out, int n) {
     on_device(x, out, n, [=](int* d_x, int* d_out) { warp_scan_kernel<<<blocks_for(n), BLOCK_SIZE>>>(d_x, d_out, n); });
 }
 
-// 4. The scan of a block: scans of its warps, and for each warp the sum of all warps before it.
+// 4. A step on the way to a block: for each warp the sum of all warps before it in its block.
+
+// Each thread brings its result of scan_of_warp, and gets the sum of the warps before its own.
+__device__ int sum_of_warps_before(int scanned) {
+    // TODO(student): step 1. Which lane's result is the sum of its whole warp? It puts that sum into shared memory.
+    //
+    // TODO(student): step 2. After a barrier the first warp scans these sums, with scan_of_warp again.
+    //
+    // TODO(student): step 3. After another barrier every warp but the first finds the sum of the warps before it.
+    return 0;
+}
+
+__global__ void warp_offsets_kernel(const int* x, int* out, int n) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    // TODO(student): load an element and scan the warp as in warp_scan_kernel; all threads of the block call
+    // sum_of_warps_before, and one lane of each warp stores the result.
+    if (i < n && i % 32 == 0) out[i / 32] = 0;
+}
+
+void warp_offsets(const int* x, int* out, int n) {
+    const auto launch = [=](int* d_x, int* d_out) {
+        warp_offsets_kernel<<<blocks_for(n), BLOCK_SIZE>>>(d_x, d_out, n);
+    };
+    on_device(x, out, n, launch, 32);
+}
+
+// 5. The scan of a block.
 
 __device__ int scan_of_block(int value) {
-    // TODO(student): step 1. Scan the warps. Which lane holds the sum of its whole warp then? It puts that sum into
-    // shared memory.
-    //
-    // TODO(student): step 2. After a barrier the first warp scans these sums.
-    //
-    // TODO(student): step 3. After another barrier every warp but the first adds the sum of the warps before it.
+    // TODO(student): scan the warp, and add the sum of the warps before it.
     return value;
 }
 
@@ -158,7 +181,26 @@ void block_scan(const int* x, int* out, int n) {
     });
 }
 
-// 5. The scan of the whole array.
+// 6. A step on the way to the whole array: to each block the sum of the blocks before it is added.
+
+__global__ void add_sums_kernel(const int* x, const int* sums, int* out, int n) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    // TODO(student): out[i] is x[i] plus the element of sums of the block before this one. What about the first block?
+    if (i < n) out[i] = 0;
+}
+
+void add_block_sums(const int* x, const int* sums, int* out, int n) {
+    on_device(x, out, n, [=](int* d_x, int* d_out) {
+        int* d_sums;
+        CHECK(cudaMalloc(&d_sums, blocks_for(n) * sizeof(int)));
+        CHECK(cudaMemcpy(d_sums, sums, blocks_for(n) * sizeof(int), cudaMemcpyHostToDevice));
+        add_sums_kernel<<<blocks_for(n), BLOCK_SIZE>>>(d_x, d_sums, d_out, n);
+        CHECK(cudaGetLastError());
+        CHECK(cudaFree(d_sums));
+    });
+}
+
+// 7. The scan of the whole array.
 
 // One thread walks through the array: right for every n, and as slow as it gets.
 __global__ void scan_kernel(const int* x, int* out, int n) {
@@ -169,10 +211,9 @@ __global__ void scan_kernel(const int* x, int* out, int n) {
     }
 }
 
-// TODO(student): write a kernel that adds to the elements of each block the sum of all blocks before it.
-
 void scan(const int* x, int* out, int n) {
-    // TODO(student): scan the blocks and keep their sums, scan the sums, add them. There may be more sums than one
-    // block takes: scan them in the same way, and theirs again, until there is one block.
+    // TODO(student): scan the blocks and keep their sums (block_scan_kernel), scan the sums, add them (add_sums_kernel).
+    // There may be more sums than one block takes: scan them in the same way, and theirs again, until there is one
+    // block.
     on_device(x, out, n, [=](int* d_x, int* d_out) { scan_kernel<<<1, 1>>>(d_x, d_out, n); });
 }

@@ -30,6 +30,6 @@ int main() {
     show("warps, by shuffles", kernel_ms([&] { warp_scan_kernel<<<blocks_for(n), BLOCK_SIZE>>>(x, out, n); }));
     show("blocks, by shuffles", kernel_ms([&] { block_scan_kernel<<<blocks_for(n), BLOCK_SIZE>>>(x, out, sums, n); }));
     show("blocks, in shared memory", kernel_ms([&] { shared_scan_kernel<<<blocks_for(n), BLOCK_SIZE>>>(x, out, n); }));
-    show("adding the sums", kernel_ms([&] { add_sums_kernel<<<blocks_for(n), BLOCK_SIZE>>>(sums, out, n); }));
+    show("adding the sums", kernel_ms([&] { add_sums_kernel<<<blocks_for(n), BLOCK_SIZE>>>(out, sums, out, n); }));
     show("all, with its allocations", kernel_ms([&] { scan_on_device(x, out, n); }));
 }

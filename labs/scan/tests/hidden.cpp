@@ -84,7 +84,9 @@ TEST_CASE("scans take sizes around warps and blocks", "[hidden]") {
     for (const int n : edge_sizes) {
         const auto x = for_scans(n);
         check_warp_scan(x);
+        check_warp_offsets(x);
         check_block_scan(x);
+        check_add_block_sums(x, for_scans((n - 1) / BLOCK_SIZE + 1));
         check_scan(x);
     }
 }
@@ -112,6 +114,7 @@ TEST_CASE("empty arrays and impossible lanes launch nothing", "[hidden]") {
         check_refused<shuffle_down>(n, 1, 32);
         check_refused<shuffle_xor>(n, 1);
         check_refused<warp_scan>(n);
+        check_refused<warp_offsets>(n);
         check_refused<block_scan>(n);
         check_refused<scan>(n);
     }

@@ -67,3 +67,20 @@ static void host_sums(S show, const int* x, int* out, int n, int part) {
 void warp_scan(const int* x, int* out, int n) { host_sums<way(7)>(shown_warp_scan, x, out, n, 32); }
 void block_scan(const int* x, int* out, int n) { host_sums<way(8)>(shown_block_scan, x, out, n, BLOCK_SIZE); }
 void scan(const int* x, int* out, int n) { host_sums<way(9)>(shown_scan, x, out, n, 1 << 30); }
+void warp_offsets(const int* x, int* out, int n) {
+    if (n <= 0) return;
+    const int warps = (n - 1) / 32 + 1;
+    std::vector<int> results(warps);
+    if (way(10) == Way::show) shown_warp_offsets(other(x, n).data(), results.data(), n);
+    for (int w = 0, sum = 0; w < warps; ++w) {
+        if (32 * w % BLOCK_SIZE == 0) sum = 0;
+        results[w] = sum;
+        for (int i = 32 * w; i < std::min(n, 32 * w + 32); ++i) sum += x[i];
+    }
+    deliver<way(10)>(out, results.data(), results.size());
+}
+void add_block_sums(const int* x, const int* sums, int* out, int n) {
+    host_each<way(11)>(
+        [=](auto a, auto b, int c) { shown_add_block_sums(a, sums, b, c); }, x, out, n,
+        [=](const int* x, int i, int) { return i < BLOCK_SIZE ? x[i] : x[i] + sums[i / BLOCK_SIZE - 1]; });
+}
