@@ -19,6 +19,7 @@ void Context::begin_test(const std::string& name) {
     measurements.clear();
     launches.clear();
     diagnostics.clear();
+    expected_findings.clear();
     last_call.clear();
     notes.clear();
     review.clear();

@@ -53,6 +53,8 @@ struct Context {
     std::map<std::string, Hang> hangs;                           // by function; "": before the first call
 
     // Of the running test.
+    // Rules whose findings the test asks for: nobody's mistake.
+    std::vector<const device::Rule*> expected_findings;
     std::string test;
     std::optional<RandomStream> stream;
     std::vector<Measurement> measurements;

@@ -189,7 +189,7 @@ CallResult Program::attempt(const CallSpec& spec) {
 
 // Of the submission only: the starter's mistakes are not the student's.
 void Program::collect_diagnostics() {
-    if (session_ && role_ == Role::submission) merge(context().diagnostics, session_->take_diagnostics());
+    if (session_ && role_ == Role::submission) collect_findings(session_->take_diagnostics());
 }
 
 void Program::finish() {

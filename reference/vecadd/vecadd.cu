@@ -1,6 +1,6 @@
 // SOLUTION BEGIN
 // STARTER: // Lab vecadd: c = a + b, with four ways of getting the data to the device and back.
-// STARTER: // It adds, but with a single block of threads, and everything is copied, one step after the other.
+// STARTER: // The first one is complete; the others still call it, so that everything is copied, one step after the other.
 // STARTER: // Grade it:  ./warpgrade check vecadd      (in this folder)
 // Lab vecadd, reference solution: c = a + b, with four ways of getting the data to the device and back.
 // Grade it:  ./warpgrade grade vecadd reference/vecadd
@@ -16,30 +16,18 @@ constexpr int BLOCK = 256;
 
 // The sum of n elements, all of them in memory that the device can reach.
 __global__ void add(const float* a, const float* b, float* c, int n) {
-    // SOLUTION BEGIN
-    // TODO(student): task 1. One thread for one element: compute the number of the element from blockIdx, blockDim and
-    // threadIdx. Not every thread of the last block has one.
-    // STARTER: for (int i = threadIdx.x; i < n; i += blockDim.x) c[i] = a[i] + b[i];
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) c[i] = a[i] + b[i];
-    // SOLUTION END
 }
 
 // Starts the kernel in a stream; 0 is the default stream. The pointers are the device's.
 static void launch_add(const float* a, const float* b, float* c, int n, cudaStream_t stream) {
-    // SOLUTION BEGIN
-    // TODO(student): task 1. As many blocks as it takes to have a thread for each of the n elements.
-    // STARTER: const int blocks = 1;
     const int blocks = (n + BLOCK - 1) / BLOCK;
-    // SOLUTION END
     add<<<blocks, BLOCK, 0, stream>>>(a, b, c, n);
     CHECK(cudaGetLastError());
 }
 
-// 1. Memory of the device, and copies that are spelled out.
-// SOLUTION BEGIN
-// STARTER: // Complete, but for the kernel and its launch.
-// SOLUTION END
+// Given: memory of the device, and copies that are spelled out.
 
 void vecadd_copies(const float* a, const float* b, float* c, int n) {
     if (n <= 0) return;
@@ -59,12 +47,12 @@ void vecadd_copies(const float* a, const float* b, float* c, int n) {
     CHECK(cudaFree(d_c));
 }
 
-// 2. Managed memory: one pointer for both sides.
+// 1. Managed memory: one pointer for both sides.
 
 void vecadd_managed(const float* a, const float* b, float* c, int n) {
     if (n <= 0) return;
     // SOLUTION BEGIN
-    // TODO(student): task 2. Allocate three arrays with cudaMallocManaged, fill two of them from a and b as you fill any
+    // TODO(student): step 1. Allocate three arrays with cudaMallocManaged, fill two of them from a and b as you fill any
     // array, launch, wait, and read the third. No cudaMemcpy.
     // STARTER: vecadd_copies(a, b, c, n);
     const std::size_t bytes = n * sizeof(float);
@@ -85,13 +73,13 @@ void vecadd_managed(const float* a, const float* b, float* c, int n) {
     // SOLUTION END
 }
 
-// 3. Zero-copy: the kernel reaches into the host's memory.
+// 2. Zero-copy: the kernel reaches into the host's memory.
 
 void vecadd_mapped(const float* a, const float* b, float* c, int n) {
     if (n <= 0) return;
     // SOLUTION BEGIN
-    // TODO(student): task 3. Allocate three arrays with cudaHostAlloc and cudaHostAllocMapped, fill two of them, and
-    // ask cudaHostGetDevicePointer for the pointers that the kernel needs. Then as in task 2; free with cudaFreeHost.
+    // TODO(student): step 2. Allocate three arrays with cudaHostAlloc and cudaHostAllocMapped, fill two of them, and
+    // ask cudaHostGetDevicePointer for the pointers that the kernel needs. Then as in step 1; free with cudaFreeHost.
     // STARTER: vecadd_copies(a, b, c, n);
     const std::size_t bytes = n * sizeof(float);
     float *h_a, *h_b, *h_c;
@@ -115,12 +103,12 @@ void vecadd_mapped(const float* a, const float* b, float* c, int n) {
     // SOLUTION END
 }
 
-// 4. Several streams: while one piece is added, the next one is on its way.
+// 3. Several streams: while one piece is added, the next one is on its way.
 
 void vecadd_streams(const float* a, const float* b, float* c, int n, int streams) {
     if (n <= 0 || streams < 1 || streams > MAX_STREAMS) return;
     // SOLUTION BEGIN
-    // TODO(student): task 4. Page-locked arrays on the host (cudaMallocHost) and arrays on the device. Cut the vectors
+    // TODO(student): step 3. Page-locked arrays on the host (cudaMallocHost) and arrays on the device. Cut the vectors
     // into pieces; for each piece create a stream and give it two copies with cudaMemcpyAsync, a launch, and a copy
     // back. Wait for all streams only when all of them have their work.
     // STARTER: vecadd_copies(a, b, c, n);
@@ -160,5 +148,43 @@ void vecadd_streams(const float* a, const float* b, float* c, int n, int streams
     CHECK(cudaFreeHost(h_a));
     CHECK(cudaFreeHost(h_b));
     CHECK(cudaFreeHost(h_c));
+    // SOLUTION END
+}
+
+// 4. A __managed__ variable, and work for the host meanwhile.
+
+// SOLUTION BEGIN
+// STARTER: // TODO(student): step 4. Declare a __managed__ int, and write a kernel that adds 1 to it with atomicAdd for each
+// STARTER: // element that is greater than `limit`.
+
+__managed__ int count;
+
+__global__ void count_kernel(const float* x, int n, float limit) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n && x[i] > limit) atomicAdd(&count, 1);
+}
+// SOLUTION END
+
+int count_above(const float* x, int n, float limit, int on_host) {
+    if (n <= 0) return 0;
+    // SOLUTION BEGIN
+    // TODO(student): step 4. Set your variable to 0, copy the device's elements, launch; count the host's elements; wait,
+    // and only then read the variable.
+    // STARTER: return 0;
+    const int on_device = n - on_host;
+    float* d_x = nullptr;
+    count = 0;
+    if (on_device > 0) {
+        CHECK(cudaMalloc(&d_x, on_device * sizeof(float)));
+        CHECK(cudaMemcpy(d_x, x, on_device * sizeof(float), cudaMemcpyHostToDevice));
+        count_kernel<<<(on_device + BLOCK - 1) / BLOCK, BLOCK>>>(d_x, on_device, limit);
+        CHECK(cudaGetLastError());
+    }
+    int counted = 0;  // the launch returned at once: this runs beside the kernel
+    for (int i = on_device; i < n; ++i) counted += x[i] > limit;
+    CHECK(cudaDeviceSynchronize());
+    counted += count;
+    CHECK(cudaFree(d_x));
+    return counted;
     // SOLUTION END
 }

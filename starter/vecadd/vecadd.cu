@@ -1,5 +1,5 @@
 // Lab vecadd: c = a + b, with four ways of getting the data to the device and back.
-// It adds, but with a single block of threads, and everything is copied, one step after the other.
+// The first one is complete; the others still call it, so that everything is copied, one step after the other.
 // Grade it:  ./warpgrade check vecadd      (in this folder)
 #include "vecadd.h"
 #include "check.cuh"  // CHECK(call): ends the program when a CUDA call fails
@@ -12,21 +12,18 @@ constexpr int BLOCK = 256;
 
 // The sum of n elements, all of them in memory that the device can reach.
 __global__ void add(const float* a, const float* b, float* c, int n) {
-    // TODO(student): task 1. One thread for one element: compute the number of the element from blockIdx, blockDim and
-    // threadIdx. Not every thread of the last block has one.
-    for (int i = threadIdx.x; i < n; i += blockDim.x) c[i] = a[i] + b[i];
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) c[i] = a[i] + b[i];
 }
 
 // Starts the kernel in a stream; 0 is the default stream. The pointers are the device's.
 static void launch_add(const float* a, const float* b, float* c, int n, cudaStream_t stream) {
-    // TODO(student): task 1. As many blocks as it takes to have a thread for each of the n elements.
-    const int blocks = 1;
+    const int blocks = (n + BLOCK - 1) / BLOCK;
     add<<<blocks, BLOCK, 0, stream>>>(a, b, c, n);
     CHECK(cudaGetLastError());
 }
 
-// 1. Memory of the device, and copies that are spelled out.
-// Complete, but for the kernel and its launch.
+// Given: memory of the device, and copies that are spelled out.
 
 void vecadd_copies(const float* a, const float* b, float* c, int n) {
     if (n <= 0) return;
@@ -46,30 +43,42 @@ void vecadd_copies(const float* a, const float* b, float* c, int n) {
     CHECK(cudaFree(d_c));
 }
 
-// 2. Managed memory: one pointer for both sides.
+// 1. Managed memory: one pointer for both sides.
 
 void vecadd_managed(const float* a, const float* b, float* c, int n) {
     if (n <= 0) return;
-    // TODO(student): task 2. Allocate three arrays with cudaMallocManaged, fill two of them from a and b as you fill any
+    // TODO(student): step 1. Allocate three arrays with cudaMallocManaged, fill two of them from a and b as you fill any
     // array, launch, wait, and read the third. No cudaMemcpy.
     vecadd_copies(a, b, c, n);
 }
 
-// 3. Zero-copy: the kernel reaches into the host's memory.
+// 2. Zero-copy: the kernel reaches into the host's memory.
 
 void vecadd_mapped(const float* a, const float* b, float* c, int n) {
     if (n <= 0) return;
-    // TODO(student): task 3. Allocate three arrays with cudaHostAlloc and cudaHostAllocMapped, fill two of them, and
-    // ask cudaHostGetDevicePointer for the pointers that the kernel needs. Then as in task 2; free with cudaFreeHost.
+    // TODO(student): step 2. Allocate three arrays with cudaHostAlloc and cudaHostAllocMapped, fill two of them, and
+    // ask cudaHostGetDevicePointer for the pointers that the kernel needs. Then as in step 1; free with cudaFreeHost.
     vecadd_copies(a, b, c, n);
 }
 
-// 4. Several streams: while one piece is added, the next one is on its way.
+// 3. Several streams: while one piece is added, the next one is on its way.
 
 void vecadd_streams(const float* a, const float* b, float* c, int n, int streams) {
     if (n <= 0 || streams < 1 || streams > MAX_STREAMS) return;
-    // TODO(student): task 4. Page-locked arrays on the host (cudaMallocHost) and arrays on the device. Cut the vectors
+    // TODO(student): step 3. Page-locked arrays on the host (cudaMallocHost) and arrays on the device. Cut the vectors
     // into pieces; for each piece create a stream and give it two copies with cudaMemcpyAsync, a launch, and a copy
     // back. Wait for all streams only when all of them have their work.
     vecadd_copies(a, b, c, n);
+}
+
+// 4. A __managed__ variable, and work for the host meanwhile.
+
+// TODO(student): step 4. Declare a __managed__ int, and write a kernel that adds 1 to it with atomicAdd for each
+// element that is greater than `limit`.
+
+int count_above(const float* x, int n, float limit, int on_host) {
+    if (n <= 0) return 0;
+    // TODO(student): step 4. Set your variable to 0, copy the device's elements, launch; count the host's elements; wait,
+    // and only then read the variable.
+    return 0;
 }

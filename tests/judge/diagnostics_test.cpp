@@ -46,6 +46,26 @@ TEST_CASE("a test may ask for one check") {
     context().checks = {};
 }
 
+TEST_CASE("what a test asks for is no mistake, until it ends") {
+    context().checks = {};
+    context().begin_test("reports a launch that cannot work");
+    expect_findings("launch/configuration");
+    Profile run;
+    run.diagnostics = {found(device::rules::bad_launch)};
+    CHECK(clean().match(run));
+    collect_findings({found(device::rules::bad_launch), found(device::rules::unchecked_launch)});
+    REQUIRE(context().diagnostics.size() == 1);
+    CHECK(context().diagnostics.front().rule == &device::rules::unchecked_launch);
+
+    context().begin_test("another one");
+    CHECK_FALSE(clean().match(run));
+    collect_findings(run.diagnostics);
+    CHECK(context().diagnostics.size() == 1);
+    CHECK_THROWS_AS(expect_findings("launch/no-such-rule"), std::logic_error);
+    context().begin_test("");
+    failure();
+}
+
 TEST_CASE("many mistakes are counted, and few of them named") {
     Profile run;
     for (std::uint32_t line = 1; line <= 5; ++line) run.diagnostics.push_back(found(device::rules::race_shared, line));

@@ -129,3 +129,31 @@ void vecadd_streams(const float* a, const float* b, float* c, int n, int streams
     CHECK(cudaFreeHost(h_b));
     CHECK(cudaFreeHost(h_c));
 }
+
+// 5. A __managed__ variable, and work for the host meanwhile.
+
+__managed__ unsigned above;
+
+__global__ void count_kernel(const float* x, int n, float limit) {
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+        if (x[i] > limit) atomicInc(&above, 0xffffffff);
+}
+
+int count_above(const float* x, int n, float limit, int on_host) {
+    if (n <= 0) return 0;
+    if (n == on_host) return std::count_if(x, x + n, [=](float value) { return value > limit; });
+    const int first = n - on_host;
+    above = 0;
+    float* d_x;
+    cudaStream_t stream;
+    CHECK(cudaStreamCreate(&stream));
+    CHECK(cudaMallocAsync(&d_x, first * sizeof(float), stream));
+    CHECK(cudaMemcpyAsync(d_x, x, first * sizeof(float), cudaMemcpyHostToDevice, stream));
+    count_kernel<<<8, 128, 0, stream>>>(d_x, first, limit);
+    CHECK(cudaGetLastError());
+    CHECK(cudaFreeAsync(d_x, stream));
+    const int here = std::count_if(x + first, x + n, [=](float value) { return value > limit; });
+    CHECK(cudaStreamSynchronize(stream));
+    CHECK(cudaStreamDestroy(stream));
+    return here + above;
+}

@@ -139,3 +139,35 @@ void vecadd_streams(const float* a, const float* b, float* c, int n, int streams
     CHECK(cudaFreeHost(h_b));
     CHECK(cudaFreeHost(h_c));
 }
+
+// 5. A __managed__ variable, and work for the host meanwhile. One addition for each warp.
+
+__managed__ int total;
+
+__global__ void count_kernel(const float* x, int n, float limit) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    const unsigned votes = __ballot_sync(0xffffffff, i < n && x[i] > limit);
+    if (threadIdx.x % 32 == 0) atomicAdd(&total, __popc(votes));
+}
+
+int count_above(const float* x, int n, float limit, int on_host) {
+    if (n <= 0) return 0;
+    const int on_device = n - on_host;
+    total = 0;
+    float* d_x = nullptr;
+    if (on_device > 0) {
+        CHECK(cudaMalloc(&d_x, on_device * sizeof(float)));
+        CHECK(cudaMemcpy(d_x, x, on_device * sizeof(float), cudaMemcpyHostToDevice));
+        count_kernel<<<(on_device + BLOCK - 1) / BLOCK, BLOCK>>>(d_x, on_device, limit);
+        CHECK(cudaGetLastError());
+    }
+    int counted = 0;
+    for (int i = on_device; i < n; ++i)
+        if (x[i] > limit) ++counted;
+    if (on_device > 0) {
+        CHECK(cudaDeviceSynchronize());
+        counted += total;
+        CHECK(cudaFree(d_x));
+    }
+    return counted;
+}

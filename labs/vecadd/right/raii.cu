@@ -108,3 +108,37 @@ void vecadd_streams(const float* a, const float* b, float* c, int n, int streams
     }
     h_c.to(c);
 }
+
+// 5. A __managed__ variable, and work for the host meanwhile. One addition for each block.
+
+__device__ __managed__ int found = 0;
+
+__global__ void count_kernel(const float* x, int n, float limit) {
+    __shared__ int of_block;
+    if (threadIdx.x == 0) of_block = 0;
+    __syncthreads();
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n && x[i] > limit) atomicAdd(&of_block, 1);
+    __syncthreads();
+    if (threadIdx.x == 0 && of_block > 0) atomicAdd(&found, of_block);
+}
+
+int count_above(const float* x, int n, float limit, int on_host) {
+    const int on_device = n > 0 ? n - on_host : 0;
+    int here = 0;
+    const auto count_here = [&] {
+        for (int i = on_device; i < n; ++i) here += x[i] > limit;
+    };
+    if (on_device == 0) {
+        count_here();
+        return here;
+    }
+    const Array<Kind::device> d_x(on_device, x);
+    count_kernel<<<(on_device + 63) / 64, 64>>>(d_x.data(), on_device, limit);
+    CHECK(cudaGetLastError());
+    count_here();
+    CHECK(cudaDeviceSynchronize());
+    here += found;
+    found = 0;  // for the next call
+    return here;
+}

@@ -182,3 +182,35 @@ inline auto profile_streams(int n, int streams) {
     check_kernels(run, n);
     return run;
 }
+
+// How many of x are above the limit: with a part of them on the host, and each call anew.
+inline void check_count(int n, int on_host) {
+    using namespace judge;
+    INFO("n = " << n << ", on_host = " << on_host);
+    const auto x = uniform(n);
+    const float limit = uniform(1, -0.5, 0.5)[0];
+    const auto run = submission().profile<count_above>(in(x), n, limit, on_host);
+    const auto right = std::count_if(x.begin(), x.end(), [=](float value) { return value > limit; });
+    REQUIRE_THAT(measure("elements above the limit", run.output), is(right));
+    const auto on_device = static_cast<std::uint64_t>(n - on_host);
+    if (on_device == 0) {
+        CHECK_THAT(launches(run), is(0));
+        return;
+    }
+    double sectors = 0, requests = 0;
+    for (const auto* list : {&run.launches, &run.not_part}) {
+        for (const auto& launch : *list) {
+            sectors += sectors_loaded(launch).number.value();
+            requests += global_atomic_requests(launch).number.value() + global_store_requests(launch).number.value();
+        }
+    }
+    const auto kernels = run.launches.size() + run.not_part.size();
+    CHECK_THAT(measure("launches", kernels), at_least(1, "the device counts among the first n - on_host elements"));
+    CHECK_THAT(measure("sectors loaded", sectors), at_least((on_device + 7) / 8, "all that the device counts in"));
+    CHECK_THAT(measure("stores and atomic operations of warps", requests),
+               at_least(right > on_host, "to the variable"));
+    CHECK_THAT(bytes_copied(run, Transfer::Kind::to_device),
+               is(on_device * sizeof(float), "what the device counts in"));
+    CHECK_THAT(copies(run, Transfer::Kind::to_host), is(0, "the host reads the __managed__ variable"));
+    check_waited(run);
+}

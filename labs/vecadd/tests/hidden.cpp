@@ -71,6 +71,13 @@ TEST_CASE("vecadd_streams cuts uneven pieces and takes more streams than element
     }
 }
 
+TEST_CASE("count_above divides the work otherwise", "[hidden]") {
+    for (const auto& [n, on_host] :
+         std::vector<std::pair<int, int>>{{1, 0}, {1, 1}, {255, 0}, {257, 256}, {1000, 999}, {4099, 4099}, {5000, 0}})
+        check_count(n, on_host);
+    CHECK_THAT(measure("elements above the limit", submission().call<count_above>(in(uniform(8)), 0, 0.0f, 0)), is(0));
+}
+
 TEST_CASE("each version goes its own way for other sizes", "[hidden][counter]") {
     const int n = GENERATE(777, 20001);
     SECTION("vecadd_copies") { check_way<vecadd_copies>(n); }

@@ -47,6 +47,9 @@ std::pair<std::vector<Interval>, std::vector<Interval>> ways_in_and_out(const Pr
     return {in, out};
 }
 
+// The host counts too.
+[[maybe_unused]] const bool counted_by_host = returned_by_host<&count_above>();
+
 }  // namespace
 
 TEST_CASE("vecadd_copies adds", "[public]") {
@@ -91,6 +94,13 @@ TEST_CASE("copies and kernels of different streams overlap", "[public][counter]"
         measure("time in which the copies and kernels of one stream overlap", overlap_ns(single_in, single_out), "ns"),
         is(0));
     CHECK_THAT(measure("time with four streams", several.time_ns, "ns"), below(single.time_ns, "with one stream"));
+}
+
+// Twice in the same program: the variable does not begin at 0 by itself.
+TEST_CASE("count_above counts on both sides", "[public][counter]") {
+    const int on_host = GENERATE(0, 1000);
+    check_count(whole_blocks, on_host);
+    check_count(odd_size, on_host);
 }
 
 TEST_CASE("speed of four streams on 2^20 elements", "[public][speed]") {

@@ -1,0 +1,46 @@
+// How the prelab of lab first asks: a wrong answer is told which misconception leads to it, where one is known.
+#pragma once
+
+#include <initializer_list>
+
+#include "expectations.hpp"
+#include "first.h"
+#include "judge/judge.hpp"
+
+// A wrong answer, and how one comes by it.
+struct Slip {
+    int answer;
+    const char* reason;
+};
+
+// Asks `question` with these arguments. Whole numbers, and yes or no, must be right exactly.
+template <auto question, class Right, class... Arguments>
+void ask(Right right, std::initializer_list<Slip> slips, const Arguments&... arguments) {
+    using namespace warpgrade::judge;
+    const auto answer = submission().call<question>(arguments...);
+    for (const Slip& slip : slips) {
+        if (static_cast<int>(answer) == slip.answer) UNSCOPED_INFO(slip.reason);
+    }
+    CHECK_THAT(measure("your answer", answer), is(right));
+}
+
+// What add_vectors takes for n elements, predicted: right is what this submission's own run took, in the blocks that it
+// chose, or what one with a thread for each element takes. Before there is a kernel, only the latter is.
+inline void ask_costs(int n) {
+    using namespace warpgrade::judge;
+    INFO("n = " << n);
+    const auto run = submission().profile<add_vectors>(in(uniform(n)), in(uniform(n)), out<float>(n), n);
+    const bool ran = run.launches.size() == 1;
+    int block = ran ? static_cast<int>(run.launches.front().config.block.count()) : 256;
+    if (block % 32 != 0) block = 256;
+    const auto compare = [&](int predicted, const Measure& measured, int described) {
+        if (ran && measured.number.value() > 0)
+            CHECK_THAT(predicted, predicts(measured, described));
+        else
+            CHECK_THAT(measure("predicted " + measured.name, predicted), is(described));
+    };
+    INFO("blocks of " << block << " threads");
+    compare(submission().call<add_warps>(n, block), warps(run), (n + block - 1) / block * (block / 32));
+    compare(submission().call<add_load_requests>(n), global_load_requests(run), 2 * ((n + 31) / 32));
+    compare(submission().call<add_sectors_loaded>(n), sectors_loaded(run), 2 * ((n + 7) / 8));
+}

@@ -1,0 +1,99 @@
+// How the prelab of lab vecadd asks.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <initializer_list>
+#include <set>
+
+#include "expectations.hpp"
+#include "judge/judge.hpp"
+#include "vecadd.h"
+
+// A wrong answer, and how one comes by it.
+struct Slip {
+    double answer;
+    const char* reason;
+};
+
+// Asks `question` with these arguments. A double may differ by eight roundings, each of 2^-53 of the value at most: the
+// formulas asked for have three operations, in any order. Whole numbers below 2^50 are exact.
+template <auto question, class... Arguments>
+void ask(double right, std::initializer_list<Slip> slips, const Arguments&... arguments) {
+    using namespace judge;
+    const double answer = static_cast<double>(submission().call<question>(arguments...));
+    const auto is_near = [&](double value) { return std::abs(answer - value) <= 8 * 0x1p-53 * std::abs(value); };
+    for (const Slip& slip : slips) {
+        if (is_near(slip.answer)) UNSCOPED_INFO(slip.reason);
+    }
+    if (is_near(right))
+        SUCCEED();
+    else
+        CHECK_THAT(measure("your answer", answer), is(right));
+}
+
+// Predicted, and what your own version moves once it moves anything; or else what the contract's does.
+inline void compare(double predicted, const judge::Measure& measured, double described) {
+    using namespace judge;
+    if (measured.number.value() > 0)
+        CHECK_THAT(predicted, predicts(measured, described));
+    else
+        CHECK_THAT(measure("predicted " + measured.name, predicted), is(described));
+}
+
+inline void ask_bytes(int n, int launches) {
+    using namespace judge;
+    INFO("n = " << n << ", launches = " << launches);
+    const double once = 12.0 * n;
+    if (launches > 1) {
+        ask<bytes_with_copies>(
+            once, {{launches * once, "what is on the device stays there from launch to launch; copies are made once"}},
+            static_cast<long long>(n), launches);
+        ask<bytes_mapped>(launches * once,
+                          {{once, "mapped memory stays on the host: every launch reaches across the link again"}},
+                          static_cast<long long>(n), launches);
+        return;
+    }
+    const auto a = uniform(n), b = uniform(n);
+    const auto copied = submission().profile<vecadd_copies>(in(a), in(b), out<float>(n), n);
+    double bytes = 0;
+    for (const auto& transfer : copied.transfers) bytes += static_cast<double>(transfer.bytes);
+    compare(static_cast<double>(submission().call<bytes_with_copies>(n, 1)), measure("bytes copied", bytes), once);
+    const auto mapped = submission().profile<vecadd_mapped>(in(a), in(b), out<float>(n), n);
+    const bool is_mapped = bytes_allocated(mapped, "cudaHost") > 0 && mapped.transfers.empty();
+    const auto all = mapped.total();
+    const double moved = is_mapped ? 32.0 * (all.global_load_sectors + all.global_store_sectors) : 0;
+    compare(static_cast<double>(submission().call<bytes_mapped>(n, 1)), measure("bytes loaded and stored", moved),
+            once);
+}
+
+// The longest of the three is busy all the time; of the others, one piece adds to it.
+inline double pipelined(double to_device, double kernel, double to_host, int streams) {
+    const double longest = std::max({to_device, kernel, to_host});
+    return longest + (to_device + kernel + to_host - longest) / streams;
+}
+
+// What the copies and the kernel take in one stream, and from that the time in several.
+inline void ask_time(int n, int streams) {
+    using namespace judge;
+    INFO("n = " << n << ", streams = " << streams);
+    const auto a = uniform(n), b = uniform(n);
+    const auto one = submission().profile<vecadd_streams>(in(a), in(b), out<float>(n), n, 1);
+    double up = 0, kernel = 0, down = 0;  // µs
+    for (const auto& transfer : one.transfers)
+        (transfer.kind == Transfer::Kind::to_device ? up : down) +=
+            (transfer.when.end_ns - transfer.when.start_ns) / 1000;
+    for (const auto& launch : one.launches) kernel += launch.duration_ns / 1000;
+    INFO("to the device " << up << " µs, kernel " << kernel << " µs, back " << down << " µs");
+    const auto several = submission().profile<vecadd_streams>(in(a), in(b), out<float>(n), n, streams);
+    std::set<unsigned> used;
+    for (const auto& launch : several.launches) used.insert(launch.config.stream);
+    const double predicted = submission().call<streams_time>(up, kernel, down, streams);
+    const double described = pipelined(up, kernel, down, streams);
+    const auto time = measure("time", several.time_ns / 1000, "µs");
+    if (used.size() == static_cast<std::size_t>(streams) && !used.contains(0))
+        CHECK_THAT(predicted, predicts(time, described).within(0.25));
+    else
+        CHECK_THAT(measure("predicted time", predicted, "µs"),
+                   between(0.75 * described, 1.25 * described, "with your own times of copies and kernel"));
+}
