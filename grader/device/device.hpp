@@ -226,7 +226,9 @@ class Device {
     virtual HostVisibleMemory allocate_host_visible(std::uint64_t bytes, DevicePtr at, AllocationOrigin origin);
     virtual void write(DevicePtr destination, std::span<const std::byte> source) = 0;
     virtual void read(DevicePtr source, std::span<std::byte> destination) = 0;
-    virtual void copy(DevicePtr destination, DevicePtr source, std::uint64_t bytes) = 0;
+    // `code`: the place of the call.
+    virtual void copy(DevicePtr destination, DevicePtr source, std::uint64_t bytes, std::uint64_t code) = 0;
+    void copy(DevicePtr destination, DevicePtr source, std::uint64_t bytes) { copy(destination, source, bytes, 0); }
     virtual void fill(DevicePtr destination, std::uint8_t value, std::uint64_t bytes) = 0;
     // The live allocation (or module variable) that holds the address, if any: its base and size.
     [[nodiscard]] virtual std::optional<SymbolInfo> find_allocation(DevicePtr address) const = 0;
@@ -247,6 +249,8 @@ class Device {
     [[nodiscard]] virtual const FunctionInfo& function_info(FunctionId function) const = 0;
     // As the source has it: "matmul_tiled".
     [[nodiscard]] virtual std::string readable_name(FunctionId function) const { return function_info(function).name; }
+    // May host code rightly look at what the kernel writes while it runs?
+    [[nodiscard]] virtual bool talks_to_host(FunctionId) const { return false; }
     virtual SymbolInfo find_symbol(ModuleId module, std::string_view name) = 0;  // throws invalid_symbol
     // A __managed__ variable of the module; its file is handed out once.
     virtual HostVisibleMemory share_symbol(ModuleId module, std::string_view name);

@@ -29,7 +29,7 @@
 namespace warpgrade::device::wire {
 
 inline constexpr std::uint32_t magic = 0x44474757;  // "WGGD"
-inline constexpr std::uint32_t version = 5;
+inline constexpr std::uint32_t version = 6;
 inline constexpr std::size_t chunk_bytes = std::size_t{1} << 20;
 inline constexpr std::size_t max_payload_bytes = chunk_bytes + 4096;  // a chunk and the fields before it
 inline constexpr std::size_t max_name_bytes = 64 << 10;               // mangled names of templates get long
@@ -37,6 +37,8 @@ inline constexpr std::size_t max_message_bytes = 16 << 10;
 inline constexpr std::uint64_t max_image_bytes = std::uint64_t{64} << 20;
 inline constexpr std::size_t max_parameter_bytes = 32764;  // of one launch, CUDA 12.1 and later
 inline constexpr std::size_t max_parameters = max_parameter_bytes;
+inline constexpr std::size_t max_page_ranges = 4096;  // of running_writes
+inline constexpr std::size_t max_host_touches = 64;   // of host_touches
 inline constexpr const char* descriptor_variable = "WARPGRADE_DEVICE_FD";
 
 enum class Op : std::uint16_t {
@@ -65,8 +67,9 @@ class ProtocolError : public std::runtime_error {
 };
 
 // Flags of a reply.
-inline constexpr std::uint16_t flag_sticky = 1;  // the context is dead: every later call gets this error
-inline constexpr std::uint16_t flag_output = 2;  // device-side printf text is waiting
+inline constexpr std::uint16_t flag_sticky = 1;   // the context is dead: every later call gets this error
+inline constexpr std::uint16_t flag_output = 2;   // device-side printf text is waiting
+inline constexpr std::uint16_t flag_running = 4;  // running_writes has pages to tell
 
 struct Header {
     std::uint32_t magic = wire::magic;

@@ -173,6 +173,8 @@ nlohmann::json Server::take(const nlohmann::json& request) {
     json reply = journal_.take(finish ? timeline_.finish() : 0, lines);
     reply["transfers"] = to_json(timeline_.take_transfers());
     reply["waits"] = timeline_.take_waits();
+    reply["migrations"] = session_->migrations().take();
+    if (session_->migrations().gave_up()) reply["truncated"].push_back("migrations");
     if (timeline_.take_missed_transfers()) reply["truncated"].push_back("transfers");
     if (timeline_.take_missed_waits()) reply["truncated"].push_back("waits");
     reply["connected"] = client_fd_ >= 0;

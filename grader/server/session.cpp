@@ -27,7 +27,8 @@ void Session::send(const wire::Header& request, const Writer& reply) {
     header.op = request.op;
     header.sequence = request.sequence;
     header.flags = static_cast<std::uint16_t>((fault_.reported ? wire::flag_sticky : 0) |
-                                              (journal_.has_output() ? wire::flag_output : 0));
+                                              (journal_.has_output() ? wire::flag_output : 0) |
+                                              (kernels_run() ? wire::flag_running : 0));
     header.size = static_cast<std::uint32_t>(reply.bytes().size());
     const auto bytes = std::as_bytes(std::span(&header, 1));
     output_.insert(output_.end(), bytes.begin(), bytes.end());
@@ -147,6 +148,7 @@ void Session::op_reset(Reader& in, Writer&) {
         if (stream != 0) timeline_.remove_stream(stream);
     order_.reset();
     device_.note_accesses(false);
+    managed_.clear(), touched_early_.clear(), migrations_.clear();
     images_.clear(), allocations_.clear(), host_allocations_.clear(), modules_.clear(), functions_.clear(),
         dynamic_shared_.clear(), events_.clear();
     streams_ = {0};

@@ -17,6 +17,7 @@
 #include "device/device.hpp"
 #include "device/protocol.hpp"
 #include "server/journal.hpp"
+#include "server/migrations.hpp"
 #include "server/origin_log.hpp"
 #include "server/stream_order.hpp"
 #include "server/timeline.hpp"
@@ -40,6 +41,7 @@ class Session {
     void finish();
     // The file that goes with the first byte of output(), if any.
     [[nodiscard]] Descriptor& attachment() { return attachment_; }
+    [[nodiscard]] Migrations& migrations() { return migrations_; }
 
   private:
     struct Fault {
@@ -108,6 +110,9 @@ class Session {
     void order_idle_free(DevicePtr address);
     void touch(const StreamOrder::OperationPtr& operation, const wire::Region& region, MemoryUse use, bool& told);
     void touch(const StreamOrder::OperationPtr& operation, const MemoryAccess& access, bool& told);
+    void note_managed(DevicePtr address, std::uint64_t bytes);
+    [[nodiscard]] bool kernels_run() const;
+    void host_touched(DevicePtr address, std::uint64_t code, bool writes);
     void tell_unseen(const StreamOrder::Operation& write, DevicePtr memory, const char* when);
 
     // Handles (throw invalid_resource_handle, invalid_device_function)
@@ -126,11 +131,14 @@ class Session {
     OriginLog& origin_;
     bool ordering_;
     StreamOrder order_;
+    Migrations migrations_{device_};
     Fault fault_;
     std::set<DevicePtr> allocations_;
-    std::set<DevicePtr> host_allocations_;       // those of them that the worker maps
-    std::map<ModuleId, std::uint64_t> modules_;  // and the bytes of its image
-    std::uint64_t image_bytes_ = 0;              // of them all
+    std::set<DevicePtr> host_allocations_;  // those of them that the worker maps
+    std::set<DevicePtr> managed_;           // and of these and of the modules' variables, the managed ones
+    std::map<DevicePtr, StreamOrder::OperationPtr> touched_early_;  // of those, what the host was told not to have seen
+    std::map<ModuleId, std::uint64_t> modules_;                     // and the bytes of its image
+    std::uint64_t image_bytes_ = 0;                                 // of them all
     std::unordered_map<FunctionId, ModuleId> functions_;
     std::unordered_map<FunctionId, std::uint64_t> dynamic_shared_;  // what set_dynamic_shared allowed
     std::unordered_set<ImageId> images_;

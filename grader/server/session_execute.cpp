@@ -67,6 +67,13 @@ std::uint64_t Session::dynamic_shared_limit(FunctionId function) const {
     return usual - std::min<std::uint64_t>(usual, device_.function_info(function).static_shared_bytes);
 }
 
+void Session::op_prefetch(Reader& in, Writer&) {
+    const auto address = in.get<std::uint64_t>(), bytes = in.get<std::uint64_t>();
+    const bool to_device = in.get_bool();
+    in.done();
+    if (!stalled()) migrations_.prefetch(address, bytes, to_device);
+}
+
 void Session::op_create_image(Reader& in, Writer& out) {
     const ImageDescriptor image = wire::get_image(in);
     in.done();
@@ -131,6 +138,7 @@ void Session::launch(FunctionId function, const LaunchConfig& config, std::span<
             fmt::format("more than {} kernel launches in one call of the lab's function: further ones are not run",
                         RecordLimits::max_launches));
     origin_.launching(config, info, params);
+    migrations_.look();
     try {
         device_.launch(function, config, params);
     } catch (const DeviceError& failure) {
@@ -224,6 +232,12 @@ void Session::op_stream_wait_event(Reader& in, Writer&) {
     if (!event.time_ns || stalled()) return;
     timeline_.wait(stream, *event.time_ns);
     order_.wait(stream, id);
+}
+
+void Session::op_host_function(Reader& in, Writer&) {
+    const StreamId stream = checked_stream(in.get<std::uint32_t>());
+    in.done();
+    order_.host_function(stream);
 }
 
 void Session::op_create_event(Reader& in, Writer& out) {

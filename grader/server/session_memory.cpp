@@ -122,9 +122,17 @@ void Session::op_allocate_host(Reader& in, Writer& out) {
     HostVisibleMemory memory = device_.allocate_host_visible(bytes, at, {origin, current_code_});
     allocations_.insert(memory.address);
     host_allocations_.insert(memory.address);
+    if (kind_of_memory(origin) == MemoryKind::managed) note_managed(memory.address, memory.bytes);
     journal_.add_allocation(origin, bytes);
     attachment_ = std::move(memory.file);
     out.put(memory.address);
+}
+
+// What kernels use of it is told to the byte from now on, for the host may use the rest.
+void Session::note_managed(DevicePtr address, std::uint64_t bytes) {
+    managed_.insert(address);
+    migrations_.add(address, bytes);
+    device_.note_accesses(true);
 }
 
 void Session::op_share_symbol(Reader& in, Writer& out) {
@@ -132,6 +140,7 @@ void Session::op_share_symbol(Reader& in, Writer& out) {
     const std::string name = in.get_string();
     in.done();
     HostVisibleMemory memory = device_.share_symbol(module, name);
+    note_managed(memory.address, memory.bytes);
     attachment_ = std::move(memory.file);
     out.put(memory.address).put(memory.bytes);
 }
@@ -151,6 +160,9 @@ void Session::op_free_memory(Reader& in, Writer&) {
     device_.free(address, current_code_);
     allocations_.erase(address);
     host_allocations_.erase(address);
+    managed_.erase(address);
+    migrations_.remove(address);
+    touched_early_.erase(address);
 }
 
 void Session::op_free_ordered(Reader& in, Writer&) {
@@ -167,6 +179,9 @@ void Session::op_free_ordered(Reader& in, Writer&) {
     device_.free(address, current_code_);
     allocations_.erase(address);
     host_allocations_.erase(address);
+    managed_.erase(address);
+    migrations_.remove(address);
+    touched_early_.erase(address);
 }
 
 void Session::op_memory_info(Reader& in, Writer& out) {
@@ -348,7 +363,8 @@ void Session::op_copy(Reader& in, Writer&) {
     const bool contiguous = (destination.pitch == destination.width && source.pitch == source.width);
     const std::uint64_t rows = contiguous ? 1 : source.height, width = contiguous ? total : source.width;
     for (std::uint64_t row = 0; row < rows; ++row)
-        device_.copy(destination.address + row * destination.pitch, source.address + row * source.pitch, width);
+        device_.copy(destination.address + row * destination.pitch, source.address + row * source.pitch, width,
+                     current_code_);
     origin_.copied(destination, source);
     // Managed memory that no kernel has touched yet lies with the host.
     const bool from_host = device_.lies_on_host(source.address), to_host = device_.lies_on_host(destination.address);

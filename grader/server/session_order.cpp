@@ -2,14 +2,19 @@
 // for what has none.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <utility>
 
+#include "device/address_space.hpp"
 #include "server/session.hpp"
 
 namespace warpgrade::device {
 
+using wire::Reader;
 using wire::Region;
 using wire::Transfer;
+using wire::Writer;
 using Operation = StreamOrder::Operation;
 
 namespace {
@@ -77,6 +82,9 @@ void Session::touch(const StreamOrder::OperationPtr& operation, const Region& re
 
 void Session::order_copy(Operation::Kind kind, const Transfer& transfer, const Region* destination,
                          const Region* source) {
+    for (const auto& [region, use] : {std::pair(source, MemoryUse::read), std::pair(destination, MemoryUse::write)})
+        if (std::uint64_t extent = 0; region && region->extent(extent))
+            migrations_.used(std::array{MemoryAccess{region->address, extent, use}});
     if (!ordering_) return;
     const auto operation = order_.begin(kind, transfer.stream, current_code_);
     bool told = false;
@@ -92,9 +100,10 @@ void Session::order_copy(Operation::Kind kind, const Transfer& transfer, const R
 
 void Session::order_launch(FunctionId function, StreamId stream) {
     const auto accesses = device_.take_accesses();
+    migrations_.used(accesses);
     if (!ordering_) return;
-    const auto operation =
-        order_.begin(Operation::Kind::kernel, stream, current_code_, device_.readable_name(function));
+    const auto operation = order_.begin(Operation::Kind::kernel, stream, current_code_, device_.readable_name(function),
+                                        device_.talks_to_host(function));
     bool told = false;
     for (const MemoryAccess& access : accesses) touch(operation, access, told);
 }
@@ -131,6 +140,7 @@ void Session::end_call() {
 
 // `when`: what happens now.
 void Session::tell_unseen(const Operation& write, DevicePtr address, const char* when) {
+    if (touched_early_.contains(address)) return;
     Diagnostic diagnostic = found(
         rules::race_host,
         fmt::format(
@@ -138,6 +148,59 @@ void Session::tell_unseen(const Operation& write, DevicePtr address, const char*
             when, subject(write), name_of(write.stream)));
     if (const auto memory = device_.known_memory(address)) diagnostic.memory = memory->place;
     diagnostic.related.push_back({"issued", {"", 0, write.code}, std::nullopt});
+    journal_.add(std::move(diagnostic));
+}
+
+// Is there anything that the host must not use yet?
+bool Session::kernels_run() const {
+    return ordering_ && !stalled() && std::ranges::any_of(managed_, [&](DevicePtr address) {
+               const auto memory = device_.find_allocation(address);
+               return memory && order_.running_write(address, memory->bytes);
+           });
+}
+
+void Session::op_running_writes(Reader& in, Writer& out) {
+    in.done();
+    constexpr DevicePtr page = address_space::page_bytes;
+    std::size_t ranges = 0;
+    DevicePtr begin = 0, end = 0;
+    const auto put = [&] {
+        if (begin != end && ranges++ < wire::max_page_ranges) out.put(begin).put(end);
+    };
+    for (const DevicePtr address : managed_) {
+        const auto memory = device_.find_allocation(address);
+        if (!memory) continue;
+        order_.for_each_running_write(address, memory->bytes, [&](DevicePtr first, DevicePtr last) {
+            first = first / page * page, last = (last + page - 1) / page * page;
+            if (first > end) put(), begin = first;
+            end = std::max(end, last);
+        });
+    }
+    put();
+}
+
+void Session::op_host_touches(Reader& in, Writer&) {
+    for (std::size_t i = 0; in.remaining() != 0; ++i) {
+        if (i == wire::max_host_touches) throw wire::ProtocolError("too many uses of managed memory at once");
+        const auto address = in.get<std::uint64_t>(), code = in.get<std::uint64_t>();
+        host_touched(address, code, in.get_bool());
+    }
+}
+
+// Once for each array and kernel. What the program claims to have done serves its own findings only.
+void Session::host_touched(DevicePtr address, std::uint64_t code, bool writes) {
+    const auto memory = device_.find_allocation(address);
+    if (!ordering_ || stalled() || !memory || !managed_.contains(memory->address)) return;
+    const auto write = order_.running_write(address, 1);
+    if (!write || std::exchange(touched_early_[memory->address], write) == write) return;
+    Diagnostic diagnostic = found(
+        rules::race_host,
+        fmt::format("call cudaDeviceSynchronize() before the host {} {{memory}}: kernel `{}` in {}, which writes it, "
+                    "may still be running",
+                    writes ? "writes to" : "reads", write->kernel.substr(0, 100), name_of(write->stream)));
+    diagnostic.place.code = code;
+    if (const auto known = device_.known_memory(address)) diagnostic.memory = known->place;
+    diagnostic.related.push_back({"launched", {"", 0, write->code}, std::nullopt});
     journal_.add(std::move(diagnostic));
 }
 

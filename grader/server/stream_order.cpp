@@ -17,7 +17,7 @@ void StreamOrder::reset() {
     lanes_.assign(1, Lane{});
     by_stream_ = {{0, 0}};
     events_.clear();
-    host_.clear(), asked_.clear();
+    host_.clear(), asked_.clear(), heard_.clear();
     pieces_.clear();
 }
 
@@ -80,11 +80,12 @@ void StreamOrder::step(std::uint32_t index) {
 }
 
 StreamOrder::OperationPtr StreamOrder::begin(Operation::Kind kind, StreamId stream, std::uint64_t code,
-                                             std::string kernel) {
+                                             std::string kernel, bool talks_to_host) {
     const Lane& lane = settle(stream);
     const std::uint32_t index = lane_of(stream);
     step(index);
-    return std::make_shared<const Operation>(Operation{kind, std::move(kernel), code, stream, index, lane.number});
+    return std::make_shared<const Operation>(
+        Operation{kind, std::move(kernel), code, stream, index, lane.number, talks_to_host});
 }
 
 void StreamOrder::record(EventId event, StreamId stream) {
@@ -206,12 +207,37 @@ void StreamOrder::tidy() {
     tidy_at_ = std::clamp<std::size_t>(2 * pieces_.size(), 4096, most_pieces);
 }
 
+// The first that does not end before the address.
+StreamOrder::Pieces::const_iterator StreamOrder::first_piece(DevicePtr address) const {
+    const auto piece = pieces_.upper_bound(address);
+    return piece != pieces_.begin() && std::prev(piece)->second.end > address ? std::prev(piece) : piece;
+}
+
+const StreamOrder::Use* StreamOrder::running_write(const Piece& piece) const {
+    const auto found = std::ranges::find_if(piece.uses, [&](const Use& use) {
+        return use.how != MemoryUse::read && use.by->kind == Operation::Kind::kernel && !use.by->talks_to_host &&
+               !holds(host_, *use.by) && !holds(heard_, *use.by);
+    });
+    return found == piece.uses.end() ? nullptr : &*found;
+}
+
+StreamOrder::OperationPtr StreamOrder::running_write(DevicePtr address, std::uint64_t bytes) const {
+    for (auto piece = first_piece(address); piece != pieces_.end() && piece->first < address + bytes; ++piece)
+        if (const Use* use = running_write(piece->second)) return use->by;
+    return nullptr;
+}
+
+void StreamOrder::for_each_running_write(DevicePtr address, std::uint64_t bytes,
+                                         const std::function<void(DevicePtr, DevicePtr)>& visit) const {
+    const DevicePtr end = address + bytes;
+    for (auto piece = first_piece(address); piece != pieces_.end() && piece->first < end; ++piece)
+        if (running_write(piece->second)) visit(std::max(address, piece->first), std::min(end, piece->second.end));
+}
+
 StreamOrder::OperationPtr StreamOrder::unseen_write(DevicePtr address, std::uint64_t bytes) const {
-    auto piece = pieces_.upper_bound(address);
-    if (piece != pieces_.begin() && std::prev(piece)->second.end > address) --piece;
-    for (; piece != pieces_.end() && piece->first < address + bytes; ++piece)
+    for (auto piece = first_piece(address); piece != pieces_.end() && piece->first < address + bytes; ++piece)
         for (const Use& use : piece->second.uses)
-            if (use.how != MemoryUse::read && !holds(asked_, *use.by)) return use.by;
+            if (use.how != MemoryUse::read && !holds(asked_, *use.by) && !holds(heard_, *use.by)) return use.by;
     return nullptr;
 }
 

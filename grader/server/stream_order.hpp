@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -29,6 +30,7 @@ class StreamOrder {
         std::uint64_t code = 0;
         StreamId stream = 0;
         std::uint32_t lane = 0, number = 0;  // its place in the order
+        bool talks_to_host = false;
     };
     using OperationPtr = std::shared_ptr<const Operation>;
     // An earlier operation that has no order with the one that touches the same bytes now.
@@ -51,7 +53,8 @@ class StreamOrder {
     [[nodiscard]] bool several_streams() const { return lanes_.size() > 1; }
 
     // The next operation of a stream.
-    OperationPtr begin(Operation::Kind kind, StreamId stream, std::uint64_t code, std::string kernel = {});
+    OperationPtr begin(Operation::Kind kind, StreamId stream, std::uint64_t code, std::string kernel = {},
+                       bool talks_to_host = false);
     // It touches memory. Tells the first earlier operation that may be under way at that time.
     std::optional<Conflict> touch(const OperationPtr& operation, const MemoryAccess& access);
 
@@ -63,11 +66,18 @@ class StreamOrder {
     void host_waits_for_stream(StreamId stream);
     void host_waits_for_event(EventId event);
     void host_waits_for_device();
+    // Host code runs in the order of the stream, and may tell other host code that all before it is over.
+    void host_function(StreamId stream) { join(heard_, settle(stream).clock); }
     // The device is idle and the host goes on, but the program has not asked for that, as in cudaFree.
     void device_is_idle();
 
     // An operation that wrote these bytes, and that the program has never waited for.
     [[nodiscard]] OperationPtr unseen_write(DevicePtr address, std::uint64_t bytes) const;
+    // A kernel that writes these bytes and may be running, if host code has to wait before it uses them.
+    [[nodiscard]] OperationPtr running_write(DevicePtr address, std::uint64_t bytes) const;
+    // The pieces of memory that such kernels write, in order.
+    void for_each_running_write(DevicePtr address, std::uint64_t bytes,
+                                const std::function<void(DevicePtr begin, DevicePtr end)>& visit) const;
     // The memory is gone: what comes to lie there is new.
     void forget_memory(DevicePtr address, std::uint64_t bytes);
     void reset();
@@ -97,6 +107,8 @@ class StreamOrder {
     static bool holds(const Clock& clock, const Operation& operation) {
         return operation.lane < clock.size() && clock[operation.lane] >= operation.number;
     }
+    [[nodiscard]] Pieces::const_iterator first_piece(DevicePtr address) const;
+    [[nodiscard]] const Use* running_write(const Piece& piece) const;
     std::uint32_t lane_of(StreamId stream) const { return by_stream_.at(stream); }
     // Brings in what the stream's next operation waits for by itself.
     Lane& settle(StreamId stream);
@@ -110,6 +122,7 @@ class StreamOrder {
     std::unordered_map<StreamId, std::uint32_t> by_stream_;
     std::unordered_map<EventId, Clock> events_;
     Clock host_, asked_;  // what is over for the host; the same without what it has not asked for
+    Clock heard_;         // what host functions may have told of
     std::uint64_t host_version_ = 1;
     Pieces pieces_;
     std::size_t tidy_at_ = 4096;

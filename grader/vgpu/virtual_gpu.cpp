@@ -73,14 +73,16 @@ class VirtualGpu final : public device::Device {
         memory_.take_from_host(source);
         std::copy_n(from, destination.size(), destination.data());
     }
-    void copy(device::DevicePtr destination, device::DevicePtr source, std::uint64_t bytes) override {
+    using Device::copy;
+    void copy(device::DevicePtr destination, device::DevicePtr source, std::uint64_t bytes,
+              std::uint64_t code) override {
         if (bytes == 0) return;
         std::byte* to = memory_.checked(destination, bytes, "copy on the device, destination");
         const std::byte* from = memory_.checked(source, bytes, "copy on the device, source");
         memory_.take_from_host(destination);
         memory_.take_from_host(source);
         std::memmove(to, from, bytes);
-        memory_.copy_definition(destination, source, bytes);
+        memory_.copy_definition(destination, source, bytes, code);
         memory_.copy_writers(destination, source, bytes);
     }
     void fill(device::DevicePtr destination, std::uint8_t value, std::uint64_t bytes) override {
@@ -132,6 +134,9 @@ class VirtualGpu final : public device::Device {
     }
     [[nodiscard]] std::string readable_name(device::FunctionId function) const override {
         return vgpu::readable_name(find(function).kernel->info.name);
+    }
+    [[nodiscard]] bool talks_to_host(device::FunctionId function) const override {
+        return find(function).kernel->code.talks_to_host;
     }
     device::SymbolInfo find_symbol(device::ModuleId module, std::string_view name) override {
         return loaded(module).symbol(name);

@@ -14,6 +14,8 @@
 
 // Of the program's CUDA runtime, if it has one: tells the device, which explains it.
 extern "C" __attribute__((weak)) void warpgrade_tell_host_fault(const void* address, const void* context);
+// The same: was it memory that the runtime had closed itself? Then the program goes on.
+extern "C" __attribute__((weak)) bool warpgrade_open_page(const siginfo_t* info, const void* context);
 
 namespace warpgrade::worker {
 
@@ -46,7 +48,14 @@ void note_place(const ucontext_t* context, wire::Reply& reply) {
         note(*reinterpret_cast<const std::uint64_t*>(at));
 }
 
-void report(int signal_number, siginfo_t* info, void* context) {
+}  // namespace
+}  // namespace warpgrade::worker
+
+// Under a name, so that the runtime knows that it is asked.
+extern "C" void warpgrade_report_crash(int signal_number, siginfo_t* info, void* context) {
+    using namespace warpgrade;
+    using namespace warpgrade::worker;
+    if (warpgrade_open_page != nullptr && warpgrade_open_page(info, context)) return;
     static wire::Reply reply;  // the alternate stack is small
     reply.sequence = call_in_progress.sequence;
     reply.status = wire::Status::crashed;
@@ -71,6 +80,9 @@ void report(int signal_number, siginfo_t* info, void* context) {
     _exit(128 + signal_number);
 }
 
+namespace warpgrade::worker {
+namespace {
+
 // Before the constructors of the student's globals, which may crash as well.
 __attribute__((constructor(101))) void install() {
     rlimit limit{};
@@ -83,8 +95,8 @@ __attribute__((constructor(101))) void install() {
     alternate.ss_size = alternate_bytes;
     if (alternate.ss_sp != MAP_FAILED) sigaltstack(&alternate, nullptr);
     struct sigaction action {};
-    action.sa_sigaction = report;
-    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESETHAND;
+    action.sa_sigaction = warpgrade_report_crash;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK;
     for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS, SIGXCPU, SIGXFSZ})
         sigaction(number, &action, nullptr);
     code = device::ProgramCode::of_this_program();

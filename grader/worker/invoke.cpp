@@ -12,6 +12,9 @@
 #include "worker/buffers.hpp"
 #include "worker/crash.hpp"
 
+// Of the program's CUDA runtime, if it has one: what is left to say of a call.
+extern "C" __attribute__((weak)) void warpgrade_end_call();
+
 namespace warpgrade::worker {
 namespace {
 
@@ -136,6 +139,7 @@ wire::Reply invoke(const Binding* bindings, const wire::Call& call, int arena_fd
         say(reply, wire::Status::threw, "something that is not a std::exception");
     }
     std::fflush(nullptr);
+    if (warpgrade_end_call != nullptr) warpgrade_end_call();
     call_in_progress.buffer_count = 0;
     return reply;
 }

@@ -32,7 +32,8 @@ class FakeDevice : public Device {
     void read(DevicePtr source, std::span<std::byte> destination) override {
         std::memcpy(destination.data(), at(source, destination.size()), destination.size());
     }
-    void copy(DevicePtr destination, DevicePtr source, std::uint64_t bytes) override {
+    using Device::copy;
+    void copy(DevicePtr destination, DevicePtr source, std::uint64_t bytes, std::uint64_t /*code*/) override {
         std::memmove(at(destination, bytes), at(source, bytes), bytes);
     }
     void fill(DevicePtr destination, std::uint8_t value, std::uint64_t bytes) override {

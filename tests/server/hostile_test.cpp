@@ -2,6 +2,7 @@
 // answered as if nothing had happened.
 #include <random>
 
+#include "device/address_space.hpp"
 #include "judge/catch.hpp"
 #include "server/session_fixture.hpp"
 
@@ -186,6 +187,23 @@ TEST_CASE_METHOD(HostileFixture, "a client that ignores the files it gets does n
     for (int i = 0; i < 600; ++i)
         REQUIRE(call(Op::allocate_host, Writer().put(std::uint64_t{1}).put(std::uint64_t{0}).put_string("")).status ==
                 0);
+}
+
+TEST_CASE_METHOD(HostileFixture, "what a client claims to have read too early is checked, and bounded") {
+    const DevicePtr memory = allocate(4096);
+    const auto claim = [](Writer& request, DevicePtr address) {
+        request.put(address).put(std::uint64_t{0x10}).put(std::uint8_t{0});
+    };
+    Writer request;
+    for (const DevicePtr address : {DevicePtr{0}, memory, address_space::host_base, ~DevicePtr{0}})
+        claim(request, address);
+    CHECK(call(Op::host_touches, request).status == 0);
+    CHECK(call(Op::running_writes).results.empty());
+    CHECK(judge.take().at("diagnostics").empty());
+    Writer more;
+    for (std::size_t i = 0; i <= wire::max_host_touches; ++i) claim(more, memory);
+    send_frame(Op::host_touches, ++sequence, more.bytes());
+    CHECK(is_closed());
 }
 
 TEST_CASE_METHOD(HostileFixture, "random requests never break the server") {

@@ -1,5 +1,6 @@
 // Which operations of streams are ordered, and what is told of those that are not.
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "judge/catch.hpp"
@@ -205,4 +206,41 @@ TEST_CASE("what is remembered of memory is bounded") {
         order.touch(writer, {1000 + 3 * i, 1, MemoryUse::write});
     CHECK(order.pieces() <= StreamOrder::most_pieces);
     CHECK(order.touch(order.begin(Kind::kernel, 2, 2), {1000 + 3 * 5000, 1, MemoryUse::read}));
+}
+
+TEST_CASE("what a kernel writes is not for the host until it has waited, to the byte") {
+    StreamOrder order;
+    order.add_stream(independent, false);
+    const auto touch = [&](Kind kind, StreamId stream, std::uint64_t line, DevicePtr address, MemoryUse use,
+                           bool talks_to_host = false) {
+        order.touch(order.begin(kind, stream, line, {}, talks_to_host), {address, 100, use});
+    };
+    touch(Kind::kernel, 0, 1, 1000, MemoryUse::write);
+    touch(Kind::kernel, 0, 2, 1200, MemoryUse::atomic);
+    touch(Kind::kernel, 0, 3, 1400, MemoryUse::read);
+    touch(Kind::fill, 0, 4, 1500, MemoryUse::write);
+    touch(Kind::kernel, 0, 5, 1600, MemoryUse::write, true);
+    touch(Kind::kernel, independent, 6, 1700, MemoryUse::write);
+    CHECK(order.running_write(1099, 1)->code == 1);
+    CHECK(order.running_write(1100, 100) == nullptr);
+    CHECK(order.running_write(1299, 1)->code == 2);
+    CHECK(order.running_write(1400, 300) == nullptr);  // only read; not by a kernel; by one that talks to the host
+    std::vector<std::pair<DevicePtr, DevicePtr>> pieces;
+    order.for_each_running_write(1050, 700, [&](DevicePtr begin, DevicePtr end) { pieces.emplace_back(begin, end); });
+    CHECK(pieces == std::vector<std::pair<DevicePtr, DevicePtr>>{{1050, 1100}, {1200, 1300}, {1700, 1750}});
+    SECTION("for its stream") {
+        order.host_waits_for_stream(0);
+        CHECK(order.running_write(1000, 300) == nullptr);
+        CHECK(order.running_write(1700, 1)->code == 6);
+    }
+    SECTION("for a host function") {
+        order.host_function(independent);
+        CHECK(order.running_write(1700, 1) == nullptr);
+        CHECK(order.unseen_write(1700, 1) == nullptr);
+        CHECK(order.running_write(1000, 1)->code == 1);
+    }
+    SECTION("without asking for it") {
+        order.device_is_idle();
+        CHECK(order.running_write(1000, 800) == nullptr);
+    }
 }

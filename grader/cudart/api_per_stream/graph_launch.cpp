@@ -37,7 +37,11 @@ cudaError_t run(const Work& work, cudaStream_t stream) {
     if (const auto* event = std::get_if<EventWork>(&work))
         return event->wait ? cudaStreamWaitEvent(stream, event->event, 0) : cudaEventRecord(event->event, stream);
     // Outside the lock, which is why this function is not under one.
-    if (const auto* host = std::get_if<HostWork>(&work)) host->function(host->data);
+    if (const auto* host = std::get_if<HostWork>(&work)) {
+        const cudaError_t status = in_stream(stream, announce_host_function);
+        if (status != cudaSuccess) return status;
+        host->function(host->data);
+    }
     return cudaSuccess;
 }
 

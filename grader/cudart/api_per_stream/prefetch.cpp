@@ -7,7 +7,7 @@ using namespace warpgrade::cudart;
 
 cudaError_t CUDARTAPI cudaMemPrefetchAsync(const void* pointer, std::size_t bytes, cudaMemLocation location,
                                            unsigned int flags, cudaStream_t stream) {
-    return device_api([&](Connection&) -> cudaError_t {
+    return device_api([&](Connection& connection) -> cudaError_t {
         std::uint32_t id = 0;
         if (const cudaError_t status = resolve(stream, default_stream, id); status != cudaSuccess) return status;
         auto* found = find_host_range(pointer);
@@ -17,7 +17,11 @@ cudaError_t CUDARTAPI cudaMemPrefetchAsync(const void* pointer, std::size_t byte
             return cudaErrorInvalidValue;
         if (!is_place(location)) return cudaErrorInvalidDevice;
         found->second.prefetched = location;
-        return cudaSuccess;
+        const bool to_device = location.type == cudaMemLocationTypeDevice;
+        return connection.call(Op::prefetch, Writer()
+                                                 .put(std::uint64_t{reinterpret_cast<std::uintptr_t>(pointer)})
+                                                 .put(std::uint64_t{bytes})
+                                                 .put(std::uint8_t{to_device}));
     });
 }
 

@@ -99,7 +99,7 @@ cudaError_t CUDARTAPI cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t funct
     const cudaError_t status = with_stream(stream, [&](Connection&, std::uint32_t id) -> cudaError_t {
         if (function == nullptr) return cudaErrorInvalidValue;
         CapturingStream* capture = find_capture(id);
-        if (capture == nullptr) return cudaSuccess;
+        if (capture == nullptr) return announce_host_function(id);
         now = false;
         return capture_work(*capture, HostWork{function, data});
     });
@@ -110,7 +110,9 @@ cudaError_t CUDARTAPI cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t funct
 cudaError_t CUDARTAPI cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void* data,
                                             unsigned int flags) {
     const cudaError_t status = with_stream(stream, [&](Connection&, std::uint32_t id) {
-        return callback == nullptr || flags != 0 ? cudaErrorInvalidValue : refuse_in_capture(id);
+        if (callback == nullptr || flags != 0) return cudaErrorInvalidValue;
+        if (const cudaError_t refused = refuse_in_capture(id); refused != cudaSuccess) return refused;
+        return announce_host_function(id);
     });
     if (status == cudaSuccess) callback(stream, cudaSuccess, data);
     return status;

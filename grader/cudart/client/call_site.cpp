@@ -46,6 +46,15 @@ std::uint64_t code_of(std::uint64_t address) noexcept {
     return program().holds(address) ? program().place_in_file(address) : 0;
 }
 
+bool follows_call(std::uint64_t address) noexcept {
+    constexpr std::uint64_t longest = 7;
+    if (!program().holds(address) || !program().holds(address - longest)) return false;
+    const auto* code = reinterpret_cast<const std::uint8_t*>(address);
+    // Of a call through a register or memory: FF /2, of 2, 3, 6 or 7 bytes.
+    const auto indirect = [&](int bytes) { return code[-bytes] == 0xFF && (code[1 - bytes] >> 3 & 7) == 2; };
+    return code[-5] == 0xE8 || indirect(2) || indirect(3) || indirect(6) || indirect(7);
+}
+
 std::uint64_t return_code(const void* pointer) noexcept {
     constexpr int most_wrappers = 4;
     const auto* frame = static_cast<const Frame*>(pointer);

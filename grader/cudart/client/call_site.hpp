@@ -7,6 +7,8 @@ namespace warpgrade::cudart {
 
 // An address of code as a place in the program's ELF file, whatever it was loaded at; 0 outside the main program.
 std::uint64_t code_of(std::uint64_t address) noexcept;
+// May a call of the main program return to this address?
+bool follows_call(std::uint64_t address) noexcept;
 // The place that the function with this frame returns to. A function that does nothing but pass our result on, as the
 // templates of cuda_runtime.h do in a program that is not optimized, counts as part of its caller.
 std::uint64_t return_code(const void* frame) noexcept;

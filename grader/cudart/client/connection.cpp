@@ -99,6 +99,7 @@ void Connection::send_frame(const wire::Header& header, const std::byte* payload
 }
 
 std::uint32_t Connection::send(Op op, const Writer& arguments) {
+    if (op != Op::host_touches) tell_host_touches();
     wire::Header header;
     header.op = op;
     header.sequence = ++sequence_;
@@ -124,6 +125,7 @@ cudaError_t Connection::receive_reply(Op op, std::uint32_t sequence, std::vector
     receive_frame(header, payload);
     if (header.op != op || header.sequence != sequence) throw wire::ProtocolError("a reply to a different request");
     output_waits_ = (header.flags & wire::flag_output) != 0;
+    kernels_run_ = (header.flags & wire::flag_running) != 0;
     Reader reader(payload);
     const auto status = static_cast<cudaError_t>(reader.get<std::int32_t>());
     if (status == cudaSuccess) {
@@ -153,6 +155,7 @@ cudaError_t Connection::call(Op op, const Writer& arguments, std::vector<std::by
         const cudaError_t status = receive_reply(op, send(op, arguments), results);
         const bool waited = wire::ops.at(static_cast<std::size_t>(op)).when == wire::When::wait;
         if (waited && output_waits_ && state_ == State::open) print_output();
+        close_running_pages(op);
         return status;
     } catch (const wire::ProtocolError& failure) {
         return lose(failure.what());
@@ -174,6 +177,38 @@ void Connection::print_output() {
     const std::string text = Reader(results).get_string(wire::max_payload_bytes);
     std::fwrite(text.data(), 1, text.size(), stdout);
     std::fflush(stdout);
+}
+
+// What is said now is judged by what the device has heard until now: of what happened while another thread made a
+// request nobody can tell whether it came before.
+void Connection::tell_host_touches() {
+    Writer request;
+    for (const HostTouch& touch : host_touches_.take())
+        if (touch.after == sequence_) request.put(touch.address).put(touch.code).put(std::uint8_t{touch.writes});
+    if (!request.bytes().empty() && state_ == State::open)
+        receive_reply(Op::host_touches, send(Op::host_touches, request), nullptr);
+}
+
+void Connection::close_running_pages(Op after) {
+    if (!kernels_run_ || state_ != State::open) {
+        if (host_touches_.any_closed()) host_touches_.close({});
+        return;
+    }
+    if (wire::ops.at(static_cast<std::size_t>(after)).when == wire::When::host || !opens_pages()) return;
+    std::vector<std::byte> results;
+    if (receive_reply(Op::running_writes, send(Op::running_writes, Writer()), &results) != cudaSuccess) return;
+    std::vector<HostTouches::Pages> pages;
+    for (Reader reader(results); reader.remaining() != 0;) {
+        const auto begin = reader.get<std::uint64_t>();
+        pages.push_back({begin, reader.get<std::uint64_t>()});
+    }
+    host_touches_.close(std::move(pages));
+}
+
+bool Connection::open_page(std::uint64_t address, bool writes, std::uint64_t code) noexcept {
+    namespace space = device::address_space;
+    if (address < space::host_base || address >= space::host_end) return false;
+    return host_touches_.open({address, code, writes, sequence_}, busy_ == 0 && ::getpid() == process_);
 }
 
 // A request whose data may need frames of its own.
@@ -261,6 +296,7 @@ cudaError_t Connection::read(const wire::Region& region, const wire::Transfer& t
             scatter(0, piece);
         }
         if (output_waits_) print_output();
+        close_running_pages(Op::read);
         return cudaSuccess;
     } catch (const wire::ProtocolError& failure) {
         return lose(failure.what());
@@ -284,11 +320,12 @@ void Connection::tell_host_fault(std::uint64_t address, bool writes, std::uint64
     [[maybe_unused]] const ssize_t got = ::recv(descriptor_, &header, sizeof header, MSG_WAITALL);
 }
 
-void Connection::leave() noexcept {
+void Connection::leave(bool in_good_order) noexcept {
     const std::unique_lock lock(mutex_, std::try_to_lock);
     if (!lock.owns_lock() || state_ != State::open || busy_ != 0 || ::getpid() != process_) return;
     try {
-        receive_reply(Op::leave, send(Op::leave, Writer()), nullptr);
+        tell_host_touches();
+        if (in_good_order) receive_reply(Op::leave, send(Op::leave, Writer()), nullptr);
     } catch (...) {  // nobody is there to hear it
     }
 }

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "cudart/client/host_touches.hpp"
 #include "device/fields.hpp"
 #include "device/protocol.hpp"
 
@@ -78,8 +79,11 @@ class Connection {
     // Tells the device that host code of this process used the address and dies of it. For signal handlers: takes no
     // lock and no memory, and does nothing in the middle of a request or where the address is not the device's.
     void tell_host_fault(std::uint64_t address, bool writes, std::uint64_t code) noexcept;
-    // Tells the device that the program ends in good order, unless another thread is in the middle of a request.
-    void leave() noexcept;
+    // Host code used memory that the program shares with the device, and that was closed: can it go on? For signal
+    // handlers as well.
+    bool open_page(std::uint64_t address, bool writes, std::uint64_t code) noexcept;
+    // Tells the device that the program ends, unless another thread is in the middle of a request.
+    void leave(bool in_good_order) noexcept;
     // After cudaDeviceReset in a dead context, no device is available any more, as on a real one.
     cudaError_t reset();
 
@@ -91,6 +95,8 @@ class Connection {
     void receive_frame(wire::Header& header, std::vector<std::byte>& payload);
     cudaError_t receive_reply(Op op, std::uint32_t sequence, std::vector<std::byte>* results);
     void print_output();
+    void tell_host_touches();
+    void close_running_pages(Op after);
     // `rows`: of the source, from address 0 on.
     cudaError_t send_pieces(Op op, const Writer& fields, std::vector<std::byte>* results, const std::byte* source,
                             const wire::Region& rows);
@@ -113,8 +119,9 @@ class Connection {
     int descriptor_ = -1;
     std::uint32_t sequence_ = 0;
     std::atomic<int> busy_ = 0;
-    pid_t process_ = 0;  // that opened it: a child of it is somebody else
-    bool output_waits_ = false;
+    pid_t process_ = 0;                                // that opened it: a child of it is somebody else
+    bool output_waits_ = false, kernels_run_ = false;  // as the last reply said
+    HostTouches host_touches_;
     static constexpr int most_refusals_told = 8;
     int refusals_told_ = 0;
     cudaError_t fault_ = cudaSuccess;

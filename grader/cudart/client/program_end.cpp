@@ -1,37 +1,87 @@
 #include "cudart/client/program_end.hpp"
 
-#include <signal.h>
 #include <stdlib.h>
 #include <ucontext.h>
 
 #include "cudart/client/call_site.hpp"
 #include "cudart/client/connection.hpp"
 
-extern "C" void warpgrade_tell_host_fault(const void* address, const void* context) {
-    using namespace warpgrade::cudart;
+namespace warpgrade::cudart {
+namespace {
+
+constexpr int program_counter = REG_RIP, stack_pointer = REG_RSP;
+
+bool writes(const ucontext_t& context) {
     constexpr unsigned long write_bit = 2;  // of the page fault's error code
-    const auto& registers = static_cast<const ucontext_t*>(context)->uc_mcontext.gregs;
-    // A place is one that a call returns to, whose line is that of the byte before it.
-    const std::uint64_t place = code_of(static_cast<std::uint64_t>(registers[REG_RIP]));
-    Connection::get().tell_host_fault(reinterpret_cast<std::uintptr_t>(address),
-                                      (static_cast<unsigned long>(registers[REG_ERR]) & write_bit) != 0,
-                                      place == 0 ? 0 : place + 1);
+    return (static_cast<unsigned long>(context.uc_mcontext.gregs[REG_ERR]) & write_bit) != 0;
 }
 
-extern "C" void warpgrade_leave() { warpgrade::cudart::Connection::get().leave(); }
+// Where the program is. A place is one that a call returns to, whose line is that of the byte before it.
+std::uint64_t place_of(const ucontext_t& context) {
+    const std::uint64_t place = code_of(static_cast<std::uint64_t>(context.uc_mcontext.gregs[program_counter]));
+    return place == 0 ? 0 : place + 1;
+}
+
+// The same; in memcpy and the like, where they were called. These keep little on the stack, so that its first word
+// that follows a call is the one.
+std::uint64_t place_of_user(const ucontext_t& context) {
+    if (const std::uint64_t place = place_of(context); place != 0) return place;
+    constexpr int most_words = 16;
+    const auto* stack = reinterpret_cast<const std::uint64_t*>(context.uc_mcontext.gregs[stack_pointer]);
+    for (int i = 0; i < most_words; ++i)
+        if (follows_call(stack[i])) return code_of(stack[i]);
+    return 0;
+}
+
+}  // namespace
+}  // namespace warpgrade::cudart
+
+extern "C" void warpgrade_tell_host_fault(const void* address, const void* context) {
+    using namespace warpgrade::cudart;
+    const auto& user = *static_cast<const ucontext_t*>(context);
+    Connection::get().tell_host_fault(reinterpret_cast<std::uintptr_t>(address), writes(user), place_of(user));
+}
+
+extern "C" bool warpgrade_open_page(const siginfo_t* info, const void* context) {
+    using namespace warpgrade::cudart;
+    if (info->si_signo != SIGSEGV || info->si_code != SEGV_ACCERR) return false;
+    const auto& user = *static_cast<const ucontext_t*>(context);
+    return Connection::get().open_page(reinterpret_cast<std::uintptr_t>(info->si_addr), writes(user),
+                                       place_of_user(user));
+}
+
+extern "C" void warpgrade_end_call() { warpgrade::cudart::Connection::get().leave(false); }
+
+extern "C" void warpgrade_leave() { warpgrade::cudart::Connection::get().leave(true); }
+
+// Of a worker that a judge calls: its own handler, which asks warpgrade_open_page.
+extern "C" __attribute__((weak)) void warpgrade_report_crash(int, siginfo_t*, void*);
 
 namespace warpgrade::cudart {
 namespace {
 
-// The default action is back when this runs: the instruction faults again, and the program ends as it would have.
-void report(int, siginfo_t* info, void* context) { warpgrade_tell_host_fault(info->si_addr, context); }
+// With the default action back, the instruction faults again, and the program ends as it would have.
+void report(int number, siginfo_t* info, void* context) {
+    if (warpgrade_open_page(info, context)) return;
+    struct sigaction usual {};
+    usual.sa_handler = SIG_DFL;
+    ::sigaction(number, &usual, nullptr);
+    warpgrade_tell_host_fault(info->si_addr, context);
+}
 
 void at_exit(int status, void*) {
     // A program that gives up leaves its memory behind, which is no mistake.
-    if (status == 0) Connection::get().leave();
+    Connection::get().leave(status == 0);
 }
 
 }  // namespace
+
+bool opens_pages() {
+    struct sigaction now {};
+    if (::sigaction(SIGSEGV, nullptr, &now) != 0 || (now.sa_flags & SA_SIGINFO) == 0) return false;
+    return now.sa_sigaction == report ||
+           (warpgrade_report_crash != nullptr && now.sa_sigaction == warpgrade_report_crash);
+}
 
 void watch_program() {
     code_of(0);  // finds the program, which a signal handler must not
@@ -42,7 +92,7 @@ void watch_program() {
             continue;
         struct sigaction action {};
         action.sa_sigaction = report;
-        action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESETHAND;
+        action.sa_flags = SA_SIGINFO | SA_ONSTACK;
         ::sigaction(number, &action, nullptr);
     }
     ::on_exit(at_exit, nullptr);

@@ -28,6 +28,10 @@ cudaError_t send_launch(const KernelWork& work, std::uint32_t stream) {
     return Connection::get().call(Op::launch, request);
 }
 
+cudaError_t announce_host_function(std::uint32_t stream) {
+    return Connection::get().call(Op::host_function, Writer().put(stream));
+}
+
 cudaMemcpy3DParms copy_of_rows(void* destination, std::size_t destination_pitch, const void* source,
                                std::size_t source_pitch, std::size_t width, std::size_t height, cudaMemcpyKind kind) {
     cudaMemcpy3DParms copy{};

@@ -39,6 +39,8 @@ struct EmptyWork {};
 using Work = std::variant<EmptyWork, KernelWork, cudaMemcpy3DParms, cudaMemsetParams, HostWork, EventWork, cudaGraph_t>;
 
 cudaError_t send_launch(const KernelWork& work, std::uint32_t stream);
+// Before host code runs in the order of a stream.
+cudaError_t announce_host_function(std::uint32_t stream);
 
 // One row after the other, as cudaMemcpy3DParms has it.
 cudaMemcpy3DParms copy_of_rows(void* destination, std::size_t destination_pitch, const void* source,

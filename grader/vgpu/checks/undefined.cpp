@@ -1,6 +1,8 @@
 #include "vgpu/checks/undefined.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <optional>
 #include <span>
 
 #include "vgpu/checks/watch.hpp"
@@ -51,10 +53,10 @@ void set_undefined(Warp& w, Ref place, std::uint32_t lanes, std::uint32_t undefi
     if (undefined) w.watch.undefined.push_back({at, undefined, origin});
 }
 
-// Reports what `in` uses, and forgets it.
-void check_use(Warp& w, const Insn& in, std::uint32_t mask) {
+// Reports what `in` uses, and forgets it. `passed`: a source whose value is not used yet.
+void check_use(Warp& w, const Insn& in, std::uint32_t mask, std::optional<Ref> passed = {}) {
     for (const RegisterUse& use : uses_of(*w.executor->code, in)) {
-        if (use.writes) continue;
+        if (use.writes || use.place == passed) continue;
         const std::uint32_t lanes = undefined_at(w, use.place) & mask;
         if (!lanes) continue;
         const std::byte* at = operand<std::byte>(w, use.place);
@@ -65,6 +67,38 @@ void check_use(Warp& w, const Insn& in, std::uint32_t mask) {
             }
         set_undefined(w, use.place, lanes, 0, {});
     }
+}
+
+// Calls visit(element's first byte in lane 0, its register) for what a load or store of parameters moves.
+template <class F>
+void for_parameters(const Warp& w, const Insn& in, F&& visit) {
+    const Ref refs[4] = {in.d, in.b, in.c, in.e};
+    const unsigned bytes = 1u << (in.form >> param_form::bytes_shift & 3);
+    for (unsigned i = 0; i < (in.form & param_form::elements); ++i)
+        visit(operand<std::byte>(w, in.a) + in.offset + std::size_t{i} * bytes, refs[i], bytes);
+}
+
+// Parameters that are passed from now on are as defined as the registers.
+void note_passed(Warp& w, const Insn& in, std::uint32_t lanes) {
+    auto& all = w.watch.undefined;
+    for_parameters(w, in, [&](std::byte* at, Ref place, unsigned bytes) {
+        forget_passed(w, at, bytes, lanes);
+        const std::byte* source = operand<std::byte>(w, place);
+        for (std::size_t i = 0, n = all.size(); i < n; ++i)
+            if (all[i].bytes == 0 && all[i].place == source && (all[i].lanes & lanes))
+                all.push_back({at, all[i].lanes & lanes, all[i].origin, bytes});
+    });
+}
+
+// The same the other way round.
+void note_received(Warp& w, const Insn& in, std::uint32_t lanes) {
+    auto& all = w.watch.undefined;
+    for_parameters(w, in, [&](const std::byte* at, Ref place, unsigned bytes) {
+        set_undefined(w, place, lanes, 0, {});
+        for (std::size_t i = 0, n = all.size(); i < n; ++i)
+            if (const UndefinedRegister r = all[i]; r.lies_in(at, bytes) && (r.lanes & lanes))
+                all.push_back({operand<std::byte>(w, place), r.lanes & lanes, r.origin});
+    });
 }
 
 void run_carefully(Warp& w, const Insn* begin, const Insn* end, std::uint32_t mask) {
@@ -98,6 +132,8 @@ void run_carefully(Warp& w, const Insn* begin, const Insn* end, std::uint32_t ma
                 case Flow::Loads:
                     return true;
                 case Flow::Carries:
+                case Flow::Passes:
+                case Flow::Receives:
                     return false;
                 case Flow::Selects:
                     return use.place == in.c;
@@ -126,6 +162,9 @@ void run_carefully(Warp& w, const Insn* begin, const Insn* end, std::uint32_t ma
         in.masked(w, in, mask);
         w.watch.stored_undefined = 0;
         if (in.flow == Flow::Loads) continue;
+        if (in.flow == Flow::Passes) note_passed(w, in, lanes);
+        if (in.flow == Flow::Receives) note_received(w, in, lanes);
+        if (in.flow == Flow::Passes || in.flow == Flow::Receives) continue;
         for (const RegisterUse& use : uses)
             if (use.writes) set_undefined(w, use.place, lanes, in.flow == Flow::Stores ? 0 : undefined, origin);
     }
@@ -141,6 +180,37 @@ void run_watched(Warp& w, const BasicBlock& b, std::uint32_t mask) {
     if (!w.watch.undefined.empty() && b.terminator != Terminator::Fall && b.terminator != Terminator::Collective &&
         b.terminator != Terminator::Call)
         check_use(w, *end, mask);
+}
+
+// A shuffle hands its value (a) on; all else is used.
+void gather_exchanged(Warp& w, const Insn& in, std::uint32_t mask) {
+    if (w.watch.undefined.empty()) return;
+    if (in.flow != Flow::Carries) return check_use(w, in, mask);
+    check_use(w, in, mask, in.a);
+    const std::byte* source = operand<std::byte>(w, in.a);
+    for (const UndefinedRegister& r : w.watch.undefined)
+        if (r.bytes == 0 && r.place == source && (r.lanes & mask) && r.origin.space != ptx::Space::None)
+            w.watch.exchanged.push_back({nullptr, r.lanes & mask, r.origin});
+}
+
+void note_exchanged(Warp& w, const Insn& in, const std::uint32_t* from, std::uint32_t mask) {
+    for (const UndefinedRegister& r : w.watch.exchanged)
+        if (const std::uint32_t lanes = ballot([&](unsigned lane) { return lane_on(r.lanes, from[lane]); }) & mask)
+            w.watch.undefined.push_back({operand<std::byte>(w, in.d), lanes, r.origin});
+}
+
+void forget_passed(Warp& w, const std::byte* at, std::uint64_t bytes, std::uint32_t lanes) {
+    for (UndefinedRegister& r : w.watch.undefined)
+        if (r.lies_in(at, bytes)) r.lanes &= ~lanes;
+    std::erase_if(w.watch.undefined, [](const UndefinedRegister& r) { return r.lanes == 0; });
+}
+
+void pass_on(Warp& w, const std::byte* from, std::byte* to, std::uint64_t bytes, std::uint32_t lanes) {
+    auto& all = w.watch.undefined;
+    forget_passed(w, to, bytes, lanes);
+    for (std::size_t i = 0, n = all.size(); i < n; ++i)
+        if (const UndefinedRegister r = all[i]; r.lies_in(from, bytes) && (r.lanes & lanes))
+            all.push_back({to + (r.place - from), r.lanes & lanes, r.origin, r.bytes});
 }
 
 void define_results(Warp& w, const Insn& in, std::uint32_t mask) {

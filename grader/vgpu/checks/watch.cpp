@@ -235,6 +235,12 @@ void found_undefined(Warp& w, const Insn& in, Space space, unsigned lane, std::u
     if (const BlockWatch& block = w.block->watch; space == Space::Shared && !block.came_from.empty())
         if (const auto stored = block.came_from.find(address >> block.marks.shift); stored != block.came_from.end())
             origin = stored->second;
+    if (origin.space == Space::Global && !origin.copied)
+        if (const Allocation* a = w.executor->global->find(origin.address))
+            if (const auto* copy = a->copied_to(origin.address)) {
+                origin.address = copy->second.from + (origin.address - a->base - copy->first);
+                origin.copied = copy->second.code;
+            }
     if (!how.copies) return report_use(w, in, lane, origin);
     if (!w.watch.loaded.any()) w.watch.loaded.origin = origin;
     w.watch.loaded.lanes[(address - begin) / (bytes / how.copies)] |= 1u << lane;
@@ -269,6 +275,7 @@ void report_use(Warp& w, const Insn& in, unsigned lane, const UndefinedOrigin& o
         d->message = "uses an uninitialized element of {memory}";
     }
     d->related.push_back({made_up ? "used" : "read", e.launch->source_place(there), std::nullopt});
+    if (origin.copied) d->related.push_back({"copied", {"", 0, origin.copied}, std::nullopt});
 }
 
 void tell_unwritten(std::vector<device::Diagnostic>& diagnostics, const GlobalMemory& memory) {

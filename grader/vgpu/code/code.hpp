@@ -46,6 +46,8 @@ enum class Flow : std::uint8_t {
     Selects,  // the same, of one of a and b, by predicate c
     Loads,    // uses the address; the result is what lies in memory
     Stores,   // uses the address (a); memory is then what the value is
+    Passes,   // the same of parameters and results of functions, whose place (a) no register holds: see param_form
+    Receives  // loads those
 };
 
 // A register that an instruction reads or writes.
@@ -108,6 +110,12 @@ struct Insn {
     void set_two_offsets(TwoOffsets both) { value = std::bit_cast<std::uint64_t>(both); }
 };
 static_assert(sizeof(Insn) == 72);
+
+// form of a load or store of functions' parameters: bits 0–2 the number of elements, 12 and 13 the bytes of each, as a
+// power of 2.
+namespace param_form {
+inline constexpr std::uint16_t elements = 7, bytes_shift = 12;
+}
 
 // form of a selp.
 namespace select_form {
@@ -227,6 +235,7 @@ struct Code {
     std::uint32_t used_specials = 0;        // bit per Special
     unsigned granule_shift = 2;             // granules of 2^this bytes hold every access of shared or global memory
     bool orders_memory = false;             // has fences, or accesses that acquire and release
+    bool talks_to_host = false;             // has volatile accesses, or those that order what the host sees
     std::uint32_t warp_sync = ~0u;          // the one of `collectives` that orders memory: __syncwarp()
     std::uint32_t static_shared_bytes = 0;
     std::uint32_t local_bytes = 0;

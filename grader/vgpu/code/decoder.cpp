@@ -256,6 +256,8 @@ void FunctionDecoder::apply_guard(const ptx::Instruction& in, Insn& out) {
 void FunctionDecoder::note_memory(const InsnBuilder& b, const OpcodeRow& row, std::size_t first_slot) {
     Code& code = builder.code;
     code.orders_memory |= row.facts.fence || b.has("acquire") || b.has("release") || b.has("acq_rel");
+    const bool is_volatile = b.has("volatile") || b.has("mmio") || b.has("cv") || b.has("wt");
+    code.talks_to_host |= b.has("sys") || (is_volatile && !b.has("shared") && !b.has("shared::cta"));
     if (first_slot == code.stat_kinds.size()) return;
     if (row.facts.granule == granule::none)
         throw std::logic_error("the row of '" + b.text() + "' does not say how much memory a lane accesses");
@@ -280,9 +282,9 @@ void FunctionDecoder::decode_instruction(std::uint32_t position) {
     const OpcodeRow* row = rows_[position];
     if (!row) throw builder.opcodes.refusal_of(in, b.text());
     const std::size_t first_slot = builder.code.stat_kinds.size();
+    b.out.flow = row->facts.flow;
     row->decode(b);
     note_memory(b, *row, first_slot);
-    b.out.flow = row->facts.flow;
     apply_guard(in, b.out);
     if (b.out.has_guard) {
         b.out.inner = b.out.masked;

@@ -36,6 +36,7 @@ void FunctionDecoder::decode_terminator(std::uint32_t position) {
     const Terminator how = row.facts.ends;
     block().terminator = how == Terminator::Return && is_kernel() ? Terminator::Exit : how;
     if (row.decode) row.decode(b);
+    b.out.flow = row.facts.flow;
     if (how == Terminator::Collective) b.out.collective = collective(b.text(), row.facts);
     block().end = static_cast<std::uint32_t>(builder.code.insns.size());
     block().size = block().end - block().begin + (skips ? 0 : 1);

@@ -17,7 +17,7 @@ constexpr std::uint64_t max_frame_storage = 32u << 20;  // registers of all acti
 constexpr int fresh_pattern = 0xCD;                     // local variables of a new activation
 
 // Copies arguments or results, lane by lane, from one activation's parameter storage to another's.
-void copy_slots(const std::byte* from, const std::vector<ParameterSlot>& sources, std::byte* to,
+void copy_slots(Warp& w, const std::byte* from, const std::vector<ParameterSlot>& sources, std::byte* to,
                 const std::vector<ParameterSlot>& destinations, std::uint32_t mask) {
     for (std::size_t i = 0; i < sources.size(); ++i) {
         const ParameterSlot &a = sources[i], &b = destinations[i];
@@ -26,6 +26,8 @@ void copy_slots(const std::byte* from, const std::vector<ParameterSlot>& sources
         for_active(mask, [&](unsigned l) {
             std::memcpy(destination + std::size_t{l} * b.stride, source + std::size_t{l} * a.stride, b.bytes);
         });
+        if (!w.watch.undefined.empty()) [[unlikely]]
+            pass_on(w, source, destination, b.bytes, mask);
     }
 }
 
@@ -88,7 +90,7 @@ std::uint32_t WarpRunner::enter_function(std::uint32_t function, const CallSite&
         for_active(mask, [&](unsigned l) {
             std::memset(w.local + std::size_t{l} * w.local_stride + local, fresh_pattern, callee.local_bytes);
         });
-    copy_slots(caller.registers, site.arguments, f.registers, callee.parameters, mask);
+    copy_slots(w, caller.registers, site.arguments, f.registers, callee.parameters, mask);
     for (const ParameterSlot& p : callee.parameters) {
         if (p.local == ParameterSlot::no_address) continue;
         const std::byte* from = f.registers + (p.storage & area::offset_mask);
@@ -153,7 +155,7 @@ std::uint32_t WarpRunner::pointed_function(std::uint64_t address, const CallSite
 
 void WarpRunner::return_lanes(std::uint32_t lanes) {
     Frame& f = w.frames[w.frame];
-    copy_slots(f.registers, code.functions[f.function].returns, w.frames[f.caller].registers,
+    copy_slots(w, f.registers, code.functions[f.function].returns, w.frames[f.caller].registers,
                code.calls[f.call_site].results, lanes);
     f.users -= static_cast<std::uint32_t>(std::popcount(lanes));
     add_split(f.return_pc, lanes, f.caller);

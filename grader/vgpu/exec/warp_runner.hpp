@@ -58,7 +58,10 @@ class WarpRunner {
         if (e.watch.values && collective == code.warp_sync) w.watch.warp_bound = mark::at_time(++e.watch.now);
     }
     void begin_collective(const Insn& in, std::uint32_t mask) {
-        if (e.watch.values) define_results(w, in, mask);
+        if (!e.watch.values) return;
+        w.watch.exchanged.clear();
+        gather_exchanged(w, in, mask);
+        define_results(w, in, mask);
     }
     void exit_lanes(std::uint32_t lanes, std::uint32_t last);
 

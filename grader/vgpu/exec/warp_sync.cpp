@@ -159,12 +159,14 @@ void WarpRunner::perform_if_complete(std::uint32_t members, std::uint32_t kind) 
     const std::uint32_t running = w.frame;
     std::byte* const unused_area = w.base[3];
     alignas(64) std::byte scratch[warp_size * 8] = {};
+    w.watch.exchanged.clear();
     std::uint32_t holds = 0;  // a predicate source: the lanes in which it is true, negation applied
     const auto negated = [](const Insn& in) { return in.form & collective_form::negated ? ~0u : 0u; };
     for (const Split& s : w.splits) {
         if (!waits_for_it(s)) continue;
         const Insn& in = *s.waiting_insn;
         enter_frame(s.frame);
+        if (e.watch.values) gather_exchanged(w, in, s.mask);
         const std::size_t bytes = in.form >> collective_form::source_shift;
         if (bytes == 0) {
             holds |= (predicate(w, in.a) ^ negated(in)) & s.mask;
@@ -178,7 +180,7 @@ void WarpRunner::perform_if_complete(std::uint32_t members, std::uint32_t kind) 
     for (Split& s : w.splits) {
         if (!waits_for_it(s)) continue;
         enter_frame(s.frame);
-        begin_collective(*s.waiting_insn, s.mask);
+        if (e.watch.values) define_results(w, *s.waiting_insn, s.mask);
         Insn in = *s.waiting_insn;
         if (in.form >> collective_form::source_shift == 0) {
             const std::uint32_t bits = holds ^ negated(in);

@@ -30,6 +30,9 @@ device::Descriptor sealed_file(std::uint64_t bytes) {
 }
 
 // A variable is known by its name, other memory by the call that asked for it.
+// Copies of undefined values into one allocation that are told apart.
+constexpr std::size_t max_copied = 4096;
+
 device::MemoryPlace place_of_live(const Allocation& a) {
     device::MemoryPlace place;
     place.variable = !a.variable.empty();
@@ -147,10 +150,19 @@ void GlobalMemory::define(std::uint64_t address, std::uint64_t size) {
     if (a && a->defined) a->defined->define(address - a->base, size);
 }
 
-void GlobalMemory::copy_definition(std::uint64_t to, std::uint64_t from, std::uint64_t size) {
-    const Allocation *target = find(to), *source = find(from);
-    if (target && source && target->defined)
-        target->defined->copy(to - target->base, source->defined.get(), from - source->base, size);
+void GlobalMemory::copy_definition(std::uint64_t to, std::uint64_t from, std::uint64_t size, std::uint64_t code) {
+    Allocation *target = find(to), *source = find(from);
+    if (!target || !source || !target->defined) return;
+    const bool complete = !source->defined || source->defined->all(from - source->base, size);
+    target->defined->copy(to - target->base, source->defined.get(), from - source->base, size);
+    const std::uint64_t begin = to - target->base;
+    target->copied.erase(target->copied.lower_bound(begin), target->copied.lower_bound(begin + size));
+    if (complete || target == source) return;
+    // Of copies of copies, where the bytes were first.
+    const auto* earlier = source->copied_to(from);
+    if (earlier && from - source->base + size <= earlier->first + earlier->second.bytes)
+        from = earlier->second.from + (from - source->base - earlier->first);
+    if (target->copied.size() < max_copied) target->copied[begin] = {size, from, code};
 }
 
 void GlobalMemory::written_by(std::uint64_t address, std::uint64_t size, device::WriterTag who) {

@@ -47,9 +47,14 @@ struct Allocation {
     bool read_only = false;  // a __constant__ variable
     bool is_variable = false;
     std::unique_ptr<DefinedBytes> defined;  // what has been written of it; nullptr: all of it, or nobody asks
-    std::unique_ptr<LastWriter> writers;    // nullptr: nobody asks
-    std::unique_ptr<HostCopy> host_copy;    // of memory that the worker maps, where the origin of outputs is asked for
-    bool on_heap = false;                   // an object from malloc in a kernel; its bytes belong to the heap
+    // Where the undefined bytes come from that the host has copied here, by their first offset.
+    struct Copied {
+        std::uint64_t bytes = 0, from = 0, code = 0;
+    };
+    std::map<std::uint64_t, Copied> copied;
+    std::unique_ptr<LastWriter> writers;  // nullptr: nobody asks
+    std::unique_ptr<HostCopy> host_copy;  // of memory that the worker maps, where the origin of outputs is asked for
+    bool on_heap = false;                 // an object from malloc in a kernel; its bytes belong to the heap
     // Mapped memory stays with the host, and every access crosses the link; managed memory comes over the link when a
     // launch first touches it.
     enum class Home : std::uint8_t { Device, Mapped, Managed } home = Home::Device;
@@ -60,6 +65,13 @@ struct Allocation {
     std::atomic<LaunchTrack*> track{nullptr};  // what a launch in parallel remembers of it; see state/launch_track.hpp
 
     [[nodiscard]] std::uint64_t end() const { return base + bytes; }
+    // The copy that an undefined byte came with, if any.
+    [[nodiscard]] const std::pair<const std::uint64_t, Copied>* copied_to(std::uint64_t address) const {
+        const auto after = copied.upper_bound(address - base);
+        if (after == copied.begin()) return nullptr;
+        const auto& last = *std::prev(after);
+        return address - base - last.first < last.second.bytes ? &last : nullptr;
+    }
     [[nodiscard]] std::byte* at(std::uint64_t address) const { return host + (address - base); }
     [[nodiscard]] bool holds(std::uint64_t address, std::uint64_t size) const {
         return address >= base && size <= bytes && address - base <= bytes - size;
@@ -104,7 +116,7 @@ class GlobalMemory {
 
     // The host has written, or copied from elsewhere on the device, bytes that lie in one allocation.
     void define(std::uint64_t address, std::uint64_t size);
-    void copy_definition(std::uint64_t to, std::uint64_t from, std::uint64_t size);
+    void copy_definition(std::uint64_t to, std::uint64_t from, std::uint64_t size, std::uint64_t code);
     // The same for LastWriter, and for who maps the memory: `who` has written these bytes.
     void written_by(std::uint64_t address, std::uint64_t size, device::WriterTag who);
     void copy_writers(std::uint64_t to, std::uint64_t from, std::uint64_t size);

@@ -57,10 +57,11 @@ void store_staged(Warp& w, const Insn& in, const Access& x, unsigned bytes, cons
 }
 
 // A copy goes on after its instruction: until its thread has waited for it, nobody may look at the place.
-void begin_copy(Warp& w, const Insn& in, const Access& to, unsigned bytes) {
+// What nothing has written stays so.
+void begin_copy(Warp& w, const Insn& in, const Access& to, unsigned bytes, std::uint32_t undefined) {
     if (!w.block->watch.shared) return;
     SharedMarks& marks = w.block->watch.marks;
-    for_active(to.mask, [&](unsigned l) {
+    for_active(to.mask & ~undefined, [&](unsigned l) {
         const std::uint64_t first = to.address[l] >> marks.shift;
         const auto count = static_cast<std::uint32_t>(bytes >> marks.shift);
         for (std::uint64_t g = first; g < first + count; ++g)
@@ -110,7 +111,7 @@ void run_copy(Warp& w, const Insn& in, std::uint32_t mask) {
         load_staged(w, in, from, bytes, staged);
     }
     store_staged(w, in, to, bytes, staged);
-    begin_copy(w, in, to, bytes);
+    begin_copy(w, in, to, bytes, staged.undefined);
 }
 
 const ptx::Operand& address_operand(InsnBuilder& b, std::size_t index) {

@@ -11,7 +11,8 @@ namespace {
 using ptx::Space;
 // form: bits 0–2 the number of elements, bit 3: counts as synchronisation (volatile, acquire …), bit 4: 32-bit address,
 // bit 5: one four-byte element to or from a 32-bit register, bit 6: past L1, bit 7: of constants, which have a cache of
-// their own, bit 8: volatile, bit 9: relaxed or stronger, bit 10: releases what was written before.
+// their own, bit 8: volatile, bit 9: relaxed or stronger, bit 10: releases what was written before. Of functions'
+// parameters param_form says more.
 namespace form {
 constexpr std::uint16_t elements = 7, synchronises = 8, address32 = 16, word = 32, past_l1 = 64, constant = 128;
 constexpr std::uint16_t is_volatile = 256, atomic = 512, releases = 1024;
@@ -376,6 +377,9 @@ void decode_param(InsnBuilder& b, const ptx::Operand& address, ptx::Type t, unsi
         b.out.a = place->storage;
         b.out.lane_stride = place->stride;
         b.out.offset = address.offset;
+        b.out.flow = O == Op::Load ? Flow::Receives : Flow::Passes;
+        const unsigned power = static_cast<unsigned>(std::countr_zero(ptx::size_of(t)));
+        b.out.form = static_cast<std::uint16_t>(b.out.form | power << param_form::bytes_shift);
         by_memory_type(b, t, width, [&]<class Mem, class Reg>() {
             b.handlers({run_frame_param<O, Mem, Reg>, run_frame_param<O, Mem, Reg>});
         });

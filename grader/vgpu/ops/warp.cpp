@@ -1,6 +1,7 @@
 // Exchange between the lanes of a warp: shuffles, votes, matches, reductions. The scheduler calls a handler when all
 // lanes that the member mask names are there (see WarpRunner::collective); `participants` are those that take part, and
 // `mask` those whose results are wanted.
+#include "vgpu/checks/undefined.hpp"
 #include "vgpu/ops/forms.hpp"
 #include "vgpu/ops/functors.hpp"
 #include "vgpu/ops/opcodes.hpp"
@@ -53,6 +54,8 @@ template <Shuffle Kind>
     alignas(64) std::uint32_t from[warp_size];
     shuffle<Kind>(w, in, mask, from);
     note_absent(w, in, from, mask);
+    if (!w.watch.exchanged.empty()) [[unlikely]]
+        note_exchanged(w, in, from, mask);
 }
 
 template <Shuffle Kind>
@@ -193,15 +196,18 @@ void decode_elect(InsnBuilder& b) {
 constexpr OpcodeFacts together(std::string_view function = {}) {
     return {.ends = Terminator::Collective, .function = function};
 }
+constexpr OpcodeFacts shuffles(std::string_view function) {
+    return {.flow = Flow::Carries, .ends = Terminator::Collective, .function = function};
+}
 constexpr OpcodeFacts syncwarp{.ends = Terminator::Collective, .orders_warp = true, .function = "__syncwarp()"};
 constexpr OpcodeRow rows[] = {
     {"elect", "sync", "", "", "picks one lane", decode_elect, together()},
     {"bar", "warp sync", "", "", "waits for the lanes of the mask", decode_warp_sync, syncwarp},
-    {"shfl", "sync up", "b32", "", "value of a lower lane", decode_shfl<Up>, together("__shfl_up_sync()")},
-    {"shfl", "sync down", "b32", "", "value of a higher lane", decode_shfl<Down>, together("__shfl_down_sync()")},
+    {"shfl", "sync up", "b32", "", "value of a lower lane", decode_shfl<Up>, shuffles("__shfl_up_sync()")},
+    {"shfl", "sync down", "b32", "", "value of a higher lane", decode_shfl<Down>, shuffles("__shfl_down_sync()")},
     {"shfl", "sync bfly", "b32", "", "value of the lane with the number xor b", decode_shfl<Butterfly>,
-     together("__shfl_xor_sync()")},
-    {"shfl", "sync idx", "b32", "", "value of the lane with number b", decode_shfl<Index>, together("__shfl_sync()")},
+     shuffles("__shfl_xor_sync()")},
+    {"shfl", "sync idx", "b32", "", "value of the lane with number b", decode_shfl<Index>, shuffles("__shfl_sync()")},
     {"vote", "sync all", "pred", "", "does it hold in all lanes", decode_vote<All>, together("__all_sync()")},
     {"vote", "sync any", "pred", "", "does it hold in any lane", decode_vote<Any>, together("__any_sync()")},
     {"vote", "sync uni", "pred", "", "is it the same in all lanes", decode_vote<Uniform>, together()},

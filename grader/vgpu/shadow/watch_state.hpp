@@ -26,11 +26,16 @@ struct UndefinedOrigin {
     const Insn* insn = nullptr;
     ptx::Space space = ptx::Space::None;
     std::uint64_t address = 0;
+    std::uint64_t copied = 0;  // the call that had copied it there, of the host's code
 };
 struct UndefinedRegister {
     std::byte* place = nullptr;
     std::uint32_t lanes = 0;
     UndefinedOrigin origin;
+    unsigned bytes = 0;  // of a parameter or result of a function, for each lane; 0: it is a register
+    [[nodiscard]] bool lies_in(const std::byte* at, std::uint64_t size) const {
+        return bytes != 0 && place < at + size && at < place + bytes;
+    }
 };
 // Lanes of a load that found what nothing has written, by element of a vector.
 struct UndefinedLoad {
@@ -65,6 +70,8 @@ struct WarpWatch {
     UndefinedOrigin stored_from;         // and where that comes from
     UndefinedLoad loaded;                // of the running load
     const Insn* exchange = nullptr;      // the running collective
+    // Of its lanes, those that give others what nothing has written.
+    std::vector<UndefinedRegister> exchanged;
     std::vector<Departure> departures;
 
     // A block begins; `now`: its first moment.

@@ -25,6 +25,12 @@ _TRANSFER_NAMES = {
     "within_device": "copies within the device",
     "fill": "fills",
 }
+_MIGRATION_NAMES = {
+    "to_device": "unified memory to the device",
+    "to_host": "unified memory to the host",
+    "prefetched_to_device": "prefetches to the device",
+    "prefetched_to_host": "prefetches to the host",
+}
 
 
 def show(console: Console, profile: Profile, *, lines: bool) -> None:
@@ -85,6 +91,11 @@ def _overview(profile: Profile, width: int) -> Table:
     for kind, sums in profile.transfers.items():
         what = Text.assemble(_TRANSFER_NAMES[kind], (f"  {_bytes(sums.bytes)}", "dim"))
         table.add_row(what, f"{sums.count:,}", _time(sums.total_ns), _time(sums.total_ns / sums.count))
+    for way, name in _MIGRATION_NAMES.items():
+        if moved := profile.migrations.get(way):
+            least = "" if profile.migrations_complete else "at least "
+            size = f"  {least}{_bytes(moved.bytes)}, {_count(moved.pages, 'page')}"
+            table.add_row(Text.assemble(name, (size, "dim")), "", "", "")
     table.add_row(Text("total, with overlap", style="dim"), "", _time(profile.clock_ns), "")
     return table
 

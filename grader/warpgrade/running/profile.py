@@ -57,6 +57,13 @@ class Transfers(msgspec.Struct):
     total_ns: float = 0
 
 
+class Migrations(msgspec.Struct):
+    """Managed memory that moved one way; of 64 KiB pages the last of an allocation may be smaller."""
+
+    pages: int = 0
+    bytes: int = 0
+
+
 class Event(msgspec.Struct):
     """One piece of work on the modelled clock."""
 
@@ -76,6 +83,8 @@ class Profile(msgspec.Struct):
     clock_ns: float = 0  # from the first call to the end of all work
     kernels: list[Kernel] = []  # longest total time first
     transfers: dict[str, Transfers] = {}
+    migrations: dict[str, Migrations] = {}
+    migrations_complete: bool = True
     call_errors: list[str] = []
     diagnostics: list[Diagnostic] = []  # what the checks found, worst first
     timeline: list[Event] = []
@@ -89,6 +98,8 @@ class Collector:
         self._kernels: dict[str, Kernel] = {}
         self._lines: dict[str, dict[tuple[str, int], Counters]] = {}
         self._transfers: dict[str, Transfers] = {}
+        self._migrations: dict[str, Migrations] = {}
+        self._migrations_complete = True
         self._events: list[Event] = []
         self._complete = True
         self._call_errors: list[str] = []
@@ -108,6 +119,11 @@ class Collector:
                 name=transfer["kind"], kind=transfer["kind"], stream=transfer["stream"],
                 start_ns=transfer["start_ns"], duration_ns=transfer["duration_ns"],
             ))  # fmt: skip
+        for way, moved in report.get("migrations", {}).items():
+            whole = self._migrations.setdefault(way, Migrations())
+            whole.pages += moved["pages"]
+            whole.bytes += moved["bytes"]
+        self._migrations_complete &= "migrations" not in report.get("truncated", [])
         for error in report["call_errors"]:
             if len(self._call_errors) < _KEPT_CALL_ERRORS:
                 self._call_errors.append(_text(f"{error['operation']}: {error['message']}"))
@@ -130,6 +146,8 @@ class Collector:
             clock_ns=self._clock_ns,
             kernels=sorted(self._kernels.values(), key=lambda kernel: (-kernel.total_ns, kernel.symbol)),
             transfers=self._transfers,
+            migrations=self._migrations,
+            migrations_complete=self._migrations_complete,
             call_errors=self._call_errors,
             diagnostics=self._diagnostics,
             timeline=sorted(self._events, key=lambda event: event.start_ns),

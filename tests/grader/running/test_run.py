@@ -357,3 +357,30 @@ def test_a_graph_fills_as_the_runtime_does(tmp_path: Path) -> None:
     copies = json.loads(profile.read_text())["transfers"]
     # Only the elements whose bytes differ have to be copied.
     assert (copies["fill"]["count"], copies["to_device"]["count"]) == (1, 1)
+
+
+def test_managed_memory_that_moves_has_rows_of_its_own(tmp_path: Path) -> None:
+    profile = tmp_path / "profile.json"
+    done = warpgrade(PROGRAM.with_name("managed.cu"), "--json", profile)
+    assert (done.returncode, done.stdout.splitlines()[0]) == (0, "12"), done.stderr
+    assert json.loads(profile.read_text())["migrations"] == {
+        "to_device": {"pages": 24, "bytes": 24 << 16},  # 16 of x, then the 8 that the host has written again
+        "to_host": {"pages": 8, "bytes": 8 << 16},
+        "prefetched_to_host": {"pages": 16, "bytes": 16 << 16},
+    }
+    shown = done.stdout + done.stderr
+    for row in (
+        "unified memory to the device  1.5 MiB, 24 pages",
+        "unified memory to the host  512 KiB, 8 pages",
+        "prefetches to the host  1 MiB, 16 pages",
+    ):
+        assert row in shown
+
+
+def test_a_program_that_reads_too_early_goes_on_whatever_its_handlers_and_status() -> None:
+    program = PROGRAM.with_name("managed.cu")
+    own = warpgrade(program, "-q", "--", "handler")
+    assert (own.returncode, own.stdout.splitlines()[0]) == (0, "6"), own.stderr
+    failed = warpgrade(program, "--", "fail")
+    assert (failed.returncode, failed.stdout.splitlines()[0]) == (1, "6"), failed.stderr
+    assert "call cudaDeviceSynchronize() before the host reads" in failed.stdout + failed.stderr
