@@ -106,10 +106,15 @@ def _verdict(one: Fixture) -> str:
 def _empty(lab: Lab) -> str:
     """Functions that launch a kernel and do nothing."""
     contract = _COMMENT.sub("", lab.header.read_text(encoding="utf-8"))
+    # The starter's other files, such as a prelab, are graded beside it.
+    others = [path for path in (LAYOUT.starters / lab.name).iterdir() if path.name != lab.main_file]
+    defined = "".join(path.read_text(encoding="utf-8") for path in others)
     bodies = []
     for name in lab.file.lab.functions:
         declared = re.search(rf"^(?P<type>[\w ]+?)\s+{name}\((?P<parameters>[^;]*)\);", contract, re.MULTILINE)
         assert declared is not None, name
+        if re.search(rf"^\w[\w ]*\b{name}\(", defined, re.MULTILINE):
+            continue
         end = "" if declared["type"] == "void" else " return {};"
         bodies.append(f"{declared['type']} {name}({declared['parameters']}) {{ nothing<<<1, 32>>>();{end} }}\n")
     return f'#include "{lab.header.name}"\n__global__ void nothing() {{}}\n' + "".join(bodies)

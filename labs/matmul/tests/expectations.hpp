@@ -110,7 +110,7 @@ inline void check_loads_shared_by_a_tile(const warpgrade::device::Counters& coun
                                          std::uint64_t n) {
     using namespace warpgrade::judge;
     CHECK_THAT(operations_per_global_load(counters, m, k, n),
-               at_least(TILE_WIDTH / 2, "TILE_WIDTH, or half of it where half of a warp loads"));
+               at_least(TILE_WIDTH / 2, "with tiles it is TILE_WIDTH, or half of that where half of a warp loads"));
     const double sectors = static_cast<double>(m * n * k) / 4 / TILE_WIDTH;
     CHECK_THAT(sectors_loaded(counters), at_most(sectors, "whole sectors, shared by a tile").none_at(2 * sectors));
 }

@@ -43,7 +43,8 @@ void ask(Right right_answer, std::initializer_list<Slip> slips, const Arguments&
         CHECK_THAT(measure("your answer", answer), is(right));
 }
 
-// What matmul_columns and matmul_tiled will take, beside what the submission's own take. All sizes are multiples of
+// What matmul_columns and matmul_tiled will take, beside what the submission's own take (0 if they do nothing, which is
+// no answer). All sizes are multiples of
 // TILE_WIDTH. How many sectors a warp touches is in public.cpp; it waits twice for each pair of tiles.
 inline void ask_predictions(std::uint64_t m, std::uint64_t k, std::uint64_t n) {
     using namespace warpgrade::judge;
@@ -54,10 +55,13 @@ inline void ask_predictions(std::uint64_t m, std::uint64_t k, std::uint64_t n) {
     const auto tiled = submission().profile<matmul_tiled>(in(A), in(B), out<float>(m * n), rows, depth, columns);
     const auto terms = m * n * k / 32;  // of warps
     const auto of_columns = submission().call<columns_sectors>(rows, depth, columns);
+    CHECK(of_columns > 0);
     CHECK_THAT(of_columns, predicts(sectors_loaded(plain), 4 * terms));
     const auto of_tiles = submission().call<tiled_sectors>(rows, depth, columns);
+    CHECK(of_tiles > 0);
     CHECK_THAT(of_tiles, predicts(sectors_loaded(tiled), 8 * terms / TILE_WIDTH));
     const auto waits = submission().call<tiled_barriers>(rows, depth, columns);
+    CHECK(waits > 0);
     CHECK_THAT(waits, predicts(barriers(tiled), 2 * terms / TILE_WIDTH));
 }
 
