@@ -1,4 +1,4 @@
-// The contract of lab matmul: what your matmul.cu defines and the tests call.
+// The contract of lab matmul: what your prelab.cpp and your matmul.cu define and the tests call.
 #pragma once
 
 // The device does the work, and host code only copies. Whatever a function returns or writes to an output is what a
@@ -44,9 +44,10 @@ void matmul_columns(const float* A, const float* B, float* C, int m, int k, int 
 void matmul_one_block(const float* A, const float* B, float* C, int m, int k, int n);
 
 // A block computes a tile of C, at least TILE_WIDTH × TILE_WIDTH elements. It walks along a row of tiles of A and a
-// column of tiles of B, and copies each pair into shared memory, where all of its threads use it. Neighbouring threads
-// load and store neighbouring elements; there is at most one bank conflict in eight accesses to shared memory; each
-// element of C is stored once.
+// column of tiles of B, and copies each pair into shared memory, where all of its threads use it; how deep the tiles
+// are along k is yours to choose. Neighbouring threads load and store neighbouring elements. There is at most one bank
+// conflict in eight accesses to shared memory: a tile that is stored the other way round, or read along its columns,
+// needs padding or a swizzle. Each element of C is stored once.
 void matmul_tiled(const float* A, const float* B, float* C, int m, int k, int n);
 
 // Stretch. As matmul_tiled, but each thread computes at least REGISTER_TILE × REGISTER_TILE elements of the block's
@@ -54,3 +55,40 @@ void matmul_tiled(const float* A, const float* B, float* C, int m, int k, int n)
 // one load from shared memory for two multiplications. What is said above of loads, conflicts and stores holds here,
 // too.
 void matmul_registers(const float* A, const float* B, float* C, int m, int k, int n);
+
+// --- Prelab: prelab.cpp
+//
+// Questions to answer before you write a kernel, in plain host code. Sizes are at least 1, and m, k and n multiples of
+// TILE_WIDTH. Results fit their types; those of products of int do not always fit an int.
+
+// How many elements do the threads load from global memory in all, each counted each time that it is loaded: with one
+// thread for each element of C, which loads all of its operands; and with tiles of width × width in shared memory,
+// where m, k and n are multiples of width?
+long long naive_loads(int m, int k, int n);
+long long tiled_loads(int m, int k, int n, int width);
+
+// A thread loads `rows` values of one operand and `columns` of the other into registers, and does one operation with
+// each pair of them. How many loads is that for each operation?
+double loads_per_operation(int rows, int columns);
+
+// Predictions, for blocks of 16 × 16 threads: how many sectors matmul_columns and matmul_tiled will load in all, and
+// how often warps will wait at a barrier in all of matmul_tiled, each warp counted each time.
+long long columns_sectors(int m, int k, int n);
+long long tiled_sectors(int m, int k, int n);
+long long tiled_barriers(int m, int k, int n);
+
+// A warp of a block of 16 × 16 threads accesses shared memory; thread (x, y) takes the word x · x_stride + y ·
+// y_stride. How many wavefronts is that? (1, 16) is tile[threadIdx.y][threadIdx.x] in a tile without padding; (1, 0) is
+// tile[q][threadIdx.x] for any q, since words that are the same distance further on make no difference. Strides are
+// never negative.
+int tile_wavefronts(int x_stride, int y_stride);
+
+// How far can Σ a[q] · b[q], 0 ≤ q < k, be from its exact value when it is computed in float, in any order, with or
+// without fused multiply-add? Give a bound that always holds, and is at most 16 times what can happen with terms of
+// these sizes in the worst case. All values are finite, and not so small or large that a product would leave the range
+// of float.
+double error_bound(const float* a, const float* b, int k);
+
+// The most GFLOP/s that a kernel can reach on a device whose memory delivers gigabytes_per_second and whose units can
+// do peak_gflops, if it does operations_per_load operations for each float that it loads and no cache helps it.
+double attainable_gflops(double operations_per_load, double gigabytes_per_second, double peak_gflops);

@@ -1,4 +1,4 @@
-// The contract of lab step: what your step.cu defines and the tests call.
+// The contract of lab step: what your prelab.cpp and your step.cu define and the tests call.
 #pragma once
 
 // The device does the work, and host code only copies. Whatever a function returns or writes to an output is what a
@@ -31,9 +31,33 @@ void step_v1(float* r, const float* d, int n);
 // that all the loads of a warp are in order.
 void step_v2(float* r, const float* d, int n);
 
-// As v2, but the threads of a block share what they load: for 4 values of k at a time, between two barriers, it lies in
-// shared memory.
+// As v2, but the threads of a block share what they load: for 4 values of k at a time, or more, it lies in shared
+// memory. Results stay in registers, and a warp waits at no more than three barriers for each 4 values of k.
 void step_v3(float* r, const float* d, int n);
 
 // As fast as you can make it.
 void step_v4(float* r, const float* d, int n);
+
+// --- Prelab: prelab.cpp
+//
+// Questions to answer before you write a kernel, in plain host code. Results fit their types; what is computed on the
+// way does not always fit an int.
+
+// Exercise 14 of the chapter. The kernel `neurons` of the task sheet runs with `firing` threads that have v > 30 and
+// `quiet` threads that have not; all of them have a neuron. How many additions, subtractions and multiplications of
+// floats are done in all, and how many loads and stores of single elements of global memory? Count what the source
+// says; comparisons and the computing of indices are not counted.
+int neuron_operations(int firing, int quiet);
+int neuron_accesses(int firing, int quiet);
+
+// How many additions and minima are needed for n ≥ 1 nodes, if each of the n³ terms takes one of each?
+double step_operations(int n);
+
+// A device did that many operations in that time, with a clock of `gigahertz`. How many is that in each cycle; and
+// which part, between 0 and 1, of what its `units` could do, if each does one operation a cycle?
+double operations_per_cycle(double operations, double seconds, double gigahertz);
+double share_of_peak(double operations, double seconds, double gigahertz, int units);
+
+// A prediction: how many sectors will all kernels of step_v0, v1, v2 or v3 (version 0 to 3) load for n nodes, a
+// multiple of 64? With the blocks of the task sheet; where d is padded, it is read once, in order.
+long long step_sectors(int version, int n);

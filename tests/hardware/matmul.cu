@@ -83,6 +83,16 @@ int main() {
          kernel_ms([&] { inverted_kernel<Tile::row_from_x><<<grid, block>>>(A, B, C, n, n); }));
     show("registers", kernel_ms([&] { registers_kernel<<<fewer, block>>>(A, B, C, n, n, n); }));
 
+    const int small = 256;
+    const dim3 tiles(small / T, small / T), parts(small / BLOCK_WIDTH, small / BLOCK_WIDTH);
+    const auto show_small = [](const char* what, double ms) {
+        row(what, "256 × 256", ms, 2e-12 * (1 << 24), "TFLOP/s");
+    };
+    show_small("rows", kernel_ms([&] { rows_kernel<<<tiles, block>>>(A, B, C, small, small, small); }));
+    show_small("columns", kernel_ms([&] { columns_kernel<<<tiles, block>>>(A, B, C, small, small, small); }));
+    show_small("tiled", kernel_ms([&] { tiled_kernel<<<tiles, block>>>(A, B, C, small, small, small); }));
+    show_small("registers", kernel_ms([&] { registers_kernel<<<parts, block>>>(A, B, C, small, small, small); }));
+
     std::vector<float> a(256 * 256, 1.0f), b(a), c(a);
     const auto whole = [&](const char* what, auto function) {
         row(what, "256 × 256, whole call", call_ms([&] { function(a.data(), b.data(), c.data(), 256, 256, 256); }));

@@ -1,4 +1,4 @@
-// RIGHT (89 points): managed memory that is advised and prefetched; host loops fill and read it element by element
+// RIGHT (90 points): managed memory that is advised and prefetched, but for C, which moves while the kernel waits; host loops fill and read it element by element
 #include "matmul.h"
 #include "check.cuh"  // CHECK(call): ends the program when a CUDA call fails
 

@@ -1,4 +1,4 @@
-// RIGHT (89 points): all three matrices go up as classes hold them, the result with whatever its memory held
+// RIGHT: all three matrices go up as classes hold them, the result with whatever its memory held
 #include "matmul.h"
 #include "check.cuh"  // CHECK(call): ends the program when a CUDA call fails
 

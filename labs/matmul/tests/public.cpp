@@ -19,11 +19,9 @@ const std::vector<Sizes> counted_sizes{{64, 64, 64}, {96, 128, 160}};
 // For matmul_registers multiples of 128, so that 8 × 8 elements for each of 16 × 16 threads fit as well.
 const std::vector<Sizes> wide_sizes{{128, 128, 128}, {128, 32, 256}};
 
-// One load of each operand for each multiplication, 2·m·n·k in all, or 2·m·n·k / 32 requests: 1 operation a load.
-void check_one_operation_per_load(const warpgrade::device::Counters& counters, const Sizes& s) {
-    const char* const why = "a thread loads one element of A and one of B for each multiplication";
-    CHECK_THAT(operations_per_global_load(counters, s.m, s.k, s.n), is(1, why));
-    CHECK_THAT(shared_load_requests(counters), is(0, "this version needs no shared memory"));
+// 2·n³ operations over the time of the kernel.
+void report_rate(const Profile& run, double n) {
+    report_measurement("achieved", 2 * n * n * n / run.kernel_time_ns(), "GFLOP/s");
 }
 
 }  // namespace
@@ -61,23 +59,32 @@ TEST_CASE("matmul_registers multiplies", "[public]") {
 // A warp has 32 elements of C, and for each of their k terms it touches whole columns of A: with blocks of 16 × 16
 // threads 16 rows, each in a sector of its own, and 2 neighbours in a row of B, in 1 sector. 17 sectors for 32 terms;
 // 33 with 32 rows a warp, and with 8 rows and 4 columns still 9. Storing, the warp touches a sector for each row, too.
+// One load of each operand for each multiplication, 2·m·n·k in all, or 2·m·n·k / 32 requests: 1 operation a load.
 TEST_CASE("matmul_rows loads a column of A with every term", "[public][counter]") {
     const auto s = GENERATE(from_range(counted_sizes));
     const auto counters = profile_product<matmul_rows>(s.m, s.k, s.n).total();
-    check_one_operation_per_load(counters, s);
+    CHECK_THAT(operations_per_global_load(counters, s.m, s.k, s.n),
+               is(1, "a thread loads one element of A and one of B for each multiplication"));
+    CHECK_THAT(shared_load_requests(counters), is(0, "this version needs no shared memory"));
     CHECK_THAT(sectors_loaded(counters),
                at_least(9 * (s.m * s.n * s.k / 32), "a warp reads a column of A with every term"));
     CHECK_THAT(sectors_stored(counters), at_least(8 * (s.m * s.n / 32), "a warp stores to different rows of C"));
 }
 
-// The same number of loads. With 16 × 16 threads a warp covers 2 rows and 16 columns: 2 elements of A in 2 sectors and
-// 16 neighbours in B in 2 sectors, 4 for 32 terms; with 32 neighbours in one row it is 1 + 4 = 5. Stores: 32 elements
-// fill 4 sectors.
+// The same number of loads, and more requests for them where blocks extend beyond C, as those of 24 × 24 threads do:
+// some warps have few elements then. With 16 × 16 threads a warp covers 2 rows and 16 columns: 2 elements of A in 2
+// sectors and 16 neighbours in B in 2 sectors, 4 for 32 terms; with 32 neighbours in one row it is 1 + 4 = 5, with 24
+// in a row, at the edge, 6.4. Nothing is left at 9, the least in the order of matmul_rows. Stores: 32 elements fill 4
+// sectors.
 TEST_CASE("matmul_columns loads neighbours", "[public][counter]") {
     const auto s = GENERATE(from_range(counted_sizes));
     const auto counters = profile_product<matmul_columns>(s.m, s.k, s.n).total();
-    check_one_operation_per_load(counters, s);
-    CHECK_THAT(sectors_loaded(counters), at_most(5 * (s.m * s.n * s.k / 32), "5 for each term of a warp"));
+    CHECK_THAT(operations_per_global_load(counters, s.m, s.k, s.n),
+               at_least(0.6, "one, for an element of A and one of B, or less at the edges"));
+    CHECK_THAT(shared_load_requests(counters), is(0, "this version needs no shared memory"));
+    const auto terms = s.m * s.n * s.k / 32;
+    CHECK_THAT(sectors_loaded(counters),
+               at_most(6.5 * terms, "5 for each term of a warp, and a few at the edges").none_at(9 * terms));
     CHECK_THAT(sectors_stored(counters), is(s.m * s.n / 8, "every element of C once"));
 }
 
@@ -89,7 +96,9 @@ TEST_CASE("matmul_one_block loads each element once", "[public][counter]") {
     const auto run = profile_product<matmul_one_block>(s.m, s.k, s.n);
     const auto counters = run.total();
     CHECK_THAT(blocks(run.kernel()), is(1));
-    CHECK_THAT(sectors_loaded(counters), is((s.m * s.k + s.k * s.n) / 8, "every element of A and B once"));
+    const auto once = (s.m * s.k + s.k * s.n) / 8;
+    CHECK_THAT(sectors_loaded(counters), at_least(once, "every element of A and B once"));
+    CHECK_THAT(sectors_loaded(counters), at_most(once, "every element of A and B once").none_at(2 * once));
     CHECK_THAT(shared_load_requests(counters),
                at_least(s.m * s.n * s.k / 32 / 2, "the operands come from shared memory"));
     CHECK_THAT(sectors_stored(counters), is(s.m * s.n / 8, "every element of C once"));
@@ -101,15 +110,15 @@ TEST_CASE("matmul_one_block loads each element once", "[public][counter]") {
 //
 // Sectors (32 bytes, 8 floats) tell whether the loads are coalesced: A is read once for each column of tiles, n / w
 // times, and B once for each row of tiles, m / w times: (m·k·n/w + k·n·m/w) / 8 = m·n·k / (4·w) sectors when every
-// sector that is fetched is used whole. Without tiles they are eight times as many (matmul_columns), and a solution
-// whose neighbouring threads walk down a column touches far more.
+// sector that is fetched is used whole. Tiles of 8 × 8 need twice as many, and nothing is left of the points there;
+// without tiles they are eight times as many (matmul_columns), and a solution whose neighbouring threads walk down a
+// column touches far more. A tile of A that is 16 high and 8 deep has whole sectors as well, so that it is as good.
 //
 // And never fewer than all of A and B once: whoever stays below did not do the work on the device.
 TEST_CASE("matmul_tiled: global loads fall by the tile width", "[public][counter]") {
     const auto [m, k, n] = GENERATE(from_range(counted_sizes));
     const auto counters = profile_product<matmul_tiled>(m, k, n).total();
-    CHECK_THAT(operations_per_global_load(counters, m, k, n), at_least(TILE_WIDTH, "the width of a tile"));
-    CHECK_THAT(sectors_loaded(counters), at_most(m * n * k / 4 / TILE_WIDTH, "whole sectors, shared by a tile"));
+    check_loads_shared_by_a_tile(counters, m, k, n);
     CHECK_THAT(sectors_loaded(counters), at_least((m * k + k * n) / 8, "every element of A and B once"));
 }
 
@@ -117,7 +126,9 @@ TEST_CASE("matmul_tiled: global loads fall by the tile width", "[public][counter
 // more for each further word in the busiest bank. Rows of a tile read and written along threadIdx.x have no conflicts.
 // One extra wavefront in eight accesses is allowed: a 16-wide tile padded by a column, a sensible choice too, pays two
 // for its stores among the 34 accesses of a turn. A tile read along its columns without padding pays several for each
-// single access.
+// single access: 3.5 in the average, far beyond one in two, where the points end. A tile of A that is stored
+// transposed, As[threadIdx.x][threadIdx.y], and read along its rows pays 8 for its stores, 0.2 in the average: some
+// points go, since on an H100 it costs 45 %.
 TEST_CASE("matmul_tiled: tiles have no bank conflicts", "[public][counter]") {
     const auto [m, k, n] = GENERATE(from_range(counted_sizes));
     check_few_conflicts(profile_product<matmul_tiled>(m, k, n).total());
@@ -141,8 +152,7 @@ TEST_CASE("stretch: matmul_registers uses each load from shared memory four time
     const auto [m, k, n] = GENERATE(from_range(wide_sizes));
     const auto counters = profile_product<matmul_registers>(m, k, n).total();
     CHECK_THAT(operations_per_shared_load(counters, m, k, n), at_least(REGISTER_TILE, "REGISTER_TILE"));
-    CHECK_THAT(operations_per_global_load(counters, m, k, n), at_least(TILE_WIDTH, "the width of a tile"));
-    CHECK_THAT(sectors_loaded(counters), at_most(m * n * k / 4 / TILE_WIDTH, "whole sectors, shared by a tile"));
+    check_loads_shared_by_a_tile(counters, m, k, n);
     CHECK_THAT(local_load_requests(counters), is(0, "the sums stay in registers"));
     CHECK_THAT(local_store_requests(counters), is(0, "the sums stay in registers"));
     CHECK_THAT(sectors_stored(counters), is(m * n / 8, "every element of C once"));
@@ -157,7 +167,8 @@ TEST_CASE("matmul_tiled: speed on 256 × 256 matrices", "[public][speed]") {
     const auto& C = compared.submission.output;
     REQUIRE_THAT(C, near(oracle::matmul(A, B, n, n, n)).shape(n, n));
     check_device_work(compared.submission, n, n, n);
-    report_speedup(compared);
+    report_kernel_speedup(compared);
+    report_rate(compared.submission, n);
 }
 
 TEST_CASE("stretch: speed of matmul_registers on 256 × 256 matrices", "[public][speed][stretch]") {
@@ -168,5 +179,6 @@ TEST_CASE("stretch: speed of matmul_registers on 256 × 256 matrices", "[public]
     const auto& C = compared.submission.output;
     REQUIRE_THAT(C, near(oracle::matmul(A, B, n, n, n)).shape(n, n));
     check_device_work(compared.submission, n, n, n);
-    report_speedup(compared);
+    report_kernel_speedup(compared);
+    report_rate(compared.submission, n);
 }

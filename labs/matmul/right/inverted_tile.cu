@@ -1,0 +1,170 @@
+// RIGHT (97 points): the tile of A is stored as a_tile[threadIdx.x][threadIdx.y], which costs conflicts of its stores
+#include "matmul.h"
+#include "check.cuh"  // CHECK(call): ends the program when a CUDA call fails
+
+// How many parts of this width cover `size` elements; the last one may be incomplete.
+static int parts(int size, int width) { return (size + width - 1) / width; }
+
+using Kernel = void (*)(const float* A, const float* B, float* C, int m, int k, int n);
+
+// C = A · B for arrays in host memory: copies A and B to the device, launches the kernel, and copies C back.
+static void multiply_with(Kernel kernel, dim3 grid, dim3 block, const float* A, const float* B, float* C, int m, int k,
+                          int n) {
+    const size_t a_bytes = sizeof(float) * m * k;
+    const size_t b_bytes = sizeof(float) * k * n;
+    const size_t c_bytes = sizeof(float) * m * n;
+
+    float *d_A, *d_B, *d_C;
+    CHECK(cudaMalloc(&d_A, a_bytes));
+    CHECK(cudaMalloc(&d_B, b_bytes));
+    CHECK(cudaMalloc(&d_C, c_bytes));
+    CHECK(cudaMemcpy(d_A, A, a_bytes, cudaMemcpyHostToDevice));
+    CHECK(cudaMemcpy(d_B, B, b_bytes, cudaMemcpyHostToDevice));
+
+    kernel<<<grid, block>>>(d_A, d_B, d_C, m, k, n);
+    CHECK(cudaGetLastError());
+
+    CHECK(cudaMemcpy(C, d_C, c_bytes, cudaMemcpyDeviceToHost));  // waits for the kernel
+    CHECK(cudaFree(d_A));
+    CHECK(cudaFree(d_B));
+    CHECK(cudaFree(d_C));
+}
+
+// 1. Given: one thread for each element of C. Neighbouring threads have neighbouring rows.
+
+__global__ void rows_kernel(const float* A, const float* B, float* C, int m, int k, int n) {
+    const int row = blockIdx.x * TILE_WIDTH + threadIdx.x;
+    const int column = blockIdx.y * TILE_WIDTH + threadIdx.y;
+    if (row >= m || column >= n) return;
+    float sum = 0.0f;
+    for (int i = 0; i < k; ++i) {
+        sum += A[row * k + i] * B[i * n + column];
+    }
+    C[row * n + column] = sum;
+}
+
+void matmul_rows(const float* A, const float* B, float* C, int m, int k, int n) {
+    if (m <= 0 || n <= 0 || k < 0) return;
+    const dim3 block(TILE_WIDTH, TILE_WIDTH);
+    const dim3 grid(parts(m, TILE_WIDTH), parts(n, TILE_WIDTH));
+    multiply_with(rows_kernel, grid, block, A, B, C, m, k, n);
+}
+
+// 2. The same, but neighbouring threads have neighbouring columns.
+
+__global__ void columns_kernel(const float* A, const float* B, float* C, int m, int k, int n) {
+    const int column = blockIdx.x * TILE_WIDTH + threadIdx.x;
+    const int row = blockIdx.y * TILE_WIDTH + threadIdx.y;
+    if (row >= m || column >= n) return;
+    float sum = 0.0f;
+    for (int i = 0; i < k; ++i) {
+        sum += A[row * k + i] * B[i * n + column];
+    }
+    C[row * n + column] = sum;
+}
+
+void matmul_columns(const float* A, const float* B, float* C, int m, int k, int n) {
+    if (m <= 0 || n <= 0 || k < 0) return;
+    const dim3 block(TILE_WIDTH, TILE_WIDTH);
+    const dim3 grid(parts(n, TILE_WIDTH), parts(m, TILE_WIDTH));
+    multiply_with(columns_kernel, grid, block, A, B, C, m, k, n);
+}
+
+// 3. A single block of n × m threads holds both matrices in shared memory.
+
+__global__ void one_block_kernel(const float* A, const float* B, float* C, int m, int k, int n) {
+    __shared__ float a_all[ONE_BLOCK_LIMIT][ONE_BLOCK_LIMIT];
+    __shared__ float b_all[ONE_BLOCK_LIMIT][ONE_BLOCK_LIMIT];
+    const int x = threadIdx.x;
+    const int y = threadIdx.y;
+    for (int i = x; i < k; i += blockDim.x) a_all[y][i] = A[y * k + i];  // A has as many rows as the block
+    for (int i = y; i < k; i += blockDim.y) b_all[i][x] = B[i * n + x];  // B has as many columns
+    __syncthreads();  // both matrices are complete before anyone reads them
+
+    float sum = 0.0f;
+    for (int i = 0; i < k; ++i) {
+        sum += a_all[y][i] * b_all[i][x];
+    }
+    C[y * n + x] = sum;
+}
+
+void matmul_one_block(const float* A, const float* B, float* C, int m, int k, int n) {
+    if (m <= 0 || n <= 0 || k < 0) return;
+    if (m > ONE_BLOCK_LIMIT || k > ONE_BLOCK_LIMIT || n > ONE_BLOCK_LIMIT) return;
+    multiply_with(one_block_kernel, dim3(1), dim3(n, m), A, B, C, m, k, n);
+}
+
+// 4. The tile of A is turned, so that a thread reads it down a column.
+
+__global__ void tiled_kernel(const float* A, const float* B, float* C, int m, int k, int n) {
+    __shared__ float As[TILE_WIDTH][TILE_WIDTH], Bs[TILE_WIDTH][TILE_WIDTH];
+    const int tx = threadIdx.x, ty = threadIdx.y;
+    const int column = blockIdx.x * TILE_WIDTH + tx, row = blockIdx.y * TILE_WIDTH + ty;
+    float sum = 0.0f;
+    for (int first = 0; first < k; first += TILE_WIDTH) {
+        As[tx][ty] = row < m && first + tx < k ? A[row * k + first + tx] : 0.0f;
+        Bs[ty][tx] = first + ty < k && column < n ? B[(first + ty) * n + column] : 0.0f;
+        __syncthreads();
+        for (int q = 0; q < TILE_WIDTH; ++q) sum += As[q][ty] * Bs[q][tx];
+        __syncthreads();
+    }
+    if (row < m && column < n) C[row * n + column] = sum;
+}
+
+void matmul_tiled(const float* A, const float* B, float* C, int m, int k, int n) {
+    if (m <= 0 || n <= 0 || k < 0) return;
+    const dim3 block(TILE_WIDTH, TILE_WIDTH), grid(parts(n, TILE_WIDTH), parts(m, TILE_WIDTH));
+    multiply_with(tiled_kernel, grid, block, A, B, C, m, k, n);
+}
+
+// 5. As 4, but each thread computes REGISTER_TILE × REGISTER_TILE elements, TILE_WIDTH apart. The block still has
+// TILE_WIDTH × TILE_WIDTH threads, and its tile of C is BLOCK_WIDTH × BLOCK_WIDTH.
+
+inline constexpr int BLOCK_WIDTH = REGISTER_TILE * TILE_WIDTH;
+
+__global__ void registers_kernel(const float* A, const float* B, float* C, int m, int k, int n) {
+    __shared__ float a_tile[BLOCK_WIDTH][TILE_WIDTH];
+    __shared__ float b_tile[TILE_WIDTH][BLOCK_WIDTH];
+    const int x = threadIdx.x;
+    const int y = threadIdx.y;
+    const int column = blockIdx.x * BLOCK_WIDTH + x;
+    const int row = blockIdx.y * BLOCK_WIDTH + y;
+    float sum[REGISTER_TILE][REGISTER_TILE] = {};
+
+    for (int first = 0; first < k; first += TILE_WIDTH) {
+        for (int i = 0; i < REGISTER_TILE; ++i) {
+            const int a_row = row + i * TILE_WIDTH;
+            const int b_column = column + i * TILE_WIDTH;
+            a_tile[y + i * TILE_WIDTH][x] = a_row < m && first + x < k ? A[a_row * k + first + x] : 0.0f;
+            b_tile[y][x + i * TILE_WIDTH] = first + y < k && b_column < n ? B[(first + y) * n + b_column] : 0.0f;
+        }
+        __syncthreads();
+
+        for (int q = 0; q < TILE_WIDTH; ++q) {
+            float a[REGISTER_TILE], b[REGISTER_TILE];
+            for (int i = 0; i < REGISTER_TILE; ++i) {
+                a[i] = a_tile[y + i * TILE_WIDTH][q];
+                b[i] = b_tile[q][x + i * TILE_WIDTH];
+            }
+            for (int i = 0; i < REGISTER_TILE; ++i) {
+                for (int j = 0; j < REGISTER_TILE; ++j) sum[i][j] += a[i] * b[j];
+            }
+        }
+        __syncthreads();
+    }
+
+    for (int i = 0; i < REGISTER_TILE; ++i) {
+        for (int j = 0; j < REGISTER_TILE; ++j) {
+            const int c_row = row + i * TILE_WIDTH;
+            const int c_column = column + j * TILE_WIDTH;
+            if (c_row < m && c_column < n) C[c_row * n + c_column] = sum[i][j];
+        }
+    }
+}
+
+void matmul_registers(const float* A, const float* B, float* C, int m, int k, int n) {
+    if (m <= 0 || n <= 0 || k < 0) return;
+    const dim3 block(TILE_WIDTH, TILE_WIDTH);
+    const dim3 grid(parts(n, BLOCK_WIDTH), parts(m, BLOCK_WIDTH));
+    multiply_with(registers_kernel, grid, block, A, B, C, m, k, n);
+}
