@@ -106,7 +106,7 @@ ALL = [(lab, name) for lab in labs.discover(LAYOUT) for name in wrong.names(lab)
 def test_every_patch_applies_and_names_tests_of_its_lab(lab: Lab, name: str) -> None:
     mistake = wrong.find(lab, name)
     assert set(mistake.loses) <= {item.name for item in lab.items}
-    text = wrong.files(LAYOUT, lab, mistake)[lab.main_file]
+    text = wrong.files(LAYOUT, lab, mistake)[mistake.patch.file]
     assert text.startswith(f"// WRONG: loses {mistake.header.removeprefix('WRONG: loses ')}\n#include")
     assert "SOLUTION" not in text
     assert "TODO" not in text
