@@ -1,6 +1,6 @@
 // RIGHT: blocks of 32 × 8 threads, each of which moves four elements; the naive version stores along rows
-#include "transpose.h"
 #include "check.cuh"  // CHECK(call): ends the program when a CUDA call fails
+#include "transpose.h"
 
 constexpr int BLOCK_ROWS = 8;
 
@@ -23,8 +23,7 @@ __global__ void shared_kernel(const float* A, float* B, int rows, int columns) {
     column = blockIdx.y * TILE_WIDTH + threadIdx.x;  // of B
     row = blockIdx.x * TILE_WIDTH + threadIdx.y;
     for (int i = 0; i < TILE_WIDTH; i += BLOCK_ROWS)
-        if (row + i < columns && column < rows)
-            B[size_t(row + i) * rows + column] = tile[threadIdx.x][threadIdx.y + i];
+        if (row + i < columns && column < rows) B[size_t(row + i) * rows + column] = tile[threadIdx.x][threadIdx.y + i];
 }
 
 __global__ void padded_kernel(const float* A, float* B, int rows, int columns) {
@@ -38,8 +37,7 @@ __global__ void padded_kernel(const float* A, float* B, int rows, int columns) {
     column = blockIdx.y * TILE_WIDTH + threadIdx.x;  // of B
     row = blockIdx.x * TILE_WIDTH + threadIdx.y;
     for (int i = 0; i < TILE_WIDTH; i += BLOCK_ROWS)
-        if (row + i < columns && column < rows)
-            B[size_t(row + i) * rows + column] = tile[threadIdx.x][threadIdx.y + i];
+        if (row + i < columns && column < rows) B[size_t(row + i) * rows + column] = tile[threadIdx.x][threadIdx.y + i];
 }
 
 using Kernel = void (*)(const float* A, float* B, int rows, int columns);
@@ -61,15 +59,18 @@ static int tiles(int n, int width) { return (n + width - 1) / width; }
 
 void transpose_naive(const float* A, float* B, int rows, int columns) {
     if (rows <= 0 || columns <= 0) return;
-    transpose(naive_kernel, dim3(tiles(columns, TILE_WIDTH), tiles(rows, TILE_WIDTH)), dim3(TILE_WIDTH, BLOCK_ROWS), A, B, rows, columns);
+    transpose(naive_kernel, dim3(tiles(columns, TILE_WIDTH), tiles(rows, TILE_WIDTH)), dim3(TILE_WIDTH, BLOCK_ROWS), A,
+              B, rows, columns);
 }
 
 void transpose_shared(const float* A, float* B, int rows, int columns) {
     if (rows <= 0 || columns <= 0) return;
-    transpose(shared_kernel, dim3(tiles(columns, TILE_WIDTH), tiles(rows, TILE_WIDTH)), dim3(TILE_WIDTH, BLOCK_ROWS), A, B, rows, columns);
+    transpose(shared_kernel, dim3(tiles(columns, TILE_WIDTH), tiles(rows, TILE_WIDTH)), dim3(TILE_WIDTH, BLOCK_ROWS), A,
+              B, rows, columns);
 }
 
 void transpose_padded(const float* A, float* B, int rows, int columns) {
     if (rows <= 0 || columns <= 0) return;
-    transpose(padded_kernel, dim3(tiles(columns, TILE_WIDTH), tiles(rows, TILE_WIDTH)), dim3(TILE_WIDTH, BLOCK_ROWS), A, B, rows, columns);
+    transpose(padded_kernel, dim3(tiles(columns, TILE_WIDTH), tiles(rows, TILE_WIDTH)), dim3(TILE_WIDTH, BLOCK_ROWS), A,
+              B, rows, columns);
 }

@@ -1,6 +1,6 @@
 // RIGHT: no more blocks than there is work for at once; each takes one tile after the other
-#include "transpose.h"
 #include "check.cuh"  // CHECK(call): ends the program when a CUDA call fails
+#include "transpose.h"
 
 #include <algorithm>
 
@@ -57,15 +57,18 @@ static int tiles(int n, int width) { return (n + width - 1) / width; }
 
 void transpose_naive(const float* A, float* B, int rows, int columns) {
     if (rows <= 0 || columns <= 0) return;
-    transpose(naive_kernel, std::min(264, tiles(rows, TILE_WIDTH) * tiles(columns, TILE_WIDTH)), dim3(TILE_WIDTH, TILE_WIDTH), A, B, rows, columns);
+    transpose(naive_kernel, std::min(264, tiles(rows, TILE_WIDTH) * tiles(columns, TILE_WIDTH)),
+              dim3(TILE_WIDTH, TILE_WIDTH), A, B, rows, columns);
 }
 
 void transpose_shared(const float* A, float* B, int rows, int columns) {
     if (rows <= 0 || columns <= 0) return;
-    transpose(shared_kernel, std::min(264, tiles(rows, TILE_WIDTH) * tiles(columns, TILE_WIDTH)), dim3(TILE_WIDTH, TILE_WIDTH), A, B, rows, columns);
+    transpose(shared_kernel, std::min(264, tiles(rows, TILE_WIDTH) * tiles(columns, TILE_WIDTH)),
+              dim3(TILE_WIDTH, TILE_WIDTH), A, B, rows, columns);
 }
 
 void transpose_padded(const float* A, float* B, int rows, int columns) {
     if (rows <= 0 || columns <= 0) return;
-    transpose(padded_kernel, std::min(264, tiles(rows, TILE_WIDTH) * tiles(columns, TILE_WIDTH)), dim3(TILE_WIDTH, TILE_WIDTH), A, B, rows, columns);
+    transpose(padded_kernel, std::min(264, tiles(rows, TILE_WIDTH) * tiles(columns, TILE_WIDTH)),
+              dim3(TILE_WIDTH, TILE_WIDTH), A, B, rows, columns);
 }

@@ -1,6 +1,6 @@
 // RIGHT: one template for both tiles, with its width, its pitch and the rows of a block; 32 × 16 threads
-#include "transpose.h"
 #include "check.cuh"  // CHECK(call): ends the program when a CUDA call fails
+#include "transpose.h"
 
 template <int WIDTH, int PITCH, int BLOCK_ROWS>
 __global__ void tile_kernel(const float* __restrict__ A, float* __restrict__ B, int rows, int columns) {
@@ -41,15 +41,18 @@ static int tiles(int n, int width) { return (n + width - 1) / width; }
 
 void transpose_naive(const float* A, float* B, int rows, int columns) {
     if (rows <= 0 || columns <= 0) return;
-    transpose(naive_kernel, dim3(tiles(columns, TILE_WIDTH), tiles(rows, TILE_WIDTH)), dim3(TILE_WIDTH, 16), A, B, rows, columns);
+    transpose(naive_kernel, dim3(tiles(columns, TILE_WIDTH), tiles(rows, TILE_WIDTH)), dim3(TILE_WIDTH, 16), A, B, rows,
+              columns);
 }
 
 void transpose_shared(const float* A, float* B, int rows, int columns) {
     if (rows <= 0 || columns <= 0) return;
-    transpose(tile_kernel<TILE_WIDTH, TILE_WIDTH, 16>, dim3(tiles(columns, TILE_WIDTH), tiles(rows, TILE_WIDTH)), dim3(TILE_WIDTH, 16), A, B, rows, columns);
+    transpose(tile_kernel<TILE_WIDTH, TILE_WIDTH, 16>, dim3(tiles(columns, TILE_WIDTH), tiles(rows, TILE_WIDTH)),
+              dim3(TILE_WIDTH, 16), A, B, rows, columns);
 }
 
 void transpose_padded(const float* A, float* B, int rows, int columns) {
     if (rows <= 0 || columns <= 0) return;
-    transpose(tile_kernel<TILE_WIDTH, TILE_WIDTH + 1, 16>, dim3(tiles(columns, TILE_WIDTH), tiles(rows, TILE_WIDTH)), dim3(TILE_WIDTH, 16), A, B, rows, columns);
+    transpose(tile_kernel<TILE_WIDTH, TILE_WIDTH + 1, 16>, dim3(tiles(columns, TILE_WIDTH), tiles(rows, TILE_WIDTH)),
+              dim3(TILE_WIDTH, 16), A, B, rows, columns);
 }

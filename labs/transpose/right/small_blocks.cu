@@ -1,6 +1,6 @@
 // RIGHT: blocks of 16 × 16 threads, and tiles as small
-#include "transpose.h"
 #include "check.cuh"  // CHECK(call): ends the program when a CUDA call fails
+#include "transpose.h"
 
 constexpr int SIDE = 16;
 

@@ -1,6 +1,6 @@
 // RIGHT: the tile has no unused column; element (y, x) lies in column x ^ y of its row
-#include "transpose.h"
 #include "check.cuh"  // CHECK(call): ends the program when a CUDA call fails
+#include "transpose.h"
 
 __global__ void naive_kernel(const float* A, float* B, int rows, int columns) {
     const int x = blockIdx.x * TILE_WIDTH + threadIdx.x, y = blockIdx.y * TILE_WIDTH + threadIdx.y;
@@ -45,15 +45,18 @@ static int tiles(int n, int width) { return (n + width - 1) / width; }
 
 void transpose_naive(const float* A, float* B, int rows, int columns) {
     if (rows <= 0 || columns <= 0) return;
-    transpose(naive_kernel, dim3(tiles(columns, TILE_WIDTH), tiles(rows, TILE_WIDTH)), dim3(TILE_WIDTH, TILE_WIDTH), A, B, rows, columns);
+    transpose(naive_kernel, dim3(tiles(columns, TILE_WIDTH), tiles(rows, TILE_WIDTH)), dim3(TILE_WIDTH, TILE_WIDTH), A,
+              B, rows, columns);
 }
 
 void transpose_shared(const float* A, float* B, int rows, int columns) {
     if (rows <= 0 || columns <= 0) return;
-    transpose(tile_kernel<InOrder>, dim3(tiles(columns, TILE_WIDTH), tiles(rows, TILE_WIDTH)), dim3(TILE_WIDTH, TILE_WIDTH), A, B, rows, columns);
+    transpose(tile_kernel<InOrder>, dim3(tiles(columns, TILE_WIDTH), tiles(rows, TILE_WIDTH)),
+              dim3(TILE_WIDTH, TILE_WIDTH), A, B, rows, columns);
 }
 
 void transpose_padded(const float* A, float* B, int rows, int columns) {
     if (rows <= 0 || columns <= 0) return;
-    transpose(tile_kernel<Swizzled>, dim3(tiles(columns, TILE_WIDTH), tiles(rows, TILE_WIDTH)), dim3(TILE_WIDTH, TILE_WIDTH), A, B, rows, columns);
+    transpose(tile_kernel<Swizzled>, dim3(tiles(columns, TILE_WIDTH), tiles(rows, TILE_WIDTH)),
+              dim3(TILE_WIDTH, TILE_WIDTH), A, B, rows, columns);
 }

@@ -1,6 +1,6 @@
 // RIGHT: each warp moves a tile of its own and waits for its own threads only, by __syncwarp
-#include "transpose.h"
 #include "check.cuh"  // CHECK(call): ends the program when a CUDA call fails
+#include "transpose.h"
 
 constexpr int WARPS = 4;  // of a block
 
@@ -63,15 +63,18 @@ static int tiles(int n, int width) { return (n + width - 1) / width; }
 
 void transpose_naive(const float* A, float* B, int rows, int columns) {
     if (rows <= 0 || columns <= 0) return;
-    transpose(naive_kernel, tiles(tiles(rows, TILE_WIDTH) * tiles(columns, TILE_WIDTH), WARPS), dim3(32, WARPS), A, B, rows, columns);
+    transpose(naive_kernel, tiles(tiles(rows, TILE_WIDTH) * tiles(columns, TILE_WIDTH), WARPS), dim3(32, WARPS), A, B,
+              rows, columns);
 }
 
 void transpose_shared(const float* A, float* B, int rows, int columns) {
     if (rows <= 0 || columns <= 0) return;
-    transpose(shared_kernel, tiles(tiles(rows, TILE_WIDTH) * tiles(columns, TILE_WIDTH), WARPS), dim3(32, WARPS), A, B, rows, columns);
+    transpose(shared_kernel, tiles(tiles(rows, TILE_WIDTH) * tiles(columns, TILE_WIDTH), WARPS), dim3(32, WARPS), A, B,
+              rows, columns);
 }
 
 void transpose_padded(const float* A, float* B, int rows, int columns) {
     if (rows <= 0 || columns <= 0) return;
-    transpose(padded_kernel, tiles(tiles(rows, TILE_WIDTH) * tiles(columns, TILE_WIDTH), WARPS), dim3(32, WARPS), A, B, rows, columns);
+    transpose(padded_kernel, tiles(tiles(rows, TILE_WIDTH) * tiles(columns, TILE_WIDTH), WARPS), dim3(32, WARPS), A, B,
+              rows, columns);
 }
