@@ -1,4 +1,4 @@
-// The contract of lab reverse: what your reverse.cu defines and the tests call.
+// The contract of lab reverse: what your reverse.cu and prelab.cpp define and the tests call.
 #pragma once
 
 // The device does the work, and host code only copies. Whatever a function returns or writes to an output is what a
@@ -71,3 +71,30 @@ void rows_strided(int* d, int rows);
 
 // As rows_strided, but the rows lie in shared memory in such a way that no access has bank conflicts.
 void rows_padded(int* d, int rows);
+
+// Prelab. Answered in prelab.cpp before there is a kernel, by ordinary host code. No argument is negative, and all
+// results fit an int.
+
+// A kernel keeps three arrays of float in one piece of dynamic shared memory, without gaps: A (k elements), then B (l),
+// then C (m). How many bytes does the launch ask for, and at which byte does C begin?
+int shared_bytes(int k, int l, int m);
+int offset_of_third(int k, int l);
+// Arrays of different types: the first `bytes_before` bytes are taken. At which byte, the first possible one, can an
+// array begin whose elements must lie at multiples of `alignment` bytes (a power of two)?
+int aligned_offset(int bytes_before, int alignment);
+
+// A warp loads from an array in shared memory: lane i (its thread i) the element number i · stride. Elements have 4
+// bytes, or 8 if stride ≥ 1. With 4 bytes the load takes as many wavefronts as there are different words in the busiest
+// bank. With 8 bytes, two words each, the warp is served in two halves, lanes 0 to 15 and then 16 to 31, and the
+// wavefronts of both halves add up. How many are these?
+int wavefronts(int stride, int bytes);
+
+// dynamic_reverse_n reverses n ≥ 1 elements. How often do warps execute its barrier, and how many requests to shared
+// memory do they make, loads and stores? Each warp that executes such an instruction counts once.
+int reverse_barriers(int n);
+int reverse_requests(int n);
+
+// A version of rows_strided lets rows begin `pitch` ≥ ROW_WIDTH words apart in shared memory. `rows` is a multiple of
+// 32. Each turn of its loop swaps two elements of a row, by two loads and two stores. How many bank conflicts
+// (wavefronts beyond the first of each request) does the reversal have, all together?
+int rows_conflicts(int rows, int pitch);

@@ -42,7 +42,16 @@ inline void check_device_work(const warpgrade::judge::Profile& run, std::uint64_
     CHECK_THAT(sectors_stored(counters), at_least(sectors, why));
 }
 
-// The matrix is transposed, and on the device.
+// Each element is stored into shared memory and loaded from there, at most 4 (16 bytes) by a thread at a time. The tile
+// may be a block's or a warp's own.
+inline void check_tile_is_used(const warpgrade::device::Counters& counters, std::uint64_t elements) {
+    using namespace warpgrade::judge;
+    const auto requests = (elements + 127) / 128;
+    CHECK_THAT(shared_store_requests(counters), at_least(requests, "every element goes through the tile"));
+    CHECK_THAT(shared_load_requests(counters), at_least(requests, "every element goes through the tile"));
+}
+
+// The matrix is transposed, and on the device: by all versions but the naive one through a tile.
 template <auto function>
 void check_transposition(int rows, int columns) {
     using namespace warpgrade::judge;
@@ -51,4 +60,5 @@ void check_transposition(int rows, int columns) {
     const auto& B = run.output;
     CHECK_THAT(B, equals_exactly(oracle::transpose(A, rows, columns)).shape(columns, rows));
     check_device_work(run, rows, columns);
+    if constexpr (function != transpose_naive) check_tile_is_used(run.total(), A.size());
 }

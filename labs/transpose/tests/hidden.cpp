@@ -25,6 +25,7 @@ void check_bits(const std::vector<float>& A, int rows, int columns) {
     INFO("the bits of the floats, read as whole numbers");
     CHECK_THAT(B, equals_exactly(oracle::transpose(bits_of(A), rows, columns)).shape(columns, rows));
     check_device_work(run, rows, columns);
+    if constexpr (function != transpose_naive) check_tile_is_used(run.total(), A.size());
 }
 
 template <auto function>

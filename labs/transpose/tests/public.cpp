@@ -19,29 +19,35 @@ const std::vector<Sizes> counted_sizes{{128, 128}, {64, 192}};
 
 // The matrix is transposed by one kernel, whose counters are returned.
 template <auto function>
-warpgrade::device::Counters profile_transposition(int rows, int columns) {
+warpgrade::device::LaunchRecord profile_transposition(int rows, int columns) {
     const auto A = distinct_floats(rows * columns);
     const auto run = submission().profile<function>(in(A), out<float>(rows * columns), rows, columns);
     INFO("the counters are looked at once the matrix is transposed");  // few sectors of wrong data prove nothing
     const auto& B = run.output;
     REQUIRE_THAT(B, equals_exactly(oracle::transpose(A, rows, columns)).shape(columns, rows));
     check_device_work(run, rows, columns);
-    return run.kernel().counters;
+    return run.kernel();
 }
 
 // Each element is loaded once and stored once, and every sector that is touched is used whole: 8 floats of 4 bytes fill
-// its 32 bytes. Vector loads, other blocks and larger tiles come to the same number.
+// its 32 bytes. Vector loads, other blocks and larger tiles come to the same number. Tiles 4 floats wide use half of
+// each sector; with a quarter, nothing is left of the points.
 void check_whole_sectors(const warpgrade::device::Counters& counters, std::uint64_t elements) {
-    CHECK_THAT(sectors_loaded(counters), is(elements / 8, "whole sectors, every element once"));
-    CHECK_THAT(sectors_stored(counters), is(elements / 8, "whole sectors, every element once"));
+    const auto whole = elements / 8;
+    CHECK_THAT(sectors_loaded(counters), at_most(whole, "whole sectors, every element once").none_at(4 * whole));
+    CHECK_THAT(sectors_stored(counters), at_most(whole, "whole sectors, every element once").none_at(4 * whole));
 }
 
-// Each element is stored into shared memory and loaded from there, at most 4 (16 bytes) by a thread at a time.
-void check_tile_is_used(const warpgrade::device::Counters& counters, std::uint64_t elements) {
-    const auto requests = (elements + 127) / 128;
-    CHECK_THAT(shared_store_requests(counters), at_least(requests, "every element goes through the tile"));
-    CHECK_THAT(shared_load_requests(counters), at_least(requests, "every element goes through the tile"));
-    CHECK_THAT(barriers(counters), at_least(warps(counters), "one for each warp"));
+// The device's checks find nothing, in a kernel that transposes.
+template <auto function>
+void check_no_mistakes() {
+    const int rows = 64, columns = 96;
+    const auto A = distinct_floats(rows * columns);
+    const auto run = submission().profile<function>(in(A), out<float>(rows * columns), rows, columns);
+    CHECK_THAT(run, clean());
+    const auto& B = run.output;
+    CHECK_THAT(B, equals_exactly(oracle::transpose(A, rows, columns)).shape(columns, rows));
+    if constexpr (function != transpose_naive) check_tile_is_used(run.total(), A.size());
 }
 
 }  // namespace
@@ -68,7 +74,7 @@ TEST_CASE("transpose_padded transposes whole tiles", "[public]") {
 // sectors on the other side. Either side may be the one in order.
 TEST_CASE("transpose_naive pays for one strided side", "[public][counter]") {
     const auto [rows, columns] = GENERATE(from_range(counted_sizes));
-    const auto counters = profile_transposition<transpose_naive>(rows, columns);
+    const auto counters = profile_transposition<transpose_naive>(rows, columns).counters;
     const std::uint64_t elements = rows * columns;
     const auto [in_order, strided] = std::minmax(counters.global_load_sectors, counters.global_store_sectors);
     CHECK_THAT(measure("sectors on the side in order", in_order),
@@ -78,12 +84,13 @@ TEST_CASE("transpose_naive pays for one strided side", "[public][counter]") {
     CHECK_THAT(shared_requests(counters), is(0, "this version needs no shared memory"));
 }
 
-// With the tile both sides are in order. What its accesses to shared memory cost is for the next test, and only
+// With the tile both sides are in order. What its accesses to shared memory cost is for a later test, and only
 // reported here: in a tile that is 32 floats wide, the 32 elements of a column lie in one bank, 31 wavefronts beyond
-// the ideal.
+// the ideal. How threads wait is their own affair, since the results tell when they do not: for the block, or only for
+// the warp where each warp has a tile of its own.
 TEST_CASE("transpose_shared reads and writes whole sectors", "[public][counter]") {
     const auto [rows, columns] = GENERATE(from_range(counted_sizes));
-    const auto counters = profile_transposition<transpose_shared>(rows, columns);
+    const auto counters = profile_transposition<transpose_shared>(rows, columns).counters;
     check_whole_sectors(counters, rows * columns);
     check_tile_is_used(counters, rows * columns);
     report_measurement("conflicts a load",
@@ -92,16 +99,40 @@ TEST_CASE("transpose_shared reads and writes whole sectors", "[public][counter]"
                        "wavefronts");
 }
 
+TEST_CASE("transpose_padded reads and writes whole sectors", "[public][counter]") {
+    const auto [rows, columns] = GENERATE(from_range(counted_sizes));
+    const auto counters = profile_transposition<transpose_padded>(rows, columns).counters;
+    check_whole_sectors(counters, rows * columns);
+    check_tile_is_used(counters, rows * columns);
+}
+
 // The element in row y, column x of a tile with rows of w words lies in bank (w·y + x) % 32. Along a row the banks all
 // differ. Down a column they differ when w·y % 32 does for 32 different y, that is for each odd w; 33 is the least that
 // holds a row. Shifting each row by its number (a swizzle) does the same without the unused column. None is none.
+//
+// A warp of a narrower block has several rows of the tile, and 16 words with 16 others one odd pitch further share one
+// bank: one conflict a request, which is not what this lab is about. Two unused columns make one conflict with each
+// fetch, which leaves half of the points; with three conflicts a fetch, as from four unused columns, none are left.
 TEST_CASE("transpose_padded has no bank conflicts", "[public][counter]") {
     const auto [rows, columns] = GENERATE(from_range(counted_sizes));
-    const auto counters = profile_transposition<transpose_padded>(rows, columns);
-    check_whole_sectors(counters, rows * columns);
+    const auto launch = profile_transposition<transpose_padded>(rows, columns);
+    const auto& counters = launch.counters;
     check_tile_is_used(counters, rows * columns);
-    CHECK_THAT(store_bank_conflicts(counters), is(0));
-    CHECK_THAT(load_bank_conflicts(counters), is(0));
+    const bool whole_rows = launch.config.block.x % 32 == 0;
+    const auto good = [&](std::uint64_t requests) {
+        const auto at_least_one = std::max<std::uint64_t>(requests, 1);  // none, where there is no tile yet
+        return whole_rows ? is(0).none_at(2 * at_least_one)
+                          : at_most(at_least_one, "one a request, with blocks this narrow").none_at(3 * at_least_one);
+    };
+    CHECK_THAT(store_bank_conflicts(counters), good(counters.shared_store_requests));
+    CHECK_THAT(load_bank_conflicts(counters), good(counters.shared_load_requests));
+}
+
+// What a race shows in one order of the warps it may hide in another.
+TEST_CASE("the checks find no mistakes in the three transpositions", "[public][checks]") {
+    check_no_mistakes<transpose_naive>();
+    check_no_mistakes<transpose_shared>();
+    check_no_mistakes<transpose_padded>();
 }
 
 // Only the kernel's time is compared. The copies between host and device are the same for every version and take longer

@@ -1,0 +1,68 @@
+// Questions that a host function answers, as in a prelab. A wrong answer is told which misconception leads to it, where
+// one is known:
+//     ask<sectors>(4, {{1, "32 floats are 128 bytes, but four sectors"}}, in(addresses));
+#pragma once
+
+#include <cmath>
+#include <initializer_list>
+#include <type_traits>
+
+#include "judge/judge.hpp"
+
+namespace warpgrade::judge {
+
+// A wrong answer, and how one comes by it.
+struct Slip {
+    double answer;
+    const char* reason;
+};
+
+// Whole numbers and yes or no must be right exactly. A double may differ by eight roundings, each of 2^-53 of the value
+// at most: the formulas asked for have a handful of operations, in any order.
+template <class T>
+bool is_right(T answer, T right) {
+    if constexpr (std::is_floating_point_v<T>)
+        return std::abs(answer - right) <= 8 * 0x1p-53 * std::abs(right);
+    else
+        return answer == right;
+}
+
+// The reason of the slip that leads to this answer; null where none is known.
+template <class T>
+const char* reason_of(T answer, std::initializer_list<Slip> slips) {
+    for (const Slip& slip : slips) {
+        if (is_right(static_cast<double>(answer), slip.answer)) return slip.reason;
+    }
+    return nullptr;
+}
+
+// Says where a wrong answer comes from, in the message of the check that follows.
+template <class T>
+void explain_slip(T answer, std::initializer_list<Slip> slips) {
+    if (const char* const reason = reason_of(answer, slips)) UNSCOPED_INFO(reason);
+}
+
+// Asks `question` with these arguments.
+template <auto question, class Right, class... Arguments>
+void ask(Right right_answer, std::initializer_list<Slip> slips, const Arguments&... arguments) {
+    const auto answer = submission().call<question>(arguments...);
+    const auto right = static_cast<std::remove_const_t<decltype(answer)>>(right_answer);
+    explain_slip(answer, slips);
+    if (is_right(answer, right))
+        SUCCEED();
+    else
+        CHECK_THAT(measure("your answer", answer), is(right));
+}
+
+// A prediction is right if it is what the submission's own run took, or what the version that the contract describes
+// takes. A version that is not written yet takes nothing of the kind; what it took is then no answer.
+template <class T>
+void check_prediction(T predicted, const Measure& measured, double described, std::initializer_list<Slip> slips) {
+    explain_slip(predicted, slips);
+    if (measured.number.value() > 0)
+        CHECK_THAT(predicted, predicts(measured, described));
+    else
+        CHECK_THAT(measure("predicted " + measured.name, predicted), is(described));
+}
+
+}  // namespace warpgrade::judge
