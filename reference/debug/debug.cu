@@ -1,6 +1,6 @@
 // SOLUTION BEGIN
 // STARTER: // Lab debug: ten functions, each with one mistake. All of them compile, and some even give right results.
-// STARTER: // Find each mistake with the checks and fix it. debug.h says what the functions do, and what must stay.
+// STARTER: // TODO(student): find each mistake with the checks and fix it. debug.h says what must stay.
 // STARTER: // Grade it:  ./warpgrade check debug      (in this folder)
 // Lab debug, reference solution: ten functions without mistakes.
 // Grade it:  ./warpgrade grade debug reference/debug

@@ -1,5 +1,5 @@
 // Lab debug: ten functions, each with one mistake. All of them compile, and some even give right results.
-// Find each mistake with the checks and fix it. debug.h says what the functions do, and what must stay.
+// TODO(student): find each mistake with the checks and fix it. debug.h says what must stay.
 // Grade it:  ./warpgrade check debug      (in this folder)
 #include "debug.h"
 #include "check.cuh"  // CHECK(call): ends the program when a CUDA call fails
