@@ -25,6 +25,8 @@ LAYOUT = find_layout()
 LABS = labs.discover(LAYOUT)
 WRONG = [(lab, name) for lab in LABS for name in wrong.names(lab)]
 RIGHT = [(lab, path) for lab in LABS for path in prove.right_solutions(lab)]
+# Several tests run at a time: a device with threads of its own would only get into their way.
+ALONE = grade.Options(threads=1)
 by_name = pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.name)
 
 
@@ -43,22 +45,22 @@ def story(result: Result) -> str:
 
 @by_name
 def test_the_reference_scores_full_and_the_checks_find_nothing(lab: Lab) -> None:
-    assert prove.reference(LAYOUT, lab) == ""
+    assert prove.reference(LAYOUT, lab, ALONE) == ""
 
 
 @by_name
 def test_the_starter_scores_its_declared_baseline_and_the_checks_find_nothing(lab: Lab) -> None:
-    assert prove.baseline(LAYOUT, lab) == ""
+    assert prove.baseline(LAYOUT, lab, ALONE) == ""
 
 
 @pytest.mark.parametrize(("lab", "name"), WRONG, ids=[f"{lab.name}-{name}" for lab, name in WRONG])
 def test_a_wrong_solution_loses_exactly_what_it_names(lab: Lab, name: str) -> None:
-    assert prove.wrong_solution(LAYOUT, lab, name) == ""
+    assert prove.wrong_solution(LAYOUT, lab, name, ALONE) == ""
 
 
 @pytest.mark.parametrize(("lab", "path"), RIGHT, ids=[f"{lab.name}-{path.stem}" for lab, path in RIGHT])
 def test_another_right_way_gets_its_points_and_the_checks_find_nothing(lab: Lab, path: Path) -> None:
-    assert prove.right_solution(LAYOUT, lab, path) == ""
+    assert prove.right_solution(LAYOUT, lab, path, ALONE) == ""
 
 
 @by_name
