@@ -31,6 +31,12 @@ template <auto... Functions>
 bool returned_by_host() {
     return (detail::declare_by_host(detail::name_of<Functions>(), ByHost::returned) && ...);
 }
+// The same for the calls that follow, or no longer: the host may have a part in one call of a function and none in
+// another.
+template <auto Function>
+void returned_by_host(bool is_the_hosts) {
+    detail::declare_by_host(detail::name_of<Function>(), is_the_hosts ? ByHost::returned : ByHost::nothing);
+}
 
 // Where the outputs of this call must come from.
 ByHost by_host(const std::string& function);

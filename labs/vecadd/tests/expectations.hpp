@@ -189,6 +189,7 @@ inline void check_count(int n, int on_host) {
     INFO("n = " << n << ", on_host = " << on_host);
     const auto x = uniform(n);
     const float limit = uniform(1, -0.5, 0.5)[0];
+    returned_by_host<count_above>(on_host > 0);  // else the device has counted all
     const auto run = submission().profile<count_above>(in(x), n, limit, on_host);
     const auto right = std::count_if(x.begin(), x.end(), [=](float value) { return value > limit; });
     REQUIRE_THAT(measure("elements above the limit", run.output), is(right));

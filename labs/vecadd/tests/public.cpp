@@ -47,9 +47,6 @@ std::pair<std::vector<Interval>, std::vector<Interval>> ways_in_and_out(const Pr
     return {in, out};
 }
 
-// The host counts too.
-[[maybe_unused]] const bool counted_by_host = returned_by_host<&count_above>();
-
 }  // namespace
 
 TEST_CASE("vecadd_copies adds", "[public]") {

@@ -24,7 +24,7 @@ void vecadd_streams(const float* a, const float* b, float* c, int n, int streams
     const auto show = [=](auto x, auto y, auto z, int count) { shown_vecadd_streams(x, y, z, count, streams); };
     host_add<way(3)>(show, a, b, c, n);
 }
-// The host may count a part, so that the number says nothing of who counted.
+// Where the host may count a part, the number says nothing of who counted; where it may not, it does.
 int count_above(const float* x, int n, float limit, int on_host) {
     shown_count_above(other(x, n).data(), n, limit, on_host);
     return n <= 0 ? 0 : static_cast<int>(std::count_if(x, x + n, [=](float value) { return value > limit; }));
