@@ -109,7 +109,8 @@ def test_they_are_kept_with_what_was_compiled() -> None:
 // {uuid.uuid4()}: never compiled before
 int more(int n) {{ if (n = 0) return 1; return printf("%d", sizeof(n)); }}
 """
-    files = {"reverse.cu": ("#include <cstdio>\n" + text + more).encode()}
+    prelab = (LAYOUT.starters / "reverse" / "prelab.cpp").read_bytes()
+    files = {"reverse.cu": ("#include <cstdio>\n" + text + more).encode(), "prelab.cpp": prelab}
     built = builder(lab)
     assert built.warnings(files) == []
     for _ in range(2):  # compiled, and taken from the cache
@@ -122,7 +123,7 @@ int more(int n) {{ if (n = 0) return 1; return printf("%d", sizeof(n)); }}
 @pytest.mark.labs
 def test_only_what_has_changed_is_compiled_again(monkeypatch: pytest.MonkeyPatch) -> None:
     lab = labs.find(LAYOUT, "reverse")
-    main = (LAYOUT.starters / "reverse" / "reverse.cu").read_bytes()
+    main, prelab = ((LAYOUT.starters / "reverse" / name).read_bytes() for name in ("reverse.cu", "prelab.cpp"))
     compiled: list[str] = []
     compile_unit = Builder._compile
 
@@ -133,17 +134,16 @@ def test_only_what_has_changed_is_compiled_again(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(Builder, "_compile", note)
     built = builder(lab)
     tag = f"// {uuid.uuid4()}\n".encode()
-    first = {"reverse.cu": main + tag, "prelab.cpp": b"int answer() { return 1; }\n" + tag, "more.cuh": b""}
+    first = {"reverse.cu": main + tag, "prelab.cpp": prelab + tag, "more.cuh": b""}
+    second = {**first, "prelab.cpp": b"int answer() { int x; return 2; }\n" + prelab + tag}
     worker = built.build(first)
     assert sorted(compiled) == ["prelab.cpp", "reverse.cu"]
     compiled.clear()
-    other = built.build({**first, "prelab.cpp": b"int answer() { int x; return 2; }\n" + tag})
+    other = built.build(second)
     assert (compiled, other != worker) == (["prelab.cpp"], True)
     assert built.build(first) == worker
     assert built.warnings(first) == []
-    assert [
-        one.place for one in built.warnings({**first, "prelab.cpp": b"int answer() { int x; return 2; }\n" + tag})
-    ] == ["prelab.cpp:1"]
+    assert [one.place for one in built.warnings(second)] == ["prelab.cpp:1"]
     compiled.clear()
     built.build({**first, "more.cuh": b"// what both can include\n" + tag})
     assert sorted(compiled) == ["prelab.cpp", "reverse.cu"]
