@@ -1,51 +1,18 @@
-// How the prelab of lab matmul asks: a wrong answer is told which misconception leads to it, where one is known.
+// How the prelab of lab matmul asks for predictions and bounds; judge/questions.hpp asks all else.
 #pragma once
 
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
-#include <type_traits>
 #include <vector>
 
 #include "expectations.hpp"
-#include "judge/judge.hpp"
+#include "judge/questions.hpp"
 #include "matmul.h"
 
-// A wrong answer, and how one comes by it.
-struct Slip {
-    double answer;
-    const char* reason;
-};
-
-// Whole numbers must be right exactly. A double may differ by eight roundings, each of 2^-53 of the value at most: the
-// formulas asked for have three operations, in any order.
-template <class T>
-bool is_right(T answer, T right) {
-    if constexpr (std::is_floating_point_v<T>)
-        return std::abs(answer - right) <= 8 * 0x1p-53 * std::abs(right);
-    else
-        return answer == right;
-}
-
-// Asks `question` with these arguments.
-template <auto question, class Right, class... Arguments>
-void ask(Right right_answer, std::initializer_list<Slip> slips, const Arguments&... arguments) {
-    using namespace warpgrade::judge;
-    const auto answer = submission().call<question>(arguments...);
-    const auto right = static_cast<std::remove_const_t<decltype(answer)>>(right_answer);
-    for (const Slip& slip : slips) {
-        if (is_right(static_cast<double>(answer), slip.answer)) UNSCOPED_INFO(slip.reason);
-    }
-    if (is_right(answer, right))
-        SUCCEED();
-    else
-        CHECK_THAT(measure("your answer", answer), is(right));
-}
-
 // What matmul_columns and matmul_tiled will take, beside what the submission's own take (0 if they do nothing, which is
-// no answer). All sizes are multiples of
-// TILE_WIDTH. How many sectors a warp touches is in public.cpp; it waits twice for each pair of tiles.
+// no answer). All sizes are multiples of TILE_WIDTH. How many sectors a warp touches is in public.cpp; it waits twice
+// for each pair of tiles.
 inline void ask_predictions(std::uint64_t m, std::uint64_t k, std::uint64_t n) {
     using namespace warpgrade::judge;
     INFO("m = " << m << ", k = " << k << ", n = " << n);

@@ -1,45 +1,11 @@
-// How the prelab of lab step asks: a wrong answer is told which misconception leads to it, where one is known.
+// How the prelab of lab step asks for predictions; judge/questions.hpp asks all else.
 #pragma once
 
-#include <cmath>
 #include <cstdint>
-#include <initializer_list>
-#include <type_traits>
 
 #include "expectations.hpp"
-#include "judge/judge.hpp"
+#include "judge/questions.hpp"
 #include "step.h"
-
-// A wrong answer, and how one comes by it.
-struct Slip {
-    double answer;
-    const char* reason;
-};
-
-// Whole numbers must be right exactly. A double may differ by eight roundings, each of 2^-53 of the value at most: the
-// formulas asked for have up to five operations, in any order.
-template <class T>
-bool is_right(T answer, T right) {
-    if constexpr (std::is_floating_point_v<T>)
-        return std::abs(answer - right) <= 8 * 0x1p-53 * std::abs(right);
-    else
-        return answer == right;
-}
-
-// Asks `question` with these arguments.
-template <auto question, class Right, class... Arguments>
-void ask(Right right_answer, std::initializer_list<Slip> slips, const Arguments&... arguments) {
-    using namespace warpgrade::judge;
-    const auto answer = submission().call<question>(arguments...);
-    const auto right = static_cast<std::remove_const_t<decltype(answer)>>(right_answer);
-    for (const Slip& slip : slips) {
-        if (is_right(static_cast<double>(answer), slip.answer)) UNSCOPED_INFO(slip.reason);
-    }
-    if (is_right(answer, right))
-        SUCCEED();
-    else
-        CHECK_THAT(measure("your answer", answer), is(right));
-}
 
 // What a version will load, beside what the submission's own loads.
 template <auto function>
