@@ -1,28 +1,9 @@
-// How the prelab of lab first asks: a wrong answer is told which misconception leads to it, where one is known.
+// How the prelab of lab first asks for predictions; judge/questions.hpp asks all else.
 #pragma once
-
-#include <initializer_list>
 
 #include "expectations.hpp"
 #include "first.h"
-#include "judge/judge.hpp"
-
-// A wrong answer, and how one comes by it.
-struct Slip {
-    int answer;
-    const char* reason;
-};
-
-// Asks `question` with these arguments. Whole numbers, and yes or no, must be right exactly.
-template <auto question, class Right, class... Arguments>
-void ask(Right right, std::initializer_list<Slip> slips, const Arguments&... arguments) {
-    using namespace warpgrade::judge;
-    const auto answer = submission().call<question>(arguments...);
-    for (const Slip& slip : slips) {
-        if (static_cast<int>(answer) == slip.answer) UNSCOPED_INFO(slip.reason);
-    }
-    CHECK_THAT(measure("your answer", answer), is(right));
-}
+#include "judge/questions.hpp"
 
 // What add_vectors takes for n elements, predicted: right is what this submission's own run took, in the blocks that it
 // chose, or what one with a thread for each element takes. Before there is a kernel, only the latter is.
