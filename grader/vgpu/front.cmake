@@ -1,11 +1,11 @@
 # The front end of the virtual GPU: PTX, fatbinaries, device profiles, occupancy and the timing model. Depends on no
 # interpreter, so that it can be built and tested alone.
-find_library(WG_ZSTD_LIBRARY zstd REQUIRED)
-find_library(WG_LZ4_LIBRARY lz4 REQUIRED)
+find_library(WG_ZSTD_FILE zstd REQUIRED)
+find_library(WG_LZ4_FILE lz4 REQUIRED)
 set(wg_ptx_sources "")
 foreach(folder text ptx container model)
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/${folder}/*.cpp)
   list(APPEND wg_ptx_sources ${sources})
 endforeach()
 add_library(wg_ptx STATIC ${wg_ptx_sources})
-target_link_libraries(wg_ptx PUBLIC wg_flags fmt::fmt PRIVATE ${WG_ZSTD_LIBRARY} ${WG_LZ4_LIBRARY})
+target_link_libraries(wg_ptx PUBLIC wg_flags wg_fmt PRIVATE ${WG_ZSTD_FILE} ${WG_LZ4_FILE})

@@ -99,10 +99,10 @@ def wrong_command(lab_name: str, name: str | None, edited: Path | None) -> int:
     if edited is not None:
         if name is None:
             raise click.UsageError("--update needs the NAME of the wrong solution.")
-        click.echo(f"{wrong.update(layout, lab, name, edited).relative_to(layout.root)} written")
+        click.echo(f"{wrong.update(lab, name, edited).relative_to(layout.root)} written")
     elif name is not None:
         mistake = wrong.find(lab, name)
-        click.echo(wrong.files(layout, lab, mistake)[mistake.patch.file], nl=False)
+        click.echo(wrong.files(lab, mistake)[mistake.patch.file], nl=False)
     else:
         _list_wrong(lab)
     return EXIT_DONE

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 from warpgrade.cli.console import console
-from warpgrade.dev import doctor, testing
+from warpgrade.dev import doctor, package, testing
 from warpgrade.machine import paths
 from warpgrade.machine.errors import EXIT_DONE, EXIT_GRADER_ERROR
+from warpgrade.machine.progress import Progress
 
 
 @click.command("doctor")
@@ -16,6 +19,17 @@ def doctor_command() -> int:
     findings = doctor.examine(paths.find_layout())
     doctor.show(console(), findings)
     return EXIT_DONE if all(finding.good for finding in findings) else EXIT_GRADER_ERROR
+
+
+@click.command("package")
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), default="dist", help="Folder of the wheel.")
+@click.option("--levels", default="", metavar="LEVEL;LEVEL…", help="Build for these levels of x86-64 only.")
+def package_command(out: Path, levels: str) -> int:
+    """Build the wheel that students and graders install."""
+    with Progress(console(stderr=True)) as progress:
+        wheel = package.build(paths.find_layout(), out, progress.say, levels=levels)
+    click.echo(f"{wheel}  {wheel.stat().st_size / 1e6:.1f} MB")
+    return EXIT_DONE
 
 
 @click.command("test")

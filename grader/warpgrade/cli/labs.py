@@ -37,11 +37,11 @@ def starter_command(lab_name: str | None, check_only: bool) -> int:
     drifted = []
     for lab in [agreement.find_own(layout, lab_name)] if lab_name else labs.discover(layout):
         if check_only:
-            difference = starter.drift(layout, lab)
+            difference = starter.drift(lab)
             click.echo(difference or f"starter/{lab.name}: matches its reference", nl=not difference)
             drifted += [lab.name] if difference else []
         else:
-            changed = starter.write(layout, lab)
+            changed = starter.write(lab)
             click.echo(f"starter/{lab.name}: {', '.join(changed) + ' written' if changed else 'up to date'}")
     if drifted:
         raise WarpgradeError(

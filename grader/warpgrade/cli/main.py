@@ -21,6 +21,7 @@ COMMANDS = {
     "grade": ("grading", "Grade one submission: a folder, a zip or a file."),
     "list": ("labs", "List the labs."),
     "new": ("authors", "Create something new: a lab."),
+    "package": ("dev", "Build the wheel that other machines install."),
     "prove": ("authors", "Prove that a lab's solutions score what they claim."),
     "run": ("running", "Compile and run any CUDA program on the virtual GPU, and profile it."),
     "starter": ("labs", "Make the starters from the references."),

@@ -75,13 +75,12 @@ class Builder:
     compilers: Compilers
     sandbox: Sandbox
     architecture: int
+    binding: Path  # how the worker calls the lab's functions
 
     def build(self, files: Mapping[str, bytes]) -> Path:
         """Return the worker program of these files; raises BuildFailure or GraderError."""
         folders = self._compile_units(files)
-        libraries = [
-            self.layout.library(name) for name in (f"binding-{self.lab.name}", "warpgrade_worker", "warpgrade_cudart")
-        ]
+        libraries = [self.binding, *(self.layout.library(name) for name in ("warpgrade_worker", "warpgrade_cudart"))]
         worker_key = cache.key(
             [*(folder.name for folder in folders), self.compilers.identity, *link.FLAGS],
             {path.name: _read_library(path) for path in libraries},

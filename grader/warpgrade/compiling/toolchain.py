@@ -7,12 +7,14 @@ import os
 import re
 import shutil
 import subprocess
+import sysconfig
 from dataclasses import dataclass
 from pathlib import Path
 
 from warpgrade.machine.errors import GraderError
 from warpgrade.machine.paths import Layout
 
+_OLDEST = (12, 4)  # the launcher knows it as minimum_nvcc
 # nvcc's options for lines of host code, where a call was made; one in the place of a return would leave none.
 HOST_LINES = ("-Xcompiler", "-g1,-fno-optimize-sibling-calls")
 
@@ -60,6 +62,21 @@ def _is_system(folder: Path) -> bool:
 
 def find(layout: Layout) -> Compilers:
     """Return the compilers; raises GraderError with what to do when one is missing."""
+    nvcc = _of_package() if layout.native else _of_checkout(layout)
+    host = shutil.which(os.environ.get("CXX") or "g++") or shutil.which("c++")
+    if host is None:
+        raise GraderError("no C++ compiler was found", hint="install build-essential")
+    nvcc_version = re.search(r"release [\d.]+, V([\d.]+)", _output([str(nvcc), "--version"]))
+    return Compilers(
+        nvcc=nvcc,
+        nvcc_version=nvcc_version[1] if nvcc_version else "unknown",
+        host=Path(host),
+        host_version=_output([host, "--version"]).partition("\n")[0].strip(),
+    )
+
+
+def _of_checkout(layout: Layout) -> Path:
+    """Return the nvcc that the launcher found."""
     record = layout.state / "setup" / "toolchain"
     try:
         entries = dict(line.split("=", 1) for line in record.read_text(encoding="utf-8").splitlines() if "=" in line)
@@ -71,16 +88,33 @@ def find(layout: Layout) -> Compilers:
             "nvcc has not been found yet",
             hint="set CUDA_HOME or WARPGRADE_NVCC, or run ./warpgrade, which installs it from the Python package index",
         )
-    host = shutil.which(os.environ.get("CXX") or "g++") or shutil.which("c++")
-    if host is None:
-        raise GraderError("no C++ compiler was found", hint="install build-essential")
-    nvcc_version = re.search(r"release [\d.]+, V([\d.]+)", _output([str(nvcc), "--version"]))
-    return Compilers(
-        nvcc=nvcc,
-        nvcc_version=nvcc_version[1] if nvcc_version else "unknown",
-        host=Path(host),
-        host_version=_output([host, "--version"]).partition("\n")[0].strip(),
+    return nvcc
+
+
+def _of_package() -> Path:
+    """Return the machine's nvcc, or that of the Python packages that `pip install "warpgrade[cuda]"` brings."""
+    wanted = os.environ.get("WARPGRADE_NVCC", "")
+    if wanted and wanted != "wheels":
+        if not os.access(wanted, os.X_OK):
+            raise GraderError(f"WARPGRADE_NVCC names {wanted}, which is not a program")
+        return Path(wanted)
+    homes = [] if wanted else [Path(os.environ[name]) for name in ("CUDA_HOME", "CUDA_PATH") if os.environ.get(name)]
+    on_path = None if wanted else shutil.which("nvcc")
+    found = [Path(on_path)] if on_path else []
+    found += [home / "bin" / "nvcc" for home in (*homes, *([] if wanted else [Path("/usr/local/cuda")]))]
+    found += sorted(Path(sysconfig.get_path("purelib")).glob("nvidia/cu*/bin/nvcc"))
+    for nvcc in found:
+        if os.access(nvcc, os.X_OK) and _is_new_enough(nvcc):
+            return nvcc
+    raise GraderError(
+        f"no nvcc {_OLDEST[0]}.{_OLDEST[1]} or newer was found",
+        hint='run: pip install "warpgrade[cuda]" (about 300 MiB), or install the CUDA toolkit and set CUDA_HOME',
     )
+
+
+def _is_new_enough(nvcc: Path) -> bool:
+    release = re.search(r"release (\d+)\.(\d+)", _output([str(nvcc), "--version"]))
+    return release is not None and (int(release[1]), int(release[2])) >= _OLDEST
 
 
 def _output(command: list[str]) -> str:

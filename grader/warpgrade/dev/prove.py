@@ -15,13 +15,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
+from warpgrade.compiling import judges, toolchain
 from warpgrade.dev import told
 from warpgrade.dev.told import Messages
 from warpgrade.grading import grade, intake
 from warpgrade.grading.result import Result
 from warpgrade.lab import starter, wrong
 from warpgrade.lab.labs import Lab
-from warpgrade.machine import on_demand
 from warpgrade.machine.errors import BadInput, GraderError
 from warpgrade.machine.paths import Layout
 
@@ -44,7 +44,7 @@ def proofs(layout: Layout, lab: Lab, messages: Messages | None = None) -> list[P
     """Return all proofs of a lab; wrong solutions are held against `messages`, or else those of its folder."""
     messages = messages or Messages(lab)
     return [
-        Proof("drift of the starter", lambda options: no_drift(layout, lab)),
+        Proof("drift of the starter", lambda options: no_drift(lab)),
         Proof("reference", partial(reference, layout, lab)),
         Proof("starter", partial(baseline, layout, lab)),
         Proof("messages", lambda options: messages.stale()),
@@ -67,7 +67,7 @@ def chosen(lab: Lab, among: Sequence[Proof], word: str) -> list[Proof]:
 
 def run(layout: Layout, lab: Lab, some: Sequence[Proof], say: Say = lambda text: None) -> dict[str, str]:
     """Run proofs of a lab on all cores; return what is wrong by name, in the order of the proofs."""
-    on_demand.require_lab(layout, lab.name, say)  # once, not by each of the threads
+    judges.require(layout, lab, toolchain.find(layout), say)  # once, not by each of the threads
     cores = len(os.sched_getaffinity(0))
     workers = max(1, min(cores, len(some)))
     options = grade.Options(threads=max(1, cores // workers))
@@ -84,10 +84,10 @@ def run(layout: Layout, lab: Lab, some: Sequence[Proof], say: Say = lambda text:
     return {proof.name: outcomes[proof.name] for proof in some if outcomes[proof.name]}
 
 
-def no_drift(layout: Layout, lab: Lab) -> str:
+def no_drift(lab: Lab) -> str:
     """Prove that the committed starter is what the reference gives."""
     try:
-        difference = starter.drift(layout, lab)
+        difference = starter.drift(lab)
     except GraderError as problem:
         return _words(problem)
     what = f"expected what reference/{lab.name} gives; starter/{lab.name} differs: run ./warpgrade starter {lab.name}"
@@ -96,14 +96,14 @@ def no_drift(layout: Layout, lab: Lab) -> str:
 
 def reference(layout: Layout, lab: Lab, options: grade.Options = _USUAL) -> str:
     """Prove that the reference gets all points, and that the checks find nothing in it."""
-    result = _graded(layout, lab, layout.references / lab.name, options)
+    result = _graded(layout, lab, lab.reference_folder, options)
     expected = f"all {lab.max_points:g} points"
     return _not_scored(result, expected, good=result.score.percent == 100) or _found(mistakes(result))
 
 
 def baseline(layout: Layout, lab: Lab, options: grade.Options = _USUAL) -> str:
     """Prove that the starter gets the points that lab.toml declares, and that the checks find nothing in it."""
-    result = _graded(layout, lab, layout.starters / lab.name, options)
+    result = _graded(layout, lab, lab.starter_folder, options)
     points = lab.file.baseline.points
     expected = f"the {points:g} points of [baseline]"
     return _not_scored(result, expected, good=result.score.points == points) or _found(mistakes(result))
@@ -115,7 +115,7 @@ def wrong_solution(
     """Prove that a wrong solution loses exactly the tests that it names, and is told as messages.txt has it."""
     try:
         mistake = wrong.find(lab, name)
-        files = wrong.files(layout, lab, mistake)
+        files = wrong.files(lab, mistake)
     except GraderError as problem:
         return _words(problem)
     unknown = [test for test in mistake.loses if test not in {item.name for item in lab.items}]
@@ -146,7 +146,7 @@ def right_solution(layout: Layout, lab: Lab, path: Path, options: grade.Options 
     if first is None:
         return f"the first line must read: {_RIGHT_FORM}; it reads: {source.partition(chr(10))[0]}"
     with tempfile.TemporaryDirectory(prefix="warpgrade-prove-") as folder:
-        for file in starter.reference_files(layout, lab):
+        for file in starter.reference_files(lab):
             Path(folder, file.name).write_bytes(file.read_bytes())
         Path(folder, lab.main_file).write_text(source, encoding="utf-8")
         result = _graded(layout, lab, Path(folder), options)

@@ -116,7 +116,7 @@ def _starters(layout: Layout) -> bool:
     good = True
     for lab in labs.discover(layout):
         try:
-            difference = starter.drift(layout, lab)
+            difference = starter.drift(lab)
         except WarpgradeError as problem:
             difference = problem.message
         click.echo(difference or f"starter/{lab.name}: matches its reference")

@@ -18,7 +18,7 @@ from typing import Any, Literal
 import msgspec
 
 from warpgrade import __version__
-from warpgrade.compiling import toolchain
+from warpgrade.compiling import judges, toolchain
 from warpgrade.compiling.build import SUBMISSION_FOLDER, Builder
 from warpgrade.compiling.failure import BuildFailure, Problem
 from warpgrade.compiling.warnings import CompilerWarning
@@ -37,7 +37,7 @@ from warpgrade.grading.result import (
 )
 from warpgrade.lab import agreement
 from warpgrade.lab.labs import Lab
-from warpgrade.machine import device, on_demand
+from warpgrade.machine import device
 from warpgrade.machine.errors import BadInput, GraderError
 from warpgrade.machine.paths import Layout
 from warpgrade.machine.sandbox import Sandbox
@@ -72,16 +72,16 @@ def grade(layout: Layout, lab: Lab, submission: Submission, options: Options, sa
     started = time.monotonic()
     items = lab.chosen(public_only=options.public_only, only=options.only)  # before anything that takes time
     agreement.require(lab)
-    starter = starter_files(layout, lab)
+    starter = starter_files(lab)
     from_starter = _not_handed_in(lab, submission, starter)
     submission = _with_note_of(from_starter, submission)
     files = {**from_starter, **submission.files}
     target = device.resolve(layout, options.device)
     sandbox = Sandbox(layout.program("warpgrade-sandbox"), confined=options.confined)
     sandbox.require()
-    on_demand.require_lab(layout, lab.name, say)
     compilers = toolchain.find(layout)
-    builder = Builder(layout, lab, compilers, sandbox, target.architecture)
+    programs = judges.require(layout, lab, compilers, say)
+    builder = Builder(layout, lab, compilers, sandbox, target.architecture, programs.binding)
 
     say(f"compiling {', '.join(submission.files)}")
     report = _Report(lab, submission, options, target, compilers, started_at)
@@ -93,7 +93,7 @@ def grade(layout: Layout, lab: Lab, submission: Submission, options: Options, sa
     built = time.monotonic()
 
     plan = judge.Plan(
-        command=_judge_command(layout, lab, worker, baseline, target, options),
+        command=_judge_command(layout, lab, programs.judge, worker, baseline, target, options),
         tests=[item.name for item in items],
         public_only=options.public_only,
         chosen=bool(options.only),
@@ -115,9 +115,9 @@ def grade(layout: Layout, lab: Lab, submission: Submission, options: Options, sa
     return report.judged(tests, verdicts, cases, seconds, builder.warnings(files))
 
 
-def starter_files(layout: Layout, lab: Lab) -> dict[str, bytes]:
+def starter_files(lab: Lab) -> dict[str, bytes]:
     """Return the unmodified starter: the baseline of every speed-up."""
-    folder = layout.starters / lab.name
+    folder = lab.starter_folder
     files = {path.name: path.read_bytes() for path in sorted(folder.glob("*")) if lab.allows(path.name)}
     if lab.main_file not in files:
         raise GraderError(f"starter/{lab.name} has no {lab.main_file}", hint=f"run ./warpgrade starter {lab.name}")
@@ -172,14 +172,20 @@ def _build_both(builder: Builder, mine: Mapping[str, bytes], starter: Mapping[st
 
 
 def _judge_command(
-    layout: Layout, lab: Lab, worker: Path, baseline: Path, target: device.Device, options: Options
+    layout: Layout,
+    lab: Lab,
+    program: Path,
+    worker: Path,
+    baseline: Path,
+    target: device.Device,
+    options: Options,
 ) -> list[str]:
     limits = lab.file.limits
     command = [
-        str(layout.program(f"judge-{lab.name}")),
+        str(program),
         "--worker", str(worker),
         "--baseline", str(baseline),
-        "--device-server", str(layout.program("warpgrade-device")),
+        "--device-server", str(layout.device_server),
         "--sandbox", str(layout.program("warpgrade-sandbox")),
         "--device", target.spec,
         "--threads", str(options.threads or len(os.sched_getaffinity(0))),

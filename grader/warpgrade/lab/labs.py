@@ -26,6 +26,8 @@ _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # A header, or a folder of headers with a slash at its end.
 _HEADER = re.compile(r"[A-Za-z0-9_][\w.+-]*(?:/[A-Za-z0-9_][\w.+-]*)*/?")
+# In the folder that students get: what checking needs besides what they read and write.
+HANDOUT = ".warpgrade"
 # Libraries of headers that do what labs ask for. A lab that teaches them allows them.
 USUALLY_REFUSED = ("cub/", "thrust/")
 
@@ -135,7 +137,30 @@ class Lab:
     @property
     def given(self) -> list[Path]:
         """What a submission may include beside its own files: the contract, and the course's headers."""
-        return [self.header, *sorted((self.folder.parent / "common").glob("*.cuh"))]
+        common = self.folder if self.is_handout else self.folder.parent / "common"
+        return [self.header, *sorted(common.glob("*.cuh"))]
+
+    @property
+    def is_handout(self) -> bool:
+        """Whether this is what students were given: the tests are compiled, and nothing is there that is hidden."""
+        return (self.folder / HANDOUT).is_dir()
+
+    @property
+    def starter_folder(self) -> Path:
+        """The unmodified starter."""
+        if self.is_handout:
+            return self.folder / HANDOUT / "starter"
+        return self._beside("starter")
+
+    @property
+    def reference_folder(self) -> Path:
+        """The hidden solution."""
+        return self._beside("reference")
+
+    def _beside(self, kind: str) -> Path:
+        """Return a course's folder of that kind, or the lab's own where a lab stands alone."""
+        alone = self.folder / kind
+        return alone if alone.is_dir() else self.folder.parent.parent / kind / self.name
 
     @property
     def main_file(self) -> str:
@@ -209,13 +234,24 @@ def discover(layout: Layout) -> list[Lab]:
 
 
 def find(layout: Layout, name: str) -> Lab:
-    """Return the lab of that name, or say which there are."""
+    """Return the lab of that name, or in that folder; or say which there are."""
+    if "/" in name or name == ".":
+        return _in_folder(Path(name))
     names = sorted(path.parent.name for path in layout.labs.glob("*/lab.toml"))
     if name not in names:
         close = difflib.get_close_matches(name.lower(), names, n=1, cutoff=0.6)
         hint = f"did you mean {close[0]}? " if close else ""
         raise BadInput(f"unknown lab “{name}”", hint=f"{hint}the labs are: {', '.join(names) or 'none'}")
     return load(layout.labs / name)
+
+
+def _in_folder(folder: Path) -> Lab:
+    if not (folder / "lab.toml").is_file():
+        raise BadInput(
+            f"there is no lab in {printable_name(str(folder))}",
+            hint="a lab is a folder with a lab.toml; one of the course is named without a slash",
+        )
+    return load(folder.resolve())
 
 
 def is_name(name: str) -> bool:

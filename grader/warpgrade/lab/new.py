@@ -30,7 +30,7 @@ def create(layout: Layout, name: str) -> Lab:
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(filled(source.read_text(encoding="utf-8")), encoding="utf-8")
     lab = labs.find(layout, name)
-    starter.write(layout, lab)
+    starter.write(lab)
     return lab
 
 

@@ -18,7 +18,6 @@ from typing import NamedTuple
 
 from warpgrade.lab.labs import Lab
 from warpgrade.machine.errors import GraderError
-from warpgrade.machine.paths import Layout
 
 _BEGIN, _END = "// SOLUTION BEGIN", "// SOLUTION END"
 _STARTER = re.compile(r"(?P<indent>\s*)// STARTER:(?: (?P<code>.*))?")
@@ -93,27 +92,27 @@ def _lines(reference: str, name: str) -> Iterator[tuple[_Of, Line]]:
         raise GraderError(f"{name}:{opened}: SOLUTION BEGIN without a SOLUTION END")
 
 
-def reference_files(layout: Layout, lab: Lab) -> list[Path]:
+def reference_files(lab: Lab) -> list[Path]:
     """Return where the reference's files are."""
-    folder = layout.references / lab.name
+    folder = lab.reference_folder
     paths = [path for path in sorted(folder.glob("*")) if lab.allows(path.name)]
     if lab.main_file not in [path.name for path in paths]:
         raise GraderError(f"reference/{lab.name} has no {lab.main_file}")
     return paths
 
 
-def derived_files(layout: Layout, lab: Lab) -> dict[str, str]:
+def derived_files(lab: Lab) -> dict[str, str]:
     """Return the starter's files by name."""
-    paths = reference_files(layout, lab)
+    paths = reference_files(lab)
     return {path.name: derive(path.read_text(encoding="utf-8"), f"reference/{lab.name}/{path.name}") for path in paths}
 
 
-def write(layout: Layout, lab: Lab) -> list[str]:
+def write(lab: Lab) -> list[str]:
     """Write the starter's files; return the names of those that changed."""
-    folder = layout.starters / lab.name
+    folder = lab.starter_folder
     folder.mkdir(parents=True, exist_ok=True)
     changed = []
-    for name, text in derived_files(layout, lab).items():
+    for name, text in derived_files(lab).items():
         path = folder / name
         if not path.is_file() or path.read_text(encoding="utf-8") != text:
             path.write_text(text, encoding="utf-8")
@@ -121,11 +120,11 @@ def write(layout: Layout, lab: Lab) -> list[str]:
     return changed
 
 
-def drift(layout: Layout, lab: Lab) -> str:
+def drift(lab: Lab) -> str:
     """Return how the committed starter differs from what the reference gives, as a diff; nothing when it does not."""
     pieces: list[str] = []
-    for name, text in derived_files(layout, lab).items():
-        path = layout.starters / lab.name / name
+    for name, text in derived_files(lab).items():
+        path = lab.starter_folder / name
         present = path.read_text(encoding="utf-8") if path.is_file() else ""
         pieces += difflib.unified_diff(
             present.splitlines(keepends=True), text.splitlines(keepends=True),

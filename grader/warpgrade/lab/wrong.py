@@ -16,7 +16,6 @@ from pathlib import Path, PurePosixPath
 from warpgrade.lab import patch, starter
 from warpgrade.lab.labs import Lab
 from warpgrade.machine.errors import BadInput, GraderError
-from warpgrade.machine.paths import Layout
 
 _FIRST_LINE = re.compile(r'(?P<all>WRONG: loses (?P<loses>"[^"]+"(?:, "[^"]+")*) - (?P<what>.*\S))\s*')
 _FORM = 'WRONG: loses "<test>"[, "<test>" …] - <what is wrong>'
@@ -58,9 +57,9 @@ def find(lab: Lab, name: str) -> Wrong:
     return Wrong(name, place, first["all"], tuple(re.findall(r'"([^"]+)"', first["loses"])), first["what"], change)
 
 
-def files(layout: Layout, lab: Lab, wrong: Wrong) -> dict[str, str]:
+def files(lab: Lab, wrong: Wrong) -> dict[str, str]:
     """Return the whole submission by file name; raises GraderError where the patch does not fit the reference."""
-    bases = {path.name: _base(path) for path in starter.reference_files(layout, lab)}
+    bases = {path.name: _base(path) for path in starter.reference_files(lab)}
     changed = wrong.patch.file
     if changed not in bases:
         raise GraderError(f"{wrong.place}:2: reference/{lab.name} has no {changed}", hint=_again(lab, wrong.name))
@@ -72,7 +71,7 @@ def files(layout: Layout, lab: Lab, wrong: Wrong) -> dict[str, str]:
     return {**found, changed: _joined([f"// {wrong.header}", *text])}
 
 
-def update(layout: Layout, lab: Lab, name: str, path: Path) -> Path:
+def update(lab: Lab, name: str, path: Path) -> Path:
     """Write the patch that makes the whole file at `path` of the reference; it may still have the markers."""
     if not re.fullmatch(r"[a-z0-9_]+", name):
         raise BadInput(f"“{name}” cannot be the name of a wrong solution", hint="use lower-case letters, digits and _")
@@ -84,7 +83,7 @@ def update(layout: Layout, lab: Lab, name: str, path: Path) -> Path:
     if first is None and name not in names(lab):
         raise BadInput(f"the first line of {path} must read: // {_FORM}")
     header = first["all"] if first else find(lab, name).header
-    references = {reference.name: reference for reference in starter.reference_files(layout, lab)}
+    references = {reference.name: reference for reference in starter.reference_files(lab)}
     changed = path.name if path.name in references else lab.main_file
     change = patch.make(
         [line.text for line in _base(references[changed])], [line.text for line in _without_head(edited, str(path))],

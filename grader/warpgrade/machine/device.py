@@ -66,7 +66,7 @@ def resolve(layout: Layout, requested: str, *, whole: bool = False) -> Device:
 
 def describe(layout: Layout, spec: str) -> dict[str, Any]:
     """Ask the device server what the device is."""
-    program = layout.program("warpgrade-device")
+    program = layout.device_server
     try:
         done = subprocess.run(
             [str(program), "--device", spec, "--describe"], capture_output=True, timeout=60, check=False,

@@ -68,7 +68,7 @@ class DeviceServer:
         self._thread = threading.Thread(target=self._follow, daemon=True)
 
     def _command(self, layout: Layout, client: int, control: int) -> list[str]:
-        program = str(layout.program("warpgrade-device"))
+        program = str(layout.device_server)
         sandbox = [
             str(layout.program("warpgrade-sandbox")), "--profile", "device",
             "--keep-fd", str(control), "--keep-fd", str(client),

@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+
+from warpgrade.machine import cpu
+from warpgrade.machine.errors import GraderError
+
+_NATIVE = Path(__file__).resolve().parents[1] / "_native"  # what a wheel holds beside the Python code
 
 
 @dataclass(frozen=True)
 class Layout:
-    """The folders of one checkout."""
+    """Where the labs are, and where Warpgrade's own programs are: both in a checkout, or the latter in a package.
+
+    native: the package's programs, libraries and headers; those of a checkout are in its build folder.
+    """
 
     root: Path
     preset: str = "release"
+    native: Path | None = None
+    state_home: Path | None = None
 
     @property
     def labs(self) -> Path:
@@ -32,7 +44,7 @@ class Layout:
     @property
     def state(self) -> Path:
         """Logs, stamps and caches; may be deleted at any time."""
-        return self.root / ".state"
+        return self.state_home or self.root / ".state"
 
     @property
     def cache(self) -> Path:
@@ -51,13 +63,57 @@ class Layout:
 
     def program(self, name: str) -> Path:
         """Return a program of the C++ build."""
-        return self.build / "bin" / name
+        return (self.native or self.build) / "bin" / name
+
+    @property
+    def device_server(self) -> Path:
+        """The device server's program: of a package, the one for this processor."""
+        return self.program(f"warpgrade-device-{cpu.level()}" if self.native else "warpgrade-device")
+
+    @property
+    def kit(self) -> Path:
+        """The headers and libraries that judges are built with: a package's, which a checkout makes as well."""
+        return self.native or self.root / "build" / "package" / "native"
 
     def library(self, name: str) -> Path:
         """Return a static library of the C++ build."""
-        return self.build / "lib" / f"lib{name}.a"
+        return self.libraries / f"lib{name}.a"
+
+    @property
+    def libraries(self) -> Path:
+        """The folder of the libraries that students' programs and judges link."""
+        return (self.native or self.build) / "lib"
 
 
 def find_layout() -> Layout:
-    """Return the layout of the checkout which this package lies in."""
+    """Return the layout of the checkout which this package lies in; of an installed one, with the labs around us."""
+    if _NATIVE.is_dir():
+        return Layout(root=_course_around(Path.cwd()), native=_NATIVE, state_home=_state_of_user())
     return Layout(root=Path(__file__).resolve().parents[3], preset=os.environ.get("WARPGRADE_PRESET", "release"))
+
+
+def _course_around(folder: Path) -> Path:
+    """Return the folder, or the nearest one above it, that holds labs; else the folder itself."""
+    for candidate in (folder, *folder.parents):
+        with contextlib.suppress(OSError):
+            if (candidate / "course.toml").is_file() or any(candidate.glob("labs/*/lab.toml")):
+                return candidate
+    return folder
+
+
+def _state_of_user() -> Path:
+    """Return where an installed package keeps logs and caches: of the user, or in /tmp where no home can be written."""
+    wanted = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")  # noqa: PTH111, PTH118
+    folder = Path(wanted, "warpgrade")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if os.access(folder, os.W_OK):
+            return folder
+    except OSError:
+        pass
+    spare = Path(tempfile.gettempdir(), f"warpgrade-{os.getuid()}")
+    with contextlib.suppress(FileExistsError):
+        spare.mkdir(mode=0o700)
+    if spare.is_symlink() or spare.stat().st_uid != os.getuid():
+        raise GraderError(f"{spare} belongs to somebody else", hint="set XDG_CACHE_HOME to a folder of your own")
+    return spare

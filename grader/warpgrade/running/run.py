@@ -250,7 +250,7 @@ def _for_older_cuda(words: str) -> str:
 def _execute(layout: Layout, program: Path, arguments: Sequence[str], server: DeviceServer) -> int:
     """Run it on our terminal and return its exit status as a shell would have it."""
     descriptor = server.client.fileno()
-    libraries = str(layout.build / "lib")
+    libraries = str(layout.libraries)
     path = ":".join(filter(None, [libraries, os.environ.get("LD_LIBRARY_PATH", "")]))
     environment = {**os.environ, CLIENT_VARIABLE: str(descriptor), "LD_LIBRARY_PATH": path}
     try:

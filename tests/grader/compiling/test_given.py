@@ -40,7 +40,14 @@ def test_no_submission_brings_a_file_of_its_own_for_one_that_is_given(layout: La
 def builder() -> Builder:
     target = device.resolve(LAYOUT, "auto")
     sandbox = Sandbox(LAYOUT.program("warpgrade-sandbox"))
-    return Builder(LAYOUT, labs.find(LAYOUT, "reverse"), toolchain.find(LAYOUT), sandbox, target.architecture)
+    return Builder(
+        LAYOUT,
+        labs.find(LAYOUT, "reverse"),
+        toolchain.find(LAYOUT),
+        sandbox,
+        target.architecture,
+        LAYOUT.library("binding-reverse"),
+    )
 
 
 OWN = "#define CHECK(call) check(call)\nstatic void check(cudaError_t) {}\n"

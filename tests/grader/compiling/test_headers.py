@@ -100,7 +100,14 @@ def test_mistakes_in_the_table_are_named(layout: Layout, table: str, complaint: 
 def builder() -> Builder:
     target = device.resolve(LAYOUT, "auto")
     sandbox = Sandbox(LAYOUT.program("warpgrade-sandbox"))
-    return Builder(LAYOUT, labs.find(LAYOUT, "occupancy"), toolchain.find(LAYOUT), sandbox, target.architecture)
+    return Builder(
+        LAYOUT,
+        labs.find(LAYOUT, "occupancy"),
+        toolchain.find(LAYOUT),
+        sandbox,
+        target.architecture,
+        LAYOUT.library("binding-occupancy"),
+    )
 
 
 @pytest.mark.labs

@@ -97,7 +97,9 @@ def test_where_the_compiler_refuses_the_program_its_errors_come_first() -> None:
 def builder(lab: Lab) -> Builder:
     target = device.resolve(LAYOUT, "auto")
     sandbox = Sandbox(LAYOUT.program("warpgrade-sandbox"))
-    return Builder(LAYOUT, lab, toolchain.find(LAYOUT), sandbox, target.architecture)
+    return Builder(
+        LAYOUT, lab, toolchain.find(LAYOUT), sandbox, target.architecture, LAYOUT.library(f"binding-{lab.name}")
+    )
 
 
 @pytest.mark.labs

@@ -128,7 +128,7 @@ def bare(text: str) -> str:
 def secrets(lab: Lab) -> set[str]:
     """Return the long lines, code and comments, that only the reference and the hidden tests have."""
     kept, shown = "", ""
-    for path in starter.reference_files(LAYOUT, lab):
+    for path in starter.reference_files(lab):
         reference = path.read_text(encoding="utf-8")
         kept += "\n".join(line.text for line in starter.solution(reference)) + "\n"
         shown += starter.derive(reference)

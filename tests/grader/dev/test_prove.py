@@ -59,7 +59,7 @@ def test_the_checks_find_nothing_in_what_is_right(
     layout: Layout, lab: Lab, script: Install, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     script(FULL)
-    starter.write(layout, lab)
+    starter.write(lab)
     finding(monkeypatch, RACE)
     expected = f"expected no mistakes; the checks found {RACE.rule} {RACE.place.file}:{RACE.place.line} in “adds”"
     assert prove.reference(layout, lab) == expected
@@ -129,11 +129,11 @@ def test_what_does_not_build_is_not_graded(layout: Layout, lab: Lab, monkeypatch
 
 def test_the_starter_is_derived_and_gets_its_baseline(layout: Layout, lab: Lab, script: Install) -> None:
     script(verdicts(odd="fail", speedup=1))
-    assert prove.no_drift(layout, lab).splitlines()[0] == (
+    assert prove.no_drift(lab).splitlines()[0] == (
         "expected what reference/toy gives; starter/toy differs: run ./warpgrade starter toy"
     )
-    starter.write(layout, lab)
-    assert prove.no_drift(layout, lab) == ""
+    starter.write(lab)
+    assert prove.no_drift(lab) == ""
     assert prove.baseline(layout, lab) == ""
     script(FULL)
     assert prove.baseline(layout, lab) == "expected the 10 points of [baseline]; it got 40\n"
@@ -192,7 +192,7 @@ def test_all_proofs_of_a_lab(
 ) -> None:
     monkeypatch.setattr("warpgrade.machine.on_demand.require_lab", lambda layout, name, say: say(f"building {name}"))
     script(FULL)
-    starter.write(layout, lab)
+    starter.write(lab)
     found = prove.proofs(layout, lab)
     names = ["drift of the starter", "reference", "starter", "messages", "wrong no_guard", "right other"]
     assert [proof.name for proof in found] == names

@@ -43,14 +43,14 @@ def test_a_new_lab_loads_and_is_the_last_of_the_course(layout: Layout, saxpy: La
 
 
 def test_starter_and_wrong_solutions_follow_from_its_reference(layout: Layout, saxpy: Lab) -> None:
-    assert starter.drift(layout, saxpy) == ""
+    assert starter.drift(saxpy) == ""
     starting = (layout.starters / "saxpy" / "saxpy.cu").read_text(encoding="utf-8")
     assert "TODO(student)" in starting
     assert len(wrong.names(saxpy)) >= 5
     lost: set[str] = set()
     for name in wrong.names(saxpy):
         mistake = wrong.find(saxpy, name)
-        assert wrong.files(layout, saxpy, mistake)["saxpy.cu"].startswith("// WRONG: loses ")
+        assert wrong.files(saxpy, mistake)["saxpy.cu"].startswith("// WRONG: loses ")
         lost |= set(mistake.loses)
     assert lost == {item.name for item in saxpy.items}
 
@@ -103,6 +103,8 @@ def test_names_that_cannot_be(layout: Layout, name: str, complaint: str) -> None
 def test_its_solutions_compile(saxpy: Lab, layout: Layout, tmp_path: Path) -> None:
     target = device.resolve(LAYOUT, "auto")
     sandbox = Sandbox(LAYOUT.program("warpgrade-sandbox"))
-    builder = Builder(layout, saxpy, toolchain.find(LAYOUT), sandbox, target.architecture)
+    builder = Builder(
+        layout, saxpy, toolchain.find(LAYOUT), sandbox, target.architecture, layout.library("binding-saxpy")
+    )
     for path in (layout.references / "saxpy" / "saxpy.cu", *sorted((saxpy.folder / "right").glob("*.cu"))):
         builder._compile("saxpy.cu", {"saxpy.cu": path.read_bytes()}, tmp_path, builder._deadline())

@@ -72,15 +72,15 @@ def test_drift_is_shown_and_mended(layout: Layout, lab: Lab) -> None:
     folder = layout.references / "toy"
     folder.mkdir(parents=True)
     (folder / "toy.cu").write_text(REFERENCE, encoding="utf-8")
-    assert "+    // TODO(student): a second task" in starter.drift(layout, lab)
-    assert starter.write(layout, lab) == ["toy.cu"]
-    assert starter.write(layout, lab) == []
-    assert starter.drift(layout, lab) == ""
+    assert "+    // TODO(student): a second task" in starter.drift(lab)
+    assert starter.write(lab) == ["toy.cu"]
+    assert starter.write(lab) == []
+    assert starter.drift(lab) == ""
 
 
 @pytest.mark.parametrize("lab", labs.discover(find_layout()), ids=lambda lab: lab.name)
 def test_committed_starters_are_what_their_references_give(lab: Lab) -> None:
-    assert starter.drift(find_layout(), lab) == ""
-    for text in starter.derived_files(find_layout(), lab).values():
+    assert starter.drift(lab) == ""
+    for text in starter.derived_files(lab).values():
         assert "SOLUTION" not in text
         assert "TODO(student)" in text

@@ -28,7 +28,7 @@ def test_a_patch_makes_the_whole_file_without_tasks_and_markers(layout: Layout, 
     found = wrong.find(lab, "no_guard")
     assert (found.loses, found.what) == (("adds", "adds odd sizes"), "no guard")
     (reference.parent / "tile.cuh").write_text("int x;\n", encoding="utf-8")
-    assert wrong.files(layout, lab, found) == {"tile.cuh": "int x;\n", "toy.cu": WHOLE}
+    assert wrong.files(lab, found) == {"tile.cuh": "int x;\n", "toy.cu": WHOLE}
 
 
 def test_a_patch_is_made_of_a_whole_file(layout: Layout, lab: Lab, reference: Path, tmp_path: Path) -> None:
@@ -36,11 +36,11 @@ def test_a_patch_is_made_of_a_whole_file(layout: Layout, lab: Lab, reference: Pa
     path.unlink()
     edited = tmp_path / "edited.cu"
     edited.write_text(WHOLE, encoding="utf-8")
-    assert wrong.update(layout, lab, "no_guard", edited) == path
+    assert wrong.update(lab, "no_guard", edited) == path
     assert path.read_text(encoding="utf-8") == PATCH
     # Of a copy of the reference as well, with its tasks and markers; then the first line stays.
     edited.write_text(REFERENCE.replace("if (threadIdx.x < n)", "if (threadIdx.x <= n)"), encoding="utf-8")
-    wrong.update(layout, lab, "no_guard", edited)
+    wrong.update(lab, "no_guard", edited)
     assert path.read_text(encoding="utf-8") == PATCH.replace("+    a[", "+    if (threadIdx.x <= n) a[")
 
 
@@ -48,14 +48,14 @@ def test_what_is_no_wrong_solution_is_refused(layout: Layout, lab: Lab, referenc
     edited = tmp_path / "edited.cu"
     edited.write_text(WHOLE.partition("\n")[2], encoding="utf-8")
     with pytest.raises(BadInput, match=r"the first line of .*edited\.cu must read: // WRONG: loses"):
-        wrong.update(layout, lab, "another", edited)
+        wrong.update(lab, "another", edited)
     edited.write_text(REFERENCE, encoding="utf-8")
     with pytest.raises(BadInput, match=r"has no mistake: it is what reference/toy/toy\.cu gives"):
-        wrong.update(layout, lab, "no_guard", edited)
+        wrong.update(lab, "no_guard", edited)
     with pytest.raises(BadInput, match="cannot be the name"):
-        wrong.update(layout, lab, "../x", edited)
+        wrong.update(lab, "../x", edited)
     with pytest.raises(BadInput, match="cannot be read"):
-        wrong.update(layout, lab, "no_guard", tmp_path / "nowhere.cu")
+        wrong.update(lab, "no_guard", tmp_path / "nowhere.cu")
     with pytest.raises(BadInput) as caught:
         wrong.find(lab, "no_gaurd")
     assert caught.value.hint == "did you mean no_guard?"
@@ -64,7 +64,7 @@ def test_what_is_no_wrong_solution_is_refused(layout: Layout, lab: Lab, referenc
 def test_a_patch_that_no_longer_applies_says_where_and_what_to_do(layout: Layout, lab: Lab, reference: Path) -> None:
     reference.write_text(REFERENCE.replace("+= 1", "+= 2"), encoding="utf-8")
     with pytest.raises(GraderError) as caught:
-        wrong.files(layout, lab, wrong.find(lab, "no_guard"))
+        wrong.files(lab, wrong.find(lab, "no_guard"))
     assert caught.value.message == (
         "labs/toy/wrong/no_guard.patch:4: hunk 1 no longer applies: the reference changed at reference/toy/toy.cu:10"
     )
@@ -77,7 +77,7 @@ def test_a_patch_that_no_longer_applies_says_where_and_what_to_do(layout: Layout
     body = REFERENCE[REFERENCE.index("__global__") :]
     reference.write_text(REFERENCE + body, encoding="utf-8")
     with pytest.raises(GraderError, match=r"its old lines are in reference/toy/toy\.cu at lines 7 and 13"):
-        wrong.files(layout, lab, wrong.find(lab, "no_guard"))
+        wrong.files(lab, wrong.find(lab, "no_guard"))
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_mistakes_in_a_patch_are_named(
     count = 2 if new == " other.cu" else 1
     (lab.folder / "wrong" / "no_guard.patch").write_text(PATCH.replace(old, new, count), encoding="utf-8")
     with pytest.raises(GraderError, match=complaint):
-        wrong.files(layout, lab, wrong.find(lab, "no_guard"))
+        wrong.files(lab, wrong.find(lab, "no_guard"))
 
 
 LAYOUT = find_layout()
@@ -106,7 +106,7 @@ ALL = [(lab, name) for lab in labs.discover(LAYOUT) for name in wrong.names(lab)
 def test_every_patch_applies_and_names_tests_of_its_lab(lab: Lab, name: str) -> None:
     mistake = wrong.find(lab, name)
     assert set(mistake.loses) <= {item.name for item in lab.items}
-    text = wrong.files(LAYOUT, lab, mistake)[mistake.patch.file]
+    text = wrong.files(lab, mistake)[mistake.patch.file]
     assert text.startswith(f"// WRONG: loses {mistake.header.removeprefix('WRONG: loses ')}\n#include")
     assert "SOLUTION" not in text
     assert "TODO" not in text

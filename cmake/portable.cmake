@@ -1,0 +1,38 @@
+# What is built here also goes into wheels (`./warpgrade package`): programs depend on no library of the machine that
+# builds them and name none of its folders. `cmake --install --component native` puts them together with the libraries
+# and headers that a lab's tests and a student's program need. Sanitizers need their shared runtime.
+if(NOT WARPGRADE_SANITIZE)
+  set(WG_PORTABLE ON)
+endif()
+
+# Debian has no static libfmt, so that its functions are compiled where they are used.
+add_library(wg_fmt INTERFACE)
+if(WG_PORTABLE)
+  set(CMAKE_FIND_LIBRARY_SUFFIXES .a)
+  target_link_libraries(wg_fmt INTERFACE fmt::fmt-header-only)
+  add_compile_options(-ffile-prefix-map=${CMAKE_SOURCE_DIR}/=)
+  string(APPEND CMAKE_EXE_LINKER_FLAGS " -static")
+else()
+  target_link_libraries(wg_fmt INTERFACE fmt::fmt)
+endif()
+
+# Called last, when all targets are known.
+function(wg_install_native)
+  set(native COMPONENT native)
+  install(TARGETS wg_sandbox ${WG_DEVICE_SERVERS} RUNTIME DESTINATION bin ${native})
+  install(TARGETS wg_worker wg_cudart wg_cudart_shared wg_judge wg_judge_core wg_device wg_ptx
+          ARCHIVE DESTINATION lib ${native} LIBRARY DESTINATION lib ${native} NAMELINK_SKIP)
+  # Under the name that nvcc itself links (grader/cudart/CMakeLists.txt); a wheel has no links.
+  install(FILES $<TARGET_FILE:wg_cudart> DESTINATION lib/nvcc RENAME libcudart_static.a ${native})
+  install(FILES ${WG_ZSTD_FILE} ${WG_LZ4_FILE} DESTINATION lib ${native})
+  # What tests include: the judge's headers with those below them, and the libraries that these name.
+  foreach(folder judge device worker vgpu)
+    install(DIRECTORY ${CMAKE_SOURCE_DIR}/grader/${folder} DESTINATION include ${native} FILES_MATCHING PATTERN *.hpp)
+  endforeach()
+  foreach(header catch2/catch.hpp nlohmann/json.hpp fmt/format.h)
+    find_path(found_${header} ${header} REQUIRED)
+    get_filename_component(name ${header} DIRECTORY)
+    install(DIRECTORY ${found_${header}}/${name} DESTINATION include ${native})
+  endforeach()
+  install(DIRECTORY ${CMAKE_SOURCE_DIR}/labs/common DESTINATION . ${native})
+endfunction()
