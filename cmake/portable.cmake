@@ -27,7 +27,8 @@ function(wg_install_native)
   install(FILES ${WG_ZSTD_FILE} ${WG_LZ4_FILE} DESTINATION lib ${native})
   # What tests include: the judge's headers with those below them, and the libraries that these name.
   foreach(folder judge device worker vgpu)
-    install(DIRECTORY ${CMAKE_SOURCE_DIR}/grader/${folder} DESTINATION include ${native} FILES_MATCHING PATTERN *.hpp)
+    install(DIRECTORY ${CMAKE_SOURCE_DIR}/grader/${folder} DESTINATION include ${native} FILES_MATCHING
+            PATTERN *.hpp PATTERN *.def)
   endforeach()
   foreach(header catch2/catch.hpp nlohmann/json.hpp fmt/format.h)
     find_path(found_${header} ${header} REQUIRED)

@@ -23,9 +23,9 @@ _NEXT = """\
 labs/{name}, reference/{name} and starter/{name} written: a whole lab, with wrong and right solutions.
 Next:
   edit labs/{name}/{header}, lab.toml, tests/, README.md, and reference/{name}/{main}
-  ./warpgrade starter {name}     makes the starter again from the reference
-  ./warpgrade prove {name}       builds the lab's tests, then proves it
-  ./warpgrade prove {name} --write-messages     keeps what students read of each wrong solution
+  {COMMAND} starter {name}     makes the starter again from the reference
+  {COMMAND} prove {name}       builds the lab's tests, then proves it
+  {COMMAND} prove {name} --write-messages     keeps what students read of each wrong solution
 docs/labs.md explains each file.
 """
 
@@ -43,7 +43,7 @@ def new_lab_command(name: str) -> int:
     NAME is lower-case letters, digits and _; it becomes part of the names of files, programs and functions.
     """
     lab = new.create(paths.find_layout(), name)
-    click.echo(_NEXT.format(name=name, header=lab.header.name, main=lab.main_file), nl=False)
+    click.echo(_NEXT.format(COMMAND=paths.COMMAND, name=name, header=lab.header.name, main=lab.main_file), nl=False)
     return EXIT_DONE
 
 

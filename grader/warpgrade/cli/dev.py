@@ -25,7 +25,7 @@ def doctor_command() -> int:
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), default="dist", help="Folder of the wheel.")
 @click.option("--levels", default="", metavar="LEVEL;LEVEL…", help="Build for these levels of x86-64 only.")
 def package_command(out: Path, levels: str) -> int:
-    """Build the wheel that students and graders install."""
+    """Build the wheel that other machines install."""
     with Progress(console(stderr=True)) as progress:
         wheel = package.build(paths.find_layout(), out, progress.say, levels=levels)
     click.echo(f"{wheel}  {wheel.stat().st_size / 1e6:.1f} MB")

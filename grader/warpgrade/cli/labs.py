@@ -10,6 +10,7 @@ from warpgrade.cli.console import console
 from warpgrade.lab import agreement, labs, starter
 from warpgrade.machine import paths
 from warpgrade.machine.errors import EXIT_DONE, WarpgradeError
+from warpgrade.machine.paths import COMMAND
 
 
 @click.command("list")
@@ -46,6 +47,6 @@ def starter_command(lab_name: str | None, check_only: bool) -> int:
     if drifted:
         raise WarpgradeError(
             f"starters that differ from their references: {', '.join(drifted)}",
-            hint="run ./warpgrade starter, and commit what it writes",
+            hint=f"run {COMMAND} starter, and commit what it writes",
         )
     return EXIT_DONE

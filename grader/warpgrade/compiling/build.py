@@ -25,7 +25,7 @@ from warpgrade.compiling.warnings import CompilerWarning
 from warpgrade.lab.labs import Lab
 from warpgrade.machine import cache
 from warpgrade.machine.errors import GraderError
-from warpgrade.machine.paths import Layout
+from warpgrade.machine.paths import COMMAND, Layout
 from warpgrade.machine.sandbox import (
     COULD_NOT_START,
     CPU_LIMIT,
@@ -235,5 +235,5 @@ def _read_library(path: Path) -> bytes:
         return path.read_bytes()
     except FileNotFoundError:
         raise GraderError(
-            f"{path.name} is not built", hint="run ./warpgrade doctor, which builds what is missing"
+            f"{path.name} is not built", hint=f"run {COMMAND} doctor, which builds what is missing"
         ) from None

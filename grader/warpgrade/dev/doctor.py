@@ -37,7 +37,7 @@ class Finding:
 def examine(layout: Layout) -> list[Finding]:
     """Look at everything that grading needs."""
     findings = [
-        Finding("warpgrade", f"{__version__}, preset {layout.preset}"),
+        Finding("warpgrade", f"{__version__}, " + ("installed" if layout.native else f"preset {layout.preset}")),
         Finding("machine", f"{_system()}, {platform.machine()}, {len(os.sched_getaffinity(0))} CPU cores"),
         Finding("python", platform.python_version()),
     ]
@@ -79,16 +79,17 @@ def _system() -> str:
 
 def _compilers(layout: Layout) -> list[Finding]:
     found = toolchain.find(layout)
-    wheels = " (CUDA wheels)" if found.nvcc.is_relative_to(layout.root / ".cuda") else ""
+    wheels = " (CUDA wheels)" if "nvidia" in found.nvcc.parts else ""
     return [
         Finding("nvcc", f"{found.nvcc_version} at {found.nvcc}{wheels}"),
         Finding("c++", f"{found.host_version} at {found.host}"),
     ]
 
 
-def _tools(_: Layout) -> list[Finding]:
+def _tools(layout: Layout) -> list[Finding]:
     findings = []
-    for program, package in (("cmake", "cmake"), ("ninja", "ninja-build"), ("bwrap", "bubblewrap"), ("nm", "binutils")):
+    builds = [] if layout.native else [("cmake", "cmake"), ("ninja", "ninja-build")]
+    for program, package in (*builds, ("bwrap", "bubblewrap"), ("nm", "binutils")):
         path = shutil.which(program)
         if path is None:
             findings.append(Finding(program, "not found", f"apt-get install {package}", good=False))
@@ -109,6 +110,13 @@ def _version(path: str) -> str:
 
 
 def _programs(layout: Layout) -> list[Finding]:
+    if layout.native:
+        missing = [
+            path.name for path in (layout.device_server, layout.program("warpgrade-sandbox")) if not path.is_file()
+        ]
+        if missing:
+            return [Finding("programs", f"missing: {', '.join(missing)}", "install the package again", good=False)]
+        return [Finding("programs", f"{layout.device_server.name} of the package")]
     names = ["warpgrade-device", "warpgrade-sandbox", *(f"judge-{lab.name}" for lab in labs.discover(layout))]
     missing = [name for name in names if not layout.program(name).is_file()]
     if missing:

@@ -23,7 +23,7 @@ from warpgrade.grading.result import Result
 from warpgrade.lab import starter, wrong
 from warpgrade.lab.labs import Lab
 from warpgrade.machine.errors import BadInput, GraderError
-from warpgrade.machine.paths import Layout
+from warpgrade.machine.paths import COMMAND, Layout
 
 Say = Callable[[str], None]
 
@@ -90,7 +90,7 @@ def no_drift(lab: Lab) -> str:
         difference = starter.drift(lab)
     except GraderError as problem:
         return _words(problem)
-    what = f"expected what reference/{lab.name} gives; starter/{lab.name} differs: run ./warpgrade starter {lab.name}"
+    what = f"expected what reference/{lab.name} gives; starter/{lab.name} differs: run {COMMAND} starter {lab.name}"
     return f"{what}\n{difference}" if difference else ""
 
 

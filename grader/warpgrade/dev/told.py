@@ -24,6 +24,7 @@ from warpgrade.grading.result import Result
 from warpgrade.lab import wrong
 from warpgrade.lab.labs import Lab
 from warpgrade.lab.wrong import Wrong
+from warpgrade.machine.paths import COMMAND
 from warpgrade.report import terminal
 
 SEED = 1  # of the inputs: what differs is told with its values
@@ -80,13 +81,13 @@ class Messages:
 
     def _expected(self, name: str) -> str:
         known = "says otherwise" if name in self._sections else "has no section on it"
-        again = f"./warpgrade prove {self._lab.name} --only {name} --write-messages"
+        again = f"{COMMAND} prove {self._lab.name} --only {name} --write-messages"
         return f"expected what students read to be in wrong/messages.txt, which {known}: run {again}, and read it"
 
     def stale(self) -> str:
         """Tell which sections are of no wrong solution."""
         gone = sorted(set(self._sections) - set(wrong.names(self._lab)))
-        again = f"run ./warpgrade prove {self._lab.name} --write-messages"
+        again = f"run {COMMAND} prove {self._lab.name} --write-messages"
         return f"expected sections on wrong solutions; there is no {', '.join(gone)}: {again}" if gone else ""
 
     def write(self) -> Path:

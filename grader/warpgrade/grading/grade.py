@@ -39,7 +39,7 @@ from warpgrade.lab import agreement
 from warpgrade.lab.labs import Lab
 from warpgrade.machine import device
 from warpgrade.machine.errors import BadInput, GraderError
-from warpgrade.machine.paths import Layout
+from warpgrade.machine.paths import COMMAND, Layout
 from warpgrade.machine.sandbox import Sandbox
 
 Say = Callable[[str], None]
@@ -120,7 +120,7 @@ def starter_files(lab: Lab) -> dict[str, bytes]:
     folder = lab.starter_folder
     files = {path.name: path.read_bytes() for path in sorted(folder.glob("*")) if lab.allows(path.name)}
     if lab.main_file not in files:
-        raise GraderError(f"starter/{lab.name} has no {lab.main_file}", hint=f"run ./warpgrade starter {lab.name}")
+        raise GraderError(f"starter/{lab.name} has no {lab.main_file}", hint=f"run {COMMAND} starter {lab.name}")
     return files
 
 

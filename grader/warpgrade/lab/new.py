@@ -6,6 +6,7 @@ files end in `.in`, so that no tool takes them for code of this project.
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 from warpgrade.lab import labs, starter
@@ -29,9 +30,17 @@ def create(layout: Layout, name: str) -> Lab:
         target = layout.root / filled(str(source.relative_to(_TEMPLATE).with_suffix("")))
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(filled(source.read_text(encoding="utf-8")), encoding="utf-8")
+    _give_common_headers(layout)
     lab = labs.find(layout, name)
     starter.write(lab)
     return lab
+
+
+def _give_common_headers(layout: Layout) -> None:
+    """Begin a course with what all labs give to submissions, if it has nothing of the kind."""
+    common = layout.labs / "common"
+    if layout.native is not None and not common.exists():
+        shutil.copytree(layout.native / "common", common)
 
 
 def _check(layout: Layout, name: str) -> None:

@@ -16,6 +16,7 @@ from pathlib import Path, PurePosixPath
 from warpgrade.lab import patch, starter
 from warpgrade.lab.labs import Lab
 from warpgrade.machine.errors import BadInput, GraderError
+from warpgrade.machine.paths import COMMAND
 
 _FIRST_LINE = re.compile(r'(?P<all>WRONG: loses (?P<loses>"[^"]+"(?:, "[^"]+")*) - (?P<what>.*\S))\s*')
 _FORM = 'WRONG: loses "<test>"[, "<test>" …] - <what is wrong>'
@@ -114,7 +115,7 @@ def _misfit(lab: Lab, wrong: Wrong, base: list[starter.Line], problem: patch.Mis
 def _again(lab: Lab, name: str) -> str:
     return (
         f"make the patch again: copy reference/{lab.name}/{lab.main_file} to FILE.cu, make the mistake there, and run "
-        f"./warpgrade wrong {lab.name} {name} --update FILE.cu"
+        f"{COMMAND} wrong {lab.name} {name} --update FILE.cu"
     )
 
 

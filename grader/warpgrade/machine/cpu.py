@@ -17,15 +17,15 @@ LEVELS = {
 _CHOICE = "WARPGRADE_CPU"
 
 
-def level() -> str:
-    """Return the level to use; WARPGRADE_CPU names a lower one. Raises GraderError where there is none."""
-    wanted = os.environ.get(_CHOICE, "")
+def levels() -> list[str]:
+    """Return the levels that this processor has, the best first, up to that of WARPGRADE_CPU; raises GraderError."""
     possible = [name for name, flags in LEVELS.items() if flags <= _flags()]
     if not possible:
         raise GraderError("this processor is older than x86-64-v2 (SSE4.2), which the virtual GPU needs")
-    if wanted and wanted not in possible:
+    wanted = os.environ.get(_CHOICE) or possible[0]
+    if wanted not in possible:
         raise GraderError(f"{_CHOICE} names {wanted}; this processor has {', '.join(possible)}")
-    return wanted or possible[0]
+    return possible[possible.index(wanted) :]
 
 
 @functools.cache

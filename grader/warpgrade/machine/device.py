@@ -11,7 +11,7 @@ from typing import Any, Literal
 import msgspec
 
 from warpgrade.machine.errors import BadInput, GraderError
-from warpgrade.machine.paths import Layout
+from warpgrade.machine.paths import COMMAND, Layout
 from warpgrade.machine.text import bounded, clean
 
 DEFAULT_PROFILE = "h100"
@@ -73,7 +73,7 @@ def describe(layout: Layout, spec: str) -> dict[str, Any]:
             stdin=subprocess.DEVNULL,
         )  # fmt: skip
     except FileNotFoundError:
-        raise GraderError("the C++ part is not built", hint="run ./warpgrade, which builds it") from None
+        raise GraderError("the C++ part is not built", hint=f"run {COMMAND}, which builds it") from None
     except subprocess.TimeoutExpired:
         raise GraderError("the device server does not answer") from None
     if done.returncode != 0:

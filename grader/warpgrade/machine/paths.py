@@ -12,6 +12,7 @@ from warpgrade.machine import cpu
 from warpgrade.machine.errors import GraderError
 
 _NATIVE = Path(__file__).resolve().parents[1] / "_native"  # what a wheel holds beside the Python code
+COMMAND = "warpgrade" if _NATIVE.is_dir() else "./warpgrade"  # as the user calls it
 
 
 @dataclass(frozen=True)
@@ -67,8 +68,11 @@ class Layout:
 
     @property
     def device_server(self) -> Path:
-        """The device server's program: of a package, the one for this processor."""
-        return self.program(f"warpgrade-device-{cpu.level()}" if self.native else "warpgrade-device")
+        """The device server's program: of a package, the fastest that this processor runs."""
+        if self.native is None:
+            return self.program("warpgrade-device")
+        programs = [self.program(f"warpgrade-device-{level}") for level in cpu.levels()]
+        return next((program for program in programs if program.is_file()), programs[0])
 
     @property
     def kit(self) -> Path:

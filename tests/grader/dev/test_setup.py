@@ -13,7 +13,7 @@ from warpgrade import __version__
 from warpgrade.machine.paths import find_layout
 
 ROOT = find_layout().root
-LOCKS = ["requirements.lock", "requirements-dev.lock", "cuda.lock"]
+LOCKS = ["requirements.lock", "requirements-dev.lock", "requirements-package.lock", "cuda.lock"]
 
 
 def locked(name: str) -> dict[str, tuple[str, int]]:
@@ -44,6 +44,13 @@ def test_locks_agree_with_each_other_and_hold_what_the_project_names() -> None:
     assert {name.lower() for name in project["optional-dependencies"]["dev"]} <= dev.keys()
 
 
+def test_the_package_names_the_tools_and_compilers_that_are_locked() -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    assert set(extras["package"]) <= locked("requirements-package.lock").keys()
+    compilers = {name: f"=={version}" for name, (version, _) in locked("cuda.lock").items()}
+    assert sorted(extras["cuda"]) == sorted(name + version for name, version in compilers.items())
+
+
 def test_the_compilers_wheels_are_of_one_release() -> None:
     assert {version.rsplit(".", 1)[0] for version, _ in locked("cuda.lock").values()} == {"13.0"}
 
@@ -66,7 +73,7 @@ def test_the_version_stands_in_one_place() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     assert "version" not in project["project"]
     assert project["project"]["dynamic"] == ["version"]
-    assert project["tool"]["setuptools"]["dynamic"]["version"] == {"attr": "warpgrade.__version__"}
+    assert project["tool"]["scikit-build"]["metadata"]["version"]["input"] == "grader/warpgrade/__init__.py"
     assert (
         "VERSION" not in re.findall(r"^project\((.*)\)", (ROOT / "CMakeLists.txt").read_text("utf-8"), re.MULTILINE)[0]
     )

@@ -1,0 +1,111 @@
+"""A wheel holds nothing of a lab and nothing of this machine; what is installed needs no repository."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from warpgrade.dev import package
+from warpgrade.machine import cpu
+from warpgrade.machine.errors import GraderError
+from warpgrade.machine.paths import find_layout
+
+LAYOUT = find_layout()
+
+
+def wheel(path: Path, **files: bytes) -> Path:
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in files.items():
+            archive.writestr(name.replace("__", "/"), content)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "complaint"),
+    [
+        ("warpgrade__reference__matmul.cu", b"", "warpgrade/reference/matmul.cu: belongs to a lab"),
+        ("warpgrade__lib.a", b"\0/home/me/course/grader/judge/main.cpp\0", "names /home/me/course"),
+        ("warpgrade__lib.so", b"\x7fELF\0GLIBC_2.34\0GLIBC_2.38\0", "needs glibc 2.38"),
+    ],
+)
+def test_what_must_not_be_in_a_wheel(tmp_path: Path, name: str, content: bytes, complaint: str) -> None:
+    made = wheel(tmp_path / "one.whl", **{"warpgrade__cli.py": b"print()", name: content})
+    (found,) = package.mistakes(made, ["/home/me/course", "/"])
+    assert complaint in found
+
+
+def test_nothing_to_find_in_what_is_fit(tmp_path: Path) -> None:
+    made = wheel(tmp_path / "one.whl", **{"warpgrade__lib.so": b"\x7fELF\0GLIBC_2.35\0"})
+    assert list(package.mistakes(made, ["/home/me"])) == []
+
+
+@pytest.mark.parametrize(
+    ("flags", "best"),
+    [
+        ("sse4_2 ssse3 popcnt cx16", "x86-64-v2"),
+        ("sse4_2 ssse3 popcnt cx16 avx2 fma bmi2 f16c movbe", "x86-64-v3"),
+        ("sse4_2 ssse3 popcnt cx16 avx2 fma bmi2 f16c movbe avx512f avx512bw avx512cd avx512dq avx512vl", "x86-64-v4"),
+    ],
+)
+def test_the_best_level_of_a_processor(monkeypatch: pytest.MonkeyPatch, flags: str, best: str) -> None:
+    monkeypatch.setattr(cpu, "_flags", lambda: frozenset(flags.split()))
+    monkeypatch.delenv("WARPGRADE_CPU", raising=False)
+    assert cpu.levels()[0] == best
+    assert cpu.levels()[-1] == "x86-64-v2"
+    monkeypatch.setenv("WARPGRADE_CPU", "x86-64-v2")
+    assert cpu.levels() == ["x86-64-v2"]
+    monkeypatch.setenv("WARPGRADE_CPU", "pentium")
+    with pytest.raises(GraderError, match="this processor has x86-64-v"):
+        cpu.levels()
+
+
+def test_a_processor_that_is_too_old(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cpu, "_flags", lambda: frozenset({"sse2"}))
+    with pytest.raises(GraderError, match="older than x86-64-v2"):
+        cpu.levels()
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of a virtual environment that holds the wheel, and what it needs of ours."""
+    folder = tmp_path_factory.mktemp("installed")
+    # The level that the checkout has as well: its objects are compiled already.
+    made = package.build(LAYOUT, folder, levels="x86-64-v3")
+    venv.create(folder / "venv", with_pip=False, symlinks=True)
+    python = folder / "venv" / "bin" / "python"
+    (site,) = (folder / "venv" / "lib").glob("python*/site-packages")
+    subprocess.run(
+        [sys.executable, "-m", "pip", "--python", str(python), "install", "-q", "--no-deps", "--no-index", str(made)],
+        check=True,
+    )
+    (here,) = (LAYOUT.root / ".venv" / "lib").glob("python*/site-packages")
+    (site / "needs.pth").write_text(f"{here}\n", encoding="utf-8")
+    return folder
+
+
+@pytest.mark.labs
+def test_an_installed_package_makes_and_proves_a_lab_without_the_repository(installed: Path, tmp_path: Path) -> None:
+    course, home = tmp_path / "course", tmp_path / "home"
+    for folder in (course, home):
+        folder.mkdir()
+    keep = {"PATH": f"{LAYOUT.state}:/usr/local/cuda/bin:/usr/bin:/bin", "HOME": str(home)}
+    keep |= {name: value for name, value in os.environ.items() if name in {"CUDA_HOME", "WARPGRADE_NVCC"}}
+
+    def call(*words: str) -> str:
+        done = subprocess.run(
+            [str(installed / "venv" / "bin" / "warpgrade"), *words], cwd=course, env=keep, capture_output=True,
+            text=True, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout + done.stderr
+
+    assert "warpgrade prove saxpy" in call("new", "lab", "saxpy")
+    assert "./warpgrade" not in call("doctor")
+    assert "saxpy: all 11 proofs hold" in call("prove", "saxpy")
+    assert (home / ".cache" / "warpgrade" / "cache").is_dir()
