@@ -13,6 +13,7 @@ from warpgrade.cli.console import console
 from warpgrade.cli.options import CHECKING, EXIT_STATUSES, THREADS, no_sandbox, take, together
 from warpgrade.grading import grade, intake
 from warpgrade.grading.result import Result
+from warpgrade.handout import make
 from warpgrade.lab import labs
 from warpgrade.lab.labs import Lab
 from warpgrade.machine import paths
@@ -83,11 +84,19 @@ def grade_command(lab_name: str, path: Path, **given: Any) -> int:
 def check_command(lab_name: str | None, **given: Any) -> int:
     """Check your own work in the folder you are in: public tests and hints."""
     layout = paths.find_layout()
-    lab = labs.find(layout, lab_name) if lab_name else _lab_of_folder(layout, Path.cwd())
+    lab = _lab_of_folder(layout, Path.cwd(), lab_name)
     return _grade(layout, lab, Path.cwd(), given, public_only=True)
 
 
-def _lab_of_folder(layout: Layout, folder: Path) -> Lab:
+def _lab_of_folder(layout: Layout, folder: Path, name: str | None) -> Lab:
+    """Return the lab of that name, or the one whose files lie in the folder."""
+    if (folder / labs.HANDOUT).is_dir():
+        lab = labs.load(folder)
+        make.require_ours(lab)
+        if name in (None, lab.name):
+            return lab
+    if name:
+        return labs.find(layout, name)
     known = labs.discover(layout)
     fitting = [lab for lab in known if (folder / lab.main_file).is_file()]
     if len(fitting) == 1:

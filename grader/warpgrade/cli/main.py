@@ -23,6 +23,7 @@ COMMANDS = {
     "new": ("authors", "Create something new: a lab."),
     "package": ("dev", "Build the wheel that other machines install."),
     "prove": ("authors", "Prove that a lab's solutions score what they claim."),
+    "release": ("handouts", "Make what students get of a lab: sheet, starter, public tests; nothing hidden."),
     "run": ("running", "Compile and run any CUDA program on the virtual GPU, and profile it."),
     "starter": ("labs", "Make the starters from the references."),
     "test": ("dev", "Run the project's own tests."),

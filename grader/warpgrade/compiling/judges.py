@@ -62,7 +62,7 @@ def build(
     layout: Layout, lab: Lab, compilers: Compilers, say: Say = lambda text: None, *, public_only: bool = False
 ) -> LabPrograms:
     """Build a lab's judge of its tests, or of the public ones alone; raises GraderError."""
-    return _Kit(layout, compilers).build(lab, say, public_only=public_only)
+    return _Kit(layout, compilers, on_demand.require_kit(layout, say)).build(lab, say, public_only=public_only)
 
 
 def test_sources(lab: Lab, *, public_only: bool) -> list[Path]:
@@ -77,16 +77,7 @@ class _Kit:
 
     layout: Layout
     compilers: Compilers
-
-    @property
-    def _native(self) -> Path:
-        native = self.layout.kit
-        if not (native / "include").is_dir():
-            raise GraderError(
-                "building a judge outside of the checkout's labs/ needs the headers and libraries of the package",
-                hint="run ./warpgrade package once, which makes them",
-            )
-        return native
+    folder: Path
 
     def build(self, lab: Lab, say: Say, *, public_only: bool) -> LabPrograms:
         sources = test_sources(lab, public_only=public_only)
@@ -106,11 +97,11 @@ class _Kit:
 
     def _stamp(self) -> str:
         """Return what changes when the package does; without reading it all."""
-        files = sorted([*(self._native / "lib").glob("*.a"), *(self._native / "include" / "judge").glob("*.hpp")])
+        files = sorted([*(self.folder / "lib").glob("*.a"), *(self.folder / "include" / "judge").glob("*.hpp")])
         return " ".join(f"{path.name}:{path.stat().st_size}:{path.stat().st_mtime_ns}" for path in files)
 
     def _make(self, lab: Lab, sources: list[Path], target: Path, say: Say) -> None:
-        include = self._native / "include"
+        include = self.folder / "include"
         say(f"building the judge of lab {lab.name} (once)")
         headers = cache.cached(self._headers_folder(), self._precompile)
         binding = target / "binding.cpp"
@@ -126,7 +117,7 @@ class _Kit:
             for _ in pool.map(lambda words: self._run(lab.name, words), jobs):
                 pass
         objects = [str(target / f"{path.stem}.o") for path in sources]
-        libraries = [str(self._native / "lib" / f"lib{name}.a") for name in _LIBRARIES]
+        libraries = [str(self.folder / "lib" / f"lib{name}.a") for name in _LIBRARIES]
         self._run(
             lab.name, ["-static", "-s", "-o", str(target / f"judge-{lab.name}"), *objects, *libraries, "-pthread"]
         )
@@ -142,7 +133,7 @@ class _Kit:
         """Precompile what every test includes: most of what a file of tests takes to compile."""
         header = target / "judge.hpp"
         header.write_text('#include "judge/judge.hpp"\n', encoding="utf-8")
-        include = str(self._native / "include")
+        include = str(self.folder / "include")
         self._run("headers", [*_FLAGS, "-I", include, "-x", "c++-header", str(header), "-o", f"{header}.gch"])
 
     def _run(self, what: str, words: list[str]) -> None:

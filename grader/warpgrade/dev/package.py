@@ -31,7 +31,7 @@ _NEVER = ("/reference/", "/starter/", "/hidden/", "/tests/", "/wrong/", "/right/
 
 
 def build(layout: Layout, out: Path, say: Say = lambda text: None, *, levels: str = "") -> Path:
-    """Build the wheel into `out` and return it; the checkout gets its own copy of what it holds, in build/package.
+    """Build the wheel into `out` and return it.
 
     levels: those of x86-64 to build device servers for, with semicolons in between, if not all.
     """
@@ -64,11 +64,6 @@ def build(layout: Layout, out: Path, say: Say = lambda text: None, *, levels: st
         (tagged,) = Path(folder).glob("*.whl")
         wheel = out / tagged.name
         shutil.copyfile(tagged, wheel)
-    build_folder = layout.root / "build" / "package"
-    _run(
-        layout, "package",
-        ["cmake", "--install", str(build_folder), "--component", "native", "--prefix", str(layout.kit)],
-    )  # fmt: skip
     return wheel
 
 

@@ -51,7 +51,7 @@ class Mistake:
 
 
 class LabHead(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """Table `[lab]`; `points`, if given, is what those of all tests add up to."""
+    """Table `[lab]`; `points`, if given, is what those of all tests add up to; `name`, if not the folder's."""
 
     title: str
     order: int
@@ -59,6 +59,7 @@ class LabHead(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     files: list[str]
     functions: list[str]
     points: float | None = None
+    name: str = ""
 
 
 class Limits(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -274,7 +275,7 @@ def load(folder: Path) -> Lab:
         file = msgspec.convert(raw, LabFile)
     except msgspec.ValidationError as error:
         raise LabMistake(_explain(str(error), raw, where, text).told) from None
-    lab = Lab(name=folder.name, folder=folder, file=file)
+    lab = Lab(name=file.lab.name or folder.name, folder=folder, file=file)
     refuse([Mistake(where, line, what) for line, what in _mistakes(lab, text)])
     return lab
 

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from warpgrade.machine.errors import GraderError
-from warpgrade.machine.paths import Layout
+from warpgrade.machine.paths import COMMAND, Layout
 from warpgrade.machine.text import bounded, clean
 
 ALLOWED = "WARPGRADE_BUILD_ON_DEMAND"
@@ -27,30 +27,47 @@ def require_lab(layout: Layout, lab: str, say: Callable[[str], None] = lambda te
     """Build what grading `lab` needs, or bring it up to date; raises GraderError."""
     wanted = (layout.build, lab)
     if wanted not in _up_to_date and os.environ.get(ALLOWED) and os.access(layout.build, os.W_OK):
-        _build(layout, lab, say)
+        _build(layout, f"lab-{lab}", f"the judge of lab {lab}", say)
         _up_to_date.add(wanted)
 
 
-def _build(layout: Layout, lab: str, say: Callable[[str], None]) -> None:
+def require_kit(layout: Layout, say: Callable[[str], None] = lambda text: None) -> Path:
+    """Return the folder of headers and libraries that judges are built with: a package's, or made of the checkout's."""
+    kit = layout.kit
+    if layout.native is None and (layout.build, "") not in _up_to_date and os.access(layout.build, os.W_OK):
+        _build(layout, "package-parts", "the libraries of judges", say)
+        done = subprocess.run(
+            ["cmake", "--install", str(layout.build), "--component", "native", "--prefix", str(kit)],
+            stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False,
+        )  # fmt: skip
+        if done.returncode != 0:
+            raise GraderError("the libraries of judges could not be put together", detail=bounded(clean(done.stderr)))
+        _up_to_date.add((layout.build, ""))
+    if not (kit / "include").is_dir():
+        raise GraderError(f"{kit} is missing", hint=f"run {COMMAND} doctor, or install the package again")
+    return kit
+
+
+def _build(layout: Layout, target: str, what: str, say: Callable[[str], None]) -> None:
     setup = layout.state / "setup"
     setup.mkdir(parents=True, exist_ok=True)
     layout.logs.mkdir(parents=True, exist_ok=True)
-    log = layout.logs / f"build-{lab}.log"
+    log = layout.logs / f"build-{target}.log"
     with (setup / "lock").open("w") as lock, log.open("w", encoding="utf-8") as written:
         fcntl.flock(lock, fcntl.LOCK_EX)  # the launcher's: one build at a time
         with subprocess.Popen(
-            ["cmake", "--build", str(layout.build), "--target", f"lab-{lab}"],
+            ["cmake", "--build", str(layout.build), "--target", target],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
         ) as building:  # fmt: skip
             for line in building.stdout or ():
                 written.write(line)
                 if step := _STEP.match(line):
-                    say(f"building the judge of lab {lab}, step {step[1]}")
+                    say(f"building {what}, step {step[1]}")
     if building.returncode != 0:
         text = log.read_text(encoding="utf-8", errors="replace")
         telling = [line for line in text.splitlines() if _WORDS_OF_FAILURE.search(line)]
         raise GraderError(
-            f"the judge of lab {lab} does not build",
+            f"{what} could not be built" if target == "package-parts" else f"{what} does not build",
             detail=bounded(clean("\n".join(telling)), lines=8),
             hint=f"the whole log is {log}",
         )

@@ -77,7 +77,7 @@ class Layout:
     @property
     def kit(self) -> Path:
         """The headers and libraries that judges are built with: a package's, which a checkout makes as well."""
-        return self.native or self.root / "build" / "package" / "native"
+        return self.native or self.build / "native"
 
     def library(self, name: str) -> Path:
         """Return a static library of the C++ build."""

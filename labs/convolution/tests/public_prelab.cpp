@@ -1,3 +1,4 @@
+// Not handed out as source.
 // Public tests of lab convolution's prelab: each question at one size, and what a wrong answer may come from.
 #include <vector>
 

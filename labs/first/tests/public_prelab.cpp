@@ -1,3 +1,4 @@
+// Not handed out as source.
 // Public tests of lab first's prelab: each question with numbers of the sheet or of the textbook's exercises.
 #include <vector>
 

@@ -1,3 +1,4 @@
+// Not handed out as source.
 // Public tests of lab matmul's prelab: each question with numbers of the task sheet, and what a wrong answer may come
 // from.
 #include "judge/judge.hpp"

@@ -1,3 +1,4 @@
+// Not handed out as source.
 // How the prelab of lab matmul asks for predictions and bounds; judge/questions.hpp asks all else.
 #pragma once
 

@@ -1,3 +1,4 @@
+// Not handed out as source.
 // Public tests of lab reduction's prelab: exercise 17's example, and what the versions cost at one size each.
 #include "expectations.hpp"
 #include "judge/judge.hpp"

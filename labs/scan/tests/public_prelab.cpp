@@ -1,3 +1,4 @@
+// Not handed out as source.
 // Public tests of lab scan's prelab: two ways to scan 8 elements, and what the lab's own scans take at one size.
 #include "judge/judge.hpp"
 #include "questions.hpp"

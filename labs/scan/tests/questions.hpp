@@ -1,3 +1,4 @@
+// Not handed out as source.
 // How the tests of the prelab ask: a wrong answer is told which misconception leads to it, where one is known.
 #pragma once
 

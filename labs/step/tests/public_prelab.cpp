@@ -1,3 +1,4 @@
+// Not handed out as source.
 // Public tests of lab step's prelab: each question with numbers of the texts, and what a wrong answer may come from.
 #include "judge/judge.hpp"
 #include "questions.hpp"

@@ -1,3 +1,4 @@
+// Not handed out as source.
 // How the prelab of lab step asks for predictions; judge/questions.hpp asks all else.
 #pragma once
 

@@ -1,3 +1,4 @@
+// Not handed out as source.
 // Public tests of the prelab: accesses of the task sheet, and what a wrong answer may come from.
 #include "judge/judge.hpp"
 #include "questions.hpp"

@@ -1,3 +1,4 @@
+// Not handed out as source.
 // How the prelab of lab transpose asks: accesses of a warp, answered by counting, and what the versions cost.
 #pragma once
 

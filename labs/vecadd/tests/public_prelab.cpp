@@ -1,3 +1,4 @@
+// Not handed out as source.
 // Public tests of lab vecadd's prelab.
 #include "judge/judge.hpp"
 #include "questions.hpp"

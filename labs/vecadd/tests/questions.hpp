@@ -1,3 +1,4 @@
+// Not handed out as source.
 // How the prelab of lab vecadd asks.
 #pragma once
 

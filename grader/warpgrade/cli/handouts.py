@@ -1,0 +1,39 @@
+"""`release`: what students get."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from warpgrade.cli.console import console
+from warpgrade.handout import make
+from warpgrade.lab import agreement, labs
+from warpgrade.machine import paths
+from warpgrade.machine.errors import EXIT_DONE, BadInput
+from warpgrade.machine.progress import Progress
+
+
+@click.command("release")
+@click.argument("lab_names", metavar="LAB…", nargs=-1)
+@click.option("--course", is_flag=True, help="All labs of the course.")
+@click.option(
+    "--out", type=click.Path(path_type=Path), default="handouts", metavar="DIR|ZIP",
+    help="A new folder for each lab in DIR, or for one lab an archive.",
+)  # fmt: skip
+def release_command(lab_names: tuple[str, ...], course: bool, out: Path) -> int:
+    """Make what students get of a lab: sheet, starter, public tests; nothing hidden."""
+    layout = paths.find_layout()
+    if course == bool(lab_names):
+        raise BadInput(
+            "nothing to release" if not course else "--course releases all labs", hint="name labs, or use --course"
+        )
+    chosen = labs.discover(layout) if course else [agreement.find_own(layout, name) for name in lab_names]
+    if out.suffix == ".zip" and len(chosen) != 1:
+        raise BadInput("an archive holds one lab", hint="name one lab, or a folder for --out")
+    for lab in chosen:
+        with Progress(console(stderr=True)) as progress:
+            made = make.release(layout, lab, out, progress.say)
+        score = f"{made.points:g} of {made.max_points:g} public points"
+        click.echo(f"{made.path}: {len(made.files)} files, the starter has {score}")
+    return EXIT_DONE

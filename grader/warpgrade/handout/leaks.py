@@ -1,0 +1,126 @@
+"""What must never reach students, and a look at every byte of what is handed out for it, inside of archives too.
+
+Text is compared without its white space; a line of the solution counts when it is long enough to say something and
+students have not been given it anyway: by the starter, the contract or what a test prints.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from warpgrade.compiling import judges
+from warpgrade.lab import starter, wrong
+from warpgrade.lab.labs import Lab
+
+_LEAST_LINE = 24  # characters without white space; what is shorter stands in any program
+_LEAST_TEXT = 12
+_STRING = re.compile(r'"((?:\\.|[^"\\\n])*)"')
+_SPACE = re.compile(rb"\s+")
+_MOST_DEPTH = 4
+
+
+@dataclass(frozen=True)
+class Secret:
+    """A text that is not for students: what it is, and its bytes without white space."""
+
+    what: str
+    text: bytes
+
+
+@dataclass(frozen=True)
+class Leak:
+    """A secret in a file of a handout."""
+
+    file: str
+    secret: Secret
+
+    @property
+    def told(self) -> str:
+        """Return `matmul/README.md holds a line of the reference (matmul.cu:41): …`."""
+        shown = self.secret.text[:60].decode("utf-8", "replace")
+        return f"{self.file} holds {self.secret.what}: {shown}"
+
+
+def secrets(lab: Lab, given: Iterable[bytes], places: Sequence[str]) -> list[Secret]:
+    """Return all that students must not find; `given` is what they are given on purpose, `places` names folders."""
+    known = b"\0".join(_bare(text) for text in given)
+    found = [
+        *_of_tests(lab),
+        *_of_solutions(lab),
+        *(Secret("the name of a folder of this machine", place.encode()) for place in places if len(place) > 1),
+    ]
+    return [one for one in dict.fromkeys(found) if one.what.startswith("the name") or one.text not in known]
+
+
+def _of_tests(lab: Lab) -> Iterator[Secret]:
+    for item in lab.items:
+        if item.hidden:
+            yield Secret("the name of a hidden test", _bare(item.name.encode()))
+            for hint in (item.hint, *item.hints.values()):
+                if hint:
+                    yield Secret(f"a hint of the hidden test “{item.name}”", _bare(hint.encode()))
+    public = {path.name for path in judges.test_sources(lab, public_only=True)}
+    for path in judges.test_sources(lab, public_only=False):
+        if path.name not in public:
+            text = path.read_text(encoding="utf-8")
+            yield from _lines(f"a line of {path.name}", enumerate(text.splitlines(), start=1))
+            for literal in _STRING.findall(re.sub(r"^#include.*$", "", text, flags=re.MULTILINE)):
+                if len(_bare(literal.encode())) >= _LEAST_TEXT:
+                    yield Secret(f"a text of {path.name}", _bare(literal.encode()))
+
+
+def _of_solutions(lab: Lab) -> Iterator[Secret]:
+    for path in starter.reference_files(lab):
+        solution = starter.solution(path.read_text(encoding="utf-8"), path.name)
+        yield from _lines(f"a line of the reference ({path.name})", solution)
+    for name in wrong.names(lab):
+        text = (lab.folder / "wrong" / f"{name}.patch").read_text(encoding="utf-8")
+        added = [(number, line[1:]) for number, line in enumerate(text.splitlines(), start=1) if line[:1] == "+"]
+        yield from _lines(f"a line of the wrong solution {name}", added)
+    for path in sorted((lab.folder / "right").glob("*.cu")):
+        yield from _lines(
+            f"a line of the right solution {path.stem}", enumerate(path.read_text("utf-8").splitlines(), 1)
+        )
+
+
+def _lines(what: str, lines: Iterable[tuple[int, str]]) -> Iterator[Secret]:
+    for _, line in lines:
+        bare = _bare(line.encode())
+        if len(bare) >= _LEAST_LINE and not bare.startswith(b"#include"):
+            yield Secret(what, bare)
+
+
+def find(files: Iterable[tuple[str, bytes]], secrets: Sequence[Secret]) -> Iterator[Leak]:
+    """Yield each secret in the contents of these files."""
+    for name, content in _all(files):
+        bare, raw = _bare(content), content
+        for secret in secrets:
+            if secret.text in bare or secret.text in raw:
+                yield Leak(name, secret)
+
+
+def _all(files: Iterable[tuple[str, bytes]], depth: int = 0) -> Iterator[tuple[str, bytes]]:
+    for name, content in files:
+        yield name, content
+        yield f"{name} (its name)", name.encode()
+        if content[:4] == b"PK\x03\x04" and depth < _MOST_DEPTH:
+            with zipfile.ZipFile(io.BytesIO(content)) as archive:
+                yield from _all(((f"{name}/{one}", archive.read(one)) for one in archive.namelist()), depth + 1)
+
+
+def of_folder(folder: Path) -> list[tuple[str, bytes]]:
+    """Return all files of a folder with their contents; a link is what it points to, which is handed out as well."""
+    return [
+        (str(path.relative_to(folder.parent)), path.read_bytes())
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    ]
+
+
+def _bare(text: bytes) -> bytes:
+    return _SPACE.sub(b"", text)

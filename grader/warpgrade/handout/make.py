@@ -1,0 +1,185 @@
+"""`warpgrade release`: what students get of a lab, and a look through it before it leaves.
+
+A handout is a folder that is complete: sheet, contract, starter, public tests to read, and in `.warpgrade/` what
+checking needs (the judge of the public tests, compiled, and the unmodified starter). It does not need this repository.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tempfile
+import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from warpgrade import __version__
+from warpgrade.compiling import judges, toolchain
+from warpgrade.grading import grade, intake
+from warpgrade.handout import leaks, public_toml, sheet
+from warpgrade.lab import agreement, labs
+from warpgrade.lab.labs import HANDOUT, Lab
+from warpgrade.machine.errors import BadInput, GraderError
+from warpgrade.machine.paths import COMMAND, Layout
+
+Say = Callable[[str], None]
+
+# A test's source with this line is handed out compiled only: it would tell answers.
+NOT_AS_SOURCE = "// Not handed out as source."
+_OWN_INCLUDE = re.compile(r'^\s*#\s*include\s+"([\w.-]+)"', re.MULTILINE)
+_CALLED = re.compile(r"\./warpgrade\b")
+_HOW = """# How to check your work
+
+Once, on a machine with a C++ compiler (Debian, Ubuntu: `sudo apt-get install build-essential bubblewrap`):
+
+    pip install warpgrade              # where you have nvcc 12.4 or newer
+    pip install "warpgrade[cuda]"      # brings the compiler as well, about 300 MiB
+    warpgrade doctor                   # says what is missing, if anything is
+
+No GPU is needed. Then, in this folder, after each change:
+
+    warpgrade check
+
+It compiles {files}, runs the public tests and says what to fix first. `warpgrade check --only TEXT` runs the tests with
+that in their names; `--full` shows everything that was found. Your work may be graded with more tests than these.
+"""
+
+
+class Note(msgspec.Struct, frozen=True):
+    """`.warpgrade/handout.json`."""
+
+    lab: str
+    warpgrade: str
+
+
+@dataclass(frozen=True)
+class Handout:
+    """What was made: its folder or archive, its files, and what the starter scores in it."""
+
+    path: Path
+    files: list[str]
+    points: float
+    max_points: float
+
+
+def require_ours(lab: Lab) -> None:
+    """Refuse a handout that another Warpgrade has made: its judge and our programs may not understand each other."""
+    note = lab.folder / HANDOUT / "handout.json"
+    try:
+        made_by = msgspec.json.decode(note.read_bytes(), type=Note).warpgrade
+    except (OSError, msgspec.DecodeError):
+        raise BadInput(
+            f"{HANDOUT}/handout.json is missing or broken", hint="unpack the lab again, and copy your work into it"
+        ) from None
+    if made_by != __version__:
+        raise BadInput(
+            f"this lab was handed out for Warpgrade {made_by}, and this is {__version__}",
+            hint=f"run: pip install warpgrade=={made_by}, or fetch the lab again",
+        )
+
+
+def release(layout: Layout, lab: Lab, out: Path, say: Say = lambda text: None) -> Handout:
+    """Make the handout of a lab as the folder `out`/LAB, or as the archive `out` where that ends in .zip.
+
+    Raises GraderError when anything in it is not for students, or its starter does not reach its baseline.
+    """
+    if lab.is_handout:
+        raise BadInput(f"{lab.folder.name} is a handout itself", hint="name a lab of the course")
+    agreement.require(lab)
+    target = out if out.suffix == ".zip" else out / lab.name
+    if target.exists():
+        raise BadInput(f"{target} is already there", hint="remove it, or choose another --out")
+    with tempfile.TemporaryDirectory(prefix="warpgrade-release-") as scratch:
+        folder = Path(scratch) / lab.name
+        _fill(layout, lab, folder, say)
+        say(f"checking the handout of {lab.name} from a fresh place")
+        points, most = _baseline(layout, lab, folder)
+        say(f"looking through the handout of {lab.name}")
+        _look_through(layout, lab, folder)
+        files = [name for name, _ in leaks.of_folder(folder)]
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if target.suffix == ".zip":
+            _pack(folder, target)
+        else:
+            shutil.copytree(folder, target)
+    return Handout(target, files, points, most)
+
+
+def _fill(layout: Layout, lab: Lab, folder: Path, say: Say) -> None:
+    own = folder / HANDOUT
+    (own / "starter").mkdir(parents=True)
+    for name, content in grade.starter_files(lab).items():
+        for place in (folder, own / "starter"):
+            (place / name).write_text(_for_students(content.decode()), encoding="utf-8")
+    for path in lab.given:
+        (folder / path.name).write_text(_for_students(path.read_text(encoding="utf-8")), encoding="utf-8")
+    if (lab.folder / "figures").is_dir():
+        shutil.copytree(lab.folder / "figures", folder / "figures")
+    text = _for_students((lab.folder / "README.md").read_text(encoding="utf-8"))
+    text = sheet.without_hidden_rows(sheet.without_links_out(text))
+    (folder / "README.md").write_text(text, encoding="utf-8")
+    (folder / "README.html").write_text(sheet.page(text, folder), encoding="utf-8")
+    (folder / "CHECK.md").write_text(_HOW.format(files=" and ".join(lab.file.lab.files)), encoding="utf-8")
+    for path in public_sources(lab):
+        (folder / "tests").mkdir(exist_ok=True)
+        shutil.copyfile(path, folder / "tests" / path.name)
+    programs = judges.build(layout, lab, toolchain.find(layout), say, public_only=True)
+    shutil.copy(programs.judge, own / "judge")
+    shutil.copyfile(programs.binding, own / "binding.o")
+    (own / "handout.json").write_bytes(msgspec.json.encode(Note(lab=lab.name, warpgrade=__version__)) + b"\n")
+    (folder / "lab.toml").write_text(public_toml.text(lab, 0), encoding="utf-8")
+
+
+def public_sources(lab: Lab) -> list[Path]:
+    """Return the sources of public tests, and the headers of the lab that these include, which students may read."""
+    found: dict[str, Path] = {}
+    waiting = judges.test_sources(lab, public_only=True)
+    while waiting:
+        path = waiting.pop()
+        text = path.read_text(encoding="utf-8")
+        if path.name in found or NOT_AS_SOURCE in text.splitlines():
+            continue
+        found[path.name] = path
+        waiting += [path.parent / name for name in _OWN_INCLUDE.findall(text) if (path.parent / name).is_file()]
+    return [found[name] for name in sorted(found)]
+
+
+def _for_students(text: str) -> str:
+    return _CALLED.sub("warpgrade", text)
+
+
+def _baseline(layout: Layout, lab: Lab, folder: Path) -> tuple[float, float]:
+    """Grade the starter as a student's first check would, and write what it scores."""
+    handed = labs.load(folder)
+    result = grade.grade(layout, handed, intake.read(handed, folder), grade.Options(public_only=True))
+    if result.status != "graded":
+        reason = result.problem.message if result.problem else result.status
+        raise GraderError(f"the handout's starter cannot be graded: {reason}", hint=f"run {COMMAND} prove {lab.name}")
+    (folder / "lab.toml").write_text(public_toml.text(lab, result.score.points), encoding="utf-8")
+    labs.load(folder)
+    return result.score.points, result.score.max_points
+
+
+def _look_through(layout: Layout, lab: Lab, folder: Path) -> None:
+    given = [path.read_bytes() for path in (*lab.given, *lab.starter_folder.iterdir()) if path.is_file()]
+    given += [path.read_bytes() for path in judges.test_sources(lab, public_only=True)]
+    given += [path.read_bytes() for path in (lab.folder / "tests").glob("*.hpp")]
+    places = {str(layout.root), str(lab.folder.parent.parent), str(Path.home()), str(layout.state), str(folder.parent)}
+    secrets = leaks.secrets(lab, given, sorted(places - {"/"}))
+    found = list(leaks.find(leaks.of_folder(folder), secrets))
+    if found:
+        first, *rest = (leak.told for leak in found)
+        raise GraderError(
+            f"not released: {first}", detail="\n".join(rest[:12]), hint="remove it from what students get"
+        )
+
+
+def _pack(folder: Path, target: Path) -> None:
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in leaks.of_folder(folder):
+            entry = zipfile.ZipInfo(name, (2026, 1, 1, 0, 0, 0))
+            entry.external_attr = (0o755 if name.endswith(f"{HANDOUT}/judge") else 0o644) << 16
+            archive.writestr(entry, content, zipfile.ZIP_DEFLATED)

@@ -1,0 +1,73 @@
+"""The task sheet as one HTML page, figures included: what a student reads without a Markdown viewer."""
+
+from __future__ import annotations
+
+import base64
+import html
+import re
+from pathlib import Path
+
+from markdown_it import MarkdownIt
+
+_LINK_OUT = re.compile(r"(?<!!)\[([^\]]+)\]\((?!https?:|#|figures/|[\w.-]+\))[^)]*\)")
+_IMAGE = re.compile(r'(<img [^>]*?src=")(figures/[\w.-]+\.(?P<kind>svg|png))(")')
+_HIDDEN_ROW = re.compile(r"\|.*\| *(?P<points>[\d.]+) *\| *hidden *\|")
+_TYPES = {"svg": "image/svg+xml", "png": "image/png"}
+_PAGE = """<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>
+:root {{ color-scheme: light; }}
+body {{ font: 17px/1.55 system-ui, sans-serif; color: #1c1c1c; background: #fff; max-width: 46rem; margin: 2rem auto;
+        padding: 0 1rem; }}
+h1, h2, h3 {{ line-height: 1.2; margin-top: 2rem; }}
+pre, code {{ font-family: ui-monospace, "DejaVu Sans Mono", monospace; font-size: .92em; background: #f4f4f2; }}
+code {{ padding: .1em .25em; }} pre {{ padding: .8em 1em; overflow-x: auto; }} pre code {{ padding: 0; }}
+table {{ border-collapse: collapse; display: block; overflow-x: auto; }}
+th, td {{ border-bottom: 1px solid #d8d8d4; padding: .35em .8em .35em 0; text-align: left; vertical-align: top; }}
+img {{ max-width: 100%; }}
+</style>
+<body>
+{body}
+</body>
+</html>
+"""
+
+
+def without_links_out(markdown: str) -> str:
+    """Return a sheet whose links into the rest of the repository are plain words."""
+    return _LINK_OUT.sub(r"\1", markdown)
+
+
+def without_hidden_rows(markdown: str) -> str:
+    """Return a sheet whose table of points has one row for all hidden tests, with their sum."""
+    lines: list[str] = []
+    total, place = 0.0, 0
+    for line in markdown.splitlines():
+        if row := _HIDDEN_ROW.fullmatch(line):
+            place = place or len(lines)
+            total += float(row["points"])
+        else:
+            lines.append(line)
+    if total:
+        lines.insert(
+            place, f"| tests that run when your work is graded: other sizes, other inputs | {total:g} | hidden |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def page(markdown: str, folder: Path) -> str:
+    """Return the page of a sheet whose figures lie in `folder`."""
+    body = str(MarkdownIt("commonmark", {"html": False}).enable("table").render(markdown))
+
+    def inside(match: re.Match[str]) -> str:
+        path = folder / match[2]
+        if not path.is_file():
+            return match[0]
+        content = base64.b64encode(path.read_bytes()).decode()
+        return f"{match[1]}data:{_TYPES[match['kind']]};base64,{content}{match[4]}"
+
+    title = re.search(r"^# (.+)$", markdown, re.MULTILINE)
+    return _PAGE.format(title=html.escape(title[1] if title else "Task sheet"), body=_IMAGE.sub(inside, body))
