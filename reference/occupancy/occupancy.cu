@@ -40,7 +40,7 @@ double register_occupancy(const int* device, int block_threads, int registers) {
 
 int resident_blocks(const int* device, int block_threads, int registers, int shared_bytes) {
     // SOLUTION BEGIN
-    // TODO(student): 3. First the blocks that cannot be launched at all. Then one limit after the other: warps, blocks,
+    // TODO(student): 3. First the blocks that no launch can have at all. Then one limit after the other: warps, blocks,
     // registers, shared memory. The smallest counts.
     // STARTER: return 0;
     if (block_threads < 1 || block_threads > device[THREADS_PER_BLOCK]) return 0;

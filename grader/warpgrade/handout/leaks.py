@@ -49,9 +49,11 @@ class Leak:
 def secrets(lab: Lab, given: Iterable[bytes], places: Sequence[str]) -> list[Secret]:
     """Return all that students must not find; `given` is what they are given on purpose, `places` names folders."""
     known = b"\0".join(_bare(text) for text in given)
+    taught = _bare((lab.folder / "README.md").read_bytes())  # its snippets are also lines of other right ways
     found = [
         *_of_tests(lab),
-        *_of_solutions(lab),
+        *_of_reference(lab),
+        *(one for one in _of_other_solutions(lab) if one.text not in taught),
         *(Secret("the name of a folder of this machine", place.encode()) for place in places if len(place) > 1),
     ]
     return [one for one in dict.fromkeys(found) if one.what.startswith("the name") or one.text not in known]
@@ -74,10 +76,13 @@ def _of_tests(lab: Lab) -> Iterator[Secret]:
                     yield Secret(f"a text of {path.name}", _bare(literal.encode()))
 
 
-def _of_solutions(lab: Lab) -> Iterator[Secret]:
+def _of_reference(lab: Lab) -> Iterator[Secret]:
     for path in starter.reference_files(lab):
         solution = starter.solution(path.read_text(encoding="utf-8"), path.name)
         yield from _lines(f"a line of the reference ({path.name})", solution)
+
+
+def _of_other_solutions(lab: Lab) -> Iterator[Secret]:
     for name in wrong.names(lab):
         text = (lab.folder / "wrong" / f"{name}.patch").read_text(encoding="utf-8")
         added = [(number, line[1:]) for number, line in enumerate(text.splitlines(), start=1) if line[:1] == "+"]

@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 
 from warpgrade.dev import package
+from warpgrade.handout import make
+from warpgrade.lab import labs
 from warpgrade.machine import cpu
 from warpgrade.machine.errors import GraderError
 from warpgrade.machine.paths import find_layout
@@ -89,23 +91,34 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def call(installed: Path, home: Path, folder: Path, *words: str) -> str:
+    """Call the installed command as a user whose home is `home`, in `folder`; return all that it says."""
+    keep = {"PATH": "/usr/local/cuda/bin:/usr/bin:/bin", "HOME": str(home)}
+    keep |= {name: value for name, value in os.environ.items() if name in {"CUDA_HOME", "WARPGRADE_NVCC"}}
+    done = subprocess.run(
+        [str(installed / "venv" / "bin" / "warpgrade"), *words], cwd=folder, env=keep, capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
 @pytest.mark.labs
 def test_an_installed_package_makes_and_proves_a_lab_without_the_repository(installed: Path, tmp_path: Path) -> None:
     course, home = tmp_path / "course", tmp_path / "home"
     for folder in (course, home):
         folder.mkdir()
-    keep = {"PATH": f"{LAYOUT.state}:/usr/local/cuda/bin:/usr/bin:/bin", "HOME": str(home)}
-    keep |= {name: value for name, value in os.environ.items() if name in {"CUDA_HOME", "WARPGRADE_NVCC"}}
-
-    def call(*words: str) -> str:
-        done = subprocess.run(
-            [str(installed / "venv" / "bin" / "warpgrade"), *words], cwd=course, env=keep, capture_output=True,
-            text=True, check=False,
-        )  # fmt: skip
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout + done.stderr
-
-    assert "warpgrade prove saxpy" in call("new", "lab", "saxpy")
-    assert "./warpgrade" not in call("doctor")
-    assert "saxpy: all 11 proofs hold" in call("prove", "saxpy")
+    assert "warpgrade prove saxpy" in call(installed, home, course, "new", "lab", "saxpy")
+    assert "./warpgrade" not in call(installed, home, course, "doctor")
+    assert "saxpy: all 11 proofs hold" in call(installed, home, course, "prove", "saxpy")
     assert (home / ".cache" / "warpgrade" / "cache").is_dir()
+
+
+@pytest.mark.labs
+def test_a_student_checks_a_handout_with_the_installed_package(installed: Path, tmp_path: Path) -> None:
+    made = make.release(LAYOUT, labs.find(LAYOUT, "reverse"), tmp_path)
+    assert f"Total   {made.points:g} / {made.max_points:g}" in call(installed, tmp_path, made.path, "check")
+    for path in (LAYOUT.references / "reverse").iterdir():
+        (made.path / path.name).write_bytes(path.read_bytes())
+    said = call(installed, tmp_path, made.path, "check", "reverse", "--only", "dynamic_reverse")
+    assert "100 %" in said
