@@ -13,7 +13,13 @@ from warpgrade import __version__
 from warpgrade.machine.paths import find_layout
 
 ROOT = find_layout().root
-LOCKS = ["requirements.lock", "requirements-dev.lock", "requirements-package.lock", "cuda.lock"]
+LOCKS = [
+    "requirements.lock",
+    "requirements-dev.lock",
+    "requirements-package.lock",
+    "requirements-notebook.lock",
+    "cuda.lock",
+]
 
 
 def locked(name: str) -> dict[str, tuple[str, int]]:
