@@ -13,6 +13,7 @@
 
 #include "judge/command.hpp"
 #include "judge/errors.hpp"
+#include "judge/judged.hpp"
 #include "support/contains.hpp"
 
 using namespace warpgrade::judge;
@@ -158,6 +159,8 @@ TEST_CASE("a process has no descriptors but its own") {
         INFO(probe.words());
         CHECK(status == 0);
     }
+    // Nor where the spawner's own socket would be.
+    CHECK(Probe({"descriptors", "9,"}, "descriptors", "worker", {{9, theirs.get()}}).status() == 0);
 }
 
 TEST_CASE("what a process says in the spawner's name reaches nobody") {
@@ -175,6 +178,25 @@ TEST_CASE("a spawner that is killed is an error, and the next process gets a new
     CHECK(running("/probe sleep orphan").empty());
     const Probe next({"sleep", "orphan"});
     CHECK(parent_of(only_one("/probe sleep orphan")) != spawner);
+}
+
+TEST_CASE("a judge whose spawner is killed tries the test again") {
+    bool killed = false;
+    std::thread killer([&killed] {
+        const std::string own = "pgrep -f '^" WG_SANDBOX " .*/program-[h]angs'";
+        for (int i = 0; i < 500; ++i, usleep(10'000)) {
+            const auto worker =
+                run_command("exec 2>/dev/null; pgrep -f -x '/worker' -P $(pgrep -P $(pgrep -P $(" + own + ")))");
+            if (worker.status != 0) continue;
+            killed = kill(parent_of(std::stoi(worker.output)), SIGKILL) == 0;
+            return;
+        }
+    });
+    const auto judged = judge("hangs", "--seconds 2 --test 'scales, with commas and [brackets]'");
+    killer.join();
+    CHECK(judged.scales()["status"] == "fail");
+    CHECK_THAT(judged.message(), Contains("scale did not finish within 2 s"));
+    CHECK(killed);
 }
 
 TEST_CASE("processor time is that of the process") {
