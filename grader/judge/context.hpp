@@ -46,7 +46,7 @@ struct Context {
     Options options;
     device::Checks checks;
     std::uint64_t seed = 0;
-    std::unique_ptr<DeviceServer> idle_device;  // started to describe itself; the first session takes it
+    std::unique_ptr<DeviceServer> idle_device;  // started to describe itself; the submission's first session takes it
     std::unique_ptr<Program> submission, baseline;
 
     std::map<std::string, std::vector<std::string>> parameters;  // names of each function's

@@ -20,6 +20,7 @@ namespace {
 
 using nlohmann::json;
 
+constexpr const char* server_in_sandbox = "/warpgrade-device";
 constexpr std::size_t max_line_bytes = std::size_t{256} << 20;
 
 // What the device server may map. Its own records and tables, the threads, and for each byte of device memory those
@@ -40,31 +41,36 @@ bool ends_the_context(int code) {
 
 // The server reads what a student compiled, and is kept as apart from the machine as the student's program. A real
 // GPU's server needs the driver's devices and files.
+bool is_sandboxed(const Options& options) { return !options.device.starts_with("gpu"); }
+
+std::vector<std::string> sandbox_line(const Options& options) {
+    std::vector<std::string> line{options.sandbox, "--profile", "device"};
+    if (options.no_sandbox) line.emplace_back("--unconfined");
+    // Wall clock is the limit that counts; this one holds if the judge is gone.
+    const double cpu_seconds = (4 * options.seconds + 60) * std::max(options.threads, 1u);
+    line.insert(line.end(), {"--memory-mib", std::to_string(address_space_mib(options)), "--cpu-seconds",
+                             std::to_string(static_cast<std::uint64_t>(cpu_seconds)), "--file", options.device_server,
+                             server_in_sandbox});
+    return line;
+}
+
 std::vector<std::string> command_line(const Options& options) {
-    std::vector<std::string> command;
-    if (!options.device.starts_with("gpu")) {
-        command = {options.sandbox, "--profile", "device", "--keep-fd", "3", "--keep-fd", "4"};
-        if (options.no_sandbox) command.push_back("--unconfined");
-        // Wall clock is the limit that counts; this one holds if the judge is gone.
-        const double cpu_seconds = (4 * options.seconds + 60) * std::max(options.threads, 1u);
-        command.insert(command.end(), {"--memory-mib", std::to_string(address_space_mib(options)), "--cpu-seconds",
-                                       std::to_string(static_cast<std::uint64_t>(cpu_seconds))});
-        for (const char* word : {"--file", options.device_server.c_str(), "/warpgrade-device", "--"})
-            command.emplace_back(word);
-        command.emplace_back("/warpgrade-device");
-    } else {
-        command = {options.device_server};
-    }
-    const std::string arguments[] = {"--device",       options.device,
-                                     "--threads",      std::to_string(options.threads),
-                                     "--instructions", std::to_string(options.instructions),
-                                     "--memory-mib",   std::to_string(options.memory_mib),
-                                     "--checks",       options.checks,
-                                     "--client-fd",    "4",
-                                     "--control-fd",   "3"};
-    command.insert(command.end(), std::begin(arguments), std::end(arguments));
-    command.emplace_back("--origin");
-    return command;
+    return {is_sandboxed(options) ? server_in_sandbox : options.device_server,
+            "--device",
+            options.device,
+            "--threads",
+            std::to_string(options.threads),
+            "--instructions",
+            std::to_string(options.instructions),
+            "--memory-mib",
+            std::to_string(options.memory_mib),
+            "--checks",
+            options.checks,
+            "--client-fd",
+            "4",
+            "--control-fd",
+            "3",
+            "--origin"};
 }
 
 }  // namespace
@@ -94,10 +100,14 @@ void read_report(const json& reply, DeviceReport& report) {
         report.origin = device::origin_verdict_from_json(*origin);
 }
 
-DeviceServer::DeviceServer(const Options& options) {
+DeviceServer::DeviceServer(const Options& options, const std::string& sandbox) : in_sandbox_(is_sandboxed(options)) {
     auto [control, control_theirs] = socket_pair(SOCK_STREAM);
     auto [client, client_theirs] = socket_pair(SOCK_STREAM);
-    process_ = Process(command_line(options), {{3, control_theirs.get()}, {4, client_theirs.get()}});
+    if (in_sandbox_)
+        sandboxed_ = SandboxedProcess(sandbox, sandbox_line(options), command_line(options),
+                                      {{1, 1}, {2, 2}, {3, control_theirs.get()}, {4, client_theirs.get()}});
+    else
+        process_ = Process(command_line(options), {{3, control_theirs.get()}, {4, client_theirs.get()}});
     control_ = std::move(control);
     client_ = std::move(client);
     control_theirs.close();
@@ -109,18 +119,16 @@ DeviceServer::DeviceServer(const Options& options) {
 
 DeviceServer::~DeviceServer() = default;  // closing the sockets and killing the process ends it
 
+std::optional<int> DeviceServer::wait(Clock::time_point deadline) {
+    return in_sandbox_ ? sandboxed_.wait(deadline) : process_.wait(deadline);
+}
+
 void DeviceServer::is_gone() {
-    const auto status = process_.wait(Clock::now() + std::chrono::seconds(1));
-    std::string how;
-    bool by_signal = false;
-    if (status && WIFEXITED(*status)) {
-        const int code = WEXITSTATUS(*status);  // as warpgrade-sandbox passes it on
-        by_signal = code > 128;
-        how = code > 128 ? fmt::format(" (signal {})", code - 128) : fmt::format(" (status {})", code);
-    }
-    const std::string text = "the device server ended unexpectedly" + how;
-    if (by_signal) throw DeviceKilled(text);
-    throw InfrastructureError(text);
+    const auto status = wait(Clock::now() + std::chrono::seconds(1));
+    if (status && WIFSIGNALED(*status))
+        throw DeviceKilled(fmt::format("the device server ended unexpectedly (signal {})", WTERMSIG(*status)));
+    throw InfrastructureError("the device server ended unexpectedly" +
+                              (status ? fmt::format(" (status {})", WEXITSTATUS(*status)) : ""));
 }
 
 std::string DeviceServer::read_line(Clock::time_point deadline) {

@@ -13,6 +13,7 @@
 #include "device/transfer.hpp"
 #include "judge/errors.hpp"
 #include "judge/options.hpp"
+#include "judge/prepared.hpp"
 #include "judge/process.hpp"
 
 namespace warpgrade::device {
@@ -55,7 +56,8 @@ void read_report(const nlohmann::json& reply, DeviceReport& report);
 // Every member function throws InfrastructureError when the server is gone, silent or talks nonsense.
 class DeviceServer {
   public:
-    explicit DeviceServer(const Options& options);
+    // Servers with another name of the sandbox run in another one.
+    explicit DeviceServer(const Options& options, const std::string& sandbox = "submission");
     ~DeviceServer();
 
     [[nodiscard]] const std::string& properties_json() const { return properties_; }
@@ -70,7 +72,11 @@ class DeviceServer {
     std::string read_line(Clock::time_point deadline);
 
     Descriptor control_, client_;
-    Process process_;
+    std::optional<int> wait(Clock::time_point deadline);
+
+    Process process_;  // that of a real GPU: it is in no sandbox
+    SandboxedProcess sandboxed_;
+    bool in_sandbox_;
     std::string received_, properties_;
 };
 

@@ -2,7 +2,7 @@
 
 #include <unistd.h>
 
-#include <bit>
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <system_error>
@@ -17,11 +17,20 @@ std::uint64_t hash(std::string_view text) {
     return value;
 }
 
-void quarter_round(std::uint32_t& a, std::uint32_t& b, std::uint32_t& c, std::uint32_t& d) {
-    a += b, d = std::rotl(d ^ a, 16);
-    c += d, b = std::rotl(b ^ c, 12);
-    a += b, d = std::rotl(d ^ a, 8);
-    c += d, b = std::rotl(b ^ c, 7);
+// The same word of several blocks, which are worked on side by side (a vector of GCC's and clang's).
+constexpr std::size_t lanes = RandomStream::blocks;
+using Word = std::uint32_t __attribute__((vector_size(lanes * sizeof(std::uint32_t))));
+
+template <int Bits>
+Word rotated(Word word) {
+    return word << Bits | word >> (32 - Bits);
+}
+
+void quarter_round(Word& a, Word& b, Word& c, Word& d) {
+    a += b, d = rotated<16>(d ^ a);
+    c += d, b = rotated<12>(b ^ c);
+    a += b, d = rotated<8>(d ^ a);
+    c += d, b = rotated<7>(b ^ c);
 }
 
 }  // namespace
@@ -33,20 +42,28 @@ RandomStream::RandomStream(std::uint64_t seed, std::string_view name) {
 }
 
 void RandomStream::refill() {
-    auto x = state_;
+    Word begin[16], x[16];
+    for (int i = 0; i < 16; ++i) begin[i] = Word{} + state_[i];
+    for (std::size_t lane = 0; lane < lanes; ++lane) {
+        begin[12][lane] = state_[12];
+        begin[13][lane] = state_[13];
+        if (++state_[12] == 0) ++state_[13];
+    }
+    std::copy(begin, begin + 16, x);
     for (int round = 0; round < 6; ++round) {
         for (int i = 0; i < 4; ++i) quarter_round(x[i], x[4 + i], x[8 + i], x[12 + i]);
         for (int i = 0; i < 4; ++i) quarter_round(x[i], x[4 + (i + 1) % 4], x[8 + (i + 2) % 4], x[12 + (i + 3) % 4]);
     }
-    for (int i = 0; i < 16; ++i) x[i] += state_[i];
-    for (int i = 0; i < 8; ++i) block_[i] = x[2 * i] | std::uint64_t{x[2 * i + 1]} << 32;
-    if (++state_[12] == 0) ++state_[13];
+    for (int i = 0; i < 16; ++i) x[i] += begin[i];
+    for (std::size_t lane = 0; lane < lanes; ++lane)
+        for (std::size_t i = 0; i < 8; ++i)
+            numbers_[8 * lane + i] = x[2 * i][lane] | std::uint64_t{x[2 * i + 1][lane]} << 32;
     used_ = 0;
 }
 
 std::uint64_t RandomStream::next() {
-    if (used_ == block_.size()) refill();
-    return block_[used_++];
+    if (used_ == numbers_.size()) refill();
+    return numbers_[used_++];
 }
 
 void RandomStream::fill(std::span<std::byte> bytes) {
@@ -60,9 +77,11 @@ void RandomStream::fill(std::span<std::byte> bytes) {
 
 std::uint64_t RandomStream::below(std::uint64_t bound) {
     if (bound == 0) return next();
-    const std::uint64_t uneven = (0 - bound) % bound;  // 2^64 mod bound: the values below it come once too often
-    for (;;)
-        if (const auto value = next(); value >= uneven) return value % bound;
+    for (;;) {
+        // Values below 2^64 mod bound, which is less than bound, come once too often.
+        const auto value = next();
+        if (value >= bound || value >= (0 - bound) % bound) return value % bound;
+    }
 }
 
 std::uint64_t random_seed() {

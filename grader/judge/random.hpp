@@ -12,6 +12,8 @@ namespace warpgrade::judge {
 
 class RandomStream {
   public:
+    static constexpr std::size_t blocks = 4;  // of ChaCha's, made at a time
+
     // One stream for each test: the same seed and name always give the same numbers.
     RandomStream(std::uint64_t seed, std::string_view name);
 
@@ -26,8 +28,8 @@ class RandomStream {
   private:
     void refill();
     std::array<std::uint32_t, 16> state_{};
-    std::array<std::uint64_t, 8> block_{};
-    std::size_t used_ = 8;
+    std::array<std::uint64_t, 8 * blocks> numbers_{};
+    std::size_t used_ = 8 * blocks;
 };
 
 // From the system's entropy.

@@ -96,7 +96,7 @@ Session::Session(const Options& options, const std::string& executable, std::uni
                  bool asks_origin)
     : options_(options),
       device_(std::move(device)),
-      worker_(options, executable, device_ ? device_->client_socket() : -1),
+      worker_(options, executable, device_ ? device_->client_socket() : -1, asks_origin ? "submission" : "baseline"),
       executable_(executable),
       asks_origin_(asks_origin) {
     if (device_) device_->client_was_passed_on();
@@ -209,7 +209,6 @@ double Session::processor_time_ns(const CallSpec& spec) {
 
 void Session::worker_is_gone(const CallSpec& spec) {
     const int code = worker_.exit_code();
-    if (!worker_.started()) throw InfrastructureError("the sandbox did not start: " + tame(worker_.output()));
     context().add_sign(sign::crash);
     fail(explain_exit(code, spec), true);
 }

@@ -12,9 +12,10 @@
 namespace warpgrade::judge {
 namespace {
 
-std::unique_ptr<DeviceServer> start_device() {
+std::unique_ptr<DeviceServer> start_device(Program::Role role) {
     auto& current = context();
     if (current.options.device_server.empty()) return nullptr;
+    if (role == Program::Role::baseline) return std::make_unique<DeviceServer>(current.options, "baseline");
     if (current.idle_device) return std::move(current.idle_device);
     return std::make_unique<DeviceServer>(current.options);
 }
@@ -175,7 +176,8 @@ CallResult Program::attempt(const CallSpec& spec) {
     const auto begin = Clock::now();
     const std::chrono::duration<double> left(std::max(0.0, limit - seconds_used_));
     if (!session_)
-        session_ = std::make_unique<Session>(current.options, executable, start_device(), role_ == Role::submission);
+        session_ =
+            std::make_unique<Session>(current.options, executable, start_device(role_), role_ == Role::submission);
     CallResult result;
     try {
         result = session_->call(spec, begin + std::chrono::duration_cast<Clock::duration>(left), current.notes);

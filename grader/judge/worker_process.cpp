@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,7 +12,6 @@
 #include <cmath>
 #include <csignal>
 #include <cstring>
-#include <ctime>
 
 #include "device/descriptor_passing.hpp"
 #include "judge/errors.hpp"
@@ -19,29 +19,19 @@
 namespace warpgrade::judge {
 namespace {
 
-constexpr int call_fd = 3, device_fd = 4, status_fd = 5;
+constexpr int call_fd = 3, device_fd = 4;
 constexpr const char* path_in_sandbox = "/worker";
 
 std::vector<std::string> command_line(const Options& options, const std::string& executable, bool with_device) {
     std::vector<std::string> command{options.sandbox, "--profile", "worker", "--file", executable, path_in_sandbox};
     const auto add = [&](std::initializer_list<std::string> more) { command.insert(command.end(), more); };
     if (options.no_sandbox) add({"--unconfined"});
-    add({"--keep-fd", std::to_string(call_fd), "--setenv", "WARPGRADE_CALL_FD", std::to_string(call_fd)});
-    if (with_device)
-        add({"--keep-fd", std::to_string(device_fd), "--setenv", "WARPGRADE_DEVICE_FD", std::to_string(device_fd)});
-    add({"--status-fd", std::to_string(status_fd)});
+    add({"--setenv", "WARPGRADE_CALL_FD", std::to_string(call_fd)});
+    if (with_device) add({"--setenv", "WARPGRADE_DEVICE_FD", std::to_string(device_fd)});
     // Wall clock is the limit that counts; this one holds if the judge is gone, and for programs with many threads.
     add({"--cpu-seconds", std::to_string(static_cast<long>(std::ceil(options.seconds * 4)) + 2)});
     add({"--memory-mib", std::to_string(options.memory_mib), "--file-size-mib", "64", "--processes", "64"});
-    add({"--", path_in_sandbox});
     return command;
-}
-
-// The number behind "key": in the sandbox's status, if it has arrived.
-std::optional<long> find_number(const std::string& status, const std::string& key) {
-    const auto at = status.find('"' + key + "\":");
-    if (at == std::string::npos || status.find_first_of(",}\n", at) == std::string::npos) return std::nullopt;
-    return std::strtol(status.c_str() + at + key.size() + 3, nullptr, 10);
 }
 
 }  // namespace
@@ -62,22 +52,19 @@ std::string OutputTail::text() const {
     return fmt::format("[{} bytes left out]\n", total_ - kept) + tail_.substr(tail_.size() - kept);
 }
 
-WorkerProcess::WorkerProcess(const Options& options, const std::string& executable, int device_socket) {
+WorkerProcess::WorkerProcess(const Options& options, const std::string& executable, int device_socket,
+                             const std::string& sandbox) {
     auto [call, call_theirs] = socket_pair(SOCK_SEQPACKET);
     auto [output, output_theirs] = make_pipe();
-    auto [status, status_theirs] = make_pipe();
-    std::vector<std::pair<int, int>> descriptors{{1, output_theirs.get()},
-                                                 {2, output_theirs.get()},
-                                                 {call_fd, call_theirs.get()},
-                                                 {status_fd, status_theirs.get()}};
+    std::vector<std::pair<int, int>> descriptors{
+        {1, output_theirs.get()}, {2, output_theirs.get()}, {call_fd, call_theirs.get()}};
     if (device_socket >= 0) descriptors.emplace_back(device_fd, device_socket);
-    sandbox_ = Process(command_line(options, executable, device_socket >= 0), descriptors);
+    process_ = SandboxedProcess(sandbox, command_line(options, executable, device_socket >= 0), {path_in_sandbox},
+                                descriptors);
     call_ = std::move(call);
     output_pipe_ = std::move(output);
-    status_pipe_ = std::move(status);
     fcntl(output_pipe_.get(), F_SETFL, O_NONBLOCK);
     // Our copies of its ends close here: the end of the worker is then the end of the connection.
-    for (auto* theirs : {&call_theirs, &output_theirs, &status_theirs}) theirs->close();
 }
 
 bool WorkerProcess::send(const wire::Call& call, int arena) {
@@ -117,23 +104,8 @@ void WorkerProcess::read_output() {
     }
 }
 
-void WorkerProcess::read_status(Clock::time_point deadline, const char* until) {
-    while (!find_number(status_, until) && status_pipe_ && status_.size() < 65536) {
-        pollfd entry{status_pipe_.get(), POLLIN, 0};
-        const int ready = poll(&entry, 1, milliseconds_until(deadline));
-        if (ready < 0 && errno == EINTR) continue;
-        if (ready <= 0) return;
-        char buffer[4096];
-        const ssize_t got = read(status_pipe_.get(), buffer, sizeof buffer);
-        if (got <= 0) return status_pipe_.close();
-        for (ssize_t i = 0; i < got; ++i)
-            if (buffer[i] != ' ') status_ += buffer[i];
-    }
-}
-
 std::vector<std::uint64_t> WorkerProcess::stop(Clock::time_point deadline) {
-    const auto pid = find_number(status_, "child-pid");
-    if (!pid || ::kill(static_cast<pid_t>(*pid), SIGXCPU) != 0) return {};
+    if (!process_.signal(SIGXCPU)) return {};
     wire::Reply reply;
     if (receive(reply, deadline) != Event::reply || reply.status != wire::Status::crashed || reply.signal != SIGXCPU)
         return {};
@@ -142,30 +114,17 @@ std::vector<std::uint64_t> WorkerProcess::stop(Clock::time_point deadline) {
 }
 
 int WorkerProcess::exit_code() {
-    const auto deadline = Clock::now() + std::chrono::seconds(2);
-    killed_ = !sandbox_.wait(deadline);
-    if (killed_) sandbox_.kill();
+    const auto status = process_.wait(Clock::now() + std::chrono::seconds(2));
+    if (!status) process_.kill();
     read_output();
-    read_status(Clock::now(), "exit-code");
-    exit_code_ = static_cast<int>(find_number(status_, "exit-code").value_or(-1));
-    return exit_code_;
+    if (!status) return -1;
+    return WIFSIGNALED(*status) ? 128 + WTERMSIG(*status) : WEXITSTATUS(*status);
 }
 
 void WorkerProcess::end(Clock::time_point deadline) {
     call_.close();
-    if (!sandbox_.wait(deadline)) sandbox_.kill();
+    if (!process_.wait(deadline)) process_.kill();
     read_output();
-}
-
-std::optional<double> WorkerProcess::cpu_ns() {
-    read_status(Clock::now() + std::chrono::seconds(1), "child-pid");
-    const auto pid = find_number(status_, "child-pid");
-    clockid_t clock;
-    timespec time{};
-    if (!pid) throw InfrastructureError("the sandbox does not say which process is the program");
-    if (clock_getcpuclockid(static_cast<pid_t>(*pid), &clock) != 0 || clock_gettime(clock, &time) != 0)
-        return std::nullopt;
-    return static_cast<double>(time.tv_sec) * 1e9 + static_cast<double>(time.tv_nsec);
 }
 
 }  // namespace warpgrade::judge

@@ -1,4 +1,4 @@
-// One sandboxed worker: its processes, its connection, and what it prints.
+// One sandboxed worker: its process, its connection, and what it prints.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "judge/options.hpp"
-#include "judge/process.hpp"
+#include "judge/prepared.hpp"
 #include "worker/wire.hpp"
 
 namespace warpgrade::judge {
@@ -26,8 +26,10 @@ class OutputTail {
 
 class WorkerProcess {
   public:
-    // `device_socket` is handed to the worker; -1: it gets no device.
-    WorkerProcess(const Options& options, const std::string& executable, int device_socket);
+    // `device_socket` is handed to the worker; -1: it gets no device. Workers with another name of the sandbox run in
+    // another one.
+    WorkerProcess(const Options& options, const std::string& executable, int device_socket,
+                  const std::string& sandbox = "submission");
 
     // `arena` travels with the call. False when the worker is gone.
     bool send(const wire::Call& call, int arena);
@@ -39,26 +41,21 @@ class WorkerProcess {
     // Ends a program that takes too long; returns where it was: places in its file, innermost first, as it says itself.
     std::vector<std::uint64_t> stop(Clock::time_point deadline);
 
-    // After Event::gone: the program's exit code (128 + signal); negative: it still ran.
+    // After Event::gone: the program's exit code (128 + signal); negative: it still ran. Throws InfrastructureError if
+    // not the program but the sandbox has ended.
     int exit_code();
-    // False when the sandbox itself did not come up, as output() then explains. After exit_code().
-    [[nodiscard]] bool started() const { return exit_code_ >= 0 || killed_; }
     // Lets the program end by itself, as when its work is done, and ends it if it does not.
     void end(Clock::time_point deadline);
     // Processor time that the program has used so far, as the kernel counts it; nothing if the program has ended.
-    std::optional<double> cpu_ns();
+    std::optional<double> cpu_ns() { return process_.cpu_ns(); }
     [[nodiscard]] std::string output() const { return output_.text(); }
 
   private:
     void read_output();
-    void read_status(Clock::time_point deadline, const char* until);
 
-    Descriptor call_, output_pipe_, status_pipe_;
-    Process sandbox_;
+    Descriptor call_, output_pipe_;
+    SandboxedProcess process_;
     OutputTail output_;
-    std::string status_;
-    int exit_code_ = -1;
-    bool killed_ = false;
 };
 
 }  // namespace warpgrade::judge

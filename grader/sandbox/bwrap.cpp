@@ -56,7 +56,12 @@ std::vector<std::string> bwrap_arguments(const Options& options, const BwrapDesc
                         "--cap-drop",
                         "ALL",
                         "--clearenv"};
-    append(arguments, {"--seccomp", std::to_string(descriptors.seccomp)});
+    const bool spawns = options.spawner_fd >= 0;
+    // A spawner makes namespaces inside of this one, then drops this and filters system calls before it runs a command.
+    if (spawns)
+        append(arguments, {"--cap-add", "CAP_SYS_ADMIN", "--cap-add", "CAP_SETPCAP"});
+    else
+        append(arguments, {"--seccomp", std::to_string(descriptors.seccomp)});
     if (descriptors.block >= 0) append(arguments, {"--block-fd", std::to_string(descriptors.block)});
     if (descriptors.status >= 0) append(arguments, {"--json-status-fd", std::to_string(descriptors.status)});
 
@@ -64,7 +69,10 @@ std::vector<std::string> bwrap_arguments(const Options& options, const BwrapDesc
         append(arguments, {"--uid", "1000", "--gid", "1000"});  // the same for all, whoever runs it outside
     if (options.profile != Profile::worker) add_system_folders(arguments, options.profile);
     add_kernel_folders(arguments, options.profile);
-    append(arguments, {"--size", std::to_string(options.tmp_mib << 20), "--perms", "1777", "--tmpfs", "/tmp"});
+    if (spawns)
+        append(arguments, {"--dir", "/tmp"});  // each command mounts its own
+    else
+        append(arguments, {"--size", std::to_string(options.tmp_mib << 20), "--perms", "1777", "--tmpfs", "/tmp"});
 
     for (const auto& [source, target] : options.read_only) append(arguments, {"--ro-bind", source, target});
     for (const auto& [source, target] : options.writable) append(arguments, {"--bind", source, target});
@@ -74,7 +82,7 @@ std::vector<std::string> bwrap_arguments(const Options& options, const BwrapDesc
     append(arguments, {"--remount-ro", "/"});
 
     for (const auto& [key, value] : options.environment) append(arguments, {"--setenv", key, value});
-    append(arguments, {"--chdir", options.directory.empty() ? "/tmp" : options.directory, "--"});
+    append(arguments, {"--chdir", spawns ? "/" : options.directory.empty() ? "/tmp" : options.directory, "--"});
     arguments.insert(arguments.end(), options.command.begin(), options.command.end());
     return arguments;
 }

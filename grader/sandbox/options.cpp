@@ -24,6 +24,7 @@ usage: warpgrade-sandbox [options] -- COMMAND [ARGUMENT…]
   --cpu-seconds N  --memory-mib N  --file-size-mib N  --processes N (threads count)  --tmp-mib N
   --seconds S                kill everything after S seconds of wall-clock time
   --status-fd N              receives bubblewrap's JSON status
+  --spawner-fd N             set up once, then run the command for each request at this socket (sandbox/spawn_wire.hpp)
 
 exit status: the command's; 128 + N when signal N ended it; 124 out of time; 125 the sandbox could not start; 2 usage
 )";
@@ -64,6 +65,10 @@ Profile profile_of(const std::string& name) {
 
 }  // namespace
 
+const char* name_of(Profile profile) {
+    return profile == Profile::worker ? "worker" : profile == Profile::device ? "device" : "compile";
+}
+
 Options parse(int argc, const char* const* argv) {
     Options options;
     Arguments arguments{argc, argv, 1, {}};
@@ -103,6 +108,10 @@ Options parse(int argc, const char* const* argv) {
             options.seconds = std::strtod(arguments.value().c_str(), nullptr);
         else if (option == "--status-fd")
             options.status_fd = static_cast<int>(arguments.number());
+        else if (option == "--spawner-fd")
+            options.spawner_fd = static_cast<int>(arguments.number());
+        else if (option == "--seccomp-fd")
+            options.seccomp_fd = static_cast<int>(arguments.number());
         else if (option == "--probe")
             options.probe = true;
         else if (option == "--help" || option == "-h")
@@ -111,6 +120,8 @@ Options parse(int argc, const char* const* argv) {
             throw UsageError("unknown option \"" + std::string(option) + "\" (the command goes after --)");
     }
     if (options.command.empty() && !options.probe && !options.help) throw UsageError("no command to run");
+    if (options.spawner_fd >= 0 && (options.seconds > 0 || options.status_fd >= 0 || !options.keep_fds.empty()))
+        throw UsageError("--spawner-fd goes without --seconds, --status-fd and --keep-fd");
     return options;
 }
 

@@ -26,8 +26,10 @@ struct Options {
     std::string directory;
     std::optional<std::uint64_t> cpu_seconds, memory_mib, file_size_mib, processes;
     std::uint64_t tmp_mib = 64;
-    double seconds = 0;  // wall clock, 0: no limit here
-    int status_fd = -1;  // gets bubblewrap's JSON: {"child-pid":N,…} when it starts, {"exit-code":N} when it ends
+    double seconds = 0;   // wall clock, 0: no limit here
+    int spawner_fd = -1;  // the command runs once for each request that comes here (sandbox/spawn_wire.hpp)
+    int seccomp_fd = -1;  // of the spawner inside: the filter for each command
+    int status_fd = -1;   // gets bubblewrap's JSON: {"child-pid":N,…} when it starts, {"exit-code":N} when it ends
     bool probe = false, help = false;
     std::vector<std::string> command;
 };
@@ -36,6 +38,7 @@ struct UsageError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
+const char* name_of(Profile profile);
 Options parse(int argc, const char* const* argv);
 extern const char* const usage_text;
 

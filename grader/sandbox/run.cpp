@@ -3,8 +3,8 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,7 +20,10 @@
 
 #include "sandbox/bwrap.hpp"
 #include "sandbox/identity.hpp"
+#include "sandbox/limits.hpp"
 #include "sandbox/seccomp_filter.hpp"
+#include "sandbox/spawner.hpp"
+#include "sandbox/spawner_image.hpp"
 
 namespace warpgrade::sandbox {
 namespace {
@@ -63,27 +66,6 @@ void die_with(pid_t caller) {
 
 // Under memory pressure the kernel ends sandboxed programs first.
 void volunteer_for_oom() { std::ofstream("/proc/self/oom_score_adj") << 1000; }
-
-// pid 0 is the calling process. Limits that the caller already has stay where they are lower.
-void limit(pid_t pid, int resource, std::uint64_t amount) {
-    rlimit current{};
-    if (prlimit(pid, static_cast<__rlimit_resource>(resource), nullptr, &current) != 0) fail("reading a limit");
-    const rlim_t value = std::min<rlim_t>(amount, current.rlim_max);
-    const rlimit lowered{value, value};
-    if (prlimit(pid, static_cast<__rlimit_resource>(resource), &lowered, nullptr) != 0) fail("setting a limit");
-}
-
-void set_limits(const Options& options, pid_t pid) {
-    constexpr std::uint64_t mib = 1u << 20;
-    limit(pid, RLIMIT_CORE, 0);
-    limit(pid, RLIMIT_NOFILE, options.profile == Profile::compile ? 1024 : 256);
-    limit(pid, RLIMIT_MEMLOCK, 0);
-    if (options.cpu_seconds) limit(pid, RLIMIT_CPU, *options.cpu_seconds);
-    if (options.memory_mib) limit(pid, RLIMIT_AS, *options.memory_mib * mib);
-    if (options.file_size_mib) limit(pid, RLIMIT_FSIZE, *options.file_size_mib * mib);
-    // Without a namespace of its own the count would include every process of the caller.
-    if (options.processes && !options.unconfined) limit(pid, RLIMIT_NPROC, *options.processes);
-}
 
 std::vector<char*> pointers(std::vector<std::string>& strings) {
     std::vector<char*> result;
@@ -152,34 +134,43 @@ Clock::time_point deadline_of(const Options& options) {
     return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options.seconds));
 }
 
-int run_confined(const Options& options, pid_t caller) {
+BwrapDescriptors open_for_bwrap(const Options& options) {
     BwrapDescriptors inner;
     for (const auto& [source, target] : options.files) {
         inner.files.push_back(open(source.c_str(), O_RDONLY | O_CLOEXEC));
         if (inner.files.back() < 0) fail("cannot read " + source);
     }
     inner.seccomp = seccomp_program(options.profile);
-    const Pipe block, status;
-    inner.block = block.read_end;
-    inner.status = status.write_end;
+    return inner;
+}
 
+// Becomes the run's user and starts bubblewrap, which has the descriptors of `inner` and `kept`.
+pid_t start_bwrap(const Options& options, const BwrapDescriptors& inner, const std::vector<int>& kept, pid_t caller) {
     volunteer_for_oom();  // while /proc/self still is ours
     // The compiler stays the caller's user: it reads a toolkit and writes a folder that may be the caller's alone, and
     // no code of a student's runs in it. Its files are as visible as the folders that are bound.
     if (options.profile != Profile::compile) leave_root();
     die_with(caller);
-    const auto deadline = deadline_of(options);
     const pid_t supervisor = getpid(), child = fork();
     if (child < 0) fail("fork");
-    if (child == 0) {
-        die_with(supervisor);
-        close_all_but_standard_on_exec();
-        empty_standard_input();
-        for (const int fd : options.keep_fds) pass_on(fd);
-        for (const int fd : inner.files) pass_on(fd);
-        for (const int fd : {inner.seccomp, inner.block, inner.status}) pass_on(fd);
-        exec_or_exit(bwrap_arguments(options, inner), nullptr, -1);
-    }
+    if (child > 0) return child;
+    die_with(supervisor);
+    close_all_but_standard_on_exec();
+    empty_standard_input();
+    for (const int fd : kept) pass_on(fd);
+    for (const int fd : inner.files) pass_on(fd);
+    for (const int fd : {inner.seccomp, inner.block, inner.status})
+        if (fd >= 0) pass_on(fd);
+    exec_or_exit(bwrap_arguments(options, inner), nullptr, -1);
+}
+
+int run_confined(const Options& options, pid_t caller) {
+    auto inner = open_for_bwrap(options);
+    const Pipe block, status;
+    inner.block = block.read_end;
+    inner.status = status.write_end;
+    const auto deadline = deadline_of(options);
+    const pid_t child = start_bwrap(options, inner, options.keep_fds, caller);
     for (const int fd : {status.write_end, block.read_end, inner.seccomp}) close(fd);
     for (const int fd : inner.files) close(fd);
     for (const int fd : options.keep_fds)
@@ -202,11 +193,22 @@ int run_confined(const Options& options, pid_t caller) {
     return timed_out ? exit_timed_out : started ? code : exit_not_started;
 }
 
-int run_unconfined(const Options& options, pid_t caller) {
-    std::vector<std::string> command = options.command, environment;
+// The command with its path on the host, where it is one of the files that a sandbox would be given.
+std::vector<std::string> command_outside(const Options& options) {
+    auto command = options.command;
     for (const auto& [source, target] : options.files)
         if (command[0] == target) command[0] = std::filesystem::absolute(source).string();
+    return command;
+}
+
+std::vector<std::string> environment_of(const Options& options) {
+    std::vector<std::string> environment;
     for (const auto& [key, value] : options.environment) environment.push_back(key + '=' + value);
+    return environment;
+}
+
+int run_unconfined(const Options& options, pid_t caller) {
+    auto command = command_outside(options), environment = environment_of(options);
     const auto deadline = deadline_of(options);
     const Pipe not_started;
     die_with(caller);
@@ -245,6 +247,51 @@ int run_unconfined(const Options& options, pid_t caller) {
     return ended.si_pid == 0 ? exit_timed_out : code;
 }
 
+// A sandbox whose first process is the spawner, with what it needs to know of the options.
+int run_spawner(const Options& options, pid_t caller) {
+    const std::string program = "/warpgrade-spawner";
+    auto inner = open_for_bwrap(options);
+    Options outer = options;
+    outer.files.emplace_back("", program);
+    inner.files.push_back(memfd_create("warpgrade-spawner", MFD_CLOEXEC));
+    const auto image = spawner_image();
+    if (inner.files.back() < 0 || write(inner.files.back(), image.data(), image.size()) != std::ssize(image) ||
+        lseek(inner.files.back(), 0, SEEK_SET) != 0)
+        fail("the spawner's file");
+    outer.command = {program,
+                     "--profile",
+                     name_of(options.profile),
+                     "--spawner-fd",
+                     std::to_string(options.spawner_fd),
+                     "--seccomp-fd",
+                     std::to_string(inner.seccomp),
+                     "--tmp-mib",
+                     std::to_string(options.tmp_mib)};
+    const auto add = [&](const char* option, const std::string& value) {
+        outer.command.emplace_back(option);
+        outer.command.push_back(value);
+    };
+    if (!options.directory.empty()) add("--chdir", options.directory);
+    if (options.cpu_seconds) add("--cpu-seconds", std::to_string(*options.cpu_seconds));
+    if (options.memory_mib) add("--memory-mib", std::to_string(*options.memory_mib));
+    if (options.file_size_mib) add("--file-size-mib", std::to_string(*options.file_size_mib));
+    if (options.processes) add("--processes", std::to_string(*options.processes));
+    outer.command.emplace_back("--");
+    outer.command.insert(outer.command.end(), options.command.begin(), options.command.end());
+
+    const pid_t child = start_bwrap(outer, inner, {options.spawner_fd}, caller);
+    close(options.spawner_fd);  // the judge must see when the spawner is gone
+    return exit_status_of(child);
+}
+
+int run_spawner_unconfined(Options options, pid_t caller) {
+    options.command = command_outside(options);
+    die_with(caller);
+    empty_standard_input();
+    serve({options, {}, environment_of(options)});
+    return 0;
+}
+
 }  // namespace
 
 int run(const Options& options) {
@@ -253,6 +300,8 @@ int run(const Options& options) {
     // Before anything of ours is opened, which could take such a number.
     for (const int fd : options.keep_fds)
         if (fcntl(fd, F_GETFD) < 0) fail("descriptor " + std::to_string(fd) + " cannot be kept");
+    if (options.spawner_fd >= 0)
+        return options.unconfined ? run_spawner_unconfined(options, caller) : run_spawner(options, caller);
     return options.unconfined ? run_unconfined(options, caller) : run_confined(options, caller);
 }
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/keyctl.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -133,6 +134,54 @@ static int only_own_processes(void) {
     return holds("processes of others", count == 1) | holds("kill", kill(2, SIGKILL) != 0);
 }
 
+// Nobody was here before, and whoever comes next finds nothing either.
+static int leaves_file(void) {
+    int broken = 0, entries = 0;
+    DIR* tmp = opendir("/tmp");
+    for (struct dirent* entry; tmp && (entry = readdir(tmp));) ++entries;
+    if (tmp) closedir(tmp);
+    broken |= holds("a file left behind", tmp && entries == 2);
+    const int left = open("/tmp/left", O_CREAT | O_EXCL | O_WRONLY, 0600);
+    broken |= holds("no /tmp", left >= 0 && write(left, "x", 1) == 1);
+    return broken;
+}
+
+// Whom a signal can reach: the process itself, which is the first of its namespace and survives, and nobody else.
+static int kills_all(void) {
+    int broken = holds("parent", getppid() == 0) | holds("pid", getpid() == 1);
+    for (pid_t pid = 2; pid < 1000; ++pid) broken |= holds("another process", kill(pid, SIGKILL) != 0);
+    kill(-1, SIGKILL);
+    kill(1, SIGKILL);
+    kill(getppid(), SIGKILL);  // its own group
+    return broken;
+}
+
+static void* spins(void* unused) {
+    for (;;) {
+    }
+    return unused;
+}
+
+// The thread runs on when main() has ended.
+static int leaves_thread(void) {
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, spins, NULL) != 0) return 1;
+    pthread_exit(NULL);
+}
+
+// Tells the judge on every descriptor that this process has ended well.
+static int forges_report(void) {
+    const struct {
+        unsigned id, kind;
+        int value;
+        char step[20];
+    } report = {1, 3, 0, ""};
+    for (int fd = 0; fd < 1024; ++fd)
+        if (send(fd, &report, sizeof report, MSG_NOSIGNAL) < 0 && errno == ENOTSOCK && fd > 2)
+            write(fd, &report, sizeof report);
+    return 77;
+}
+
 static int limits(void) {
     struct rlimit core;
     getrlimit(RLIMIT_CORE, &core);
@@ -163,6 +212,10 @@ int main(int argc, char** argv) {
     if (strcmp(what, "host-files") == 0) return host_files();
     if (strcmp(what, "only-tools") == 0) return only_tools();
     if (strcmp(what, "only-own-processes") == 0) return only_own_processes();
+    if (strcmp(what, "leaves-file") == 0) return leaves_file();
+    if (strcmp(what, "leaves-thread") == 0) return leaves_thread();
+    if (strcmp(what, "kills-all") == 0) return kills_all();
+    if (strcmp(what, "forges-report") == 0) return forges_report();
     if (strcmp(what, "limits") == 0) return limits();
     if (strcmp(what, "environment") == 0) return environment();
     if (strcmp(what, "exit") == 0) return atoi(argv[2]);

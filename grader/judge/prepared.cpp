@@ -1,0 +1,214 @@
+#include "judge/prepared.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+#include <map>
+
+#include "judge/errors.hpp"
+#include "sandbox/spawn_wire.hpp"
+
+namespace warpgrade::judge {
+
+namespace spawn = sandbox::spawn;
+
+namespace {
+
+constexpr int spawner_fd = 3;
+constexpr auto start_patience = std::chrono::seconds(30), end_patience = std::chrono::seconds(5);
+
+}  // namespace
+
+class PreparedSandbox {
+  public:
+    PreparedSandbox(std::vector<std::string> sandbox, const std::vector<std::string>& command) {
+        auto [ours, theirs] = socket_pair(SOCK_SEQPACKET);
+        auto [output, output_theirs] = make_pipe();
+        const int on = 1;
+        if (setsockopt(ours.get(), SOL_SOCKET, SO_PASSCRED, &on, sizeof on) != 0)
+            throw InfrastructureError(std::string("SO_PASSCRED: ") + std::strerror(errno));
+        sandbox.insert(sandbox.end(), {"--spawner-fd", std::to_string(spawner_fd), "--"});
+        sandbox.insert(sandbox.end(), command.begin(), command.end());
+        process_ = Process(sandbox, {{1, output_theirs.get()}, {2, output_theirs.get()}, {spawner_fd, theirs.get()}});
+        socket_ = std::move(ours);
+        output_ = std::move(output);
+        fcntl(output_.get(), F_SETFL, O_NONBLOCK);
+    }
+
+    struct Child {
+        pid_t pid = 0;  // as this process sees it
+        Descriptor handle;
+        std::optional<int> status;
+        std::string trouble;  // why it could not start
+    };
+
+    [[nodiscard]] bool lost() const { return !socket_; }
+
+    std::uint32_t start(const std::vector<std::pair<int, int>>& descriptors) {
+        spawn::Request request;
+        request.id = ++last_id_;
+        std::vector<int> files;
+        for (const auto& [theirs, ours] : descriptors) {
+            request.numbers[request.count++] = theirs;
+            files.push_back(ours);
+        }
+        auto& child = children_[request.id];
+        if (!spawn::send(socket_.get(), request, files)) is_lost("did not start");
+        const auto deadline = Clock::now() + start_patience;
+        while (!child.status && child.trouble.empty() && !(child.pid > 0 && child.handle))
+            if (!hear(deadline)) {
+                end();
+                throw InfrastructureError("the sandbox does not start its program in time");
+            }
+        if (child.trouble.empty() && child.pid > 0 && child.handle) return request.id;
+        const auto trouble = child.trouble.empty() ? "the program ended before it began" : child.trouble;
+        children_.erase(request.id);
+        throw InfrastructureError("the sandbox did not start: " + trouble);
+    }
+
+    Child& child(std::uint32_t id) { return children_.at(id); }
+    void forget(std::uint32_t id) { children_.erase(id); }
+
+    // Reads one report; false if none comes by the deadline.
+    bool hear(Clock::time_point deadline) {
+        if (lost()) throw InfrastructureError("the sandbox has ended");
+        for (;;) {
+            pollfd entry{socket_.get(), POLLIN, 0};
+            const int ready = poll(&entry, 1, milliseconds_until(deadline));
+            if (ready < 0 && errno == EINTR) continue;
+            if (ready <= 0) return false;
+            break;
+        }
+        spawn::Report report;
+        spawn::Attached attached;
+        const bool valid = spawn::receive(socket_.get(), report, attached);
+        std::vector<Descriptor> received;
+        for (const int fd : attached.descriptors) received.emplace_back(fd);
+        if (!valid) is_lost("ended unexpectedly");
+        const auto found = children_.find(report.id);
+        if (found == children_.end()) return true;  // nobody waits for it any more
+        Child& child = found->second;
+        report.step[sizeof report.step - 1] = '\0';
+        switch (report.kind) {
+            case spawn::Kind::forked:
+                if (!received.empty()) child.handle = std::move(received[0]);
+                break;
+            case spawn::Kind::ready:
+                child.pid = attached.sender;
+                break;
+            case spawn::Kind::failed:
+                child.trouble = fmt::format("{}: {}", report.step, std::strerror(report.value));
+                break;
+            case spawn::Kind::ended:
+                child.status = report.value;
+                break;
+        }
+        return true;
+    }
+
+    void end() {
+        socket_.close();
+        process_.kill();
+    }
+
+  private:
+    [[noreturn]] void is_lost(const char* how) {
+        process_.wait(Clock::now() + std::chrono::seconds(1));  // all that it says has then been said
+        char words[1024];
+        const ssize_t got = read(output_.get(), words, sizeof words);
+        std::string text = std::string("the sandbox ") + how;
+        if (got > 0) text += ": " + std::string(words, static_cast<std::size_t>(got));
+        end();
+        throw InfrastructureError(text);
+    }
+
+    Descriptor socket_, output_;
+    Process process_;
+    std::map<std::uint32_t, Child> children_;
+    std::uint32_t last_id_ = 0;
+};
+
+namespace {
+
+std::shared_ptr<PreparedSandbox> prepared(const std::string& name, const std::vector<std::string>& sandbox,
+                                          const std::vector<std::string>& command) {
+    static std::map<std::vector<std::string>, std::shared_ptr<PreparedSandbox>> all;
+    std::vector<std::string> key{name};
+    key.insert(key.end(), sandbox.begin(), sandbox.end());
+    key.emplace_back("--");
+    key.insert(key.end(), command.begin(), command.end());
+    auto& found = all[key];
+    if (!found || found->lost()) found = std::make_shared<PreparedSandbox>(sandbox, command);
+    return found;
+}
+
+}  // namespace
+
+SandboxedProcess::SandboxedProcess(const std::string& name, std::vector<std::string> sandbox,
+                                   const std::vector<std::string>& command,
+                                   const std::vector<std::pair<int, int>>& descriptors)
+    : sandbox_(prepared(name, sandbox, command)) {
+    id_ = sandbox_->start(descriptors);
+    auto& child = sandbox_->child(id_);
+    pid_ = child.pid;
+    handle_ = std::move(child.handle);
+}
+
+SandboxedProcess& SandboxedProcess::operator=(SandboxedProcess&& other) noexcept {
+    std::swap(sandbox_, other.sandbox_);
+    std::swap(id_, other.id_);
+    std::swap(pid_, other.pid_);
+    std::swap(handle_, other.handle_);
+    return *this;
+}
+
+SandboxedProcess::~SandboxedProcess() { end(); }
+
+void SandboxedProcess::end() noexcept {
+    if (!sandbox_) return;
+    try {
+        if (!sandbox_->lost() && !wait(Clock::now())) {
+            kill();
+            // What cannot be killed ends with all the rest, and the next process gets a new sandbox.
+            if (!wait(Clock::now() + end_patience)) sandbox_->end();
+        }
+    } catch (const std::exception&) {
+        // The sandbox is gone, and the process with it.
+    }
+    sandbox_->forget(id_);
+}
+
+std::optional<int> SandboxedProcess::wait(Clock::time_point deadline) {
+    auto& child = sandbox_->child(id_);
+    while (!child.status) {
+        if (!child.trouble.empty()) throw InfrastructureError("the sandbox did not start: " + child.trouble);
+        if (!sandbox_->hear(deadline)) return std::nullopt;
+    }
+    return child.status;
+}
+
+bool SandboxedProcess::signal(int number) {
+    return handle_ && syscall(SYS_pidfd_send_signal, handle_.get(), number, nullptr, 0) == 0;
+}
+
+void SandboxedProcess::kill() { signal(SIGKILL); }
+
+std::optional<double> SandboxedProcess::cpu_ns() {
+    clockid_t clock;
+    timespec time{};
+    if (clock_getcpuclockid(pid_, &clock) != 0 || clock_gettime(clock, &time) != 0) return std::nullopt;
+    // While the process has not ended, its number is nobody else's.
+    pollfd entry{handle_.get(), POLLIN, 0};
+    if (poll(&entry, 1, 0) != 0) return std::nullopt;
+    return static_cast<double>(time.tv_sec) * 1e9 + static_cast<double>(time.tv_nsec);
+}
+
+}  // namespace warpgrade::judge

@@ -1,0 +1,183 @@
+#include "sandbox/spawner.hpp"
+
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <linux/seccomp.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <system_error>
+
+#include "sandbox/limits.hpp"
+#include "sandbox/spawn_wire.hpp"
+
+namespace warpgrade::sandbox {
+namespace {
+
+struct Child {
+    std::uint32_t id;
+    pid_t pid;
+    int handle;  // can be polled: readable once it has ended
+};
+
+[[noreturn]] void fail(const char* what) { throw std::system_error(errno, std::generic_category(), what); }
+
+void require(bool done, const char* step) {
+    if (!done) fail(step);
+}
+
+// A file system of its own for what the command writes, which ends with it, and a view of its own processes alone.
+void make_own_folders(const Options& options) {
+    require(mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0, "mounts");
+    const std::string size = "mode=1777,size=" + std::to_string(options.tmp_mib << 20);
+    require(mount("tmpfs", "/tmp", "tmpfs", MS_NOSUID | MS_NODEV, size.c_str()) == 0, "/tmp");
+    if (options.profile == Profile::device)
+        require(mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) == 0, "/proc");
+}
+
+// What the spawner may do, its command may not.
+void drop_capabilities() {
+    require(prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) == 0, "ambient set");
+    for (unsigned long capability = 0; prctl(PR_CAPBSET_READ, capability) >= 0; ++capability)
+        require(prctl(PR_CAPBSET_DROP, capability) == 0, "bounding set");
+    __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+    const __user_cap_data_struct none[2] = {};
+    require(syscall(SYS_capset, &header, none) == 0, "capabilities");
+}
+
+// High numbers never collide with those that the command is to get.
+int raised(int fd) {
+    const int high = fcntl(fd, F_DUPFD_CLOEXEC, 64);
+    require(high >= 0, "descriptors");
+    return high;
+}
+
+void place_descriptors(const spawn::Request& request, std::vector<int>& received) {
+    for (int& fd : received) fd = raised(fd);
+    constexpr unsigned close_range_cloexec = 4;  // CLOSE_RANGE_CLOEXEC, Linux 5.11
+    if (syscall(SYS_close_range, 3u, ~0u, close_range_cloexec) != 0)
+        for (int fd = 3, end = static_cast<int>(sysconf(_SC_OPEN_MAX)); fd < end; ++fd) fcntl(fd, F_SETFD, FD_CLOEXEC);
+    for (std::size_t i = 0; i < received.size(); ++i)
+        require(dup2(received[i], request.numbers[i]) == request.numbers[i], "descriptors");
+}
+
+std::vector<char*> pointers(const std::vector<std::string>& strings) {
+    std::vector<char*> result;
+    for (const auto& text : strings) result.push_back(const_cast<char*>(text.c_str()));
+    result.push_back(nullptr);
+    return result;
+}
+
+// In the new process.
+[[noreturn]] void become_command(const SpawnPlan& plan, const spawn::Request& request, std::vector<int>& received) {
+    const Options& options = plan.options;
+    spawn::Report report;
+    report.id = request.id;
+    int socket = options.spawner_fd;
+    try {
+        socket = raised(socket);
+        require(setsid() > 0, "session");  // no signal to a group of processes reaches the spawner
+        if (!options.unconfined) make_own_folders(options);
+        const std::string directory = options.directory.empty() ? "/tmp" : options.directory;
+        if (!options.unconfined || !options.directory.empty()) require(chdir(directory.c_str()) == 0, "working folder");
+        place_descriptors(request, received);
+        auto arguments = pointers(options.command), variables = pointers(plan.environment);
+        set_limits(options, 0, options.unconfined ? 0 : 1);  // the spawner is one
+        report.kind = spawn::Kind::ready;
+        require(spawn::send(socket, report), "report");
+        if (!options.unconfined) drop_capabilities();
+        if (!plan.filter.empty()) {
+            const sock_fprog program{static_cast<unsigned short>(plan.filter.size()),
+                                     const_cast<sock_filter*>(plan.filter.data())};
+            require(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0, "no new privileges");
+            require(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0, "seccomp");
+        }
+        execve(arguments[0], arguments.data(), variables.data());  // closes the socket as well
+        fail("running it");
+    } catch (const std::system_error& error) {
+        report.kind = spawn::Kind::failed;
+        report.value = error.code().value();
+        const std::string what = error.what();  // "STEP: reason"
+        std::strncpy(report.step, what.substr(0, what.find(':')).c_str(), sizeof report.step - 1);
+        spawn::send(socket, report);
+    }
+    _exit(125);
+}
+
+// Each process is the first of a process namespace of its own: none sees another, and nothing outlives it.
+void start(const SpawnPlan& plan, const spawn::Request& request, std::vector<int>& received,
+           std::vector<Child>& children) {
+    const unsigned long namespaces = plan.options.unconfined ? 0 : CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC;
+    int handle = -1;
+    const auto pid =
+        static_cast<pid_t>(syscall(SYS_clone, namespaces | CLONE_PIDFD | SIGCHLD, nullptr, &handle, nullptr, nullptr));
+    if (pid == 0) become_command(plan, request, received);
+    spawn::Report report;
+    report.id = request.id;
+    if (pid < 0) {
+        report.kind = spawn::Kind::failed;
+        report.value = errno;
+        std::strncpy(report.step, "process", sizeof report.step - 1);
+        if (!spawn::send(plan.options.spawner_fd, report)) fail("report");
+        return;
+    }
+    children.push_back({request.id, pid, handle});
+    if (!spawn::send(plan.options.spawner_fd, report, std::span(&handle, 1))) fail("report");
+}
+
+void reap(const SpawnPlan& plan, Child& child) {
+    spawn::Report report;
+    report.id = child.id;
+    report.kind = spawn::Kind::ended;
+    // What it left behind: in its session, if it is not in a process namespace of its own.
+    if (plan.options.unconfined) kill(-child.pid, SIGKILL);
+    int status = 0;
+    while (waitpid(child.pid, &status, 0) < 0)
+        if (errno != EINTR) fail("waitpid");
+    report.value = status;
+    close(std::exchange(child.handle, -1));
+    if (!spawn::send(plan.options.spawner_fd, report)) fail("report");
+}
+
+}  // namespace
+
+void serve(const SpawnPlan& plan) {
+    prctl(PR_SET_DUMPABLE, 0);  // not to be read or traced, as far as anybody could reach it at all
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, nullptr);
+    std::vector<Child> children;
+    for (;;) {
+        std::vector<pollfd> entries{{plan.options.spawner_fd, POLLIN, 0}};
+        for (const auto& child : children) entries.push_back({child.handle, POLLIN, 0});
+        if (poll(entries.data(), entries.size(), -1) < 0) {
+            if (errno == EINTR) continue;
+            fail("poll");
+        }
+        for (std::size_t i = 0; i < children.size(); ++i)
+            if (entries[i + 1].revents) reap(plan, children[i]);
+        std::erase_if(children, [](const Child& child) { return child.handle < 0; });
+        if (!entries[0].revents) continue;
+        spawn::Request request;
+        spawn::Attached attached;
+        const bool valid = spawn::receive(plan.options.spawner_fd, request, attached) &&
+                           request.count == attached.descriptors.size() && request.count <= spawn::max_descriptors;
+        if (!valid) break;
+        start(plan, request, attached.descriptors, children);
+        for (const int fd : attached.descriptors) close(fd);
+    }
+    for (const auto& child : children) kill(plan.options.unconfined ? -child.pid : child.pid, SIGKILL);
+}
+
+}  // namespace warpgrade::sandbox

@@ -1,0 +1,241 @@
+// Prepared sandboxes: each process finds what a sandbox of its own would give it, and nothing of the one before.
+#include "judge/prepared.hpp"
+
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+#include "judge/command.hpp"
+#include "judge/errors.hpp"
+#include "judge/judged.hpp"
+#include "support/contains.hpp"
+
+using namespace warpgrade::judge;
+using namespace std::chrono_literals;
+
+namespace {
+
+// A probe in a prepared sandbox, and what it prints.
+class Probe {
+  public:
+    explicit Probe(std::vector<std::string> arguments, const std::string& name = "test",
+                   const std::string& profile = "worker", std::vector<std::pair<int, int>> more = {}) {
+        auto [output, theirs] = make_pipe();
+        std::vector<std::string> sandbox{WG_SANDBOX, "--profile",   profile,   "--memory-mib",
+                                         "512",      "--processes", "64",      "--file-size-mib",
+                                         "16",       "--file",      WG_INSIDE, "/probe"};
+        arguments.insert(arguments.begin(), "/probe");
+        more.emplace_back(1, theirs.get());
+        more.emplace_back(2, theirs.get());
+        process = SandboxedProcess(name, sandbox, arguments, more);
+        output_ = std::move(output);
+    }
+    int status() {
+        const auto ended = process.wait(Clock::now() + 20s);
+        REQUIRE(ended);
+        return WIFSIGNALED(*ended) ? 128 + WTERMSIG(*ended) : WEXITSTATUS(*ended);
+    }
+    std::string words() {
+        char text[4096];
+        const auto got = read(output_.get(), text, sizeof text);
+        return std::string(text, got > 0 ? static_cast<std::size_t>(got) : 0);
+    }
+    SandboxedProcess process;
+
+  private:
+    Descriptor output_;
+};
+
+// The numbers of the host's processes whose command line is this one.
+std::vector<pid_t> running(const std::string& command) {
+    std::istringstream found(run_command("pgrep -x -f '" + command + "'").output);
+    std::vector<pid_t> pids;
+    for (pid_t pid; found >> pid;) pids.push_back(pid);
+    return pids;
+}
+
+// A line of the kernel's about a process.
+std::string told_of(pid_t pid, const std::string& key) {
+    std::ifstream file("/proc/" + std::to_string(pid) + "/status");
+    for (std::string line; std::getline(file, line);)
+        if (line.rfind(key + ":", 0) == 0) return line.substr(line.find_first_not_of(" \t", key.size() + 1));
+    return "";
+}
+
+pid_t only_one(const std::string& command) {
+    const auto pids = running(command);
+    REQUIRE(pids.size() == 1);
+    return pids[0];
+}
+
+pid_t parent_of(pid_t pid) { return std::stoi(told_of(pid, "PPid")); }
+
+}  // namespace
+
+TEST_CASE("every restriction of a sandbox holds in a prepared one, each time") {
+    for (const char* profile : {"worker", "device"})
+        for (const char* what : {"network", "system-calls", "no-fork", "only-own-processes", "limits"})
+            for (int time = 0; time < 2; ++time) {
+                Probe probe({what}, "all", profile);
+                const int status = probe.status();
+                INFO(profile << " " << what << ": " << probe.words());
+                CHECK(status == 0);
+            }
+    for (const char* what : {"writes", "host-files"}) {
+        Probe probe({what}, "all");
+        const int status = probe.status();
+        INFO(what << ": " << probe.words());
+        CHECK(status == 0);
+    }
+}
+
+TEST_CASE("a process finds no file of the one before") {
+    for (int time = 0; time < 3; ++time) {
+        Probe probe({"leaves-file"});
+        const int status = probe.status();
+        INFO(probe.words());
+        CHECK(status == 0);
+    }
+}
+
+TEST_CASE("a process finds no other, nor leaves one, and reaches none by signals") {
+    Probe first({"sleep", "a"}, "shared", "worker"), second({"sleep", "b"}, "shared", "worker");
+    for (int time = 0; time < 2; ++time) {
+        Probe probe({"kills-all"});
+        const int status = probe.status();
+        INFO(probe.words());
+        CHECK(status == 0);
+    }
+    CHECK(running("/probe sleep a").size() == 1);
+    {
+        Probe left({"leaves-thread"});
+        std::this_thread::sleep_for(50ms);
+        CHECK(running("/probe leaves-thread").size() <= 1);  // a thread group without its leader may have no name
+        CHECK_FALSE(left.process.wait(Clock::now()));
+    }
+    CHECK(running("/probe leaves-thread").empty());
+    CHECK_FALSE(Probe({"leaves-thread"}).process.wait(Clock::now() + 50ms));
+}
+
+TEST_CASE("processes one after the other have one spawner, which none of them can reach") {
+    pid_t spawner = 0;
+    for (int time = 0; time < 2; ++time) {
+        const Probe probe({"sleep", "reach"});
+        const pid_t pid = only_one("/probe sleep reach");
+        if (spawner) CHECK(parent_of(pid) == spawner);
+        spawner = parent_of(pid);
+        CHECK(told_of(pid, "CapEff") == "0000000000000000");
+        CHECK(told_of(pid, "CapPrm") == "0000000000000000");
+        CHECK(told_of(pid, "CapBnd") == "0000000000000000");
+        CHECK(told_of(pid, "CapAmb") == "0000000000000000");
+        CHECK(told_of(pid, "NoNewPrivs") == "1");
+        CHECK(told_of(pid, "Seccomp") == "2");
+        // Its own session and process group, and its own namespace, in which it is the first.
+        const auto numbers = told_of(pid, "NSpid");
+        CHECK(numbers.substr(numbers.rfind('\t')) == "\t1");
+        CHECK(getpgid(pid) == pid);
+        CHECK(getsid(pid) == pid);
+        // What is not dumpable belongs to root in /proc, and nobody else may trace or read it.
+        struct stat memory {};
+        REQUIRE(stat(("/proc/" + std::to_string(spawner) + "/mem").c_str(), &memory) == 0);
+        CHECK(memory.st_uid == 0);
+        if (geteuid() == 0) CHECK(told_of(spawner, "Uid").rfind("0\t", 0) != 0);
+    }
+    for (int time = 0; time < 2; ++time) CHECK(Probe({"kills-all"}).status() == 0);
+}
+
+TEST_CASE("a process has no descriptors but its own") {
+    auto [ours, theirs] = socket_pair(SOCK_SEQPACKET);
+    const Probe other({"sleep"}, "descriptors", "worker", {{9, theirs.get()}});
+    for (int time = 0; time < 3; ++time) {
+        Probe probe({"descriptors", "3,7,"}, "descriptors", "worker", {{3, theirs.get()}, {7, theirs.get()}});
+        const int status = probe.status();
+        INFO(probe.words());
+        CHECK(status == 0);
+    }
+    // Nor where the spawner's own socket would be.
+    CHECK(Probe({"descriptors", "9,"}, "descriptors", "worker", {{9, theirs.get()}}).status() == 0);
+}
+
+TEST_CASE("what a process says in the spawner's name reaches nobody") {
+    auto [ours, theirs] = socket_pair(SOCK_SEQPACKET);
+    Probe probe({"forges-report"}, "forges", "worker", {{3, theirs.get()}});
+    CHECK(probe.status() == 77);
+}
+
+TEST_CASE("a spawner that is killed is an error, and the next process gets a new one") {
+    Probe probe({"sleep", "orphan"});
+    const pid_t pid = only_one("/probe sleep orphan"), spawner = parent_of(pid);
+    REQUIRE(kill(spawner, SIGKILL) == 0);
+    CHECK_THROWS_AS(probe.process.wait(Clock::now() + 20s), InfrastructureError);
+    CHECK_FALSE(probe.process.cpu_ns());
+    CHECK(running("/probe sleep orphan").empty());
+    const Probe next({"sleep", "orphan"});
+    CHECK(parent_of(only_one("/probe sleep orphan")) != spawner);
+}
+
+TEST_CASE("a judge whose spawner is killed tries the test again") {
+    bool killed = false;
+    std::thread killer([&killed] {
+        const std::string own = "pgrep -f '^" WG_SANDBOX " .*/program-[h]angs'";
+        for (int i = 0; i < 500; ++i, usleep(10'000)) {
+            const auto worker =
+                run_command("exec 2>/dev/null; pgrep -f -x '/worker' -P $(pgrep -P $(pgrep -P $(" + own + ")))");
+            if (worker.status != 0) continue;
+            killed = kill(parent_of(std::stoi(worker.output)), SIGKILL) == 0;
+            return;
+        }
+    });
+    const auto judged = judge("hangs", "--seconds 2 --test 'scales, with commas and [brackets]'");
+    killer.join();
+    CHECK(judged.scales()["status"] == "fail");
+    CHECK_THAT(judged.message(), Contains("scale did not finish within 2 s"));
+    CHECK(killed);
+}
+
+TEST_CASE("processor time is that of the process") {
+    Probe busy({"spin"}), idle({"sleep"});
+    const auto reaches = [](Probe& probe, double ns) {
+        for (int i = 0; i < 1000; ++i) {
+            if (probe.process.cpu_ns().value() > ns) return true;
+            std::this_thread::sleep_for(10ms);
+        }
+        return false;
+    };
+    CHECK(reaches(busy, 2e8));
+    CHECK(idle.process.cpu_ns().value() < 1e8);
+    busy.process.kill();
+    CHECK(busy.status() == 128 + SIGKILL);
+    CHECK_FALSE(busy.process.cpu_ns());
+}
+
+TEST_CASE("limits hold for each process anew") {
+    for (int time = 0; time < 2; ++time) CHECK(Probe({"signal"}).status() == 128 + SIGSEGV);
+    auto [output, theirs] = make_pipe();
+    for (int time = 0; time < 2; ++time) {
+        SandboxedProcess spins("cpu", {WG_SANDBOX, "--cpu-seconds", "1", "--file", WG_INSIDE, "/probe"},
+                               {"/probe", "spin"}, {{1, theirs.get()}});
+        const auto status = spins.wait(Clock::now() + 60s);
+        REQUIRE(status);
+        CHECK(WTERMSIG(*status) == SIGKILL);
+    }
+}
+
+TEST_CASE("a sandbox that does not start says why") {
+    const auto started = [](const std::vector<std::string>& sandbox) -> std::string {
+        try {
+            const SandboxedProcess process("broken", sandbox, {"/probe"}, {});
+        } catch (const InfrastructureError& error) {
+            return error.what();
+        }
+        return "";
+    };
+    CHECK_THAT(started({WG_SANDBOX, "--file", "/no/such/file", "/probe"}), Contains("cannot read /no/such/file"));
+    CHECK_THAT(started({WG_SANDBOX, "--profile", "nothing"}), Contains("unknown profile"));
+}
