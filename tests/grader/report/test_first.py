@@ -10,7 +10,7 @@ from samples import GRADED, RACE, advice
 
 from warpgrade.findings.diagnosis import Diagnostic, Place
 from warpgrade.grading import result as results
-from warpgrade.report import terminal
+from warpgrade.report import failures, terminal
 
 LOST = "an illegal memory access was encountered (cudaErrorIllegalAddress)"
 
@@ -63,6 +63,19 @@ def test_a_launch_or_a_call_that_failed_is_told_once() -> None:
     other = shown(failed("adds", message, copy, output=output.replace(":9:", ":19:")))  # another call
     assert "your program called exit(1) inside f" in other
     assert LOST in other
+
+
+def test_kernels_that_are_wrong_come_before_the_predictions_that_run_them() -> None:
+    prelab = failed("prelab: sectors", "add.cu:7 writes past the end", signs=("device-fault",))
+    other = failed("prelab: warps", "your answer: 3, expected 4", signs=("counters",))
+    counts = failed("loads little", "sectors: 9, expected at most 4", signs=("counters",))
+    kernel = failed("adds", "add.cu:7 writes past the end", signs=("device-fault",))
+    assert shown(prelab, other, counts, kernel).startswith("Fix this first: adds\n")
+    ranked = failures.in_order([prelab, other, counts, kernel])
+    assert [test.name for test in ranked] == ["adds", "loads little", "prelab: sectors", "prelab: warps"]
+    # Predictions are right or wrong whatever a kernel counts.
+    assert shown(other, counts).startswith("Fix this first: prelab: warps\n")
+    assert shown(prelab, counts).startswith("Fix this first: prelab: sectors\n")
 
 
 def test_what_other_tests_found_waits_while_the_first_has_an_error_of_its_own() -> None:
