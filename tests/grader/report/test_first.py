@@ -15,10 +15,10 @@ from warpgrade.report import failures, terminal
 LOST = "an illegal memory access was encountered (cudaErrorIllegalAddress)"
 
 
-def shown(*tests: results.TestResult) -> str:
+def shown(*tests: results.TestResult, full: bool = False) -> str:
     file = io.StringIO()
     result = msgspec.structs.replace(GRADED, status="graded", tests=list(tests))
-    terminal.show_first(Console(file=file, width=140, highlight=False), result)
+    terminal.show_first(Console(file=file, width=140, highlight=False), result, full=full)
     return file.getvalue()
 
 
@@ -85,6 +85,19 @@ def test_what_other_tests_found_waits_while_the_first_has_an_error_of_its_own() 
     assert "another mistake" not in text
     text = shown(failed("adds", "a[3] is 1", signs=("wrong",)), failed("sums", "b[3] is 1", second))
     assert "another mistake" in text  # it may be the reason
+
+
+def test_few_wrong_elements_stand_above_the_mistake_that_explains_them() -> None:
+    elements = "".join(f"\n  [{i}] expected {i}, got 0" for i in range(5))
+    message = f"c: 9 of 9 elements are wrong{elements}\n  …\n  in add(n = 9)"
+    text = shown(failed("adds", message, bounds("add", 7), signs=("wrong",)))
+    two = "    [0] expected 0, got 0\n    [1] expected 1, got 0\n    …\n    in add(n = 9)\n"
+    assert f"  c: 9 of 9 elements are wrong\n{two}" in text
+    assert "[4] expected" in shown(failed("adds", message, signs=("wrong",)))
+    assert "[4] expected" in shown(failed("adds", message, advice(8, 5), signs=("wrong",)))
+    assert "[4] expected" in shown(failed("adds", message, bounds("add", 7)), full=True)
+    short = "c: 2 of 9 elements are wrong\n  [0] expected 0, got 1\n  [3] expected 3, got 1\n  in add(n = 9)"
+    assert "…" not in shown(failed("adds", short, bounds("add", 7)))
 
 
 def test_advice_is_on_the_test_to_begin_with() -> None:
