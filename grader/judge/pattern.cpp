@@ -66,7 +66,9 @@ std::optional<Pattern> overflow(const ComparedElements& c) {
         return std::isinf(c.got[i]) && std::isfinite(c.expected[i]) && std::abs(c.expected[i]) >= largest_half;
     };
     if (c.digits == 0 || !all_wrong(c, is_too_large)) return std::nullopt;
-    return Pattern{{sign::precision}, ", as half precision ends at 65,504"};
+    return Pattern{{sign::precision},
+                   c.expected.size() == 1 ? ": half precision ends at 65,504"
+                                          : ": all of them are infinite, and half precision ends at 65,504"};
 }
 
 // Can a floating-point type of so many significant bits hold the value, as far as its exponent goes?

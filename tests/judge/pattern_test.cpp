@@ -114,8 +114,10 @@ TEST_CASE("an infinite sum is too large for half precision, if it is") {
         return std::exchange(context().signs, {});
     };
     CHECK(signs_of(70000) == Signs{"wrong", "precision"});
-    CHECK_THAT(std::exchange(context().mismatch, {}), Contains("got inf, as half precision ends at 65,504"));
+    CHECK_THAT(std::exchange(context().mismatch, {}), Contains("got inf: half precision ends at 65,504"));
     CHECK(signs_of(60000) == Signs{"wrong"});
+    const auto all = told_of_mixed<float>([](float& x) { x = INFINITY; });  // most are in a half's reach
+    CHECK(all.signs == Signs{"wrong", "constant", "all"});
 }
 
 TEST_CASE("the place of the wrong elements tells the mistake") {

@@ -78,6 +78,17 @@ def test_kernels_that_are_wrong_come_before_the_predictions_that_run_them() -> N
     assert shown(prelab, counts).startswith("Fix this first: prelab: sectors\n")
 
 
+def test_a_finding_has_the_numbers_of_the_test_to_begin_with() -> None:
+    of_prelab = msgspec.structs.replace(bounds("add", 7), message="reads 4 bytes past the end of `d` (400 bytes)")
+    of_kernel = msgspec.structs.replace(of_prelab, message="reads 4 bytes past the end of `d` (256 bytes)")
+    prelab = failed("prelab: sectors", "add.cu:7", of_prelab, signs=("device-fault",))
+    kernel = failed("adds", "add.cu:7", of_kernel, signs=("device-fault",))
+    text = shown(prelab, kernel)
+    assert "(256 bytes)" in text
+    assert "(400 bytes)" not in text
+    assert "found in: adds; prelab: sectors" in text
+
+
 def test_what_other_tests_found_waits_while_the_first_has_an_error_of_its_own() -> None:
     first, second = bounds("add", 7), msgspec.structs.replace(bounds("sum", 30), title="another mistake")
     text = shown(failed("adds", "a[3] is 1", first, signs=("wrong",)), failed("sums", "b[3] is 1", second))
