@@ -19,7 +19,7 @@ PRECISION: Final = "precision"  # values are nearly right, or too large for half
 ENDED: Final = ("time-out", "crash", "device-fault", "cuda-error", UNWRITTEN, "origin")
 # What was found besides, what is wrong with the values, where they are wrong: the more telling first.
 WRONG: Final = (
-    RACE, UNINITIALIZED, "nan", "zeros", "transposed", "reversed", "shifted", "factor", "constant", PRECISION, "stride", "tile",
-    "tail", "edge", "single", "all", "wrong",
+    RACE, UNINITIALIZED, "nan", "zeros", "transposed", "reversed", "shifted", "factor", "constant", PRECISION, "stride",
+    "tile", "tail", "edge", "single", "all", "wrong",
 )  # fmt: skip
 SIGNS: Final = frozenset([*ENDED, *WRONG, COUNTERS])
