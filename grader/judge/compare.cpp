@@ -56,7 +56,7 @@ void Differences::show(std::string expected, std::string got, double tolerance) 
 
 std::string Differences::message(std::string_view pattern) const {
     const std::size_t size = compared_.expected.size(), count = compared_.wrong.size();
-    if (size == 1) return shown_[0];
+    if (size == 1) return shown_[0] + std::string(pattern);
     std::string text = fmt::format("{} of {} elements {} wrong", count, size, count == 1 ? "is" : "are");
     if (compared_.rows * compared_.columns == size && compared_.columns != 0)
         text += fmt::format(" ({} × {})", compared_.rows, compared_.columns);

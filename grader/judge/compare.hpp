@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
@@ -35,7 +36,10 @@ namespace detail {
 // Gathers the elements that differ and words the message.
 class Differences {
   public:
-    Differences(std::size_t rows, std::size_t columns) { compared_.rows = rows, compared_.columns = columns; }
+    // `digits`: the significant bits of the elements' type, if it is a floating point's; else 0.
+    Differences(std::size_t rows, std::size_t columns, int digits) {
+        compared_.rows = rows, compared_.columns = columns, compared_.digits = digits;
+    }
     // `fresh`: the element is device memory that nothing wrote.
     void add(std::size_t index, bool fresh) {
         compared_.wrong.push_back(index);
@@ -75,6 +79,8 @@ bool is_fresh(const T& value) {
     return std::ranges::all_of(bytes, [](std::byte b) { return b == std::byte{device::fresh_byte}; });
 }
 template <class T>
+constexpr int digits = std::is_floating_point_v<T> ? std::numeric_limits<T>::digits : 0;
+template <class T>
 std::vector<double> as_doubles(const std::vector<T>& values) {
     return {values.begin(), values.end()};
 }
@@ -104,7 +110,7 @@ class Near : public Shaped<Near> {
             detail::size_mismatch(expected_.value.size(), got.size());
             return false;
         }
-        detail::Differences differences(rows_, columns_);
+        detail::Differences differences(rows_, columns_, detail::digits<T>);
         for (std::size_t i = 0; i < got.size(); ++i) {
             if (is_near(static_cast<double>(got[i]), expected_.value[i], bound(i))) continue;
             differences.add(i, detail::is_fresh(got[i]));
@@ -147,7 +153,7 @@ class EqualsExactly : public Shaped<EqualsExactly<T>> {
             detail::size_mismatch(expected_.size(), got.size());
             return false;
         }
-        detail::Differences differences(this->rows_, this->columns_);
+        detail::Differences differences(this->rows_, this->columns_, detail::digits<T>);
         for (std::size_t i = 0; i < got.size(); ++i) {
             if (got[i] == expected_[i] || (got[i] != got[i] && expected_[i] != expected_[i])) continue;
             differences.add(i, detail::is_fresh(got[i]));

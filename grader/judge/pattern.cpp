@@ -13,6 +13,7 @@ namespace warpgrade::judge {
 namespace {
 
 constexpr std::size_t few = 3;  // wrong elements below which a pattern of values may be chance
+constexpr double largest_half = 65504;
 
 bool same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
 
@@ -59,6 +60,44 @@ std::optional<Pattern> by_place_of_values(const ComparedElements& c) {
     return std::nullopt;
 }
 
+// Numbers that a half cannot hold, although it is no problem for float.
+std::optional<Pattern> overflow(const ComparedElements& c) {
+    const auto is_too_large = [&](std::size_t i) {
+        return std::isinf(c.got[i]) && std::isfinite(c.expected[i]) && std::abs(c.expected[i]) >= largest_half;
+    };
+    if (c.digits == 0 || !all_wrong(c, is_too_large)) return std::nullopt;
+    return Pattern{{sign::precision},
+                   c.expected.size() == 1 ? ": half precision ends at 65,504"
+                                          : ": all of them are infinite, and half precision ends at 65,504"};
+}
+
+// Can a floating-point type of so many significant bits hold the value, as far as its exponent goes?
+bool fits(double value, int digits) {
+    int exponent = 0;
+    const double scaled = std::ldexp(std::frexp(value, &exponent), digits);
+    return std::trunc(scaled) == scaled;
+}
+
+// Is each nearly right, as with fewer bits than the type has? What is short itself would then mostly be right: results
+// that are off by one, or at another's place, are not meant. Sums in which terms cancel are compared with all results.
+std::optional<Pattern> nearly_right(const ComparedElements& c) {
+    if (c.digits == 0) return std::nullopt;
+    const bool is_double = c.digits > 24;
+    double squares = 0;
+    for (const double value : c.expected) squares += std::isfinite(value) ? value * value : 0;
+    const double usual = std::sqrt(squares / static_cast<double>(c.expected.size()));
+    const auto is_near = [&](std::size_t i) {
+        return std::isfinite(c.expected[i]) &&
+               std::abs(c.got[i] - c.expected[i]) <= 0x1p-7 * std::max(std::abs(c.expected[i]), usual);
+    };
+    const auto is_short = [&](std::size_t i) { return fits(c.expected[i], is_double ? 24 : 11); };
+    if (!all_wrong(c, is_near) || std::ranges::count_if(c.wrong, is_short) * 8 > std::ssize(c.wrong))
+        return std::nullopt;
+    return Pattern{
+        {sign::precision},
+        fmt::format(": each is nearly right, as with less precision than {} has", is_double ? "double" : "float")};
+}
+
 std::optional<Pattern> by_value(const ComparedElements& c) {
     const std::size_t first = c.wrong[0];
     const bool one = c.wrong.size() == 1;
@@ -71,6 +110,7 @@ std::optional<Pattern> by_value(const ComparedElements& c) {
     if (all_wrong(c, [&](std::size_t i) { return c.got[i] == 0; }))
         return Pattern{{sign::zeros}, one ? ": it is 0" : ": all of them are 0"};
     if (auto found = by_place_of_values(c)) return found;
+    if (auto found = overflow(c)) return found;
     if (c.wrong.size() < few) return std::nullopt;
     if (all_wrong(c, [&](std::size_t i) { return same(c.got[i], c.got[first]); }))
         return Pattern{{sign::constant}, fmt::format(": all of them are {}", static_cast<float>(c.got[first]))};
@@ -80,9 +120,10 @@ std::optional<Pattern> by_value(const ComparedElements& c) {
         if (values.size() < few) values.insert(c.expected[i]);
         return c.expected[i] != 0 && about_equal(c.got[i], factor * c.expected[i]);
     };
-    if (std::isfinite(factor) && factor != 0 && all_wrong(c, is_multiple) && values.size() >= few)
+    const bool is_factor = std::isfinite(factor) && factor != 0 && !about_equal(factor, 1);
+    if (is_factor && all_wrong(c, is_multiple) && values.size() >= few)
         return Pattern{{sign::factor}, fmt::format(": each is {} times what is expected", static_cast<float>(factor))};
-    return std::nullopt;
+    return nearly_right(c);
 }
 
 // Smallest and largest of what `of` gives for the wrong elements.
@@ -161,7 +202,8 @@ std::optional<Pattern> by_place(const ComparedElements& c) {
 }  // namespace
 
 std::optional<Pattern> find_pattern(const ComparedElements& c) {
-    if (c.wrong.empty() || c.expected.size() < 2) return std::nullopt;
+    if (c.wrong.empty()) return std::nullopt;
+    if (c.expected.size() == 1) return overflow(c);
     const auto value = by_value(c), place = by_place(c);
     if (!value) return place;
     // Both are worth knowing where only a part is wrong.

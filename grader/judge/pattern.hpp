@@ -1,5 +1,5 @@
 // What the wrong elements of a result have in common, as a beginner's mistake leaves it: the result transposed or
-// shifted, zeros, memory that nothing wrote, the last block alone wrong, every 32nd element.
+// shifted, zeros, too few bits, memory that nothing wrote, the last block alone wrong, every 32nd element.
 #pragma once
 
 #include <cstddef>
@@ -16,6 +16,7 @@ struct ComparedElements {
     std::vector<std::size_t> wrong;
     std::size_t rows = 0, columns = 0;  // 0: no matrix
     std::size_t unwritten = 0;          // wrong elements that are fresh device memory
+    int digits = 0;                     // significant bits of the elements' type; 0: no floating point
 };
 
 struct Pattern {

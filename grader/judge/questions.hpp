@@ -4,8 +4,8 @@
 #pragma once
 
 #include <cmath>
-#include <initializer_list>
 #include <type_traits>
+#include <vector>
 
 #include "judge/judge.hpp"
 
@@ -16,6 +16,7 @@ struct Slip {
     double answer;
     const char* reason;
 };
+using Slips = std::vector<Slip>;
 
 // Whole numbers and yes or no must be right exactly. A double may differ by eight roundings, each of 2^-53 of the value
 // at most: the formulas asked for have a handful of operations, in any order.
@@ -29,7 +30,7 @@ bool is_right(T answer, T right) {
 
 // The reason of the slip that leads to this answer; null where none is known.
 template <class T>
-const char* reason_of(T answer, std::initializer_list<Slip> slips) {
+const char* reason_of(T answer, const Slips& slips) {
     for (const Slip& slip : slips) {
         if (is_right(static_cast<double>(answer), slip.answer)) return slip.reason;
     }
@@ -38,13 +39,13 @@ const char* reason_of(T answer, std::initializer_list<Slip> slips) {
 
 // Says where a wrong answer comes from, in the message of the check that follows.
 template <class T>
-void explain_slip(T answer, std::initializer_list<Slip> slips) {
+void explain_slip(T answer, const Slips& slips) {
     if (const char* const reason = reason_of(answer, slips)) UNSCOPED_INFO(reason);
 }
 
 // Asks `question` with these arguments.
 template <auto question, class Right, class... Arguments>
-void ask(Right right_answer, std::initializer_list<Slip> slips, const Arguments&... arguments) {
+void ask(Right right_answer, const Slips& slips, const Arguments&... arguments) {
     const auto answer = submission().call<question>(arguments...);
     const auto right = static_cast<std::remove_const_t<decltype(answer)>>(right_answer);
     explain_slip(answer, slips);
@@ -55,14 +56,18 @@ void ask(Right right_answer, std::initializer_list<Slip> slips, const Arguments&
 }
 
 // A prediction is right if it is what the submission's own run took, or what the version that the contract describes
-// takes. A version that is not written yet takes nothing of the kind; what it took is then no answer.
+// takes; or off by no more than the part `within` of either. A version that is not written yet takes nothing of the
+// kind; what it took is then no answer.
 template <class T>
-void check_prediction(T predicted, const Measure& measured, double described, std::initializer_list<Slip> slips) {
+void check_prediction(T predicted, const Measure& measured, double described, const Slips& slips, double within = 0) {
     explain_slip(predicted, slips);
+    const Measure prediction = measure("predicted " + measured.name, predicted, measured.unit);
     if (measured.number.value() > 0)
-        CHECK_THAT(predicted, predicts(measured, described));
+        CHECK_THAT(predicted, predicts(measured, described).within(within));
+    else if (within > 0)
+        CHECK_THAT(prediction, between((1 - within) * described, (1 + within) * described));
     else
-        CHECK_THAT(measure("predicted " + measured.name, predicted), is(described));
+        CHECK_THAT(prediction, is(described));
 }
 
 }  // namespace warpgrade::judge

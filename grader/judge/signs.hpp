@@ -12,7 +12,7 @@ inline constexpr std::string_view time_out = "time-out", crash = "crash", device
 // What is wrong with the values.
 inline constexpr std::string_view wrong = "wrong", unwritten = "unwritten", zeros = "zeros", nan = "nan",
                                   transposed = "transposed", reversed = "reversed", shifted = "shifted",
-                                  factor = "factor", constant = "constant";
+                                  factor = "factor", constant = "constant", precision = "precision";
 // Where they are wrong.
 inline constexpr std::string_view all = "all", stride = "stride", tail = "tail", edge = "edge", tile = "tile",
                                   single = "single";

@@ -1,4 +1,6 @@
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <numeric>
 
 #include "judge/compare.hpp"
@@ -61,6 +63,61 @@ TEST_CASE("a transposed matrix is told from one stored by columns") {
           "56 of 64 elements are wrong (8 × 8): the result is transposed; [row, column] holds what belongs to [column, "
           "row]");
     CHECK_THAT(told(4, 8, transpose(4, 8)).first_line, Contains("stored column by column"));
+}
+
+namespace {
+
+// What is said of whole numbers in a mixed order, of which some are changed.
+template <class T, class Change>
+Told told_of_mixed(Change change) {
+    std::vector<T> right(4096);
+    for (std::size_t i = 0; i < right.size(); ++i) right[i] = static_cast<T>(i * 1237 % 4096 + 1);
+    auto got = right;
+    std::ranges::for_each(got, change);
+    context().signs.clear(), context().outputs.clear();
+    CHECK_FALSE(equals_exactly(right).shape(64, 64).match(got));
+    const auto text = std::exchange(context().mismatch, {});
+    return {std::exchange(context().signs, {}), text.substr(0, text.find('\n'))};
+}
+
+}  // namespace
+
+TEST_CASE("values with too few bits are told from values that are off by one") {
+    const auto with_11_bits =
+        told_of_mixed<float>([](float& x) { x = std::bit_cast<float>(std::bit_cast<std::uint32_t>(x) & 0xffffe000u); });
+    CHECK(with_11_bits.first_line ==
+          "1024 of 4096 elements are wrong (64 × 64): each is nearly right, as with less precision than float has");
+    CHECK(with_11_bits.signs == Signs{"wrong", "precision"});
+    const auto off_by_one = [](auto& x) { x += x < 2048 ? 0 : static_cast<int>(x) % 3 == 0 ? 2 : 1; };
+    CHECK(told_of_mixed<float>(off_by_one).signs == Signs{"wrong"});
+    CHECK(told_of_mixed<float>([](float& x) { x *= 1.01f; }).signs == Signs{"wrong", "factor", "all"});
+    CHECK(told_of_mixed<int>([](int& x) { x = x < 2048 ? x : x & ~1; }).signs == Signs{"wrong"});
+}
+
+TEST_CASE("a sum in which terms cancel is nearly right if it is so beside the others") {
+    context().signs.clear(), context().outputs.clear();
+    const Expected expected{{0.0001, 1.7, -2.3, 3.1}, {1e-6}};
+    CHECK_FALSE(near(expected).match(std::vector<float>{0.0009f, 1.6995f, -2.3006f, 3.1004f}));
+    CHECK(std::exchange(context().signs, {}) == Signs{"wrong", "precision", "all"});
+}
+
+TEST_CASE("a double that was a float is nearly right, and not one time what is expected") {
+    context().signs.clear(), context().outputs.clear();
+    CHECK_FALSE(equals_exactly(std::vector{0.1, 0.2, 0.3}).match(std::vector<double>{0.1f, 0.2f, 0.3f}));
+    CHECK_THAT(std::exchange(context().mismatch, {}), Contains("as with less precision than double has"));
+}
+
+TEST_CASE("an infinite sum is too large for half precision, if it is") {
+    const auto signs_of = [](float expected) {
+        context().signs.clear(), context().outputs.clear();
+        CHECK_FALSE(equals_exactly(std::vector<float>{expected}).match(INFINITY));
+        return std::exchange(context().signs, {});
+    };
+    CHECK(signs_of(70000) == Signs{"wrong", "precision"});
+    CHECK_THAT(std::exchange(context().mismatch, {}), Contains("got inf: half precision ends at 65,504"));
+    CHECK(signs_of(60000) == Signs{"wrong"});
+    const auto all = told_of_mixed<float>([](float& x) { x = INFINITY; });  // most are in a half's reach
+    CHECK(all.signs == Signs{"wrong", "constant", "all"});
 }
 
 TEST_CASE("the place of the wrong elements tells the mistake") {

@@ -9,10 +9,14 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from warpgrade.findings.diagnosis import Diagnostic
-from warpgrade.lab.signs import COUNTERS, ENDED, RACE, UNINITIALIZED, UNWRITTEN, WRONG
+from warpgrade.lab.signs import COUNTERS, ENDED, PRECISION, RACE, UNINITIALIZED, UNWRITTEN, WRONG
 
 _PLACES: Final = ("stride", "tile", "tail", "edge")  # where nothing was written
 _RACE_FIRST: Final = "Fix the race that the checks found first: it may well be the cause."
+_PRECISION: Final = (
+    "Only precision is missing. Keep every element, product and sum in the type of the contract (not in half or TF32), "
+    "and use no approximate functions such as __fdividef."
+)
 _RESULT_FIRST: Final = "This test is about what the device counts. Get the results right first."
 
 
@@ -36,6 +40,8 @@ def choose(
         return next((hints[sign] for sign in (*where, *ENDED) if sign in known and sign in hints), "")
     if not known.intersection(WRONG):
         return hint if found else hints.get(COUNTERS, hint)
+    if PRECISION in known and not found:
+        return hints.get(PRECISION, _PRECISION)
     if told := next((hints[sign] for sign in WRONG if sign in known and sign in hints), ""):
         return told
     if RACE in known:

@@ -13,11 +13,13 @@ RACE: Final = "race"
 UNINITIALIZED: Final = "uninitialized"
 UNWRITTEN: Final = "unwritten"  # an output is as it was before, or holds device memory that nothing wrote
 
+PRECISION: Final = "precision"  # values are nearly right, or too large for half precision
+
 # How a call ended, if not well: the message says what to do, and a lab's hint on the kernel would distract from it.
 ENDED: Final = ("time-out", "crash", "device-fault", "cuda-error", UNWRITTEN, "origin")
 # What was found besides, what is wrong with the values, where they are wrong: the more telling first.
 WRONG: Final = (
-    RACE, UNINITIALIZED, "nan", "zeros", "transposed", "reversed", "shifted", "factor", "constant", "stride", "tile",
-    "tail", "edge", "single", "all", "wrong",
+    RACE, UNINITIALIZED, "nan", "zeros", "transposed", "reversed", "shifted", "factor", "constant", PRECISION, "stride",
+    "tile", "tail", "edge", "single", "all", "wrong",
 )  # fmt: skip
 SIGNS: Final = frozenset([*ENDED, *WRONG, COUNTERS])

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from warpgrade.findings import diagnosis
 from warpgrade.findings.diagnosis import Diagnostic, Place
 from warpgrade.grading.result import Result
-from warpgrade.report import hidden
+from warpgrade.report import failures, hidden
 
 _SAME_CAUSE = 3
 # As grader/vgpu/ops/resolve.cpp words it.
@@ -44,9 +44,14 @@ def of_program(diagnostics: Iterable[Diagnostic]) -> list[Finding]:
 
 
 def of_result(result: Result, *, show_hidden: bool = False) -> list[Finding]:
-    """Return a submission's findings, worst first; of hidden tests as much as students may see, or all."""
+    """Return a submission's findings, worst first; of hidden tests as much as students may see, or all.
+
+    What several tests found is told with the numbers of the one to begin with.
+    """
     shown = result if show_hidden else hidden.for_students(result)
-    found = [(test, one) for test in shown.tests for one in test.diagnostics]
+    ranks = {test.name: rank for rank, test in enumerate(failures.in_order(shown.tests))}
+    tests_in_order = sorted(shown.tests, key=lambda test: ranks.get(test.name, len(ranks)))
+    found = [(test, one) for test in tests_in_order for one in test.diagnostics]
     tests: dict[object, list[str]] = {}
     for test, one in found:
         names = tests.setdefault(_parties(one), [])

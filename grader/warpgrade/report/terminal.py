@@ -30,6 +30,8 @@ _ENDED = "your program called exit("
 _AFTER_FAILURE = (f"({_ENDED}", "note: launch", "note: copy")  # what follows from a failure
 _CUDA_ERROR = re.compile(r"\(cudaError\w+\)$")  # ends what CHECK prints
 _ROW_WIDTH = 240  # of what a row says of its test
+_ELEMENT = re.compile(r" *\[[^\]]+\] expected ")  # of a list of wrong elements
+_FEW_ELEMENTS = 2  # where a finding explains them
 _PRINTED_LINES = 8  # of a program's output, below a failure; a row shows the last
 
 
@@ -220,7 +222,10 @@ def _show_failure(console: Console, test: TestResult, width: int, *, full: bool)
     heading = Text("" if full else "Fix this first: ", style="bold red")
     console.print(heading.append(test.name, style="bold"), width=width)
     message, *more = [_message(test)] if full else _message(test).split("\n\n")
-    for line in message.split("\n"):
+    lines = message.split("\n")
+    if not full and any(one.severity == "error" and one.place.source for one in test.diagnostics):
+        lines = _with_few_elements(lines)
+    for line in lines:
         indent = len(line) - len(line.lstrip()) + 2
         rows = textwrap.wrap(line.strip(), width, initial_indent=" " * indent, subsequent_indent=" " * (indent + 2),
                              break_on_hyphens=False)  # fmt: skip
@@ -238,6 +243,22 @@ def _show_failure(console: Console, test: TestResult, width: int, *, full: bool)
         for line in lines[-_PRINTED_LINES:]:
             console.print(Text.assemble(("  | ", "dim"), bounded(line, lines=1, width=width - 4)), soft_wrap=True)
     console.print()
+
+
+def _with_few_elements(lines: Sequence[str]) -> list[str]:
+    """Leave the first of the wrong elements: that the finding below is in the program's lines tells more than others.
+
+    The judge writes a line for each element, and one with dots where there are more.
+    """
+    kept: list[str] = []
+    listed = 0
+    for line in lines:
+        listed = listed + 1 if _ELEMENT.match(line) else 0
+        if listed == _FEW_ELEMENTS + 1:
+            kept.append(line[: len(line) - len(line.lstrip())] + "…")
+        elif listed <= _FEW_ELEMENTS and line != (kept[-1] if kept else None):
+            kept.append(line)
+    return kept
 
 
 def _show_problem(console: Console, problem: Problem, width: int, *, rejected: bool) -> None:

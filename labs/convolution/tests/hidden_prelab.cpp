@@ -66,8 +66,7 @@ TEST_CASE("prelab: other tables and convolutions", "[hidden]") {
 TEST_CASE("prelab: what other masks and blocks load", "[hidden][counter]") {
     for (const auto& [rows, w] : std::vector<std::tuple<int, int>>{{4, 15}, {1, 9}, {8, 5}, {3, 1}}) {
         INFO("rows = " << rows << ", mask_width = " << w);
-        const double loads = submission().call<loads_per_product>(rows, w), right = counted_loads(rows, w);
-        CHECK_THAT(measure("your answer, loads for each product", loads), between(right - 1e-9, right + 1e-9));
+        ask<loads_per_product>(counted_loads(rows, w), {}, rows, w);
     }
     struct Predicted {
         int n, block, w, naive, constant, tiled;

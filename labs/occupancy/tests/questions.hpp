@@ -1,44 +1,17 @@
 // Not handed out as source.
-// How the prelab of lab occupancy asks: a wrong answer is told which misconception leads to it, where one is known.
+// How the prelab of lab occupancy asks for predictions; judge/questions.hpp asks all else.
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 #include <optional>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "expectations.hpp"
 #include "judge/errors.hpp"
 #include "judge/judge.hpp"
+#include "judge/questions.hpp"
 #include "occupancy.h"
-
-// A wrong answer, and how one comes by it.
-struct Slip {
-    double answer;
-    const char* reason;
-};
-
-// Says where a wrong answer comes from, if that is known.
-template <class Answer>
-void explain(Answer answer, const std::vector<Slip>& slips) {
-    for (const Slip& slip : slips) {
-        if (std::abs(static_cast<double>(answer) - slip.answer) < 1e-9) UNSCOPED_INFO(slip.reason);
-    }
-}
-
-// Asks `question` with these arguments. Shares have denominators of at most 64, and are right up to roundings.
-template <auto question, class Right, class... Arguments>
-void ask(Right right, const std::vector<Slip>& slips, const Arguments&... arguments) {
-    using namespace warpgrade::judge;
-    const auto answer = submission().call<question>(arguments...);
-    explain(answer, slips);
-    if constexpr (std::is_floating_point_v<decltype(answer)>)
-        CHECK_THAT(measure("your answer", answer), between(right - 1e-9, right + 1e-9));
-    else
-        CHECK_THAT(measure("your answer", answer), is(right));
-}
 
 // The launch of matmul_dynamic with this width on an H100, if there is one. A kernel that crashes is told elsewhere:
 // predictions are right before there is one. After a call that ended badly there are no others in a test, so ask first.
@@ -62,7 +35,7 @@ inline std::optional<warpgrade::device::LaunchRecord> launch_of(int width) {
 // of 32 registers on an H100.
 struct Fit {
     int width, blocks;
-    std::vector<Slip> for_blocks, for_share;
+    warpgrade::judge::Slips for_blocks, for_share;
 };
 
 inline void check_predictions(const std::vector<Fit>& fits) {
@@ -78,16 +51,8 @@ inline void check_predictions(const std::vector<Fit>& fits) {
         const int warps = (width * width + WARP_SIZE - 1) / WARP_SIZE;
         const auto share = [&](int of_blocks) { return of_blocks * warps / 64.0; };
         const auto launch = launch_of(width);
-        const int told = launch ? static_cast<int>(launch->occupancy.blocks_per_multiprocessor) : described;
-        explain(blocks, for_blocks);
-        if (launch)
-            CHECK_THAT(blocks, predicts(measure("resident blocks", told), described));
-        else
-            CHECK_THAT(measure("predicted resident blocks", blocks), is(described));
-        explain(occupancy, for_share);
-        if (launch)
-            CHECK_THAT(occupancy, predicts(measure("occupancy", share(told)), share(described)));
-        else
-            CHECK_THAT(measure("predicted occupancy", occupancy), is(share(described)));
+        const int told = launch ? static_cast<int>(launch->occupancy.blocks_per_multiprocessor) : 0;
+        check_prediction(blocks, measure("resident blocks", told), described, for_blocks);
+        check_prediction(occupancy, measure("occupancy", share(told)), share(described), for_share);
     }
 }

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
 #include <set>
 #include <vector>
 
@@ -66,7 +65,7 @@ inline void ask_costs(int rows, int columns) {
 }
 
 // Other tiles than those of the versions: rows `pitch` words apart.
-inline void ask_pitch(int rows, int columns, int pitch, std::initializer_list<warpgrade::judge::Slip> slips) {
+inline void ask_pitch(int rows, int columns, int pitch, const warpgrade::judge::Slips& slips) {
     INFO("rows = " << rows << ", columns = " << columns << ", pitch = " << pitch);
     warpgrade::judge::ask<tile_conflicts>(counted_conflicts(rows, columns, pitch), slips, rows, columns, pitch);
 }

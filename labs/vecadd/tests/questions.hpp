@@ -1,46 +1,14 @@
 // Not handed out as source.
-// How the prelab of lab vecadd asks.
+// How the prelab of lab vecadd asks for bytes and times; judge/questions.hpp asks all else.
 #pragma once
 
 #include <algorithm>
-#include <cmath>
-#include <initializer_list>
 #include <set>
 
 #include "expectations.hpp"
 #include "judge/judge.hpp"
+#include "judge/questions.hpp"
 #include "vecadd.h"
-
-// A wrong answer, and how one comes by it.
-struct Slip {
-    double answer;
-    const char* reason;
-};
-
-// Asks `question` with these arguments. A double may differ by eight roundings, each of 2^-53 of the value at most: the
-// formulas asked for have three operations, in any order. Whole numbers below 2^50 are exact.
-template <auto question, class... Arguments>
-void ask(double right, std::initializer_list<Slip> slips, const Arguments&... arguments) {
-    using namespace judge;
-    const double answer = static_cast<double>(submission().call<question>(arguments...));
-    const auto is_near = [&](double value) { return std::abs(answer - value) <= 8 * 0x1p-53 * std::abs(value); };
-    for (const Slip& slip : slips) {
-        if (is_near(slip.answer)) UNSCOPED_INFO(slip.reason);
-    }
-    if (is_near(right))
-        SUCCEED();
-    else
-        CHECK_THAT(measure("your answer", answer), is(right));
-}
-
-// Predicted, and what your own version moves once it moves anything; or else what the contract's does.
-inline void compare(double predicted, const judge::Measure& measured, double described) {
-    using namespace judge;
-    if (measured.number.value() > 0)
-        CHECK_THAT(predicted, predicts(measured, described));
-    else
-        CHECK_THAT(measure("predicted " + measured.name, predicted), is(described));
-}
 
 inline void ask_bytes(int n, int launches) {
     using namespace judge;
@@ -59,13 +27,12 @@ inline void ask_bytes(int n, int launches) {
     const auto copied = submission().profile<vecadd_copies>(in(a), in(b), out<float>(n), n);
     double bytes = 0;
     for (const auto& transfer : copied.transfers) bytes += static_cast<double>(transfer.bytes);
-    compare(static_cast<double>(submission().call<bytes_with_copies>(n, 1)), measure("bytes copied", bytes), once);
+    check_prediction(submission().call<bytes_with_copies>(n, 1), measure("bytes copied", bytes), once, {});
     const auto mapped = submission().profile<vecadd_mapped>(in(a), in(b), out<float>(n), n);
     const bool is_mapped = bytes_allocated(mapped, "cudaHost") > 0 && mapped.transfers.empty();
     const auto all = mapped.total();
     const double moved = is_mapped ? 32.0 * (all.global_load_sectors + all.global_store_sectors) : 0;
-    compare(static_cast<double>(submission().call<bytes_mapped>(n, 1)), measure("bytes loaded and stored", moved),
-            once);
+    check_prediction(submission().call<bytes_mapped>(n, 1), measure("bytes loaded and stored", moved), once, {});
 }
 
 // The longest of the three is busy all the time; of the others, one piece adds to it.

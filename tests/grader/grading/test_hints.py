@@ -58,6 +58,13 @@ def test_uninitialized_memory_has_a_hint_of_its_own_where_results_are_wrong() ->
     assert hints.choose(LAB, {**own, "unwritten": "?"}, ["wrong", "unwritten", "all"], diagnostics=found) == "the halo"
 
 
+def test_values_that_are_nearly_right_say_what_to_keep() -> None:
+    own = {"all": "the mask"}
+    assert hints.choose(LAB, own, ["wrong", "precision", "all"]).startswith("Only precision is missing.")
+    assert hints.choose(LAB, {**own, "precision": "bits"}, ["wrong", "precision", "all"]) == "bits"
+    assert "race" in hints.choose(LAB, {}, ["wrong", "precision"], diagnostics=[RACE])
+
+
 def test_where_nothing_was_written_tells_more_than_that() -> None:
     own = {"tail": "round up", "unwritten": "the copy back"}
     assert hints.choose(LAB, own, ["wrong", "unwritten", "tail"]) == "round up"

@@ -10,15 +10,15 @@ from samples import GRADED, RACE, advice
 
 from warpgrade.findings.diagnosis import Diagnostic, Place
 from warpgrade.grading import result as results
-from warpgrade.report import terminal
+from warpgrade.report import failures, terminal
 
 LOST = "an illegal memory access was encountered (cudaErrorIllegalAddress)"
 
 
-def shown(*tests: results.TestResult) -> str:
+def shown(*tests: results.TestResult, full: bool = False) -> str:
     file = io.StringIO()
     result = msgspec.structs.replace(GRADED, status="graded", tests=list(tests))
-    terminal.show_first(Console(file=file, width=140, highlight=False), result)
+    terminal.show_first(Console(file=file, width=140, highlight=False), result, full=full)
     return file.getvalue()
 
 
@@ -65,6 +65,30 @@ def test_a_launch_or_a_call_that_failed_is_told_once() -> None:
     assert LOST in other
 
 
+def test_kernels_that_are_wrong_come_before_the_predictions_that_run_them() -> None:
+    prelab = failed("prelab: sectors", "add.cu:7 writes past the end", signs=("device-fault",))
+    other = failed("prelab: warps", "your answer: 3, expected 4", signs=("counters",))
+    counts = failed("loads little", "sectors: 9, expected at most 4", signs=("counters",))
+    kernel = failed("adds", "add.cu:7 writes past the end", signs=("device-fault",))
+    assert shown(prelab, other, counts, kernel).startswith("Fix this first: adds\n")
+    ranked = failures.in_order([prelab, other, counts, kernel])
+    assert [test.name for test in ranked] == ["adds", "loads little", "prelab: sectors", "prelab: warps"]
+    # Predictions are right or wrong whatever a kernel counts.
+    assert shown(other, counts).startswith("Fix this first: prelab: warps\n")
+    assert shown(prelab, counts).startswith("Fix this first: prelab: sectors\n")
+
+
+def test_a_finding_has_the_numbers_of_the_test_to_begin_with() -> None:
+    of_prelab = msgspec.structs.replace(bounds("add", 7), message="reads 4 bytes past the end of `d` (400 bytes)")
+    of_kernel = msgspec.structs.replace(of_prelab, message="reads 4 bytes past the end of `d` (256 bytes)")
+    prelab = failed("prelab: sectors", "add.cu:7", of_prelab, signs=("device-fault",))
+    kernel = failed("adds", "add.cu:7", of_kernel, signs=("device-fault",))
+    text = shown(prelab, kernel)
+    assert "(256 bytes)" in text
+    assert "(400 bytes)" not in text
+    assert "found in: adds; prelab: sectors" in text
+
+
 def test_what_other_tests_found_waits_while_the_first_has_an_error_of_its_own() -> None:
     first, second = bounds("add", 7), msgspec.structs.replace(bounds("sum", 30), title="another mistake")
     text = shown(failed("adds", "a[3] is 1", first, signs=("wrong",)), failed("sums", "b[3] is 1", second))
@@ -72,6 +96,19 @@ def test_what_other_tests_found_waits_while_the_first_has_an_error_of_its_own() 
     assert "another mistake" not in text
     text = shown(failed("adds", "a[3] is 1", signs=("wrong",)), failed("sums", "b[3] is 1", second))
     assert "another mistake" in text  # it may be the reason
+
+
+def test_few_wrong_elements_stand_above_the_mistake_that_explains_them() -> None:
+    elements = "".join(f"\n  [{i}] expected {i}, got 0" for i in range(5))
+    message = f"c: 9 of 9 elements are wrong{elements}\n  …\n  in add(n = 9)"
+    text = shown(failed("adds", message, bounds("add", 7), signs=("wrong",)))
+    two = "    [0] expected 0, got 0\n    [1] expected 1, got 0\n    …\n    in add(n = 9)\n"
+    assert f"  c: 9 of 9 elements are wrong\n{two}" in text
+    assert "[4] expected" in shown(failed("adds", message, signs=("wrong",)))
+    assert "[4] expected" in shown(failed("adds", message, advice(8, 5), signs=("wrong",)))
+    assert "[4] expected" in shown(failed("adds", message, bounds("add", 7)), full=True)
+    short = "c: 2 of 9 elements are wrong\n  [0] expected 0, got 1\n  [3] expected 3, got 1\n  in add(n = 9)"
+    assert "…" not in shown(failed("adds", short, bounds("add", 7)))
 
 
 def test_advice_is_on_the_test_to_begin_with() -> None:
