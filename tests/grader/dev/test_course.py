@@ -126,7 +126,7 @@ def bare(text: str) -> str:
 
 
 def secrets(lab: Lab) -> set[str]:
-    """Return the long lines, code and comments, that the reference or a hidden test has and no file that is handed out."""
+    """Return the long lines, code and comments, that only the reference and hidden tests have, no handed-out file."""
     kept, shown = "", ""
     for path in starter.reference_files(LAYOUT, lab):
         reference = path.read_text(encoding="utf-8")

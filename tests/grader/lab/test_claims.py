@@ -94,6 +94,12 @@ def test_a_shared_pointer_loses_all_allocations_but_one(tmp_path: Path) -> None:
     assert "All other allocations are lost, and what `p` points to is global memory" in sheet("reverse")
 
 
+def test_banks_stay_four_bytes_wide(tmp_path: Path) -> None:
+    printed, _ = run("banks.cu", tmp_path)
+    assert printed == "4\n"
+    assert "`cudaDeviceGetSharedMemConfig` still says four bytes. The virtual GPU does the same." in sheet("reverse")
+
+
 def test_all_five_directions_of_a_copy(tmp_path: Path) -> None:
     printed, _ = run("directions.cu", tmp_path)
     assert printed == "42 42\n"
