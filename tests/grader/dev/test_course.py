@@ -110,7 +110,7 @@ def test_slides_are_pages_with_what_a_lecture_needs(deck: Path) -> None:
     assert "](figures/" in text or not (deck.parent / "figures").is_dir(), "no figure"
 
 
-NUMBER = r"\d[\d.,]*(?:e\+\d+)? (?:ms|GB/s|TFLOP/s|GFLOP/s)"
+NUMBER = r"\d[\d.,]*(?:e\+\d+)? (?:ms|GB/s|TFLOP/s|GFLOP/s|cycles)"
 
 
 @pytest.mark.parametrize("deck", SLIDES, ids=told)

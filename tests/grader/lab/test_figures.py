@@ -16,6 +16,7 @@ AS_IT_IS = {
     "matmul/orders", "matmul/tiles", "occupancy/curves", "occupancy/registers", "reduction/divergence",
     "reduction/shuffles", "reverse/carve", "step/warps", "vecadd/timeline", "vecadd/ways",
 }  # fmt: skip
+LETTER = 6.0  # pixels, about the mean of a sans-serif font of 12
 
 
 def name(figure: Path) -> str:
@@ -48,4 +49,6 @@ def test_a_figure_is_described_used_and_within_its_frame(figure: Path) -> None:
     assert (width, height) == (size[3], size[4])
     ends = [float(y) for y in re.findall(r'<text\b[^>]* y="([\d.]+)"', text)]
     assert max(ends) < float(height) - 3
+    lines = re.findall(r'<text class="small" x="([\d.]+)" y="[\d.]+">([^<]*)', text)
+    assert [line for x, line in lines if float(x) + LETTER * len(line) > float(width)] == [], "too long a line"
     assert f"](figures/{figure.name})" in (figure.parents[1] / "README.md").read_text(encoding="utf-8")
