@@ -125,6 +125,26 @@ def test_the_table_of_the_chapters_convolution(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("pinned")
+@pytest.mark.parametrize(("mask", "won"), [(5, 0), (9, 12)])
+def test_how_kind_the_model_of_time_is_to_a_tile(tmp_path: Path, mask: int, won: int) -> None:
+    sizes = ("-D", "ELEMENTS=262144", "-D", f"MASK={mask}", "--device", "vgpu:h100:4")
+    _, kernels = run("convolution.cu", tmp_path, *sizes)
+    saved = 1 - kernels["tiled_kernel"]["total_ns"] / kernels["constant_kernel"]["total_ns"]
+    assert round(100 * saved) == won
+    assert "with a mask of 5 it is as fast as constant memory, and with 9 it wins by 12 %" in sheet("convolution")
+
+
+@pytest.mark.usefixtures("pinned")
+def test_loading_ahead_halves_the_barriers_and_gains_nothing_in_the_model(tmp_path: Path) -> None:
+    _, kernels = run("prefetching.cu", tmp_path, "--device", "vgpu:h100:4")
+    tiled, prefetched = kernels["tiled"], kernels["prefetched"]
+    assert tiled["counters"]["barriers"] == 2 * prefetched["counters"]["barriers"]
+    assert prefetched["total_ns"] >= tiled["total_ns"]
+    assert "With two pairs of tiles in shared memory one barrier a pair is enough." in sheet("matmul")
+    assert "The virtual GPU's modelled time shows no gain." in sheet("matmul")
+
+
+@pytest.mark.usefixtures("pinned")
 def test_what_unrolling_gains_in_the_third_version_of_step(tmp_path: Path) -> None:
     reference = (ROOT / "reference" / "step" / "step.cu").read_text(encoding="utf-8")
     before, kernel = reference.split(VERSION_3)

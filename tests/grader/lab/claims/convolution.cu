@@ -1,7 +1,13 @@
-// The first three versions of lab convolution and the chapter's own listing, for 4,096 elements and a mask of 15.
+// The first three versions of lab convolution and the chapter's own listing, for 4,096 elements and a mask of 15, or
+// other sizes by -D.
 #include <vector>
 
 #include "../../../../reference/convolution/convolution.cu"
+
+#ifndef ELEMENTS
+#define ELEMENTS 4096
+#define MASK 15
+#endif
 
 // The listing, with a check against the end of the array.
 __global__ void listing_kernel(const float* N, float* P, int n, int mask_width) {
@@ -25,7 +31,7 @@ __global__ void listing_kernel(const float* N, float* P, int n, int mask_width) 
 }
 
 int main() {
-    constexpr int n = 4096, width = 15;
+    constexpr int n = ELEMENTS, width = MASK;
     const std::vector<float> N(n, 1.0f), M(width, 1.0f);
     std::vector<float> P(n);
     conv1d_naive(N.data(), M.data(), P.data(), n, width);
