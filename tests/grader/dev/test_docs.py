@@ -30,6 +30,21 @@ def test_links_and_commands(document: Path) -> None:
     assert "/work/" not in text
 
 
+def anchors(page: Path) -> set[str]:
+    """Return the names by which links reach the headings of a page, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_into_pages_lead_to_a_heading(document: Path) -> None:
+    for target in re.findall(r"\]\(([^)\s]*#[^)\s]+)\)", document.read_text(encoding="utf-8")):
+        page, _, anchor = target.partition("#")
+        if "://" not in target and (not page or page.endswith(".md")):
+            there = document.parent / page if page else document
+            assert anchor in anchors(there), f"{target}: no such heading"
+
+
 def test_every_path_of_the_guide_for_contributors_is_there() -> None:
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     words = re.findall(r"`([\w.-]+/[\w./-]*|[\w-]+\.(?:md|toml|lock|py))`", text)

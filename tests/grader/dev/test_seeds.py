@@ -48,8 +48,22 @@ class Row:
 
     @property
     def tests(self) -> list[str]:
-        """Return the tests that the row names."""
-        return re.findall(r"`([^`]+)`", self.graded) if self.graded.startswith("`") else []
+        """Return the tests of labs that the row names."""
+        return self._named(r"`(.+)`")
+
+    @property
+    def short_answers(self) -> list[str]:
+        """Return the titles of the questions for a person to grade that the row names."""
+        return self._named(r"short answer “(.+)”")
+
+    @property
+    def keepers(self) -> list[str]:
+        """Return the tests of the project that the row names, each as file::function."""
+        return self._named(r"kept true by `(.+)`")
+
+    def _named(self, pattern: str) -> list[str]:
+        parts = self.graded.split("; ")
+        return [match[1] for match in (re.fullmatch(pattern, part) for part in parts) if match]
 
     def told(self, mistake: str) -> str:
         """Return the mistake with its place in the page."""
@@ -86,9 +100,9 @@ def test_every_row_says_where_it_is_taught_and_graded_or_why_not() -> None:
         assert row.place, row.told("no place")
         assert row.what, row.told("does not say what is taught")
         if row.taught:
-            listed = "; ".join(f"`{test}`" for test in row.tests)
-            refused = row.graded == "no test yet" or row.graded.startswith("no test, because ")
-            assert refused or row.graded == listed, row.told(f"“{row.graded}” is no list of tests")
+            named = len(row.tests) + len(row.short_answers) + len(row.keepers)
+            refused = row.graded.startswith("no test, because ")
+            assert refused or named == len(row.graded.split("; ")), row.told(f"“{row.graded}” is no list of tests")
             assert len(row.places) == row.sheet.count("›"), row.told(f"“{row.sheet}” is no list of labs and headings")
         else:
             known = row.sheet == "not yet" or row.sheet.startswith("not taught, because ")
@@ -126,6 +140,34 @@ def test_tests_exist_in_a_lab_of_their_row() -> None:
             if not {lab for lab, _ in row.places} & set(now):
                 mistakes.append(row.told(f"“{test}” is no test of a lab in this row; labs that have it: {now}"))
     assert not mistakes, "\n".join(mistakes)
+
+
+def questions(lab: Lab) -> list[str]:
+    """Return the titles of a lab's short answers: headings, or what is bold at the beginning of a paragraph."""
+    page = lab.folder / "questions.md"
+    text = page.read_text(encoding="utf-8") if page.exists() else ""
+    return re.findall(r"^(?:## |\*\*)(?:\d+\. )?(.+?)\.?(?:\*\*.*| \(.*\))?$", text, re.MULTILINE)
+
+
+def test_short_answers_are_asked_by_a_lab_of_their_row() -> None:
+    asked = {name: questions(lab) for name, lab in LABS.items()}
+    assert sum(map(len, asked.values())) > 30
+    mistakes = [
+        row.told(f"no questions.md of a lab in this row asks “{title}”")
+        for row in ROWS
+        for title in row.short_answers
+        if not any(title in asked.get(name, []) for name, _ in row.places)
+    ]
+    assert not mistakes, "\n".join(mistakes)
+
+
+def test_what_keeps_a_text_true_exists() -> None:
+    keepers = [(row, keeper) for row in ROWS for keeper in row.keepers]
+    assert len(keepers) > 5
+    for row, keeper in keepers:
+        file, _, function = keeper.partition("::")
+        assert (ROOT / file).is_file(), row.told(f"there is no {file}")
+        assert f"def {function}(" in (ROOT / file).read_text(encoding="utf-8"), row.told(f"no test {function}")
 
 
 def test_what_labs_grade_has_its_row() -> None:

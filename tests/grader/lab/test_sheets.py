@@ -1,0 +1,37 @@
+"""labs/<lab>/README.md: as long as a student reads before the work, with the parts that all task sheets have."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from warpgrade.machine.paths import find_layout
+
+ROOT = find_layout().root
+SHEETS = sorted((ROOT / "labs").glob("*/README.md"))
+MOST_WORDS = 900  # before "## More", without tables and code
+
+
+def prose(text: str) -> str:
+    """Return a page without its tables, code and pictures."""
+    text = re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
+    return "\n".join(line for line in text.splitlines() if not line.startswith(("|", "    ", "!["))) + "\n"
+
+
+@pytest.mark.parametrize("sheet", SHEETS, ids=lambda path: path.parent.name)
+def test_a_sheet_is_short_and_the_rest_stands_behind_more(sheet: Path) -> None:
+    before, more, _ = sheet.read_text(encoding="utf-8").partition("\n## More\n")
+    assert more, "no section “More”"
+    assert len(prose(before).split()) <= MOST_WORDS
+    assert before.startswith(f"# Lab {sheet.parent.name}: ")
+    assert "\n**Goal.** " in before
+    for heading in ("Background", "(?:Steps|Tasks)", "(?:Points|How it is graded)"):
+        assert re.search(rf"^## {heading}$", before, re.MULTILINE), f"no section {heading}"
+    assert re.search(r"^(?:## |\*\*)(?:How to see|See) ", before, re.MULTILINE), "how to see it yourself"
+
+
+def test_prose_is_what_is_not_table_code_or_picture() -> None:
+    page = "one two\n\n```cpp\nint three;\n```\n\n| four |\n|---|\n\n    five\n\n![six](seven.svg)\n\neight\n"
+    assert prose(page).split() == ["one", "two", "eight"]
