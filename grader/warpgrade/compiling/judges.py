@@ -26,8 +26,9 @@ from warpgrade.machine.text import bounded, clean
 Say = Callable[[str], None]
 
 _FLAGS = ("-std=c++20", "-O2", "-w", "-ffp-contract=off", "-DFMT_HEADER_ONLY")
-# In the order in which a linker needs them.
-_LIBRARIES = ("wg_judge", "wg_judge_core", "wg_device", "wg_ptx", "zstd", "lz4")
+# In the order in which a linker needs them; where several define the same template, it takes the first, and those of
+# wg_judge are not optimized (grader/judge/CMakeLists.txt).
+_LIBRARIES = ("wg_judge_core", "wg_judge", "wg_judge_core", "wg_device", "wg_ptx", "zstd", "lz4")
 _BINDING = """// Generated from lab.toml.
 #include "{lab}.h"
 #include "worker/bind.hpp"

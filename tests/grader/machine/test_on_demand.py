@@ -45,7 +45,7 @@ def test_a_judge_that_does_not_build_is_the_graders_error(layout: Layout, calls:
     with pytest.raises(GraderError, match="the judge of lab toy does not build") as raised:
         on_demand.require_lab(layout, "toy")
     assert raised.value.detail == "hidden.cpp:3:1: error: no"
-    assert "build-toy.log" in raised.value.hint
+    assert "build-lab-toy.log" in raised.value.hint
     (tmp_path / "broken").unlink()
     on_demand.require_lab(layout, "toy")  # it is tried again
     assert len(calls.read_text().splitlines()) == 2
