@@ -54,11 +54,20 @@ void Context::end_test() {
 }
 
 std::string never_written(const LastOutput& output) {
-    if (output.kind == wire::Kind::inout)
-        return output.name + " came back as it went in. Is the result copied back, and to the right array?";
-    return output.name +
-           " was never written: it came back as it was before the call. Is the result copied back "
-           "(cudaMemcpyDeviceToHost), and to the right array?";
+    const bool went_in = output.kind == wire::Kind::inout;
+    std::string text = output.name + (went_in ? " came back as it went in"
+                                              : " was never written: it came back as it was before the call");
+    switch (context().kernels) {
+        case KernelWork::not_launched:
+            return text + ". No kernel was launched";
+        case KernelWork::nothing_written:
+            return text + ". No kernel of this call has written to global memory";
+        case KernelWork::unknown:
+        case KernelWork::written:
+            break;
+    }
+    return text + (went_in ? ". Is the result copied back, and to the right array?"
+                           : ". Is the result copied back (cudaMemcpyDeviceToHost), and to the right array?");
 }
 
 RandomStream& stream() {

@@ -36,6 +36,9 @@ struct LastOutput {
 // "C was never written: …", of an output that came back as it was.
 std::string never_written(const LastOutput& output);
 
+// What the kernels of the submission's last call did for its outputs.
+enum class KernelWork { unknown, not_launched, nothing_written, written };
+
 // A function of the submission that took longer than it may.
 struct Hang {
     std::string test;  // in which it first did
@@ -53,6 +56,7 @@ struct Context {
     std::map<std::string, Hang> hangs;                           // by function; "": before the first call
 
     // Of the running test.
+    KernelWork kernels = KernelWork::unknown;
     // Rules whose findings the test asks for: nobody's mistake.
     std::vector<const device::Rule*> expected_findings;
     std::string test;

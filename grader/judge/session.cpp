@@ -57,6 +57,17 @@ void remember_outputs(const CallSpec& spec, const Arena& arena, const Arena::Sna
     context().outputs = std::move(outputs);
 }
 
+// A launch that failed is told of as such.
+KernelWork work_of(const DeviceReport& report) {
+    if (!report.fault.empty() || !report.call_errors.empty()) return KernelWork::unknown;
+    if (report.launches.empty()) return KernelWork::not_launched;
+    const bool wrote = std::ranges::any_of(report.launches, [](const auto& each) {
+        const auto& did = each.counters;
+        return did.global_store_requests + did.atomic_requests + did.surface_store_requests > 0;
+    });
+    return wrote ? KernelWork::written : KernelWork::nothing_written;
+}
+
 // The output that is an argument of the call, if the function has not written to it.
 const LastOutput* unwritten_output(const CallSpec& spec, int argument) {
     if (argument < 0) return nullptr;
@@ -125,6 +136,7 @@ CallResult Session::call(const CallSpec& spec, Clock::time_point deadline, std::
         origin = ask_origin(spec, arena, snapshot, reply.result, executable_);
     auto report = take(std::max(deadline, Clock::now() + device_grace), origin ? &*origin : nullptr);
     refuse_unsupported(report);
+    if (asks_origin_) context().kernels = work_of(report);
     if (!report.fault.empty()) {
         context().add_sign(sign::device_fault);
         throw SubmissionFailure("on the device: " + report.fault);

@@ -169,6 +169,13 @@ TEST_CASE("device memory that nothing wrote, and what was there before the call,
     context().outputs = {output};
     CHECK_FALSE(equals_exactly(right).match(got));
     CHECK_THAT(context().mismatch, Contains("C came back as it went in"));
+    context().kernels = KernelWork::nothing_written;
+    CHECK_FALSE(equals_exactly(right).match(got));
+    CHECK_THAT(context().mismatch, Contains("No kernel of this call has written to global memory"));
+    context().kernels = KernelWork::not_launched;
+    CHECK_FALSE(equals_exactly(right).match(got));
+    CHECK_THAT(context().mismatch, Contains("C came back as it went in. No kernel was launched"));
+    context().kernels = KernelWork::unknown;
     context().failure.clear();
     context().outputs = {output, output};  // which of them the test looks at cannot be known
     CHECK_FALSE(equals_exactly(right).match(got));
