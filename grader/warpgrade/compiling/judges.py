@@ -52,7 +52,14 @@ def require(layout: Layout, lab: Lab, compilers: Compilers, say: Say = lambda te
     """Return a lab's programs, built or brought up to date where that is ours to do; raises GraderError."""
     if lab.is_handout:
         folder = lab.folder / HANDOUT
-        return LabPrograms(folder / "judge", folder / "binding.o")
+        programs = LabPrograms(folder / "judge", folder / "binding.o")
+        missing = [path.name for path in (programs.judge, programs.binding) if not path.is_file()]
+        if missing:
+            raise GraderError(
+                f"{HANDOUT}/{missing[0]} of lab {lab.name} is missing",
+                hint="unpack the lab again, and copy your work into it",
+            )
+        return programs
     if layout.native is None and lab.folder.parent == layout.labs:
         on_demand.require_lab(layout, lab.name, say)
         return LabPrograms(layout.program(f"judge-{lab.name}"), layout.library(f"binding-{lab.name}"))

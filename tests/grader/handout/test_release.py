@@ -9,10 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from warpgrade.compiling import judges
+from warpgrade.compiling.toolchain import Compilers
 from warpgrade.handout import leaks, make, public_toml, sheet
 from warpgrade.lab import labs
 from warpgrade.lab.labs import Lab
-from warpgrade.machine.errors import BadInput
+from warpgrade.machine.errors import BadInput, GraderError
 from warpgrade.machine.paths import find_layout
 
 LAYOUT = find_layout()
@@ -111,6 +113,14 @@ def test_a_handout_is_checked_at_once_and_made_once(tmp_path: Path) -> None:
     archive = make.release(LAYOUT, REVERSE, tmp_path / "reverse.zip")
     with zipfile.ZipFile(archive.path) as inside:
         assert sorted(inside.namelist()) == sorted(made.files)
+
+
+def test_a_handout_whose_judge_is_missing(tmp_path: Path) -> None:
+    (tmp_path / ".warpgrade").mkdir()
+    compilers = Compilers(Path("nvcc"), "13.0", Path("g++"), "g++ 12")
+    with pytest.raises(GraderError, match="judge of lab reverse is missing") as caught:
+        judges.require(LAYOUT, Lab("reverse", tmp_path, REVERSE.file), compilers)
+    assert "unpack the lab again" in caught.value.hint
 
 
 @pytest.mark.parametrize(
