@@ -145,7 +145,7 @@ pid_t start_bwrap(const Options& options, const BwrapDescriptors& inner, const s
     volunteer_for_oom();  // while /proc/self still is ours
     // The compiler stays the caller's user: it reads a toolkit and writes a folder that may be the caller's alone, and
     // no code of a student's runs in it. Its files are as visible as the folders that are bound.
-    if (options.profile != Profile::compile) leave_root();
+    if (options.profile != Profile::compile && !leave_root()) throw std::runtime_error("there is no user but root");
     die_with(caller);
     const pid_t supervisor = getpid(), child = fork();
     if (child < 0) fail("fork");
@@ -230,9 +230,9 @@ std::function<void()> prepare_command(Options& options) {
     const auto sandbox = std::make_shared<PlainSandbox>(options);
     volunteer_for_oom();
     prctl(PR_SET_DUMPABLE, 0);
-    // Root's processes and those of an ordinary user are counted with all others of theirs on the machine.
-    if (options.profile == Profile::compile || geteuid() != 0) options.processes.reset();
-    if (options.profile != Profile::compile) leave_root();
+    // All processes of a user are counted together, wherever they come from: a limit needs a user of its own.
+    const bool own_user = options.profile != Profile::compile && geteuid() == 0 && leave_root();
+    if (!own_user) options.processes.reset();
     return [sandbox, environment = environment_of(options)] { sandbox->run(environment); };
 }
 

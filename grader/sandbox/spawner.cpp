@@ -68,12 +68,16 @@ std::vector<char*> pointers(const std::vector<std::string>& strings) {
 }
 
 // In the new process.
-[[noreturn]] void become_command(const SpawnPlan& plan, const spawn::Request& request, std::vector<int>& received) {
+[[noreturn]] void become_command(const SpawnPlan& plan, const spawn::Request& request, std::vector<int>& received,
+                                 pid_t spawner) {
     const Options& options = plan.options;
     spawn::Report report;
     report.id = request.id;
     int socket = options.spawner_fd;
     try {
+        // In a process namespace inside of the spawner's it ends with the spawner anyway.
+        require(prctl(PR_SET_PDEATHSIG, SIGKILL) == 0, "end");
+        if (!options.has_namespaces() && getppid() != spawner) _exit(125);
         socket = raised(socket);
         require(setsid() > 0, "session");  // no signal to a group of processes reaches the spawner
         if (options.has_namespaces()) make_own_folders(options);
@@ -101,9 +105,10 @@ void start(const SpawnPlan& plan, const spawn::Request& request, std::vector<int
            std::vector<Child>& children) {
     const unsigned long namespaces = plan.options.has_namespaces() ? CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC : 0;
     int handle = -1;
+    const pid_t spawner = getpid();
     const auto pid =
         static_cast<pid_t>(syscall(SYS_clone, namespaces | CLONE_PIDFD | SIGCHLD, nullptr, &handle, nullptr, nullptr));
-    if (pid == 0) become_command(plan, request, received);
+    if (pid == 0) become_command(plan, request, received, spawner);
     spawn::Report report;
     report.id = request.id;
     if (pid < 0) {

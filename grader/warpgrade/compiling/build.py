@@ -107,7 +107,7 @@ class Builder:
     def _objects(self, unit: str, files: Mapping[str, bytes]) -> Path:
         """Return where a translation unit's object file is kept."""
         # Where the compiler ran is in the line information, so that an unconfined build is another one.
-        place = SUBMISSION_FOLDER if self.sandbox.has_own_paths else "unconfined"
+        place = SUBMISSION_FOLDER if self.sandbox.has_own_paths else self.sandbox.kind
         key = cache.key(
             [self.compilers.identity, place, *self._flags(), *self.lab.refused_headers],
             {**_seen_by(unit, files), **self._given()},
