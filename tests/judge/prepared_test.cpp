@@ -60,6 +60,9 @@ class Probe {
     Descriptor output_;
 };
 
+// Tells this run's probes from those of another that runs beside it.
+const std::string mark = "of-" + std::to_string(getpid());
+
 // The numbers of the host's processes whose command line is this one.
 std::vector<pid_t> running(const std::string& command) {
     std::istringstream found(run_command("pgrep -x -f '" + command + "'").output);
@@ -117,30 +120,31 @@ TEST_CASE("a process finds no file of the one before") {
 
 TEST_CASE("a process finds no other, nor leaves one, and reaches none by signals") {
     plain = false;
-    Probe first({"sleep", "a"}, "shared", "worker"), second({"sleep", "b"}, "shared", "worker");
+    Probe first({"sleep", mark + "-a"}, "shared", "worker"), second({"sleep", mark + "-b"}, "shared", "worker");
     for (int time = 0; time < 2; ++time) {
         Probe probe({"kills-all"});
         const int status = probe.status();
         INFO(probe.words());
         CHECK(status == 0);
     }
-    CHECK(running("/probe sleep a").size() == 1);
+    CHECK(running("/probe sleep " + mark + "-a").size() == 1);
     {
-        Probe left({"leaves-thread"});
+        Probe left({"leaves-thread", mark});
         std::this_thread::sleep_for(50ms);
-        CHECK(running("/probe leaves-thread").size() <= 1);  // a thread group without its leader may have no name
+        CHECK(running("/probe leaves-thread " + mark).size() <=
+              1);  // a thread group without its leader may have no name
         CHECK_FALSE(left.process.wait(Clock::now()));
     }
-    CHECK(running("/probe leaves-thread").empty());
-    CHECK_FALSE(Probe({"leaves-thread"}).process.wait(Clock::now() + 50ms));
+    CHECK(running("/probe leaves-thread " + mark).empty());
+    CHECK_FALSE(Probe({"leaves-thread", mark}).process.wait(Clock::now() + 50ms));
 }
 
 TEST_CASE("processes one after the other have one spawner, which none of them can reach") {
     both();
     pid_t spawner = 0;
     for (int time = 0; time < 2; ++time) {
-        const Probe probe({"sleep", "reach"});
-        const pid_t pid = only_one(plain ? "/probe sleep reach plain" : "/probe sleep reach");
+        const Probe probe({"sleep", mark});
+        const pid_t pid = only_one("/probe sleep " + mark + (plain ? " plain" : ""));
         if (spawner) CHECK(parent_of(pid) == spawner);
         spawner = parent_of(pid);
         CHECK(told_of(pid, "CapEff") == "0000000000000000");
@@ -187,15 +191,15 @@ TEST_CASE("what a process says in the spawner's name reaches nobody") {
 
 TEST_CASE("a spawner that is killed is an error, and the next process gets a new one") {
     both();
-    const std::string command = plain ? "/probe sleep orphan plain" : "/probe sleep orphan";
-    Probe probe({"sleep", "orphan"});
+    const std::string command = "/probe sleep " + mark + (plain ? " plain" : "");
+    Probe probe({"sleep", mark});
     const pid_t pid = only_one(command), spawner = parent_of(pid);
     REQUIRE(kill(spawner, SIGKILL) == 0);
     CHECK_THROWS_AS(probe.process.wait(Clock::now() + 20s), InfrastructureError);
     CHECK_FALSE(probe.process.cpu_ns());
     for (int i = 0; i < 100 && !running(command).empty(); ++i) std::this_thread::sleep_for(10ms);
     CHECK(running(command).empty());
-    const Probe next({"sleep", "orphan"});
+    const Probe next({"sleep", mark});
     CHECK(parent_of(only_one(command)) != spawner);
 }
 
