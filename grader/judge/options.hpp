@@ -17,7 +17,7 @@ struct Options {
     std::uint64_t instructions = 2'000'000'000;
     std::string checks = "all";           // as device::parse_checks reads it
     std::vector<std::string> parameters;  // names of the functions' parameters: matmul=A,B,C,m,k,n
-    bool no_sandbox = false, progress = false;
+    bool no_sandbox = false, plain_sandbox = false, progress = false;
     std::string only = "all";
     std::vector<std::string> tests;  // names; none: all
     int parent = 0;                  // the process with which the judge ends; 0: with none

@@ -26,6 +26,7 @@ std::vector<std::string> command_line(const Options& options, const std::string&
     std::vector<std::string> command{options.sandbox, "--profile", "worker", "--file", executable, path_in_sandbox};
     const auto add = [&](std::initializer_list<std::string> more) { command.insert(command.end(), more); };
     if (options.no_sandbox) add({"--unconfined"});
+    if (options.plain_sandbox) add({"--sandbox", "plain"});
     add({"--setenv", "WARPGRADE_CALL_FD", std::to_string(call_fd)});
     if (with_device) add({"--setenv", "WARPGRADE_DEVICE_FD", std::to_string(device_fd)});
     // Wall clock is the limit that counts; this one holds if the judge is gone, and for programs with many threads.

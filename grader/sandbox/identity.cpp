@@ -27,14 +27,17 @@ uid_t fresh_uid(const UidRange& range, pid_t supervisor) {
     return half ? range.first + half + static_cast<uid_t>(supervisor) % half : 65534;
 }
 
-void leave_root() {
-    if (geteuid() != 0) return;
+bool leave_root() {
+    if (geteuid() != 0) return true;
     std::ifstream file("/proc/self/uid_map");
     std::stringstream map;
     map << file.rdbuf();
-    const uid_t uid = fresh_uid(largest_range(map.str()), getpid());
+    const auto range = largest_range(map.str());
+    if (range.count == 1) return false;
+    const uid_t uid = fresh_uid(range, getpid());
     if (setgroups(0, nullptr) != 0 || setresgid(uid, uid, uid) != 0 || setresuid(uid, uid, uid) != 0)
         throw std::system_error(errno, std::generic_category(), "cannot change to uid " + std::to_string(uid));
+    return true;
 }
 
 }  // namespace warpgrade::sandbox

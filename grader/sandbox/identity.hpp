@@ -19,7 +19,8 @@ UidRange largest_range(const std::string& uid_map);
 // The uid of the run that this process supervises: unique while this process lives, since it comes from its pid.
 uid_t fresh_uid(const UidRange& range, pid_t supervisor);
 
-// As root: becomes the fresh uid, for good. Otherwise does nothing (the user namespace still separates runs).
-void leave_root();
+// As root: becomes the fresh uid, for good; false where there is none but root's, as in a user namespace of one user's.
+// Otherwise does nothing.
+bool leave_root();
 
 }  // namespace warpgrade::sandbox

@@ -1,9 +1,20 @@
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 
 #include "sandbox/options.hpp"
 #include "sandbox/probe.hpp"
 #include "sandbox/run.hpp"
+
+namespace {
+
+// The caller's choice of a sandbox; none: the strongest that works.
+std::string wanted(const warpgrade::sandbox::Options& options) {
+    const char* variable = std::getenv("WARPGRADE_SANDBOX");
+    return options.plain ? "plain" : variable ? variable : "";
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
     namespace sandbox = warpgrade::sandbox;
@@ -13,7 +24,7 @@ int main(int argc, char** argv) {
             std::fputs(sandbox::usage_text, stdout);
             return 0;
         }
-        return options.probe ? sandbox::probe() : sandbox::run(options);
+        return options.probe ? sandbox::probe(wanted(options)) : sandbox::run(options);
     } catch (const sandbox::UsageError& error) {
         std::fprintf(stderr, "warpgrade-sandbox: %s\n", error.what());
         return 2;

@@ -9,11 +9,13 @@ const char* const usage_text =
     R"(warpgrade-sandbox: runs one command without network, files, processes or descriptors of the host
 
 usage: warpgrade-sandbox [options] -- COMMAND [ARGUMENT…]
-       warpgrade-sandbox --probe          says whether the sandbox works on this machine, and if not, why
+       warpgrade-sandbox --probe          says which sandbox works on this machine, and if none, why
 
   --profile worker|device|compile
                              worker (default): a student's program; device: the device server, which reads a
                              student's kernels; compile: a compiler that reads a student's source
+  --sandbox namespaces|plain namespaces (default): bubblewrap; plain: where the machine or a container has none, Landlock
+                             and a shorter list of system calls instead. Paths are then the host's
   --unconfined               no bubblewrap and no seccomp: limits, environment and descriptors only
   --ro-bind SRC DST          show a file or folder of the host read-only
   --bind SRC DST             show it writable
@@ -63,6 +65,11 @@ Profile profile_of(const std::string& name) {
     throw UsageError("unknown profile \"" + name + '"');
 }
 
+bool is_plain(const std::string& name) {
+    if (name != "plain" && name != "namespaces") throw UsageError("unknown sandbox \"" + name + '"');
+    return name == "plain";
+}
+
 }  // namespace
 
 const char* name_of(Profile profile) {
@@ -80,6 +87,8 @@ Options parse(int argc, const char* const* argv) {
         }
         if (option == "--profile")
             options.profile = profile_of(arguments.value());
+        else if (option == "--sandbox")
+            options.plain = is_plain(arguments.value());
         else if (option == "--unconfined")
             options.unconfined = true;
         else if (option == "--ro-bind")

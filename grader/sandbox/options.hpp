@@ -19,6 +19,7 @@ using PathPair = std::pair<std::string, std::string>;  // on the host, in the sa
 
 struct Options {
     Profile profile = Profile::worker;
+    bool plain = false;       // without namespaces (sandbox/plain.hpp)
     bool unconfined = false;  // limits, environment and descriptors only (--no-sandbox of the grader)
     std::vector<PathPair> read_only, writable, files;
     std::vector<PathPair> environment;
@@ -30,6 +31,8 @@ struct Options {
     int spawner_fd = -1;  // the command runs once for each request that comes here (sandbox/spawn_wire.hpp)
     int seccomp_fd = -1;  // of the spawner inside: the filter for each command
     int status_fd = -1;   // gets bubblewrap's JSON: {"child-pid":N,…} when it starts, {"exit-code":N} when it ends
+    // The program has a process namespace and mounts of its own.
+    [[nodiscard]] bool has_namespaces() const { return !plain && !unconfined; }
     bool probe = false, help = false;
     std::vector<std::string> command;
 };

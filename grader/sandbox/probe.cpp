@@ -1,5 +1,6 @@
 #include "sandbox/probe.hpp"
 
+#include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -30,6 +31,14 @@ bool bwrap_is_installed() {
     return false;
 }
 
+bool namespaces_can_be_had() {
+    const pid_t child = fork();
+    if (child == 0) _exit(unshare(CLONE_NEWUSER | CLONE_NEWNS) == 0 ? 0 : 1);
+    int status = 0;
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
 // Each remedy is one line, for the administrator of the machine.
 std::string remedy() {
     if (first_word_of("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == "1" && geteuid() != 0)
@@ -51,7 +60,7 @@ struct Result {
 };
 
 // The worker's sandbox around this very program, which then only prints its usage.
-Result try_sandbox() {
+Result try_sandbox(bool plain) {
     int ends[2];
     if (pipe(ends) != 0) return {exit_not_started, "no pipe"};
     const pid_t child = fork();
@@ -60,6 +69,7 @@ Result try_sandbox() {
         dup2(ends[1], 2);
         Options options;
         // The dynamic loader and its libraries, and a /proc of its own, make this the hardest of the profiles.
+        options.plain = plain;
         options.profile = Profile::device;
         options.files = {{"/proc/self/exe", "/tmp/warpgrade-sandbox"}};
         options.command = {"/tmp/warpgrade-sandbox", "--help"};
@@ -85,17 +95,32 @@ Result try_sandbox() {
 
 }  // namespace
 
-int probe() {
-    if (!bwrap_is_installed()) {
-        std::puts("the sandbox does not work: bubblewrap is missing; run `sudo apt-get install bubblewrap`");
-        return 1;
+int probe(const std::string& wanted) {
+    std::string why_no_namespaces;
+    if (wanted != "plain") {
+        // Where only the program is missing, that is what to change.
+        if (!bwrap_is_installed() && namespaces_can_be_had()) {
+            std::puts("the sandbox does not work: bubblewrap is missing; run `sudo apt-get install bubblewrap`");
+            return 1;
+        }
+        const auto [code, output] = try_sandbox(false);
+        if (code == 0) {
+            std::puts("the sandbox works (namespaces)");
+            return 0;
+        }
+        why_no_namespaces = remedy() + " (" + output.substr(0, output.find('\n')) + ')';
     }
-    const auto [code, output] = try_sandbox();
-    if (code == 0) {
-        std::puts("the sandbox works");
-        return 0;
+    if (wanted != "namespaces") {
+        const auto [code, output] = try_sandbox(true);
+        if (code == 0) {
+            std::puts("the sandbox works (plain)");
+            if (!why_no_namespaces.empty()) std::printf("the stronger one does not: %s\n", why_no_namespaces.c_str());
+            return 0;
+        }
+        if (!why_no_namespaces.empty()) why_no_namespaces += "; ";
+        why_no_namespaces += "the plain sandbox: " + output.substr(0, output.find('\n'));
     }
-    std::printf("the sandbox does not work: %s (%s)\n", remedy().c_str(), output.substr(0, output.find('\n')).c_str());
+    std::printf("the sandbox does not work: %s\n", why_no_namespaces.c_str());
     return 1;
 }
 

@@ -1,9 +1,12 @@
 // Whether the sandbox works on this machine.
 #pragma once
 
+#include <string>
+
 namespace warpgrade::sandbox {
 
-// Prints one line that says so, or why not and what to do. Returns 0 when it works.
-int probe();
+// Says which one does, or why none and what to do. `wanted`: "namespaces", "plain", or the strongest that works.
+// Returns 0 when it works.
+int probe(const std::string& wanted);
 
 }  // namespace warpgrade::sandbox

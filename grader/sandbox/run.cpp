@@ -16,11 +16,14 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <memory>
 #include <system_error>
 
 #include "sandbox/bwrap.hpp"
 #include "sandbox/identity.hpp"
 #include "sandbox/limits.hpp"
+#include "sandbox/plain.hpp"
 #include "sandbox/seccomp_filter.hpp"
 #include "sandbox/spawner.hpp"
 #include "sandbox/spawner_image.hpp"
@@ -74,17 +77,10 @@ std::vector<char*> pointers(std::vector<std::string>& strings) {
     return result;
 }
 
-// `failure`: a byte goes there when the program cannot be started.
-[[noreturn]] void exec_or_exit(std::vector<std::string> command, std::vector<std::string>* environment, int failure) {
+[[noreturn]] void exec_or_exit(std::vector<std::string> command) {
     auto arguments = pointers(command);
-    if (environment) {
-        auto variables = pointers(*environment);
-        execvpe(arguments[0], arguments.data(), variables.data());
-    } else {
-        execvp(arguments[0], arguments.data());
-    }
+    execvp(arguments[0], arguments.data());
     std::fprintf(stderr, "warpgrade-sandbox: cannot run %s: %s\n", arguments[0], std::strerror(errno));
-    [[maybe_unused]] const auto told = write(failure, "x", 1);
     _exit(exit_not_started);
 }
 
@@ -149,7 +145,7 @@ pid_t start_bwrap(const Options& options, const BwrapDescriptors& inner, const s
     volunteer_for_oom();  // while /proc/self still is ours
     // The compiler stays the caller's user: it reads a toolkit and writes a folder that may be the caller's alone, and
     // no code of a student's runs in it. Its files are as visible as the folders that are bound.
-    if (options.profile != Profile::compile) leave_root();
+    if (options.profile != Profile::compile && !leave_root()) throw std::runtime_error("there is no user but root");
     die_with(caller);
     const pid_t supervisor = getpid(), child = fork();
     if (child < 0) fail("fork");
@@ -161,7 +157,7 @@ pid_t start_bwrap(const Options& options, const BwrapDescriptors& inner, const s
     for (const int fd : inner.files) pass_on(fd);
     for (const int fd : {inner.seccomp, inner.block, inner.status})
         if (fd >= 0) pass_on(fd);
-    exec_or_exit(bwrap_arguments(options, inner), nullptr, -1);
+    exec_or_exit(bwrap_arguments(options, inner));
 }
 
 int run_confined(const Options& options, pid_t caller) {
@@ -193,22 +189,56 @@ int run_confined(const Options& options, pid_t caller) {
     return timed_out ? exit_timed_out : started ? code : exit_not_started;
 }
 
-// The command with its path on the host, where it is one of the files that a sandbox would be given.
-std::vector<std::string> command_outside(const Options& options) {
-    auto command = options.command;
-    for (const auto& [source, target] : options.files)
-        if (command[0] == target) command[0] = std::filesystem::absolute(source).string();
-    return command;
-}
-
 std::vector<std::string> environment_of(const Options& options) {
     std::vector<std::string> environment;
     for (const auto& [key, value] : options.environment) environment.push_back(key + '=' + value);
     return environment;
 }
 
-int run_unconfined(const Options& options, pid_t caller) {
-    auto command = command_outside(options), environment = environment_of(options);
+// A folder in place of the /tmp that a file system of its own would give to a compiler.
+class OwnTmp {
+  public:
+    explicit OwnTmp(Options& options) {
+        if (!options.plain || options.profile != Profile::compile) return;
+        char path[] = "/tmp/warpgrade-XXXXXX";
+        if (!mkdtemp(path)) fail("making a folder in /tmp");
+        path_ = path;
+        options.writable.emplace_back(path_, path_);
+        if (options.directory.empty() || options.directory == "/tmp") options.directory = path_;
+        for (auto& [key, value] : options.environment)
+            if (value == "/tmp") value = path_;
+    }
+    OwnTmp(const OwnTmp&) = delete;
+    OwnTmp& operator=(const OwnTmp&) = delete;
+    ~OwnTmp() {
+        std::error_code ignored;
+        if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
+    }
+
+  private:
+    std::string path_;
+};
+
+// What becomes the command where there are no namespaces: confined as far as that goes, or not at all.
+std::function<void()> prepare_command(Options& options) {
+    if (options.unconfined) {
+        auto command = options.command;
+        for (const auto& [source, target] : options.files)
+            if (command[0] == target) command[0] = std::filesystem::absolute(source).string();
+        return [command, environment = environment_of(options)] { execute(command, environment); };
+    }
+    const auto sandbox = std::make_shared<PlainSandbox>(options);
+    volunteer_for_oom();
+    prctl(PR_SET_DUMPABLE, 0);
+    // All processes of a user are counted together, wherever they come from: a limit needs a user of its own.
+    const bool own_user = options.profile != Profile::compile && geteuid() == 0 && leave_root();
+    if (!own_user) options.processes.reset();
+    return [sandbox, environment = environment_of(options)] { sandbox->run(environment); };
+}
+
+int run_without_namespaces(Options options, pid_t caller) {
+    const OwnTmp own_tmp(options);
+    const auto run_command = prepare_command(options);
     const auto deadline = deadline_of(options);
     const Pipe not_started;
     die_with(caller);
@@ -224,8 +254,14 @@ int run_unconfined(const Options& options, pid_t caller) {
             std::perror("warpgrade-sandbox: chdir");
             _exit(exit_not_started);
         }
-        set_limits(options, 0);
-        exec_or_exit(command, &environment, not_started.write_end);
+        try {
+            set_limits(options, 0, 1);  // this program's own process
+            run_command();
+        } catch (const std::exception& error) {
+            std::fprintf(stderr, "warpgrade-sandbox: %s\n", error.what());
+            [[maybe_unused]] const auto told = write(not_started.write_end, "x", 1);
+        }
+        _exit(exit_not_started);
     }
     for (const int fd : options.keep_fds)
         if (fd > 2) close(fd);
@@ -284,11 +320,11 @@ int run_spawner(const Options& options, pid_t caller) {
     return exit_status_of(child);
 }
 
-int run_spawner_unconfined(Options options, pid_t caller) {
-    options.command = command_outside(options);
+int run_spawner_without_namespaces(Options options, pid_t caller) {
+    const auto run_command = prepare_command(options);
     die_with(caller);
     empty_standard_input();
-    serve({options, {}, environment_of(options)});
+    serve({options, run_command});
     return 0;
 }
 
@@ -301,8 +337,9 @@ int run(const Options& options) {
     for (const int fd : options.keep_fds)
         if (fcntl(fd, F_GETFD) < 0) fail("descriptor " + std::to_string(fd) + " cannot be kept");
     if (options.spawner_fd >= 0)
-        return options.unconfined ? run_spawner_unconfined(options, caller) : run_spawner(options, caller);
-    return options.unconfined ? run_unconfined(options, caller) : run_confined(options, caller);
+        return options.has_namespaces() ? run_spawner(options, caller)
+                                        : run_spawner_without_namespaces(options, caller);
+    return options.has_namespaces() ? run_confined(options, caller) : run_without_namespaces(options, caller);
 }
 
 }  // namespace warpgrade::sandbox

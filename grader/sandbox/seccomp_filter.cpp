@@ -1,5 +1,6 @@
 #include "sandbox/seccomp_filter.hpp"
 
+#include <fcntl.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <sys/ioctl.h>
@@ -10,34 +11,44 @@
 
 #include <cerrno>
 #include <memory>
+#include <string_view>
 #include <system_error>
 #include <type_traits>
+
+#include "sandbox/apply_filter.hpp"
 
 namespace warpgrade::sandbox {
 namespace {
 
-// What a C++ program with threads, files in /tmp and inherited descriptors needs, and no more. Names that this
-// libseccomp does not know are skipped: they stay refused.
+// Files by their names.
+constexpr const char* path_calls[] = {"newfstatat", "stat",      "lstat",      "statx",    "open",       "openat",
+                                      "access",     "faccessat", "faccessat2", "readlink", "readlinkat", "getdents64",
+                                      "getcwd",     "chdir",     "unlink",     "unlinkat", "rename",     "renameat",
+                                      "renameat2",  "mkdir",     "mkdirat",    "rmdir"};
+
+// What besides reaches processes that are not in a namespace of their own, by a number that need not be the caller's.
+constexpr const char* process_calls[] = {"fcntl", "kill", "tgkill", "tkill", "prlimit64", "sched_setaffinity",
+                                         "sched_getparam", "sched_getscheduler",
+                                         // bubblewrap and the spawner start the program after the filter is in place
+                                         "execve"};
+
+// What else a C++ program with threads and inherited descriptors needs, and no more. Names that this libseccomp does
+// not know are skipped: they stay refused.
 constexpr const char* worker_calls[] = {
-    // descriptors that exist, and files
-    "read", "write", "readv", "writev", "pread64", "pwrite64", "close", "close_range", "fstat", "newfstatat", "stat",
-    "lstat", "statx", "lseek", "open", "openat", "access", "faccessat", "faccessat2", "readlink", "readlinkat",
-    "getdents64", "getcwd", "chdir", "unlink", "unlinkat", "rename", "renameat", "renameat2", "mkdir", "mkdirat",
-    "rmdir", "ftruncate", "fallocate", "fsync", "fdatasync", "dup", "dup2", "dup3", "pipe", "pipe2", "fcntl", "poll",
-    "ppoll", "select", "pselect6", "epoll_create", "epoll_create1", "epoll_ctl", "epoll_wait", "epoll_pwait", "eventfd",
-    "eventfd2", "sendto", "recvfrom", "sendmsg", "recvmsg", "shutdown", "getsockopt", "getsockname", "getpeername",
+    // descriptors that exist
+    "read", "write", "readv", "writev", "pread64", "pwrite64", "close", "close_range", "fstat", "lseek", "ftruncate",
+    "fallocate", "fsync", "fdatasync", "dup", "dup2", "dup3", "pipe", "pipe2", "poll", "ppoll", "select", "pselect6",
+    "epoll_create", "epoll_create1", "epoll_ctl", "epoll_wait", "epoll_pwait", "eventfd", "eventfd2", "sendto",
+    "recvfrom", "sendmsg", "recvmsg", "shutdown", "getsockopt", "getsockname", "getpeername",
     // memory
     "mmap", "munmap", "mremap", "mprotect", "brk", "madvise", "mincore", "msync", "mlock", "munlock", "membarrier",
     // threads, signals, time
     "futex", "set_robust_list", "get_robust_list", "rseq", "set_tid_address", "gettid", "getpid", "getppid", "getpgrp",
-    "getuid", "geteuid", "getgid", "getegid", "getgroups", "sched_yield", "sched_getaffinity", "sched_setaffinity",
-    "sched_getparam", "sched_getscheduler", "getcpu", "rt_sigaction", "rt_sigprocmask", "rt_sigreturn", "rt_sigpending",
-    "rt_sigsuspend", "rt_sigtimedwait", "sigaltstack", "kill", "tgkill", "tkill", "pause", "alarm", "getitimer",
-    "setitimer", "nanosleep", "clock_nanosleep", "clock_gettime", "clock_getres", "gettimeofday", "time", "times",
-    "getrusage", "getrlimit", "setrlimit", "prlimit64", "sysinfo", "uname", "getrandom", "restart_syscall",
-    "arch_prctl", "wait4", "waitid",
-    // bubblewrap starts the program after the filter is in place
-    "execve", "exit", "exit_group"};
+    "getuid", "geteuid", "getgid", "getegid", "getgroups", "sched_yield", "sched_getaffinity", "getcpu", "rt_sigaction",
+    "rt_sigprocmask", "rt_sigreturn", "rt_sigpending", "rt_sigsuspend", "rt_sigtimedwait", "sigaltstack", "pause",
+    "alarm", "getitimer", "setitimer", "nanosleep", "clock_nanosleep", "clock_gettime", "clock_getres", "gettimeofday",
+    "time", "times", "getrusage", "getrlimit", "setrlimit", "sysinfo", "uname", "getrandom", "restart_syscall",
+    "arch_prctl", "wait4", "waitid", "exit", "exit_group"};
 
 // What no compiler needs. Compilers use too many calls, which differ too much between distributions, to list.
 constexpr const char* compile_refused[] = {"ptrace",
@@ -124,10 +135,15 @@ void add(const Filter& filter, std::uint32_t action, const char* name, Compariso
     check(seccomp_rule_add(filter.get(), action, number, sizeof...(comparisons), comparisons...), name);
 }
 
-// An allow-list. What is not on it does not exist (ENOSYS), so that the C library falls back where it can.
-Filter worker_filter(Profile profile) {
-    Filter filter(seccomp_init(SCMP_ACT_ERRNO(ENOSYS)));
+Filter begin(std::uint32_t action) {
+    Filter filter(seccomp_init(action));
     if (!filter) throw std::runtime_error("seccomp_init failed");
+    return filter;
+}
+
+// An allow-list. What is not on it does not exist (ENOSYS), so that the C library falls back where it can.
+Filter common_filter(Profile profile) {
+    auto filter = begin(SCMP_ACT_ERRNO(ENOSYS));
     for (const char* name : worker_calls) add(filter, SCMP_ACT_ALLOW, name);
     // Threads yes, processes no: nothing outlives the program, and its processor time is all its own.
     add(filter, SCMP_ACT_ALLOW, "clone",
@@ -138,16 +154,55 @@ Filter worker_filter(Profile profile) {
         add(filter, refused, name);
     for (const auto request : {FIONREAD, FIONBIO, TCGETS, TIOCGWINSZ})
         add(filter, SCMP_ACT_ALLOW, "ioctl", SCMP_A1(SCMP_CMP_EQ, static_cast<std::uint64_t>(request)));
-    for (const int option : {PR_SET_NAME, PR_GET_NAME, PR_SET_PDEATHSIG, PR_GET_DUMPABLE})
+    for (const int option : {PR_SET_NAME, PR_GET_NAME, PR_GET_DUMPABLE})
         add(filter, SCMP_ACT_ALLOW, "prctl", SCMP_A0(SCMP_CMP_EQ, static_cast<std::uint64_t>(option)));
     // Memory that the device shares with the program. The program itself must not have files that no limit counts.
     if (profile == Profile::device) add(filter, SCMP_ACT_ALLOW, "memfd_create");
     return filter;
 }
 
+Filter worker_filter(Profile profile) {
+    auto filter = common_filter(profile);
+    for (const char* name : path_calls) add(filter, SCMP_ACT_ALLOW, name);
+    for (const char* name : process_calls) add(filter, SCMP_ACT_ALLOW, name);
+    add(filter, SCMP_ACT_ALLOW, "prctl", SCMP_A0(SCMP_CMP_EQ, static_cast<std::uint64_t>(PR_SET_PDEATHSIG)));
+    return filter;
+}
+
+// But for the one that newer C libraries make of fstat().
+void refuse_path_call(const Filter& filter, const char* name) {
+    constexpr std::uint64_t empty_path = AT_EMPTY_PATH;
+    if (std::string_view(name) != "newfstatat") return add(filter, SCMP_ACT_ERRNO(EPERM), name);
+    add(filter, SCMP_ACT_ERRNO(EPERM), name, SCMP_A3(SCMP_CMP_MASKED_EQ, empty_path, 0));
+}
+
+// Of the calls that reach other processes, what reaches the caller alone.
+Filter plain_filter(Profile profile, const char* empty_path) {
+    auto filter = common_filter(profile);
+    add(filter, SCMP_ACT_ALLOW, "tgkill", SCMP_A0(SCMP_CMP_EQ, static_cast<std::uint64_t>(own_pid)));
+    for (const char* name : {"prlimit64", "sched_setaffinity", "sched_getparam", "sched_getscheduler"})
+        add(filter, SCMP_ACT_ALLOW, name, SCMP_A0(SCMP_CMP_EQ, 0));
+    for (const int command : {F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_ADD_SEALS, F_GET_SEALS})
+        add(filter, SCMP_ACT_ALLOW, "fcntl", SCMP_A1(SCMP_CMP_EQ, static_cast<std::uint64_t>(command)));
+    add(filter, SCMP_ACT_ALLOW, "execveat", SCMP_A1(SCMP_CMP_EQ, reinterpret_cast<std::uint64_t>(empty_path)),
+        SCMP_A4(SCMP_CMP_EQ, static_cast<std::uint64_t>(AT_EMPTY_PATH)));
+    if (profile == Profile::worker) {
+        for (const char* name : path_calls) refuse_path_call(filter, name);
+        add(filter, SCMP_ACT_ALLOW, "newfstatat",
+            SCMP_A3(SCMP_CMP_MASKED_EQ, static_cast<std::uint64_t>(AT_EMPTY_PATH),
+                    static_cast<std::uint64_t>(AT_EMPTY_PATH)));
+        for (const char* name : {"execve", "kill", "tkill"}) add(filter, SCMP_ACT_ERRNO(EPERM), name);
+        return filter;
+    }
+    // Libraries are loaded, and then comes the last filter.
+    for (const char* name : path_calls) add(filter, SCMP_ACT_ALLOW, name);
+    add(filter, SCMP_ACT_ALLOW, "seccomp");
+    add(filter, SCMP_ACT_ALLOW, "prctl", SCMP_A0(SCMP_CMP_EQ, static_cast<std::uint64_t>(PR_SET_NO_NEW_PRIVS)));
+    return filter;
+}
+
 Filter compile_filter() {
-    Filter filter(seccomp_init(SCMP_ACT_ALLOW));
-    if (!filter) throw std::runtime_error("seccomp_init failed");
+    auto filter = begin(SCMP_ACT_ALLOW);
     for (const char* name : compile_refused) add(filter, SCMP_ACT_ERRNO(EPERM), name);
     // Its flags lie in memory, out of a filter's sight. glibc tries it first and falls back to clone on ENOSYS.
     add(filter, SCMP_ACT_ERRNO(ENOSYS), "clone3");
@@ -157,10 +212,7 @@ Filter compile_filter() {
     return filter;
 }
 
-}  // namespace
-
-int seccomp_program(Profile profile) {
-    const Filter filter = profile == Profile::compile ? compile_filter() : worker_filter(profile);
+int program_of(const Filter& filter) {
     // A 32-bit or x32 call would bypass a filter that looks at 64-bit numbers.
     check(seccomp_attr_set(filter.get(), SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS), "bad architectures");
     const int program = memfd_create("seccomp", 0);
@@ -168,6 +220,30 @@ int seccomp_program(Profile profile) {
     check(seccomp_export_bpf(filter.get(), program), "seccomp_export_bpf");
     lseek(program, 0, SEEK_SET);
     return program;
+}
+
+}  // namespace
+
+int seccomp_program(Profile profile) {
+    return program_of(profile == Profile::compile ? compile_filter() : worker_filter(profile));
+}
+
+int plain_program(Profile profile, const char* empty_path) {
+    if (profile != Profile::compile) return program_of(plain_filter(profile, empty_path));
+    auto filter = compile_filter();
+    // Without a namespace of its own, what the host listens on and who runs beside it are in reach.
+    add(filter, SCMP_ACT_ERRNO(EAFNOSUPPORT), "socket", SCMP_A0(SCMP_CMP_EQ, static_cast<std::uint64_t>(AF_UNIX)));
+    for (const char* name :
+         {"kill", "tkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo", "pidfd_open", "pidfd_send_signal"})
+        add(filter, SCMP_ACT_ERRNO(EPERM), name);
+    return program_of(filter);
+}
+
+int last_plain_program() {
+    auto filter = begin(SCMP_ACT_ALLOW);
+    for (const char* name : path_calls) refuse_path_call(filter, name);
+    for (const char* name : {"execveat", "seccomp"}) add(filter, SCMP_ACT_ERRNO(EPERM), name);
+    return program_of(filter);
 }
 
 }  // namespace warpgrade::sandbox

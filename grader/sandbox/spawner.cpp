@@ -1,8 +1,6 @@
 #include "sandbox/spawner.hpp"
 
 #include <fcntl.h>
-#include <linux/capability.h>
-#include <linux/seccomp.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -46,16 +44,6 @@ void make_own_folders(const Options& options) {
         require(mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) == 0, "/proc");
 }
 
-// What the spawner may do, its command may not.
-void drop_capabilities() {
-    require(prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) == 0, "ambient set");
-    for (unsigned long capability = 0; prctl(PR_CAPBSET_READ, capability) >= 0; ++capability)
-        require(prctl(PR_CAPBSET_DROP, capability) == 0, "bounding set");
-    __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
-    const __user_cap_data_struct none[2] = {};
-    require(syscall(SYS_capset, &header, none) == 0, "capabilities");
-}
-
 // High numbers never collide with those that the command is to get.
 int raised(int fd) {
     const int high = fcntl(fd, F_DUPFD_CLOEXEC, 64);
@@ -80,31 +68,28 @@ std::vector<char*> pointers(const std::vector<std::string>& strings) {
 }
 
 // In the new process.
-[[noreturn]] void become_command(const SpawnPlan& plan, const spawn::Request& request, std::vector<int>& received) {
+[[noreturn]] void become_command(const SpawnPlan& plan, const spawn::Request& request, std::vector<int>& received,
+                                 pid_t spawner) {
     const Options& options = plan.options;
     spawn::Report report;
     report.id = request.id;
     int socket = options.spawner_fd;
     try {
+        // In a process namespace inside of the spawner's it ends with the spawner anyway.
+        require(prctl(PR_SET_PDEATHSIG, SIGKILL) == 0, "end");
+        if (!options.has_namespaces() && getppid() != spawner) _exit(125);
         socket = raised(socket);
         require(setsid() > 0, "session");  // no signal to a group of processes reaches the spawner
-        if (!options.unconfined) make_own_folders(options);
-        const std::string directory = options.directory.empty() ? "/tmp" : options.directory;
-        if (!options.unconfined || !options.directory.empty()) require(chdir(directory.c_str()) == 0, "working folder");
+        if (options.has_namespaces()) make_own_folders(options);
+        // Without a file system of its own, a worker has nothing to look for.
+        const std::string directory =
+            options.has_namespaces() && options.directory.empty() ? "/tmp" : options.directory;
+        require(directory.empty() || chdir(directory.c_str()) == 0, "working folder");
         place_descriptors(request, received);
-        auto arguments = pointers(options.command), variables = pointers(plan.environment);
-        set_limits(options, 0, options.unconfined ? 0 : 1);  // the spawner is one
+        set_limits(options, 0, 1);  // the spawner is one
         report.kind = spawn::Kind::ready;
         require(spawn::send(socket, report), "report");
-        if (!options.unconfined) drop_capabilities();
-        if (!plan.filter.empty()) {
-            const sock_fprog program{static_cast<unsigned short>(plan.filter.size()),
-                                     const_cast<sock_filter*>(plan.filter.data())};
-            require(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0, "no new privileges");
-            require(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0, "seccomp");
-        }
-        execve(arguments[0], arguments.data(), variables.data());  // closes the socket as well
-        fail("running it");
+        plan.run();  // closes the socket as well
     } catch (const std::system_error& error) {
         report.kind = spawn::Kind::failed;
         report.value = error.code().value();
@@ -118,11 +103,12 @@ std::vector<char*> pointers(const std::vector<std::string>& strings) {
 // Each process is the first of a process namespace of its own: none sees another, and nothing outlives it.
 void start(const SpawnPlan& plan, const spawn::Request& request, std::vector<int>& received,
            std::vector<Child>& children) {
-    const unsigned long namespaces = plan.options.unconfined ? 0 : CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC;
+    const unsigned long namespaces = plan.options.has_namespaces() ? CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC : 0;
     int handle = -1;
+    const pid_t spawner = getpid();
     const auto pid =
         static_cast<pid_t>(syscall(SYS_clone, namespaces | CLONE_PIDFD | SIGCHLD, nullptr, &handle, nullptr, nullptr));
-    if (pid == 0) become_command(plan, request, received);
+    if (pid == 0) become_command(plan, request, received, spawner);
     spawn::Report report;
     report.id = request.id;
     if (pid < 0) {
@@ -141,7 +127,7 @@ void reap(const SpawnPlan& plan, Child& child) {
     report.id = child.id;
     report.kind = spawn::Kind::ended;
     // What it left behind: in its session, if it is not in a process namespace of its own.
-    if (plan.options.unconfined) kill(-child.pid, SIGKILL);
+    if (!plan.options.has_namespaces()) kill(-child.pid, SIGKILL);
     int status = 0;
     while (waitpid(child.pid, &status, 0) < 0)
         if (errno != EINTR) fail("waitpid");
@@ -151,6 +137,12 @@ void reap(const SpawnPlan& plan, Child& child) {
 }
 
 }  // namespace
+
+void execute(const std::vector<std::string>& command, const std::vector<std::string>& environment) {
+    auto arguments = pointers(command), variables = pointers(environment);
+    execvpe(arguments[0], arguments.data(), variables.data());
+    fail("running it");
+}
 
 void serve(const SpawnPlan& plan) {
     prctl(PR_SET_DUMPABLE, 0);  // not to be read or traced, as far as anybody could reach it at all
@@ -177,7 +169,7 @@ void serve(const SpawnPlan& plan) {
         start(plan, request, attached.descriptors, children);
         for (const int fd : attached.descriptors) close(fd);
     }
-    for (const auto& child : children) kill(plan.options.unconfined ? -child.pid : child.pid, SIGKILL);
+    for (const auto& child : children) kill(plan.options.has_namespaces() ? child.pid : -child.pid, SIGKILL);
 }
 
 }  // namespace warpgrade::sandbox

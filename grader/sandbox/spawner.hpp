@@ -1,8 +1,7 @@
 // Serves a spawner's socket: starts the command for each request that comes in, and says how it ended.
 #pragma once
 
-#include <linux/filter.h>
-
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -11,12 +10,16 @@
 namespace warpgrade::sandbox {
 
 struct SpawnPlan {
-    const Options& options;                // limits, directory, command
-    std::vector<sock_filter> filter;       // none: no filter
-    std::vector<std::string> environment;  // KEY=VALUE
+    const Options& options;  // limits, directory, command
+    // Becomes the command, in the new process: gives up what the command may not do, and runs it. Throws
+    // std::system_error.
+    std::function<void()> run;
 };
 
 // Returns when the judge is gone. Throws std::system_error.
 void serve(const SpawnPlan& plan);
+
+// Runs a command, with its variables as KEY=VALUE. Throws std::system_error.
+[[noreturn]] void execute(const std::vector<std::string>& command, const std::vector<std::string>& environment);
 
 }  // namespace warpgrade::sandbox

@@ -40,9 +40,17 @@ def shown(result: Result) -> str:
     return file.getvalue() + github.commands(found) + sarif.encode(found).decode()
 
 
+@pytest.fixture(params=["namespaces", "plain"], autouse=True)
+def sandbox(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Run each test in both sandboxes."""
+    monkeypatch.setenv("WARPGRADE_SANDBOX", request.param)
+    return str(request.param)
+
+
 @pytest.mark.parametrize(("fixture", "lab"), CASES)
-def test_an_attack_gets_its_verdict(fixture: Fixture, lab: str, tmp_path: Path) -> None:
+def test_an_attack_gets_its_verdict(fixture: Fixture, lab: str, sandbox: str, tmp_path: Path) -> None:
     result = graded(fixture, lab, tmp_path)
+    assert result.sandbox == sandbox
     story = "\n".join(f"{test.status} {test.points} {test.name}: {test.message}" for test in result.tests)
     assert result.status == fixture.status, result.problem or story
     assert result.score.points <= fixture.labs[lab], story

@@ -55,9 +55,10 @@ def wait_until(what: object, seconds: float = PATIENCE_SECONDS) -> bool:
     return False
 
 
-def test_all_that_a_killed_grader_started_ends(tmp_path: Path) -> None:
+@pytest.mark.parametrize("sandbox", ["namespaces", "plain"])
+def test_all_that_a_killed_grader_started_ends(sandbox: str, tmp_path: Path) -> None:
     (tmp_path / "matmul.cu").write_text("".join(FUNCTION.format(name) for name in NAMES))
-    environment = {**os.environ, "PYTHONPATH": str(LAYOUT.root / "grader")}
+    environment = {**os.environ, "PYTHONPATH": str(LAYOUT.root / "grader"), "WARPGRADE_SANDBOX": sandbox}
     grader = subprocess.Popen(
         [sys.executable, "-m", "warpgrade", "grade", "matmul", str(tmp_path), "--quiet"],
         env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,

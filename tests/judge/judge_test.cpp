@@ -178,6 +178,27 @@ TEST_CASE("public tests alone, and no test at all") {
     CHECK(none.end.is_null());
 }
 
+TEST_CASE("in the plain sandbox the judge works the same") {
+    const std::string plain = " --plain-sandbox ";
+    const auto correct = judge("correct", plain);
+    INFO(correct.output);
+    CHECK(correct.others_pass());
+    CHECK(correct.scales()["status"] == "pass");
+    check_scale_fails(judge("past_the_end", plain), "past the end of y");
+    check_scale_fails(judge("null_pointer", plain), "null pointer");
+    check_scale_fails(judge("stack_overflow", plain), "stack");
+    check_scale_fails(judge("hangs", plain + "--seconds 0.5"), "did not finish");
+    check_scale_fails(judge("exits", plain), "called exit(0) inside scale");
+    check_scale_fails(judge("throws", plain), "");
+    check_scale_fails(judge("aborts", plain), "");
+    CHECK(judge("fork_bomb", plain + "--seconds 20").scales()["status"] == "pass");
+    CHECK(judge("memory_hog", plain).scales()["status"] == "pass");
+    CHECK(judge("floods", plain + "--seconds 20").scales()["status"] == "pass");
+    const auto forged = judge("forged_reply", plain + "--seconds 1");
+    CHECK(forged.scales()["status"] == "fail");
+    CHECK(forged.others_pass());
+}
+
 TEST_CASE("without a sandbox the judge works the same") {
     CHECK(judge("correct", "--no-sandbox").others_pass());
     check_scale_fails(judge("past_the_end", "--no-sandbox"), "past the end of y");

@@ -3,7 +3,9 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
 #include <linux/keyctl.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -24,6 +26,11 @@
 #ifndef AF_VSOCK
 #define AF_VSOCK 40
 #endif
+
+// Without namespaces the host's names can be asked for, but nothing behind them can be opened.
+static int plain;
+
+static int out_of_reach(const char* path) { return plain ? open(path, O_RDONLY) < 0 : access(path, F_OK) != 0; }
 
 static int holds(const char* what, int refused) {
     if (!refused) printf("%s: it worked\n", what);
@@ -101,7 +108,7 @@ static int writes(void) {
         close(fd);
     }
     printf("%ld bytes in /tmp\n", total);
-    broken |= holds("1 GiB in /tmp", total > 0 && total <= (64 << 20));
+    broken |= holds("1 GiB in /tmp", plain ? total == 0 : total > 0 && total <= (64 << 20));
     broken |= holds("own code", open("/probe", O_WRONLY) < 0);
     return broken;
 }
@@ -109,8 +116,7 @@ static int writes(void) {
 static int host_files(void) {
     const char* const places[] = {"/etc/passwd", "/home", "/root", "/var", "/sys", "/work"};
     int broken = 0;
-    for (unsigned i = 0; i < sizeof places / sizeof *places; ++i)
-        broken |= holds(places[i], access(places[i], F_OK) != 0);
+    for (unsigned i = 0; i < sizeof places / sizeof *places; ++i) broken |= holds(places[i], out_of_reach(places[i]));
     return broken;
 }
 
@@ -120,7 +126,8 @@ static int only_tools(void) {
                                   "/dev/stdin", "/dev/tty",  "/usr/share",   "/usr/local", "/etc/hostname"};
     int broken = 0;
     for (unsigned i = 0; i < sizeof places / sizeof *places; ++i)
-        broken |= holds(places[i], access(places[i], F_OK) != 0);
+        if (!plain || strcmp(places[i], "/dev/stdin") != 0)  // which is /dev/null there
+            broken |= holds(places[i], out_of_reach(places[i]));
     const int null = open("/dev/null", O_RDWR);
     return broken | holds("/dev/null", null >= 0 && write(null, "x", 1) == 1) |
            holds("/dev", open("/dev/x", O_CREAT | O_WRONLY, 0600) < 0);
@@ -182,6 +189,40 @@ static int forges_report(void) {
     return 77;
 }
 
+// Numbers of processes are the host's where there is no namespace; so is what could be run.
+static int reaches_nobody(void) {
+    const pid_t other = getppid();
+    char* const none[] = {NULL};
+    cpu_set_t processors;
+    struct rlimit limit = {1, 1};
+    CPU_ZERO(&processors);
+    CPU_SET(0, &processors);
+    int broken = holds("kill", kill(other, 0) != 0) | holds("kill of all", kill(-1, 0) != 0);
+    broken |= holds("tkill", syscall(SYS_tkill, other, 0) != 0);
+    broken |= holds("tgkill", syscall(SYS_tgkill, other, other, 0) != 0);
+    broken |= holds("another's limit", prlimit(other, RLIMIT_CPU, &limit, NULL) != 0);
+    broken |= holds("another's processors", sched_setaffinity(other, sizeof processors, &processors) != 0);
+    broken |= holds("signals by descriptors", fcntl(1, F_SETOWN, other) != 0);
+    broken |= holds("a pidfd", syscall(SYS_pidfd_open, other, 0) < 0);
+    broken |= holds("execve", execve("/bin/true", none, none) != 0);
+    broken |= holds("execveat", syscall(SYS_execveat, AT_FDCWD, "/bin/true", none, none, 0) != 0);
+    broken |= holds("execveat", syscall(SYS_execveat, AT_FDCWD, "/bin/true", none, none, AT_EMPTY_PATH) != 0);
+    broken |= holds("a file", open("/dev/null", O_RDONLY) < 0 && open(".", O_RDONLY) < 0);
+    return broken | holds("not even itself", syscall(SYS_tgkill, getpid(), getpid(), 0) == 0);
+}
+
+// As the device server does when it has opened its files.
+static int last_filter(void) {
+    static struct sock_filter instructions[4096];
+    const int fd = atoi(getenv("WARPGRADE_LAST_FILTER_FD"));
+    const long size = pread(fd, instructions, sizeof instructions, 0);
+    const struct sock_fprog program = {(unsigned short)(size / (long)sizeof *instructions), instructions};
+    int broken =
+        holds("no libraries", open("/usr/lib", O_RDONLY) >= 0) | holds("hosts", open("/etc/hosts", O_RDONLY) < 0);
+    broken |= holds("no filter", syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) == 0);
+    return broken | holds("libraries", open("/usr/lib", O_RDONLY) < 0) | reaches_nobody();
+}
+
 static int limits(void) {
     struct rlimit core;
     getrlimit(RLIMIT_CORE, &core);
@@ -203,6 +244,7 @@ static int environment(void) {
 
 int main(int argc, char** argv) {
     const char* const what = argc > 1 ? argv[1] : "";
+    plain = argc > 2 && strcmp(argv[argc - 1], "plain") == 0;
     if (strcmp(what, "network") == 0) return network();
     if (strcmp(what, "system-calls") == 0) return system_calls();
     if (strcmp(what, "processes") == 0) return processes();
@@ -216,6 +258,8 @@ int main(int argc, char** argv) {
     if (strcmp(what, "leaves-thread") == 0) return leaves_thread();
     if (strcmp(what, "kills-all") == 0) return kills_all();
     if (strcmp(what, "forges-report") == 0) return forges_report();
+    if (strcmp(what, "reaches-nobody") == 0) return reaches_nobody();
+    if (strcmp(what, "last-filter") == 0) return last_filter();
     if (strcmp(what, "limits") == 0) return limits();
     if (strcmp(what, "environment") == 0) return environment();
     if (strcmp(what, "exit") == 0) return atoi(argv[2]);

@@ -18,9 +18,13 @@ Finished inside(const std::string& arguments, const std::string& options = "", c
                        " --file " WG_INSIDE " /probe -- /probe " + arguments);
 }
 
+// Both sandboxes keep the same promises: each case below runs in both.
+std::string both() { return GENERATE(std::string(), std::string(" --sandbox plain ")); }
+
 void check_holds(const std::string& what, const std::string& options = "") {
-    const auto finished = inside(what, options);
-    INFO(what << ": " << finished.output);
+    const bool plain = options.find("--sandbox plain") != std::string::npos;
+    const auto finished = inside(what + (plain ? " plain" : ""), options);
+    INFO(options << what << ": " << finished.output);
     CHECK(finished.status == 0);
 }
 
@@ -31,23 +35,52 @@ std::size_t count_processes(const std::string& command) {
 }  // namespace
 
 TEST_CASE("a worker has no network, no files of the host, no processes of others") {
+    const auto sandbox = both();
     for (const char* what :
          {"network", "system-calls", "no-fork", "writes", "host-files", "only-own-processes", "limits"})
-        check_holds(what);
+        check_holds(what, sandbox);
+}
+
+TEST_CASE("without namespaces, a worker reaches no process, runs no program, and opens no file") {
+    check_holds("reaches-nobody", "--sandbox plain");
+    check_holds("last-filter", "--sandbox plain --profile device");
 }
 
 TEST_CASE("a device server has a worker's restrictions, and sees the machine's libraries") {
+    const auto sandbox = both();
     for (const char* what : {"network", "system-calls", "no-fork", "only-own-processes", "limits"})
-        check_holds(what, "--profile device");
-    CHECK(run_command(WG_SANDBOX " --profile device -- /bin/true").status == 0);  // dynamically linked
+        check_holds(what, "--profile device" + sandbox);
+    CHECK(run_command(WG_SANDBOX " --profile device" + sandbox + " -- /bin/true").status == 0);  // dynamically linked
 }
 
 TEST_CASE("a compiler has no network and no system calls that reach beyond it") {
-    for (const char* what : {"network", "only-own-processes", "host-files", "only-tools"})
-        check_holds(what, "--profile compile");
-    const auto finished = inside("system-calls", "--profile compile");
-    INFO(finished.output);
-    CHECK(finished.status == 0);
+    const auto sandbox = both();
+    for (const char* what : {"network", "only-own-processes", "host-files", "only-tools", "system-calls"})
+        check_holds(what, "--profile compile" + sandbox);
+}
+
+TEST_CASE("without namespaces, a compiler reads and writes what it is given, whoever its user is") {
+    char folder[] = "/tmp/warpgrade-test-XXXXXX";
+    REQUIRE(mkdtemp(folder));
+    const std::string given = folder + std::string("/given"), hidden = folder + std::string("/hidden");
+    run_command("mkdir " + given + ' ' + hidden + "; echo 1 > " + given + "/x; echo 2 > " + hidden + "/x");
+    const auto run = [&](const std::string& command) {
+        return run_command(WG_SANDBOX
+                           " --sandbox plain --profile compile --setenv PATH /usr/bin:/bin --setenv TMPDIR /tmp"
+                           " --ro-bind " +
+                           given + ' ' + given + " -- " + command);
+    };
+    CHECK(run("cat " + given + "/x").output == "1\n");
+    CHECK(run("cat " + hidden + "/x").status != 0);
+    CHECK(run("cat " + given + "/../hidden/x").status != 0);
+    CHECK(run("ls " + std::string(folder)).status != 0);
+    CHECK(run("touch " + given + "/y").status != 0);
+    CHECK(run("rm " + given + "/x").status != 0);
+    // /tmp is a folder of its own, which is gone afterwards.
+    const auto made = run("sh -c 'cat > $TMPDIR/z < /dev/null && echo $TMPDIR'").output;
+    CHECK_THAT(made, Contains("/tmp/warpgrade-"));
+    CHECK(run_command("test -e " + made.substr(0, made.size() - 1)).status != 0);
+    run_command("rm -r " + std::string(folder));
 }
 
 TEST_CASE("a compiler's processes are bounded for a user who is not root") {
@@ -63,50 +96,55 @@ TEST_CASE("a compiler's processes are bounded for a user who is not root") {
 
 TEST_CASE("the environment is empty but for what is given") {
     setenv("SECRET", "1", 1);
-    check_holds("environment", "--setenv GIVEN yes");
+    check_holds("environment", "--setenv GIVEN yes" + both());
 }
 
 TEST_CASE("descriptors are closed but for those named") {
     const std::string open_some = "bash -c 'exec \"$@\" 5</dev/null 7</dev/null 33</dev/null' - ";
-    CHECK(inside("descriptors ''", "", open_some).status == 0);
-    CHECK(inside("descriptors 7,", "--keep-fd 7", open_some).status == 0);
+    const auto sandbox = both();
+    CHECK(inside("descriptors ''", sandbox, open_some).status == 0);
+    CHECK(inside("descriptors 7,", "--keep-fd 7" + sandbox, open_some).status == 0);
     CHECK(inside("descriptors ''", "--unconfined", open_some).status == 0);
     CHECK(inside("descriptors ''", "--keep-fd 9").status == 125);  // not open
 }
 
 TEST_CASE("the exit status is the command's, or says why there is none") {
-    CHECK(inside("exit 0").status == 0);
-    CHECK(inside("exit 7").status == 7);
-    CHECK(inside("signal").status == 128 + SIGSEGV);
-    CHECK(inside("spin", "--cpu-seconds 1").status == 128 + SIGKILL);
-    CHECK(inside("spin", "--seconds 0.2").status == 124);
-    CHECK(inside("sleep", "--seconds 0.2").status == 124);
+    const auto sandbox = both();
+    CHECK(inside("exit 0", sandbox).status == 0);
+    CHECK(inside("exit 7", sandbox).status == 7);
+    CHECK(inside("signal", sandbox).status == 128 + SIGSEGV);
+    CHECK(inside("spin", "--cpu-seconds 1" + sandbox).status == 128 + SIGKILL);
+    CHECK(inside("spin", "--seconds 0.2" + sandbox).status == 124);
+    CHECK(inside("sleep", "--seconds 0.2" + sandbox).status == 124);
     CHECK(inside("spin", "--seconds 0.2 --unconfined").status == 124);
-    CHECK(run_command(WG_SANDBOX " -- /no/such/program").status == 125);
+    CHECK(run_command(WG_SANDBOX + sandbox + " -- /no/such/program").status == 125);
     CHECK(run_command(WG_SANDBOX " --unconfined -- /no/such/program").status == 125);
     CHECK_THAT(run_command(WG_SANDBOX " --unconfined --status-fd 1 -- /no/such/program").output,
                !Contains("exit-code"));
-    CHECK(run_command(WG_SANDBOX " --file /no/such/file /x -- /x").status == 125);
+    CHECK(run_command(WG_SANDBOX + sandbox + " --file /no/such/file /x -- /x").status == 125);
+    CHECK(run_command(WG_SANDBOX " --sandbox nothing -- /x").status == 2);
     CHECK(run_command(WG_SANDBOX " --profile nothing -- /x").status == 2);
     CHECK(run_command(WG_SANDBOX).status == 2);
 }
 
 TEST_CASE("the command dies with the sandbox's own process") {
     const std::string mark = std::to_string(getpid()) + "-dies-with-parent";
-    run_command("timeout -s KILL 0.5 " WG_SANDBOX " --file " WG_INSIDE " /probe -- /probe sleep " + mark);
+    run_command("timeout -s KILL 0.5 " WG_SANDBOX + both() + " --file " WG_INSIDE " /probe -- /probe sleep " + mark);
     for (int i = 0; i < 50 && count_processes("/probe sleep " + mark) > 1; ++i) usleep(20'000);
     CHECK(count_processes("/probe sleep " + mark) <= 1);  // pgrep's own shell names it too
 }
 
 TEST_CASE("status reports give the pid and the exit code") {
-    const auto finished = run_command(WG_SANDBOX " --status-fd 1 --file " WG_INSIDE " /probe -- /probe exit 3");
+    const auto finished =
+        run_command(WG_SANDBOX " --status-fd 1" + both() + " --file " WG_INSIDE " /probe -- /probe exit 3");
     CHECK_THAT(finished.output, Contains("\"child-pid\": ") && Contains("\"exit-code\": 3"));
 }
 
 TEST_CASE("the probe says whether it works") {
     const auto probe = run_command(WG_SANDBOX " --probe");
     CHECK(probe.status == 0);
-    CHECK_THAT(probe.output, Contains("the sandbox works"));
+    CHECK_THAT(probe.output, Contains("the sandbox works (namespaces)"));
+    CHECK_THAT(run_command("WARPGRADE_SANDBOX=plain " WG_SANDBOX " --probe").output, Contains("works (plain)"));
     const auto without = run_command("PATH=/nowhere " WG_SANDBOX " --probe");
     CHECK(without.status == 1);
     CHECK_THAT(without.output, Contains("apt-get install bubblewrap"));

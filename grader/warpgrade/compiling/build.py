@@ -106,7 +106,7 @@ class Builder:
     def _objects(self, unit: str, files: Mapping[str, bytes]) -> Path:
         """Return where a translation unit's object file is kept."""
         # Where the compiler ran is in the line information, so that an unconfined build is another one.
-        place = SUBMISSION_FOLDER if self.sandbox.confined else "unconfined"
+        place = SUBMISSION_FOLDER if self.sandbox.has_own_paths else self.sandbox.kind
         key = cache.key(
             [self.compilers.identity, place, *self._flags(), *self.lab.refused_headers],
             {**_seen_by(unit, files), **self._given()},
@@ -159,9 +159,9 @@ class Builder:
 
     def _compile_unit(self, unit: str, output: str, sources: Path, given: Path, deadline: float, phase: _Phase) -> str:
         """Return what the compilers say of a unit that they accept."""
-        confined = self.sandbox.confined
-        folder = SUBMISSION_FOLDER if confined else str(sources)
-        include = _GIVEN_FOLDER if confined else str(given)
+        own_paths = self.sandbox.has_own_paths
+        folder = SUBMISSION_FOLDER if own_paths else str(sources)
+        include = _GIVEN_FOLDER if own_paths else str(given)
         record = f"{output}.headers"
         command = [
             str(self.compilers.nvcc.resolve()), *self._flags(phase), "-ccbin", str(self.compilers.host),

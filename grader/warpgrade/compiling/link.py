@@ -96,10 +96,10 @@ class Linker:
 
     def _run(self, units: Sequence[Path], libraries: Sequence[Path], target: Path) -> str | None:
         """Return nothing when it is done, else what the linker says, with names as people write them."""
-        confined = self.sandbox.confined
-        objects = [f"{_OBJECTS}/{unit.name}" if confined else str(unit) for unit in units]
-        binding, *others = [f"{_LIBRARIES}/{path.name}" if confined else str(path) for path in libraries]
-        output = _OUTPUT if confined else str(target)
+        own_paths = self.sandbox.has_own_paths
+        objects = [f"{_OBJECTS}/{unit.name}" if own_paths else str(unit) for unit in units]
+        binding, *others = [f"{_LIBRARIES}/{path.name}" if own_paths else str(path) for path in libraries]
+        output = _OUTPUT if own_paths else str(target)
         done = self.sandbox.execute(
             "compile",
             Run(
@@ -121,7 +121,7 @@ class Linker:
         own = [*self.own, *(path.name for path in [*units, *libraries])]
         folders = [SUBMISSION_FOLDER, _OBJECTS, _LIBRARIES, _OUTPUT]
         said = _SAYS.sub(b"", done.words)
-        if not confined:
+        if not own_paths:
             folders = [str(target), *{str(path.parent) for path in [*units, *libraries]}]
             said = _SCRATCH.sub(b"", said)
         words = as_the_student_knows_it(said, own, folders, self.compilers.has_header)

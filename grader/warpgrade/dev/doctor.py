@@ -133,9 +133,12 @@ def _virtual_gpu(layout: Layout) -> list[Finding]:
 
 
 def _sandbox(layout: Layout) -> list[Finding]:
-    reason = Sandbox(layout.program("warpgrade-sandbox")).probe()
+    sandbox = Sandbox(layout.program("warpgrade-sandbox"))
+    reason = sandbox.probe()
     if reason:
         return [Finding("sandbox", "does not work", bounded(reason, lines=6), good=False)]
+    if sandbox.strongest().plain:
+        return [Finding("sandbox", "works, without namespaces (Landlock, seccomp, limits)")]
     return [Finding("sandbox", "works (bubblewrap, seccomp, limits)")]
 
 

@@ -148,7 +148,7 @@ class HostCode:
         asked = [code for code in dict.fromkeys(codes) if 0 < code < 1 << 63][:_MAX_CODES]
         if not asked:
             return {}
-        inside = _IN_SANDBOX if self.sandbox.confined else str(self.program)
+        inside = _IN_SANDBOX if self.sandbox.has_own_paths else str(self.program)
         # The address is where the call returns to: the byte before it is the call's.
         command = ["addr2line", "-e", inside, "-i", "-a", *(hex(code - 1) for code in asked)]
         run = Run(

@@ -40,12 +40,14 @@ from warpgrade.lab.labs import Lab
 from warpgrade.machine import device
 from warpgrade.machine.errors import BadInput, GraderError
 from warpgrade.machine.paths import COMMAND, Layout
-from warpgrade.machine.sandbox import Sandbox
+from warpgrade.machine.sandbox import Kind, Sandbox
 
 Say = Callable[[str], None]
 
 # In the sandbox the folder has a fixed name; without it, it lies in a scratch folder.
 _COMPILED_IN = re.compile(rf"(?<![^\s:'\"(\[])(?:/[^\s/:'\"]+)*{SUBMISSION_FOLDER}/")
+
+_SANDBOX_FLAGS: dict[Kind, list[str]] = {"namespaces": [], "plain": ["--plain-sandbox"], "none": ["--no-sandbox"]}
 
 
 @dataclass(frozen=True)
@@ -77,14 +79,13 @@ def grade(layout: Layout, lab: Lab, submission: Submission, options: Options, sa
     submission = _with_note_of(from_starter, submission)
     files = {**from_starter, **submission.files}
     target = device.resolve(layout, options.device)
-    sandbox = Sandbox(layout.program("warpgrade-sandbox"), confined=options.confined)
-    sandbox.require()
+    sandbox = Sandbox(layout.program("warpgrade-sandbox"), confined=options.confined).strongest()
     compilers = toolchain.find(layout)
     programs = judges.require(layout, lab, compilers, say)
     builder = Builder(layout, lab, compilers, sandbox, target.architecture, programs.binding)
 
     say(f"compiling {', '.join(submission.files)}")
-    report = _Report(lab, submission, options, target, compilers, started_at)
+    report = _Report(lab, submission, options, target, compilers, sandbox.kind, started_at)
     try:
         worker, baseline = _build_both(builder, files, starter)
     except BuildFailure as failure:
@@ -93,7 +94,7 @@ def grade(layout: Layout, lab: Lab, submission: Submission, options: Options, sa
     built = time.monotonic()
 
     plan = judge.Plan(
-        command=_judge_command(layout, lab, programs.judge, worker, baseline, target, options),
+        command=_judge_command(builder, programs.judge, worker, baseline, target, options),
         tests=[item.name for item in items],
         public_only=options.public_only,
         chosen=bool(options.only),
@@ -172,14 +173,9 @@ def _build_both(builder: Builder, mine: Mapping[str, bytes], starter: Mapping[st
 
 
 def _judge_command(
-    layout: Layout,
-    lab: Lab,
-    program: Path,
-    worker: Path,
-    baseline: Path,
-    target: device.Device,
-    options: Options,
+    builder: Builder, program: Path, worker: Path, baseline: Path, target: device.Device, options: Options
 ) -> list[str]:
+    layout, lab, sandbox = builder.layout, builder.lab, builder.sandbox.kind
     limits = lab.file.limits
     command = [
         str(program),
@@ -196,7 +192,7 @@ def _judge_command(
     ]  # fmt: skip
     for function, names in lab.parameters.items():
         command += ["--parameters", f"{function}={','.join(names)}"]
-    return command if options.confined else [*command, "--no-sandbox"]
+    return [*command, *_SANDBOX_FLAGS[sandbox]]
 
 
 class _TestCounter:
@@ -221,6 +217,7 @@ class _Report:
     options: Options
     target: device.Device
     compilers: toolchain.Compilers
+    sandbox: Kind
     started_at: datetime
 
     def judged(
@@ -269,6 +266,7 @@ class _Report:
             warpgrade=__version__,
             scope=self.options.scope,
             sandboxed=self.options.confined,
+            sandbox=self.sandbox,
             seed=seed,
             problem=problem,
             review=seen,

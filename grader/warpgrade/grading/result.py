@@ -12,6 +12,7 @@ import msgspec
 from warpgrade.compiling.failure import Problem
 from warpgrade.compiling.warnings import CompilerWarning
 from warpgrade.findings.diagnosis import Diagnostic
+from warpgrade.machine.sandbox import Kind
 
 SCHEMA: Final = "warpgrade/result/1"
 
@@ -118,6 +119,7 @@ class Result(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     status: `graded` (each test has its outcome), `rejected` (the submission could not be read, compiled or linked; its
     points are zero), `error` (the grader or the machine failed; the points are not to be used).
     scope: `public` when only the public tests ran (`warpgrade check`), `chosen` when only those that --only names did.
+    sandbox: what kept the student's code apart (docs/security.md); nothing where none of it ran.
     review: what a person should look at, because honest work does not do it; it costs no points by itself.
     warnings: what the compilers warn of in the submission's own files; those of a program that they refuse are in
     the detail of `problem`.
@@ -135,6 +137,7 @@ class Result(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     warpgrade: str = ""
     scope: Literal["all", "public", "chosen"] = "all"
     sandboxed: bool = True
+    sandbox: Kind | None = None
     seed: int | None = None
     problem: Problem | None = None
     review: list[str] = []

@@ -37,6 +37,7 @@ class ServerPlan:
     device: str
     threads: int
     instructions: int = 0  # warp instructions of one launch; 0: no limit
+    plain: bool = False  # in the sandbox for where namespaces are not to be had
     confined: bool = True  # the server reads what nvcc made of somebody's program
     lines: bool = False  # report counters by source line
     checks: str = "all"  # or "none", or some of race,init,sync,advice
@@ -73,6 +74,8 @@ class DeviceServer:
             str(layout.program("warpgrade-sandbox")), "--profile", "device",
             "--keep-fd", str(control), "--keep-fd", str(client),
         ]  # fmt: skip
+        if self._plan.plain:
+            sandbox += ["--sandbox", "plain"]
         if self._plan.confined:
             inside = "/warpgrade-device"
             sandbox += ["--file", program, inside, "--", inside]

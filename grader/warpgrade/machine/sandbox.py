@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Literal
 
 from warpgrade.machine.errors import GraderError
 from warpgrade.machine.text import bounded, clean
@@ -18,6 +20,8 @@ FILE_SIZE_LIMIT = 128 + 25
 KILLED = 128 + 9
 # The whole environment of a compiler; /tmp is a file system of the sandbox's own.
 TOOLS_ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/tmp", "TMPDIR": "/tmp", "LC_ALL": "C.UTF-8"}  # noqa: S108
+# How much a sandbox keeps apart: docs/security.md. "plain" is for where namespaces are not to be had.
+Kind = Literal["namespaces", "plain", "none"]
 _PROBE_SECONDS = 30
 _PATIENCE_SECONDS = 20  # beyond the limit that the sandbox itself keeps
 _CHUNK_BYTES = 1 << 16
@@ -61,34 +65,53 @@ class Done:
 
 @dataclass(frozen=True)
 class Sandbox:
-    """The sandbox program; not confined means limits only (`--no-sandbox`)."""
+    """The sandbox program; not confined means limits only (`--no-sandbox`), plain means without namespaces."""
 
     program: Path
     confined: bool = True
+    plain: bool = False
+
+    @property
+    def kind(self) -> Kind:
+        """What keeps a command apart."""
+        return "none" if not self.confined else "plain" if self.plain else "namespaces"
+
+    @property
+    def has_own_paths(self) -> bool:
+        """Whether a command sees files where `Run` puts them; else it sees the host's paths."""
+        return self.confined and not self.plain
 
     def probe(self) -> str:
-        """Return nothing when the sandbox works here, else why it does not and what to do."""
+        """Return nothing when a sandbox works here, else why it does not and what to do."""
+        return self._ask()[1]
+
+    def strongest(self) -> Sandbox:
+        """Return the strongest sandbox that works; refuse to go on without one: nothing falls back below it."""
+        if not self.confined:
+            return self
+        words, reason = self._ask()
+        if reason:
+            raise GraderError(
+                "the sandbox does not work on this machine, and students' code does not run without it",
+                hint="`warpgrade doctor` says more; use --no-sandbox for your own code only",
+                detail=bounded(reason, lines=8),
+            )
+        return replace(self, plain=re.match(r"the sandbox works \(plain\)", words) is not None)
+
+    def _ask(self) -> tuple[str, str]:
+        """Return what the program says of the sandbox that works, or nothing and why none does."""
         try:
             done = subprocess.run(
                 [str(self.program), "--probe"], capture_output=True, timeout=_PROBE_SECONDS, check=False,
                 stdin=subprocess.DEVNULL,
             )  # fmt: skip
         except FileNotFoundError:
-            return f"{self.program.name} is not built"
+            return "", f"{self.program.name} is not built"
         except subprocess.TimeoutExpired:
-            return f"the probe did not finish within {_PROBE_SECONDS} s"
+            return "", f"the probe did not finish within {_PROBE_SECONDS} s"
         if done.returncode == 0:
-            return ""
-        return clean(done.stderr or done.stdout).strip() or f"the probe ended with status {done.returncode}"
-
-    def require(self) -> None:
-        """Refuse to go on without a working sandbox; nothing falls back silently."""
-        if self.confined and (reason := self.probe()):
-            raise GraderError(
-                "the sandbox does not work on this machine, and students' code does not run without it",
-                hint="`warpgrade doctor` says more; use --no-sandbox for your own code only",
-                detail=bounded(reason, lines=8),
-            )
+            return clean(done.stdout), ""
+        return "", clean(done.stderr or done.stdout).strip() or f"the probe ended with status {done.returncode}"
 
     def command_line(self, profile: str, run: Run) -> list[str]:
         """Return the command line that runs `run` in the sandbox."""
@@ -97,12 +120,11 @@ class Sandbox:
         if not self.confined:
             line.append("--unconfined")
         else:
-            for inside, host in run.read_only.items():
-                line += ["--ro-bind", str(host), inside]
-            for inside, host in run.writable.items():
-                line += ["--bind", str(host), inside]
-            for inside, host in run.files.items():
-                line += ["--file", str(host), inside]
+            if self.plain:
+                line += ["--sandbox", "plain"]
+            for option, places in (("--ro-bind", run.read_only), ("--bind", run.writable), ("--file", run.files)):
+                for inside, host in places.items():
+                    line += [option, str(host), inside]
         for key, value in run.environment.items():
             line += ["--setenv", key, value]
         line += ["--chdir", run.directory, "--seconds", f"{limits.seconds:g}"]

@@ -300,6 +300,8 @@ def _summary(result: Result) -> Table:
         table.add_row("Review", Text(note))
     if not result.sandboxed:
         table.add_row("Warning", "ran without the sandbox")
+    if result.sandbox == "plain":
+        table.add_row("Note", "ran in the plain sandbox, since user namespaces are not to be had here")
     return table
 
 

@@ -91,8 +91,7 @@ class Options:
 def run(layout: Layout, files: Sequence[Path], arguments: Sequence[str], options: Options) -> Profile:
     """Run the program and return what the device did; raises BadInput when it does not compile."""
     target = device.resolve(layout, options.device, whole=True)
-    sandbox = Sandbox(layout.program("warpgrade-sandbox"), confined=options.confined)
-    sandbox.require()
+    sandbox = Sandbox(layout.program("warpgrade-sandbox"), confined=options.confined).strongest()
     with tempfile.TemporaryDirectory(prefix="warpgrade-run-") as scratch:
         program = _program(layout, sandbox, files, target.architecture, options, Path(scratch))
         collector = Collector()
@@ -101,6 +100,7 @@ def run(layout: Layout, files: Sequence[Path], arguments: Sequence[str], options
             threads=options.threads or len(os.sched_getaffinity(0)),
             instructions=options.instructions,
             confined=options.confined,
+            plain=sandbox.plain,
             lines=options.lines,
             checks=options.checks,
         )
@@ -157,7 +157,7 @@ def _is_elf_program(path: Path) -> bool:
 
 def _check_runtime(path: Path, sandbox: Sandbox) -> None:
     """A program that holds NVIDIA's runtime looks for NVIDIA's driver, not for us."""
-    inside = "/program" if sandbox.confined else str(path.resolve())
+    inside = "/program" if sandbox.has_own_paths else str(path.resolve())
     done = sandbox.execute(
         "compile",
         Run(

@@ -249,6 +249,26 @@ def test_no_sandbox_no_run(
     assert "--no-sandbox" in json.loads((program.parent / "calls.jsonl").read_text().splitlines()[0])
 
 
+def test_the_result_names_the_sandbox(
+    submission: Path, script: Install, in_project: Layout, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    program, file = script(GOOD), tmp_path / "result.json"
+    assert run(capsys, "grade", "toy", submission, "--json", file)[0] == 0
+    assert json.loads(file.read_text())["sandbox"] == "namespaces"
+    in_project.program("warpgrade-sandbox").write_text(
+        "#!/bin/sh\necho 'the sandbox works (plain)'\n", encoding="utf-8"
+    )
+    status, out, _ = run(capsys, "grade", "toy", submission, "--json", file)
+    assert status == 0
+    assert "plain sandbox" in out
+    assert json.loads(file.read_text())["sandbox"] == "plain"
+    calls = (program.parent / "calls.jsonl").read_text().splitlines()
+    assert "--plain-sandbox" not in json.loads(calls[0])
+    assert "--plain-sandbox" in json.loads(calls[-1])
+    run(capsys, "grade", "toy", submission, "--json", file, "--no-sandbox")
+    assert json.loads(file.read_text())["sandbox"] == "none"
+
+
 def test_an_unexpected_error_keeps_its_trace_in_a_log(
     submission: Path, in_project: Layout, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
