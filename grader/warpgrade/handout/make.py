@@ -29,6 +29,7 @@ Say = Callable[[str], None]
 
 # A test's source with this line is handed out compiled only: it would tell answers.
 NOT_AS_SOURCE = "// Not handed out as source."
+_FILES = Path(__file__).parent / "files"
 _OWN_INCLUDE = re.compile(r'^\s*#\s*include\s+"([\w.-]+)"', re.MULTILINE)
 _CALLED = re.compile(r"\./warpgrade\b")
 _HOW = """# How to check your work
@@ -123,6 +124,11 @@ def _fill(layout: Layout, lab: Lab, folder: Path, say: Say) -> None:
     (folder / "README.md").write_text(text, encoding="utf-8")
     (folder / "README.html").write_text(sheet.page(text, folder), encoding="utf-8")
     (folder / "CHECK.md").write_text(_HOW.format(files=" and ".join(lab.file.lab.files)), encoding="utf-8")
+    container = (_FILES / "devcontainer.json").read_text(encoding="utf-8")
+    (folder / ".devcontainer").mkdir()
+    (folder / ".devcontainer" / "devcontainer.json").write_text(
+        container.replace("@title@", lab.title).replace("@version@", __version__), encoding="utf-8"
+    )
     for path in public_sources(lab):
         (folder / "tests").mkdir(exist_ok=True)
         shutil.copyfile(path, folder / "tests" / path.name)

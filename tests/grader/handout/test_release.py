@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import json
+import subprocess
 import tomllib
 import zipfile
 from pathlib import Path
@@ -107,6 +109,10 @@ def test_a_handout_is_checked_at_once_and_made_once(tmp_path: Path) -> None:
     made = make.release(LAYOUT, REVERSE, tmp_path)
     handed = labs.load(made.path)
     assert (handed.name, handed.is_handout) == ("reverse", True)
+    container = json.loads((made.path / ".devcontainer" / "devcontainer.json").read_text(encoding="utf-8"))
+    assert container["name"] == REVERSE.title
+    for command in ("onCreateCommand", "postCreateCommand"):
+        subprocess.run(["bash", "-n", "-c", container[command]], check=True)
     assert handed.file.baseline.points == made.points < made.max_points == handed.max_points
     with pytest.raises(BadInput, match="already there"):
         make.release(LAYOUT, REVERSE, tmp_path)
