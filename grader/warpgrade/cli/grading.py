@@ -11,7 +11,8 @@ import click
 
 from warpgrade.cli.console import console
 from warpgrade.cli.options import CHECKING, EXIT_STATUSES, THREADS, no_sandbox, take, together
-from warpgrade.grading import grade, intake
+from warpgrade.course import course as courses
+from warpgrade.grading import grade, intake, of_course
 from warpgrade.grading.result import Result
 from warpgrade.lab import labs
 from warpgrade.lab.labs import Lab
@@ -26,7 +27,7 @@ from warpgrade.machine.errors import (
 from warpgrade.machine.paths import Layout
 from warpgrade.machine.progress import Progress
 from warpgrade.machine.text import printable_name
-from warpgrade.report import compiler, findings, terminal
+from warpgrade.report import compiler, findings, hidden, terminal
 from warpgrade.report.format import Report
 from warpgrade.report.formats import Outlets, with_formats
 from warpgrade.report.stream import no_commands, say
@@ -102,17 +103,19 @@ def _lab_of_folder(layout: Layout, folder: Path) -> Lab:
 
 
 def _grade(layout: Layout, lab: Lab, path: Path, given: dict[str, Any], *, public_only: bool) -> int:
-    options = take(grade.Options, given, public_only=public_only)
+    course = courses.find(layout)
+    lab, options = of_course.prepared(course, lab, take(grade.Options, given, public_only=public_only))
     outlets = Outlets.take("result", given)
     display = _Display(**given)
     outlets.check()
     try:
         submission = intake.read(lab, path)
     except BadInput as problem:
-        outlets.publish(Report(result=grade.rejected(lab, printable_name(str(path)), problem, options)))
+        refused = grade.rejected(lab, printable_name(str(path)), problem, options)
+        outlets.publish(Report(result=of_course.marked(course, refused)))
         raise
     with Progress(console(stderr=True), quiet=display.quiet) as progress:
-        graded = grade.grade(layout, lab, submission, options, progress.say)
+        graded = of_course.marked(course, grade.grade(layout, lab, submission, options, progress.say))
     # Whoever reads these may be the student: of hidden tests findings never tell more.
     found = [*compiler.findings(graded), *findings.of_result(graded)]
     outlets.publish(Report(found, submission.folder, result=graded))
@@ -125,7 +128,7 @@ def _grade(layout: Layout, lab: Lab, path: Path, given: dict[str, Any], *, publi
 
 def _print(graded: Result, display: _Display) -> None:
     if display.quiet:
-        say(terminal.one_line(graded))
+        say(terminal.one_line(graded if display.show_hidden else hidden.for_students(graded)))
         return
     with no_commands():
         terminal.show(console(), graded, show_hidden=display.show_hidden, advice=display.advice, full=display.full)

@@ -273,6 +273,8 @@ def _summary(result: Result) -> Table:
         table.add_row("Seed", f"--seed {result.seed} replays these inputs")
     for note in result.submission.notes:
         table.add_row("Note", Text(note))
+    for note in result.notes:
+        table.add_row("Note", Text(note))
     if result.submission.ignored:
         table.add_row("Ignored", Text(f"{listing(result.submission.ignored)} (this lab does not use them)"))
     for note in _review(result):
