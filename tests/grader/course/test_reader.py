@@ -149,6 +149,14 @@ def test_points_of_a_lab_and_the_curve_of_its_speed(lab: Lab) -> None:
     assert one.facts("toy") == "due 2027-03-08 23:59 CET · 66.7 % of the course"
 
 
+def test_a_curve_keeps_its_shape(layout: Layout) -> None:
+    file = layout.labs / "toy" / "lab.toml"
+    text = file.read_text(encoding="utf-8").replace("[[1.0, 0], [3.0, 10]]", "[[1.0, 0], [2.0, 4], [3.0, 10]]")
+    file.write_text(text, encoding="utf-8")
+    (speed,) = Course(reader.parse(COURSE), COURSE).applied(labs.find(layout, "toy")).file.speed
+    assert speed.vgpu == [(1.0, 0), (2.0, 12), (3.0, 30)]
+
+
 def test_a_curve_without_points_cannot_be_scaled(layout: Layout) -> None:
     file = layout.labs / "toy" / "lab.toml"
     text = file.read_text(encoding="utf-8")

@@ -107,5 +107,6 @@ def test_an_installed_package_makes_and_proves_a_lab_without_the_repository(inst
 
     assert "warpgrade prove saxpy" in call("new", "lab", "saxpy")
     assert "./warpgrade" not in call("doctor")
+    assert "Race in shared memory" in call("explain", "racecheck/shared")
     assert "saxpy: all 11 proofs hold" in call("prove", "saxpy")
     assert (home / ".cache" / "warpgrade" / "cache").is_dir()
