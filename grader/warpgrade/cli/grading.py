@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from warpgrade.cli import watch
 from warpgrade.cli.console import console
 from warpgrade.cli.options import CHECKING, EXIT_STATUSES, THREADS, no_sandbox, take, together
 from warpgrade.course import course as courses
@@ -81,10 +82,13 @@ def grade_command(lab_name: str, path: Path, **given: Any) -> int:
 @click.command("check", epilog=EXIT_STATUSES)
 @click.argument("lab_name", metavar="[LAB]", required=False)
 @_OPTIONS
+@click.option("--watch", is_flag=True, help="Check again at each save, and show what has changed; Ctrl-C ends.")
 def check_command(lab_name: str | None, **given: Any) -> int:
     """Check your own work in the folder you are in: public tests and hints."""
     layout = paths.find_layout()
     lab = labs.find(layout, lab_name) if lab_name else _lab_of_folder(layout, Path.cwd())
+    if given.pop("watch"):
+        return _watch(layout, lab, Path.cwd(), given)
     return _grade(layout, lab, Path.cwd(), given, public_only=True)
 
 
@@ -116,14 +120,43 @@ def _grade(layout: Layout, lab: Lab, path: Path, given: dict[str, Any], *, publi
         raise
     with Progress(console(stderr=True), quiet=display.quiet) as progress:
         graded = of_course.marked(course, grade.grade(layout, lab, submission, options, progress.say))
-    # Whoever reads these may be the student: of hidden tests findings never tell more.
-    found = [*compiler.findings(graded), *findings.of_result(graded)]
-    outlets.publish(Report(found, submission.folder, result=graded))
+    _publish(outlets, submission, graded)
     if not outlets.on_stdout:
         _print(graded, display)
     if display.quiet and graded.problem is not None:
         say(f"warpgrade: {graded.problem.message}", err=True)
     return _exit_status(graded, display.fail_under)
+
+
+def _watch(layout: Layout, lab: Lab, folder: Path, given: dict[str, Any]) -> int:
+    course = courses.find(layout)
+    lab, options = of_course.prepared(course, lab, take(grade.Options, given, public_only=True))
+    outlets = Outlets.take("result", given)
+    display = _Display(**given)
+    if outlets.on_stdout:
+        raise BadInput("--watch shows what has changed on stdout", hint="write reports to a file, such as --json FILE")
+    outlets.check()
+
+    def graded(submission: intake.Submission, options: grade.Options, on_first: grade.OnFirst) -> Result:
+        shown = console(stderr=True)
+        # Where a line cannot change, one for each test at each save would bury what has changed.
+        with Progress(shown, quiet=display.quiet or not shown.is_terminal) as progress:
+            found = grade.grade(layout, lab, submission, options, progress.say, on_first)
+        found = of_course.marked(course, found)
+        _publish(outlets, submission, found)
+        return found
+
+    session = watch.Watch(
+        lab, folder, options, lambda: intake.read(lab, folder), graded,
+        advice=display.advice, full=display.full, quiet=display.quiet,
+    )  # fmt: skip
+    return session.run()
+
+
+def _publish(outlets: Outlets, submission: intake.Submission, graded: Result) -> None:
+    # Whoever reads these may be the student: of hidden tests findings never tell more.
+    found = [*compiler.findings(graded), *findings.of_result(graded)]
+    outlets.publish(Report(found, submission.folder, result=graded))
 
 
 def _print(graded: Result, display: _Display) -> None:
