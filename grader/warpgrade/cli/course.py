@@ -11,11 +11,20 @@ from warpgrade.compiling import toolchain
 from warpgrade.course import course as courses
 from warpgrade.course import reader
 from warpgrade.course.course import Course
+from warpgrade.course.schema import SCHEMA
 from warpgrade.lab import labs
 from warpgrade.machine import device, paths
 from warpgrade.machine.errors import EXIT_DONE, BadInput, WarpgradeError
 from warpgrade.machine.paths import Layout
 from warpgrade.machine.text import number
+
+_SMALLEST = f"""\
+schema = {SCHEMA}
+[course]
+title = "Parallel programming"
+[[lab]]
+name = "first"
+"""
 
 
 @click.group("course")
@@ -30,7 +39,7 @@ def check_command() -> int:
     try:
         course = courses.find(layout)
         if course is None:
-            raise BadInput(f"there is no {reader.NAME} in {layout.root}", hint="docs/course-file.md has one to copy")
+            raise BadInput(f"there is no {reader.NAME} in {layout.root}; begin with", detail=_SMALLEST)
         reader.refuse(course.mistakes(layout))
     except reader.CourseMistake as mistake:
         # Whoever calls this has written the file.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from samples import GRADED
 from stand_ins import Script, case, end, run, speed, start
 
 from warpgrade.compiling.failure import Problem
+from warpgrade.course import reader
 from warpgrade.grading import result
 from warpgrade.machine.paths import Layout
 from warpgrade.report import findings, hidden
@@ -148,4 +150,5 @@ def test_checking_the_course(course: Write, in_project: Layout, capsys: pytest.C
     (in_project.root / "course.toml").unlink()
     status, _, err = run(capsys, "course", "check")
     assert status == 2
-    assert "docs/course-file.md has one to copy" in err
+    begun = re.sub("^    ", "", err.partition("begin with\n")[2], flags=re.MULTILINE)
+    assert [entry.name for entry in reader.parse(begun).lab] == ["first"]

@@ -36,7 +36,7 @@ def shown(before: Result, after: Result) -> str:
 def test_outcomes_points_and_counters() -> None:
     many, few = {"barriers": 8, "inst_executed": 50}, {"barriers": 1, "inst_executed": 50}
     before = result(counting("a", 0, many), counting("b", 10, many), counting("c", 10))
-    after = result(counting("a", 10, few), counting("b", 10, few), counting("c", 0))
+    after = result(counting("a", 10, few), counting("b", 10, few), counting("c", 0, few))
     assert shown(before, after) == (
         "fail → pass  a  0 → 10 points\n    barriers 16 → 2\n"
         "pass  b\n    the same as above\n"
