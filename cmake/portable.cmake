@@ -36,4 +36,8 @@ function(wg_install_native)
     install(DIRECTORY ${found_${header}}/${name} DESTINATION include ${native})
   endforeach()
   install(DIRECTORY ${CMAKE_SOURCE_DIR}/labs/common DESTINATION . ${native})
+  # What `warpgrade explain` prints.
+  foreach(page checks counters glossary)
+    install(FILES ${CMAKE_SOURCE_DIR}/docs/${page}.md DESTINATION docs ${native})
+  endforeach()
 endfunction()

@@ -9,9 +9,11 @@ from typing import Any
 
 import click
 
+from warpgrade.cli import watch
 from warpgrade.cli.console import console
 from warpgrade.cli.options import CHECKING, EXIT_STATUSES, THREADS, no_sandbox, take, together
-from warpgrade.grading import grade, intake
+from warpgrade.course import course as courses
+from warpgrade.grading import grade, intake, of_course
 from warpgrade.grading.result import Result
 from warpgrade.handout import make
 from warpgrade.lab import labs
@@ -27,7 +29,7 @@ from warpgrade.machine.errors import (
 from warpgrade.machine.paths import Layout
 from warpgrade.machine.progress import Progress
 from warpgrade.machine.text import printable_name
-from warpgrade.report import compiler, findings, terminal
+from warpgrade.report import compiler, findings, hidden, terminal
 from warpgrade.report.format import Report
 from warpgrade.report.formats import Outlets, with_formats
 from warpgrade.report.stream import no_commands, say
@@ -81,10 +83,13 @@ def grade_command(lab_name: str, path: Path, **given: Any) -> int:
 @click.command("check", epilog=EXIT_STATUSES)
 @click.argument("lab_name", metavar="[LAB]", required=False)
 @_OPTIONS
+@click.option("--watch", is_flag=True, help="Check again at each save, and show what has changed; Ctrl-C ends.")
 def check_command(lab_name: str | None, **given: Any) -> int:
     """Check your own work in the folder you are in: public tests and hints."""
     layout = paths.find_layout()
     lab = _lab_of_folder(layout, Path.cwd(), lab_name)
+    if given.pop("watch"):
+        return _watch(layout, lab, Path.cwd(), given)
     return _grade(layout, lab, Path.cwd(), given, public_only=True)
 
 
@@ -111,20 +116,20 @@ def _lab_of_folder(layout: Layout, folder: Path, name: str | None) -> Lab:
 
 
 def _grade(layout: Layout, lab: Lab, path: Path, given: dict[str, Any], *, public_only: bool) -> int:
-    options = take(grade.Options, given, public_only=public_only)
+    course = courses.find(layout)
+    lab, options = of_course.prepared(course, lab, take(grade.Options, given, public_only=public_only))
     outlets = Outlets.take("result", given)
     display = _Display(**given)
     outlets.check()
     try:
         submission = intake.read(lab, path)
     except BadInput as problem:
-        outlets.publish(Report(result=grade.rejected(lab, printable_name(str(path)), problem, options)))
+        refused = grade.rejected(lab, printable_name(str(path)), problem, options)
+        outlets.publish(Report(result=of_course.marked(course, refused)))
         raise
     with Progress(console(stderr=True), quiet=display.quiet) as progress:
-        graded = grade.grade(layout, lab, submission, options, progress.say)
-    # Whoever reads these may be the student: of hidden tests findings never tell more.
-    found = [*compiler.findings(graded), *findings.of_result(graded)]
-    outlets.publish(Report(found, submission.folder, result=graded))
+        graded = of_course.marked(course, grade.grade(layout, lab, submission, options, progress.say))
+    _publish(outlets, submission, graded)
     if not outlets.on_stdout:
         _print(graded, display)
     if display.quiet and graded.problem is not None:
@@ -132,9 +137,40 @@ def _grade(layout: Layout, lab: Lab, path: Path, given: dict[str, Any], *, publi
     return _exit_status(graded, display.fail_under)
 
 
+def _watch(layout: Layout, lab: Lab, folder: Path, given: dict[str, Any]) -> int:
+    course = courses.find(layout)
+    lab, options = of_course.prepared(course, lab, take(grade.Options, given, public_only=True))
+    outlets = Outlets.take("result", given)
+    display = _Display(**given)
+    if outlets.on_stdout:
+        raise BadInput("--watch shows what has changed on stdout", hint="write reports to a file, such as --json FILE")
+    outlets.check()
+
+    def graded(submission: intake.Submission, options: grade.Options, on_first: grade.OnFirst) -> Result:
+        shown = console(stderr=True)
+        # Where a line cannot change, one for each test at each save would bury what has changed.
+        with Progress(shown, quiet=display.quiet or not shown.is_terminal) as progress:
+            found = grade.grade(layout, lab, submission, options, progress.say, on_first)
+        found = of_course.marked(course, found)
+        _publish(outlets, submission, found)
+        return found
+
+    session = watch.Watch(
+        lab, folder, options, lambda: intake.read(lab, folder), graded,
+        advice=display.advice, full=display.full, quiet=display.quiet,
+    )  # fmt: skip
+    return session.run()
+
+
+def _publish(outlets: Outlets, submission: intake.Submission, graded: Result) -> None:
+    # Whoever reads these may be the student: of hidden tests findings never tell more.
+    found = [*compiler.findings(graded), *findings.of_result(graded)]
+    outlets.publish(Report(found, submission.folder, result=graded))
+
+
 def _print(graded: Result, display: _Display) -> None:
     if display.quiet:
-        say(terminal.one_line(graded))
+        say(terminal.one_line(graded if display.show_hidden else hidden.for_students(graded)))
         return
     with no_commands():
         terminal.show(console(), graded, show_hidden=display.show_hidden, advice=display.advice, full=display.full)

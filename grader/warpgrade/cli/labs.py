@@ -7,6 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from warpgrade.cli.console import console
+from warpgrade.course import course as courses
 from warpgrade.lab import agreement, labs, starter
 from warpgrade.machine import paths
 from warpgrade.machine.errors import EXIT_DONE, WarpgradeError
@@ -20,10 +21,19 @@ def list_command() -> int:
     table.add_column(style="bold", no_wrap=True)
     table.add_column(ratio=1, overflow="fold")
     table.add_column(justify="right", no_wrap=True)
-    for lab in labs.discover(paths.find_layout()):
+    layout = paths.find_layout()
+    course, known = courses.find(layout), labs.discover(layout)
+    for lab in course.in_order(known) if course else known:
         text = Text.assemble(lab.title, "\n", (lab.file.lab.summary, "dim"))
+        if course:
+            text.append(f"\n{course.facts(lab.name)}", style="cyan")
         table.add_row(lab.name, text, f"{lab.max_points:g} points")
-    console().print(table)
+    terminal = console()
+    if course:
+        terminal.print(Text(course.file.course.title, style="bold"))
+    terminal.print(table)
+    if others := course.others(known) if course else []:
+        terminal.print(Text(f"not in course.toml: {', '.join(lab.name for lab in others)}", style="dim"))
     return EXIT_DONE
 
 

@@ -17,7 +17,9 @@ from warpgrade.report.stream import say
 # Each command: its module in this folder, which is imported when the command is used, and its line in the list.
 COMMANDS = {
     "check": ("grading", "Check your own work in the folder you are in: public tests and hints."),
+    "course": ("course", "Look at course.toml: labs, points, due dates, late work."),
     "doctor": ("dev", "Say what this machine has, what is missing and how to get it."),
+    "explain": ("explain", "Explain a rule of the checks, a counter, a test of a lab or a word."),
     "grade": ("grading", "Grade one submission: a folder, a zip or a file."),
     "list": ("labs", "List the labs."),
     "new": ("authors", "Create something new: a lab."),

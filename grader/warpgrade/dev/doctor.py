@@ -16,6 +16,8 @@ from rich.text import Text
 
 from warpgrade import __version__
 from warpgrade.compiling import toolchain
+from warpgrade.course import course as courses
+from warpgrade.course import reader
 from warpgrade.lab import labs
 from warpgrade.machine import device
 from warpgrade.machine.errors import WarpgradeError
@@ -41,7 +43,7 @@ def examine(layout: Layout) -> list[Finding]:
         Finding("machine", f"{_system()}, {platform.machine()}, {len(os.sched_getaffinity(0))} CPU cores"),
         Finding("python", platform.python_version()),
     ]
-    for check in (_compilers, _tools, _programs, _virtual_gpu, _sandbox, _gpu, _labs):
+    for check in (_compilers, _tools, _programs, _virtual_gpu, _sandbox, _gpu, _labs, _course):
         findings += _guarded(check, layout)
     return findings
 
@@ -150,3 +152,17 @@ def _gpu(_: Layout) -> list[Finding]:
 def _labs(layout: Layout) -> list[Finding]:
     found = labs.discover(layout)
     return [Finding("labs", ", ".join(f"{lab.name} ({lab.max_points:g} points)" for lab in found) or "none")]
+
+
+def _course(layout: Layout) -> list[Finding]:
+    course = courses.find(layout)
+    if course is None:
+        return []
+    reader.refuse(course.mistakes(layout))
+    head = course.file.course
+    findings = [Finding("course", f"{head.title} ({len(course.file.lab)} labs)")]
+    here = toolchain.find(layout).nvcc_version
+    if not course.is_pinned_compiler(here):
+        remedy = "install that version and set WARPGRADE_NVCC, or change `compiler`; until then results carry a note"
+        findings.append(Finding("its compiler", f"nvcc {head.compiler}, but here {here}", remedy, good=False))
+    return findings

@@ -43,6 +43,7 @@ from warpgrade.machine.paths import COMMAND, Layout
 from warpgrade.machine.sandbox import Kind, Sandbox
 
 Say = Callable[[str], None]
+OnFirst = Callable[[Mapping[str, judge.Case]], None]
 
 # In the sandbox the folder has a fixed name; without it, it lies in a scratch folder.
 _COMPILED_IN = re.compile(rf"(?<![^\s:'\"(\[])(?:/[^\s/:'\"]+)*{SUBMISSION_FOLDER}/")
@@ -52,7 +53,7 @@ _SANDBOX_FLAGS: dict[Kind, list[str]] = {"namespaces": [], "plain": ["--plain-sa
 
 @dataclass(frozen=True)
 class Options:
-    """How to grade."""
+    """How to grade; the tests named in `first` run before the others."""
 
     device: str = "auto"
     seed: int | None = None
@@ -61,6 +62,7 @@ class Options:
     public_only: bool = False
     checks: str = "all"
     only: tuple[str, ...] = ()
+    first: tuple[str, ...] = ()
 
     @property
     def scope(self) -> Literal["all", "public", "chosen"]:
@@ -68,8 +70,18 @@ class Options:
         return "chosen" if self.only else "public" if self.public_only else "all"
 
 
-def grade(layout: Layout, lab: Lab, submission: Submission, options: Options, say: Say = lambda text: None) -> Result:
-    """Grade a submission; raises GraderError when nothing could be judged at all."""
+def grade(
+    layout: Layout,
+    lab: Lab,
+    submission: Submission,
+    options: Options,
+    say: Say = lambda text: None,
+    on_first: OnFirst = lambda cases: None,
+) -> Result:
+    """Grade a submission; raises GraderError when nothing could be judged at all.
+
+    on_first is given the verdicts on the tests of `options.first` while the others run.
+    """
     started_at = datetime.now(UTC)
     started = time.monotonic()
     items = lab.chosen(public_only=options.public_only, only=options.only)  # before anything that takes time
@@ -102,7 +114,7 @@ def grade(layout: Layout, lab: Lab, submission: Submission, options: Options, sa
         seed=options.seed,
         log=layout.logs / f"judge-{lab.name}.log",
     )
-    verdicts = judge.judge(plan, _TestCounter(len(plan.tests), say))
+    verdicts = judge.judge_first(plan, options.first, _TestCounter(len(plan.tests), say), on_first)
     cases = unsupported.settle(verdicts.cases, lambda: builder.device_code(files))
     tests = score.score_tests(lab, cases, target.kind, public_only=options.public_only, only=options.only)
     own = sources.of_submission(files, _COMPILED_IN, compilers.has_header)

@@ -7,13 +7,14 @@ Time and output of the whole are bounded, though: what a submission uses up is i
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import os
 import signal
 import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Annotated, Any, Literal
@@ -157,6 +158,24 @@ def judge(plan: Plan, on_line: Callable[[Line], None] = lambda line: None) -> Ve
                 trouble = again.trouble or "it wrote no verdict"
                 message = f"the judge did not finish this test: {bounded(trouble, lines=3)}"
                 verdicts.cases[name] = Case(name=name, status="error", message=message)
+    return verdicts
+
+
+def judge_first(
+    plan: Plan,
+    first: Collection[str],
+    on_line: Callable[[Line], None] = lambda line: None,
+    on_first: Callable[[Mapping[str, Case]], None] = lambda cases: None,
+) -> Verdicts:
+    """Run the tests of `first` before the others, and hand over their verdicts in between."""
+    ahead = [name for name in plan.tests if name in first]
+    rest = [name for name in plan.tests if name not in first]
+    if not ahead or not rest:
+        return judge(plan, on_line)
+    before = judge(dataclasses.replace(plan, tests=ahead, chosen=True), on_line)
+    on_first(before.cases)
+    verdicts = judge(dataclasses.replace(plan, tests=rest, chosen=True, seed=before.seed), on_line)
+    verdicts.cases = {**before.cases, **verdicts.cases}
     return verdicts
 
 

@@ -123,6 +123,8 @@ class Result(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     review: what a person should look at, because honest work does not do it; it costs no points by itself.
     warnings: what the compilers warn of in the submission's own files; those of a program that they refuse are in
     the detail of `problem`.
+    notes: on how it was graded, such as with another compiler than the course's.
+    hidden_until: before this moment (ISO 8601) students see nothing of the hidden tests; empty if there is none.
     """
 
     lab: LabInfo
@@ -143,6 +145,8 @@ class Result(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     review: list[str] = []
     warnings: list[CompilerWarning] = []
     toolchain: Toolchain | None = None
+    notes: list[str] = []
+    hidden_until: str = ""
 
 
 def encode(result: Result) -> bytes:

@@ -11,12 +11,11 @@ import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
 from warpgrade.lab.signs import SIGNS
-from warpgrade.lab.toml_lines import line_of
+from warpgrade.lab.toml_lines import explained, line_of
 from warpgrade.machine.errors import BadInput, GraderError
 from warpgrade.machine.paths import Layout
 from warpgrade.machine.text import printable_name
@@ -30,6 +29,7 @@ _HEADER = re.compile(r"[A-Za-z0-9_][\w.+-]*(?:/[A-Za-z0-9_][\w.+-]*)*/?")
 HANDOUT = ".warpgrade"
 # Libraries of headers that do what labs ask for. A lab that teaches them allows them.
 USUALLY_REFUSED = ("cub/", "thrust/")
+_TABLES = ("lab", "limits", "headers", "baseline")  # those that are there once
 
 
 class LabMistake(GraderError):  # noqa: N818 - reads as what it is
@@ -274,7 +274,7 @@ def load(folder: Path) -> Lab:
     try:
         file = msgspec.convert(raw, LabFile)
     except msgspec.ValidationError as error:
-        raise LabMistake(_explain(str(error), raw, where, text).told) from None
+        raise LabMistake(Mistake(where, *explained(str(error), raw, text, _TABLES)).told) from None
     lab = Lab(name=file.lab.name or folder.name, folder=folder, file=file)
     refuse([Mistake(where, line, what) for line, what in _mistakes(lab, text)])
     return lab
@@ -285,29 +285,6 @@ def refuse(mistakes: list[Mistake]) -> None:
     if mistakes:
         first, *rest = (mistake.told for mistake in mistakes)
         raise LabMistake(first, detail="\n".join(rest))
-
-
-def _explain(message: str, raw: dict[str, Any], where: str, toml: str) -> Mistake:
-    """Turn msgspec's `… - at $.test[1].points` into words that name the table, and its line."""
-    text, _, place = message.partition(" - at `$.")
-    text = text.replace("Object contains unknown field", "unknown key").replace(
-        "Object missing required field", "missing key"
-    )
-    if not place:
-        return Mistake(where, 0, text)
-    parts = re.match(r"(\w+)(?:\[(\d+)\])?(.*)`$", place)
-    if parts is None:
-        return Mistake(where, 0, message)
-    table, index, rest = parts.groups()
-    unknown = re.search(r"`(\w+)`", text) if text.startswith("unknown key") else re.match(r"\.(\w+)", rest)
-    line = line_of(toml, table, int(index or 0), unknown[1] if unknown else "")
-    if index is None:
-        known = table in {"lab", "limits", "headers", "baseline"}
-        return Mistake(where, line, f"[{table}]{rest}: {text}" if known else message)
-    entries = raw.get(table, [])
-    entry = entries[int(index)] if isinstance(entries, list) and int(index) < len(entries) else None
-    name = f" “{entry['name']}”" if isinstance(entry, dict) and isinstance(entry.get("name"), str) else ""
-    return Mistake(where, line, f"[[{table}]] number {int(index) + 1}{name}{rest}: {text}")
 
 
 def _mistakes(lab: Lab, toml: str) -> Iterator[tuple[int, str]]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
+from typing import Any
 
 _TABLE = re.compile(r"\s*\[\[?\s*([\w.-]+)\s*\]")
 _KEY = re.compile(r"\s*([\w-]+)\s*=")
@@ -25,3 +27,39 @@ def line_of(text: str, table: str, index: int = 0, key: str = "") -> int:
         elif head and key and (found := _KEY.match(line)) and found[1] == key:
             return number
     return head
+
+
+def explained(message: str, raw: dict[str, Any], toml: str, tables: Collection[str]) -> tuple[int, str]:
+    """Turn msgspec's `… - at $.test[1].points` into words that name the table, and its line.
+
+    tables: the names of those that a file has once at most; all others are entries of a list.
+    """
+    text, _, place = message.partition(" - at `$.")
+    text = text.replace("Object contains unknown field", "unknown key").replace(
+        "Object missing required field", "missing key"
+    )
+    if not place:
+        return 0, text
+    parts = re.match(r"(\w+)(?:\[(\d+)\])?(.*)`$", place)
+    if parts is None:
+        return 0, message
+    table, index, rest = parts.groups()
+    unknown = re.search(r"`(\w+)`", text) if text.startswith("unknown key") else re.match(r"\.(\w+)", rest)
+    line = line_of(toml, table, int(index or 0), unknown[1] if unknown else "")
+    if index is None:
+        return line, f"[{table}]{rest}: {text}" if table in tables else message
+    entries = raw.get(table, [])
+    entry = entries[int(index)] if isinstance(entries, list) and int(index) < len(entries) else None
+    name = f" “{entry['name']}”" if isinstance(entry, dict) and isinstance(entry.get("name"), str) else ""
+    return line, f"[[{table}]] number {int(index) + 1}{name}{rest}: {text}"
+
+
+def line_with(toml: str, word: str, start: int) -> int:
+    """Return the first line from `start` on, in this entry of a list of tables, that holds the word; else `start`."""
+    lines = toml.splitlines()
+    for number in range(max(start, 1), len(lines) + 1):
+        if number > start and lines[number - 1].lstrip().startswith("[["):
+            break
+        if word in lines[number - 1]:
+            return number
+    return start

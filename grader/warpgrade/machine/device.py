@@ -42,6 +42,11 @@ class Device:
         return f"{self.spec} ({name})" if name else self.spec
 
 
+def is_spec(text: str) -> bool:
+    """Tell whether that is how a device is named, be it available or not."""
+    return _SPEC.fullmatch(text) is not None
+
+
 def resolve(layout: Layout, requested: str, *, whole: bool = False) -> Device:
     """Return the device of `auto`, `vgpu[:PROFILE[:SMS]]` or `gpu[:N]`; raises BadInput when it is not available.
 

@@ -89,6 +89,11 @@ class Layout:
         return (self.native or self.build) / "lib"
 
 
+def docs() -> Path:
+    """Return the folder of the pages that `explain` prints: a package has those only."""
+    return _NATIVE / "docs" if _NATIVE.is_dir() else Path(__file__).resolve().parents[3] / "docs"
+
+
 def find_layout() -> Layout:
     """Return the layout of the checkout which this package lies in; of an installed one, with the labs around us."""
     if _NATIVE.is_dir():

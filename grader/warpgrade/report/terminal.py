@@ -20,6 +20,7 @@ from warpgrade.compiling.failure import Problem
 from warpgrade.findings.diagnosis import Diagnostic
 from warpgrade.grading.result import Measurement, Result, TestResult
 from warpgrade.machine import text as gate
+from warpgrade.machine.paths import COMMAND
 from warpgrade.machine.text import bounded, listing, number
 from warpgrade.report import compiler, diagnosis, failures, findings, hidden
 from warpgrade.report.findings import Finding
@@ -66,7 +67,7 @@ def show(
         console.print(_table(console, shown.tests, width, told_below))
     console.print()
     show_first(console, result, show_hidden=show_hidden, advice=advice, full=full)
-    console.print(_summary(shown), width=width)
+    console.print(_summary(shown, _to_explain(result, show_hidden=show_hidden, advice=advice)), width=width)
 
 
 def show_first(
@@ -86,6 +87,16 @@ def show_first(
         _show_failure(console, test, width, full=full)
     found = _those_of_first(found, whole, advice=advice)
     diagnosis.show(console, found, advice=advice, whole=1 if whole and not full else diagnosis.WHOLE)
+
+
+def _to_explain(result: Result, *, show_hidden: bool, advice: bool) -> str:
+    """Return the rule of the first finding that is shown."""
+    if result.problem is not None:
+        return ""
+    shown = result if show_hidden else hidden.for_students(result)
+    found = findings.of_result(result, show_hidden=show_hidden)
+    rows = _those_of_first(found, _told_whole(shown, full=False), advice=advice)
+    return next((one.diagnostic.rule for one in rows if advice or not one.settled), "")
 
 
 def show_hidden_rows(console: Console, result: Result) -> None:
@@ -272,7 +283,7 @@ def _show_problem(console: Console, problem: Problem, width: int, *, rejected: b
     console.print()
 
 
-def _summary(result: Result) -> Table:
+def _summary(result: Result, rule: str = "") -> Table:
     table = Table.grid(padding=(0, 2))
     table.add_column(style="bold", no_wrap=True)
     table.add_column(overflow="fold")
@@ -294,6 +305,8 @@ def _summary(result: Result) -> Table:
         table.add_row("Seed", f"--seed {result.seed} replays these inputs")
     for note in result.submission.notes:
         table.add_row("Note", Text(note))
+    for note in result.notes:
+        table.add_row("Note", Text(note))
     if result.submission.ignored:
         table.add_row("Ignored", Text(f"{listing(result.submission.ignored)} (this lab does not use them)"))
     for note in _review(result):
@@ -302,6 +315,8 @@ def _summary(result: Result) -> Table:
         table.add_row("Warning", "ran without the sandbox")
     if result.sandbox == "plain":
         table.add_row("Note", "ran in the plain sandbox, since user namespaces are not to be had here")
+    if rule:
+        table.add_row("More", f"{COMMAND} explain {rule}")
     return table
 
 

@@ -110,6 +110,7 @@ def test_an_installed_package_makes_and_proves_a_lab_without_the_repository(inst
         folder.mkdir()
     assert "warpgrade prove saxpy" in call(installed, home, course, "new", "lab", "saxpy")
     assert "./warpgrade" not in call(installed, home, course, "doctor")
+    assert "Race in shared memory" in call(installed, home, course, "explain", "racecheck/shared")
     assert "saxpy: all 11 proofs hold" in call(installed, home, course, "prove", "saxpy")
     assert (home / ".cache" / "warpgrade" / "cache").is_dir()
 

@@ -1,0 +1,101 @@
+"""What course.toml may say: schema 1. docs/course.schema.json is generated from these structs."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, Final, Literal
+
+import msgspec
+
+SCHEMA: Final = 1
+
+
+class CourseHead(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """Table `[course]`.
+
+    device: where submissions run when the command line does not say. compiler: the nvcc that submissions are to be
+    graded with, such as 13.0 or 13.0.88. timezone: of all times that say none, such as Europe/Berlin.
+    """
+
+    title: str
+    device: str = "auto"
+    compiler: str = ""
+    timezone: str = ""
+
+
+class LabEntry(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """Table `[[lab]]`: a lab of the course, in the order in which they are taught.
+
+    weight: its share of the course's grade, relative to the other labs. points: of single tests, in place of those of
+    lab.toml. due: the end of the time for it; a day without a time ends at midnight. hidden_until: until then nothing
+    that hidden tests found is shown to students.
+    """
+
+    name: str
+    weight: float = 1
+    points: dict[str, float] = {}
+    due: datetime | None = None
+    hidden_until: datetime | None = None
+
+
+class Late(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """Table `[late]`: what a submission loses that comes after its time; without this table nothing.
+
+    grace_minutes: after the due date, in which a submission is not late yet. percent_per_day: of what the submission
+    has earned, for each day that has begun since the due date. max_days: later than that counts nothing. hard: nothing
+    that is late counts.
+    """
+
+    grace_minutes: float = 0
+    percent_per_day: float = 0
+    max_days: int | None = None
+    hard: bool = False
+
+
+class Policy(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """Table `[policy]`; attempts: which of a student's submissions counts."""
+
+    attempts: Literal["best", "latest"] = "best"
+
+
+class Extension(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """Table `[[extension]]`: more time for one student, until a date or by some days; without a lab, for all labs."""
+
+    student: str
+    lab: str = ""
+    until: datetime | None = None
+    days: float | None = None
+
+
+class CourseFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """The whole of course.toml."""
+
+    schema: int
+    course: CourseHead
+    lab: list[LabEntry] = []
+    late: Late = Late()
+    policy: Policy = Policy()
+    extension: list[Extension] = []
+
+
+def json_schema() -> bytes:
+    """Return the JSON Schema of course.toml, which editors check it with, as docs/course.schema.json holds it."""
+    schema = msgspec.json.schema(CourseFile)
+    for definition in schema["$defs"].values():
+        definition["description"] = " ".join(definition["description"].split())
+        for name, of_key in definition["properties"].items():
+            definition["properties"][name] = _with_every_date(of_key)
+    schema["$defs"]["CourseFile"]["properties"]["schema"] = {"const": SCHEMA}
+    document = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Warpgrade course, version 1",
+        **schema,
+    }
+    return msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n"
+
+
+def _with_every_date(of_key: dict[str, Any]) -> dict[str, Any]:
+    """TOML has four kinds of dates, three of which a course may use."""
+    if {"type": "string", "format": "date-time"} not in of_key.get("anyOf", []):
+        return of_key
+    return {"type": "string", "anyOf": [{"format": name} for name in ("date-time", "date-time-local", "date")]}

@@ -1,0 +1,37 @@
+"""What course.toml changes in grading: points and device before it, and notes on the result after it."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import msgspec
+
+from warpgrade.course.course import Course
+from warpgrade.grading.grade import Options
+from warpgrade.grading.result import Result
+from warpgrade.lab.labs import Lab
+
+
+def prepared(course: Course | None, lab: Lab, options: Options) -> tuple[Lab, Options]:
+    """Return the lab with the course's points, and the options with its device where none was asked for."""
+    if course is None:
+        return lab, options
+    if options.device == "auto":
+        options = dataclasses.replace(options, device=course.file.course.device)
+    return course.applied(lab), options
+
+
+def marked(course: Course | None, result: Result) -> Result:
+    """Return the result with what the course adds: until when hidden tests are hidden, and another compiler's note."""
+    if course is None:
+        return result
+    entry = course.entry(result.lab.name)
+    until = entry.hidden_until.isoformat() if entry is not None and entry.hidden_until is not None else ""
+    notes = list(result.notes)
+    used = result.toolchain.nvcc if result.toolchain is not None else ""
+    if used and not course.is_pinned_compiler(used):
+        pinned = course.file.course.compiler
+        notes.append(
+            f"compiled with nvcc {used}, but the course's is {pinned}: counters, modelled times and points can differ"
+        )
+    return msgspec.structs.replace(result, notes=notes, hidden_until=until)
