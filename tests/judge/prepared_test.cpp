@@ -196,6 +196,7 @@ TEST_CASE("a spawner that is killed is an error, and the next process gets a new
     const pid_t pid = only_one(command), spawner = parent_of(pid);
     REQUIRE(kill(spawner, SIGKILL) == 0);
     CHECK_THROWS_AS(probe.process.wait(Clock::now() + 20s), InfrastructureError);
+    for (int i = 0; i < 500 && probe.process.cpu_ns(); ++i) std::this_thread::sleep_for(10ms);
     CHECK_FALSE(probe.process.cpu_ns());
     for (int i = 0; i < 100 && !running(command).empty(); ++i) std::this_thread::sleep_for(10ms);
     CHECK(running(command).empty());

@@ -76,6 +76,7 @@ TEST_CASE("without namespaces, a compiler reads and writes what it is given, who
     CHECK(run("ls " + std::string(folder)).status != 0);
     CHECK(run("touch " + given + "/y").status != 0);
     CHECK(run("rm " + given + "/x").status != 0);
+    if (geteuid() == 0) CHECK(run("sh -c 'cat < /dev/null > $TMPDIR/z && chown 1234 $TMPDIR/z'").status != 0);
     // /tmp is a folder of its own, which is gone afterwards.
     const auto made = run("sh -c 'cat > $TMPDIR/z < /dev/null && echo $TMPDIR'").output;
     CHECK_THAT(made, Contains("/tmp/warpgrade-"));
