@@ -11,7 +11,7 @@ import fcntl
 import os
 import subprocess
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -51,7 +51,11 @@ def require(layout: Layout, lab: Lab, compilers: Compilers, say: Say = lambda te
     """Return a lab's programs, built or brought up to date where that is ours to do; raises GraderError."""
     if lab.is_handout:
         folder = lab.folder / HANDOUT
-        return LabPrograms(folder / "judge", folder / "binding.o")
+        judge = folder / "judge"
+        if not os.access(judge, os.X_OK):  # as many a tool unpacks archives
+            with suppress(OSError):
+                judge.chmod(0o755)
+        return LabPrograms(judge, folder / "binding.o")
     if layout.native is None and lab.folder.parent == layout.labs:
         on_demand.require_lab(layout, lab.name, say)
         return LabPrograms(layout.program(f"judge-{lab.name}"), layout.library(f"binding-{lab.name}"))
