@@ -11,7 +11,7 @@ import fcntl
 import os
 import subprocess
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -59,6 +59,9 @@ def require(layout: Layout, lab: Lab, compilers: Compilers, say: Say = lambda te
                 f"{HANDOUT}/{missing[0]} of lab {lab.name} is missing",
                 hint="unpack the lab again, and copy your work into it",
             )
+        if not os.access(programs.judge, os.X_OK):  # as many a tool unpacks archives
+            with suppress(OSError):
+                programs.judge.chmod(0o755)
         return programs
     if layout.native is None and lab.folder.parent == layout.labs:
         on_demand.require_lab(layout, lab.name, say)

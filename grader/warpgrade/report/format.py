@@ -31,10 +31,11 @@ class Report:
 
     @cached_property
     def prefix(self) -> str:
-        """`hand-ins/jane/`: the folder from the workflow's repository, or from here; nothing outside of it."""
+        """`hand-ins/jane/`: the folder from the repository of the workflow, or from here; nothing outside of it."""
         if self.folder is None:
             return ""
-        root = Path(os.environ.get("GITHUB_WORKSPACE") or Path.cwd()).resolve()
+        given = os.environ.get("GITHUB_WORKSPACE") or os.environ.get("CI_PROJECT_DIR")  # GitHub's, GitLab's
+        root = Path(given or Path.cwd()).resolve()
         place = self.folder.resolve()
         if place == root or not place.is_relative_to(root):
             return ""

@@ -97,6 +97,8 @@ def test_check_runs_public_tests_of_the_folder_one_is_in(
     assert "20 / 20" in out
     assert "adds odd sizes" not in out
     assert "public" in json.loads((program.parent / "calls.jsonl").read_text().splitlines()[0])
+    assert run(capsys, "grade", "toy", submission, "--public")[0] == 0
+    assert "public" in json.loads((program.parent / "calls.jsonl").read_text().splitlines()[-1])
     assert run(capsys, "check", "toy")[0] == 0
 
 

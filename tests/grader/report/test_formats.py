@@ -38,7 +38,7 @@ FOUND = verdicts([sent(1, "writes 4 bytes")], [sent(2, "writes SECRET bytes")])
 
 @pytest.fixture(autouse=True)
 def elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("GITHUB_ACTIONS", "GITHUB_WORKSPACE"):
+    for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY", "GITHUB_WORKSPACE"):
         monkeypatch.delenv(name, raising=False)
 
 
@@ -168,4 +168,4 @@ def test_a_format_is_found_by_its_file(reads: Reads, command: str, capsys: pytes
     every = {id(each) for each in [*formats.found("result"), *formats.found("profile")]}
     assert len(every) == len(files)
     shown = run(capsys, command, "--help")[1]
-    assert all(f"--{each.option.name}" in shown for each in formats.found(reads))
+    assert all(each.option.opts[0] in shown for each in formats.found(reads))

@@ -1,0 +1,93 @@
+"""`platform` and `gradebook`: what plugs grading into the platform that a course uses already."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from warpgrade.cli.console import console
+from warpgrade.lab import agreement
+from warpgrade.machine import paths
+from warpgrade.machine.errors import EXIT_BELOW_THRESHOLD, EXIT_DONE, BadInput
+from warpgrade.machine.files import check_writable, write
+from warpgrade.machine.progress import Progress
+from warpgrade.platforms import gradebook, template
+from warpgrade.report.stream import say
+
+
+@click.command("platform")
+@click.argument("name", metavar="[PLATFORM]", required=False)
+@click.argument("lab_name", metavar="[LAB]", required=False)
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Folder to write it to.")
+@click.option(
+    "--wheel", "wheels", multiple=True, type=click.Path(path_type=Path),
+    help="Wheel of Warpgrade, or folder of wheels, to carry; the newest in dist/ if not said otherwise.",
+)  # fmt: skip
+@click.option(
+    "--tests", type=click.Choice(["all", "public"]),
+    help="Which tests to put in; `public` is the default where students could read the files.",
+)  # fmt: skip
+def platform_command(
+    name: str | None, lab_name: str | None, out: Path | None, wheels: tuple[Path, ...], tests: template.Tests | None
+) -> int:
+    """Write what a platform needs to grade a lab, ready to upload.
+
+    Without PLATFORM, list the platforms. docs/platforms.md has a few lines on each.
+    """
+    if name is None:
+        for each in template.found():
+            click.echo(f"{each.name:14}{each.about.title}")
+        return EXIT_DONE
+    platform = template.find(name)
+    if lab_name is None or out is None:
+        raise click.UsageError("LAB and --out are needed: a template is for one lab.")
+    layout = paths.find_layout()
+    lab = agreement.find_own(layout, lab_name)
+    carried = template.wheels(layout, wheels) if platform.about.install else []
+    with Progress(console(stderr=True)) as progress:
+        kind = tests if tests and platform.about.tests != "none" else platform.about.tests
+        written = template.write(layout, platform, lab, out, carried, progress.say, kind)
+    click.echo(f"{platform.about.title}: {len(written)} file{'s' if len(written) > 1 else ''} in {out}")
+    click.echo(template.next_steps(platform, lab))
+    return EXIT_DONE
+
+
+@click.command("gradebook", epilog="Exit status: 0 done, 1 a result found no place, 2 wrong usage.")
+@click.argument("kind", metavar="canvas|moodle", type=click.Choice(["canvas", "moodle"]))
+@click.argument("export", metavar="EXPORT.csv", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.argument(
+    "paths", metavar="RESULT.json…", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True)
+)  # fmt: skip
+@click.option("--assignment", default="", metavar="NAME", help="The column; a grading worksheet of Moodle has one.")
+@click.option("--out", required=True, metavar="FILE", help="The filled file, to import; - is stdout.")
+@click.option("--points", type=click.FloatRange(0, min_open=True), help="What all points of the lab are worth there.")
+@click.option("--overwrite", is_flag=True, help="Replace grades that are there and differ.")
+def gradebook_command(
+    kind: gradebook.Kind, export: Path, paths: tuple[Path, ...], assignment: str, out: str, points: float | None,
+    overwrite: bool,
+) -> int:  # fmt: skip
+    """Fill one column of a gradebook that you exported, from results.
+
+    Results are what `grade --json` writes.
+
+    The rest of the file stays as it is. Students are found by id, login or e-mail address.
+    """
+    check_writable("--out", out)
+    if out != "-" and Path(out).exists() and Path(out).samefile(export):
+        raise BadInput("--out is the export itself", hint="name another file, and keep the export")
+    graded = gradebook.read_results(paths)
+    filled = gradebook.fill(kind, export.read_bytes(), graded, assignment, points, overwrite=overwrite)
+    write(out, "--out", filled.content)
+    for rows, what in (
+        (filled.unmatched, "fit no student, or several"),
+        (filled.not_final, "are no grades, as not everything could be judged"),
+        (filled.kept, "were left as they are"),
+        (filled.without, "have no result"),
+        (filled.formulas, "have a cell that a spreadsheet takes for a formula; open the file with care"),
+    ):
+        if rows:
+            say(f"{len(rows)} {what}:", err=True)
+            say("\n".join(f"    {row}" for row in rows), err=True)
+    click.echo(f"{filled.written} grade{'' if filled.written == 1 else 's'} written", err=True)
+    return EXIT_BELOW_THRESHOLD if filled.unmatched or filled.not_final or filled.kept else EXIT_DONE

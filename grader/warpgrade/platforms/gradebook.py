@@ -1,0 +1,282 @@
+"""Fills one column of a gradebook that the instructor exported, from results; the file stays what it was else."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from warpgrade.grading import result as results
+from warpgrade.grading.result import Result
+from warpgrade.machine.errors import BadInput
+from warpgrade.machine.text import number, printable_name
+from warpgrade.platforms import csv_cells
+from warpgrade.platforms.csv_cells import Table
+
+Kind = Literal["canvas", "moodle"]
+
+# The columns that say who a student is, as they are headed in English.
+_IDENTIFIERS: Mapping[Kind, tuple[str, ...]] = {
+    "canvas": ("ID", "SIS User ID", "SIS Login ID", "Integration ID"),
+    "moodle": ("Identifier", "ID number", "Email address", "Username"),
+}
+_NAMES = ("Student", "Full name", "First name", "Last name", "Surname")
+_WORKSHEET, _MAXIMUM, _CHANGEABLE = "Grade", "Maximum Grade", "Grade can be changed"
+_POSSIBLE = "points possible"
+# lovelaceada_LATE_12345_678910_matmul.cu: the number is Canvas's ID.
+_OF_CANVAS = re.compile(r"[^_]+(?:_LATE)?_(?P<id>\d{2,20})_\d{2,20}(?:_.*)?", re.DOTALL)
+# Ada Lovelace_1234567_assignsubmission_file_matmul.cu: the number is the worksheet's "Participant 1234567".
+_OF_MOODLE = re.compile(r".+_(?P<id>\d{2,20})_assignsubmission_.*", re.DOTALL)
+_FORMULA = re.compile(r"^[=+@\t\r]|^-(?!\s*\d)")
+
+
+@dataclass
+class Filled:
+    """The new file, and what happened to whom, in sentences."""
+
+    content: bytes
+    written: int = 0
+    kept: list[str] = field(default_factory=list)
+    unmatched: list[str] = field(default_factory=list)
+    not_final: list[str] = field(default_factory=list)
+    without: list[str] = field(default_factory=list)
+    formulas: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Graded:
+    """A result, and what its file and its submission are called."""
+
+    names: tuple[str, ...]
+    result: Result
+
+    @property
+    def shown(self) -> str:
+        """Its name in messages."""
+        return printable_name(self.names[0])
+
+
+def read_results(paths: Sequence[Path]) -> list[Graded]:
+    """Read result files, and those in folders; raises BadInput when one is none, or when they are of several labs."""
+    files = [file for path in paths for file in (sorted(path.glob("*.json")) if path.is_dir() else [path])]
+    read = [_read(file) for file in files]
+    if not read:
+        raise BadInput("there are no results", hint="name files that `warpgrade grade --json` wrote, or their folder")
+    labs = sorted({each.result.lab.name for each in read})
+    if len(labs) > 1:
+        raise BadInput(f"the results are of several labs: {', '.join(labs)}", hint="a column has one lab's grades")
+    return read
+
+
+def _read(file: Path) -> Graded:
+    try:
+        result = results.decode(file.read_bytes())
+    except OSError as error:
+        raise BadInput(f"{printable_name(str(file))} cannot be read: {error.strerror}") from None
+    except msgspec.DecodeError:
+        raise BadInput(
+            f"{printable_name(str(file))} is no result", hint="`warpgrade grade --json` writes results"
+        ) from None
+    submission = result.submission.name.rstrip("/").rsplit("/", 1)[-1]
+    names = [submission, submission.rpartition(".")[0], file.stem]
+    return Graded(tuple(dict.fromkeys(name for name in names if name)), result)
+
+
+def fill(
+    kind: Kind, raw: bytes, graded: Sequence[Graded], assignment: str, points: float | None, *, overwrite: bool
+) -> Filled:
+    """Return the export with the grades in its column; raises BadInput when there is no such column."""
+    table = csv_cells.read(raw)
+    book = _Book(kind, table, _headings(table))
+    column = book.column(assignment)
+    scale = _scale(book, column, graded, points)
+    filled = Filled(raw)
+    chosen: dict[int, Graded] = {}
+    twice: set[int] = set()
+    for each in graded:
+        if not _is_grade(each.result):
+            filled.not_final.append(each.shown)
+            continue
+        fitting = book.students(each.names)
+        if len(fitting) != 1:
+            many = f": {' and '.join(book.name(row) for row in fitting)} fit" if fitting else ""
+            filled.unmatched.append(each.shown + many)
+        elif fitting[0] in chosen:
+            twice.add(fitting[0])
+            filled.unmatched.append(f"{each.shown}: a second result of {book.name(fitting[0])}")
+        else:
+            chosen[fitting[0]] = each
+    for row in twice:
+        filled.unmatched.append(f"{chosen.pop(row).shown}: one of several results of {book.name(row)}")
+    values: dict[tuple[int, int], str] = {}
+    for row, each in chosen.items():
+        value = number(_grade(each.result) * scale, 2)
+        if reason := book.refuses(row, column, value, overwrite=overwrite):
+            filled.kept.append(f"{book.name(row)}: {reason}")
+        elif not _same(book.cell(row, column), value):
+            values[row, column] = value
+    done = {*chosen, *twice}
+    filled.without = [book.name(row) for row in book.student_rows if row not in done]
+    filled.formulas = [book.name(row) for row in book.student_rows if book.has_formula(row)]
+    filled.content, filled.written = table.replaced(values), len(values)
+    return filled
+
+
+def _is_grade(result: Result) -> bool:
+    final = result.status != "error" and not result.score.error_points and not result.score.pending_points
+    return final and result.scope == "all"
+
+
+def _grade(result: Result) -> float:
+    return min(max(result.score.points, 0.0), max(result.score.max_points, 0.0))
+
+
+def _scale(book: _Book, column: int, graded: Sequence[Graded], points: float | None) -> float:
+    """Return what a point of the lab is worth in the column, which must be said where they differ."""
+    most = max((each.result.score.max_points for each in graded), default=0.0)
+    if points is not None:
+        return points / most if most else 0.0
+    possible = book.possible(column)
+    if possible is not None and most and not math.isclose(possible, most):
+        raise BadInput(
+            f"the column is out of {number(possible, 2)} points, and the lab of {number(most, 2)}",
+            hint=f"--points {number(possible, 2)} scales the grades",
+        )
+    return 1.0
+
+
+def _headings(table: Table) -> list[str]:
+    if not table.rows:
+        raise BadInput("the export is empty", hint="export the gradebook again")
+    return [cell.value.strip() for cell in table.rows[0]]
+
+
+def _same(old: str, new: str) -> bool:
+    grade = _number(old)
+    return grade is not None and math.isclose(grade, float(new), abs_tol=0.005)
+
+
+def _number(text: str) -> float | None:
+    try:
+        value = float(text.strip().replace(",", "."))
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
+
+
+@dataclass(frozen=True)
+class _Book:
+    """An export: which rows are students, and where what stands."""
+
+    kind: Kind
+    table: Table
+    headings: list[str]
+
+    def cell(self, row: int, column: int) -> str:
+        cells = self.table.rows[row]
+        return cells[column].value if column < len(cells) else ""
+
+    def _at(self, heading: str) -> int | None:
+        return self.headings.index(heading) if heading in self.headings else None
+
+    @property
+    def identifiers(self) -> list[int]:
+        """The columns that say who a student is."""
+        found = [place for name in _IDENTIFIERS[self.kind] if (place := self._at(name)) is not None]
+        if not found:
+            known = ", ".join(_IDENTIFIERS[self.kind])
+            raise BadInput(
+                f"the export has none of the columns {known}", hint=f"is it {self.kind.capitalize()}'s, in English?"
+            )
+        return found
+
+    @property
+    def student_rows(self) -> list[int]:
+        """The rows of students: those that have an identifier, which Canvas's rows of points and notes do not."""
+        columns = self.identifiers
+        rows = range(1, len(self.table.rows))
+        return [row for row in rows if any(self.cell(row, column).strip() for column in columns)]
+
+    def name(self, row: int) -> str:
+        """Return a student's name for messages."""
+        columns = [place for name in _NAMES if (place := self._at(name)) is not None]
+        return printable_name(" ".join(filter(None, (self.cell(row, place).strip() for place in columns))))
+
+    def students(self, names: Iterable[str]) -> list[int]:
+        """Return the rows that one of the names fits, by the best that fits at all."""
+        for name in names:
+            wanted = {name.casefold(), *self._ids(name)}
+            found = [
+                row
+                for row in self.student_rows
+                if wanted & {self.cell(row, column).strip().casefold() for column in self.identifiers}
+            ]
+            if found:
+                return found
+        return []
+
+    def _ids(self, name: str) -> list[str]:
+        if self.kind == "canvas":
+            found = _OF_CANVAS.fullmatch(name)
+            return [found["id"]] if found else []
+        found = _OF_MOODLE.fullmatch(name)
+        return [f"participant {found['id']}"] if found else []
+
+    def column(self, assignment: str) -> int:
+        """Return the column of the assignment; raises BadInput with those that there are."""
+        if not assignment and self.kind == "moodle" and (place := self._at(_WORKSHEET)) is not None:
+            return place
+        wanted = assignment.strip().casefold()
+        pattern = r"\s+\(\d+\)$" if self.kind == "canvas" else r"\s+\((?:Real|Points)\)$"
+        fitting = [
+            place for place, heading in enumerate(self.headings) if wanted and wanted in self._called(heading, pattern)
+        ]
+        if len(fitting) != 1:
+            about = "several columns" if fitting else "no column"
+            others = [heading for heading in self.headings if re.search(pattern, heading)] or self.headings
+            raise BadInput(
+                f"the export has {about} “{printable_name(assignment)}”",
+                hint="there are: " + "; ".join(printable_name(heading) for heading in others[:20]),
+            )
+        if fitting[0] in self.identifiers or self.headings[fitting[0]] in _NAMES:
+            raise BadInput(f"“{printable_name(assignment)}” says who a student is, and is no column of grades")
+        return fitting[0]
+
+    @staticmethod
+    def _called(heading: str, pattern: str) -> set[str]:
+        bare = re.sub(pattern, "", heading)
+        return {heading.casefold(), bare.casefold(), bare.removeprefix("Assignment: ").casefold()}
+
+    def possible(self, column: int) -> float | None:
+        """Return how many points the column has, where the export says it."""
+        if self.kind == "canvas":
+            for cells in self.table.rows[1:4]:
+                if cells[0].value.strip().casefold() == _POSSIBLE and column < len(cells):
+                    if "read only" in cells[column].value:
+                        raise BadInput("that column is read only: Canvas computes it itself")
+                    return _number(cells[column].value)
+            return None
+        place = self._at(_MAXIMUM)
+        told = {_number(self.cell(row, place)) for row in self.student_rows} if place is not None else set()
+        return told.pop() if len(told) == 1 else None
+
+    def refuses(self, row: int, column: int, value: str, *, overwrite: bool) -> str:
+        """Return why a student's cell keeps what it has, or nothing."""
+        if column >= len(self.table.rows[row]):
+            return "the row ends before the column"
+        place = self._at(_CHANGEABLE)
+        if place is not None and self.cell(row, place).strip().casefold() == "no":
+            return "Moodle says that this grade cannot be changed"
+        old = self.cell(row, column).strip()
+        if old and not _same(old, value) and not overwrite:
+            return f"has {printable_name(old)}, and the result is {value} (--overwrite replaces it)"
+        return ""
+
+    def has_formula(self, row: int) -> bool:
+        """Whether a spreadsheet would take a cell of the row for a formula."""
+        return any(_FORMULA.match(cell.value) for cell in self.table.rows[row])

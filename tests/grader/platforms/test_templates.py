@@ -1,0 +1,140 @@
+"""What a template is made of: without compiling anything."""
+
+from __future__ import annotations
+
+import json
+import tarfile
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+from stand_ins import run
+
+from warpgrade.machine.paths import Layout, find_layout
+from warpgrade.platforms import handout, template
+from warpgrade.platforms.template import Platform
+
+ROOT = find_layout().root
+PLATFORMS = {platform.name: platform for platform in template.found()}
+JUDGE = b"\x7fELF judge"
+
+
+@pytest.fixture(autouse=True)
+def no_compiling(monkeypatch: pytest.MonkeyPatch) -> None:
+    def write(layout: object, lab: object, folder: Path, say: object, *, public_only: bool) -> None:
+        folder.mkdir(parents=True)
+        (folder / "judge").write_bytes(JUDGE + (b" public" if public_only else b" all"))
+
+    monkeypatch.setattr(handout, "write", write)
+
+
+@pytest.fixture
+def wheel(tmp_path: Path) -> Path:
+    path = tmp_path / "warpgrade-0.1.0-py3-none-any.whl"
+    path.write_bytes(b"wheel")
+    return path
+
+
+def contents(out: Path) -> dict[str, bytes]:
+    """Return each file, those in archives as well."""
+    found: dict[str, bytes] = {}
+    for path in (path for path in out.rglob("*") if path.is_file()):
+        name = path.relative_to(out).as_posix()
+        if path.suffix == ".zip":
+            with zipfile.ZipFile(path) as packed:
+                found |= {f"{name}/{each}": packed.read(each) for each in packed.namelist()}
+        elif path.suffix == ".tar":
+            with tarfile.open(path) as tar:
+                found |= {f"{name}/{each.name}": (tar.extractfile(each) or path.open("rb")).read() for each in tar}
+        else:
+            found[name] = path.read_bytes()
+    return found
+
+
+@pytest.mark.parametrize("name", PLATFORMS)
+def test_a_template_is_whole(
+    name: str, in_project: Layout, wheel: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    about = PLATFORMS[name].about
+    status, out, err = run(capsys, "platform", name, "toy", "--wheel", wheel, "--out", tmp_path / "out")
+    assert status == 0, err
+    assert out.startswith(f"{about.title}: ")
+    files = contents(tmp_path / "out")
+    words = ("lab", "title", "file", "files", "files_json", "handin", "points", "uuid", "course", "install")
+    for file, content in files.items():
+        assert not any(f"@{word}@" in file or f"@{word}@".encode() in content for word in words), file
+        if file.endswith(".json"):
+            json.loads(content)
+        if content.startswith(b"#!/usr/bin/env bash"):
+            assert b"/work/" not in content
+        if file.endswith((".py", "run_autograder.py")):
+            compile(content, file, "exec")
+    assert "@" not in out
+    judges = [content for file, content in files.items() if file.endswith("labs/toy/judge")]
+    assert judges == ([JUDGE + b" " + about.tests.encode()] if about.tests != "none" else [])
+    assert any(file.endswith(f"wheels/{wheel.name}") for file in files) == bool(about.install)
+
+
+def test_what_students_could_read_holds_public_tests_only() -> None:
+    public = {name for name, platform in PLATFORMS.items() if platform.about.tests == "public"}
+    assert public == {"github", "gitlab", "classroom50"}
+
+
+def test_the_zip_of_gradescope_has_its_programs_at_its_root(
+    in_project: Layout, wheel: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(capsys, "platform", "gradescope", "toy", "--wheel", wheel, "--out", tmp_path / "out")
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["gradescope-toy.zip"]
+    with zipfile.ZipFile(tmp_path / "out" / "gradescope-toy.zip") as packed:
+        for name in ("setup.sh", "run_autograder"):
+            assert packed.getinfo(name).external_attr >> 16 & 0o111
+
+
+def test_wrong_usage(in_project: Layout, wheel: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "out"
+    usages: list[tuple[list[str | Path], str]] = [
+        (["canvas", "toy", "--out", out], "“canvas” is no platform"),
+        (["gradescope"], "LAB and --out are needed"),
+        (["gradescope", "toy", "--out", out], "no wheel of Warpgrade"),
+        (["gradescope", "toy", "--out", out, "--wheel", tmp_path / "gone.whl"], "there is no such file"),
+    ]
+    for words, complaint in usages:
+        status, _, err = run(capsys, "platform", *words)
+        assert status == 2
+        assert complaint in err
+    for expected in (0, 2):
+        status, _, err = run(capsys, "platform", "vpl", "toy", "--wheel", wheel, "--out", out)
+        assert status == expected
+    assert "is there already" in err
+
+
+def test_the_platforms_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    shown = run(capsys, "platform")[1]
+    assert [row.split()[0] for row in shown.splitlines()] == sorted(PLATFORMS)
+
+
+@pytest.mark.parametrize("name", PLATFORMS)
+def test_each_platform_has_its_lines_in_the_docs(name: str) -> None:
+    page = (ROOT / "docs" / "platforms.md").read_text(encoding="utf-8")
+    assert f"## {PLATFORMS[name].about.title}\n" in page
+    assert f"warpgrade platform {name} " in page
+
+
+def test_a_lab_without_its_hidden_tests() -> None:
+    for path in (ROOT / "labs").glob("*/lab.toml"):
+        before = tomllib.loads(path.read_text(encoding="utf-8"))
+        text = handout.without_hidden(path.read_text(encoding="utf-8"))
+        after = tomllib.loads(text)
+        for table in ("test", "speed"):
+            shown = [entry for entry in before.get(table, []) if not entry.get("hidden")]
+            assert after.get(table, []) == shown
+            for entry in before.get(table, []):
+                assert not entry.get("hidden") or f'"{entry["name"]}"' not in text
+        assert after["limits"] == before["limits"]
+
+
+def test_platforms_are_found_by_their_folders() -> None:
+    folders = {path.parent.name for path in Path(template.__file__).parent.glob("*/platform.toml")}
+    assert set(PLATFORMS) == folders
+    assert all(isinstance(each, Platform) for each in PLATFORMS.values())
