@@ -14,12 +14,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-import msgspec
-
 from warpgrade import __version__
-from warpgrade.compiling import judges, toolchain
+from warpgrade.compiling import judges
 from warpgrade.grading import grade, intake
-from warpgrade.handout import leaks, public_toml, sheet
+from warpgrade.handout import essentials, leaks, public_toml, sheet
 from warpgrade.lab import agreement, labs
 from warpgrade.lab.labs import HANDOUT, Lab
 from warpgrade.machine.errors import BadInput, GraderError
@@ -49,13 +47,6 @@ that in their names; `--full` shows everything that was found. Your work may be 
 """
 
 
-class Note(msgspec.Struct, frozen=True):
-    """`.warpgrade/handout.json`."""
-
-    lab: str
-    warpgrade: str
-
-
 @dataclass(frozen=True)
 class Handout:
     """What was made: its folder or archive, its files, and what the starter scores in it."""
@@ -64,22 +55,6 @@ class Handout:
     files: list[str]
     points: float
     max_points: float
-
-
-def require_ours(lab: Lab) -> None:
-    """Refuse a handout that another Warpgrade has made: its judge and our programs may not understand each other."""
-    note = lab.folder / HANDOUT / "handout.json"
-    try:
-        made_by = msgspec.json.decode(note.read_bytes(), type=Note).warpgrade
-    except (OSError, msgspec.DecodeError):
-        raise BadInput(
-            f"{HANDOUT}/handout.json is missing or broken", hint="unpack the lab again, and copy your work into it"
-        ) from None
-    if made_by != __version__:
-        raise BadInput(
-            f"this lab was handed out for Warpgrade {made_by}, and this is {__version__}",
-            hint=f"run: pip install warpgrade=={made_by}, or fetch the lab again",
-        )
 
 
 def release(layout: Layout, lab: Lab, out: Path, say: Say = lambda text: None) -> Handout:
@@ -110,13 +85,9 @@ def release(layout: Layout, lab: Lab, out: Path, say: Say = lambda text: None) -
 
 
 def _fill(layout: Layout, lab: Lab, folder: Path, say: Say) -> None:
-    own = folder / HANDOUT
-    (own / "starter").mkdir(parents=True)
-    for name, content in grade.starter_files(lab).items():
-        for place in (folder, own / "starter"):
-            (place / name).write_text(_for_students(content.decode()), encoding="utf-8")
-    for path in lab.given:
-        (folder / path.name).write_text(_for_students(path.read_text(encoding="utf-8")), encoding="utf-8")
+    essentials.write(layout, lab, folder, say, public_only=True, words=_for_students)
+    for path in (folder / HANDOUT / "starter").iterdir():
+        shutil.copyfile(path, folder / path.name)
     if (lab.folder / "figures").is_dir():
         shutil.copytree(lab.folder / "figures", folder / "figures")
     text = _for_students((lab.folder / "README.md").read_text(encoding="utf-8"))
@@ -132,11 +103,6 @@ def _fill(layout: Layout, lab: Lab, folder: Path, say: Say) -> None:
     for path in public_sources(lab):
         (folder / "tests").mkdir(exist_ok=True)
         shutil.copyfile(path, folder / "tests" / path.name)
-    programs = judges.build(layout, lab, toolchain.find(layout), say, public_only=True)
-    shutil.copy(programs.judge, own / "judge")
-    shutil.copyfile(programs.binding, own / "binding.o")
-    (own / "handout.json").write_bytes(msgspec.json.encode(Note(lab=lab.name, warpgrade=__version__)) + b"\n")
-    (folder / "lab.toml").write_text(public_toml.text(lab, 0), encoding="utf-8")
 
 
 def public_sources(lab: Lab) -> list[Path]:

@@ -17,11 +17,11 @@ from typing import Literal
 
 import msgspec
 
+from warpgrade.handout import essentials
 from warpgrade.lab.labs import Lab
 from warpgrade.machine.errors import BadInput, GraderError
 from warpgrade.machine.paths import COMMAND, Layout
 from warpgrade.machine.text import number
-from warpgrade.platforms import handout
 
 Say = Callable[[str], None]
 Tests = Literal["all", "public", "none"]
@@ -115,7 +115,7 @@ def write(
                 shutil.copyfile(path, target / path.name)
         if tests != "none" and about.course:
             folder = root / _filled(about.course, words) / "labs" / lab.name
-            handout.write(layout, lab, folder, say, public_only=tests == "public")
+            essentials.write(layout, lab, folder, say, public_only=tests == "public")
         for name in about.executable:
             (root / _filled(name, words)).chmod(0o755)
         for archive, name in about.pack.items():

@@ -13,7 +13,7 @@ import pytest
 
 from warpgrade.compiling import judges
 from warpgrade.compiling.toolchain import Compilers
-from warpgrade.handout import leaks, make, public_toml, sheet
+from warpgrade.handout import essentials, leaks, make, public_toml, sheet
 from warpgrade.lab import labs
 from warpgrade.lab.labs import Lab
 from warpgrade.machine.errors import BadInput, GraderError
@@ -74,6 +74,12 @@ def test_the_public_part_of_a_lab(lab: Lab) -> None:
     raw = tomllib.loads(public_toml.text(lab, 3))
     public = [item for item in lab.items if not item.hidden]
     assert [one["name"] for one in (*raw.get("test", []), *raw.get("speed", []))] == [item.name for item in public]
+    written = tomllib.loads((lab.folder / "lab.toml").read_text(encoding="utf-8"))
+    for kind in ("test", "speed"):
+        shown = [entry for entry in written.get(kind, []) if not entry.get("hidden")]
+        assert raw.get(kind, []) == [
+            {key: value for key, value in entry.items() if value is not False} for entry in shown
+        ]
     assert raw["lab"]["name"] == lab.name
     assert "points" not in raw["lab"]  # the sum would tell of what is hidden
     for table in ("limits", "headers"):
@@ -138,4 +144,4 @@ def test_a_handout_of_another_version(tmp_path: Path, note: bytes, complaint: st
     folder.mkdir()
     (folder / "handout.json").write_bytes(note)
     with pytest.raises(BadInput, match=complaint):
-        make.require_ours(Lab("reverse", tmp_path, REVERSE.file))
+        essentials.require_ours(Lab("reverse", tmp_path, REVERSE.file))

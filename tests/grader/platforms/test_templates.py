@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 import tarfile
-import tomllib
 import zipfile
 from pathlib import Path
 
 import pytest
 from stand_ins import run
 
+from warpgrade.handout import essentials
 from warpgrade.machine.paths import Layout, find_layout
-from warpgrade.platforms import handout, template
+from warpgrade.platforms import template
 from warpgrade.platforms.template import Platform
 
 ROOT = find_layout().root
@@ -26,7 +26,7 @@ def no_compiling(monkeypatch: pytest.MonkeyPatch) -> None:
         folder.mkdir(parents=True)
         (folder / "judge").write_bytes(JUDGE + (b" public" if public_only else b" all"))
 
-    monkeypatch.setattr(handout, "write", write)
+    monkeypatch.setattr(essentials, "write", write)
 
 
 @pytest.fixture
@@ -119,19 +119,6 @@ def test_each_platform_has_its_lines_in_the_docs(name: str) -> None:
     page = (ROOT / "docs" / "platforms.md").read_text(encoding="utf-8")
     assert f"## {PLATFORMS[name].about.title}\n" in page
     assert f"warpgrade platform {name} " in page
-
-
-def test_a_lab_without_its_hidden_tests() -> None:
-    for path in (ROOT / "labs").glob("*/lab.toml"):
-        before = tomllib.loads(path.read_text(encoding="utf-8"))
-        text = handout.without_hidden(path.read_text(encoding="utf-8"))
-        after = tomllib.loads(text)
-        for table in ("test", "speed"):
-            shown = [entry for entry in before.get(table, []) if not entry.get("hidden")]
-            assert after.get(table, []) == shown
-            for entry in before.get(table, []):
-                assert not entry.get("hidden") or f'"{entry["name"]}"' not in text
-        assert after["limits"] == before["limits"]
 
 
 def test_platforms_are_found_by_their_folders() -> None:

@@ -1,0 +1,72 @@
+"""What grading a lab needs where its sources are not: its tests compiled, the starter, the contract and lab.toml.
+
+A handout is made of it, and what a platform gets. No source of a test and no reference is in it; what it holds of
+hidden tests is inside of the judge, and with `public_only` not even that.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from warpgrade import __version__
+from warpgrade.compiling import judges, toolchain
+from warpgrade.grading import grade
+from warpgrade.handout import public_toml
+from warpgrade.lab.labs import HANDOUT, Lab
+from warpgrade.machine.errors import BadInput
+from warpgrade.machine.paths import Layout
+
+Say = Callable[[str], None]
+
+
+class Note(msgspec.Struct, frozen=True):
+    """`.warpgrade/handout.json`: of which lab it is, and which Warpgrade has made it."""
+
+    lab: str
+    warpgrade: str
+
+
+def write(
+    layout: Layout,
+    lab: Lab,
+    folder: Path,
+    say: Say,
+    *,
+    public_only: bool,
+    words: Callable[[str], str] = lambda text: text,
+) -> None:
+    """Write it into `folder`, which need not be there yet; `words` changes texts that students read."""
+    if public_only and all(item.hidden for item in lab.items):
+        raise BadInput(f"lab {lab.name} has no public tests", hint="give points to tests that are not hidden")
+    own = folder / HANDOUT
+    (own / "starter").mkdir(parents=True)
+    for name, content in grade.starter_files(lab).items():
+        (own / "starter" / name).write_text(words(content.decode()), encoding="utf-8")
+    for path in lab.given:
+        (folder / path.name).write_text(words(path.read_text(encoding="utf-8")), encoding="utf-8")
+    programs = judges.build(layout, lab, toolchain.find(layout), say, public_only=public_only)
+    shutil.copy(programs.judge, own / "judge")
+    shutil.copyfile(programs.binding, own / "binding.o")
+    (own / "handout.json").write_bytes(msgspec.json.encode(Note(lab=lab.name, warpgrade=__version__)) + b"\n")
+    text = public_toml.text(lab, 0) if public_only else (lab.folder / "lab.toml").read_text(encoding="utf-8")
+    (folder / "lab.toml").write_text(text, encoding="utf-8")
+
+
+def require_ours(lab: Lab) -> None:
+    """Refuse what another Warpgrade has made: its judge and our programs may not understand each other."""
+    note = lab.folder / HANDOUT / "handout.json"
+    try:
+        made_by = msgspec.json.decode(note.read_bytes(), type=Note).warpgrade
+    except (OSError, msgspec.DecodeError):
+        raise BadInput(
+            f"{HANDOUT}/handout.json is missing or broken", hint="unpack the lab again, and copy your work into it"
+        ) from None
+    if made_by != __version__:
+        raise BadInput(
+            f"this lab was handed out for Warpgrade {made_by}, and this is {__version__}",
+            hint=f"run: pip install warpgrade=={made_by}, or fetch the lab again",
+        )
