@@ -7,6 +7,7 @@ include. No lab and no reference.
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 import shutil
@@ -14,7 +15,8 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from warpgrade.machine.errors import GraderError
@@ -40,7 +42,7 @@ def build(layout: Layout, out: Path, say: Say = lambda text: None, *, levels: st
             "this is an installed package already", hint="a wheel is built from a checkout: ./warpgrade package"
         )
     out.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="warpgrade-package-") as folder:
+    with _alone(layout), tempfile.TemporaryDirectory(prefix="warpgrade-package-") as folder:
         say("building the programs and libraries for other machines (minutes, when built for the first time)")
         settings = {
             "cmake.define.WARPGRADE_CUDA_INCLUDE": _cuda_include(layout),
@@ -65,6 +67,15 @@ def build(layout: Layout, out: Path, say: Say = lambda text: None, *, levels: st
         wheel = out / tagged.name
         shutil.copyfile(tagged, wheel)
     return wheel
+
+
+@contextmanager
+def _alone(layout: Layout) -> Iterator[None]:
+    """Let one process at a time build in build/package."""
+    layout.state.mkdir(parents=True, exist_ok=True)
+    with (layout.state / "package.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def mistakes(wheel: Path, places: Iterable[str]) -> Iterable[str]:
