@@ -196,6 +196,19 @@ def test_vpl(
     assert "This is no grade" in failed.stdout
 
 
+def test_vpl_grades_by_no_lab_of_the_students_own(
+    machine: Machine, made: Callable[[str], Path], tmp_path: Path
+) -> None:
+    home = machine.folder("/home/p0123", tmp_path)
+    shutil.copy(made("vpl") / "vpl_evaluate.sh", home)
+    shutil.copytree(made("vpl") / "jail" / "labs", home / "labs")
+    hand_in(home, "reference")
+    assert machine.run(["./vpl_evaluate.sh"], cwd="/home/p0123").returncode == 0
+    done = machine.run(["./vpl_execution"], cwd="/home/p0123")
+    assert "Grade :=>>" not in done.stdout
+    assert "This is no grade" in done.stdout
+
+
 @pytest.mark.parametrize(("kind", "points"), CASES)
 def test_codegrade(kind: str, points: float, machine: Machine, made: Callable[[str], Path], tmp_path: Path) -> None:
     fixtures = machine.folder("/home/codegrade/fixtures", tmp_path)
