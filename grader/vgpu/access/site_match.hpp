@@ -27,12 +27,15 @@ inline __m256i lanes_on(std::uint32_t mask) {
 
 inline const __m256i* vector_at(const void* p) { return static_cast<const __m256i*>(p); }
 
+// Of an operand: a register's lanes, or a constant's, which lie anywhere.
+inline __m256i lanes_at(const void* p) { return _mm256_loadu_si256(vector_at(p)); }
+
 inline bool Pattern::matches(const std::uint64_t* registers) const {
     const __m256i first = _mm256_set1_epi64x(static_cast<long long>(registers[leader]));
     __m256i astray = _mm256_setzero_si256();
     const auto compare = [&](unsigned l) {
         const __m256i expected = _mm256_add_epi64(first, _mm256_load_si256(vector_at(address + l)));
-        return _mm256_xor_si256(expected, _mm256_load_si256(vector_at(registers + l)));
+        return _mm256_xor_si256(expected, lanes_at(registers + l));
     };
     if (mask == full_mask) {
         for (unsigned l = 0; l < warp_size; l += 4) astray = _mm256_or_si256(astray, compare(l));
@@ -50,7 +53,7 @@ inline bool Pattern::matches(const std::uint32_t* registers) const {
     __m256i astray = _mm256_setzero_si256();
     const auto compare = [&](unsigned l) {
         const __m256i expected = _mm256_add_epi32(first, _mm256_load_si256(vector_at(near_ + l)));
-        return _mm256_xor_si256(expected, _mm256_load_si256(vector_at(registers + l)));
+        return _mm256_xor_si256(expected, lanes_at(registers + l));
     };
     if (mask == full_mask) {
         for (unsigned l = 0; l < warp_size; l += 8) astray = _mm256_or_si256(astray, compare(l));

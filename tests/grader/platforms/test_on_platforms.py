@@ -196,6 +196,19 @@ def test_vpl(
     assert "This is no grade" in failed.stdout
 
 
+def test_vpl_grades_by_no_lab_of_the_students_own(
+    machine: Machine, made: Callable[[str], Path], tmp_path: Path
+) -> None:
+    home = machine.folder("/home/p0123", tmp_path)
+    shutil.copy(made("vpl") / "vpl_evaluate.sh", home)
+    shutil.copytree(made("vpl") / "jail" / "labs", home / "labs")
+    hand_in(home, "reference")
+    assert machine.run(["./vpl_evaluate.sh"], cwd="/home/p0123").returncode == 0
+    done = machine.run(["./vpl_execution"], cwd="/home/p0123")
+    assert "Grade :=>>" not in done.stdout
+    assert "This is no grade" in done.stdout
+
+
 @pytest.mark.parametrize(("kind", "points"), CASES)
 def test_codegrade(kind: str, points: float, machine: Machine, made: Callable[[str], Path], tmp_path: Path) -> None:
     fixtures = machine.folder("/home/codegrade/fixtures", tmp_path)
@@ -283,3 +296,30 @@ def test_classroom50(kind: str, opt: Path, made: Callable[[str], Path], tmp_path
     failed = machine.run(command, cwd="/home/runner/work/lab", values=values, broken=True)
     assert failed.returncode != 0
     assert not (place / "result.json").exists()
+
+
+def everything(folder: Path) -> dict[str, bytes]:
+    """Return the bytes of all files, those in archives as well; not the wheels', which hold no lab."""
+    found: dict[str, bytes] = {}
+    for path in (path for path in folder.rglob("*") if path.is_file() and path.suffix != ".whl"):
+        if path.suffix == ".zip":
+            with zipfile.ZipFile(path) as packed:
+                found |= {f"{path.name}/{name}": packed.read(name) for name in packed.namelist() if ".whl" not in name}
+        else:
+            found[path.name] = path.read_bytes()
+    return found
+
+
+@pytest.mark.parametrize("name", [platform.name for platform in template.found()])
+def test_what_must_not_leave(name: str, made: Callable[[str], Path]) -> None:
+    """No line of the reference and no source of a test; of hidden tests nothing where students could read it."""
+    starter = {path.read_text() for path in LAB.starter_folder.iterdir()}
+    lines = {line.strip() for path in LAB.reference_folder.iterdir() for line in path.read_text().splitlines()}
+    secret = {line for line in lines if len(line) > 24 and not any(line in text for text in starter)}
+    secret |= {str(LAYOUT.root), '#include "judge/'}
+    if template.find(name).about.tests == "public":
+        secret |= {words for item in LAB.items if item.hidden for words in (item.name, item.hint) if words}
+    shown = {item.hint for item in LAB.items if not item.hidden}
+    for file, content in everything(made(name)).items():
+        told = [words for words in secret - shown if words.encode() in content]
+        assert told == [], file

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import tarfile
 import zipfile
 from pathlib import Path
@@ -66,8 +67,9 @@ def test_a_template_is_whole(
         assert not any(f"@{word}@" in file or f"@{word}@".encode() in content for word in words), file
         if file.endswith(".json"):
             json.loads(content)
-        if content.startswith(b"#!/usr/bin/env bash"):
-            assert b"/work/" not in content
+        if content.startswith((b"#!/usr/bin/env bash", b"#!/bin/bash")):
+            told = subprocess.run(["bash", "-n"], input=content, capture_output=True, check=False).stderr
+            assert told == b"", file
         if file.endswith((".py", "run_autograder.py")):
             compile(content, file, "exec")
     assert "@" not in out
