@@ -11,7 +11,10 @@ namespace {
 // The caller's choice of a sandbox; none: the strongest that works.
 std::string wanted(const warpgrade::sandbox::Options& options) {
     const char* variable = std::getenv("WARPGRADE_SANDBOX");
-    return options.plain ? "plain" : variable ? variable : "";
+    const std::string named = options.plain ? "plain" : variable ? variable : "";
+    if (!named.empty() && named != "plain" && named != "namespaces")
+        throw warpgrade::sandbox::UsageError("WARPGRADE_SANDBOX is \"" + named + "\", but can be namespaces or plain");
+    return named;
 }
 
 }  // namespace

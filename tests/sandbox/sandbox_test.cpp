@@ -146,6 +146,7 @@ TEST_CASE("the probe says whether it works") {
     CHECK(probe.status == 0);
     CHECK_THAT(probe.output, Contains("the sandbox works (namespaces)"));
     CHECK_THAT(run_command("WARPGRADE_SANDBOX=plain " WG_SANDBOX " --probe").output, Contains("works (plain)"));
+    CHECK_THAT(run_command("WARPGRADE_SANDBOX=none " WG_SANDBOX " --probe").output, Contains("namespaces or plain"));
     const auto without = run_command("PATH=/nowhere " WG_SANDBOX " --probe");
     CHECK(without.status == 1);
     CHECK_THAT(without.output, Contains("apt-get install bubblewrap"));

@@ -271,6 +271,17 @@ def test_the_result_names_the_sandbox(
     assert json.loads(file.read_text())["sandbox"] == "none"
 
 
+def test_doctor_says_which_sandbox_works(in_project: Layout, capsys: pytest.CaptureFixture[str]) -> None:
+    program = in_project.program("warpgrade-sandbox")
+    for words, told in (
+        ("echo 'the sandbox works (namespaces)'", "works (bubblewrap, seccomp, limits)"),
+        ("echo 'the sandbox works (plain)'", "works, without namespaces (Landlock, seccomp, limits)"),
+        ("echo 'the kernel has no Landlock'; exit 1", "the kernel has no Landlock"),
+    ):
+        program.write_text(f"#!/bin/sh\n{words}\n", encoding="utf-8")
+        assert told in " ".join(run(capsys, "doctor")[1].split())
+
+
 def test_an_unexpected_error_keeps_its_trace_in_a_log(
     submission: Path, in_project: Layout, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
