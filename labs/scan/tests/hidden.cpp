@@ -131,5 +131,5 @@ TEST_CASE("empty arrays and impossible lanes launch nothing", "[hidden]") {
     // And something else is done.
     check_vote_any(for_votes(64));
     check_shuffle_up(for_shuffles(64), 1, 32);
-    check_block_scan(for_scans(64));
+    check_block_scan(for_scans(512));
 }
