@@ -5,11 +5,25 @@ if(NOT WARPGRADE_SANITIZE)
   set(WG_PORTABLE ON)
 endif()
 
-# Debian has no static libfmt, so that its functions are compiled where they are used.
-add_library(wg_fmt INTERFACE)
+# Debian has no static libfmt: it is made of its headers. Functions that are compiled wherever they are used would take
+# two seconds more for each file.
+if(WG_PORTABLE)
+  get_target_property(fmt_include fmt::fmt-header-only INTERFACE_INCLUDE_DIRECTORIES)
+  try_compile(WG_FMT_IS_KNOWN ${CMAKE_BINARY_DIR}/fmt-probe
+              SOURCES ${CMAKE_SOURCE_DIR}/cmake/fmt/fmt.cpp ${CMAKE_SOURCE_DIR}/cmake/fmt/probe.cpp
+              CMAKE_FLAGS "-DINCLUDE_DIRECTORIES=${fmt_include}" CXX_STANDARD 20)
+endif()
+if(WG_FMT_IS_KNOWN)
+  add_library(wg_fmt STATIC cmake/fmt/fmt.cpp)
+  target_include_directories(wg_fmt SYSTEM PUBLIC ${fmt_include})
+else()
+  add_library(wg_fmt INTERFACE)
+endif()
 if(WG_PORTABLE)
   set(CMAKE_FIND_LIBRARY_SUFFIXES .a)
-  target_link_libraries(wg_fmt INTERFACE fmt::fmt-header-only)
+  if(NOT WG_FMT_IS_KNOWN)
+    target_link_libraries(wg_fmt INTERFACE fmt::fmt-header-only)
+  endif()
   add_compile_options(-ffile-prefix-map=${CMAKE_SOURCE_DIR}/=)
   string(APPEND CMAKE_EXE_LINKER_FLAGS " -static")
 else()
@@ -22,6 +36,9 @@ function(wg_install_native)
   install(TARGETS wg_sandbox ${WG_DEVICE_SERVERS} RUNTIME DESTINATION bin ${native})
   install(TARGETS wg_worker wg_cudart wg_cudart_shared wg_judge wg_judge_core wg_device wg_ptx
           ARCHIVE DESTINATION lib ${native} LIBRARY DESTINATION lib ${native} NAMELINK_SKIP)
+  if(WG_FMT_IS_KNOWN)
+    install(TARGETS wg_fmt ARCHIVE DESTINATION lib ${native})
+  endif()
   # Under the name that nvcc itself links (grader/cudart/CMakeLists.txt); a wheel has no links.
   install(FILES $<TARGET_FILE:wg_cudart> DESTINATION lib/nvcc RENAME libcudart_static.a ${native})
   install(FILES ${WG_ZSTD_FILE} ${WG_LZ4_FILE} DESTINATION lib ${native})

@@ -1,9 +1,13 @@
 #include "judge/context.hpp"
 
 #include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <span>
 #include <stdexcept>
 
 #include "judge/device_server.hpp"
+#include "judge/errors.hpp"
 #include "judge/inputs.hpp"
 
 namespace warpgrade::judge {
@@ -74,6 +78,17 @@ RandomStream& stream() {
     auto& current = context().stream;
     if (!current) throw std::logic_error("random inputs exist inside a test only");
     return *current;
+}
+
+std::vector<std::byte> data_file(const std::string& name) {
+    const auto& folder = context().options.data;
+    if (name.empty() || name.front() == '.' || name.find('/') != std::string::npos)
+        throw std::invalid_argument("data_file: \"" + name + "\" is not a plain name");
+    std::ifstream file(folder + "/" + name, std::ios::binary);
+    if (folder.empty() || !file) throw InfrastructureError("the lab's data file data/" + name + " cannot be read");
+    const std::string content((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+    const auto bytes = std::as_bytes(std::span(content));
+    return {bytes.begin(), bytes.end()};
 }
 
 std::uint64_t seed() { return context().seed; }

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <numeric>
 #include <stdexcept>
+#include <string>
 #include <type_traits>
 #include <vector>
 
@@ -16,6 +18,9 @@ namespace warpgrade::judge {
 
 RandomStream& stream();  // of the running test
 std::uint64_t seed();    // of this run of the judge
+
+// The bytes of a file in the lab's folder data/, by its plain name. Throws InfrastructureError when it is not there.
+std::vector<std::byte> data_file(const std::string& name);
 
 namespace detail {
 // Sizes are often products of ints; a negative one is a slip in the test.

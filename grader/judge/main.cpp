@@ -37,6 +37,7 @@ void add_options(CLI::App& app, Options& options) {
     app.add_option("--parameters", options.parameters, "names for messages, one function each: matmul=A,B,C,m,k,n");
     app.add_flag("--no-sandbox", options.no_sandbox, "only for your own code, on a machine without user namespaces");
     app.add_flag("--plain-sandbox", options.plain_sandbox, "the sandbox for machines without user namespaces");
+    app.add_option("--data", options.data, "folder of the lab's data files");
     app.add_option("--only", options.only, "which tests")->check(CLI::IsMember({"public", "all"}));
     app.add_option("--test", options.tests, "a test to run, by its name; may be given several times")->take_all();
     app.add_option("--parent", options.parent, "pid of the grader that starts it; the judge ends when it does");

@@ -79,7 +79,7 @@ class Builder:
 
     def build(self, files: Mapping[str, bytes]) -> Path:
         """Return the worker program of these files; raises BuildFailure or GraderError."""
-        folders = self._compile_units(files)
+        folders = self._compile_units({**self._given_sources(), **files})
         libraries = [self.binding, *(self.layout.library(name) for name in ("warpgrade_worker", "warpgrade_cudart"))]
         worker_key = cache.key(
             [*(folder.name for folder in folders), self.compilers.identity, *link.FLAGS],
@@ -99,6 +99,7 @@ class Builder:
     def device_code(self, files: Mapping[str, bytes]) -> str:
         """Return the PTX that nvcc makes of these files' kernels; raises BuildFailure or GraderError."""
         with tempfile.TemporaryDirectory(prefix="warpgrade-ptx-") as scratch:
+            files = {**self._given_sources(), **files}
             for unit in _units(files, _DEVICE_CODE):
                 self._compile(unit, files, Path(scratch), self._deadline(), _DEVICE_CODE)
             return "\n".join(path.read_text(errors="replace") for path in sorted(Path(scratch).iterdir()))
@@ -125,6 +126,11 @@ class Builder:
 
     def _given(self) -> dict[str, bytes]:
         return {path.name: path.read_bytes() for path in self.lab.given}
+
+    def _given_sources(self) -> dict[str, bytes]:
+        """Return what is given and compiled with each submission."""
+        given = self._given()
+        return {name: given[name] for name in _units(given, _OBJECT)}
 
     # --- compile -------------------------------------------------------------------------------------------------
 

@@ -25,10 +25,10 @@ from warpgrade.machine.text import bounded, clean
 
 Say = Callable[[str], None]
 
-_FLAGS = ("-std=c++20", "-O2", "-w", "-ffp-contract=off", "-DFMT_HEADER_ONLY")
+_FLAGS = ("-std=c++20", "-O2", "-w", "-ffp-contract=off")
 # In the order in which a linker needs them; where several define the same template, it takes the first, and those of
 # wg_judge are not optimized (grader/judge/CMakeLists.txt).
-_LIBRARIES = ("wg_judge_core", "wg_judge", "wg_judge_core", "wg_device", "wg_ptx", "zstd", "lz4")
+_LIBRARIES = ("wg_judge_core", "wg_judge", "wg_judge_core", "wg_device", "wg_ptx", "wg_fmt", "zstd", "lz4")
 _BINDING = """// Generated from lab.toml.
 #include "{lab}.h"
 #include "worker/bind.hpp"
@@ -90,6 +90,12 @@ class _Kit:
     compilers: Compilers
     folder: Path
 
+    @property
+    def _flags(self) -> list[str]:
+        """The compiler's options; {fmt} is a library of the package, or headers alone."""
+        has_fmt = (self.folder / "lib" / "libwg_fmt.a").is_file()
+        return [*_FLAGS, *([] if has_fmt else ["-DFMT_HEADER_ONLY"])]
+
     def build(self, lab: Lab, say: Say, *, public_only: bool) -> LabPrograms:
         sources = test_sources(lab, public_only=public_only)
         if not sources:
@@ -98,7 +104,7 @@ class _Kit:
             )
         seen = [*lab.folder.glob("*.h"), *lab.folder.glob("*.hpp"), *(lab.folder / "tests").glob("*.h*"), *sources]
         key = cache.key(
-            [__version__, self._stamp(), self.compilers.host_version, *_FLAGS, *lab.file.lab.functions],
+            [__version__, self._stamp(), self.compilers.host_version, *self._flags, *lab.file.lab.functions],
             {str(path.relative_to(lab.folder)): path.read_bytes() for path in seen},
         )
         folder = self.layout.cache / "judges" / key
@@ -121,14 +127,14 @@ class _Kit:
         # No file's name holds where it lies: a judge is handed out.
         places = [f"-ffile-prefix-map={folder}=." for folder in (lab.folder, target, include, headers)]
         common = [*places, "-I", str(lab.folder), "-I", str(lab.folder / "tests"), "-I", str(include)]
-        jobs = [[*_FLAGS, "-c", str(binding), "-o", str(target / "binding.o"), *common]]
-        tests = [*_FLAGS, "-I", str(headers), "-include", "judge.hpp"]
+        jobs = [[*self._flags, "-c", str(binding), "-o", str(target / "binding.o"), *common]]
+        tests = [*self._flags, "-I", str(headers), "-include", "judge.hpp"]
         jobs += [[*tests, "-c", str(path), "-o", str(target / f"{path.stem}.o"), *common] for path in sources]
         with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
             for _ in pool.map(lambda words: self._run(lab.name, words), jobs):
                 pass
         objects = [str(target / f"{path.stem}.o") for path in sources]
-        libraries = [str(self.folder / "lib" / f"lib{name}.a") for name in _LIBRARIES]
+        libraries = [str(path) for name in _LIBRARIES if (path := self.folder / "lib" / f"lib{name}.a").is_file()]
         self._run(
             lab.name, ["-static", "-s", "-o", str(target / f"judge-{lab.name}"), *objects, *libraries, "-pthread"]
         )
@@ -137,7 +143,7 @@ class _Kit:
 
     def _headers_folder(self) -> Path:
         return (
-            self.layout.cache / "judge-headers" / cache.key([self._stamp(), self.compilers.host_version, *_FLAGS], {})
+            self.layout.cache / "judge-headers" / cache.key([self._stamp(), self.compilers.host_version, *self._flags], {})
         )
 
     def _precompile(self, target: Path) -> None:
@@ -145,7 +151,7 @@ class _Kit:
         header = target / "judge.hpp"
         header.write_text('#include "judge/judge.hpp"\n', encoding="utf-8")
         include = str(self.folder / "include")
-        self._run("headers", [*_FLAGS, "-I", include, "-x", "c++-header", str(header), "-o", f"{header}.gch"])
+        self._run("headers", [*self._flags, "-I", include, "-x", "c++-header", str(header), "-o", f"{header}.gch"])
 
     def _run(self, what: str, words: list[str]) -> None:
         try:

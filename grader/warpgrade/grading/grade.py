@@ -202,6 +202,8 @@ def _judge_command(
         "--instructions", str(limits.instructions),
         "--checks", options.checks,
     ]  # fmt: skip
+    if lab.data.is_dir():
+        command += ["--data", str(lab.data)]
     for function, names in lab.parameters.items():
         command += ["--parameters", f"{function}={','.join(names)}"]
     return [*command, *_SANDBOX_FLAGS[sandbox]]

@@ -47,7 +47,13 @@ def write(
     for name, content in grade.starter_files(lab).items():
         (own / "starter" / name).write_text(words(content.decode()), encoding="utf-8")
     for path in lab.given:
-        (folder / path.name).write_text(words(path.read_text(encoding="utf-8")), encoding="utf-8")
+        place = folder / "given" if path.parent.name == "given" else folder
+        place.mkdir(exist_ok=True)
+        (place / path.name).write_text(words(path.read_text(encoding="utf-8")), encoding="utf-8")
+    for path in sorted(lab.data.glob("*")):
+        if not (public_only and path.name.startswith("hidden")):
+            (folder / "data").mkdir(exist_ok=True)
+            shutil.copyfile(path, folder / "data" / path.name)
     programs = judges.build(layout, lab, toolchain.find(layout), say, public_only=public_only)
     shutil.copy(programs.judge, own / "judge")
     shutil.copyfile(programs.binding, own / "binding.o")

@@ -53,6 +53,7 @@ def secrets(lab: Lab, given: Iterable[bytes], places: Sequence[str]) -> list[Sec
     found = [
         *_of_tests(lab),
         *_of_reference(lab),
+        *_of_data(lab),
         *(one for one in _of_other_solutions(lab) if one.text not in taught),
         *(Secret("the name of a folder of this machine", place.encode()) for place in places if len(place) > 1),
     ]
@@ -74,6 +75,14 @@ def _of_tests(lab: Lab) -> Iterator[Secret]:
             for literal in _STRING.findall(re.sub(r"^#include.*$", "", text, flags=re.MULTILINE)):
                 if len(_bare(literal.encode())) >= _LEAST_TEXT:
                     yield Secret(f"a text of {path.name}", _bare(literal.encode()))
+
+
+def _of_data(lab: Lab) -> Iterator[Secret]:
+    for path in sorted(lab.data.glob("hidden*")):
+        yield Secret(f"the name of the data file {path.name}", path.name.encode())
+        content = path.read_bytes()
+        if len(_bare(content)) >= _LEAST_TEXT:
+            yield Secret(f"the data of {path.name}", content)
 
 
 def _of_reference(lab: Lab) -> Iterator[Secret]:

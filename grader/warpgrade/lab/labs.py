@@ -137,9 +137,18 @@ class Lab:
 
     @property
     def given(self) -> list[Path]:
-        """What a submission may include beside its own files: the contract, and the course's headers."""
+        """What a submission has beside its own files: the contract, the course's headers, and the lab's folder given/.
+
+        Sources in given/ are compiled with each submission, such as a host program that calls the student's kernels.
+        """
         common = self.folder if self.is_handout else self.folder.parent / "common"
-        return [self.header, *sorted(common.glob("*.cuh"))]
+        own = sorted(path for path in (self.folder / "given").glob("*") if path.is_file())
+        return [self.header, *sorted(common.glob("*.cuh")), *own]
+
+    @property
+    def data(self) -> Path:
+        """Files that tests read (data_file); those whose names begin with `hidden` are not handed out."""
+        return self.folder / "data"
 
     @property
     def is_handout(self) -> bool:
