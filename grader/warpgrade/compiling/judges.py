@@ -142,9 +142,8 @@ class _Kit:
             path.unlink()
 
     def _headers_folder(self) -> Path:
-        return (
-            self.layout.cache / "judge-headers" / cache.key([self._stamp(), self.compilers.host_version, *self._flags], {})
-        )
+        key = cache.key([self._stamp(), self.compilers.host_version, *self._flags], {})
+        return self.layout.cache / "judge-headers" / key
 
     def _precompile(self, target: Path) -> None:
         """Precompile what every test includes: most of what a file of tests takes to compile."""
