@@ -7,18 +7,17 @@ compiler that nvcc needs anyway. The tests are their author's own code, so that 
 from __future__ import annotations
 
 import concurrent.futures
-import fcntl
 import os
 import subprocess
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from warpgrade import __version__
 from warpgrade.compiling.toolchain import Compilers
 from warpgrade.lab.labs import HANDOUT, Lab
-from warpgrade.machine import cache, on_demand
+from warpgrade.machine import cache, files, on_demand
 from warpgrade.machine.errors import GraderError
 from warpgrade.machine.paths import Layout
 from warpgrade.machine.text import bounded, clean
@@ -108,7 +107,7 @@ class _Kit:
             {str(path.relative_to(lab.folder)): path.read_bytes() for path in seen},
         )
         folder = self.layout.cache / "judges" / key
-        with _alone(self.layout, f"judge-{key}"):
+        with files.alone(self.layout.state / "locks" / f"judge-{key}"):
             cache.cached(folder, lambda target: self._make(lab, sources, target, say))
         return LabPrograms(folder / f"judge-{lab.name}", folder / "binding.o")
 
@@ -170,13 +169,3 @@ def _telling(words: str) -> str:
     lines = words.splitlines()
     telling: Iterable[str] = [line for line in lines if "error" in line or "undefined reference" in line]
     return "\n".join(telling or lines)
-
-
-@contextmanager
-def _alone(layout: Layout, name: str) -> Iterator[None]:
-    """Let one process at a time build the same."""
-    folder = layout.state / "locks"
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / name).open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield

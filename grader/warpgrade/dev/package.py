@@ -7,7 +7,6 @@ include. No lab and no reference.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import re
 import shutil
@@ -15,10 +14,10 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from warpgrade.machine import files
 from warpgrade.machine.errors import GraderError
 from warpgrade.machine.paths import Layout
 from warpgrade.machine.text import bounded, clean
@@ -42,7 +41,7 @@ def build(layout: Layout, out: Path, say: Say = lambda text: None, *, levels: st
             "this is an installed package already", hint="a wheel is built from a checkout: ./warpgrade package"
         )
     out.mkdir(parents=True, exist_ok=True)
-    with _alone(layout), tempfile.TemporaryDirectory(prefix="warpgrade-package-") as folder:
+    with files.alone(layout.state / "package.lock"), tempfile.TemporaryDirectory(prefix="warpgrade-package-") as folder:
         say("building the programs and libraries for other machines (minutes, when built for the first time)")
         settings = {
             "cmake.define.WARPGRADE_CUDA_INCLUDE": _cuda_include(layout),
@@ -67,15 +66,6 @@ def build(layout: Layout, out: Path, say: Say = lambda text: None, *, levels: st
         wheel = out / tagged.name
         shutil.copyfile(tagged, wheel)
     return wheel
-
-
-@contextmanager
-def _alone(layout: Layout) -> Iterator[None]:
-    """Let one process at a time build in build/package."""
-    layout.state.mkdir(parents=True, exist_ok=True)
-    with (layout.state / "package.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
 
 
 def mistakes(wheel: Path, places: Iterable[str]) -> Iterable[str]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 import shutil
 import tempfile
-import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +20,7 @@ from warpgrade.handout import essentials, leaks, public_toml, sheet
 from warpgrade.lab import agreement, labs
 from warpgrade.lab.labs import HANDOUT, Lab
 from warpgrade.machine.errors import BadInput, GraderError
+from warpgrade.machine.files import write_zip
 from warpgrade.machine.paths import COMMAND, Layout
 
 Say = Callable[[str], None]
@@ -78,7 +78,7 @@ def release(layout: Layout, lab: Lab, out: Path, say: Say = lambda text: None) -
         files = [name for name, _ in leaks.of_folder(folder)]
         target.parent.mkdir(parents=True, exist_ok=True)
         if target.suffix == ".zip":
-            _pack(folder, target)
+            write_zip(target, [path for path in sorted(folder.rglob("*")) if path.is_file()], folder.parent)
         else:
             shutil.copytree(folder, target)
     return Handout(target, files, points, most)
@@ -147,11 +147,3 @@ def _look_through(layout: Layout, lab: Lab, folder: Path) -> None:
         raise GraderError(
             f"not released: {first}", detail="\n".join(rest[:12]), hint="remove it from what students get"
         )
-
-
-def _pack(folder: Path, target: Path) -> None:
-    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in leaks.of_folder(folder):
-            entry = zipfile.ZipInfo(name, (2026, 1, 1, 0, 0, 0))
-            entry.external_attr = (0o755 if name.endswith(f"{HANDOUT}/judge") else 0o644) << 16
-            archive.writestr(entry, content, zipfile.ZIP_DEFLATED)

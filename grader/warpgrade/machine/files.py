@@ -2,13 +2,38 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import sys
 import tempfile
+import zipfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from warpgrade.machine.errors import BadInput
 from warpgrade.machine.text import printable_name
+
+_DATE = (2020, 1, 1, 0, 0, 0)  # in archives, so that the same files make the same bytes
+
+
+@contextmanager
+def alone(lock: Path) -> Iterator[None]:
+    """Let one process at a time do what `lock` stands for; the others wait."""
+    lock.parent.mkdir(parents=True, exist_ok=True)
+    with lock.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def write_zip(archive: Path, files: Iterable[Path], root: Path) -> None:
+    """Pack files under their names below `root`, with their rights."""
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
+        for path in files:
+            entry = zipfile.ZipInfo(path.relative_to(root).as_posix(), _DATE)
+            entry.external_attr = (0o100000 | (path.stat().st_mode & 0o777)) << 16
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            packed.writestr(entry, path.read_bytes())
 
 
 def check_writable(option: str, name: str) -> None:

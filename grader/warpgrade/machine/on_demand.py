@@ -6,7 +6,6 @@ and where the build folder is read-only, what is there is used as it is.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import re
 import subprocess
@@ -14,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from warpgrade.machine.errors import GraderError
+from warpgrade.machine.files import alone
 from warpgrade.machine.paths import COMMAND, Layout
 from warpgrade.machine.text import bounded, clean
 
@@ -49,20 +49,17 @@ def require_kit(layout: Layout, say: Callable[[str], None] = lambda text: None) 
 
 
 def _build(layout: Layout, target: str, what: str, say: Callable[[str], None]) -> None:
-    setup = layout.state / "setup"
-    setup.mkdir(parents=True, exist_ok=True)
     layout.logs.mkdir(parents=True, exist_ok=True)
     log = layout.logs / f"build-{target}.log"
-    with (setup / "lock").open("w") as lock, log.open("w", encoding="utf-8") as written:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # the launcher's: one build at a time
-        with subprocess.Popen(
-            ["cmake", "--build", str(layout.build), "--target", target],
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
-        ) as building:  # fmt: skip
-            for line in building.stdout or ():
-                written.write(line)
-                if step := _STEP.match(line):
-                    say(f"building {what}, step {step[1]}")
+    # The launcher's lock: one build at a time.
+    with alone(layout.state / "setup" / "lock"), log.open("w", encoding="utf-8") as written, subprocess.Popen(
+        ["cmake", "--build", str(layout.build), "--target", target],
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
+    ) as building:  # fmt: skip
+        for line in building.stdout or ():
+            written.write(line)
+            if step := _STEP.match(line):
+                say(f"building {what}, step {step[1]}")
     if building.returncode != 0:
         text = log.read_text(encoding="utf-8", errors="replace")
         telling = [line for line in text.splitlines() if _WORDS_OF_FAILURE.search(line)]

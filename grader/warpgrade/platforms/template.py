@@ -9,7 +9,6 @@ import tarfile
 import tempfile
 import tomllib
 import uuid
-import zipfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +19,7 @@ import msgspec
 from warpgrade.handout import essentials
 from warpgrade.lab.labs import Lab
 from warpgrade.machine.errors import BadInput, GraderError
+from warpgrade.machine.files import write_zip
 from warpgrade.machine.paths import COMMAND, Layout
 from warpgrade.machine.text import number
 
@@ -28,7 +28,6 @@ Tests = Literal["all", "public", "none"]
 
 _HERE = Path(__file__).parent
 _COMMON = "common"
-_DATE = (2020, 1, 1, 0, 0, 0)  # in archives, so that the same files make the same bytes
 
 
 class Description(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -162,12 +161,7 @@ def _pack(archive: Path, folder: Path) -> None:
     """Make the folder an archive: a zip has its files at the root, as Gradescope wants it; a tar, the folder itself."""
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     if archive.suffix == ".zip":
-        with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
-            for path in files:
-                entry = zipfile.ZipInfo(path.relative_to(folder).as_posix(), _DATE)
-                entry.external_attr = (0o100000 | (path.stat().st_mode & 0o777)) << 16
-                entry.compress_type = zipfile.ZIP_DEFLATED
-                packed.writestr(entry, path.read_bytes())
+        write_zip(archive, files, folder)
     else:
         with tarfile.open(archive, "w") as tar:
             for path in files:
