@@ -33,7 +33,11 @@ endif()
 # Called last, when all targets are known.
 function(wg_install_native)
   set(native COMPONENT native)
-  install(TARGETS wg_sandbox ${WG_DEVICE_SERVERS} RUNTIME DESTINATION bin ${native})
+  install(TARGETS wg_sandbox RUNTIME DESTINATION bin ${native})
+  foreach(level IN LISTS WARPGRADE_LEVELS)
+    wg_server_of(${level} server)
+    install(PROGRAMS $<TARGET_FILE:${server}> DESTINATION bin RENAME warpgrade-device-${level} COMPONENT servers)
+  endforeach()
   install(TARGETS wg_worker wg_cudart wg_cudart_shared wg_judge wg_judge_core wg_device wg_ptx
           ARCHIVE DESTINATION lib ${native} LIBRARY DESTINATION lib ${native} NAMELINK_SKIP)
   if(WG_FMT_IS_KNOWN)

@@ -33,7 +33,7 @@ class Machine:
     def run(
         self, command: Sequence[str], cwd: str = "/", values: Mapping[str, str] | None = None, *, broken: bool = False
     ) -> subprocess.CompletedProcess[str]:
-        """Run a command to its end; on a machine that is `broken`, nvcc is gone: grading ends with its own error."""
+        """Run a command to its end; on a machine that is `broken`, no nvcc runs: grading ends with its own error."""
         words = ["bwrap", "--die-with-parent", "--dev", "/dev", "--tmpfs", "/tmp", "--dir", "/root"]
         for name in _SYSTEM:
             path = Path("/", name)
@@ -45,7 +45,14 @@ class Machine:
         if not cuda.is_relative_to("/usr"):
             words += ["--ro-bind", str(cuda), str(cuda)]
         if broken:
-            words += ["--tmpfs", str(cuda / "bin")]
+            for folder in (
+                Path("/usr/local/bin"),
+                Path("/usr/bin"),
+                *Path("/usr/local").glob("cuda*/bin"),
+                cuda / "bin",
+            ):
+                if (nvcc := folder / "nvcc").exists() and not folder.parent.is_symlink():
+                    words += ["--ro-bind", "/dev/null", str(nvcc.resolve() if nvcc.is_symlink() else nvcc)]
         words += ["--dev-bind", "/proc", "/proc"]  # whole, or the sandbox inside could not mount one of its own
         for inside, place in sorted(self.folders.items()):
             words += ["--bind", str(place), inside]

@@ -23,11 +23,14 @@ def doctor_command() -> int:
 
 @click.command("package")
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), default="dist", help="Folder of the wheel.")
-@click.option("--levels", default="", metavar="LEVEL;LEVEL…", help="Build for these levels of x86-64 only.")
-def package_command(out: Path, levels: str) -> int:
+@click.option(
+    "--level", "levels", multiple=True, type=click.Choice(package.ALL_LEVELS),
+    help="Build for this level of x86-64 only; may be repeated.",
+)  # fmt: skip
+def package_command(out: Path, levels: tuple[str, ...]) -> int:
     """Build the wheel that other machines install."""
     with Progress(console(stderr=True)) as progress:
-        wheel = package.build(paths.find_layout(), out, progress.say, levels=levels)
+        wheel = package.build(paths.find_layout(), out, progress.say, levels=levels or package.ALL_LEVELS)
     click.echo(f"{wheel}  {wheel.stat().st_size / 1e6:.1f} MB")
     return EXIT_DONE
 

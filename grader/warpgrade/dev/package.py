@@ -14,15 +14,17 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from warpgrade.machine import files
+from warpgrade.machine import cpu, files
 from warpgrade.machine.errors import GraderError
 from warpgrade.machine.paths import Layout
 from warpgrade.machine.text import bounded, clean
 
 Say = Callable[[str], None]
+
+ALL_LEVELS = tuple(sorted(cpu.LEVELS))
 
 # Of the machine that installs the wheel: Ubuntu 22.04, Debian 12 and what is newer.
 _GLIBC = (2, 35)
@@ -31,21 +33,24 @@ _VERSION_OF_SYMBOL = re.compile(rb"\bGLIBC_(\d+)\.(\d+)\b")
 _NEVER = ("/reference/", "/starter/", "/hidden/", "/tests/", "/wrong/", "/right/")
 
 
-def build(layout: Layout, out: Path, say: Say = lambda text: None, *, levels: str = "") -> Path:
-    """Build the wheel into `out` and return it.
+def build(layout: Layout, out: Path, say: Say = lambda text: None, *, levels: Sequence[str] = ALL_LEVELS) -> Path:
+    """Build the wheel into `out` and return it; what the checkout has compiled already is not compiled again.
 
-    levels: those of x86-64 to build device servers for, with semicolons in between, if not all.
+    levels: those of x86-64 to build device servers for.
     """
     if layout.native is not None:
         raise GraderError(
             "this is an installed package already", hint="a wheel is built from a checkout: ./warpgrade package"
         )
     out.mkdir(parents=True, exist_ok=True)
-    with files.alone(layout.state / "package.lock"), tempfile.TemporaryDirectory(prefix="warpgrade-package-") as folder:
+    # The launcher's lock: one build at a time.
+    lock = files.alone(layout.state / "setup" / "lock")
+    with lock, tempfile.TemporaryDirectory(prefix="warpgrade-package-") as folder:
         say("building the programs and libraries for other machines (minutes, when built for the first time)")
         settings = {
+            "build-dir": str(layout.build),
             "cmake.define.WARPGRADE_CUDA_INCLUDE": _cuda_include(layout),
-            **({"cmake.define.WARPGRADE_LEVELS": levels} if levels else {}),
+            "cmake.define.WARPGRADE_LEVELS": ";".join(levels),
         }
         _run(
             layout, "package",

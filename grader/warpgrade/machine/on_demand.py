@@ -35,7 +35,7 @@ def require_kit(layout: Layout, say: Callable[[str], None] = lambda text: None) 
     """Return the folder of headers and libraries that judges are built with: a package's, or made of the checkout's."""
     kit = layout.kit
     if layout.native is None and (layout.build, "") not in _up_to_date and os.access(layout.build, os.W_OK):
-        _build(layout, "package-parts", "the libraries of judges", say)
+        _build(layout, "kit", "the libraries of judges", say)
         done = subprocess.run(
             ["cmake", "--install", str(layout.build), "--component", "native", "--prefix", str(kit)],
             stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False,
@@ -64,7 +64,7 @@ def _build(layout: Layout, target: str, what: str, say: Callable[[str], None]) -
         text = log.read_text(encoding="utf-8", errors="replace")
         telling = [line for line in text.splitlines() if _WORDS_OF_FAILURE.search(line)]
         raise GraderError(
-            f"{what} could not be built" if target == "package-parts" else f"{what} does not build",
+            f"{what} could not be built" if target == "kit" else f"{what} does not build",
             detail=bounded(clean("\n".join(telling)), lines=8),
             hint=f"the whole log is {log}",
         )

@@ -78,7 +78,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of a virtual environment that holds the wheel, and what it needs of ours."""
     folder = tmp_path_factory.mktemp("installed")
     # The level that the checkout has as well: its objects are compiled already.
-    made = package.build(LAYOUT, folder, levels="x86-64-v3")
+    made = package.build(LAYOUT, folder, levels=["x86-64-v3"])
     venv.create(folder / "venv", with_pip=False, symlinks=True)
     python = folder / "venv" / "bin" / "python"
     (site,) = (folder / "venv" / "lib").glob("python*/site-packages")

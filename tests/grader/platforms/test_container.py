@@ -51,7 +51,7 @@ def image(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     if made.returncode != 0:
         pytest.skip(f"mmdebstrap cannot make a base image on this machine: {made.stderr[-300:]}")
     wheels.mkdir()
-    package.build(LAYOUT, wheels, levels="x86-64-v3")
+    package.build(LAYOUT, wheels, levels=["x86-64-v3"])
     pack_needed(wheels)
     subprocess.run(  # the container has no nvcc
         [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--require-hashes", "-d", str(wheels), "-r",

@@ -36,7 +36,7 @@ def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if given := os.environ.get("WARPGRADE_TEST_WHEEL"):
         shutil.copy(given, folder)
     else:
-        package.build(LAYOUT, folder, levels="x86-64-v3")
+        package.build(LAYOUT, folder, levels=["x86-64-v3"])
     pack_needed(folder)
     return folder
 
