@@ -1,0 +1,42 @@
+"""What a class has handed in: the submissions in a folder or archive, and whose each one is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal
+
+from warpgrade.grading.intake import Submission
+
+Platform = Literal["canvas", "moodle", "gradescope", "github", "plain"]
+
+
+@dataclass(frozen=True)
+class HandedIn:
+    """One submission of a student. `read` returns its files, or raises BadInput with why they are refused.
+
+    student: the identifier that the platform or the roster knows. name: for people. source: where it is, as it is
+    called there, fit to be printed. submitted: when, where the platform says it. number: the student's first, second …
+    """
+
+    student: str
+    name: str
+    source: str
+    read: Callable[[], Submission]
+    submitted: datetime | None = None
+    number: int = 1
+
+
+@dataclass(frozen=True)
+class Collected:
+    """All that was handed in, and what of it belongs to nobody.
+
+    others: files and folders that are no submission, each with why. missing: who is on the roster and handed in
+    nothing, as (student, name).
+    """
+
+    platform: Platform
+    submissions: Sequence[HandedIn]
+    others: list[str] = field(default_factory=list)
+    missing: list[tuple[str, str]] = field(default_factory=list)

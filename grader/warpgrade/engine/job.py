@@ -1,0 +1,62 @@
+"""What an engine gets and gives: one submission to grade, as bytes that another machine understands, and its outcome."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Protocol
+
+import msgspec
+
+from warpgrade.grading.grade import Options
+from warpgrade.grading.intake import Submission
+from warpgrade.grading.result import Result
+
+
+class Job(msgspec.Struct, frozen=True):
+    """One submission to grade. A machine that takes it has the same labs, course and Warpgrade.
+
+    key: names the job and its outcome; no two jobs of a run have the same.
+    """
+
+    key: str
+    lab: str
+    name: str
+    files: dict[str, bytes]
+    options: Options
+    ignored: list[str] = []
+    notes: list[str] = []
+
+    @property
+    def submission(self) -> Submission:
+        """What is graded."""
+        return Submission(self.name, self.files, self.ignored, None, self.notes)
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """What became of a job: a result, or the machine's trouble, which is no result and may be tried again.
+
+    tries: how often it was tried. seconds: of the last one.
+    """
+
+    key: str
+    result: Result | None = None
+    trouble: str = ""
+    tries: int = 1
+    seconds: float = 0.0
+
+    @property
+    def is_final(self) -> bool:
+        """Whether there is a result in which everything was judged."""
+        return self.result is not None and self.result.status != "error"
+
+
+class Engine(Protocol):
+    """Grades jobs, many at a time."""
+
+    def run(self, jobs: Iterable[Job], done: Callable[[Outcome], Any], stopped: Callable[[], bool]) -> None:
+        """Grade the jobs; call `done` once for each, from one thread at a time, in the order in which they end.
+
+        Jobs are taken one by one, when there is room for them. What failed for the machine's sake is tried again
+        before `done` hears of it. When `stopped()` turns true, no job begins any more; those that run are ended, and
+        `done` does not hear of them.
+        """
