@@ -1,4 +1,4 @@
-"""What an engine gets and gives: one submission to grade, as bytes that another machine understands, and its outcome."""
+"""What an engine gets and gives: one submission as bytes that another machine understands, and what became of it."""
 
 from __future__ import annotations
 
