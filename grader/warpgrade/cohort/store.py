@@ -35,6 +35,7 @@ from warpgrade.machine.text import printable_name
 T = TypeVar("T")
 
 _HEAD = "class.json"
+_WIDTH = 300
 
 
 class Head(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -224,10 +225,10 @@ class Store:
         except FileNotFoundError:
             return None
         except OSError as error:
-            raise BadInput(f"{printable_name(str(path))} cannot be read: {error.strerror}") from None
+            raise BadInput(f"{printable_name(str(path), _WIDTH)} cannot be read: {error.strerror}") from None
         except msgspec.DecodeError as error:
             raise BadInput(
-                f"{printable_name(str(path))} is not what this warpgrade writes: {printable_name(str(error), 200)}",
+                f"{printable_name(str(path), _WIDTH)} is not what this warpgrade writes: {printable_name(str(error), 200)}",
                 hint="grade with the version that wrote it, or remove that file: what it held is graded again",
             ) from None
 
