@@ -227,8 +227,9 @@ class Store:
         except OSError as error:
             raise BadInput(f"{printable_name(str(path), _WIDTH)} cannot be read: {error.strerror}") from None
         except msgspec.DecodeError as error:
+            why = printable_name(str(error), 200)
             raise BadInput(
-                f"{printable_name(str(path), _WIDTH)} is not what this warpgrade writes: {printable_name(str(error), 200)}",
+                f"{printable_name(str(path), _WIDTH)} is not what this warpgrade writes: {why}",
                 hint="grade with the version that wrote it, or remove that file: what it held is graded again",
             ) from None
 
