@@ -123,7 +123,8 @@ def grade(
     )
     verdicts = judge.Verdicts(options.seed, properties)
     if plan.tests:
-        verdicts = judge.judge_first(plan, options.first, _TestCounter(len(plan.tests), say), on_first)
+        with device.turn(layout, target):
+            verdicts = judge.judge_first(plan, options.first, _TestCounter(len(plan.tests), say), on_first)
     if recall:
         recall.keep(files, verdicts.cases, verdicts.device)
     verdicts.cases = {**known, **verdicts.cases}
