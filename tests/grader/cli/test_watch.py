@@ -199,7 +199,7 @@ def test_a_real_watch_of_matmul(tmp_path: Path) -> None:
         assert "fail → pass  matmul_columns loads neighbours" in text
         assert "what lost points before: " in text
         os.kill(watch.pid, signal.SIGINT)
-        assert watch.wait(timeout=60) == 0
+        assert watch.wait(timeout=300) == 0
         assert "3 checks in " in log.read_text(encoding="utf-8").splitlines()[-1]
     finally:
         watch.kill()
