@@ -18,6 +18,7 @@ from warpgrade import __version__
 from warpgrade.cli.console import console
 from warpgrade.cli.options import EXIT_STATUSES
 from warpgrade.cohort import collect, grades, merge, outputs, run, store
+from warpgrade.cohort import roster as rosters
 from warpgrade.cohort.handed_in import Collected
 from warpgrade.cohort.row import Decision
 from warpgrade.cohort.store import Head, Store
@@ -254,7 +255,9 @@ def merge_command(parts: tuple[Path, ...], out: Path, roster: Path | None, attem
     with class_store.alone():
         merged = merge.merge(parts, class_store)
         _, policies = _existing(layout, out, attempts)
-        rows = outputs.refresh(class_store, policies, collect.roster(roster) if roster else {})
+        rows = outputs.refresh(
+            class_store, policies, {each.id: each.name for each in rosters.read(roster).students} if roster else {}
+        )
     click.echo(f"{merged.submissions} submissions of {len(rows)} students in {printable_name(str(out))}")
     if merged.twice:
         say(f"warpgrade: {len(merged.twice)} submissions were in several parts", err=True)

@@ -16,6 +16,8 @@ from warpgrade.course.course import Course, told
 from warpgrade.course.late import Penalty
 from warpgrade.course.schema import Policy
 
+_LATE = "the platform says that it came late, but not when: no deduction was made"
+
 Attempts = Literal["best", "latest"]
 
 
@@ -93,7 +95,8 @@ def row(store: Store, policies: Policies, student: str, name: str = "") -> Row:
         result=f"results/{record.key}.json" if record.key else "",
         digest=record.digest,
         lost=record.lost,
-        review=record.review,
+        review=[*record.review, *([_LATE] if record.late and not record.submitted else [])],
+        identifiers=record.identifiers,
         metrics=record.metrics,
     )
 

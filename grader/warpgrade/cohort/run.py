@@ -114,7 +114,8 @@ class ClassRun:
         """Return what is to be graded of a submission, or None where that is known."""
         record = Record(
             handed_in.student, handed_in.name, handed_in.source, self._now, handed_in.number,
-            handed_in.submitted.isoformat() if handed_in.submitted else "", max_points=self._lab.max_points,
+            handed_in.submitted.isoformat() if handed_in.submitted else "", handed_in.late, list(handed_in.identifiers),
+            max_points=self._lab.max_points,
         )  # fmt: skip
         options = dataclasses.replace(self._options, seed=self._head.seed_of(handed_in.student))
         try:

@@ -58,9 +58,10 @@ class Head(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One submission and what it earned.
 
-    digest: of its files. key: its result's name; without one it waits. seen: when it was first taken in (ISO 8601).
-    status: of its result, or `error` where the machine failed, which `problem` tells. notes, ignored: as a result has
-    them of a submission; those of a class are shared by all who handed in the same, and have none.
+    late: as the platform says, which may not say when it came. identifiers: all that the student is called. seen: when it
+    was first taken in (ISO 8601). digest: of its files. key: its result's name; without one it waits. status: of its
+    result, or `error` where the machine failed, which `problem` tells. notes, ignored: as a result has them of a
+    submission; those of a class are shared by all who handed in the same, and have none.
     """
 
     student: str
@@ -69,6 +70,8 @@ class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     seen: str
     number: int = 1
     submitted: str = ""
+    late: bool = False
+    identifiers: list[str] = []
     digest: str = ""
     key: str = ""
     status: Literal["waiting", "graded", "rejected", "refused", "error"] = "waiting"
