@@ -70,7 +70,8 @@ def read_results(paths: Sequence[Path]) -> list[Grade]:
     if not read:
         raise BadInput("there are no results", hint="name files that `warpgrade grade --json` wrote, or their folder")
     if len(labs) > 1:
-        raise BadInput(f"the results are of several labs: {', '.join(sorted(labs))}", hint="a column has one lab's grades")
+        several = ", ".join(sorted(labs))
+        raise BadInput(f"the results are of several labs: {several}", hint="a column has one lab's grades")
     return read
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 # lovelaceada_LATE_12345_678910_matmul.cu
 _CANVAS = re.compile(r"[^_]+(?:_LATE)?_(?P<user>\d{2,20})_(?P<file>\d{2,20})(?:_.*)?", re.DOTALL)
 # Ada Lovelace_1234567_assignsubmission_file_matmul.cu, or the folder Ada Lovelace_1234567_assignsubmission_file_
-_MOODLE = re.compile(r".+_(?P<user>\d{2,20})_assignsubmission_.*", re.DOTALL)
+_MOODLE = re.compile(r".+_(?P<user>\d{1,20})_assignsubmission_.*", re.DOTALL)
 
 
 class OfCanvas(NamedTuple):
