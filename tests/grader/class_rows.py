@@ -45,7 +45,7 @@ def many(count: int) -> list[Row]:
     """A class of that many, with points from none to all."""
     return [
         msgspec.structs.replace(
-            ADA, student=f"s{i:05}", name=f"Student {i}", points=float(i * 37 % 111), earned=float(i * 37 % 111)
+            ADA, student=f"s{i:05}", name=f"Student {i}", points=float(i * 41 % 111), earned=float(i * 41 % 111)
         )
         for i in range(count)
     ]

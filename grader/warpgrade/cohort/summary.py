@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import statistics
 from collections import Counter
 from collections.abc import Iterable
@@ -16,17 +17,29 @@ STATES: Final[tuple[State, ...]] = get_args(State)
 BINS: Final = 11  # tenths, and all points
 LOW: Final = 50.0  # per cent, below which a student may need help
 _WIDTH = 240
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
 
 @dataclass
 class Missed:
-    """A test at which students lost points: how many, how many points together, and why, with how often."""
+    """A test at which students lost points: how many, how many points together, and why.
+
+    whys: each reason once, whatever the numbers in it are, with how often; examples: the first wording of each.
+    """
 
     test: str
     hidden: bool = False
     students: int = 0
     points: float = 0.0
     whys: Counter[str] = field(default_factory=Counter)
+    examples: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def commonest(self) -> tuple[str, int]:
+        """The reason that most students have, and how many these are."""
+        for why, count in self.whys.most_common(1):
+            return self.examples[why], count
+        return "", 0
 
 
 @dataclass(frozen=True)
@@ -122,4 +135,6 @@ def _add(whole: Summary, row: Row) -> None:
         one.students += 1
         one.points += lost.points
         if why := one_line(lost.why, _WIDTH):
-            one.whys[why] += 1
+            alike = _NUMBER.sub("#", why)
+            one.whys[alike] += 1
+            one.examples.setdefault(alike, why)

@@ -22,8 +22,11 @@ _SAMPLE = 8  # students of one note
 def show(console: Console, whole: Summary, *, top: int = 5) -> None:
     """Print the summary; `top`: how many lines of each list."""
     width = min(console.width, _MAX_WIDTH)
-    heading = f"{', '.join(whole.labs)}: {whole.students} student{'' if whole.students == 1 else 's'}"
+    students = f"{whole.students} student{'' if whole.students == 1 else 's'}"
+    heading = ": ".join(filter(None, (", ".join(whole.labs), students)))
     console.print(Text(heading, style="bold"), width=width)
+    if not whole.students:
+        return
     console.print(_states(whole), width=width)
     if whole.handed_in:
         console.print()
@@ -77,7 +80,8 @@ def _missed(console: Console, whole: Summary, top: int, width: int) -> None:
         name = Text(one.test)
         if one.hidden:
             name.append("  hidden", style="dim")
-        for why, count in one.whys.most_common(1):
+        why, count = one.commonest
+        if why:
             often = "" if count == one.students else f" ({count} of {one.students})"
             name.append(f"\n{why}{often}", style="dim")
         share = f"{number(100 * one.students / whole.students, 0)} %"

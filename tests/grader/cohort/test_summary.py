@@ -42,7 +42,7 @@ def a_class() -> list[Row]:
         review = ["sums: its result was not computed by the device"] if i % 25 == 3 else []
         late = "1 day late: −10 %" if i % 10 == 0 else ""
         rows[i] = msgspec.structs.replace(
-            row, points=min(110.0, 30 + row.earned), lost=lost, review=review, late=late, result=f"results/{i}.json"
+            row, points=row.earned, lost=lost, review=review, late=late, result=f"results/{i}.json"
         )
     return [*CLASS, *rows]
 
@@ -70,7 +70,13 @@ def test_numbers() -> None:
     assert (whole.late, whole.decided) == (1, 1)
     first = whole.most_missed[0]
     assert (first.test, first.students, first.points) == ("each element is loaded once per tile", 2, 20)
-    assert first.whys.most_common(1) == [("16777216 sectors were loaded from global memory", 2)]
+    assert first.commonest == ("16777216 sectors were loaded from global memory", 2)
+
+
+def test_reasons_that_differ_in_numbers_are_one() -> None:
+    whys = ["the kernel failed", "sum: expected 1.5, got 0", "sum: expected 2, got 1,024"]
+    rows = [msgspec.structs.replace(ADA, lost=[Lost("sums", 5, why)]) for why in whys]
+    assert summary.of_rows(rows).missed["sums"].commonest == ("sum: expected 1.5, got 0", 2)
 
 
 @pytest.mark.parametrize(("points", "place"), [(0, 0), (10.99, 0), (11, 1), (109.99, 9), (110, 10), (120, 10)])
