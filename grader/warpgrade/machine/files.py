@@ -10,6 +10,7 @@ import zipfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 from warpgrade.machine.errors import BadInput
 from warpgrade.machine.text import printable_name
@@ -30,10 +31,25 @@ def write_zip(archive: Path, files: Iterable[Path], root: Path) -> None:
     """Pack files under their names below `root`, with their rights."""
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
         for path in files:
-            entry = zipfile.ZipInfo(path.relative_to(root).as_posix(), _DATE)
-            entry.external_attr = (0o100000 | (path.stat().st_mode & 0o777)) << 16
-            entry.compress_type = zipfile.ZIP_DEFLATED
-            packed.writestr(entry, path.read_bytes())
+            _add(packed, path.relative_to(root).as_posix(), path.read_bytes(), path.stat().st_mode & 0o777)
+
+
+def pack(archive: IO[bytes], entries: Iterable[tuple[str, bytes]]) -> int:
+    """Write a zip of names and contents, one after the other as they come; the same always make the same bytes."""
+    count = 0
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
+        for name, content in entries:
+            _add(packed, name, content, 0o644)
+            count += 1
+    return count
+
+
+def _add(packed: zipfile.ZipFile, name: str, content: bytes, rights: int) -> None:
+    entry = zipfile.ZipInfo(name, _DATE)
+    entry.create_system = 3  # its rights are those of Unix, wherever it is made
+    entry.external_attr = (0o100000 | rights) << 16
+    entry.compress_type = zipfile.ZIP_DEFLATED
+    packed.writestr(entry, content)
 
 
 def check_writable(option: str, name: str) -> None:
@@ -49,15 +65,8 @@ def check_writable(option: str, name: str) -> None:
 
 def replace(path: Path, content: bytes) -> None:
     """Write a file under another name first: whoever reads it sees all of it or what was there before."""
-    descriptor, scratch = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-        Path(scratch).chmod(0o644)
-        Path(scratch).replace(path)
-    except BaseException:
-        Path(scratch).unlink(missing_ok=True)
-        raise
+    with replaced(path) as file:
+        file.write(content)
 
 
 def write(name: str | None, option: str, content: bytes) -> None:
@@ -76,3 +85,17 @@ def write(name: str | None, option: str, content: bytes) -> None:
         replace(path, content)
     except OSError as error:
         raise BadInput(f"{option} {printable_name(name)} cannot be written: {error.strerror}") from None
+
+
+@contextmanager
+def replaced(path: Path) -> Iterator[IO[bytes]]:
+    """Give a file to write that takes the path's place when all is well: whoever reads it never sees half of it."""
+    descriptor, scratch = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:100]}.")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            yield file
+        Path(scratch).chmod(0o644)
+        Path(scratch).replace(path)
+    except BaseException:
+        Path(scratch).unlink(missing_ok=True)
+        raise

@@ -1,4 +1,4 @@
-"""Fills one column of a gradebook that the instructor exported, from results; the file stays what it was else."""
+"""Fills one column of a gradebook that the instructor exported, from grades; the file stays what it was else."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
@@ -15,7 +16,7 @@ from warpgrade.grading import result as results
 from warpgrade.grading.result import Result
 from warpgrade.machine.errors import BadInput
 from warpgrade.machine.text import number, printable_name
-from warpgrade.platforms import csv_cells
+from warpgrade.platforms import csv_cells, ids
 from warpgrade.platforms.csv_cells import Table
 
 Kind = Literal["canvas", "moodle"]
@@ -28,10 +29,6 @@ _IDENTIFIERS: Mapping[Kind, tuple[str, ...]] = {
 _NAMES = ("Student", "Full name", "First name", "Last name", "Surname")
 _WORKSHEET, _MAXIMUM, _CHANGEABLE = "Grade", "Maximum Grade", "Grade can be changed"
 _POSSIBLE = "points possible"
-# lovelaceada_LATE_12345_678910_matmul.cu: the number is Canvas's ID.
-_OF_CANVAS = re.compile(r"[^_]+(?:_LATE)?_(?P<id>\d{2,20})_\d{2,20}(?:_.*)?", re.DOTALL)
-# Ada Lovelace_1234567_assignsubmission_file_matmul.cu: the number is the worksheet's "Participant 1234567".
-_OF_MOODLE = re.compile(r".+_(?P<id>\d{2,20})_assignsubmission_.*", re.DOTALL)
 _FORMULA = re.compile(r"^[=+@\t\r]|^-(?!\s*\d)")
 
 
@@ -49,11 +46,15 @@ class Filled:
 
 
 @dataclass(frozen=True)
-class Graded:
-    """A result, and what its file and its submission are called."""
+class Grade:
+    """What a student gets, and the names that may say who it is, the best first: an id, a file's name.
+
+    points: final, after everything that changes them; None where there is no grade.
+    """
 
     names: tuple[str, ...]
-    result: Result
+    points: float | None
+    max_points: float
 
     @property
     def shown(self) -> str:
@@ -61,19 +62,21 @@ class Graded:
         return printable_name(self.names[0])
 
 
-def read_results(paths: Sequence[Path]) -> list[Graded]:
+def read_results(paths: Sequence[Path]) -> list[Grade]:
     """Read result files, and those in folders; raises BadInput when one is none, or when they are of several labs."""
     files = [file for path in paths for file in (sorted(path.glob("*.json")) if path.is_dir() else [path])]
-    read = [_read(file) for file in files]
+    labs: set[str] = set()
+    read = [_read(file, labs) for file in files]
     if not read:
         raise BadInput("there are no results", hint="name files that `warpgrade grade --json` wrote, or their folder")
-    labs = sorted({each.result.lab.name for each in read})
     if len(labs) > 1:
-        raise BadInput(f"the results are of several labs: {', '.join(labs)}", hint="a column has one lab's grades")
+        several = ", ".join(sorted(labs))
+        raise BadInput(f"the results are of several labs: {several}", hint="a column has one lab's grades")
     return read
 
 
-def _read(file: Path) -> Graded:
+def _read(file: Path, labs: set[str]) -> Grade:
+    """Return a result's grade; add its lab to those that were seen."""
     try:
         result = results.decode(file.read_bytes())
     except OSError as error:
@@ -82,24 +85,33 @@ def _read(file: Path) -> Graded:
         raise BadInput(
             f"{printable_name(str(file))} is no result", hint="`warpgrade grade --json` writes results"
         ) from None
+    labs.add(result.lab.name)
+    return of_result(result, file.stem)
+
+
+def of_result(result: Result, file: str) -> Grade:
+    """Return a result's own points; what the submission or the result's file is called says whose they are."""
+    score = result.score
+    most = max(score.max_points, 0.0)
+    points = min(max(score.points, 0.0), most) if _is_grade(result) else None
     submission = result.submission.name.rstrip("/").rsplit("/", 1)[-1]
-    names = [submission, submission.rpartition(".")[0], file.stem]
-    return Graded(tuple(dict.fromkeys(name for name in names if name)), result)
+    names = [submission, submission.rpartition(".")[0], file]
+    return Grade(tuple(dict.fromkeys(name for name in names if name)), points, score.max_points)
 
 
 def fill(
-    kind: Kind, raw: bytes, graded: Sequence[Graded], assignment: str, points: float | None, *, overwrite: bool
+    kind: Kind, raw: bytes, grades: Sequence[Grade], assignment: str, points: float | None, *, overwrite: bool
 ) -> Filled:
     """Return the export with the grades in its column; raises BadInput when there is no such column."""
     table = csv_cells.read(raw)
     book = _Book(kind, table, _headings(table))
     column = book.column(assignment)
-    scale = _scale(book, column, graded, points)
+    scale = _scale(book, column, grades, points)
     filled = Filled(raw)
-    chosen: dict[int, Graded] = {}
+    chosen: dict[int, tuple[Grade, float]] = {}
     twice: set[int] = set()
-    for each in graded:
-        if not _is_grade(each.result):
+    for each in grades:
+        if each.points is None:
             filled.not_final.append(each.shown)
             continue
         fitting = book.students(each.names)
@@ -110,12 +122,12 @@ def fill(
             twice.add(fitting[0])
             filled.unmatched.append(f"{each.shown}: a second result of {book.name(fitting[0])}")
         else:
-            chosen[fitting[0]] = each
+            chosen[fitting[0]] = each, each.points
     for row in twice:
-        filled.unmatched.append(f"{chosen.pop(row).shown}: one of several results of {book.name(row)}")
+        filled.unmatched.append(f"{chosen.pop(row)[0].shown}: one of several results of {book.name(row)}")
     values: dict[tuple[int, int], str] = {}
-    for row, each in chosen.items():
-        value = number(_grade(each.result) * scale, 2)
+    for row, (_, earned) in chosen.items():
+        value = number(earned * scale, 2)
         if reason := book.refuses(row, column, value, overwrite=overwrite):
             filled.kept.append(f"{book.name(row)}: {reason}")
         elif not _same(book.cell(row, column), value):
@@ -132,13 +144,9 @@ def _is_grade(result: Result) -> bool:
     return final and result.scope == "all"
 
 
-def _grade(result: Result) -> float:
-    return min(max(result.score.points, 0.0), max(result.score.max_points, 0.0))
-
-
-def _scale(book: _Book, column: int, graded: Sequence[Graded], points: float | None) -> float:
+def _scale(book: _Book, column: int, grades: Sequence[Grade], points: float | None) -> float:
     """Return what a point of the lab is worth in the column, which must be said where they differ."""
-    most = max((each.result.score.max_points for each in graded), default=0.0)
+    most = max((each.max_points for each in grades), default=0.0)
     if points is not None:
         return points / most if most else 0.0
     possible = book.possible(column)
@@ -184,7 +192,7 @@ class _Book:
     def _at(self, heading: str) -> int | None:
         return self.headings.index(heading) if heading in self.headings else None
 
-    @property
+    @cached_property
     def identifiers(self) -> list[int]:
         """The columns that say who a student is."""
         found = [place for name in _IDENTIFIERS[self.kind] if (place := self._at(name)) is not None]
@@ -195,7 +203,7 @@ class _Book:
             )
         return found
 
-    @property
+    @cached_property
     def student_rows(self) -> list[int]:
         """The rows of students: those that have an identifier, which Canvas's rows of points and notes do not."""
         columns = self.identifiers
@@ -211,21 +219,26 @@ class _Book:
         """Return the rows that one of the names fits, by the best that fits at all."""
         for name in names:
             wanted = {name.casefold(), *self._ids(name)}
-            found = [
-                row
-                for row in self.student_rows
-                if wanted & {self.cell(row, column).strip().casefold() for column in self.identifiers}
-            ]
-            if found:
-                return found
+            if found := {row for each in wanted for row in self._by_identifier.get(each, ())}:
+                return sorted(found)
         return []
+
+    @cached_property
+    def _by_identifier(self) -> dict[str, list[int]]:
+        """The rows of each identifier, in small letters."""
+        rows: dict[str, list[int]] = {}
+        for row in self.student_rows:
+            for column in self.identifiers:
+                if value := self.cell(row, column).strip().casefold():
+                    rows.setdefault(value, []).append(row)
+        return rows
 
     def _ids(self, name: str) -> list[str]:
         if self.kind == "canvas":
-            found = _OF_CANVAS.fullmatch(name)
-            return [found["id"]] if found else []
-        found = _OF_MOODLE.fullmatch(name)
-        return [f"participant {found['id']}"] if found else []
+            found = ids.canvas(name)
+            return [found.user] if found else []
+        user = ids.moodle(name)
+        return [f"participant {user}"] if user else []
 
     def column(self, assignment: str) -> int:
         """Return the column of the assignment; raises BadInput with those that there are."""
@@ -274,7 +287,7 @@ class _Book:
             return "Moodle says that this grade cannot be changed"
         old = self.cell(row, column).strip()
         if old and not _same(old, value) and not overwrite:
-            return f"has {printable_name(old)}, and the result is {value} (--overwrite replaces it)"
+            return f"has {printable_name(old)}, and the grade is {value} (--overwrite replaces it)"
         return ""
 
     def has_formula(self, row: int) -> bool:

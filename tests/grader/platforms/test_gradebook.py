@@ -93,7 +93,7 @@ def test_a_grade_that_is_there_is_not_replaced_silently(tmp_path: Path, capsys: 
     desk.add(graded("late"))  # has the same grade, in other digits
     status, err = desk.fill(capsys, "canvas", "--assignment", "Lab 4 (991)")
     assert status == 1
-    assert "has 50, and the result is 58.3 (--overwrite replaces it)" in err
+    assert "has 50, and the grade is 58.3 (--overwrite replaces it)" in err
     assert desk.filled == CANVAS
     status, err = desk.fill(capsys, "canvas", "--assignment", "Lab 4 (991)", "--overwrite")
     assert status == 0

@@ -1,0 +1,203 @@
+"""What a student reads of a grade: how the points came about, and what of the tests students may see."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+
+import msgspec
+
+from warpgrade.cohort.row import Row
+from warpgrade.grading.result import Result
+from warpgrade.machine.text import bounded, clean, number, one_line
+from warpgrade.report import export, failures, findings, hidden, html
+from warpgrade.report.html import Markup, tag
+
+_WIDTH = 300
+_MARKS = {"pass": "✓", "partial": "◐", "slow": "○", "fail": "✗", "error": "!", "pending": "…"}
+_CLASSES = {"pass": "good", "partial": "part", "slow": "part", "fail": "bad"}
+_STYLE = """
+.grade { font-size: 2rem; font-weight: 700; margin: 1rem 0 0 }
+.grade small { font-size: 1rem; font-weight: 400 }
+.steps { max-width: 34rem }
+.mark { white-space: nowrap; width: 5.5rem }
+.hint { margin: .4rem 0; padding-left: .75rem; border-left: 3px solid var(--line) }
+.first { background: var(--mark); padding: 0 .3rem; border-radius: 3px }
+@media (max-width: 34rem) { .mark span { display: none } .mark { width: 1.5rem } }
+"""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One line of how the points came about."""
+
+    what: str
+    points: str = ""
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Feedback:
+    """All that a student is told. `grade` is empty where there is none yet."""
+
+    title: str
+    who: str
+    handed_in: str
+    grade: str
+    steps: list[Step] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    tests: list[export.Row] = field(default_factory=list)
+    first: str = ""  # the test to begin with
+    found: list[str] = field(default_factory=list)
+
+
+def of_row(
+    row: Row, result: Result | None, now: datetime | None = None, alias: str = "", title: str = ""
+) -> Feedback | None:
+    """Return what the student is told of a row; None where there is nothing to tell, or no result to tell it from.
+
+    Before the course shows hidden tests (`hidden_until`), there is no grade: its points would tell of them. alias:
+    what the student is called on the leaderboard. title: the lab's, where no result says it.
+    """
+    told = row.decision is not None or row.state in ("rejected", "refused")
+    if not told and (result is None or row.state in ("missing", "waiting")):
+        return None
+    early = result is not None and hidden.is_too_early(result, now) and any(test.hidden for test in result.tests)
+    # From here on the clock does not matter.
+    shown = None if result is None else msgspec.structs.replace(hidden.for_students(result, now), hidden_until="")
+    notes = list(_notes(row, shown))
+    if alias:
+        notes.append(f"On the leaderboard you are “{one_line(alias, _WIDTH)}”.")
+    return Feedback(
+        title=one_line(shown.lab.title if shown else title or row.lab, _WIDTH),
+        who=" · ".join(filter(None, (one_line(row.name, _WIDTH), one_line(row.student, _WIDTH)))),
+        handed_in=one_line(_handed_in(row), _WIDTH),
+        grade="" if early or row.points is None else _of(row.points, row.max_points),
+        steps=_until_then(row, shown) if early and shown else list(_steps(row)),
+        notes=notes,
+        tests=export.rows(shown) if shown else [],
+        first=next((test.name for test in failures.in_order(shown.tests)), "") if shown else "",
+        found=export.mistakes(findings.of_result(shown)) if shown else [],
+    )
+
+
+def _of(points: float, most: float) -> str:
+    share = f" ({number(100 * points / most)} %)" if most > 0 else ""
+    return f"{number(points, 2)} of {number(most, 2)} points{share}"
+
+
+def _handed_in(row: Row) -> str:
+    parts = [f"handed in: {row.source}" if row.source else "", row.submitted[:16].replace("T", " ")]
+    if row.attempts > 1:
+        parts.append(f"one of {row.attempts} submissions")
+    return ", ".join(filter(None, parts))
+
+
+def _until_then(row: Row, shown: Result) -> list[Step]:
+    score = shown.score
+    steps = [Step("Public tests", f"{number(score.points, 2)} of {number(score.max_points, 2)}")]
+    if row.late:
+        steps.append(Step(one_line(row.late, _WIDTH)))
+    return [*steps, Step("Grade", "", "follows when the hidden tests are shown")]
+
+
+def _steps(row: Row) -> Iterator[Step]:
+    if row.state in ("graded", "rejected", "refused"):
+        yield Step("Earned by the tests", f"{number(row.earned, 2)} of {number(row.max_points, 2)}")
+        if row.late:
+            change = "" if row.decision or row.points is None else _signed(row.points - row.earned)
+            yield Step(one_line(row.late, _WIDTH), change)
+    if (decision := row.decision) is not None:
+        by = f"Decided by {one_line(decision.by, _WIDTH)}"
+        day = f" on {one_line(decision.at, 40)[:10]}" if decision.at else ""
+        yield Step(
+            by + day, number(decision.points, 2), bounded(clean(decision.reason).strip(), lines=20, width=_WIDTH)
+        )
+
+
+def _signed(points: float) -> str:
+    return f"−{number(-points, 2)}" if points < 0 else f"+{number(points, 2)}" if points else "0"
+
+
+def _notes(row: Row, shown: Result | None) -> Iterator[str]:
+    if row.state == "missing":
+        yield "Nothing was handed in."
+    elif shown is None and row.problem:
+        yield bounded(clean(row.problem), width=_WIDTH)
+    elif row.state == "error" and row.decision is None and shown is not None and export.is_final(shown):
+        yield export.NOT_FINAL
+    if shown is not None:
+        yield from export.notes(shown)
+        yield from (one_line(note, _WIDTH) for note in shown.notes)
+
+
+def as_text(told: Feedback) -> str:
+    """Return it as plain text."""
+    parts = [f"{told.title}\n{told.who}\n{told.handed_in}".rstrip()]
+    steps = [": ".join(filter(None, (step.what, step.points, step.why))).replace("\n", "\n  ") for step in told.steps]
+    parts.append("\n".join([*steps, f"Grade: {told.grade}" if told.grade else "No grade yet"]))
+    parts += told.notes
+    parts.append("\n".join(f"{row.outcome:8}{row.told:>9}  {row.name}{_hidden(row)}" for row in told.tests))
+    for row in told.tests:
+        if row.text and row.outcome != "pass":
+            first = "Fix this first: " if row.name == told.first else ""
+            parts.append(f"{first}{row.name}\n" + "\n".join(f"  {line}" for line in row.text.split("\n")))
+    return "\n\n".join(part for part in [*parts, *told.found] if part) + "\n"
+
+
+def _hidden(row: export.Row) -> str:
+    return "  (hidden)" if row.hidden else ""
+
+
+def as_html(told: Feedback) -> bytes:
+    """Return it as a page that stands alone."""
+    grade = tag("p", _grade(told.grade), class_="grade") if told.grade else tag("p", "No grade yet", class_="grade")
+    body: list[Markup] = [
+        tag("header", tag("h1", told.title), tag("div", told.who), tag("div", told.handed_in, class_="dim")),
+        grade,
+    ]
+    if told.steps:
+        body.append(tag("table", (_step(step) for step in told.steps), class_="steps"))
+    body += [tag("pre", note) if "\n" in note else tag("p", note) for note in told.notes]
+    if told.tests:
+        body.append(tag("h2", "Tests"))
+        body.append(tag("table", (_test(row, told.first) for row in told.tests)))
+    if told.found:
+        body.append(tag("h2", "What the checks found"))
+        body += [tag("pre", each) for each in told.found]
+    return html.page(f"{told.title}: {told.who}", (Markup(f"\n{each}") for each in body), style=_STYLE)
+
+
+def _grade(grade: str) -> list[str]:
+    points, space, rest = grade.partition(" ")
+    return [points, tag("small", space, rest)]
+
+
+def _step(step: Step) -> Markup:
+    why = [tag("div", line, class_="dim") for line in step.why.split("\n") if line]
+    return tag("tr", tag("td", step.what, why), tag("td", step.points, class_="number"))
+
+
+def _test(row: export.Row, first: str) -> Markup:
+    name: list[str] = [row.name]
+    if row.hidden:
+        name += [" ", tag("span", "hidden", class_="dim")]
+    if row.name == first:
+        name += [" ", tag("span", "fix this first", class_="first")]
+    mark = [_MARKS[row.outcome], tag("span", f" {row.outcome}")]
+    style = _CLASSES.get(row.outcome, "dim")
+    return tag(
+        "tr", tag("td", mark, class_=f"mark {style}"), tag("td", tag("div", name), _told(row)),
+        tag("td", row.told, class_="number"),
+    )  # fmt: skip
+
+
+def _told(row: export.Row) -> list[Markup]:
+    """Return what is known of a test that lost points; its hint apart from the messages."""
+    if not row.text or row.outcome == "pass":
+        return []
+    lines = row.text.split("\n")
+    hints = [line for line in lines if line.startswith("hint: ")]
+    rest = "\n".join(line for line in lines if not line.startswith("hint: "))
+    return [*([tag("pre", rest)] if rest else []), *(tag("div", hint, class_="hint") for hint in hints)]

@@ -1,0 +1,98 @@
+"""The grades of a class as files: a table for people and spreadsheets, lines of JSON for programs, and grades for the
+sheets that Canvas and Moodle export."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+import msgspec
+
+from warpgrade.cohort.row import Row
+from warpgrade.machine.text import clean_tree, number, one_line
+from warpgrade.platforms import ids
+from warpgrade.platforms.gradebook import Grade
+
+COLUMNS: Final = (
+    "student", "name", "lab", "points", "max", "percent", "late", "state", "decision", "reason", "by", "at", "earned",
+    "submitted", "attempts", "problem", "review", "source", "result",
+)  # fmt: skip
+_MARK = "\ufeff"
+_WIDTH = 1000
+# What a spreadsheet takes for the beginning of a formula, as OWASP lists it, also in the wide forms of East Asia.
+_FORMULA = re.compile(r"[=+\-@\t\r\n＝＋－＠]")
+_NUMBER = re.compile(r"[+-]?\d+(?:[.,]\d+)?")
+
+
+def csv(rows: Iterable[Row], *, mark: bool = True) -> Iterator[bytes]:
+    """Yield a table in UTF-8, as RFC 4180 has it, a line a student.
+
+    mark: with the mark at the beginning without which Excel reads no UTF-8. Text that a spreadsheet would run gets an
+    apostrophe before it, which makes it text there; numbers stay numbers, also those with a sign.
+    """
+    yield ((_MARK if mark else "") + ",".join(COLUMNS) + "\r\n").encode()
+    for row in rows:
+        yield (",".join(_cells(row)) + "\r\n").encode()
+
+
+def _cells(row: Row) -> Iterator[str]:
+    decision = row.decision
+    yield _text(row.student)
+    yield _text(row.name)
+    yield _text(row.lab)
+    yield "" if row.points is None else number(row.points, 2)
+    yield number(row.max_points, 2)
+    percent = percent_of(row)
+    yield "" if percent is None else number(percent, 2)
+    yield _text(row.late)
+    yield row.state
+    yield number(decision.points, 2) if decision else ""
+    yield from (map(_text, (decision.reason, decision.by, decision.at)) if decision else ("", "", ""))
+    yield number(row.earned, 2)
+    yield _text(row.submitted)
+    yield str(row.attempts)
+    yield _text(row.problem)
+    yield _text("; ".join(row.review))
+    yield _text(row.source)
+    yield _text(row.result)
+
+
+def _text(value: str) -> str:
+    """Return a cell in quotes, on one line, that no spreadsheet takes for a formula."""
+    line = one_line(value, _WIDTH)
+    if not line:
+        return ""
+    # Quotes alone keep no formula from running.
+    safe = f"'{line}" if _FORMULA.match(line) and not _NUMBER.fullmatch(line) else line
+    return '"' + safe.replace('"', '""') + '"'
+
+
+def percent_of(row: Row) -> float | None:
+    """Return the points as a share of those that can be had; None where there is no grade."""
+    return None if row.points is None or row.max_points <= 0 else round(100 * row.points / row.max_points, 2)
+
+
+def json_lines(rows: Iterable[Row]) -> Iterator[bytes]:
+    """Yield an object a student: all keys of a row, and `percent`; texts as they are, but on one clean line."""
+    for row in rows:
+        document = {**msgspec.to_builtins(row), "percent": percent_of(row)}
+        yield msgspec.json.encode(clean_tree(document)) + b"\n"
+
+
+def for_platforms(rows: Iterable[Row], *, missing: bool = True) -> list[Grade]:
+    """Return what `gradebook.fill` puts into a platform's sheet: points after lateness and a person's decision.
+
+    missing: also the zeros of those who handed in nothing.
+    """
+    return [
+        Grade(_names(row), row.points, row.max_points)
+        for row in rows
+        if missing or row.state != "missing" or row.decision is not None
+    ]
+
+
+def _names(row: Row) -> tuple[str, ...]:
+    """Return the student's identifier, and what was handed in if a platform has put its own number into the name."""
+    source = row.source.rstrip("/").rsplit("/", 1)[-1]
+    return (row.student, source) if ids.canvas(source) or ids.moodle(source) else (row.student,)

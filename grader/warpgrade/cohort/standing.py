@@ -1,0 +1,179 @@
+"""The leaderboard of a lab: those who want to be on it, by points or what a test measured, under names or aliases."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import hmac
+import os
+import secrets
+from collections import Counter
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal
+
+import msgspec
+
+from warpgrade.cohort.row import Row
+from warpgrade.machine.errors import BadInput
+from warpgrade.machine.text import number, one_line, printable_name
+
+POINTS: Final = "points"
+_LEAST_SECRET = 16  # bytes
+_MOST_LIST = 4 << 20
+_WIDTH = 120
+_LETTERS = "23456789abcdefghjkmnpqrstvwxyz"  # none that is taken for another
+_ADJECTIVES = """
+agile amber ardent azure bold brave bright brisk calm clever copper coral cosmic crimson daring eager early electric
+fair fleet gentle golden grand happy hardy honest indigo ivory jade jolly keen kind light lively lucid lucky mellow
+merry mighty modest nimble noble olive patient pearl polar proud quick quiet rapid ready ruby scarlet serene silver
+solar steady stellar sunny swift vivid warm wise witty
+"""
+_ANIMALS = """
+badger bat bear beaver bee bison boar camel cat cobra condor crab crane crow deer dolphin dove eagle egret elk
+falcon ferret finch fox gecko gull hare hawk heron ibex ibis jackal jay koala lark lemur leopard lion lizard llama
+lynx mole moose newt orca otter owl panda parrot puffin puma rabbit raven robin salmon seal shark sloth stork swan
+tiger toad walrus wolf
+"""
+
+
+@dataclass(frozen=True)
+class Metric:
+    """What is compared: `points`, or a number that a test measured, by `test: name`; and which is better."""
+
+    name: str = POINTS
+    better: Literal["larger", "smaller"] = "larger"
+    unit: str = ""
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """One line: those that are equal have the same rank."""
+
+    rank: int
+    name: str
+    value: float
+
+
+class Board(msgspec.Struct, frozen=True):
+    """A leaderboard, as it is written as JSON."""
+
+    lab: str
+    metric: str
+    better: Literal["larger", "smaller"]
+    unit: str
+    entries: list[Entry]
+    schema: Literal["warpgrade/leaderboard/1"] = "warpgrade/leaderboard/1"
+
+
+class Aliases:
+    """Names that say nothing of a student to whom the class's secret is unknown; the same in all labs of the class."""
+
+    def __init__(self, secret: bytes) -> None:
+        if len(secret) < _LEAST_SECRET:
+            raise BadInput(f"the secret for aliases has {len(secret)} bytes", hint=f"{_LEAST_SECRET} are needed")
+        self._secret = secret
+
+    def of(self, student: str, letters: int = 4) -> str:
+        """Return a student's alias, such as `amber otter k7q2`."""
+        mixed = hmac.new(self._secret, student.encode(errors="surrogatepass"), hashlib.sha256).digest()
+        rest = int.from_bytes(mixed, "big")
+        words = []
+        for choice in (_ADJECTIVES.split(), _ANIMALS.split(), *([_LETTERS] * letters)):
+            rest, place = divmod(rest, len(choice))
+            words.append(choice[place])
+        return f"{words[0]} {words[1]} {''.join(words[2:])}"
+
+
+def secret_of(file: Path) -> bytes:
+    """Return the secret that a file keeps; makes one, readable by its owner only, where there is none."""
+    try:
+        try:
+            descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        except FileExistsError:
+            return bytes.fromhex(file.read_text(encoding="ascii").strip())
+        made = secrets.token_bytes(32)
+        with os.fdopen(descriptor, "w", encoding="ascii") as out:
+            out.write(made.hex() + "\n")
+    except ValueError:
+        raise BadInput(
+            f"{printable_name(str(file))} keeps no secret", hint="delete it, and all aliases change"
+        ) from None
+    except OSError as error:
+        raise BadInput(f"{printable_name(str(file))} cannot be used: {error.strerror}") from None
+    return made
+
+
+def read_opted_in(file: Path) -> set[str]:
+    """Read who wants to be on the leaderboard: an identifier a line, or the first column of a CSV; # begins a note."""
+    try:
+        raw = file.read_bytes()
+    except OSError as error:
+        raise BadInput(f"{printable_name(str(file))} cannot be read: {error.strerror}") from None
+    if len(raw) > _MOST_LIST:
+        raise BadInput(f"{printable_name(str(file))} is too large to be a list of students")
+    lines = [line for line in raw.decode("utf-8-sig", errors="replace").splitlines() if not line.startswith("#")]
+    try:
+        return {cells[0].strip() for cells in csv.reader(lines) if cells and cells[0].strip()}
+    except csv.Error as error:
+        raise BadInput(f"{printable_name(str(file))} is no list of students: {error}") from None
+
+
+def leaderboard(
+    rows: Iterable[Row], metric: Metric, opted_in: Collection[str], aliases: Aliases | None = None
+) -> Board:
+    """Return those of the students who opted in and have such a number, the best first.
+
+    Who is equal is sorted by what is shown, so that nothing tells of what is not. Points are those that count, after
+    lateness and decisions; they, and what hidden tests measured, tell of hidden tests.
+    """
+    wanted = {student.casefold() for student in opted_in}
+    chosen = [row for row in rows if row.student.casefold() in wanted and _value(row, metric) is not None]
+    names = _names(chosen, aliases)
+    sign = -1 if metric.better == "larger" else 1
+    order = sorted((sign * (_value(row, metric) or 0.0), name) for row, name in zip(chosen, names, strict=True))
+    entries: list[Entry] = []
+    for place, (key, name) in enumerate(order, start=1):
+        same = bool(entries) and entries[-1].value == sign * key
+        entries.append(Entry(entries[-1].rank if same else place, name, sign * key))
+    lab = ", ".join(sorted({row.lab for row in chosen}))
+    return Board(lab, metric.name, metric.better, metric.unit, entries)
+
+
+def _value(row: Row, metric: Metric) -> float | None:
+    if row.state != "graded" or row.points is None:
+        return None
+    # Rounded as it is shown: what looks equal has the same rank.
+    value = row.points if metric.name == POINTS else row.metrics.get(metric.name)
+    return None if value is None else round(value, 4)
+
+
+def _names(rows: list[Row], aliases: Aliases | None) -> list[str]:
+    if aliases is None:
+        return [one_line(row.name or row.student, _WIDTH) for row in rows]
+    names = [aliases.of(row.student) for row in rows]
+    often = Counter(names)
+    return [aliases.of(row.student, 12) if often[name] > 1 else name for row, name in zip(rows, names, strict=True)]
+
+
+def metrics_of(rows: Iterable[Row]) -> list[str]:
+    """Return the names of all that can be compared, points first."""
+    return [POINTS, *sorted({name for row in rows for name in row.metrics})]
+
+
+def encode(board: Board) -> bytes:
+    """Return it as indented JSON."""
+    return msgspec.json.format(msgspec.json.encode(board), indent=2) + b"\n"
+
+
+def as_text(board: Board, top: int = 0) -> str:
+    """Return it as a table of text; `top` lines of it, if that is not 0."""
+    unit = "×" if board.unit == "x" else f" {board.unit}" if board.unit else ""
+    rows = [(str(entry.rank), entry.name, f"{number(entry.value, 2)}{unit}") for entry in board.entries]
+    lines = [f"{one_line(board.lab, _WIDTH)}: {one_line(board.metric, _WIDTH)}, {board.better} is better"]
+    shown = rows[: top or None]
+    widths = [max((len(row[place]) for row in shown), default=0) for place in range(3)]
+    lines += [f"{rank:>{widths[0]}}  {name:{widths[1]}}  {value:>{widths[2]}}" for rank, name, value in shown]
+    if left := len(rows) - len(shown):
+        lines.append(f"and {left} more")
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,143 @@
+"""The summary of a class on a terminal, readable from 50 columns up, with or without colour and Unicode."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from warpgrade.cohort.summary import BINS, LOW, STATES, Named, Summary
+from warpgrade.machine.text import number
+
+_MAX_WIDTH = 120
+_BAR = 40
+_STYLES = {"graded": "green", "rejected": "red", "refused": "red", "error": "magenta", "waiting": "cyan",
+           "missing": "yellow"}  # fmt: skip
+_SAMPLE = 8  # students of one note
+
+
+def show(console: Console, whole: Summary, *, top: int = 5) -> None:
+    """Print the summary; `top`: how many lines of each list."""
+    width = min(console.width, _MAX_WIDTH)
+    students = f"{whole.students} student{'' if whole.students == 1 else 's'}"
+    heading = ": ".join(filter(None, (", ".join(whole.labs), students)))
+    console.print(Text(heading, style="bold"), width=width)
+    if not whole.students:
+        return
+    console.print(_states(whole), width=width)
+    if whole.handed_in:
+        console.print()
+        _distribution(console, whole, width)
+    if whole.missed:
+        console.print()
+        _missed(console, whole, top, width)
+    for title, lists in (
+        ("Who needs help", ((f"below {number(LOW)} %", whole.lowest, True), ("missing", whole.missing, False),
+                            ("rejected", whole.rejected, True))),
+        ("To look at", (*((note, named, None) for note, named in _notes(whole, top)),
+                        ("errors", whole.errors, True), ("refused", whole.refused, True))),
+    ):  # fmt: skip
+        if any(named for _, named, _ in lists):
+            console.print()
+            console.print(Text(title, style="bold"), width=width)
+            for what, named, in_lines in lists:
+                _students(console, what, named, in_lines, top, width)
+    _more(console, len(whole.to_look_at) - top, "note", width)
+
+
+def _states(whole: Summary) -> Text:
+    parts = [Text(f"{whole.states[state]} {state}", style=_STYLES[state]) for state in STATES if whole.states[state]]
+    extra = [(whole.late, "late"), (whole.decided, "decided by a person")]
+    parts += [Text(f"{count} {what}") for count, what in extra if count]
+    return Text(" · ").join(parts)
+
+
+def _distribution(console: Console, whole: Summary, width: int) -> None:
+    mean, median = whole.mean or 0.0, whole.median or 0.0
+    of = f"of {len(whole.handed_in)} who handed in and have a grade"
+    head = Text.assemble(("Points", "bold"), f"  mean {number(mean)} %, median {number(median)} % {of}")
+    console.print(head, width=width)
+    bins = whole.histogram
+    digits = len(str(max(bins)))
+    longest = min(_BAR, width - 14 - digits)
+    full, half, to = ("█", "▌", "–") if _can_show(console, "█▌–") else ("#", "#", "-")
+    for place, many in enumerate(bins):
+        label = "100 %" if place == BINS - 1 else f"{10 * place}{to}{10 * place + 9} %"
+        halves = -(-2 * longest * many // max(bins))  # nobody is rounded away
+        bar = full * (halves // 2) + half * (halves % 2)
+        console.print(Text.assemble(f"  {label:>8} ", (f"{many:>{digits}} ", "dim"), (bar, "cyan")), soft_wrap=True)
+
+
+def _missed(console: Console, whole: Summary, top: int, width: int) -> None:
+    missed = whole.most_missed
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(justify="right", no_wrap=True)
+    table.add_column(ratio=1, overflow="fold")
+    for one in missed[:top]:
+        name = Text(one.test)
+        if one.hidden:
+            name.append("  hidden", style="dim")
+        why, count = one.commonest
+        if why:
+            often = "" if count == one.students else f" ({count} of {one.students})"
+            name.append(f"\n{why}{often}", style="dim")
+        share = f"{number(100 * one.students / whole.students, 0)} %"
+        table.add_row(Text(f"{one.students} · {share}"), name)
+    console.print(Text("Tests most missed", style="bold"), width=width)
+    console.print(Padding(table, (0, 0, 0, 2)), width=width)
+    _more(console, len(missed) - top, "test", width)
+
+
+def _notes(whole: Summary, top: int) -> list[tuple[str, list[Named]]]:
+    return sorted(whole.to_look_at.items(), key=lambda each: (-len(each[1]), each[0]))[:top]
+
+
+def _students(
+    console: Console, what: str, named: Sequence[Named], in_lines: bool | None, top: int, width: int
+) -> None:  # fmt: skip
+    """Print a list of students: on one line, in a line each with what is known, or below a note with their results."""
+    if not named:
+        return
+    head = Text.assemble((what, "bold" if in_lines is not None else ""), f" ({len(named)})")
+    if in_lines is False:
+        names = head.append(": ").append(_listed(each.name for each in named[: top * _SAMPLE]))
+        _hanging(console, names, width)
+        _more(console, len(named) - top * _SAMPLE, "student", width)
+        return
+    _hanging(console, head, width)
+    for each in named[:top]:
+        line = Text(each.name)
+        if in_lines and not each.about and each.percent is not None:
+            line.append(f"  {number(each.percent)} %")
+        if in_lines and each.about:
+            line.append(f"  {each.about}", style="dim")
+        if in_lines is None and each.result:
+            line.append(f"  {each.result}", style="dim")
+        _hanging(console, line, width, indent=4)
+    _more(console, len(named) - top, "student", width, indent=4)
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(names)
+
+
+def _hanging(console: Console, text: Text, width: int, indent: int = 2) -> None:
+    console.print(Padding(text, (0, 0, 0, indent)), width=width)
+
+
+def _more(console: Console, count: int, what: str, width: int, indent: int = 2) -> None:
+    if count > 0:
+        console.print(
+            Text(f"{' ' * indent}and {count} more {what}{'s' if count > 1 else ''}", style="dim"), width=width
+        )
+
+
+def _can_show(console: Console, symbols: str) -> bool:
+    try:
+        symbols.encode(console.encoding)
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True

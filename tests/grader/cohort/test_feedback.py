@@ -1,0 +1,271 @@
+"""Feedback of a class: what students read, in the zips that platforms take. Goldens: WARPGRADE_UPDATE_GOLDEN=1."""
+
+from __future__ import annotations
+
+import html.parser
+import io
+import os
+import re
+import zipfile
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+import pytest
+from class_rows import ADA, BOB, CLASS, EVE, GRACE, JOE, KAI, LIN
+from hostile import ACTS, ANY, HOSTILE
+from hypothesis import given
+from samples import GRADED, RACE, REJECTED
+
+from warpgrade.cohort import feedback, feedback_text, zip_names
+from warpgrade.cohort.row import Decision, Row
+from warpgrade.grading import score
+from warpgrade.grading.result import Result
+
+GOLDEN = Path(__file__).parent / "golden"
+MOODLE = "Ada Lovelace_1234567_assignsubmission_file_"
+NOW = datetime(2026, 11, 23, tzinfo=UTC)
+FINAL = msgspec.structs.replace(
+    GRADED, status="graded", tests=[test for test in GRADED.tests if test.status in ("pass", "fail")]
+)
+FINAL = msgspec.structs.replace(FINAL, score=score.total(FINAL.tests))
+HIDDEN_UNTIL = msgspec.structs.replace(FINAL, hidden_until="2026-12-01T00:00:00+00:00")
+RESULTS = {"results/12345.json": FINAL, "results/12346.json": FINAL, "results/eve.json": REJECTED,
+           "results/kai.json": GRADED}  # fmt: skip
+
+
+def load(row: Row) -> Result | None:
+    return RESULTS.get(row.result)
+
+
+def told(row: Row, result: Result | None, now: datetime = NOW) -> feedback_text.Feedback:
+    about = feedback_text.of_row(row, result, now)
+    assert about is not None
+    return about
+
+
+def unpacked(path: Path) -> dict[str, bytes]:
+    with zipfile.ZipFile(path) as archive:
+        assert archive.testzip() is None
+        return {entry.filename: archive.read(entry) for entry in archive.infolist()}
+
+
+class Reader(html.parser.HTMLParser):
+    """Holds a page against the elements and attributes that we write."""
+
+    ELEMENTS = ("html", "head", "meta", "title", "style", "body", "header", "h1", "h2", "div", "p", "small", "table",
+                "tr", "td", "th", "pre", "span", "a")  # fmt: skip
+
+    def __init__(self, page: bytes) -> None:
+        super().__init__()
+        self.text = ""
+        self.open: list[str] = []
+        self.feed(page.decode())
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        assert tag in self.ELEMENTS, tag
+        for name, value in attrs:
+            assert name in ("class", "lang", "name", "charset", "content", "http-equiv", "id", "href"), name
+            assert name != "href" or str(value).startswith("#")
+        if tag != "meta":
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open[-1:] != ["style"]:
+            self.text += data
+
+
+@pytest.mark.parametrize(
+    ("name", "row", "result"),
+    [("graded", ADA, FINAL), ("late", GRACE, FINAL), ("decided", KAI, FINAL), ("rejected", EVE, REJECTED),
+     ("error", JOE, GRADED), ("refused", LIN, None), ("early", ADA, HIDDEN_UNTIL)],
+)  # fmt: skip
+def test_golden(name: str, row: Row, result: Result | None) -> None:
+    about = told(row, result)
+    for suffix, made in (("txt", feedback_text.as_text(about).encode()), ("html", feedback_text.as_html(about))):
+        path = GOLDEN / f"feedback-{name}.{suffix}"
+        if os.environ.get("WARPGRADE_UPDATE_GOLDEN"):
+            path.parent.mkdir(exist_ok=True)
+            path.write_bytes(made)
+        assert made == path.read_bytes()
+    assert "\x1b" not in feedback_text.as_text(about)
+    Reader(feedback_text.as_html(about))
+
+
+def test_how_the_points_came_about() -> None:
+    late = feedback_text.as_text(told(GRACE, FINAL))
+    assert "Earned by the tests: 110 of 110\n2 days late: −20 %: −22\nGrade: 88 of 110 points (80 %)" in late
+    decided = feedback_text.as_text(told(KAI, FINAL))
+    assert 'Decided by Prof. "X", <b> on 2026-11-23: 70: @SUM(1+1) the grader\'s machine was' in decided
+
+
+def test_what_hidden_tests_found_stays_hidden() -> None:
+    for page in (feedback_text.as_text(told(ADA, FINAL)), feedback_text.as_html(told(ADA, FINAL)).decode()):
+        assert "keeps NaN and infinity" in page
+        assert "expected NaN" not in page
+
+
+def test_before_its_date_nothing_tells_of_hidden_tests_not_even_the_grade() -> None:
+    row = msgspec.structs.replace(ADA, decision=Decision(61.25, "the hidden test is wrong", "X", ""), points=61.25)
+    for page in (
+        feedback_text.as_text(told(row, HIDDEN_UNTIL)),
+        feedback_text.as_html(told(row, HIDDEN_UNTIL)).decode(),
+    ):
+        for word in ("NaN", "61.25", "hidden test is wrong", "of 110 points"):
+            assert word not in page
+        assert "No grade yet" in page
+        assert "not shown before 2026-12-01" in page
+    after = feedback_text.as_text(told(row, HIDDEN_UNTIL, datetime(2026, 12, 2, tzinfo=UTC)))
+    assert "61.25" in after
+
+
+def test_nobody_is_told_a_grade_that_is_none() -> None:
+    assert feedback_text.of_row(BOB, None) is None
+    assert feedback_text.of_row(ADA, None) is None
+    assert told(JOE, GRADED).grade == ""
+    excused = msgspec.structs.replace(BOB, points=100, decision=Decision(100, "ill", "X", ""))
+    assert told(excused, None).grade.startswith("100 of 110")
+
+
+def test_what_the_checks_found_is_told() -> None:
+    tests = [msgspec.structs.replace(FINAL.tests[2], diagnostics=[RACE]), *FINAL.tests]
+    page = Reader(feedback_text.as_html(told(ADA, msgspec.structs.replace(FINAL, tests=tests)))).text
+    assert "race in shared memory [racecheck/shared]" in page
+    assert "fix this first" in page
+
+
+def test_a_plain_zip_has_a_folder_a_student(tmp_path: Path) -> None:
+    packed = feedback.write(tmp_path / "a.zip", "plain", CLASS, load, now=NOW)
+    found = unpacked(tmp_path / "a.zip")
+    assert list(found) == ["12345/feedback.html", "12346/feedback.html", "_cmd__ _C calc__A0-b3c49727/feedback.html",
+                           "+4915112345/feedback.html", "009/feedback.html"]  # fmt: skip
+    assert (packed.files, packed.left_out) == (5, ["Joe: the result cannot be found"])
+    assert "<script>" not in found["_cmd__ _C calc__A0-b3c49727/feedback.html"].decode()
+
+
+def test_moodles_bulk_upload(tmp_path: Path) -> None:
+    rows = [
+        msgspec.structs.replace(ADA, student="ada", source=MOODLE),
+        msgspec.structs.replace(GRACE, student="Participant 77", name="Gr_ace/.. Hopper", source="x"),
+        msgspec.structs.replace(KAI, source=f"export/Kai_7_assignsubmission_file_/{KAI.source}"),
+        msgspec.structs.replace(KAI, name="Twice", source=MOODLE),
+        EVE,
+    ]
+    packed = feedback.write(tmp_path / "a.zip", "moodle", rows, load, now=NOW)
+    assert list(unpacked(tmp_path / "a.zip")) == [
+        "Ada Lovelace_1234567_assignsubmission_file_/feedback.html",
+        "Gr ace .. Hopper_77_assignsubmission_file_/feedback.html",
+        "Kai gnp.exe_7_assignsubmission_file_/feedback.html",
+    ]
+    assert [line.split(": ")[1] for line in packed.left_out] == [
+        "a second submission of one number", "no name of Moodle's says which participant it is",
+    ]  # fmt: skip
+
+
+def canvas_takes(name: str) -> tuple[str, str]:
+    """As Canvas reads names of files: the first two parts that are numbers."""
+    user, file = [part for part in name.split("_") if re.fullmatch(r"\d+", part)][:2]
+    assert not name.rsplit("_", maxsplit=1)[-1].startswith("link")
+    return user, file
+
+
+def test_canvas_takes_files_of_the_names_that_it_gave(tmp_path: Path) -> None:
+    rows = [
+        ADA, GRACE, KAI, EVE,
+        msgspec.structs.replace(ADA, student="1", source="99_11_22_x.cu"),
+        msgspec.structs.replace(ADA, student="2", source="bob_33_44_link.cu"),
+        msgspec.structs.replace(ADA, student="3", source="pdf_55_66_paper.pdf"),
+        msgspec.structs.replace(ADA, student="4", source="dee_77_88_a: b?.html"),
+    ]  # fmt: skip
+    packed = feedback.write(tmp_path / "a.zip", "canvas", rows, load, now=NOW)
+    found = unpacked(tmp_path / "a.zip")
+    assert list(found) == [
+        ADA.source, GRACE.source, KAI.source, "student_11_22_feedback.cu", "student_33_44_feedback.cu",
+        "student_77_88_feedback.html",
+    ]  # fmt: skip
+    assert [canvas_takes(name)[0] for name in found] == ["12345", "12346", "12348", "11", "33", "77"]
+    # What opens a .cu file reads a comment, and what opens a zip finds a page.
+    lines = found[ADA.source].decode().splitlines()
+    assert lines[0] == "// Matrix multiplication in shared memory"
+    assert all(line.startswith("//") for line in lines)
+    with zipfile.ZipFile(io.BytesIO(found[KAI.source])) as inner:
+        assert inner.namelist() == ["feedback.html"]
+    assert found["student_77_88_feedback.html"].startswith(b"<!DOCTYPE html>")
+    assert [line.rsplit(": ", 1)[1] for line in packed.left_out] == [
+        "its name has not Canvas's numbers", "handed in a .pdf file, and feedback would look like a damaged one",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["plain", "moodle", "canvas"])
+def test_the_same_makes_the_same_bytes_one_result_at_a_time(kind: feedback.Kind, tmp_path: Path) -> None:
+    held: list[str] = []
+    written = {}
+
+    def one(row: Row) -> Result | None:
+        held.append(row.student)
+        return load(row)
+
+    for name in ("a.zip", "b.zip"):
+        held.clear()
+        feedback.write(tmp_path / name, kind, iter(CLASS), one, now=NOW)
+        written[name] = (tmp_path / name).read_bytes()
+        assert held == [row.student for row in CLASS]
+    assert written["a.zip"] == written["b.zip"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.zip", "b.zip"]
+
+
+def test_a_zip_that_cannot_be_finished_leaves_the_old_one(tmp_path: Path) -> None:
+    (tmp_path / "a.zip").write_bytes(b"old")
+
+    def fails(row: Row) -> Result | None:
+        raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        feedback.write(tmp_path / "a.zip", "plain", CLASS, fails)
+    assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("a.zip", b"old")]
+
+
+def test_the_alias_of_the_leaderboard_is_told() -> None:
+    about = feedback_text.of_row(ADA, FINAL, NOW, "amber otter")
+    assert about is not None
+    assert "On the leaderboard you are “amber otter”." in feedback_text.as_text(about)
+
+
+@ANY
+@given(words=HOSTILE)
+def test_hostile_words(words: str) -> None:
+    tests = [msgspec.structs.replace(test, message=words, hint=words, output=words) for test in FINAL.tests]
+    result = msgspec.structs.replace(FINAL, tests=tests, notes=[words])
+    row = msgspec.structs.replace(
+        KAI, student=words, name=words, late=words, source=words, submitted=words,
+        decision=Decision(1, words, words, words),
+    )  # fmt: skip
+    about = told(row, result)
+    page = feedback_text.as_html(about)
+    for text in (Reader(page).text, feedback_text.as_text(about)):
+        assert not ACTS.search(text)
+
+
+@ANY
+@given(words=HOSTILE)
+def test_names_in_archives_are_safe(words: str) -> None:
+    name = zip_names.safe(words)
+    assert name
+    assert not re.search(r'[/\\:*?"<>|\x00-\x1f]', name)
+    assert name[0] not in ".~- "
+    assert name[-1] not in ". "
+    assert len(name.encode()) <= 81
+    assert zip_names.safe(name) == name
+
+
+def test_no_two_students_share_a_folder() -> None:
+    names = zip_names.Names()
+    given_names = ["ada", "ADA", "a/da", "a\\da", "con", "CON.txt", "..", "", "ada", "ａda", "é", "e\u0301", "x" * 300]
+    found = [names.of(name) for name in given_names]
+    assert found[0] == "ada"
+    assert len({zip_names.safe(name).casefold() for name in found}) == len(found)
