@@ -23,6 +23,7 @@ COMMANDS = {
     "explain": ("explain", "Explain a rule of the checks, a counter, a test of a lab or a word."),
     "grade": ("grading", "Grade one submission: a folder, a zip or a file."),
     "gradebook": ("platforms", "Fill one column of a gradebook that you exported, from results."),
+    "leaderboard": ("cohort", "Show who is best in a class, of those who want to be on it."),
     "list": ("labs", "List the labs."),
     "merge": ("cohort", "Bring together what parts of a class were graded into."),
     "new": ("authors", "Create something new: a lab."),
