@@ -41,7 +41,8 @@ def write(
 ) -> tuple[list[Row], Packed | None]:
     """Write grades and feedback of all who handed in something and of `people`; return the rows.
 
-    whole: `people` are all of the class, and who was in it before is in it no more. kind: of the feedback; None for what it was before. Feedback that nothing has changed in is left as it is.
+    whole: `people` are all of the class, and who was in it before is in it no more. kind: of the feedback; None for
+    what it was before. Feedback that nothing has changed in is left as it is.
     """
     stamp = store.folder / f".{FEEDBACK}"
     before = stamp.read_text().split() if stamp.is_file() else []
