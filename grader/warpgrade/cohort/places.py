@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import os
 import stat
+import struct
 import tempfile
 import weakref
 import zipfile
@@ -202,13 +203,11 @@ def _opened(opener: Callable[[], IO[bytes]], shown: str) -> Iterator[IO[bytes]]:
 
 
 def _of_zip(path: Path, shown: str) -> Iterator[_Entry]:
-    with path.open("rb") as file:
-        if archives.directory_bytes(file, large=True) > _MOST_DIRECTORY_BYTES:
-            raise BadInput(f"{shown} has a huge list of entries", hint="unpack it, and give the folder")
-    try:
-        archive = zipfile.ZipFile(path)  # closes itself when the last submission is forgotten
-    except UnicodeDecodeError:
-        raise BadInput(f"{shown} has names that are no text", hint="unpack it, and give the folder") from None
+    copies = _Copies(os.open(path, os.O_RDONLY | os.O_CLOEXEC))
+    file = _Readable(_Window(copies, 0, copies.end))
+    if archives.directory_bytes(file, large=True) > _MOST_DIRECTORY_BYTES:
+        raise BadInput(f"{shown} has a huge list of entries", hint="unpack it, and give the folder")
+    archive = zipfile.ZipFile(file)
     for entry in archive.infolist():
         yield _Entry(entry.orig_filename, archives.zip_kind(entry), partial(archives.open_entry, archive, entry))
 
@@ -243,16 +242,44 @@ class _Copies:
 
 class _Window(io.RawIOBase):
     def __init__(self, copies: _Copies, start: int, size: int) -> None:
-        self._copies, self._at, self._stop = copies, start, start + size
+        self._copies, self._start, self._size = copies, start, size
+        self._at = 0
 
     def readable(self) -> bool:
         return True
 
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        self._at = max(offset + {os.SEEK_SET: 0, os.SEEK_CUR: self._at, os.SEEK_END: self._size}[whence], 0)
+        return self._at
+
     def readinto(self, buffer) -> int:  # type: ignore[no-untyped-def]
-        data = self._copies.pread(min(len(buffer), self._stop - self._at), self._at)
+        wanted = min(len(buffer), self._size - self._at)
+        data = self._copies.pread(wanted, self._start + self._at) if wanted > 0 else b""
         buffer[: len(data)] = data
         self._at += len(data)
         return len(data)
+
+
+class _Readable(io.BufferedReader):
+    """A zip in which no name says that it is UTF-8 and is not, for zipfile would read nothing of the whole archive."""
+
+    def read(self, size: int | None = -1) -> bytes:
+        data = super().read(size)
+        if not data.startswith(b"PK\x01\x02"):
+            return data
+        entries = bytearray(data)
+        at = 0
+        while entries[at : at + 4] == b"PK\x01\x02" and at + 46 <= len(entries):
+            name, extra, comment = struct.unpack_from("<3H", entries, at + 28)
+            try:
+                entries[at + 46 : at + 46 + name].decode()
+            except UnicodeDecodeError:
+                entries[at + 9] &= ~0x08
+            at += 46 + name + extra + comment
+        return bytes(entries)
 
 
 def _of_tar(lab: Lab, path: Path, shown: str) -> Iterator[_Entry]:
