@@ -28,7 +28,7 @@ from warpgrade.machine.errors import BadInput, GraderError
 from warpgrade.machine.text import printable_name
 
 MOST_ENTRIES = 2_000_000
-_MOST_DIRECTORY_BYTES = 256 << 20
+_MOST_DIRECTORY_BYTES = 64 << 20  # some 600,000 files
 _MOST_UNPACKED_BYTES = 64 << 30
 _MOST_METADATA_BYTES = 1 << 30
 _MOST_FOLDER_ENTRIES = 500_000
@@ -39,7 +39,7 @@ class Item:
     """One thing at the top: a file or a folder.
 
     path: where it is on disk, unless it is in an archive. members: its files, if it is in an archive. refused: those of
-    them that make it unfit, by their paths.
+    them that make it unfit, by their paths. checkouts: the folders in it that git made, if it is in an archive.
     """
 
     name: str
@@ -47,6 +47,7 @@ class Item:
     path: Path | None = None
     members: list[Member] = field(default_factory=list)
     refused: list[tuple[str, BadInput]] = field(default_factory=list)
+    checkouts: set[str] = field(default_factory=set)
 
     @property
     def shown(self) -> str:
@@ -60,11 +61,10 @@ class Item:
             return Member(name, partial(intake.open_regular, self.path, self.name))
         return Member(name, self.members[0].open)
 
-    def has(self, name: str) -> bool:
-        """Whether a folder holds a file or folder of that name, if it is on disk, or a file, if it is in an archive."""
-        if self.path is not None:
-            return os.path.lexists(self.path / name)
-        return any(member.path == name for member in self.members)
+    @property
+    def is_checkout(self) -> bool:
+        """Whether it is a folder that git made."""
+        return self.is_folder and (os.path.lexists(self.path / ".git") if self.path else "" in self.checkouts)
 
     def check(self) -> None:
         """Raise what speaks against it."""
@@ -134,6 +134,8 @@ def inside(place: Place) -> Place:
         _add(items, member.path, member.open)
     for path, problem in outer.refused:
         _refuse(items, others, path, problem)
+    for path in outer.checkouts:
+        _mark(items, path)
     return Place(outer.name, list(items.values()), others)
 
 
@@ -165,7 +167,10 @@ def _sort_in(entry: _Entry, items: dict[str, Item], others: list[str]) -> None:
     """Add an entry to what it belongs to; one that is refused is held against whose it is."""
     parts = [part for part in entry.raw.replace("\\", "/").split("/") if part not in ("", ".")]
     if any(archives.is_clutter(part) for part in parts if part != ".."):
-        return  # also a link among git's own files: nobody looks for a submission there
+        # Also a link among git's own files: nobody looks for a submission there.
+        if ".git" in parts[1:] and ".." not in parts:
+            _mark(items, "/".join(parts[: parts.index(".git")]))
+        return
     try:
         path = archives.safe_path(entry.raw, entry.kind, "the archive", "class's archive")
     except BadInput as problem:
@@ -186,6 +191,14 @@ def _add(items: dict[str, Item], path: str, opener: Callable[[], AbstractContext
         item.refused.append((rest or top, problem))
     else:
         item.members.append(Member(rest or top, opener))
+
+
+def _mark(items: dict[str, Item], path: str) -> None:
+    top, _, rest = path.partition("/")
+    if top in items:
+        items[top].checkouts.add(rest)
+    elif top:
+        items[top] = Item(top, is_folder=True, checkouts={rest})
 
 
 def _refuse(items: dict[str, Item], others: list[str], path: str, problem: BadInput) -> None:

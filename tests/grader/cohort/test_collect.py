@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -239,6 +240,29 @@ def test_checkouts(lab: Lab, tmp_path: Path) -> None:
     assert [one.submitted for one in found.submissions] == times
     assert found.others == ["README.md: not a repository"]
     assert not ran.exists()
+
+
+@pytest.mark.parametrize("kind", ["zip", "tar.gz"])
+@pytest.mark.parametrize("wrapping", ["", "hw3/"])
+def test_checkouts_in_an_archive(lab: Lab, tmp_path: Path, kind: str, wrapping: str) -> None:
+    tree = {
+        f"{wrapping}hw3-{user}/{file}": content
+        for user in ("ada-l", "bob")
+        for file, content in ((".git/HEAD", b"ref: refs/heads/main\n"), (".git/config", b""), ("toy.cu", CODE))
+    }
+    found = collect(lab, laid(tmp_path, kind, tree))
+    assert (found.platform, found.others) == ("github", [])
+    assert outcomes(found) == {"ada-l": MINE, "bob": MINE}
+    assert [one.submitted for one in found.submissions] == [None, None]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_several_may_read_at_a_time(lab: Lab, tmp_path: Path, kind: str) -> None:
+    bodies = {f"s{number:03d}": CODE + b"// %d\n" % number * 500 for number in range(200)}
+    found = collect(lab, laid(tmp_path, kind, {f"{name}.cu": body for name, body in bodies.items()}))
+    with ThreadPoolExecutor(8) as pool:
+        read_ones = dict(pool.map(lambda one: (one.student, read(one)), found.submissions))
+    assert read_ones == {name: {"toy.cu": body} for name, body in bodies.items()}
 
 
 def test_a_commit_that_is_a_delta(tmp_path: Path) -> None:
