@@ -75,7 +75,7 @@ _with_formats = functools.partial(with_formats, "result")
 @click.option("--public", is_flag=True, help="Run the public tests only, as `check` does.")
 @click.option("--show-hidden", is_flag=True, help="Also show what hidden tests found; not for students' eyes.")
 def grade_command(lab_name: str, path: Path, public: bool, **given: Any) -> int:
-    """Grade one submission: a folder, a zip or a file."""
+    """Grade one submission: a folder, an archive or a file."""
     layout = paths.find_layout()
     return _grade(layout, labs.find(layout, lab_name), path, given, public_only=public)
 

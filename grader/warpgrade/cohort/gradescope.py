@@ -149,7 +149,7 @@ class _Events:
         if not isinstance(event, yaml.ScalarEvent):
             return None
         text: str = event.value[:_MOST_TEXT]
-        if event.style is None and text in _NOTHING:
+        if not event.style and text in _NOTHING:
             text = ""
         if event.anchor:
             self._texts[event.anchor] = text
