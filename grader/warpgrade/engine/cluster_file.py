@@ -70,7 +70,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 _SLURM_ONLY = ("partition", "account", "qos", "options")
 _MEANT = {
-    "`^[0-9]{1,4}:[0-5][0-9]:[0-5][0-9]$`": "hours:minutes:seconds, such as 02:00:00",
+    "'^[0-9]{1,4}:[0-5][0-9]:[0-5][0-9]$'": "hours:minutes:seconds, such as 02:00:00",
 }
 
 

@@ -8,7 +8,9 @@ from __future__ import annotations
 import contextlib
 import functools
 import importlib
+import importlib.util
 import os
+import re
 import shlex
 import shutil
 import sys
@@ -24,7 +26,7 @@ from warpgrade.machine.text import bounded, clean
 _HTEX = "parsl.executors.high_throughput"
 _ATTEMPTS = 3  # so many jobs in a row that never gave a worker are enough
 _MARGIN = 180  # seconds before the wall time at which workers take nothing new
-_PARSLS_OWN = ("BadStateException", "TooManyJobFailuresError")
+_PARSLS_OWN = ("Error ", "EXIT CODE:", "STDOUT:", "Job is marked as MISSING", "Launching worker")
 
 
 class Pilot:
@@ -44,7 +46,7 @@ class Pilot:
         if self._executor.bad_state_is_set:
             raise GraderError(
                 "the cluster gives no workers", detail=_reason(str(self._executor.executor_exception)),
-                hint="see what the scheduler says, and the settings in the file of --cluster",
+                hint=f"look at the settings in the file of --cluster, and at Parsl's logs in {self._kernel.run_dir}",
             )  # fmt: skip
         if not self._has_interchange():
             raise GraderError("Parsl's process that deals out the work has ended")
@@ -112,6 +114,10 @@ def provider_of(settings: Settings) -> Any:
         "nodes_per_block": 1, "init_blocks": 1, "min_blocks": 0, "max_blocks": settings.nodes, "parallelism": 1,
     }  # fmt: skip
     if settings.provider == "kubernetes":
+        if importlib.util.find_spec("kubernetes") is None:
+            raise BadInput(
+                "provider kubernetes needs the Python client of Kubernetes", hint='pip install "warpgrade[kubernetes]"'
+            )
         return _parsl("parsl.providers").KubernetesProvider(**blocks, **_of_kubernetes(settings))
     blocks["worker_init"] = _worker_init(settings)
     if settings.provider == "local":
@@ -174,16 +180,16 @@ def _give_up(executor: Any, status: dict[str, Any], attempts: int) -> None:
 
 
 def _reason(text: str) -> str:
-    """Return what a scheduler said, each line once."""
-    lines = (line.strip().removeprefix("STDERR:").strip() for line in clean(text).splitlines())
-    kept = [line for line in lines if line and not line.startswith(("Error ", "EXIT CODE:", "STDOUT:"))]
+    """Return what the scheduler and the failed jobs said, each line once, out of all that Parsl makes of it."""
+    lines = (re.sub(r"^.*?(?:STDERR:|stderr=)", "", line.strip()).strip() for line in clean(text).splitlines())
+    kept = [line for line in lines if line and not line.startswith(_PARSLS_OWN)]
     return bounded("\n".join(dict.fromkeys(kept)), lines=8)
 
 
 def _parsl(module: str) -> Any:
     try:
         return importlib.import_module(module)
-    except ModuleNotFoundError as error:
+    except ModuleNotFoundError:
         raise BadInput(
-            f"--engine parsl needs {error.name}, which is not installed", hint='pip install "warpgrade[cluster]"'
+            "--engine parsl needs Parsl, which is not installed", hint='pip install "warpgrade[cluster]"'
         ) from None
