@@ -47,6 +47,19 @@ def check_writable(option: str, name: str) -> None:
         raise BadInput(f"{option} {printable_name(name)} cannot be written")
 
 
+def replace(path: Path, content: bytes) -> None:
+    """Write a file under another name first: whoever reads it sees all of it or what was there before."""
+    descriptor, scratch = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+        Path(scratch).chmod(0o644)
+        Path(scratch).replace(path)
+    except BaseException:
+        Path(scratch).unlink(missing_ok=True)
+        raise
+
+
 def write(name: str | None, option: str, content: bytes) -> None:
     """Write to the file of that name; - is stdout, and None nowhere."""
     if name is None:
@@ -60,11 +73,6 @@ def write(name: str | None, option: str, content: bytes) -> None:
         if path.exists() and not path.is_file():  # /dev/stderr and the like
             path.write_bytes(content)
             return
-        # Under another name first: whoever reads it never sees half a result.
-        descriptor, scratch = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-        Path(scratch).chmod(0o644)
-        Path(scratch).replace(path)
+        replace(path, content)
     except OSError as error:
         raise BadInput(f"{option} {printable_name(name)} cannot be written: {error.strerror}") from None
