@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import pwd
 import shutil
 import signal
 import socket
@@ -174,9 +175,9 @@ def started() -> Iterator[Cluster]:
     key.write_bytes(os.urandom(128))
     key.chmod(0o600)
     host, ports = socket.gethostname().split(".")[0], _free_ports(1 + len(NODES))
-    text = _CONFIGURATION.format(
-        host=host, controller=ports[0], user=_user(), folder=folder
-    ) + "".join(_NODE.format(name=node, host=host, port=port) for node, port in zip(NODES, ports[1:], strict=True))
+    text = _CONFIGURATION.format(host=host, controller=ports[0], user=_user(), folder=folder) + "".join(
+        _NODE.format(name=node, host=host, port=port) for node, port in zip(NODES, ports[1:], strict=True)
+    )
     configuration = folder / "slurm.conf"
     configuration.write_text(text + _PARTITION, encoding="utf-8")
     environment = {**os.environ, "PATH": _PATH, "SLURM_CONF": str(configuration)}
@@ -234,6 +235,4 @@ def _free_ports(count: int) -> list[int]:
 
 
 def _user() -> str:
-    import pwd
-
     return pwd.getpwuid(os.getuid()).pw_name

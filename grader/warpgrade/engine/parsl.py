@@ -62,7 +62,7 @@ class ParslEngine:
 def wants_gpus(device: str, settings: Settings) -> bool:
     """Tell whether submissions run on GPUs there, one worker each; raises BadInput where device and file disagree."""
     if device.startswith("gpu:"):
-        raise BadInput(f"--device {device} names one GPU of one machine", hint="say --device gpu: each worker has its own")
+        raise BadInput(f"--device {device} names one GPU of one machine", hint="say gpu: each worker has its own")
     if device == "gpu" and not settings.gpus_per_node:
         raise BadInput("the file of --cluster does not say how many GPUs a node has", hint="add gpus_per_node = 4")
     return settings.gpus_per_node > 0 and not device.startswith("vgpu")

@@ -73,9 +73,15 @@ def start(settings: Settings, folder: Path, work: Callable[[bytes], bytes], *, g
     executor = executor_of(settings, gpus=gpus)
     kernel = dataflow.DataFlowKernel(
         config.Config(
-            executors=[executor], run_dir=str(folder), strategy="simple", strategy_period=1, retries=0,
-            initialize_logging=False, usage_tracking=0, exit_mode="skip",
-        )  # fmt: skip
+            executors=[executor],
+            run_dir=str(folder),
+            strategy="simple",
+            strategy_period=1,
+            retries=0,
+            initialize_logging=False,
+            usage_tracking=0,
+            exit_mode="skip",
+        )
     )
     pilot = Pilot(executor, kernel, work)
     try:

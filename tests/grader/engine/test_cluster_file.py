@@ -34,7 +34,10 @@ def read(tmp_path: Path, text: str) -> Settings:
         ('provider = "slurm"\nwalltime = "2h"', "cluster.toml:2: walltime: Expected `str` of the form hours:minutes"),
         ('provider = "local"\npartition = "cpu"', "cluster.toml:2: partition says nothing to provider local"),
         ('provider = "kubernetes"', "cluster.toml:1: provider kubernetes needs a table [kubernetes] with an image"),
-        ('provider = "slurm"\n[kubernetes]\nimage = "a"', "cluster.toml:1: [kubernetes] says nothing to provider slurm"),
+        (
+            'provider = "slurm"\n[kubernetes]\nimage = "a"',
+            "[kubernetes] says nothing to provider slurm",
+        ),
         ('provider = "slurm"\noptions = ["x\\nrm"]', "cluster.toml:2: “x?rm” is no option of sbatch"),
         ("provider = slurm", "is not valid TOML"),
     ],
@@ -87,9 +90,8 @@ def test_parsl_is_asked_for_one_worker_a_gpu_or_core() -> None:
 
 def test_what_pods_are_made_of_is_what_parsl_takes() -> None:
     kube = pytest.importorskip("parsl.providers.kubernetes.kube")
-    settings = Settings(
-        "kubernetes", nodes=3, gpus_per_node=1, kubernetes=cluster_file.Kubernetes("image", volumes=[("claim", "/course")])
-    )
+    pod = cluster_file.Kubernetes("image", volumes=[("claim", "/course")])
+    settings = Settings("kubernetes", nodes=3, gpus_per_node=1, kubernetes=pod)
     given = pilot._of_kubernetes(settings)
     parameters = inspect.signature(kube.KubernetesProvider.__init__).parameters
     assert given.keys() <= parameters.keys()
@@ -109,7 +111,7 @@ def test_without_parsl_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) 
 
 def test_what_a_scheduler_said_is_told_once() -> None:
     parsls = (
-        "Error 1:\n\tFailed to start block 0: Cannot launch job x: recode=1, stdout=, stderr=sbatch: error: no partition\n"
+        "Error 1:\n\tFailed to start block 0: Cannot launch: stdout=, stderr=sbatch: error: no partition\n"
         "Error 2:\n\tEXIT CODE: 127\n\tSTDOUT: \n\tSTDERR: sbatch: error: no partition\n"
     )
     assert pilot._reason(parsls) == "sbatch: error: no partition"

@@ -17,6 +17,7 @@ import msgspec
 import pytest
 from cheap_work import job
 
+from warpgrade import __version__
 from warpgrade.engine import pilot
 from warpgrade.engine.cluster_file import Settings
 from warpgrade.engine.job import Job, Outcome
@@ -43,7 +44,7 @@ class Workers:
         future: Future[bytes] = Future()
         try:
             future.set_result(msgspec.msgpack.encode(self.answer(self.sent[-1])))
-        except Exception as error:  # noqa: BLE001
+        except Exception as error:
             future.set_exception(error)
         return future
 
@@ -123,7 +124,7 @@ def test_only_what_machines_do_is_tried_again(graded: Graded) -> None:
     assert {key: outcome.trouble for key, outcome in outcomes.items() if outcome.trouble} == {
         "full": "the disk is full",
         "stranger": "a worker answered to something else",
-        "old": f"a worker has Warpgrade 0.0.1, and this is {cheap_work.__version__}",
+        "old": f"a worker has Warpgrade 0.0.1, and this is {__version__}",
     }
 
 
