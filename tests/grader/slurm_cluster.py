@@ -15,9 +15,12 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
+
+T = TypeVar("T")
 
 _PATH = f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin"
 _PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "squeue", "sinfo", "scancel", "scontrol")
@@ -83,23 +86,26 @@ class Cluster:
         """Return the states of a job, or of the members of an array, also of those that have ended."""
         return self.command("squeue", "--noheader", "--array", "--states=all", "--format=%T", "--jobs", job).split()
 
+    def until(self, there: Callable[[], T], seconds: float = 60) -> T:
+        """Wait for something that is true; return it."""
+        ends = time.monotonic() + seconds
+        while not (found := there()):
+            assert time.monotonic() < ends, self.log()
+            time.sleep(0.1)
+        return found
+
     def wait(self, job: str, seconds: float = 120) -> list[str]:
         """Return the states of a job, or of an array's members, when all of them have ended."""
-        ends = time.monotonic() + seconds
-        while True:
-            states = self.states(job)
-            if states and not {"PENDING", "RUNNING", "CONFIGURING", "COMPLETING", "REQUEUED"} & set(states):
-                return states
-            assert time.monotonic() < ends, f"{self.command('squeue', '--long')}\n{self.log()}"
-            time.sleep(0.2)
+        under_way = {"PENDING", "RUNNING", "CONFIGURING", "COMPLETING", "REQUEUED"}
+        self.until(lambda: (states := self.states(job)) and not under_way & set(states), seconds)
+        return self.states(job)
 
     def hurry(self, job: str) -> None:
-        """Let a job that Slurm has taken back after a loss begin now; usually it waits two minutes."""
-        ends = time.monotonic() + 60
-        while "BeginTime" not in self.command("squeue", "--noheader", "--array", "--format=%r", "--jobs", job):
-            assert time.monotonic() < ends, f"{self.command('squeue', '--long')}\n{self.log()}"
-            time.sleep(0.2)
-        self.command("scontrol", "update", f"JobId={job}", "StartTime=now")
+        """Let what Slurm has taken back after a loss begin now; usually it waits two minutes."""
+        waiting = ("squeue", "--noheader", "--array", "--states=PENDING", "--format=%r %i", "--jobs", job)
+        self.until(lambda: "BeginTime" in self.command(*waiting))
+        for line in self.command(*waiting).splitlines():
+            self.command("scontrol", "update", f"JobId={line.split()[1]}", "StartTime=now")
 
     def kill(self, node: str) -> int:
         """End a node as a power cut does: the daemon, and all that runs there. Return how many processes that were."""
@@ -204,18 +210,8 @@ def _start(cluster: Cluster) -> None:
                 stdout=out, stderr=subprocess.STDOUT, start_new_session=True,
             )  # fmt: skip
         if name == "munge":
-            _until(cluster, Path(own["socket"]).exists)
-    _until(cluster, lambda: _idle(cluster) == len(NODES))
-
-
-def _until(cluster: Cluster, there: object, seconds: float = 30) -> None:
-    assert callable(there)
-    ends = time.monotonic() + seconds
-    while not there():
-        dead = [name for name, daemon in cluster.daemons.items() if daemon.poll() is not None]
-        assert not dead, f"{dead} ended\n{cluster.log()}"
-        assert time.monotonic() < ends, f"the cluster does not start\n{cluster.log()}"
-        time.sleep(0.05)
+            cluster.until(Path(own["socket"]).exists)
+    cluster.until(lambda: _idle(cluster) == len(NODES), 30)
 
 
 def _idle(cluster: Cluster) -> int:
