@@ -24,7 +24,11 @@ from warpgrade.cohort.row import Decision
 from warpgrade.cohort.store import Head, Store
 from warpgrade.compiling import judges, toolchain
 from warpgrade.course import course as courses
+from warpgrade.engine import cluster_file
+from warpgrade.engine.cluster_file import Settings
+from warpgrade.engine.job import Engine
 from warpgrade.engine.local import LocalEngine
+from warpgrade.engine.parsl import ParslEngine
 from warpgrade.engine.work import Grader
 from warpgrade.grading.grade import Options
 from warpgrade.lab import agreement
@@ -58,6 +62,8 @@ def _shard(context: click.Context, parameter: click.Parameter, value: str | None
 @click.option("--regrade", is_flag=True, help="Grade again what an earlier lab or warpgrade has graded.")
 @click.option("--dry-run", "dry", is_flag=True, help="Show old → new and why; keep everything as it is.")
 @click.option("--jobs", type=click.IntRange(1, 1024), help="Submissions at a time; one for each core otherwise.")
+@click.option("--engine", type=click.Choice(["local", "parsl"]), default="local", help="Grade here, or on a cluster.")
+@click.option("--cluster", type=click.Path(path_type=Path), metavar="FILE", help="The cluster of --engine parsl.")
 @click.option("--shard", callback=_shard, metavar="I/N", help="Grade this part of the class; see `merge`.")
 @click.option("--device", default="auto", metavar="auto|vgpu[:PROFILE]|gpu[:N]", help="Where to run.")
 @click.option("--seed", type=click.IntRange(0, 2**48 - 1), help="Of the inputs, the same for all; random otherwise.")
@@ -76,6 +82,7 @@ def class_command(lab_name: str, path: Path, out: Path, **given: Any) -> int:
     lab = agreement.find_own(layout, lab_name)
     course = courses.find(layout)
     # Before the machine is asked for anything: a mistake here is the user's.
+    settings = _cluster(given["engine"], given["cluster"], given["jobs"])
     collected = collect.collect(lab, path, roster=given["roster"], platform=given["platform"])
     class_store = Store(out)
     head = _head(class_store, lab, "" if lab.folder.parent == layout.labs else str(lab.folder), given)
@@ -87,7 +94,7 @@ def class_command(lab_name: str, path: Path, out: Path, **given: Any) -> int:
         _prepare(layout, lab, progress.say)
         counted = Count(progress, "submissions")
         grader = Grader(layout, lab, course, class_store.verdicts)
-        engine = LocalEngine(grader, given["jobs"])
+        engine = _engine(given["engine"], settings, grader, class_store, given["jobs"])
         graded = run.ClassRun(
             course.applied(lab) if course else lab, class_store, head, grader, Options(device=head.device), wanted,
             lambda tally: counted.show(tally.ended, tally.to_do),
@@ -98,6 +105,25 @@ def class_command(lab_name: str, path: Path, out: Path, **given: Any) -> int:
         class_store, policies, collected, tally, wanted, kind, lab.title,
         whole=given["roster"] is not None and part == "all", stopped=stopped(), quiet=quiet,
     )  # fmt: skip
+
+
+def _cluster(engine: str, path: Path | None, jobs: int | None) -> Settings | None:
+    """Return what the file of --cluster says; raises BadInput where engine and other options do not fit."""
+    if engine == "local":
+        if path is not None:
+            raise BadInput("--cluster is for --engine parsl", hint="add --engine parsl, or leave --cluster out")
+        return None
+    if path is None:
+        raise BadInput("--engine parsl needs --cluster FILE", hint="docs/scale.md shows such files")
+    if jobs is not None:
+        raise BadInput("--jobs is for this machine", hint="workers_per_node in the file of --cluster is for others")
+    return cluster_file.read(path)
+
+
+def _engine(name: str, settings: Settings | None, grader: Grader, class_store: Store, jobs: int | None) -> Engine:
+    if name == "parsl" and settings is not None:
+        return ParslEngine(settings, class_store.folder / "parsl")
+    return LocalEngine(grader, jobs)
 
 
 def _head(class_store: Store, lab: Lab, place: str, given: dict[str, Any]) -> Head:
