@@ -16,7 +16,8 @@ from pathlib import Path
 
 from warpgrade import __version__
 from warpgrade.compiling.toolchain import Compilers
-from warpgrade.lab.labs import HANDOUT, Lab
+from warpgrade.lab.labs import Lab
+from warpgrade.lab.note import HANDOUT
 from warpgrade.machine import cache, files, on_demand
 from warpgrade.machine.errors import GraderError
 from warpgrade.machine.paths import Layout

@@ -10,24 +10,16 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-import msgspec
-
-from warpgrade import __version__
 from warpgrade.compiling import judges, toolchain
 from warpgrade.grading import grade
 from warpgrade.handout import public_toml
-from warpgrade.lab.labs import HANDOUT, Lab
+from warpgrade.lab import note
+from warpgrade.lab.labs import Lab
+from warpgrade.lab.note import HANDOUT
 from warpgrade.machine.errors import BadInput
 from warpgrade.machine.paths import Layout
 
 Say = Callable[[str], None]
-
-
-class Note(msgspec.Struct, frozen=True):
-    """`.warpgrade/handout.json`: of which lab it is, and which Warpgrade has made it."""
-
-    lab: str
-    warpgrade: str
 
 
 def write(
@@ -57,22 +49,6 @@ def write(
     programs = judges.build(layout, lab, toolchain.find(layout), say, public_only=public_only)
     shutil.copy(programs.judge, own / "judge")
     shutil.copyfile(programs.binding, own / "binding.o")
-    (own / "handout.json").write_bytes(msgspec.json.encode(Note(lab=lab.name, warpgrade=__version__)) + b"\n")
+    note.write(folder, lab.name)
     text = public_toml.text(lab, 0) if public_only else (lab.folder / "lab.toml").read_text(encoding="utf-8")
     (folder / "lab.toml").write_text(text, encoding="utf-8")
-
-
-def require_ours(lab: Lab) -> None:
-    """Refuse what another Warpgrade has made: its judge and our programs may not understand each other."""
-    note = lab.folder / HANDOUT / "handout.json"
-    try:
-        made_by = msgspec.json.decode(note.read_bytes(), type=Note).warpgrade
-    except (OSError, msgspec.DecodeError):
-        raise BadInput(
-            f"{HANDOUT}/handout.json is missing or broken", hint="unpack the lab again, and copy your work into it"
-        ) from None
-    if made_by != __version__:
-        raise BadInput(
-            f"this lab was handed out for Warpgrade {made_by}, and this is {__version__}",
-            hint=f"run: pip install warpgrade=={made_by}, or fetch the lab again",
-        )

@@ -18,7 +18,8 @@ from warpgrade.compiling import judges
 from warpgrade.grading import grade, intake
 from warpgrade.handout import essentials, leaks, public_toml, sheet
 from warpgrade.lab import agreement, labs
-from warpgrade.lab.labs import HANDOUT, Lab
+from warpgrade.lab.labs import Lab
+from warpgrade.lab.note import HANDOUT
 from warpgrade.machine.errors import BadInput, GraderError
 from warpgrade.machine.files import write_zip
 from warpgrade.machine.paths import COMMAND, Layout

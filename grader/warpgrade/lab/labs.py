@@ -14,6 +14,8 @@ from pathlib import Path
 
 import msgspec
 
+from warpgrade.lab import note
+from warpgrade.lab.note import HANDOUT
 from warpgrade.lab.signs import SIGNS
 from warpgrade.lab.toml_lines import explained, line_of
 from warpgrade.machine.errors import BadInput, GraderError
@@ -25,8 +27,6 @@ _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # A header, or a folder of headers with a slash at its end.
 _HEADER = re.compile(r"[A-Za-z0-9_][\w.+-]*(?:/[A-Za-z0-9_][\w.+-]*)*/?")
-# In the folder that students get: what checking needs besides what they read and write.
-HANDOUT = ".warpgrade"
 # Libraries of headers that do what labs ask for. A lab that teaches them allows them.
 USUALLY_REFUSED = ("cub/", "thrust/")
 _TABLES = ("lab", "limits", "headers", "baseline")  # those that are there once
@@ -273,6 +273,8 @@ def load(folder: Path) -> Lab:
     """Read and check a lab's lab.toml; a mistake in it is its author's, not the student's."""
     path = folder / "lab.toml"
     where = f"labs/{folder.name}/lab.toml"
+    if (folder / HANDOUT).is_dir():
+        note.require_readable(folder)
     try:
         text = path.read_text(encoding="utf-8")
         raw = tomllib.loads(text)

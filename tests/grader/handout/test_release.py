@@ -13,7 +13,7 @@ import pytest
 
 from warpgrade.compiling import judges
 from warpgrade.compiling.toolchain import Compilers
-from warpgrade.handout import essentials, leaks, make, public_toml, sheet
+from warpgrade.handout import leaks, make, public_toml, sheet
 from warpgrade.lab import labs
 from warpgrade.lab.labs import Lab
 from warpgrade.machine.errors import BadInput, GraderError
@@ -133,15 +133,3 @@ def test_a_handout_whose_judge_is_missing(tmp_path: Path) -> None:
     with pytest.raises(GraderError, match="judge of lab reverse is missing") as caught:
         judges.require(LAYOUT, Lab("reverse", tmp_path, REVERSE.file), compilers)
     assert "unpack the lab again" in caught.value.hint
-
-
-@pytest.mark.parametrize(
-    ("note", "complaint"),
-    [(b"", "missing or broken"), (b'{"lab": "reverse", "warpgrade": "9.9.9"}', "handed out for Warpgrade 9.9.9")],
-)
-def test_a_handout_of_another_version(tmp_path: Path, note: bytes, complaint: str) -> None:
-    folder = tmp_path / ".warpgrade"
-    folder.mkdir()
-    (folder / "handout.json").write_bytes(note)
-    with pytest.raises(BadInput, match=complaint):
-        essentials.require_ours(Lab("reverse", tmp_path, REVERSE.file))
