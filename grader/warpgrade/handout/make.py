@@ -21,7 +21,7 @@ from warpgrade.lab import agreement, labs
 from warpgrade.lab.labs import Lab
 from warpgrade.lab.note import HANDOUT
 from warpgrade.machine.errors import BadInput, GraderError
-from warpgrade.machine.files import write_zip
+from warpgrade.machine.files import whole, write_zip
 from warpgrade.machine.paths import COMMAND, Layout
 
 Say = Callable[[str], None]
@@ -77,11 +77,11 @@ def release(layout: Layout, lab: Lab, out: Path, say: Say = lambda text: None) -
         say(f"looking through the handout of {lab.name}")
         _look_through(layout, lab, folder)
         files = [name for name, _ in leaks.of_folder(folder)]
-        target.parent.mkdir(parents=True, exist_ok=True)
         if target.suffix == ".zip":
             write_zip(target, [path for path in sorted(folder.rglob("*")) if path.is_file()], folder.parent)
         else:
-            shutil.copytree(folder, target)
+            with whole(target) as unfinished:
+                shutil.copytree(folder, unfinished)
     return Handout(target, files, points, most)
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shutil
 import sys
-import tempfile
 import zipfile
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from warpgrade.machine import space
 from warpgrade.machine.errors import BadInput
 from warpgrade.machine.text import printable_name
 
@@ -28,12 +29,36 @@ def alone(lock: Path) -> Iterator[None]:
 
 def write_zip(archive: Path, files: Iterable[Path], root: Path) -> None:
     """Pack files under their names below `root`, with their rights."""
-    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
+    with whole(archive) as unfinished, zipfile.ZipFile(unfinished, "w", zipfile.ZIP_DEFLATED) as packed:
         for path in files:
             entry = zipfile.ZipInfo(path.relative_to(root).as_posix(), _DATE)
             entry.external_attr = (0o100000 | (path.stat().st_mode & 0o777)) << 16
             entry.compress_type = zipfile.ZIP_DEFLATED
             packed.writestr(entry, path.read_bytes())
+
+
+@contextmanager
+def whole(target: Path) -> Iterator[Path]:
+    """Give a name beside `target` for a file or a folder, which becomes `target` when all went well, and else goes."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = target.with_name(f".{target.name}.{os.getpid()}.new")
+    try:
+        yield unfinished
+        unfinished.rename(target)
+    except BaseException as error:
+        remove(unfinished)
+        if known := space.trouble(error, [target.parent]):
+            raise known from None
+        raise
+
+
+def remove(path: Path) -> None:
+    """Remove a file, or a folder with all that is in it, where it is there."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        with suppress(OSError):
+            path.unlink(missing_ok=True)
 
 
 def check_writable(option: str, name: str) -> None:
@@ -61,10 +86,7 @@ def write(name: str | None, option: str, content: bytes) -> None:
             path.write_bytes(content)
             return
         # Under another name first: whoever reads it never sees half a result.
-        descriptor, scratch = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-        Path(scratch).chmod(0o644)
-        Path(scratch).replace(path)
+        with whole(path) as unfinished:
+            unfinished.write_bytes(content)
     except OSError as error:
         raise BadInput(f"{option} {printable_name(name)} cannot be written: {error.strerror}") from None

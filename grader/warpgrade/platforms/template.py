@@ -18,8 +18,9 @@ import msgspec
 
 from warpgrade.handout import essentials
 from warpgrade.lab.labs import Lab
+from warpgrade.machine import space
 from warpgrade.machine.errors import BadInput, GraderError
-from warpgrade.machine.files import write_zip
+from warpgrade.machine.files import remove, write_zip
 from warpgrade.machine.paths import COMMAND, Layout
 from warpgrade.machine.text import number
 
@@ -181,5 +182,9 @@ def _move(root: Path, out: Path) -> list[Path]:
             (out / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.move(root / name, out / name)
     except OSError as error:
+        for name in names:
+            remove(out / name)
+        if known := space.trouble(error, [out]):
+            raise known from None
         raise GraderError(f"{out} cannot be written: {error.strerror}", hint=f"see {COMMAND} doctor") from None
     return [out / name for name in names]
