@@ -44,9 +44,9 @@ def trouble(error: BaseException, folders: Iterable[Path] = ()) -> GraderError |
     return None
 
 
-def require(folder: Path, what: str) -> None:
+def require(folder: Path, what: str, little: int = _LITTLE) -> None:
     """Raise GraderError where `what` has failed and there is little space left: then its own words do not count."""
-    for disk, free in _nearly_full([folder]):
+    for disk, free in _nearly_full([folder], little):
         raise GraderError(f"{what} has failed: the disk at {disk} is full ({free >> 20} MiB left)", hint=_HINT)
 
 
@@ -57,10 +57,10 @@ def _full(place: str, folders: Iterable[Path]) -> GraderError:
     return GraderError("no space is left on the disk" + (f" at {where}" if where else ""), hint=_HINT)
 
 
-def _nearly_full(folders: Iterable[Path]) -> Iterator[tuple[str, int]]:
+def _nearly_full(folders: Iterable[Path], little: int = _LITTLE) -> Iterator[tuple[str, int]]:
     for folder in folders:
         with suppress(OSError):
-            if (free := shutil.disk_usage(folder).free) < _LITTLE:
+            if (free := shutil.disk_usage(folder).free) < little:
                 yield printable_name(str(_mounted(folder))), free
 
 
