@@ -13,7 +13,7 @@ from pathlib import Path
 from warpgrade.compiling import judges, toolchain
 from warpgrade.grading import grade
 from warpgrade.handout import public_toml
-from warpgrade.lab import note
+from warpgrade.lab import note, own_files
 from warpgrade.lab.labs import Lab
 from warpgrade.lab.note import HANDOUT
 from warpgrade.machine.errors import BadInput
@@ -34,6 +34,7 @@ def write(
     """Write it into `folder`, which need not be there yet; `words` changes texts that students read."""
     if public_only and all(item.hidden for item in lab.items):
         raise BadInput(f"lab {lab.name} has no public tests", hint="give points to tests that are not hidden")
+    own_files.require(lab)
     own = folder / HANDOUT
     (own / "starter").mkdir(parents=True)
     for name, content in grade.starter_files(lab).items():
@@ -41,8 +42,8 @@ def write(
     for path in lab.given:
         place = folder / "given" if path.parent.name == "given" else folder
         place.mkdir(exist_ok=True)
-        (place / path.name).write_text(words(path.read_text(encoding="utf-8")), encoding="utf-8")
-    for path in sorted(lab.data.glob("*")):
+        (place / path.name).write_text(words(own_files.text_of(path)), encoding="utf-8")
+    for path in sorted(path for path in lab.data.glob("*") if path.is_file()):
         if not (public_only and path.name.startswith("hidden")):
             (folder / "data").mkdir(exist_ok=True)
             shutil.copyfile(path, folder / "data" / path.name)
@@ -50,5 +51,5 @@ def write(
     shutil.copy(programs.judge, own / "judge")
     shutil.copyfile(programs.binding, own / "binding.o")
     note.write(folder, lab.name)
-    text = public_toml.text(lab, 0) if public_only else (lab.folder / "lab.toml").read_text(encoding="utf-8")
+    text = public_toml.text(lab, 0) if public_only else own_files.text_of(lab.folder / "lab.toml")
     (folder / "lab.toml").write_text(text, encoding="utf-8")

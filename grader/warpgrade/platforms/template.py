@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import io
 import json
 import shutil
@@ -133,6 +134,8 @@ def _words(platform: Platform, lab: Lab) -> dict[str, str]:
     words = {
         "lab": lab.name,
         "title": lab.title.replace("\\", "").replace('"', "'"),
+        # Also for pages that PrairieLearn fills in where braces are doubled.
+        "title_html": html.escape(lab.title).replace("{", "&#123;"),
         "file": lab.main_file,
         "files": ",".join(name for name in files if "*" not in name),
         "files_json": json.dumps(files),

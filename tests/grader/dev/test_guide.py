@@ -37,7 +37,8 @@ _BEFORE = {
     "TEST_CASE(": "const auto before = std::vector<int>(64);",
     "CHECK_THAT(": """inline void piece(const Profile& run) {
         const int m = 1, n = 1; const double operations = 1, loads = 1;""",
-    "[[maybe_unused]]": """inline double thread_occupancy(int) { return 0; } inline int resident_blocks(int) { return 0; }
+    "[[maybe_unused]]": """inline double thread_occupancy(int) { return 0; }
+        inline int resident_blocks(int) { return 0; }
         inline int matmul_best(float*) { return 0; }""",
 }
 

@@ -11,7 +11,6 @@ import zipfile
 from pathlib import Path
 
 import pytest
-
 from dev import walk
 
 from warpgrade.dev import package
