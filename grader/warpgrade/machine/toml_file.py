@@ -1,4 +1,4 @@
-"""TOML that strangers may have written: bounded, ordinary text, and no mistake of it ends in anything but a sentence."""
+"""TOML that strangers may have written: bounded, ordinary text; each mistake of it is one sentence."""
 
 from __future__ import annotations
 
