@@ -76,7 +76,7 @@ _with_formats = functools.partial(with_formats, "result")
 def grade_command(lab_name: str, path: Path, public: bool, **given: Any) -> int:
     """Grade one submission: a folder, a zip or a file."""
     layout = paths.find_layout()
-    return _grade(layout, labs.find(layout, lab_name), path, given, public_only=public)
+    return _grade(layout, _lab_named(layout, Path.cwd(), lab_name), path, given, public_only=public)
 
 
 @_with_formats
@@ -93,6 +93,11 @@ def check_command(lab_name: str | None, **given: Any) -> int:
     return _grade(layout, lab, Path.cwd(), given, public_only=True)
 
 
+def _lab_named(layout: Layout, folder: Path, name: str) -> Lab:
+    """Return the lab of that name: the one that was handed out in this folder, or one of the course."""
+    return _lab_of_folder(layout, folder, name) if (folder / note.HANDOUT).is_dir() else labs.find(layout, name)
+
+
 def _lab_of_folder(layout: Layout, folder: Path, name: str | None) -> Lab:
     """Return the lab of that name, or the one whose files lie in the folder."""
     if (folder / note.HANDOUT).is_dir():
@@ -102,6 +107,8 @@ def _lab_of_folder(layout: Layout, folder: Path, name: str | None) -> Lab:
     if name:
         return labs.find(layout, name)
     known = labs.discover(layout)
+    if not known:
+        raise BadInput(f"there is no lab in {printable_name(str(folder))}", hint="go to the folder of your lab")
     fitting = [lab for lab in known if (folder / lab.main_file).is_file()]
     if len(fitting) == 1:
         return fitting[0]

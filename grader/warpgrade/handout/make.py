@@ -23,6 +23,7 @@ from warpgrade.lab.labs import Lab
 from warpgrade.lab.note import HANDOUT
 from warpgrade.machine.errors import BadInput, GraderError
 from warpgrade.machine.files import whole, write_zip
+from warpgrade.machine import paths
 from warpgrade.machine.paths import COMMAND, Layout
 
 Say = Callable[[str], None]
@@ -31,6 +32,7 @@ Say = Callable[[str], None]
 NOT_AS_SOURCE = "// Not handed out as source."
 _FILES = Path(__file__).parent / "files"
 _OWN_INCLUDE = re.compile(r'^\s*#\s*include\s+"([\w.-]+)"', re.MULTILINE)
+_LINK = re.compile(r"\[([^\]]+)\]\([^)]*\)")
 _CALLED = re.compile(r"\./warpgrade\b")
 _HOW = """# How to check your work
 
@@ -97,7 +99,8 @@ def _fill(layout: Layout, lab: Lab, folder: Path, say: Say) -> None:
     text = sheet.without_hidden_rows(sheet.without_links_out(text))
     (folder / "README.md").write_text(text, encoding="utf-8")
     (folder / "README.html").write_text(sheet.page(text, folder), encoding="utf-8")
-    (folder / "CHECK.md").write_text(_HOW.format(files=" and ".join(lab.file.lab.files)), encoding="utf-8")
+    how = _HOW.format(files=" and ".join(lab.file.lab.files)) + _reading()
+    (folder / "CHECK.md").write_text(how, encoding="utf-8")
     (folder / ".devcontainer").mkdir()
     (folder / ".devcontainer" / "devcontainer.json").write_text(devcontainer(lab), encoding="utf-8")
     for path in public_sources(lab):
@@ -123,6 +126,16 @@ def public_sources(lab: Lab) -> list[Path]:
         found[path.name] = path
         waiting += [path.parent / name for name in _OWN_INCLUDE.findall(text) if (path.parent / name).is_file()]
     return [found[name] for name in sorted(found)]
+
+
+def _reading() -> str:
+    """Return what students read about reports, of the page that they have here."""
+    try:
+        text = (paths.docs() / "student.md").read_text(encoding="utf-8")
+    except OSError:  # an installed package of before
+        return ""
+    found = re.search(r"^## Reading a failure\n.*?(?=^## )", text, re.MULTILINE | re.DOTALL)
+    return f"\n{_for_students(_LINK.sub(lambda link: link[1], found[0])).rstrip()}\n" if found else ""
 
 
 def _for_students(text: str) -> str:

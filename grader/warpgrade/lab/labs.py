@@ -258,7 +258,8 @@ def find(layout: Layout, name: str) -> Lab:
     if name not in names:
         close = difflib.get_close_matches(name.lower(), names, n=1, cutoff=0.6)
         hint = f"did you mean {close[0]}? " if close else ""
-        raise BadInput(f"unknown lab “{name}”", hint=f"{hint}the labs are: {', '.join(names) or 'none'}")
+        known = f"the labs are: {', '.join(names)}" if names else "there is no lab here; go to the folder of one"
+        raise BadInput(f"unknown lab “{name}”", hint=f"{hint}{known}")
     return load(layout.labs / name)
 
 
