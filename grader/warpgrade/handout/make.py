@@ -21,9 +21,9 @@ from warpgrade.handout import essentials, leaks, public_toml, sheet
 from warpgrade.lab import agreement, labs, own_files
 from warpgrade.lab.labs import Lab
 from warpgrade.lab.note import HANDOUT
+from warpgrade.machine import paths
 from warpgrade.machine.errors import BadInput, GraderError
 from warpgrade.machine.files import whole, write_zip
-from warpgrade.machine import paths
 from warpgrade.machine.paths import COMMAND, Layout
 
 Say = Callable[[str], None]
