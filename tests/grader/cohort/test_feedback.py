@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html.parser
 import io
 import os
 import re
@@ -15,6 +14,7 @@ import pytest
 from class_rows import ADA, BOB, CLASS, EVE, GRACE, JOE, KAI, LIN
 from hostile import ACTS, ANY, HOSTILE
 from hypothesis import given
+from page_reader import Reader
 from samples import GRADED, RACE, REJECTED
 
 from warpgrade.cohort import feedback, feedback_text, zip_names
@@ -48,36 +48,6 @@ def unpacked(path: Path) -> dict[str, bytes]:
     with zipfile.ZipFile(path) as archive:
         assert archive.testzip() is None
         return {entry.filename: archive.read(entry) for entry in archive.infolist()}
-
-
-class Reader(html.parser.HTMLParser):
-    """Holds a page against the elements and attributes that we write."""
-
-    ELEMENTS = ("html", "head", "meta", "title", "style", "body", "header", "h1", "h2", "div", "p", "small", "table",
-                "tr", "td", "th", "pre", "span", "a")  # fmt: skip
-
-    def __init__(self, page: bytes) -> None:
-        super().__init__()
-        self.text = ""
-        self.open: list[str] = []
-        self.feed(page.decode())
-        self.close()
-        assert self.open == []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        assert tag in self.ELEMENTS, tag
-        for name, value in attrs:
-            assert name in ("class", "lang", "name", "charset", "content", "http-equiv", "id", "href"), name
-            assert name != "href" or str(value).startswith("#")
-        if tag != "meta":
-            self.open.append(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        if self.open[-1:] != ["style"]:
-            self.text += data
 
 
 @pytest.mark.parametrize(
