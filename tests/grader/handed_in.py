@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import tarfile
 import zipfile
 from pathlib import Path
 
@@ -32,4 +34,17 @@ def zip_of(path: Path, *entries: tuple[str | zipfile.ZipInfo, bytes]) -> Path:
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in entries:
             archive.writestr(name, content)
+    return path
+
+
+def tar_of(path: Path, *entries: tuple[str | tarfile.TarInfo, bytes], style: int = tarfile.GNU_FORMAT) -> Path:
+    """Make a tar, packed as its name says; what an entry holds need not fit its kind."""
+    packing = {"gz": "gz", "tgz": "gz", "bz2": "bz2", "tbz": "bz2", "xz": "xz", "txz": "xz"}.get(
+        path.name.lower().rpartition(".")[2], ""
+    )
+    with tarfile.open(path, f"w:{packing}", format=style) as archive:  # type: ignore[call-overload]
+        for given, content in entries:
+            entry = tarfile.TarInfo(given) if isinstance(given, str) else given
+            entry.size = len(content)
+            archive.addfile(entry, io.BytesIO(content) if content else None)
     return path

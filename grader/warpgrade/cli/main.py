@@ -17,13 +17,16 @@ from warpgrade.report.stream import say
 # Each command: its module in this folder, which is imported when the command is used, and its line in the list.
 COMMANDS = {
     "check": ("grading", "Check your own work in the folder you are in: public tests and hints."),
+    "class": ("cohort", "Grade a class: every submission in a folder or in what a platform exported."),
     "course": ("course", "Look at course.toml: labs, points, due dates, late work."),
     "doctor": ("dev", "Say what this machine has, what is missing and how to get it."),
     "explain": ("explain", "Explain a rule of the checks, a counter, a test of a lab or a word."),
     "grade": ("grading", "Grade one submission: a folder, a zip or a file."),
     "gradebook": ("platforms", "Fill one column of a gradebook that you exported, from results."),
     "list": ("labs", "List the labs."),
+    "merge": ("cohort", "Bring together what parts of a class were graded into."),
     "new": ("authors", "Create something new: a lab."),
+    "override": ("cohort", "Decide a student's points, whatever the grader finds."),
     "package": ("dev", "Build the wheel that other machines install."),
     "platform": ("platforms", "Write what a platform needs to grade a lab, ready to upload."),
     "prove": ("authors", "Prove that a lab's solutions score what they claim."),

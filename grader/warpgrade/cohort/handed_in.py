@@ -18,6 +18,8 @@ class HandedIn:
 
     student: the identifier that the platform or the roster knows. name: for people. source: where it is, as it is
     called there, fit to be printed. submitted: when, where the platform says it. number: the student's first, second …
+    late: the platform says that it was late, though it may not say when it came. identifiers: all that the platform and
+    the roster call the student.
     """
 
     student: str
@@ -26,6 +28,8 @@ class HandedIn:
     read: Callable[[], Submission]
     submitted: datetime | None = None
     number: int = 1
+    late: bool = False
+    identifiers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -33,10 +37,11 @@ class Collected:
     """All that was handed in, and what of it belongs to nobody.
 
     others: files and folders that are no submission, each with why. missing: who is on the roster and handed in
-    nothing, as (student, name).
+    nothing, as (student, name). unknown: who is not on the roster, though something of theirs is in `submissions`.
     """
 
     platform: Platform
     submissions: Sequence[HandedIn]
     others: list[str] = field(default_factory=list)
     missing: list[tuple[str, str]] = field(default_factory=list)
+    unknown: list[tuple[str, str]] = field(default_factory=list)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
@@ -41,6 +41,9 @@ from warpgrade.machine import device
 from warpgrade.machine.errors import BadInput, GraderError
 from warpgrade.machine.paths import COMMAND, Layout
 from warpgrade.machine.sandbox import Kind, Sandbox
+
+if TYPE_CHECKING:
+    from warpgrade.grading.recall import Recall
 
 Say = Callable[[str], None]
 OnFirst = Callable[[Mapping[str, judge.Case]], None]
@@ -77,10 +80,12 @@ def grade(
     options: Options,
     say: Say = lambda text: None,
     on_first: OnFirst = lambda cases: None,
+    recall: Recall | None = None,
 ) -> Result:
     """Grade a submission; raises GraderError when nothing could be judged at all.
 
-    on_first is given the verdicts on the tests of `options.first` while the others run.
+    on_first is given the verdicts on the tests of `options.first` while the others run. Tests whose verdicts `recall`
+    knows do not run; it is told the others'.
     """
     started_at = datetime.now(UTC)
     started = time.monotonic()
@@ -105,16 +110,24 @@ def grade(
         return report.not_judged(failure, seconds, builder.warnings(files))
     built = time.monotonic()
 
+    names = [item.name for item in items]
+    known, properties = recall.known(files, names) if recall else ({}, {})
     plan = judge.Plan(
         command=_judge_command(builder, programs.judge, worker, baseline, target, options),
-        tests=[item.name for item in items],
+        tests=[name for name in names if name not in known],
         public_only=options.public_only,
-        chosen=bool(options.only),
+        chosen=bool(options.only or known),
         seconds_each=lab.file.limits.seconds,
         seed=options.seed,
         log=layout.logs / f"judge-{lab.name}.log",
     )
-    verdicts = judge.judge_first(plan, options.first, _TestCounter(len(plan.tests), say), on_first)
+    verdicts = judge.Verdicts(options.seed, properties)
+    if plan.tests:
+        with device.turn(layout, target):
+            verdicts = judge.judge_first(plan, options.first, _TestCounter(len(plan.tests), say), on_first)
+    if recall:
+        recall.keep(files, verdicts.cases, verdicts.device)
+    verdicts.cases = {**known, **verdicts.cases}
     cases = unsupported.settle(verdicts.cases, lambda: builder.device_code(files))
     tests = score.score_tests(lab, cases, target.kind, public_only=options.public_only, only=options.only)
     own = sources.of_submission(files, _COMPILED_IN, compilers.has_header)

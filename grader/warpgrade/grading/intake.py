@@ -1,4 +1,4 @@
-"""Intake: reads a submission (folder, single file, zip) into memory, trusting nothing about it.
+"""Intake: reads a submission (folder, single file, zip or tar archive) into memory, trusting nothing about it.
 
 Nothing is ever unpacked to disk under a name that the submission chose: only files whose plain names the lab allows
 are taken, and the build writes them out under those names.
@@ -12,29 +12,24 @@ import hashlib
 import os
 import re
 import stat
-import struct
-import zipfile
-import zlib
-from collections.abc import Callable, Iterable
+import tempfile
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-from warpgrade.grading import handed_in_names
+from warpgrade.grading import archives, handed_in_names
+from warpgrade.grading.archives import MAX_ENTRIES, Member
 from warpgrade.lab.labs import Lab
 from warpgrade.machine.errors import BadInput
 from warpgrade.machine.text import listing, printable_name
 
 MAX_FILE_BYTES = 1 << 20
 MAX_TOTAL_BYTES = 4 << 20
-MAX_ENTRIES = 2000
-_CHUNK_BYTES = 1 << 16
-_END_RECORD = 22  # bytes of a zip's last record, without its comment
-_END_MARK, _ZIP64_MARK = b"PK\x05\x06", b"PK\x06\x07"
-_MOST_DIRECTORY_BYTES = 2 << 20
+MAX_ARCHIVE_BYTES = 64 << 20  # of an archive that is not a file of its own
+_MEMORY_BYTES = 8 << 20
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}")
 _SOURCE_SUFFIXES = {".cu", ".cuh", ".c", ".cc", ".cpp", ".cxx", ".h", ".hpp"}
-_ARCHIVE_CLUTTER = {"__MACOSX", ".DS_Store", "Thumbs.db", "desktop.ini"}
 
 
 @dataclass(frozen=True)
@@ -62,14 +57,6 @@ class Submission:
 
 
 @dataclass(frozen=True)
-class _Entry:
-    """A file that is there: its name, and how to read it."""
-
-    name: str
-    read: Callable[[], bytes]
-
-
-@dataclass(frozen=True)
 class _Found:
     """What was taken, by the names that the lab knows; the names of other files; what to tell."""
 
@@ -78,44 +65,69 @@ class _Found:
     notes: list[str] = field(default_factory=list)
 
 
-def read(lab: Lab, path: Path) -> Submission:
-    """Read the submission at `path`; raises BadInput with what is wrong and what to do."""
-    shown = printable_name(str(path))
+def read(lab: Lab, path: Path, called: str = "") -> Submission:
+    """Read the submission at `path`; raises BadInput with what is wrong and what to do.
+
+    called: what it is called in messages, if not by its path.
+    """
+    shown = called or printable_name(str(path))
     try:
         mode = path.stat().st_mode
     except FileNotFoundError:
         raise BadInput(f"{shown} does not exist") from None
-    except OSError as error:
-        raise BadInput(f"{shown} cannot be read: {error.strerror}") from None
+    except (OSError, ValueError) as error:
+        raise BadInput(f"{shown} cannot be read: {getattr(error, 'strerror', error)}") from None
     folder: Path | None = path.parent
     if stat.S_ISDIR(mode):
         folder = _without_wrapping(path)
-        if archive := _only_zip(folder):
+        if archive := _only_archive(folder):
             folder = None
-            found = _read_zip(lab, archive, printable_name(archive.name))
+            found = _read_archive(lab, archive, printable_name(archive.name))
             found.notes.insert(0, f"taken from {printable_name(archive.name)}")
         else:
             found = _read_folder(lab, folder)
     elif not stat.S_ISREG(mode):
         raise BadInput(f"{shown} is neither a folder nor a file")
-    elif _is_zip(path.name):
+    elif archives.is_archive(path.name):
         folder = None
         # The path itself may be a link: it was named by the person who grades.
-        found = _read_zip(lab, path.resolve(), shown)
-    elif path.suffix.lower() in _SOURCE_SUFFIXES:
-        found = _read_single(lab, path)
+        found = _read_archive(lab, path.resolve(), shown)
+    elif is_source(path.name):
+        # The path itself may be a link: it was named by the person who grades.
+        found = _take_single(lab, Member(path.name, functools.partial(open_regular, path.resolve(), path.name)))
     else:
         raise BadInput(
             f"{shown} is not a submission",
-            hint=f"give a folder or a zip that contains {lab.main_file}, or the file itself",
+            hint=f"give a folder or an archive that contains {lab.main_file}, or the file itself",
         )
+    return _submission(lab, found, shown, folder)
+
+
+def read_members(lab: Lab, members: Sequence[Member], shown: str) -> Submission:
+    """Read a submission that is a part of something larger; raises BadInput as `read` does.
+
+    A single source file, and a single archive without a source beside it, are taken as if they had been named alone.
+    """
+    sources = [member for member in members if is_source(member.name)]
+    packed = [member for member in members if archives.is_archive(member.name)]
+    if len(packed) == 1 and not sources:
+        found = _read_packed(lab, packed[0])
+        found.notes.insert(0, f"taken from {printable_name(packed[0].name)}")
+    elif len(members) == 1 and sources and "/" not in members[0].path:
+        found = _take_single(lab, members[0])
+    else:
+        found = _take(lab, members, shown)
+    return _submission(lab, found, shown, None)
+
+
+def _submission(lab: Lab, found: _Found, shown: str, folder: Path | None) -> Submission:
     _require_main_file(lab, found.files, found.others, shown)
     for name, content in found.files.items():
         _check_content(name, content)
     ignored = sorted(
         printable_name(name)
         for name in found.others
-        if _is_source(name) and not any(lab.gives(each) for each in handed_in_names.possible(name))
+        if is_source(name) and not any(lab.gives(each) for each in handed_in_names.possible(name))
     )
     return Submission(
         name=shown,
@@ -126,11 +138,8 @@ def read(lab: Lab, path: Path) -> Submission:
     )
 
 
-def _is_zip(name: str) -> bool:
-    return name.lower().endswith(".zip")
-
-
-def _is_source(name: str) -> bool:
+def is_source(name: str) -> bool:
+    """Whether a file of that name should hold source code."""
     return PurePosixPath(name).suffix.lower() in _SOURCE_SUFFIXES
 
 
@@ -138,7 +147,7 @@ def _taken(lab: Lab, name: str) -> bool:
     return lab.allows(name) and _PLAIN_NAME.fullmatch(name) is not None
 
 
-def _meant(lab: Lab, name: str) -> str:
+def meant(lab: Lab, name: str) -> str:
     """Return the name under which the lab takes a file, as it had it before a platform renamed it; or nothing."""
     names = [each for each in handed_in_names.possible(name) if _taken(lab, each)]
     plain = [each for each in names if each in lab.file.lab.files]
@@ -146,29 +155,47 @@ def _meant(lab: Lab, name: str) -> str:
     return next(iter([*plain, *reversed(names)]), "")
 
 
-def _choose(lab: Lab, entries: Iterable[_Entry]) -> _Found:
+def _choose(lab: Lab, members: Iterable[Member]) -> _Found:
     """Take what the lab wants: a file of the right name, else the only one that was renamed on its way."""
-    meant: dict[str, list[_Entry]] = {}
+    by_name: dict[str, list[Member]] = {}
+    by_case: dict[str, Member] = {}
     found = _Found({}, [])
-    for entry in entries:
-        if name := _meant(lab, entry.name):
-            meant.setdefault(name, []).append(entry)
+    for member in members:
+        name = meant(lab, member.name)
+        other = by_case.setdefault(member.name.casefold(), member)
+        if other.name != member.name and (name or meant(lab, other.name)):
+            raise BadInput(
+                f"{printable_name(other.name)} and {printable_name(member.name)} differ only in capital letters",
+                hint="keep the one to grade",
+            )
+        if name:
+            by_name.setdefault(name, []).append(member)
         else:
-            found.others.append(entry.name)
-    for name, several in meant.items():
-        exact = [entry for entry in several if entry.name == name]
+            found.others.append(member.name)
+    for name, several in by_name.items():
+        exact = [member for member in several if member.name == name]
         if not exact and len(several) > 1:
             raise BadInput(
-                f"each of {listing([entry.name for entry in several])} could be {name}",
+                f"each of {listing([member.name for member in several])} could be {name}",
                 hint=f"keep the one to grade, and name it {name}",
             )
         (chosen,) = exact or several
-        found.files[name] = chosen.read()
+        found.files[name] = _content(chosen)
         _check_total(found.files)
-        found.others.extend(entry.name for entry in several if entry is not chosen)
+        found.others.extend(member.name for member in several if member is not chosen)
         if chosen.name != name:
             found.notes.append(_graded_as(chosen.name, name))
     return found
+
+
+def _content(member: Member) -> bytes:
+    content = member.read(MAX_FILE_BYTES)
+    if len(content) > MAX_FILE_BYTES:
+        raise BadInput(
+            f"{printable_name(member.name)} is larger than {MAX_FILE_BYTES >> 20} MiB: too large for a source file of "
+            "this lab"
+        )
+    return content
 
 
 def _graded_as(given: str, name: str) -> str:
@@ -186,22 +213,22 @@ def _check_total(files: dict[str, bytes]) -> None:
 def _without_wrapping(folder: Path) -> Path:
     """People hand in the folder around the folder; one level of that is forgiven."""
     names, subfolders = _list_folder(folder)
-    wraps = len(subfolders) == 1 and not any(_is_source(name) or _is_zip(name) for name in names)
+    wraps = len(subfolders) == 1 and not any(is_source(name) or archives.is_archive(name) for name in names)
     return folder / subfolders[0] if wraps else folder
 
 
-def _only_zip(folder: Path) -> Path | None:
+def _only_archive(folder: Path) -> Path | None:
     """Return the archive of a folder that has one, and no source beside it."""
     names, _ = _list_folder(folder)
-    archives = [name for name in names if _is_zip(name)]
-    return folder / archives[0] if len(archives) == 1 and not any(map(_is_source, names)) else None
+    packed = [name for name in names if archives.is_archive(name)]
+    return folder / packed[0] if len(packed) == 1 and not any(map(is_source, names)) else None
 
 
 def _read_folder(lab: Lab, folder: Path) -> _Found:
     names, _ = _list_folder(folder)
     if not names:
         raise BadInput(f"{printable_name(str(folder))} is empty", hint=f"it should contain {lab.main_file}")
-    return _choose(lab, [_Entry(name, functools.partial(_read_regular, folder / name, name)) for name in names])
+    return _choose(lab, [Member(name, functools.partial(open_regular, folder / name, name)) for name in names])
 
 
 def _list_folder(folder: Path) -> tuple[list[str], list[str]]:
@@ -213,7 +240,7 @@ def _list_folder(folder: Path) -> tuple[list[str], list[str]]:
             for count, entry in enumerate(entries):
                 if count >= MAX_ENTRIES:
                     raise BadInput(f"{printable_name(str(folder))} contains more than {MAX_ENTRIES} files")
-                if entry.name.startswith(".") or entry.name in _ARCHIVE_CLUTTER:
+                if archives.is_clutter(entry.name):
                     continue
                 (subfolders if entry.is_dir(follow_symlinks=False) else names).append(entry.name)
     except OSError as error:
@@ -221,7 +248,7 @@ def _list_folder(folder: Path) -> tuple[list[str], list[str]]:
     return sorted(names), sorted(subfolders)
 
 
-def _open_regular(path: Path, name: str) -> IO[bytes]:
+def open_regular(path: Path, name: str) -> IO[bytes]:
     """Open a regular file; links, pipes and devices are refused without opening what is behind them."""
     shown = printable_name(name)
     try:
@@ -237,137 +264,62 @@ def _open_regular(path: Path, name: str) -> IO[bytes]:
     return os.fdopen(descriptor, "rb")
 
 
-def _read_regular(path: Path, name: str) -> bytes:
-    with _open_regular(path, name) as file:
-        return _check_size(name, file.read(MAX_FILE_BYTES + 1))
-
-
-def _read_single(lab: Lab, path: Path) -> _Found:
-    # The path itself may be a link: it was named by the person who grades.
-    entry = _Entry(path.name, functools.partial(_read_regular, path.resolve(), path.name))
+def _take_single(lab: Lab, member: Member) -> _Found:
     main = lab.main_file
-    alike = [name for name in lab.file.lab.files if PurePosixPath(name).suffix == path.suffix]
-    if _meant(lab, entry.name) or alike != [main]:
-        return _choose(lab, [entry])
+    alike = [name for name in lab.file.lab.files if PurePosixPath(name).suffix == PurePosixPath(member.name).suffix]
+    if meant(lab, member.name) or alike != [main]:
+        return _choose(lab, [member])
     # Whoever names one file means it, and there is only one that it can be.
-    return _Found({main: entry.read()}, [], [_graded_as(entry.name, main)])
+    return _Found({main: _content(member)}, [], [_graded_as(member.name, main)])
 
 
-# --- zip -------------------------------------------------------------------------------------------------------------
+# --- archives --------------------------------------------------------------------------------------------------------
 
 
-def _read_zip(lab: Lab, path: Path, shown: str) -> _Found:
-    try:
-        with _open_regular(path, shown) as file:
-            _check_directory(file, shown)
-            with zipfile.ZipFile(file) as archive:
-                return _take_from_zip(lab, archive, shown)
-    except (zipfile.BadZipFile, zlib.error, struct.error, EOFError, NotImplementedError, ValueError) as error:
-        reason = printable_name(str(error)) or "damaged"
-        raise BadInput(
-            f"{shown} is not a readable zip archive: {reason}", hint="pack the files again as a plain zip"
-        ) from None
-    except (RuntimeError, OSError) as error:  # RuntimeError: encrypted
-        raise BadInput(f"{shown} cannot be read: {printable_name(str(error))}") from None
+def _read_archive(lab: Lab, path: Path, shown: str) -> _Found:
+    with open_regular(path, shown) as file:
+        return _take_packed(lab, file, path.name, shown)
 
 
-def _check_directory(file: IO[bytes], shown: str) -> None:
-    """Refuse a zip whose list of entries is huge before anything reads that list."""
-    size = file.seek(0, os.SEEK_END)
-    file.seek(max(size - _END_RECORD - (1 << 16), 0))
-    tail = file.read()
-    # As zipfile looks for it: at the very end, else the last in what a comment may cover.
-    at = len(tail) - _END_RECORD
-    if at < 0:
-        return  # no zip, as zipfile will say
-    if tail[at : at + 4] != _END_MARK or tail[-2:] != b"\0\0":
-        at = tail.rfind(_END_MARK)
-    if at < 0 or len(tail) - at < _END_RECORD:
-        return
-    length = int.from_bytes(tail[at + 12 : at + 16], "little")
-    if length > _MOST_DIRECTORY_BYTES or tail[max(at - 20, 0) :][:4] == _ZIP64_MARK:
-        raise BadInput(
-            f"{shown} has a huge list of entries", hint="pack the files again as a plain zip",
-            review="a zip with a huge list of entries",
-        )  # fmt: skip
+def _read_packed(lab: Lab, member: Member) -> _Found:
+    """Read an archive that is itself a part of something: a bounded copy of it, without a name."""
+    shown = printable_name(member.name)
+    with tempfile.SpooledTemporaryFile(_MEMORY_BYTES) as copy, member.open() as file:
+        size = 0
+        while chunk := file.read(1 << 16):
+            size += copy.write(chunk)
+            if size > MAX_ARCHIVE_BYTES:
+                raise BadInput(f"{shown} is larger than {MAX_ARCHIVE_BYTES >> 20} MiB: too large for a submission")
+        copy.seek(0)
+        return _take_packed(lab, copy, member.name, shown)
 
 
-def _take_from_zip(lab: Lab, archive: zipfile.ZipFile, shown: str) -> _Found:
-    entries = archive.infolist()
-    if len(entries) > MAX_ENTRIES:
-        raise BadInput(f"{shown} contains {len(entries)} entries; the limit is {MAX_ENTRIES}")
-    members: list[tuple[PurePosixPath, zipfile.ZipInfo]] = []
-    for entry in entries:
-        inner = _safe_member(entry, shown)
-        if inner is not None:
-            members.append((inner, entry))
+def _take_packed(lab: Lab, file: IO[bytes], name: str, shown: str) -> _Found:
+    with archives.opened(file, name, shown, lambda each: bool(meant(lab, each)), MAX_FILE_BYTES) as members:
+        return _take(lab, members, shown)
+
+
+def _take(lab: Lab, members: Sequence[Member], shown: str) -> _Found:
+    """Take what the lab wants of files in folders: at the top, or in the one folder that there is."""
     if not members:
         raise BadInput(f"{shown} is empty", hint=f"it should contain {lab.main_file}")
-    tops = {inner.parts[0] for inner, _ in members}
-    depth = 2 if len(tops) == 1 and all(len(inner.parts) > 1 for inner, _ in members) else 1
-    files: dict[str, _Entry] = {}
+    tops = {member.path.partition("/")[0] for member in members}
+    depth = 1 if len(tops) == 1 and all("/" in member.path for member in members) else 0
+    files: dict[str, Member] = {}
     deeper: list[str] = []
-    for inner, entry in members:
-        name = inner.name
-        if len(inner.parts) != depth:
-            deeper.append(name)
-        elif name in files and _meant(lab, name):
-            raise BadInput(f"{shown} contains {printable_name(name)} twice")
+    for member in members:
+        if member.path.count("/") != depth:
+            deeper.append(member.name)
+        elif member.name in files and meant(lab, member.name):
+            raise BadInput(f"{shown} contains {printable_name(member.name)} twice")
         else:
-            files[name] = _Entry(name, functools.partial(_read_member, archive, entry, name))
+            files[member.name] = member
     found = _choose(lab, files.values())
     found.others.extend(deeper)
     return found
 
 
-def _safe_member(entry: zipfile.ZipInfo, shown: str) -> PurePosixPath | None:
-    """Return an entry's path, None for folders and clutter; raises for names and kinds that no honest zip has."""
-    raw = entry.orig_filename
-    name = printable_name(raw)
-    if "\0" in raw or any(ord(char) < 32 or ord(char) == 127 for char in raw):
-        raise BadInput(
-            f"{shown}: the entry “{name}” has control characters in its name", review="a zip with hostile names"
-        )
-    inner = PurePosixPath(raw.replace("\\", "/"))
-    if inner.is_absolute() or ".." in inner.parts or re.match(r"[A-Za-z]:", raw):
-        raise BadInput(f"{shown}: the entry “{name}” points outside the archive", review="a zip with hostile names")
-    kind = stat.S_IFMT(entry.external_attr >> 16)
-    if kind == stat.S_IFLNK:
-        raise BadInput(f"{shown}: the entry “{name}” is a symbolic link; hand in the file itself")
-    if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
-        raise BadInput(f"{shown}: the entry “{name}” is not a regular file")
-    if entry.is_dir() or kind == stat.S_IFDIR or not inner.parts:
-        return None
-    if inner.name.startswith(".") or any(part in _ARCHIVE_CLUTTER for part in inner.parts):
-        return None
-    return inner
-
-
-def _read_member(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, name: str) -> bytes:
-    """Read one entry in chunks; what its header says about its size is not believed."""
-    if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        # bzip2 and LZMA make gigabytes of a few bytes, in one step that nothing bounds.
-        raise BadInput(
-            f"{printable_name(name)} is packed in an unusual way", hint="pack the files again as a plain zip"
-        )
-    content = bytearray()
-    with archive.open(entry) as stream:
-        while chunk := stream.read(_CHUNK_BYTES):
-            content += chunk
-            if len(content) > MAX_FILE_BYTES:
-                break
-    return _check_size(name, bytes(content))
-
-
 # --- checks ----------------------------------------------------------------------------------------------------------
-
-
-def _check_size(name: str, content: bytes) -> bytes:
-    if len(content) > MAX_FILE_BYTES:
-        raise BadInput(
-            f"{printable_name(name)} is larger than {MAX_FILE_BYTES >> 20} MiB: too large for a source file of this lab"
-        )
-    return content
 
 
 def _check_content(name: str, content: bytes) -> None:
@@ -383,7 +335,7 @@ def _require_main_file(lab: Lab, files: dict[str, bytes], others: list[str], sho
     wanted = lab.main_file
     if wanted in files:
         return
-    sources = sorted(PurePosixPath(name).name for name in others if _is_source(name))
+    sources = sorted(PurePosixPath(name).name for name in others if is_source(name))
     same = [name for name in sources if name.lower() == wanted.lower()]
     close = same or difflib.get_close_matches(wanted, sources, n=1, cutoff=0.6)
     if wanted in same:

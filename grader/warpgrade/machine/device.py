@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import msgspec
 
+from warpgrade.machine import files
 from warpgrade.machine.errors import BadInput, GraderError
 from warpgrade.machine.paths import COMMAND, Layout
 from warpgrade.machine.text import bounded, clean
@@ -67,6 +69,13 @@ def resolve(layout: Layout, requested: str, *, whole: bool = False) -> Device:
     profile = (match["profile"] or DEFAULT_PROFILE).lower()
     spec = f"vgpu:{profile}:all" if whole and ":" not in profile else f"vgpu:{profile}"
     return Device(requested=requested, spec=spec, kind="vgpu", properties=describe(layout, spec))
+
+
+def turn(layout: Layout, target: Device) -> AbstractContextManager[None]:
+    """Return the token of a device: one program at a time runs on a real GPU, or its times would not be its own."""
+    if target.kind == "vgpu":
+        return nullcontext()
+    return files.alone(layout.state / "locks" / f"device-{target.spec.replace(':', '-')}")
 
 
 def describe(layout: Layout, spec: str) -> dict[str, Any]:

@@ -63,6 +63,12 @@ def check_writable(option: str, name: str) -> None:
         raise BadInput(f"{option} {printable_name(name)} cannot be written")
 
 
+def replace(path: Path, content: bytes) -> None:
+    """Write a file under another name first: whoever reads it sees all of it or what was there before."""
+    with replaced(path) as file:
+        file.write(content)
+
+
 def write(name: str | None, option: str, content: bytes) -> None:
     """Write to the file of that name; - is stdout, and None nowhere."""
     if name is None:
@@ -76,8 +82,7 @@ def write(name: str | None, option: str, content: bytes) -> None:
         if path.exists() and not path.is_file():  # /dev/stderr and the like
             path.write_bytes(content)
             return
-        with replaced(path) as file:
-            file.write(content)
+        replace(path, content)
     except OSError as error:
         raise BadInput(f"{option} {printable_name(name)} cannot be written: {error.strerror}") from None
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from types import TracebackType
 
 from rich.console import Console
 from rich.markup import escape
 from rich.status import Status
+
+_SECONDS_OF_A_LINE = 30
 
 
 class Progress:
@@ -17,6 +21,11 @@ class Progress:
         self._quiet = quiet
         self._status: Status | None = None
         self._last = ""
+
+    @property
+    def is_live(self) -> bool:
+        """Whether what is said replaces what was said before."""
+        return self._status is not None
 
     def __enter__(self) -> Progress:
         if not self._quiet and self._console.is_terminal:
@@ -40,3 +49,29 @@ class Progress:
             self._status.update(escape(text))
         else:
             self._console.print(f"warpgrade: {text}", markup=False, highlight=False, soft_wrap=True)
+
+
+class Count:
+    """Says how many of how many are done, and how long the others will take, as often as that is worth a line."""
+
+    def __init__(self, progress: Progress, what: str, clock: Callable[[], float] = time.monotonic) -> None:
+        self._progress, self._what, self._clock = progress, what, clock
+        self._started = clock()
+        self._told = 0.0
+
+    def show(self, done: int, total: int) -> None:
+        """Tell it: on a terminal each time, elsewhere at most every half minute and at the end."""
+        now = self._clock()
+        if not total or (not self._progress.is_live and 0 < done < total and now - self._told < _SECONDS_OF_A_LINE):
+            return
+        self._told = now
+        left = f", about {_duration((now - self._started) / done * (total - done))} left" if 0 < done < total else ""
+        self._progress.say(f"{done} of {total} {self._what}{left}")
+
+
+def _duration(seconds: float) -> str:
+    """Return `40 s`, `12 min` or `3 h 20 min`."""
+    if seconds < 90:
+        return f"{max(round(seconds), 1)} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60} min"

@@ -174,6 +174,8 @@ def test_a_real_watch_of_matmul(tmp_path: Path) -> None:
         watch = subprocess.Popen(
             [sys.executable, "-m", "warpgrade", "check", "--watch"], cwd=tmp_path, stdin=subprocess.DEVNULL,
             stdout=out, stderr=subprocess.STDOUT, start_new_session=True,
+            # A shell that runs tests in the background has them ignore it.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509
             env={**os.environ, "PYTHONPATH": str(LAYOUT.root / "grader"), "WARPGRADE_PRESET": LAYOUT.preset},
         )  # fmt: skip
 

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from stand_ins import TOY_LAB
 
-from warpgrade.grading import intake
+from warpgrade.grading import archives, intake
 from warpgrade.lab import labs
 from warpgrade.lab.labs import Lab
 from warpgrade.machine.errors import BadInput
@@ -107,7 +107,7 @@ def test_hostile_zip_names(lab: Lab, tmp_path: Path) -> None:
     assert "control characters" in refused(lab, zip_of(tmp_path / "esc.zip", ("toy\x1b[2J.cu", CODE)))
     link = zipfile.ZipInfo("toy.cu")
     link.external_attr = (stat.S_IFLNK | 0o777) << 16
-    assert "symbolic link" in refused(lab, zip_of(tmp_path / "link.zip", (link, b"/etc/passwd")))
+    assert "is a link; hand in the file itself" in refused(lab, zip_of(tmp_path / "link.zip", (link, b"/etc/passwd")))
     device = zipfile.ZipInfo("toy.cu")
     device.external_attr = (stat.S_IFCHR | 0o666) << 16
     assert "not a regular file" in refused(lab, zip_of(tmp_path / "device.zip", (device, b"")))
@@ -128,7 +128,7 @@ def test_zip_bombs_are_cut_off(lab: Lab, tmp_path: Path) -> None:
     raw[at : at + 4] = (100).to_bytes(4, "little")
     (tmp_path / "lie.zip").write_bytes(raw)
     assert "lie.zip" in refused(lab, tmp_path / "lie.zip") or "toy.cu" in refused(lab, tmp_path / "lie.zip")
-    many = zip_of(tmp_path / "many.zip", *((f"{n}.txt", b"") for n in range(intake.MAX_ENTRIES + 1)))
+    many = zip_of(tmp_path / "many.zip", *((f"{n}.txt", b"") for n in range(archives.MAX_ENTRIES + 1)))
     assert "entries; the limit is" in refused(lab, many)
     parts = zip_of(tmp_path / "parts.zip", *((f"{n}.cuh", b"x" * (1 << 20)) for n in range(6)), ("toy.cu", CODE))
     assert "together, the submission" in refused(lab, parts)

@@ -1,0 +1,280 @@
+"""`class`, `merge` and `override`: a whole class, graded."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import click
+
+from warpgrade import __version__
+from warpgrade.cli.console import console
+from warpgrade.cli.options import EXIT_STATUSES
+from warpgrade.cohort import collect, grades, merge, outputs, run, store
+from warpgrade.cohort import roster as rosters
+from warpgrade.cohort.handed_in import Collected
+from warpgrade.cohort.row import Decision
+from warpgrade.cohort.store import Head, Store
+from warpgrade.compiling import judges, toolchain
+from warpgrade.course import course as courses
+from warpgrade.course.course import Course
+from warpgrade.engine.local import LocalEngine
+from warpgrade.engine.work import Grader
+from warpgrade.grading.grade import Options
+from warpgrade.lab import agreement, labs
+from warpgrade.lab.labs import Lab
+from warpgrade.machine import paths
+from warpgrade.machine.errors import EXIT_BELOW_THRESHOLD, EXIT_DONE, EXIT_GRADER_ERROR, EXIT_INTERRUPTED, BadInput
+from warpgrade.machine.paths import Layout
+from warpgrade.machine.progress import Count, Progress
+from warpgrade.machine.text import number, printable_name
+from warpgrade.report.stream import say
+
+_PLATFORMS = ["canvas", "moodle", "gradescope", "github", "plain"]
+
+
+def _shard(context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[int, int]:
+    first, _, last = (value or "1/1").partition("/")
+    if not (first.isdigit() and last.isdigit() and 1 <= int(first) <= int(last)):
+        raise click.BadParameter("use I/N, such as 2/8: the second of eight parts", ctx=context, param=parameter)
+    return int(first), int(last)
+
+
+@click.command("class", epilog=EXIT_STATUSES)
+@click.argument("lab_name", metavar="LAB")
+@click.argument("path", metavar="PATH", type=click.Path(path_type=Path, exists=True))
+@click.option("--out", required=True, type=click.Path(path_type=Path, file_okay=False), help="Folder of the class.")
+@click.option("--roster", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="CSV of who is in it.")
+@click.option("--platform", type=click.Choice(_PLATFORMS), help="Whose export it is, where that is not recognised.")
+@click.option("--latest", "attempts", flag_value="latest", help="Of each student the last submission counts.")
+@click.option("--best", "attempts", flag_value="best", help="Of each student the best submission counts.")
+@click.option("--regrade", is_flag=True, help="Grade again what an earlier lab or warpgrade has graded.")
+@click.option("--dry-run", "dry", is_flag=True, help="Show old → new and why; keep everything as it is.")
+@click.option("--jobs", type=click.IntRange(1, 1024), help="Submissions at a time; one for each core otherwise.")
+@click.option("--shard", callback=_shard, metavar="I/N", help="Grade this part of the class; see `merge`.")
+@click.option("--device", default="auto", metavar="auto|vgpu[:PROFILE]|gpu[:N]", help="Where to run.")
+@click.option("--seed", type=click.IntRange(0, 2**48 - 1), help="Of the inputs, the same for all; random otherwise.")
+@click.option("--seed-per-student", is_flag=True, help="Give each student other inputs.")
+@click.option("-q", "--quiet", is_flag=True, help="No progress, and no summary.")
+def class_command(lab_name: str, path: Path, out: Path, **given: Any) -> int:
+    """Grade a class: every submission in PATH, a folder or what a platform exported.
+
+    The same command again goes on where the last one ended, and grades what has come since.
+    """
+    layout = paths.find_layout()
+    lab = agreement.find_own(layout, lab_name)
+    course = courses.find(layout)
+    # Before the machine is asked for anything: a mistake here is the user's.
+    collected = collect.collect(lab, path, roster=given["roster"], platform=given["platform"])
+    class_store = Store(out)
+    head = _head(class_store, lab, given)
+    quiet: bool = given["quiet"]
+    policies = grades.Policies(lab.name, _max_points(course, lab), course, given["attempts"])
+    wanted = run.Wanted(policies.which == "latest", given["shard"], given["regrade"], given["dry"])
+    part = "all" if wanted.shard == (1, 1) else "{}-of-{}".format(*wanted.shard)
+    with class_store.alone(part), Progress(console(stderr=True), quiet=quiet) as progress, _interrupts() as stopped:
+        _prepare(layout, lab, progress.say)
+        counted = Count(progress, "submissions")
+        grader = Grader(layout, lab, course, class_store.verdicts)
+        engine = LocalEngine(grader, given["jobs"])
+        graded = run.ClassRun(
+            course.applied(lab) if course else lab, class_store, head, grader, Options(device=head.device), wanted,
+            lambda tally: counted.show(tally.ended, tally.to_do),
+        )  # fmt: skip
+        tally = graded.run(engine, collected.submissions, stopped)
+    return _finish(class_store, policies, collected, tally, wanted, stopped=stopped(), quiet=quiet)
+
+
+def _head(class_store: Store, lab: Lab, given: dict[str, Any]) -> Head:
+    known = class_store.head()
+    if known is None:
+        if given["shard"] != (1, 1) and given["seed"] is None:
+            raise BadInput(
+                "--shard needs --seed N in a new folder", hint="the same N for all shards gives all the same inputs"
+            )
+        seed = given["seed"] if given["seed"] is not None else store.new_seed()
+        known = class_store.begin(Head(lab.name, seed, given["device"], given["seed_per_student"], __version__))
+    where = f"{printable_name(str(class_store.folder))} holds a class"
+    if known.lab != lab.name:
+        raise BadInput(f"{where} of lab {known.lab}", hint="choose another --out for another lab")
+    for option, mine, theirs in (
+        ("--seed", given["seed"], known.seed),
+        ("--device", None if given["device"] == "auto" else given["device"], known.device),
+        ("--seed-per-student", given["seed_per_student"] or None, known.seed_per_student),
+    ):
+        if mine is not None and mine != theirs:
+            raise BadInput(
+                f"{where} with another {option} ({theirs})",
+                hint=f"leave {option} out, or choose another --out: all of a class is graded alike",
+            )
+    return known
+
+
+def _max_points(course: Course | None, lab: Lab) -> float:
+    return (course.applied(lab) if course else lab).max_points
+
+
+def _prepare(layout: Layout, lab: Lab, progress: Callable[[str], None]) -> None:
+    """Build what the class needs before many threads ask for it."""
+    judges.require(layout, lab, toolchain.find(layout), progress)
+
+
+@contextmanager
+def _interrupts() -> Iterator[Callable[[], bool]]:
+    """Turn the first Ctrl-C (or SIGTERM) into a word to end; the second one ends at once."""
+    stop = threading.Event()
+
+    def on_signal(number: int, frame: FrameType | None) -> None:
+        if stop.is_set():
+            os._exit(EXIT_INTERRUPTED)
+        stop.set()
+
+    before = {number: signal.signal(number, on_signal) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield stop.is_set
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _finish(
+    class_store: Store, policies: grades.Policies, collected: Collected, tally: run.Tally, wanted: run.Wanted,
+    *, stopped: bool, quiet: bool,
+) -> int:  # fmt: skip
+    if wanted.dry:
+        _show_changes(tally, "would change", quiet=False)
+        return EXIT_INTERRUPTED if stopped else EXIT_DONE
+    people = {student: name for student, name in collected.missing if wanted.has(student)}
+    people |= {each.student: each.name for each in collected.submissions if wanted.has(each.student)}
+    rows = list(grades.rows(class_store, policies, people))
+    outputs.write(class_store, rows)
+    _show_changes(tally, "changed", quiet=quiet)
+    if not quiet:
+        outputs.show(console(), class_store, rows, collected)
+        click.echo(_told(tally))
+    if tally.stale:
+        say(
+            f"warpgrade: {tally.stale} results are of an earlier lab or warpgrade and were kept: "
+            "--regrade grades them again, --regrade --dry-run shows first what would change", err=True,
+        )  # fmt: skip
+    if stopped:
+        left = tally.to_do - tally.ended
+        say(f"warpgrade: interrupted with {left} left: the same command goes on from here", err=True)
+        return EXIT_INTERRUPTED
+    if tally.errors:
+        say(
+            f"warpgrade: {tally.errors} could not be graded for the machine's sake and have no grade: "
+            "the same command tries them again", err=True,
+        )  # fmt: skip
+        return EXIT_GRADER_ERROR
+    return EXIT_DONE
+
+
+def _told(tally: run.Tally) -> str:
+    parts = [
+        (tally.done, "graded"), (tally.shared, "with a known result"), (tally.refused, "refused"),
+        (tally.kept, "graded before"), (tally.errors, "not graded"),
+    ]  # fmt: skip
+    return ", ".join(f"{count} {what}" for count, what in parts if count) or "nothing was handed in"
+
+
+def _show_changes(tally: run.Tally, what: str, *, quiet: bool) -> None:
+    if quiet or not tally.changes:
+        if what == "would change":
+            click.echo("no grade would change")
+        return
+    count = len(tally.changes)
+    click.echo(f"{count} submission{'' if count == 1 else 's'} {what}:")
+    for change in sorted(tally.changes, key=lambda one: one.student):
+        click.echo(f"    {change.told}")
+        for reason in change.reasons:
+            click.echo(f"        {reason}")
+
+
+@click.command("override", epilog=EXIT_STATUSES)
+@click.argument("folder", metavar="CLASS", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.argument("student", metavar="STUDENT")
+@click.option("--points", type=click.FloatRange(0), help="The points that count.")
+@click.option("--reason", default="", help="Why; the student reads it.")
+@click.option("--by", default="", help="Who decided; your user name otherwise.")
+@click.option("--withdraw", is_flag=True, help="Take the last decision back: the grader's points count again.")
+def override_command(folder: Path, student: str, points: float | None, reason: str, by: str, *, withdraw: bool) -> int:
+    """Decide a student's points in the class of folder CLASS, whatever the grader finds.
+
+    The decision stays when the class is graded again. Without --points, show what was decided.
+    """
+    layout = paths.find_layout()
+    class_store, policies = _existing(layout, folder)
+    row = grades.row(class_store, policies, student)
+    decisions = class_store.decisions(student)
+    if row.state == "missing" and not decisions and not withdraw and points is None:
+        raise BadInput(
+            f"nothing is known of {printable_name(student)}", hint=f"the first column of {folder}/grades.csv names all"
+        )
+    if withdraw:
+        if not decisions:
+            raise BadInput(f"nothing was decided about {printable_name(student)}")
+        class_store.decide(student, decisions[:-1])
+    elif points is not None:
+        if not reason.strip():
+            raise BadInput("--reason is missing", hint="say why in a sentence: the student reads it")
+        if points > row.max_points:
+            raise BadInput(f"--points {number(points, 2)} is more than the {number(row.max_points)} that there are")
+        now = datetime.now(UTC).replace(microsecond=0).isoformat().replace("+00:00", "Z")
+        decided = Decision(points, reason.strip(), by.strip() or os.environ.get("USER", "") or "unknown", now)
+        class_store.decide(student, [*decisions, decided])
+    for decision in class_store.decisions(student):
+        say(f"{number(decision.points, 2)} points, by {decision.by} at {decision.at}: {decision.reason}")
+    if withdraw or points is not None:
+        outputs.refresh(class_store, policies)
+        after = grades.row(class_store, policies, student)
+        told = ["–" if each.points is None else number(each.points, 2) for each in (row, after)]
+        click.echo(f"{printable_name(student)}: {told[0]} → {told[1]} of {number(after.max_points)}")
+    return EXIT_DONE
+
+
+@click.command("merge", epilog=EXIT_STATUSES)
+@click.argument(
+    "parts", metavar="PART…", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True, file_okay=False)
+)
+@click.option("--out", required=True, type=click.Path(path_type=Path, file_okay=False), help="Folder of the class.")
+@click.option("--roster", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="CSV of who is in it.")
+@click.option("--latest", "attempts", flag_value="latest", help="Of each student the last submission counts.")
+@click.option("--best", "attempts", flag_value="best", help="Of each student the best submission counts.")
+def merge_command(parts: tuple[Path, ...], out: Path, roster: Path | None, attempts: grades.Attempts | None) -> int:
+    """Bring together what `class --shard` graded into several folders PART."""
+    layout = paths.find_layout()
+    class_store = Store(out)
+    with class_store.alone():
+        merged = merge.merge(parts, class_store)
+        _, policies = _existing(layout, out, attempts)
+        rows = outputs.refresh(
+            class_store, policies, {each.id: each.name for each in rosters.read(roster).students} if roster else {}
+        )
+    click.echo(f"{merged.submissions} submissions of {len(rows)} students in {printable_name(str(out))}")
+    if merged.twice:
+        say(f"warpgrade: {len(merged.twice)} submissions were in several parts", err=True)
+    for line in merged.differing:
+        say(f"    {line}", err=True)
+    open_ = [row for row in rows if row.state in ("waiting", "error")]
+    if open_:
+        say(f"warpgrade: {len(open_)} have no grade yet: run their shards again, then merge again", err=True)
+    return EXIT_GRADER_ERROR if open_ else EXIT_BELOW_THRESHOLD if merged.differing else EXIT_DONE
+
+
+def _existing(layout: Layout, folder: Path, attempts: grades.Attempts | None = None) -> tuple[Store, grades.Policies]:
+    class_store = Store(folder)
+    head = class_store.head()
+    if head is None:
+        raise BadInput(
+            f"{printable_name(str(folder))} is not the folder of a class", hint="name the --out of `warpgrade class`"
+        )
+    lab, course = labs.find(layout, head.lab), courses.find(layout)
+    return class_store, grades.Policies(lab.name, _max_points(course, lab), course, attempts)

@@ -1,0 +1,112 @@
+"""From what was handed in to grades: which submission counts, what lateness takes, what a person decided."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+import msgspec
+
+from warpgrade.cohort.row import Row, State
+from warpgrade.cohort.store import Record, Store
+from warpgrade.course import late
+from warpgrade.course.course import Course, told
+from warpgrade.course.late import Penalty
+from warpgrade.course.schema import Policy
+
+_LATE = "the platform says that it came late, but not when: no deduction was made"
+
+Attempts = Literal["best", "latest"]
+
+
+@dataclass(frozen=True)
+class Policies:
+    """What the course says of a lab's submissions; `attempts`, where it is given, in place of the course's."""
+
+    lab: str
+    max_points: float
+    course: Course | None = None
+    attempts: Attempts | None = None
+
+    @property
+    def which(self) -> Attempts:
+        """Which of a student's submissions counts."""
+        policy = self.course.file.policy if self.course is not None else Policy()
+        return self.attempts or policy.attempts
+
+    def due(self, student: str) -> datetime | None:
+        """Return when the student's time ends."""
+        return late.deadline(self.course.file, self.lab, student) if self.course is not None else None
+
+    def penalty(self, record: Record) -> Penalty:
+        """Return what a submission loses; nothing where it is not known when it came."""
+        if self.course is None or not record.submitted:
+            return Penalty()
+        return late.penalty(self.course.file.late, self.due(record.student), datetime.fromisoformat(record.submitted))
+
+    def counting(self, records: Sequence[Record]) -> Record:
+        """Return the submission that counts, of those of one student in the order in which they came.
+
+        One that is not accepted counts only where no other is there.
+        """
+        accepted = [one for one in records if self.penalty(one).accepted] or records
+        if self.which == "latest":
+            return accepted[-1]
+        done = [one for one in accepted if one.is_done]
+        # What waits or was stopped by the machine may be the best yet.
+        open_ = [one for one in accepted if not one.is_done]
+        if open_ and (not done or max(map(self.earned, done)) < self.max_points):
+            return open_[-1]
+        return max(done, key=self.earned)  # of two equally good ones the earlier
+
+    def earned(self, record: Record) -> float:
+        """Return a submission's points after lateness."""
+        return self.penalty(record).applied(record.points)
+
+
+def row(store: Store, policies: Policies, student: str, name: str = "") -> Row:
+    """Return a student's grade."""
+    records = store.records(student)
+    decisions = store.decisions(student)
+    decision = decisions[-1] if decisions else None
+    if not records:
+        empty = Row(student, name, policies.lab, "missing", 0.0, policies.max_points, decision=decision)
+        return msgspec.structs.replace(empty, points=decision.points) if decision else empty
+    record = policies.counting(records)
+    penalty = policies.penalty(record)
+    points = penalty.applied(record.points) if record.is_done else None
+    state: State = record.status
+    return Row(
+        student=student,
+        name=name or record.name,
+        lab=policies.lab,
+        state=state,
+        points=decision.points if decision else points,
+        max_points=record.max_points or policies.max_points,
+        earned=record.points,
+        late=_lateness(policies, record, penalty),
+        problem=record.problem,
+        decision=decision,
+        source=record.source,
+        submitted=record.submitted,
+        attempts=len(records),
+        result=f"results/{record.key}.json" if record.key else "",
+        digest=record.digest,
+        lost=record.lost,
+        review=[*record.review, *([_LATE] if record.late and not record.submitted else [])],
+        identifiers=record.identifiers,
+        metrics=record.metrics,
+    )
+
+
+def rows(store: Store, policies: Policies, people: Mapping[str, str]) -> Iterator[Row]:
+    """Yield the grades of all who are in `people` (student: name) or have handed in, by identifier."""
+    for student in sorted({*people, *store.students()}):
+        yield row(store, policies, student, people.get(student, ""))
+
+
+def _lateness(policies: Policies, record: Record, penalty: Penalty) -> str:
+    due = policies.due(record.student)
+    return f"{penalty.text} (due {told(due)})" if penalty.text and due else ""

@@ -1,0 +1,287 @@
+"""Where a class's submissions lie: a folder, or one archive of a folder; what stands at the top of it.
+
+Of an archive only names are kept in memory. Contents stay in it until somebody reads them; those of a packed tar, which
+cannot be read from the middle, are copied to one temporary file that has no name.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import stat
+import tempfile
+import weakref
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import IO
+
+from warpgrade.grading import archives, intake, tars
+from warpgrade.grading.archives import Member
+from warpgrade.grading.intake import Submission
+from warpgrade.lab.labs import Lab
+from warpgrade.machine.errors import BadInput, GraderError
+from warpgrade.machine.text import printable_name
+
+MOST_ENTRIES = 2_000_000
+_MOST_DIRECTORY_BYTES = 256 << 20
+_MOST_UNPACKED_BYTES = 64 << 30
+_MOST_METADATA_BYTES = 1 << 30
+_MOST_FOLDER_ENTRIES = 500_000
+
+
+@dataclass(slots=True)
+class Item:
+    """One thing at the top: a file or a folder.
+
+    path: where it is on disk, unless it is in an archive. members: its files, if it is in an archive. refused: those of
+    them that make it unfit, by their paths.
+    """
+
+    name: str
+    is_folder: bool
+    path: Path | None = None
+    members: list[Member] = field(default_factory=list)
+    refused: list[tuple[str, BadInput]] = field(default_factory=list)
+
+    @property
+    def shown(self) -> str:
+        """Its name in messages."""
+        return printable_name(self.name) + ("/" if self.is_folder else "")
+
+    def as_file(self, name: str) -> Member:
+        """Return a file as if it had another name."""
+        self.check()
+        if self.path is not None:
+            return Member(name, partial(intake.open_regular, self.path, self.name))
+        return Member(name, self.members[0].open)
+
+    def has(self, name: str) -> bool:
+        """Whether a folder holds a file or folder of that name, if it is on disk, or a file, if it is in an archive."""
+        if self.path is not None:
+            return os.path.lexists(self.path / name)
+        return any(member.path == name for member in self.members)
+
+    def check(self) -> None:
+        """Raise what speaks against it."""
+        if self.refused:
+            raise self.refused[0][1]
+        if len(self.members) > archives.MAX_ENTRIES:
+            raise BadInput(f"{self.shown} contains more than {archives.MAX_ENTRIES} files")
+        if self.path is not None and self.path.is_symlink():
+            # Nobody named it: what students handed in may lead to what is not theirs.
+            raise BadInput(f"{self.shown} is a symbolic link; hand in the file itself")
+
+    def read(self, lab: Lab) -> Submission:
+        """Read the submission that this is."""
+        self.check()
+        if self.path is not None:
+            return intake.read(lab, self.path, self.shown)
+        if self.is_folder:
+            return intake.read_members(lab, self.members, self.shown)
+        return intake.read_members(lab, [self.as_file(self.name)], self.shown)
+
+
+@dataclass(frozen=True)
+class Place:
+    """What was handed in by a class: what it is called, and what stands at its top.
+
+    others: what belongs to nobody, each with why.
+    """
+
+    name: str
+    items: list[Item]
+    others: list[str] = field(default_factory=list)
+
+
+def look(lab: Lab, path: Path) -> Place:
+    """List what a folder or an archive holds; raises BadInput if it is neither."""
+    shown = printable_name(str(path))
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        raise BadInput(f"{shown} does not exist") from None
+    except (OSError, ValueError) as error:
+        raise BadInput(f"{shown} cannot be read: {getattr(error, 'strerror', error)}") from None
+    if stat.S_ISDIR(mode):
+        return Place(path.resolve().name, _in_folder(path, shown))
+    if stat.S_ISREG(mode) and archives.is_archive(path.name):
+        items: dict[str, Item] = {}
+        others: list[str] = []
+        with archives.told(shown, "archive"):
+            is_zip = path.name.lower().endswith(".zip")
+            found = _of_zip(path.resolve(), shown) if is_zip else _of_tar(lab, path.resolve(), shown)
+            for entry in found:
+                _sort_in(entry, items, others)
+        return Place(archives.without_suffix(path.name), list(items.values()), others)
+    raise BadInput(
+        f"{shown} holds no submissions of a class", hint="give a folder, or the zip or tar archive from the platform"
+    )
+
+
+def inside(place: Place) -> Place:
+    """Return the place that the only folder of a place is."""
+    (outer,) = place.items
+    if outer.path is not None:
+        return Place(outer.name, _in_folder(outer.path, outer.shown), place.others)
+    items: dict[str, Item] = {}
+    others = list(place.others)
+    for member in outer.members:
+        _add(items, member.path, member.open)
+    for path, problem in outer.refused:
+        _refuse(items, others, path, problem)
+    return Place(outer.name, list(items.values()), others)
+
+
+def _in_folder(path: Path, shown: str) -> list[Item]:
+    items: list[Item] = []
+    try:
+        with os.scandir(path) as entries:
+            for entry in entries:
+                if len(items) >= _MOST_FOLDER_ENTRIES:
+                    raise BadInput(f"{shown} contains more than {_MOST_FOLDER_ENTRIES} files")
+                if not archives.is_clutter(entry.name):
+                    items.append(Item(entry.name, entry.is_dir(follow_symlinks=False), path / entry.name))
+    except OSError as error:
+        raise BadInput(f"{shown} cannot be read: {error.strerror}") from None
+    return sorted(items, key=lambda item: item.name)
+
+
+# --- archives --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Entry:
+    raw: str
+    kind: tars.Kind
+    open: Callable[[], IO[bytes]]
+
+
+def _sort_in(entry: _Entry, items: dict[str, Item], others: list[str]) -> None:
+    """Add an entry to what it belongs to; one that is refused is held against whose it is."""
+    parts = [part for part in entry.raw.replace("\\", "/").split("/") if part not in ("", ".")]
+    if any(archives.is_clutter(part) for part in parts if part != ".."):
+        return  # also a link among git's own files: nobody looks for a submission there
+    try:
+        path = archives.safe_path(entry.raw, entry.kind, "the archive", "class's archive")
+    except BadInput as problem:
+        outside = entry.raw.startswith(("/", "\\")) or ":" in parts[0]
+        _refuse(items, others, "" if outside else "/".join(parts), problem)
+        return
+    if path is not None:
+        _add(items, path, partial(_opened, entry.open, printable_name(path)))
+    elif len(parts) == 1:
+        items.setdefault(parts[0], Item(parts[0], is_folder=True))
+
+
+def _add(items: dict[str, Item], path: str, opener: Callable[[], AbstractContextManager[IO[bytes]]]) -> None:
+    top, _, rest = path.partition("/")
+    item = items.setdefault(top, Item(top, bool(rest)))
+    if item.is_folder != bool(rest) or (item.members and not rest):
+        problem = BadInput(f"{printable_name(top)} is twice in the archive", hint="keep the one to grade")
+        item.refused.append((rest or top, problem))
+    else:
+        item.members.append(Member(rest or top, opener))
+
+
+def _refuse(items: dict[str, Item], others: list[str], path: str, problem: BadInput) -> None:
+    top, _, rest = path.partition("/")
+    if top in ("", ".."):
+        others.append(problem.message)
+    else:
+        items.setdefault(top, Item(top, bool(rest))).refused.append((rest or top, problem))
+
+
+@contextmanager
+def _opened(opener: Callable[[], IO[bytes]], shown: str) -> Iterator[IO[bytes]]:
+    with archives.told(shown, "file"), opener() as file:
+        yield file
+
+
+def _of_zip(path: Path, shown: str) -> Iterator[_Entry]:
+    with path.open("rb") as file:
+        if archives.directory_bytes(file, large=True) > _MOST_DIRECTORY_BYTES:
+            raise BadInput(f"{shown} has a huge list of entries", hint="unpack it, and give the folder")
+    try:
+        archive = zipfile.ZipFile(path)  # closes itself when the last submission is forgotten
+    except UnicodeDecodeError:
+        raise BadInput(f"{shown} has names that are no text", hint="unpack it, and give the folder") from None
+    for entry in archive.infolist():
+        yield _Entry(entry.orig_filename, archives.zip_kind(entry), partial(archives.open_entry, archive, entry))
+
+
+class _Copies:
+    """A file from whose middle can be read by several at a time."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._end = os.lseek(descriptor, 0, os.SEEK_END)
+        weakref.finalize(self, os.close, descriptor)
+
+    def add(self, content: bytes) -> None:
+        while content:
+            try:
+                written = os.pwrite(self._descriptor, content, self._end)
+            except OSError as error:
+                raise GraderError(f"the submissions cannot be copied: {error.strerror}") from None
+            self._end += written
+            content = content[written:]
+
+    @property
+    def end(self) -> int:
+        return self._end
+
+    def open(self, start: int, size: int) -> IO[bytes]:
+        return io.BufferedReader(_Window(self, start, size))
+
+    def pread(self, size: int, at: int) -> bytes:
+        return os.pread(self._descriptor, size, at)
+
+
+class _Window(io.RawIOBase):
+    def __init__(self, copies: _Copies, start: int, size: int) -> None:
+        self._copies, self._at, self._stop = copies, start, start + size
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer) -> int:  # type: ignore[no-untyped-def]
+        data = self._copies.pread(min(len(buffer), self._stop - self._at), self._at)
+        buffer[: len(data)] = data
+        self._at += len(data)
+        return len(data)
+
+
+def _of_tar(lab: Lab, path: Path, shown: str) -> Iterator[_Entry]:
+    with path.open("rb") as file:
+        stream = tars.Stream(file, _MOST_UNPACKED_BYTES)
+        copies = _Copies(_temporary() if stream.is_packed else os.open(path, os.O_RDONLY | os.O_CLOEXEC))
+        for count, entry in enumerate(tars.entries(stream)):
+            if count >= MOST_ENTRIES:
+                raise BadInput(f"{shown} contains more than {MOST_ENTRIES} entries")
+            start, size = stream.at, entry.size
+            if entry.kind == "file" and stream.is_packed:
+                start, size = copies.end, min(entry.size, _worth(lab, entry.name))
+                left = size
+                while left and (part := stream.read(min(left, 1 << 16))):
+                    copies.add(part)
+                    left -= len(part)
+            yield _Entry(entry.name, entry.kind, partial(copies.open, start, size))
+
+
+def _temporary() -> int:
+    with tempfile.TemporaryFile() as file:
+        return os.dup(file.fileno())
+
+
+def _worth(lab: Lab, name: str) -> int:
+    """Return how many of a file's bytes anybody will read; one more than allowed shows that it is too large."""
+    name = name.rpartition("/")[2]
+    if name.endswith((".yml", ".yaml")):
+        return _MOST_METADATA_BYTES
+    if archives.is_archive(name):
+        return intake.MAX_ARCHIVE_BYTES + 1
+    return intake.MAX_FILE_BYTES + 1 if intake.is_source(name) or intake.meant(lab, name) else 0

@@ -1,0 +1,242 @@
+"""Grades what a class has handed in: finds out what is left to do, has an engine do it, keeps what comes of it."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+import msgspec
+
+from warpgrade.cohort import changes
+from warpgrade.cohort.changes import Change
+from warpgrade.cohort.handed_in import HandedIn
+from warpgrade.cohort.row import Lost
+from warpgrade.cohort.store import Head, Record, Store
+from warpgrade.engine.job import Engine, Job, Outcome
+from warpgrade.engine.work import Grader, trouble_of
+from warpgrade.grading import grade
+from warpgrade.grading.grade import Options
+from warpgrade.grading.result import Result, TestResult
+from warpgrade.lab.labs import Lab
+from warpgrade.machine.errors import BadInput
+from warpgrade.machine.text import one_line
+
+_WIDTH = 200
+_MOST_METRICS = 40
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What of a class is to be graded: `latest` of each student alone; `shard` is this one of how many, from 1.
+
+    regrade: also what was graded before, where the lab or the grader has changed. dry: results are compared, and what
+    is kept of the students stays as it is.
+    """
+
+    latest: bool = False
+    shard: tuple[int, int] = (1, 1)
+    regrade: bool = False
+    dry: bool = False
+
+    def has(self, student: str) -> bool:
+        """Tell whether a student is in this shard."""
+        number = int.from_bytes(hashlib.sha256(student.encode("utf-8", "surrogatepass")).digest()[:8])
+        return number % self.shard[1] == self.shard[0] - 1
+
+
+@dataclass
+class Tally:
+    """What a run has found and done.
+
+    stale: results of an earlier lab or grader, which `regrade` makes anew. to_do, ended: programs; several submissions
+    of `done` and `errors` may be of the same one. seconds: of all programs.
+    """
+
+    kept: int = 0
+    stale: int = 0
+    refused: int = 0
+    shared: int = 0
+    to_do: int = 0
+    ended: int = 0
+    done: int = 0
+    errors: int = 0
+    seconds: float = 0.0
+    changes: list[Change] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class _Task:
+    record: Record
+    handed_in: HandedIn
+    options: Options
+
+
+class ClassRun:
+    """One call of `warpgrade class`."""
+
+    def __init__(
+        self, lab: Lab, store: Store, head: Head, grader: Grader, options: Options, wanted: Wanted,
+        on_step: Callable[[Tally], None] = lambda tally: None,
+    ) -> None:  # fmt: skip
+        self._lab, self._store, self._head, self._grader = lab, store, head, grader
+        self._options, self._wanted, self._on_step = options, wanted, on_step
+        self._now = datetime.now(UTC).replace(microsecond=0).isoformat().replace("+00:00", "Z")
+        self._waiting: dict[str, list[Record]] = {}  # by key: copies are graded once
+        self._before: dict[str, Record] = {}  # by student and digest: what grading again is compared with
+        self.tally = Tally()
+
+    def run(self, engine: Engine, handed_in: Iterable[HandedIn], stopped: Callable[[], bool]) -> Tally:
+        """Grade what is left to do."""
+        tasks = [task for each in self._chosen(handed_in) if not stopped() and (task := self._task(each))]
+        self.tally.to_do = len(tasks)
+        self._on_step(self.tally)
+        if tasks:
+            engine.run(self._jobs(tasks), self._done, stopped)
+        return self.tally
+
+    # --- before ------------------------------------------------------------------------------------------------------
+
+    def _chosen(self, handed_in: Iterable[HandedIn]) -> list[HandedIn]:
+        mine = [each for each in handed_in if self._wanted.has(each.student)]
+        if not self._wanted.latest:
+            return mine
+        last: dict[str, HandedIn] = {}
+        for each in mine:
+            known = last.get(each.student)
+            if known is None or _order(each) >= _order(known):
+                last[each.student] = each
+        return list(last.values())
+
+    def _task(self, handed_in: HandedIn) -> _Task | None:
+        """Return what is to be graded of a submission, or None where that is known."""
+        record = Record(
+            handed_in.student, handed_in.name, handed_in.source, self._now, handed_in.number,
+            handed_in.submitted.isoformat() if handed_in.submitted else "", handed_in.late, list(handed_in.identifiers),
+            max_points=self._lab.max_points,
+        )  # fmt: skip
+        options = dataclasses.replace(self._options, seed=self._head.seed_of(handed_in.student))
+        try:
+            submission = handed_in.read()
+        except BadInput as problem:
+            self._refuse(record, problem, options)
+            return None
+        record = msgspec.structs.replace(
+            record, digest=submission.digest, notes=submission.notes, ignored=submission.ignored
+        )
+        identity = self._grader.identity(options)
+        key = identity.of_result(submission.files)
+        before = next((one for one in self._store.records(record.student) if one.digest == record.digest), None)
+        if before is not None:
+            record = msgspec.structs.replace(
+                record, seen=before.seen, number=before.number, submitted=before.submitted or record.submitted
+            )
+            if before.is_done and (before.key == key or not self._wanted.regrade):
+                self.tally.kept += 1
+                self.tally.stale += before.key != key
+                return None
+            self._before[f"{record.student}\0{record.digest}"] = before
+        record = msgspec.structs.replace(record, key=key)
+        known = self._store.result(key)
+        if known is not None and known.status != "error":
+            self.tally.shared += 1
+            self._keep(of_result(record, known), known)
+            return None
+        if before is None and not self._wanted.dry:
+            self._store.save(msgspec.structs.replace(record, key=""))
+        self._waiting.setdefault(key, []).append(record)
+        return _Task(record, handed_in, options) if len(self._waiting[key]) == 1 else None
+
+    def _refuse(self, record: Record, problem: BadInput, options: Options) -> None:
+        refused = grade.rejected(self._lab, record.source, problem, options)
+        told = "\0".join((problem.message, problem.hint, record.source, record.student))
+        key = f"refused-{hashlib.sha256(told.encode('utf-8', 'surrogatepass')).hexdigest()[:32]}"
+        self.tally.refused += 1
+        record = msgspec.structs.replace(
+            of_result(msgspec.structs.replace(record, key=key), refused), status="refused", review=refused.review
+        )
+        if not self._wanted.dry:
+            self._store.save_result(key, refused)
+            self._store.save(record)
+
+    def _jobs(self, tasks: Sequence[_Task]) -> Iterator[Job]:
+        for task in tasks:
+            try:
+                submission = task.handed_in.read()
+            except BadInput:
+                submission = None
+            if submission is None or submission.digest != task.record.digest:
+                self.tally.ended += 1
+                self._fail(task.record.key, "it has changed while the class was graded", 1)
+                continue
+            # Nothing that only this student's has: others may have handed in the same.
+            yield Job(task.record.key, self._lab.name, self._lab.main_file, submission.files, task.options)
+
+    # --- after -------------------------------------------------------------------------------------------------------
+
+    def _done(self, outcome: Outcome) -> None:
+        self.tally.seconds += outcome.seconds
+        self.tally.ended += 1
+        result = outcome.result
+        if result is None or not outcome.is_final:
+            self._fail(outcome.key, trouble_of(outcome), outcome.tries)
+            return
+        self._store.save_result(outcome.key, result)
+        for record in self._waiting.pop(outcome.key):
+            self.tally.done += 1
+            timed = msgspec.structs.replace(record, seconds=outcome.seconds, tries=outcome.tries)
+            self._keep(of_result(timed, result), result)
+        self._on_step(self.tally)
+
+    def _fail(self, key: str, trouble: str, tries: int) -> None:
+        for record in self._waiting.pop(key, []):
+            self.tally.errors += 1
+            before = self._before.get(f"{record.student}\0{record.digest}")
+            if before is not None and before.is_done:
+                continue  # a grade that is there is not lost to the machine's trouble
+            text = one_line(trouble, _WIDTH)
+            self._keep(msgspec.structs.replace(record, key="", status="error", problem=text, tries=tries), None)
+        self._on_step(self.tally)
+
+    def _keep(self, record: Record, result: Result | None) -> None:
+        before = self._before.get(f"{record.student}\0{record.digest}")
+        compared = before or Record(record.student, record.name, record.source, record.seen)
+        change = changes.between(self._store, compared, record, result)
+        if change is not None and ((before is not None and before.is_done) or self._wanted.dry):
+            self.tally.changes.append(change)
+        if not self._wanted.dry:
+            self._store.save(record)
+
+
+def _order(handed_in: HandedIn) -> tuple[str, int]:
+    return (handed_in.submitted.isoformat() if handed_in.submitted else "", handed_in.number)
+
+
+def of_result(record: Record, result: Result) -> Record:
+    """Return a record with what its result says."""
+    problem = result.problem
+    told = f"{problem.message}: {problem.hint}" if problem and problem.hint else problem.message if problem else ""
+    return msgspec.structs.replace(
+        record,
+        status="rejected" if result.status == "rejected" else "graded",
+        points=result.score.points,
+        max_points=result.score.max_points,
+        problem=one_line(told, _WIDTH),
+        lost=[_lost(test) for test in result.tests if test.points < test.max_points] if problem is None else [],
+        review=result.review,
+        metrics=dict(list(_metrics(result))[:_MOST_METRICS]),
+    )
+
+
+def _lost(test: TestResult) -> Lost:
+    why = one_line(test.message.split("\n")[0], _WIDTH)
+    return Lost(test.name, round(test.max_points - test.points, 2), why, test.hidden)
+
+
+def _metrics(result: Result) -> Iterator[tuple[str, float]]:
+    for test in result.tests:
+        if test.kind == "speed":
+            for measured in test.measurements:
+                yield one_line(f"{test.name}: {measured.name}", _WIDTH), round(measured.value, 4)

@@ -1,0 +1,253 @@
+"""A class's folder: what was handed in, results, decisions, as plain JSON files. Each is whole or not there, so that
+whatever ends the grader loses at most what it was doing.
+
+    class.json                     the lab, the device and the seed that all of it was graded with
+    submissions/STUDENT/*.json     one file a submission: whose, when, what it earned, and where its result is
+    results/KEY.json               a whole result; submissions of the same content share it
+    verdicts/                      each test's verdict, by content: what has not changed does not run again
+    decisions/STUDENT.json         what people decided instead, the last one counts
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import hashlib
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+import msgspec
+
+from warpgrade.cohort.names import file_name
+from warpgrade.cohort.row import Decision, Lost, Row
+from warpgrade.engine.work import GO_ON
+from warpgrade.grading import result as results
+from warpgrade.grading.result import Result
+from warpgrade.machine import files
+from warpgrade.machine.errors import BadInput, GraderError
+from warpgrade.machine.text import printable_name
+
+T = TypeVar("T")
+
+_HEAD = "class.json"
+_WIDTH = 300
+
+
+class Head(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """class.json: what is the same for all of a class."""
+
+    lab: str
+    seed: int
+    device: str = "auto"
+    seed_per_student: bool = False
+    warpgrade: str = ""
+    schema: Literal["warpgrade/class/1"] = "warpgrade/class/1"
+
+    def seed_of(self, student: str) -> int:
+        """Return the seed of a student's inputs."""
+        if not self.seed_per_student:
+            return self.seed
+        return int.from_bytes(hashlib.sha256(f"{self.seed}:{student}".encode()).digest()[:6])
+
+
+class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One submission and what it earned.
+
+    late: as the platform says, which may not say when it came. identifiers: all that the student is called. seen: when it
+    was first taken in (ISO 8601). digest: of its files. key: its result's name; without one it waits. status: of its
+    result, or `error` where the machine failed, which `problem` tells. notes, ignored: as a result has them of a
+    submission; those of a class are shared by all who handed in the same, and have none.
+    """
+
+    student: str
+    name: str
+    source: str
+    seen: str
+    number: int = 1
+    submitted: str = ""
+    late: bool = False
+    identifiers: list[str] = []
+    digest: str = ""
+    key: str = ""
+    status: Literal["waiting", "graded", "rejected", "refused", "error"] = "waiting"
+    points: float = 0.0
+    max_points: float = 0.0
+    problem: str = ""
+    notes: list[str] = []
+    ignored: list[str] = []
+    lost: list[Lost] = []
+    review: list[str] = []
+    metrics: dict[str, float] = {}
+    seconds: float = 0.0
+    tries: int = 0
+
+    @property
+    def is_done(self) -> bool:
+        """Whether there is a result that can become a grade."""
+        return self.status in ("graded", "rejected", "refused")
+
+
+class _Decided(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A file of decisions: about whom, and what."""
+
+    student: str
+    decisions: list[Decision]
+
+
+@dataclass(frozen=True)
+class Store:
+    """The folder of one class."""
+
+    folder: Path
+
+    # --- the class ---------------------------------------------------------------------------------------------------
+
+    def head(self) -> Head | None:
+        """Return what class.json says; None in a new folder. Raises BadInput where it is none of ours."""
+        return self._read(self.folder / _HEAD, Head)
+
+    def begin(self, head: Head) -> Head:
+        """Make the folder a class's, or return what it is already; two that begin at once agree."""
+        for name in ("submissions", "results", "verdicts", "decisions"):
+            (self.folder / name).mkdir(parents=True, exist_ok=True)
+        with _disk():
+            scratch = self.folder / f".{_HEAD}.{os.getpid()}"
+            scratch.write_bytes(msgspec.json.format(msgspec.json.encode(head), indent=2) + b"\n")
+            try:
+                os.link(scratch, self.folder / _HEAD)
+            except FileExistsError:
+                pass
+            finally:
+                scratch.unlink()
+        found = self.head()
+        assert found is not None  # noqa: S101 - it was written above
+        return found
+
+    @contextmanager
+    def alone(self, part: str = "all") -> Iterator[None]:
+        """Be the only one that grades this part of the class; raises BadInput where another does."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with (self.folder / f".lock-{part}").open("w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                raise BadInput(
+                    f"another warpgrade is grading into {printable_name(str(self.folder))}",
+                    hint="wait until it has ended, or choose another --out",
+                ) from None
+            yield
+
+    @property
+    def verdicts(self) -> Path:
+        """The folder of verdicts by content."""
+        return self.folder / "verdicts"
+
+    # --- submissions -------------------------------------------------------------------------------------------------
+
+    def records(self, student: str) -> list[Record]:
+        """Return a student's submissions, in the order in which they came."""
+        folder = self.folder / "submissions" / file_name(student)
+        found = [record for path in sorted(folder.glob("*.json")) if (record := self._read(path, Record))]
+        return sorted(found, key=lambda one: (one.submitted or one.seen, one.number))
+
+    def students(self) -> Iterator[str]:
+        """Yield all students of whom there are submissions."""
+        for folder in sorted((self.folder / "submissions").glob("*")):
+            for path in sorted(folder.glob("*.json")):
+                if record := self._read(path, Record):
+                    yield record.student
+                    break
+
+    def save(self, record: Record) -> None:
+        """Write a submission's record."""
+        name = f"{record.number:04d}-{record.digest[:16] or hashlib.sha256(record.source.encode()).hexdigest()[:16]}"
+        self._write(self.folder / "submissions" / file_name(record.student) / f"{name}.json", record)
+
+    # --- results -----------------------------------------------------------------------------------------------------
+
+    def result_path(self, key: str) -> Path:
+        """Return where a result is."""
+        return self.folder / "results" / f"{key}.json"
+
+    def result(self, key: str) -> Result | None:
+        """Return a result; None where there is none, or none that can be read."""
+        try:
+            return results.decode(self.result_path(key).read_bytes()) if key else None
+        except (OSError, msgspec.DecodeError):
+            return None
+
+    def result_of(self, row: Row) -> Result | None:
+        """Return the result behind a student's grade, with what only the student's submission has."""
+        found = self.result(Path(row.result).stem if row.result else "")
+        record = next((one for one in self.records(row.student) if one.digest == row.digest), None)
+        if found is None or record is None:
+            return found
+        own = msgspec.structs.replace(
+            found.submission, name=record.source, ignored=record.ignored,
+            notes=[*record.notes, *(note for note in found.submission.notes if note not in record.notes)],
+        )  # fmt: skip
+        return msgspec.structs.replace(found, submission=own)
+
+    def save_result(self, key: str, result: Result) -> None:
+        """Write a result."""
+        with _disk():
+            files.replace(self.result_path(key), msgspec.json.encode(result) + b"\n")
+
+    # --- decisions ---------------------------------------------------------------------------------------------------
+
+    def decisions(self, student: str) -> list[Decision]:
+        """Return what was decided about a student, the last one last."""
+        found = self._read(self.folder / "decisions" / f"{file_name(student)}.json", _Decided)
+        return found.decisions if found else []
+
+    def all_decisions(self) -> Iterator[tuple[str, list[Decision]]]:
+        """Yield each student about whom something was decided, and what."""
+        for path in sorted((self.folder / "decisions").glob("*.json")):
+            if found := self._read(path, _Decided):
+                yield found.student, found.decisions
+
+    def decide(self, student: str, decisions: list[Decision]) -> None:
+        """Write what was decided."""
+        self._write(self.folder / "decisions" / f"{file_name(student)}.json", _Decided(student, decisions))
+
+    # --- files -------------------------------------------------------------------------------------------------------
+
+    def _write(self, path: Path, value: Any) -> None:
+        with _disk():
+            path.parent.mkdir(exist_ok=True)
+            files.replace(path, msgspec.json.format(msgspec.json.encode(value), indent=2) + b"\n")
+
+    def _read(self, path: Path, kind: type[T]) -> T | None:
+        try:
+            return msgspec.json.decode(path.read_bytes(), type=kind)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise BadInput(f"{printable_name(str(path), _WIDTH)} cannot be read: {error.strerror}") from None
+        except msgspec.DecodeError as error:
+            why = printable_name(str(error), 200)
+            raise BadInput(
+                f"{printable_name(str(path), _WIDTH)} is not what this warpgrade writes: {why}",
+                hint="grade with the version that wrote it, or remove that file: what it held is graded again",
+            ) from None
+
+
+def new_seed() -> int:
+    """Return a seed that nobody can guess."""
+    return secrets.randbits(48)
+
+
+@contextmanager
+def _disk() -> Iterator[None]:
+    """Say what is wrong where a file cannot be written."""
+    try:
+        yield
+    except OSError as error:
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        what = "there is no space left on the disk" if full else f"{error.filename} cannot be written: {error.strerror}"
+        raise GraderError(what, hint=GO_ON if full else "") from None

@@ -1,0 +1,101 @@
+"""The engine of this machine: a thread for each core, each with one submission at a time.
+
+Threads do: compilers, workers and judges are programs of their own. One at a time runs on a real GPU, whose times
+would suffer from company.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import queue
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import msgspec
+
+from warpgrade.engine.job import Job, Outcome
+from warpgrade.engine.work import Say
+
+TRIES = 2  # of what the machine's trouble has stopped
+
+Work = Callable[[Job, Say], Outcome]
+
+
+class _Stopped(BaseException):
+    """Ends a submission that runs, at its next step."""
+
+
+class LocalEngine:
+    """Grades `jobs` at a time; see `warpgrade.engine.job.Engine`."""
+
+    def __init__(self, work: Work, jobs: int | None = None) -> None:
+        self._work = work
+        self._count = jobs or len(os.sched_getaffinity(0))
+
+    def run(self, jobs: Iterable[Job], done: Callable[[Outcome], Any], stopped: Callable[[], bool]) -> None:
+        """Grade the jobs."""
+        source, lock = iter(jobs), threading.Lock()
+        finished: queue.SimpleQueue[Outcome | BaseException | None] = queue.SimpleQueue()
+        halt = threading.Event()
+
+        def ended() -> bool:
+            return halt.is_set() or stopped()
+
+        def work() -> None:
+            try:
+                for job in _taken(source, lock, ended):
+                    finished.put(self._graded(job, ended))
+            except _Stopped:
+                pass
+            except BaseException as error:
+                finished.put(error)
+            finally:
+                finished.put(None)
+
+        threads = [threading.Thread(target=work, name=f"grading-{number}") for number in range(self._count)]
+        for thread in threads:
+            thread.start()
+        left, trouble = len(threads), None
+        try:
+            while left:
+                match finished.get():
+                    case None:
+                        left -= 1
+                    case Outcome() as outcome:
+                        if trouble is None:
+                            done(outcome)
+                    case error:
+                        trouble = trouble or error
+                        halt.set()
+        finally:
+            halt.set()
+            for thread in threads:
+                thread.join()
+        if trouble is not None:
+            raise trouble
+
+    def _graded(self, job: Job, ended: Callable[[], bool]) -> Outcome:
+        def say(text: str) -> None:
+            if ended():
+                raise _Stopped
+
+        job = msgspec.structs.replace(job, options=dataclasses.replace(job.options, threads=job.options.threads or 1))
+        outcome = self._work(job, say)
+        for tried in range(2, TRIES + 1):
+            # What the device cannot do it cannot do tomorrow; the judge has tried tests again by itself.
+            if outcome.is_final or (outcome.result is not None and outcome.result.problem is not None):
+                break
+            say("once more")
+            outcome = msgspec.structs.replace(self._work(job, say), tries=tried)
+        return outcome
+
+
+def _taken(source: Iterator[Job], lock: threading.Lock, ended: Callable[[], bool]) -> Iterator[Job]:
+    while not ended():
+        with lock:
+            job = next(source, None)
+        if job is None:
+            return
+        yield job

@@ -1,0 +1,60 @@
+"""Verdicts that are known already: those of each submission in a file of its own, test by test.
+
+A test that has changed has another hash, so that only it runs again. An error is never kept: it is the machine's.
+"""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from warpgrade.grading.identity import Identity
+from warpgrade.grading.judge import Case
+from warpgrade.machine import files
+
+
+class _Kept(msgspec.Struct, frozen=True):
+    cases: dict[str, Case] = {}
+    device: dict[str, Any] = {}
+    schema: Literal["warpgrade/verdicts/1"] = "warpgrade/verdicts/1"
+
+
+@dataclass(frozen=True)
+class Recall:
+    """The verdicts of one class or course, in a folder."""
+
+    folder: Path
+    identity: Identity
+
+    def known(self, submitted: Mapping[str, bytes], names: Iterable[str]) -> tuple[dict[str, Case], dict[str, Any]]:
+        """Return the verdicts that are known of these tests, and what the device said of itself then."""
+        kept = self._read(submitted)
+        hashes = self.identity.tests
+        return {name: kept.cases[hashes[name]] for name in names if hashes.get(name) in kept.cases}, kept.device
+
+    def keep(self, submitted: Mapping[str, bytes], cases: Mapping[str, Case], device: dict[str, Any]) -> None:
+        """Add verdicts to what is known of a submission."""
+        hashes = self.identity.tests
+        new = {hashes[name]: case for name, case in cases.items() if name in hashes and case.status != "error"}
+        kept = self._read(submitted)
+        if new.keys() <= kept.cases.keys():
+            return
+        raw = msgspec.json.encode(_Kept({**kept.cases, **new}, device or kept.device))
+        path = self._path(submitted)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        files.replace(path, gzip.compress(raw, 6, mtime=0))
+
+    def _read(self, submitted: Mapping[str, bytes]) -> _Kept:
+        try:
+            return msgspec.json.decode(gzip.decompress(self._path(submitted).read_bytes()), type=_Kept)
+        except (OSError, EOFError, ValueError, msgspec.DecodeError):
+            return _Kept()  # nothing is known, or nothing that can be read: the tests run
+
+    def _path(self, submitted: Mapping[str, bytes]) -> Path:
+        name = self.identity.of_verdicts(submitted)
+        return self.folder / name[:2] / f"{name}.json.gz"

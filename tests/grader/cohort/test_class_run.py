@@ -1,0 +1,211 @@
+"""What is graded of a class, what is kept, and what is compared."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import msgspec
+import pytest
+from cohort.made_class import MadeClass, states
+
+from warpgrade.cohort import grades, merge
+from warpgrade.cohort.row import Decision
+from warpgrade.cohort.run import Wanted
+from warpgrade.cohort.store import Head, Store
+from warpgrade.machine.errors import BadInput
+
+POLICIES = grades.Policies("toy", 40)
+
+
+def test_each_submission_is_graded_once_and_copies_share_a_result(made: MadeClass) -> None:
+    made.add("ada", "// points: 10")
+    made.add("bob", "// points: 20")
+    made.add("cyd", "// points: 10")
+    tally = made.run()
+    assert (tally.to_do, tally.ended, tally.done) == (2, 2, 3)
+    assert len(made.stub.graded) == 2
+    assert made.record("ada").key == made.record("cyd").key != made.record("bob").key
+    again = made.run()
+    assert (again.kept, again.to_do, len(made.stub.graded)) == (3, 0, 2)
+    made.add("bob", "// points: 30", number=2)
+    assert made.run().done == 1
+
+
+def test_what_only_one_student_has_does_not_show_in_a_shared_result(made: MadeClass) -> None:
+    made.add("ada", "// points: 10")
+    made.add("cyd", "// points: 10")
+    made.run()
+    ada, cyd = grades.rows(made.store, POLICIES, {})
+    results = [made.store.result_of(row) for row in (ada, cyd)]
+    assert [result.submission.name for result in results if result] == ["0", "1"]
+    shared = made.store.result(made.record("ada").key)
+    assert shared is not None and shared.submission.name == "toy.cu"
+
+
+def test_a_refused_submission_has_its_reason_and_stops_nobody(made: MadeClass) -> None:
+    made.add("ada", b"\0\0")
+    made.add("bob", "// points: 20")
+    tally = made.run()
+    assert (tally.refused, tally.done) == (1, 1)
+    assert made.record("ada").status == "refused"
+    assert "not a text file" in made.record("ada").problem
+    assert states(list(grades.rows(made.store, POLICIES, {"eve": "Eve"}))) == {
+        "ada": ("refused", 0.0), "bob": ("graded", 20.0), "eve": ("missing", 0.0),
+    }  # fmt: skip
+
+
+def test_the_machines_trouble_is_tried_again_and_never_scored(made: MadeClass) -> None:
+    made.add("ada", "machine fails")
+    made.add("bob", "// points: 20")
+    tally = made.run()
+    assert (tally.errors, tally.done) == (1, 1)
+    assert made.stub.graded.count("machine fails") == 2
+    record = made.record("ada")
+    assert (record.status, record.problem, record.tries) == ("error", "the device server died", 2)
+    assert states(list(grades.rows(made.store, POLICIES, {})))["ada"] == ("error", None)
+    made.run()
+    assert made.stub.graded.count("machine fails") == 4
+
+
+def test_a_changed_test_changes_nothing_until_it_is_asked_for(made: MadeClass) -> None:
+    made.add("ada", "// points: 10")
+    made.add("bob", "// points: 20")
+    made.run()
+    made.stub.version = "2"
+    made.stub.worth["// points: 10"] = 40
+    assert made.run().stale == 2
+    assert made.record("ada").points == 10
+
+    dry = made.regrade(dry=True)
+    assert [(change.told, change.reasons) for change in dry.changes] == [
+        ("ada: 10 → 40", ["10/40 → 40/40: adds: before: C[0] is 0"])
+    ]
+    assert made.record("ada").points == 10
+
+    graded = len(made.stub.graded)
+    assert [change.told for change in made.regrade().changes] == ["ada: 10 → 40"]
+    assert len(made.stub.graded) == graded  # the dry run's results are kept
+    assert made.record("ada").points == 40
+    assert made.regrade().changes == []
+
+
+def test_a_grade_is_not_lost_to_the_machines_trouble(made: MadeClass) -> None:
+    made.add("ada", "// points: 10")
+    made.run()
+    made.stub.version = "2"
+
+    def fail(*_: object) -> None:
+        raise OSError(5, "Input/output error", "disk")
+
+    made.stub.during = fail
+    with pytest.raises(OSError, match="Input/output"):
+        made.regrade()
+    assert made.record("ada").points == 10
+
+
+def test_a_decision_stays_and_can_be_taken_back(made: MadeClass) -> None:
+    made.add("ada", "// points: 10")
+    made.run()
+    made.store.decide("ada", [Decision(33, "shown in the lab", "prof", "2026-11-23T10:00:00Z")])
+    made.stub.version = "2"
+    made.regrade()
+    (row,) = grades.rows(made.store, POLICIES, {})
+    assert (row.points, row.earned) == (33, 10)
+    assert row.decision is not None and row.decision.by == "prof"
+    made.store.decide("ada", [])
+    assert next(grades.rows(made.store, POLICIES, {})).points == 10
+
+
+def test_best_or_latest(made: MadeClass) -> None:
+    made.add("ada", "// points: 30", "2026-11-01T10:00:00+00:00", 1)
+    made.add("ada", "// points: 10", "2026-11-02T10:00:00+00:00", 2)
+    made.add("ada", "// points: 30.0", "2026-11-03T10:00:00+00:00", 3)
+    made.add("ada", "// points: 5", "2026-11-04T10:00:00+00:00", 4)
+    made.run(Wanted(latest=True))
+    assert made.stub.graded == ["// points: 5"]
+    made.run()
+    best = grades.row(made.store, grades.Policies("toy", 40, attempts="best"), "ada")
+    latest = grades.row(made.store, grades.Policies("toy", 40, attempts="latest"), "ada")
+    assert (best.points, best.submitted[:10], best.attempts) == (30, "2026-11-01", 4)
+    assert (latest.points, latest.submitted[:10]) == (5, "2026-11-04")
+
+
+def test_shards_are_apart_and_merge_to_the_same(made: MadeClass, tmp_path: Path) -> None:
+    for number in range(20):
+        made.add(f"s{number}", f"// points: {number}")
+    made.run()
+    whole = states(list(grades.rows(made.store, POLICIES, {})))
+    everything = made.folder
+    parts = []
+    for number in (1, 2, 3):
+        made.folder = everything / f"part{number}"
+        made.run(Wanted(shard=(number, 3)))
+        parts.append(made.store.folder)
+    assert sum(len(list(Store(part).students())) for part in parts) == 20
+    Store(parts[1]).decide("s1", [Decision(1, "late", "ta", "2026-11-23T10:00:00Z")])
+    out = Store(everything / "merged")
+    first = merge.merge(parts, out)
+    assert (first.submissions, first.twice, first.decisions) == (20, [], 1)
+    assert {**whole, "s1": ("graded", 1.0)} == states(list(grades.rows(out, POLICIES, {})))
+    assert len(merge.merge(parts, out).twice) == 20
+    other = Store(everything / "other")
+    other.begin(Head("toy", 6))
+    with pytest.raises(BadInput, match="another seed: 6, not 5"):
+        merge.merge([*parts, other.folder], out)
+
+
+def test_two_calls_at_once_on_one_folder(made: MadeClass) -> None:
+    code = (
+        "import sys; from pathlib import Path; from warpgrade.cohort.store import Store\n"
+        "with Store(Path(sys.argv[1])).alone(): print('in')"
+    )
+    with made.store.alone():
+        done = subprocess.run(
+            [sys.executable, "-c", code, str(made.store.folder)], capture_output=True, text=True, check=False,
+            env={"PYTHONPATH": str(Path(__file__).parents[3] / "grader")},
+        )  # fmt: skip
+    assert "another warpgrade is grading into" in done.stderr
+
+
+def test_a_file_that_is_broken_is_named(made: MadeClass) -> None:
+    made.add("ada", "// points: 10")
+    made.run()
+    (path,) = (made.store.folder / "submissions" / "ada").iterdir()
+    path.write_text(path.read_text()[:20])
+    with pytest.raises(BadInput, match=r"submissions/ada/0001-.*\.json is not what this warpgrade writes"):
+        made.run()
+    path.unlink()
+    assert made.run().shared == 1
+    (made.store.folder / "class.json").write_text('{"schema": "warpgrade/class/2", "lab": "toy", "seed": 1}')
+    with pytest.raises(BadInput, match=r"class\.json is not what this warpgrade writes"):
+        made.store.head()
+
+
+def test_a_broken_result_is_made_again(made: MadeClass) -> None:
+    made.add("ada", "// points: 10")
+    made.run()
+    path = made.store.result_path(made.record("ada").key)
+    path.write_bytes(path.read_bytes()[:50])
+    made.stub.version = "2"
+    assert made.regrade().done == 1
+
+
+def test_seeds_of_students_differ_and_stay() -> None:
+    head = Head("toy", 5, seed_per_student=True)
+    assert head.seed_of("ada") == msgspec.structs.replace(head, warpgrade="2").seed_of("ada") != head.seed_of("bob")
+    assert Head("toy", 5).seed_of("ada") == 5
+
+
+def test_a_submission_that_changes_meanwhile_is_not_graded_as_what_it_was(made: MadeClass) -> None:
+    made.add("ada", "// points: 10")
+    made.add("bob", "// points: 20")
+    path = made.folder / "in" / "1" / "toy.cu"
+
+    def hand_in_again(*_: object) -> None:
+        path.write_text("// points: 40")
+
+    made.stub.during = hand_in_again
+    assert made.run().errors == 1
+    assert "changed while the class was graded" in made.record("bob").problem

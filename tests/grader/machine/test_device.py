@@ -1,0 +1,34 @@
+"""Whose turn it is on a device."""
+
+from __future__ import annotations
+
+import threading
+
+from warpgrade.machine import device
+from warpgrade.machine.device import Device
+from warpgrade.machine.paths import Layout
+
+
+def together(layout: Layout, target: Device) -> bool:
+    """Tell whether two threads are on a device at the same time."""
+    inside, met = threading.Barrier(2), []
+
+    def work() -> None:
+        with device.turn(layout, target):
+            try:
+                inside.wait(timeout=0.3)
+                met.append(True)
+            except threading.BrokenBarrierError:
+                pass
+
+    threads = [threading.Thread(target=work) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return len(met) == 2
+
+
+def test_one_program_at_a_time_runs_on_a_real_gpu_and_many_on_virtual_ones(layout: Layout) -> None:
+    assert not together(layout, Device("gpu:0", "gpu:0", "gpu", {}))
+    assert together(layout, Device("vgpu", "vgpu:h100", "vgpu", {}))
