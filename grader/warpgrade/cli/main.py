@@ -36,6 +36,7 @@ COMMANDS = {
     "prove": ("authors", "Prove that a lab's solutions score what they claim."),
     "release": ("handouts", "Make what students get of a lab: sheet, starter, public tests; nothing hidden."),
     "run": ("running", "Compile and run any CUDA program on the virtual GPU, and profile it."),
+    "similarity": ("cohort_reports", "Compare a class's submissions, and show the pairs to look at."),
     "starter": ("labs", "Make the starters from the references."),
     "test": ("dev", "Run the project's own tests."),
     "wrong": ("authors", "List a lab's wrong solutions, print one, or write its patch again."),
