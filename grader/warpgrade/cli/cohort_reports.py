@@ -38,7 +38,7 @@ def similarity_command(
     lab_name: str, folder: Path, page: str | None, document: str | None, given: tuple[Path, ...], threshold: float,
     top: int,
 ) -> int:  # fmt: skip
-    """Compare the submissions in a folder, and show the pairs that a person should look at.
+    """Compare a class's submissions, and show the pairs to look at.
 
     DIR has a folder, a file or a zip for each student. What the lab gives does not count, nor do names and layout.
     """
