@@ -237,7 +237,8 @@ def _show_changes(tally: run.Tally, what: str, *, quiet: bool) -> None:
 def override_command(folder: Path, student: str, points: float | None, reason: str, by: str, *, withdraw: bool) -> int:
     """Decide a student's points, whatever the grader finds.
 
-    CLASS is the folder that `class` graded into. The decision stays when the class is graded again. Without --points, show what was decided.
+    CLASS is the folder that `class` graded into. The decision stays when the class is graded again. Without
+    --points, show what was decided.
     """
     layout = paths.find_layout()
     known = opened.opened(layout, folder)
