@@ -165,7 +165,7 @@ json DeviceServer::request(const json& message, Clock::time_point deadline, std:
 }
 
 DeviceReport DeviceServer::take(Clock::time_point deadline, const device::OriginMessage* origin) {
-    json message = {{"op", "take"}};
+    json message = {{"op", "take"}, {"compact", true}};
     if (origin) message["origin"] = origin->question;
     const int files[] = {origin ? origin->file : -1, origin ? origin->program : -1};
     const auto reply = request(message, deadline, std::span(files).first(origin ? 2 : 0));
