@@ -158,7 +158,8 @@ json DeviceServer::request(const json& message, Clock::time_point deadline, std:
     const std::string line = message.dump() + '\n';
     const auto bytes = std::as_bytes(std::span(line));
     if (device::send_with(control_.get(), bytes, files) != static_cast<ssize_t>(bytes.size())) is_gone();
-    auto reply = json::parse(read_line(deadline), nullptr, false);
+    last_answer_ = read_line(deadline);
+    auto reply = json::parse(last_answer_, nullptr, false);
     if (!reply.is_object() || !reply.value("ok", false))
         throw InfrastructureError("the device server refuses " + message.at("op").dump() + ": " + reply.dump());
     return reply;

@@ -7,6 +7,7 @@
 #include <csignal>
 #include <cstdio>
 
+#include "judge/baseline_cache.hpp"
 #include "judge/context.hpp"
 #include "judge/device_server.hpp"
 #include "judge/errors.hpp"
@@ -39,6 +40,8 @@ void add_options(CLI::App& app, Options& options) {
     app.add_flag("--no-sandbox", options.no_sandbox, "only for your own code, on a machine without user namespaces");
     app.add_flag("--plain-sandbox", options.plain_sandbox, "the sandbox for machines without user namespaces");
     app.add_option("--data", options.data, "folder of the lab's data files");
+    app.add_option("--baseline-cache", options.baseline_cache,
+                   "file in which what the starter does is kept; its name must change with programs and device");
     app.add_option("--only", options.only, "which tests")->check(CLI::IsMember({"public", "all"}));
     app.add_option("--test", options.tests, "a test to run, by its name; may be given several times")->take_all();
     app.add_option("--parent", options.parent, "pid of the grader that starts it; the judge ends when it does");
@@ -60,6 +63,9 @@ void prepare(const Options& options) {
     current.seed = options.seed ? *options.seed : random_seed();
     current.submission = std::make_unique<Program>(Program::Role::submission);
     current.baseline = std::make_unique<Program>(Program::Role::baseline);
+    // A real GPU measures anew.
+    if (!options.baseline_cache.empty() && options.device.starts_with("vgpu"))
+        current.baseline_cache = std::make_unique<BaselineCache>(options.baseline_cache);
     if (!options.device_server.empty()) current.idle_device = std::make_unique<DeviceServer>(options);
 }
 
@@ -74,6 +80,7 @@ int run(const Options& options) {
         return exit_no_tests;
     }
     verdicts.end(cases);
+    if (context().baseline_cache) context().baseline_cache->save();
     return 0;
 }
 
