@@ -101,13 +101,15 @@ def nvcc_alone(layout: Layout, lab: Lab, class_: list[Submission], jobs: int, *,
     compilers = toolchain.find(layout)
     sandbox = Sandbox(layout.program("warpgrade-sandbox"), confined=not bare).strongest()
     target = device.resolve(layout, "vgpu")
-    builder = Builder(layout, lab, compilers, sandbox, target.architecture, judges.require(layout, lab, compilers).binding)
+    builder = Builder(
+        layout, lab, compilers, sandbox, target.architecture, judges.require(layout, lab, compilers).binding
+    )
 
     def compile_one(submission: Submission) -> None:
         with tempfile.TemporaryDirectory() as scratch:
             for unit in submission.files:
                 with suppress(BuildFailure):
-                    builder._compile(unit, submission.files, Path(scratch), time.monotonic() + 600)  # noqa: SLF001
+                    builder._compile(unit, submission.files, Path(scratch), time.monotonic() + 600)
 
     return measured(lambda: _all(compile_one, class_, jobs))
 
@@ -150,7 +152,9 @@ def main() -> None:
 
 
 def _lasting(result: Result) -> Result:
-    return msgspec.structs.replace(result, started_at="", seconds=msgspec.structs.replace(result.seconds, build=0, judge=0))
+    return msgspec.structs.replace(
+        result, started_at="", seconds=msgspec.structs.replace(result.seconds, build=0, judge=0)
+    )
 
 
 def _print(alone: Spent, whole: Spent, results: list[Result], count: int, jobs: int) -> None:
