@@ -74,7 +74,7 @@ def _shard(context: click.Context, parameter: click.Parameter, value: str | None
 )  # fmt: skip
 @click.option("-q", "--quiet", is_flag=True, help="No progress, and no summary.")
 def class_command(lab_name: str, path: Path, out: Path, **given: Any) -> int:
-    """Grade a class: every submission in PATH, a folder or what a platform exported.
+    """Grade a class: every submission in a folder or in what a platform exported.
 
     The same command again goes on where the last one ended, and grades what has come since.
     """

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path, PurePosixPath
 from typing import Literal
+
+import msgspec
 
 from warpgrade.cohort import feedback_text
 from warpgrade.cohort.feedback_text import Feedback
@@ -22,6 +25,7 @@ from warpgrade.platforms import ids
 Kind = Literal["moodle", "canvas", "plain"]
 
 _PAGE = "feedback.html"
+_PARTICIPANT = re.compile(r"(?i)participant (?P<number>\d{1,20})")
 _ARCHIVES = {".tar", ".gz", ".tgz", ".bz2", ".tbz2", ".xz", ".txz", ".7z", ".rar", ".pdf", ".docx"}
 _WEB = {".html", ".htm"}
 _COMMENTS = {".cu", ".cuh", ".c", ".cc", ".cpp", ".cxx", ".h", ".hpp"}
@@ -37,18 +41,23 @@ class Packed:
 
 def write(
     archive: Path, kind: Kind, rows: Iterable[Row], load: Callable[[Row], Result | None], *,
-    alias: Callable[[Row], str] = lambda row: "", title: str = "", now: datetime | None = None,
+    alias: Callable[[Row], str] = lambda row: "", title: str = "",
+    hidden_until: str | None = None, now: datetime | None = None,
 ) -> Packed:  # fmt: skip
     """Write the zip, one student after the other; the same rows and results make the same bytes.
 
     load: the whole result of a row, of which one at a time is held. alias: what a student is called on the
-    leaderboard, if on it. title: the lab's, where no result says it. now: whether hidden tests are shown already.
+    leaderboard, if on it. title: the lab's, where no result says it. hidden_until: as the course has it
+    today (ISO 8601, or nothing), if it may have changed since the results were made. now: to compare that with.
     """
     packed = Packed()
 
     def told() -> Iterator[tuple[Row, Feedback]]:
         for row in rows:
-            about = feedback_text.of_row(row, load(row), now, alias(row), title)
+            result = load(row)
+            if result is not None and hidden_until is not None:
+                result = msgspec.structs.replace(result, hidden_until=hidden_until)
+            about = feedback_text.of_row(row, result, now, alias(row), title)
             if about is not None:
                 yield row, about
             elif row.state not in ("missing", "waiting"):
@@ -92,7 +101,10 @@ def _of_moodle(row: Row) -> str:
     for part in reversed(row.source.split("/")):
         if number := ids.moodle(part):
             return number
-    return row.student.lower().removeprefix("participant ") if row.student.lower().startswith("participant ") else ""
+    for name in (row.student, *row.identifiers):
+        if found := _PARTICIPANT.fullmatch(name):
+            return found["number"]
+    return ""
 
 
 def _for_canvas(told: Iterable[tuple[Row, Feedback]], left_out: list[str]) -> Iterator[tuple[str, bytes]]:
@@ -103,7 +115,7 @@ def _for_canvas(told: Iterable[tuple[Row, Feedback]], left_out: list[str]) -> It
     """
     seen: set[tuple[str, str]] = set()
     for row, about in told:
-        source = PurePosixPath(row.source).name
+        source = _first(PurePosixPath(row.source).name)
         found = ids.canvas(source)
         if found is None or found in seen:
             why = "a second submission of one file" if found else "its name has not Canvas's numbers"
@@ -115,6 +127,16 @@ def _for_canvas(told: Iterable[tuple[Row, Feedback]], left_out: list[str]) -> It
             continue
         seen.add(found)
         yield _canvas_name(source, found, suffix), _as(suffix, about)
+
+
+def _first(source: str) -> str:
+    """Return the first of several files, which are listed with commas; a name may have commas of its own."""
+    first, *others = source.split(", ")
+    for other in others:
+        if ids.canvas(other):
+            break
+        first += f", {other}"
+    return first
 
 
 def _canvas_name(source: str, numbers: ids.OfCanvas, suffix: str) -> str:

@@ -11,7 +11,6 @@ whatever ends the grader loses at most what it was doing.
 
 from __future__ import annotations
 
-import errno
 import fcntl
 import hashlib
 import os
@@ -26,10 +25,9 @@ import msgspec
 
 from warpgrade.cohort.names import file_name
 from warpgrade.cohort.row import Decision, Lost, Row
-from warpgrade.engine.work import GO_ON
 from warpgrade.grading import result as results
 from warpgrade.grading.result import Result
-from warpgrade.machine import files
+from warpgrade.machine import files, space
 from warpgrade.machine.errors import BadInput, GraderError
 from warpgrade.machine.text import printable_name
 
@@ -260,6 +258,6 @@ def on_disk() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-        what = "there is no space left on the disk" if full else f"{error.filename} cannot be written: {error.strerror}"
-        raise GraderError(what, hint=GO_ON if full else "") from None
+        if known := space.trouble(error):
+            raise known from None
+        raise GraderError(f"{printable_name(str(error.filename))} cannot be written: {error.strerror}") from None

@@ -21,7 +21,8 @@ h1 { font-size: 1.5rem; line-height: 1.25; margin: 0 0 .25rem }
 h2 { font-size: 1.1rem; margin: 2rem 0 .5rem }
 table { border-collapse: collapse; width: 100% }
 th, td { text-align: left; vertical-align: top; padding: .4rem .5rem .4rem 0; border-bottom: 1px solid var(--line) }
-th { color: var(--dim); font-weight: 600; font-size: .875rem }
+th { color: var(--dim); font-weight: 600; font-size: .875rem; overflow-wrap: normal }
+a { color: inherit }
 .number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; padding-right: 0 }
 pre, code { font: .8125rem/1.45 ui-monospace, monospace }
 pre { background: var(--soft); padding: .6rem .75rem; margin: .4rem 0; white-space: pre-wrap; border-radius: 4px }

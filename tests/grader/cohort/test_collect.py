@@ -28,7 +28,8 @@ def test_folders_files_and_archives_side_by_side(lab: Lab, tmp_path: Path, kind:
         tmp_path, kind, {
             "ada/toy.cu": CODE, "ada/tile.cuh": b"// tile\n", "bob.cu": CODE, "cyd_toy.cu": CODE, "cyd_tile.cuh": b"x",
             "dan.zip": packed(toy__cu=CODE), "eve_toy.tar.xz": tar, "fay/work.zip": packed(toy__cu=CODE),
-            "gil-toy (1).cu": CODE, "hal/sub/toy.cu": CODE, "ida.cpp": CODE, "grades.csv": b"x", "toy.cu": CODE,
+            "gil-toy (1).cu": CODE, "hal/sub/toy.cu": CODE, "ida.cpp": CODE, "lou_tile.cuh": b"x", "lou.cu": CODE,
+            "lou_m.cu": CODE, "grades.csv": b"x", "toy.cu": CODE,
             ".hidden": b"x", "__MACOSX/ada/._toy.cu": b"x", "jo/toy.cu": b"", "toy_ken/toy.cu": CODE,
         },
     )  # fmt: skip
@@ -37,7 +38,7 @@ def test_folders_files_and_archives_side_by_side(lab: Lab, tmp_path: Path, kind:
     assert outcomes(found) == {
         "ada": {"tile.cuh": b"// tile\n", "toy.cu": CODE}, "bob": MINE, "cyd": tiled, "dan": MINE, "eve": MINE,
         "fay": MINE, "gil": MINE, "hal": MINE, "ida": "expected toy.cu, found ida.cpp",
-        "jo": "toy.cu is empty", "toy_ken": MINE,
+        "jo": "toy.cu is empty", "lou": tiled, "lou_m": MINE, "toy_ken": MINE,
     }  # fmt: skip
     assert found.platform == "plain"
     assert sorted(found.others) == [
@@ -143,7 +144,11 @@ submission_500000001:
     :email: other@example.edu
   - :name: "Bob\\nBauer"
     :sid: 222
-  :created_at: 2026-04-26 10:34:00.5 -07:00
+  :created_at: !ruby/object:ActiveSupport::TimeWithZone
+    utc: &2 2026-04-26 17:34:00.500000000 Z
+    zone: !ruby/object:ActiveSupport::TimeZone
+      name: America/Los_Angeles
+    time: *2
 submission_600000002:
   :submitters:
   - :name: Cyd
@@ -180,6 +185,11 @@ def test_gradescope(lab: Lab, tmp_path: Path, kind: str) -> None:
         "submission_700000003/: submission_metadata.yml names no student",
         "submission_8/: not in submission_metadata.yml",
     ]  # fmt: skip
+
+
+def test_a_time_with_its_zone() -> None:
+    assert moment("2026-04-26 10:34:00.5 -07:00") == datetime(2026, 4, 26, 17, 34, 0, 500000, UTC)
+    assert moment("2026-04-26T17:34:00Z") == datetime(2026, 4, 26, 17, 34, tzinfo=UTC)
 
 
 @pytest.mark.parametrize("text", ["", "yesterday", "2026-13-01 00:00:00 Z", "2026-04-26", "9" * 500])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html.parser
 import io
 import os
 import re
@@ -15,6 +14,7 @@ import pytest
 from class_rows import ADA, BOB, CLASS, EVE, GRACE, JOE, KAI, LIN
 from hostile import ACTS, ANY, HOSTILE
 from hypothesis import given
+from page_reader import Reader
 from samples import GRADED, RACE, REJECTED
 
 from warpgrade.cohort import feedback, feedback_text, zip_names
@@ -48,36 +48,6 @@ def unpacked(path: Path) -> dict[str, bytes]:
     with zipfile.ZipFile(path) as archive:
         assert archive.testzip() is None
         return {entry.filename: archive.read(entry) for entry in archive.infolist()}
-
-
-class Reader(html.parser.HTMLParser):
-    """Holds a page against the elements and attributes that we write."""
-
-    ELEMENTS = ("html", "head", "meta", "title", "style", "body", "header", "h1", "h2", "div", "p", "small", "table",
-                "tr", "td", "th", "pre", "span", "a")  # fmt: skip
-
-    def __init__(self, page: bytes) -> None:
-        super().__init__()
-        self.text = ""
-        self.open: list[str] = []
-        self.feed(page.decode())
-        self.close()
-        assert self.open == []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        assert tag in self.ELEMENTS, tag
-        for name, value in attrs:
-            assert name in ("class", "lang", "name", "charset", "content", "http-equiv", "id", "href"), name
-            assert name != "href" or str(value).startswith("#")
-        if tag != "meta":
-            self.open.append(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        if self.open[-1:] != ["style"]:
-            self.text += data
 
 
 @pytest.mark.parametrize(
@@ -124,6 +94,14 @@ def test_before_its_date_nothing_tells_of_hidden_tests_not_even_the_grade() -> N
     assert "61.25" in after
 
 
+def test_the_date_is_the_courses_of_today(tmp_path: Path) -> None:
+    later, now = "2026-12-01T00:00:00+00:00", NOW
+    feedback.write(tmp_path / "a.zip", "plain", [ADA], lambda row: FINAL, hidden_until=later, now=now)
+    assert b"No grade yet" in unpacked(tmp_path / "a.zip")["12345/feedback.html"]
+    feedback.write(tmp_path / "a.zip", "plain", [ADA], lambda row: HIDDEN_UNTIL, hidden_until="", now=now)
+    assert b"No grade yet" not in unpacked(tmp_path / "a.zip")["12345/feedback.html"]
+
+
 def test_nobody_is_told_a_grade_that_is_none() -> None:
     assert feedback_text.of_row(BOB, None) is None
     assert feedback_text.of_row(ADA, None) is None
@@ -152,6 +130,9 @@ def test_moodles_bulk_upload(tmp_path: Path) -> None:
     rows = [
         msgspec.structs.replace(ADA, student="ada", source=MOODLE),
         msgspec.structs.replace(GRACE, student="Participant 77", name="Gr_ace/.. Hopper", source="x"),
+        msgspec.structs.replace(
+            GRACE, student="gh", name="", identifiers=["g@example.edu", "Participant 78"], source="x"
+        ),
         msgspec.structs.replace(KAI, source=f"export/Kai_7_assignsubmission_file_/{KAI.source}"),
         msgspec.structs.replace(KAI, name="Twice", source=MOODLE),
         EVE,
@@ -160,6 +141,7 @@ def test_moodles_bulk_upload(tmp_path: Path) -> None:
     assert list(unpacked(tmp_path / "a.zip")) == [
         "Ada Lovelace_1234567_assignsubmission_file_/feedback.html",
         "Gr ace .. Hopper_77_assignsubmission_file_/feedback.html",
+        "gh_78_assignsubmission_file_/feedback.html",
         "Kai gnp.exe_7_assignsubmission_file_/feedback.html",
     ]
     assert [line.split(": ")[1] for line in packed.left_out] == [
@@ -181,14 +163,15 @@ def test_canvas_takes_files_of_the_names_that_it_gave(tmp_path: Path) -> None:
         msgspec.structs.replace(ADA, student="2", source="bob_33_44_link.cu"),
         msgspec.structs.replace(ADA, student="3", source="pdf_55_66_paper.pdf"),
         msgspec.structs.replace(ADA, student="4", source="dee_77_88_a: b?.html"),
+        msgspec.structs.replace(ADA, student="5", source="two_91_92_a, b.cu, two_91_93_c.zip and 2 more"),
     ]  # fmt: skip
     packed = feedback.write(tmp_path / "a.zip", "canvas", rows, load, now=NOW)
     found = unpacked(tmp_path / "a.zip")
     assert list(found) == [
         ADA.source, GRACE.source, KAI.source, "student_11_22_feedback.cu", "student_33_44_feedback.cu",
-        "student_77_88_feedback.html",
+        "student_77_88_feedback.html", "two_91_92_a, b.cu",
     ]  # fmt: skip
-    assert [canvas_takes(name)[0] for name in found] == ["12345", "12346", "12348", "11", "33", "77"]
+    assert [canvas_takes(name)[0] for name in found] == ["12345", "12346", "12348", "11", "33", "77", "91"]
     # What opens a .cu file reads a comment, and what opens a zip finds a page.
     lines = found[ADA.source].decode().splitlines()
     assert lines[0] == "// Matrix multiplication in shared memory"
