@@ -269,8 +269,8 @@ def test_any_damage_is_survived(lab: Lab, tmp_path: Path, position: int, bits: i
 
 
 @pytest.mark.parametrize("kind", ["folder", "zip"])
-def test_ten_thousand_in_bounded_memory(lab: Lab, tmp_path: Path, kind: str) -> None:
-    count = 10_000
+def test_thousands_in_bounded_memory(lab: Lab, tmp_path: Path, kind: str) -> None:
+    count = 3_000
     body = CODE + b"// " + b"x" * 5000 + b"\n"
     names = (f"student{number}_1{number:05d}_2{number:05d}_toy.cu" for number in range(count))
     path = laid(tmp_path, kind, dict.fromkeys(names, body))
@@ -286,11 +286,11 @@ def test_ten_thousand_in_bounded_memory(lab: Lab, tmp_path: Path, kind: str) -> 
         assert not found.missing
         held, most = tracemalloc.get_traced_memory()
         tracemalloc.reset_peak()
-        read_ones = found.submissions[::10]
+        read_ones = found.submissions[::3]
         assert sum(len(one.read().files["toy.cu"]) for one in read_ones) == len(read_ones) * len(body)
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert held < 40 << 20
+    assert held < 12 << 20
     assert most < 80 << 20
     assert peak - held < 3 << 20  # 1000 submissions have 5 MB; a file's buffer is 1 MiB
