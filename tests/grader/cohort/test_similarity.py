@@ -118,6 +118,14 @@ def test_what_many_have_does_not_count() -> None:
     assert names(compare([*many, source("copy", disguised(page + program(5, 20)))], [])) == [{"s5", "copy"}]
 
 
+def test_what_many_have_makes_no_small_thing_large() -> None:
+    page, idiom = program(99, 80), program(98, 10)
+    many = [source(f"s{i}", page + program(i, 20)) for i in range(40)]
+    two = [source(f"two{i}", page + program(100 + i, 40) + idiom) for i in range(2)]
+    assert names(compare([*many, *two], [], threshold=1)) == [{"two0", "two1"}]
+    assert compare([*many, *two], [], threshold=35).pairs == []
+
+
 def test_the_same_own_code_is_one_group_however_many_have_it() -> None:
     sources = [source(f"s{i}", disguised(program(1)) if i % 2 else program(1)) for i in range(30)]
     found = compare([*sources, source("near", program(1) + program(2, 10))], [])
