@@ -17,21 +17,25 @@ import click
 from warpgrade import __version__
 from warpgrade.cli.console import console
 from warpgrade.cli.options import EXIT_STATUSES
-from warpgrade.cohort import collect, grades, merge, outputs, run, store
+from warpgrade.cohort import collect, grades, merge, opened, outputs, run, standing, store
 from warpgrade.cohort import roster as rosters
 from warpgrade.cohort.handed_in import Collected
 from warpgrade.cohort.row import Decision
 from warpgrade.cohort.store import Head, Store
 from warpgrade.compiling import judges, toolchain
 from warpgrade.course import course as courses
-from warpgrade.course.course import Course
+from warpgrade.engine import cluster_file
+from warpgrade.engine.cluster_file import Settings
+from warpgrade.engine.job import Engine
 from warpgrade.engine.local import LocalEngine
+from warpgrade.engine.parsl import ParslEngine
 from warpgrade.engine.work import Grader
 from warpgrade.grading.grade import Options
-from warpgrade.lab import agreement, labs
+from warpgrade.lab import agreement
 from warpgrade.lab.labs import Lab
 from warpgrade.machine import paths
 from warpgrade.machine.errors import EXIT_BELOW_THRESHOLD, EXIT_DONE, EXIT_GRADER_ERROR, EXIT_INTERRUPTED, BadInput
+from warpgrade.machine.files import check_writable, write
 from warpgrade.machine.paths import Layout
 from warpgrade.machine.progress import Count, Progress
 from warpgrade.machine.text import number, printable_name
@@ -58,13 +62,19 @@ def _shard(context: click.Context, parameter: click.Parameter, value: str | None
 @click.option("--regrade", is_flag=True, help="Grade again what an earlier lab or warpgrade has graded.")
 @click.option("--dry-run", "dry", is_flag=True, help="Show old → new and why; keep everything as it is.")
 @click.option("--jobs", type=click.IntRange(1, 1024), help="Submissions at a time; one for each core otherwise.")
+@click.option("--engine", type=click.Choice(["local", "parsl"]), default="local", help="Grade here, or on a cluster.")
+@click.option("--cluster", type=click.Path(path_type=Path), metavar="FILE", help="The cluster of --engine parsl.")
 @click.option("--shard", callback=_shard, metavar="I/N", help="Grade this part of the class; see `merge`.")
 @click.option("--device", default="auto", metavar="auto|vgpu[:PROFILE]|gpu[:N]", help="Where to run.")
 @click.option("--seed", type=click.IntRange(0, 2**48 - 1), help="Of the inputs, the same for all; random otherwise.")
 @click.option("--seed-per-student", is_flag=True, help="Give each student other inputs.")
+@click.option(
+    "--feedback", type=click.Choice(["moodle", "canvas", "plain", "none"]),
+    help="Who the zip of feedback is for; what the export is of, if not said.",
+)  # fmt: skip
 @click.option("-q", "--quiet", is_flag=True, help="No progress, and no summary.")
 def class_command(lab_name: str, path: Path, out: Path, **given: Any) -> int:
-    """Grade a class: every submission in PATH, a folder or what a platform exported.
+    """Grade a class: every submission in a folder or in what a platform exported.
 
     The same command again goes on where the last one ended, and grades what has come since.
     """
@@ -72,27 +82,51 @@ def class_command(lab_name: str, path: Path, out: Path, **given: Any) -> int:
     lab = agreement.find_own(layout, lab_name)
     course = courses.find(layout)
     # Before the machine is asked for anything: a mistake here is the user's.
+    settings = _cluster(given["engine"], given["cluster"], given["jobs"])
     collected = collect.collect(lab, path, roster=given["roster"], platform=given["platform"])
     class_store = Store(out)
-    head = _head(class_store, lab, given)
+    head = _head(class_store, lab, "" if lab.folder.parent == layout.labs else str(lab.folder), given)
     quiet: bool = given["quiet"]
-    policies = grades.Policies(lab.name, _max_points(course, lab), course, given["attempts"])
+    policies = opened.policies_of(lab, course, given["attempts"])
     wanted = run.Wanted(policies.which == "latest", given["shard"], given["regrade"], given["dry"])
     part = "all" if wanted.shard == (1, 1) else "{}-of-{}".format(*wanted.shard)
     with class_store.alone(part), Progress(console(stderr=True), quiet=quiet) as progress, _interrupts() as stopped:
         _prepare(layout, lab, progress.say)
         counted = Count(progress, "submissions")
         grader = Grader(layout, lab, course, class_store.verdicts)
-        engine = LocalEngine(grader, given["jobs"])
+        engine = _engine(given["engine"], settings, grader, class_store, given["jobs"])
         graded = run.ClassRun(
             course.applied(lab) if course else lab, class_store, head, grader, Options(device=head.device), wanted,
             lambda tally: counted.show(tally.ended, tally.to_do),
         )  # fmt: skip
         tally = graded.run(engine, collected.submissions, stopped)
-    return _finish(class_store, policies, collected, tally, wanted, stopped=stopped(), quiet=quiet)
+    kind = given["feedback"] or outputs.kind_for(collected.platform)
+    return _finish(
+        class_store, policies, collected, tally, wanted, kind, lab.title,
+        whole=given["roster"] is not None and part == "all", stopped=stopped(), quiet=quiet,
+    )  # fmt: skip
 
 
-def _head(class_store: Store, lab: Lab, given: dict[str, Any]) -> Head:
+def _cluster(engine: str, path: Path | None, jobs: int | None) -> Settings | None:
+    """Return what the file of --cluster says; raises BadInput where engine and other options do not fit."""
+    if engine == "local":
+        if path is not None:
+            raise BadInput("--cluster is for --engine parsl", hint="add --engine parsl, or leave --cluster out")
+        return None
+    if path is None:
+        raise BadInput("--engine parsl needs --cluster FILE", hint="docs/scale.md shows such files")
+    if jobs is not None:
+        raise BadInput("--jobs is for this machine", hint="workers_per_node in the file of --cluster is for others")
+    return cluster_file.read(path)
+
+
+def _engine(name: str, settings: Settings | None, grader: Grader, class_store: Store, jobs: int | None) -> Engine:
+    if name == "parsl" and settings is not None:
+        return ParslEngine(settings, class_store.folder / "parsl")
+    return LocalEngine(grader, jobs)
+
+
+def _head(class_store: Store, lab: Lab, place: str, given: dict[str, Any]) -> Head:
     known = class_store.head()
     if known is None:
         if given["shard"] != (1, 1) and given["seed"] is None:
@@ -100,7 +134,7 @@ def _head(class_store: Store, lab: Lab, given: dict[str, Any]) -> Head:
                 "--shard needs --seed N in a new folder", hint="the same N for all shards gives all the same inputs"
             )
         seed = given["seed"] if given["seed"] is not None else store.new_seed()
-        known = class_store.begin(Head(lab.name, seed, given["device"], given["seed_per_student"], __version__))
+        known = class_store.begin(Head(lab.name, seed, given["device"], given["seed_per_student"], place, __version__))
     where = f"{printable_name(str(class_store.folder))} holds a class"
     if known.lab != lab.name:
         raise BadInput(f"{where} of lab {known.lab}", hint="choose another --out for another lab")
@@ -115,10 +149,6 @@ def _head(class_store: Store, lab: Lab, given: dict[str, Any]) -> Head:
                 hint=f"leave {option} out, or choose another --out: all of a class is graded alike",
             )
     return known
-
-
-def _max_points(course: Course | None, lab: Lab) -> float:
-    return (course.applied(lab) if course else lab).max_points
 
 
 def _prepare(layout: Layout, lab: Lab, progress: Callable[[str], None]) -> None:
@@ -146,18 +176,17 @@ def _interrupts() -> Iterator[Callable[[], bool]]:
 
 def _finish(
     class_store: Store, policies: grades.Policies, collected: Collected, tally: run.Tally, wanted: run.Wanted,
-    *, stopped: bool, quiet: bool,
+    kind: outputs.FeedbackKind, title: str, *, whole: bool, stopped: bool, quiet: bool,
 ) -> int:  # fmt: skip
     if wanted.dry:
         _show_changes(tally, "would change", quiet=False)
         return EXIT_INTERRUPTED if stopped else EXIT_DONE
     people = {student: name for student, name in collected.missing if wanted.has(student)}
     people |= {each.student: each.name for each in collected.submissions if wanted.has(each.student)}
-    rows = list(grades.rows(class_store, policies, people))
-    outputs.write(class_store, rows)
+    rows, packed = outputs.write(class_store, policies, people, kind, title, whole=whole)
     _show_changes(tally, "changed", quiet=quiet)
     if not quiet:
-        outputs.show(console(), class_store, rows, collected)
+        outputs.show(console(), class_store, rows, collected, packed)
         click.echo(_told(tally))
     if tally.stale:
         say(
@@ -211,7 +240,8 @@ def override_command(folder: Path, student: str, points: float | None, reason: s
     The decision stays when the class is graded again. Without --points, show what was decided.
     """
     layout = paths.find_layout()
-    class_store, policies = _existing(layout, folder)
+    known = opened.opened(layout, folder)
+    class_store, policies = known.store, known.policies
     row = grades.row(class_store, policies, student)
     decisions = class_store.decisions(student)
     if row.state == "missing" and not decisions and not withdraw and points is None:
@@ -233,7 +263,7 @@ def override_command(folder: Path, student: str, points: float | None, reason: s
     for decision in class_store.decisions(student):
         say(f"{number(decision.points, 2)} points, by {decision.by} at {decision.at}: {decision.reason}")
     if withdraw or points is not None:
-        outputs.refresh(class_store, policies)
+        outputs.write(class_store, policies, {}, None, known.lab.title)
         after = grades.row(class_store, policies, student)
         told = ["–" if each.points is None else number(each.points, 2) for each in (row, after)]
         click.echo(f"{printable_name(student)}: {told[0]} → {told[1]} of {number(after.max_points)}")
@@ -254,10 +284,9 @@ def merge_command(parts: tuple[Path, ...], out: Path, roster: Path | None, attem
     class_store = Store(out)
     with class_store.alone():
         merged = merge.merge(parts, class_store)
-        _, policies = _existing(layout, out, attempts)
-        rows = outputs.refresh(
-            class_store, policies, {each.id: each.name for each in rosters.read(roster).students} if roster else {}
-        )
+        known = opened.opened(layout, out, attempts)
+        people = {each.id: each.name for each in rosters.read(roster).students} if roster else {}
+        rows, _ = outputs.write(class_store, known.policies, people, None, known.lab.title)
     click.echo(f"{merged.submissions} submissions of {len(rows)} students in {printable_name(str(out))}")
     if merged.twice:
         say(f"warpgrade: {len(merged.twice)} submissions were in several parts", err=True)
@@ -269,12 +298,40 @@ def merge_command(parts: tuple[Path, ...], out: Path, roster: Path | None, attem
     return EXIT_GRADER_ERROR if open_ else EXIT_BELOW_THRESHOLD if merged.differing else EXIT_DONE
 
 
-def _existing(layout: Layout, folder: Path, attempts: grades.Attempts | None = None) -> tuple[Store, grades.Policies]:
-    class_store = Store(folder)
-    head = class_store.head()
-    if head is None:
-        raise BadInput(
-            f"{printable_name(str(folder))} is not the folder of a class", hint="name the --out of `warpgrade class`"
-        )
-    lab, course = labs.find(layout, head.lab), courses.find(layout)
-    return class_store, grades.Policies(lab.name, _max_points(course, lab), course, attempts)
+@click.command("leaderboard", epilog=EXIT_STATUSES)
+@click.argument("folder", metavar="CLASS", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.option(
+    "--opted-in", required=True, type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="Who wants to be on it: an identifier a line, or the first column of a CSV.",
+)  # fmt: skip
+@click.option("--metric", default=standing.POINTS, metavar="NAME", help="points, or what a test measured.")
+@click.option("--smaller", is_flag=True, help="Smaller is better.")
+@click.option("--aliases", is_flag=True, help="Under aliases, which say nothing of the students.")
+@click.option(
+    "--secret", type=click.Path(path_type=Path, dir_okay=False),
+    help="File that the aliases depend on, the same for all labs; CLASS/aliases.secret otherwise.",
+)  # fmt: skip
+@click.option("--top", type=click.IntRange(0), default=0, metavar="N", help="Show so many; 0 is all.")
+@click.option("--json", "json_file", metavar="FILE", help="Write it as JSON; - is stdout.")
+def leaderboard_command(
+    folder: Path, opted_in: Path, metric: str, secret: Path | None, top: int, json_file: str | None, *,
+    smaller: bool, aliases: bool,
+) -> int:  # fmt: skip
+    """Show who is best in the class of folder CLASS, of those who want to be on it.
+
+    Points, and what hidden tests measured, tell of hidden tests.
+    """
+    check_writable("--json", json_file or "-")
+    known = opened.opened(paths.find_layout(), folder)
+    rows = list(grades.rows(known.store, known.policies, known.store.people()))
+    names = standing.metrics_of(rows)
+    if metric not in names:
+        raise BadInput(f"nothing measured “{printable_name(metric)}”", hint="there are: " + "; ".join(names))
+    board = standing.leaderboard(
+        rows, standing.Metric(metric, "smaller" if smaller else "larger"), standing.read_opted_in(opted_in),
+        standing.Aliases(standing.secret_of(secret or folder / "aliases.secret")) if aliases else None,
+    )  # fmt: skip
+    write(json_file, "--json", standing.encode(board))
+    if json_file != "-":
+        say(standing.as_text(board, top).rstrip())
+    return EXIT_DONE

@@ -15,8 +15,7 @@ from warpgrade.cli.options import CHECKING, EXIT_STATUSES, THREADS, no_sandbox, 
 from warpgrade.course import course as courses
 from warpgrade.grading import grade, intake, of_course
 from warpgrade.grading.result import Result
-from warpgrade.handout import essentials
-from warpgrade.lab import labs
+from warpgrade.lab import labs, note
 from warpgrade.lab.labs import Lab
 from warpgrade.machine import paths
 from warpgrade.machine.errors import (
@@ -75,9 +74,9 @@ _with_formats = functools.partial(with_formats, "result")
 @click.option("--public", is_flag=True, help="Run the public tests only, as `check` does.")
 @click.option("--show-hidden", is_flag=True, help="Also show what hidden tests found; not for students' eyes.")
 def grade_command(lab_name: str, path: Path, public: bool, **given: Any) -> int:
-    """Grade one submission: a folder, a zip or a file."""
+    """Grade one submission: a folder, an archive or a file."""
     layout = paths.find_layout()
-    return _grade(layout, labs.find(layout, lab_name), path, given, public_only=public)
+    return _grade(layout, _lab_named(layout, Path.cwd(), lab_name), path, given, public_only=public)
 
 
 @_with_formats
@@ -94,16 +93,22 @@ def check_command(lab_name: str | None, **given: Any) -> int:
     return _grade(layout, lab, Path.cwd(), given, public_only=True)
 
 
+def _lab_named(layout: Layout, folder: Path, name: str) -> Lab:
+    """Return the lab of that name: the one that was handed out in this folder, or one of the course."""
+    return _lab_of_folder(layout, folder, name) if (folder / note.HANDOUT).is_dir() else labs.find(layout, name)
+
+
 def _lab_of_folder(layout: Layout, folder: Path, name: str | None) -> Lab:
     """Return the lab of that name, or the one whose files lie in the folder."""
-    if (folder / labs.HANDOUT).is_dir():
+    if (folder / note.HANDOUT).is_dir():
         lab = labs.load(folder)
-        essentials.require_ours(lab)
         if name in (None, lab.name):
             return lab
     if name:
         return labs.find(layout, name)
     known = labs.discover(layout)
+    if not known:
+        raise BadInput(f"there is no lab in {printable_name(str(folder))}", hint="go to the folder of your lab")
     fitting = [lab for lab in known if (folder / lab.main_file).is_file()]
     if len(fitting) == 1:
         return fitting[0]

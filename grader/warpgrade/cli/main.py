@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import importlib
 import os
+import sys
+from contextlib import suppress
 from datetime import UTC, datetime
+from pathlib import Path
 
 import click
 
 from warpgrade import __version__
 from warpgrade.cli.options import EXIT_STATUSES
-from warpgrade.machine import paths
+from warpgrade.machine import paths, space
 from warpgrade.machine.errors import EXIT_BAD_INPUT, EXIT_DONE, EXIT_GRADER_ERROR, EXIT_INTERRUPTED, WarpgradeError
 from warpgrade.report.stream import say
 
@@ -21,8 +24,9 @@ COMMANDS = {
     "course": ("course", "Look at course.toml: labs, points, due dates, late work."),
     "doctor": ("dev", "Say what this machine has, what is missing and how to get it."),
     "explain": ("explain", "Explain a rule of the checks, a counter, a test of a lab or a word."),
-    "grade": ("grading", "Grade one submission: a folder, a zip or a file."),
+    "grade": ("grading", "Grade one submission: a folder, an archive or a file."),
     "gradebook": ("platforms", "Fill one column of a gradebook that you exported, from results."),
+    "leaderboard": ("cohort", "Show who is best in a class, of those who want to be on it."),
     "list": ("labs", "List the labs."),
     "merge": ("cohort", "Bring together what parts of a class were graded into."),
     "new": ("authors", "Create something new: a lab."),
@@ -67,6 +71,7 @@ def run(arguments: list[str]) -> int:
     """Run the command line and return the exit status; never a stack trace."""
     try:
         status = main.main(args=arguments, prog_name="warpgrade", standalone_mode=False)
+        sys.stdout.flush()  # here, where a full disk can still be told
     except WarpgradeError as problem:
         _complain(problem)
         return problem.exit_status
@@ -81,9 +86,18 @@ def run(arguments: list[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return EXIT_DONE
     except Exception as error:  # the last resort: keeps the trace for us, off the user's screen
+        if known := space.trouble(error, _written_to()):
+            _complain(known)
+            return known.exit_status
         click.echo(f"warpgrade: unexpected error: {error!r}; the details are in {_write_crash_log(error)}", err=True)
         return EXIT_GRADER_ERROR
     return status if isinstance(status, int) else EXIT_DONE
+
+
+def _written_to() -> list[Path]:
+    with suppress(WarpgradeError, OSError):
+        return [paths.find_layout().state, Path.cwd()]
+    return []
 
 
 def _complain(problem: WarpgradeError) -> None:

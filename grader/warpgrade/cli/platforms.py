@@ -7,6 +7,9 @@ from pathlib import Path
 import click
 
 from warpgrade.cli.console import console
+from warpgrade.cohort import grades, opened
+from warpgrade.cohort.gradebook import for_platforms
+from warpgrade.cohort.store import HEAD
 from warpgrade.lab import agreement
 from warpgrade.machine import paths
 from warpgrade.machine.errors import EXIT_BELOW_THRESHOLD, EXIT_DONE, BadInput
@@ -53,30 +56,40 @@ def platform_command(
     return EXIT_DONE
 
 
+def _of_class(folder: Path) -> list[gradebook.Grade] | None:
+    """Return the grades of a class's folder; None where it is none."""
+    known = opened.opened(paths.find_layout(), folder) if (folder / HEAD).is_file() else None
+    if known is None:
+        return None
+    return for_platforms(grades.rows(known.store, known.policies, known.store.people()))
+
+
 @click.command("gradebook", epilog="Exit status: 0 done, 1 a result found no place, 2 wrong usage.")
 @click.argument("kind", metavar="canvas|moodle", type=click.Choice(["canvas", "moodle"]))
 @click.argument("export", metavar="EXPORT.csv", type=click.Path(path_type=Path, exists=True, dir_okay=False))
 @click.argument(
-    "paths", metavar="RESULT.json…", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True)
+    "results", metavar="CLASS|RESULT.json…", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True)
 )  # fmt: skip
 @click.option("--assignment", default="", metavar="NAME", help="The column; a grading worksheet of Moodle has one.")
 @click.option("--out", required=True, metavar="FILE", help="The filled file, to import; - is stdout.")
 @click.option("--points", type=click.FloatRange(0, min_open=True), help="What all points of the lab are worth there.")
 @click.option("--overwrite", is_flag=True, help="Replace grades that are there and differ.")
 def gradebook_command(
-    kind: gradebook.Kind, export: Path, paths: tuple[Path, ...], assignment: str, out: str, points: float | None,
+    kind: gradebook.Kind, export: Path, results: tuple[Path, ...], assignment: str, out: str, points: float | None,
     overwrite: bool,
 ) -> int:  # fmt: skip
-    """Fill one column of a gradebook that you exported, from results.
+    """Fill one column of a gradebook that you exported, from a class or from results.
 
-    Results are what `grade --json` writes.
+    CLASS is the folder that `class` graded into; results are what `grade --json` writes.
 
     The rest of the file stays as it is. Students are found by id, login or e-mail address.
     """
     check_writable("--out", out)
     if out != "-" and Path(out).exists() and Path(out).samefile(export):
         raise BadInput("--out is the export itself", hint="name another file, and keep the export")
-    graded = gradebook.read_results(paths)
+    graded = _of_class(results[0]) if len(results) == 1 else None
+    if graded is None:
+        graded = gradebook.read_results(results)
     filled = gradebook.fill(kind, export.read_bytes(), graded, assignment, points, overwrite=overwrite)
     write(out, "--out", filled.content)
     for rows, what in (

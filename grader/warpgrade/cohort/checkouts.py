@@ -17,7 +17,7 @@ _USER = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})")
 def looks_so(place: Place) -> bool:
     """Whether most of the folders are git checkouts."""
     folders = [item for item in place.items if item.is_folder]
-    return bool(folders) and 2 * sum(item.has(".git") for item in folders) > len(place.items)
+    return bool(folders) and 2 * sum(item.is_checkout for item in folders) > len(place.items)
 
 
 def github(lab: Lab, place: Place) -> Export:

@@ -75,7 +75,7 @@ def _is_wrapping(lab: Lab, place: Place) -> bool:
     if len(place.items) != 1 or not place.items[0].is_folder:
         return False
     (item,) = place.items
-    if exports.of_canvas(item.name) or exports.of_moodle(item.name) or item.has(".git"):
+    if exports.of_canvas(item.name) or exports.of_moodle(item.name) or item.is_checkout:
         return False
     inner = places.inside(place).items
     return bool(inner) and not any(not each.is_folder and lab.allows(each.name) for each in inner)

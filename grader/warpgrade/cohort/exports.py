@@ -6,10 +6,11 @@ The patterns of Canvas and Moodle are those of their own sources (content_zipper
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
+from pathlib import PurePosixPath
 
 from warpgrade.cohort.places import Item, Place
 from warpgrade.grading import archives, handed_in_names, intake
@@ -207,21 +208,30 @@ def plain(lab: Lab, place: Place) -> Export:
             others.append(f"{item.shown}: {why}")
             continue
         groups.setdefault(student.casefold(), []).append((student, item, ""))
-    for item in later:  # ada_tile.cuh belongs to ada if there is ada_matmul.cu
-        student, name = _known(item.name, groups) or (item.name.rpartition(".")[0], "")
+    for item in sorted(
+        later, key=lambda each: not _main(lab, each)
+    ):  # ada_tile.cuh belongs to ada if there is ada_matmul.cu
+        student, name = _known(lab, item, groups) or (item.name.rpartition(".")[0], "")
         groups.setdefault(student.casefold(), []).append((student, item, name))
     found = []
     for several in groups.values():
+        student = several[0][0]
         items = [item for _, item, _ in several]
-        renamed = [(item, name) for _, item, name in several]
+        names = [name or _main(lab, item) for _, item, name in several]
+        together = len(items) > 1 or several[0][2]
         reader = (
-            partial(_read_renamed, lab, renamed)
-            if all(name for _, name in renamed)
+            partial(_read_renamed, lab, [*zip(items, names, strict=True)])
+            if together and all(names)
             else partial(read_items, lab, items)
         )
-        student = several[0][0]
         found.append(Found(student, "", source(items), reader, github=(student, _after(student, lab.name))))
     return Export(found, others)
+
+
+def _main(lab: Lab, item: Item) -> str:
+    """Return the name of the lab's main file for a file like ada.cu."""
+    is_like = not item.is_folder and PurePosixPath(item.name).suffix == PurePosixPath(lab.main_file).suffix
+    return lab.main_file if is_like else ""
 
 
 def _before(stem: str, name: str) -> str:
@@ -244,11 +254,14 @@ def _split(lab: Lab, name: str) -> tuple[str, str] | None:
     return None
 
 
-def _known(name: str, groups: Iterable[str]) -> tuple[str, str] | None:
-    known = set(groups)
-    for at in range(len(name) - 1, 0, -1):
-        if name[at] in _SEPARATORS and name[:at].casefold() in known and "." in name[at + 1 :]:
-            return name[:at], name[at + 1 :]
+def _known(lab: Lab, item: Item, groups: Container[str]) -> tuple[str, str] | None:
+    """Return the student, of those who are known, and the name under which the lab takes a file like ada_tile.cuh."""
+    if _main(lab, item):
+        return None  # ada_l.cu is of ada_l
+    for at in range(len(item.name) - 1, 0, -1):
+        student, name = item.name[:at], item.name[at + 1 :]
+        if item.name[at] in _SEPARATORS and student.casefold() in groups and intake.meant(lab, name):
+            return student, name
     return None
 
 

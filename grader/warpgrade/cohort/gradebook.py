@@ -93,6 +93,7 @@ def for_platforms(rows: Iterable[Row], *, missing: bool = True) -> list[Grade]:
 
 
 def _names(row: Row) -> tuple[str, ...]:
-    """Return the student's identifier, and what was handed in if a platform has put its own number into the name."""
+    """Return the student's identifiers, and what was handed in if a platform has put its own number into the name."""
     source = row.source.rstrip("/").rsplit("/", 1)[-1]
-    return (row.student, source) if ids.canvas(source) or ids.moodle(source) else (row.student,)
+    of_platform = [source] if ids.canvas(source) or ids.moodle(source) else []
+    return tuple(dict.fromkeys([row.student, *row.identifiers, *of_platform]))

@@ -128,6 +128,16 @@ class _Events:
             self._skip_rest(event)
         return text or ""
 
+    def text_or(self, *keys: str) -> str:
+        """Return a value that is text, or the first of these keys' if it is a mapping, as Rails writes times."""
+        event = next(self._events)
+        if not isinstance(event, yaml.MappingStartEvent):
+            self._put_back(event)
+            return self.text()
+        self._put_back(event)
+        values = {key: self.text() for key in self.mapping()}
+        return next((values[key] for key in keys if values.get(key)), "")
+
     def skip(self) -> None:
         """Read a value and forget it."""
         self._skip_rest(next(self._events))
@@ -149,7 +159,7 @@ class _Events:
         if not isinstance(event, yaml.ScalarEvent):
             return None
         text: str = event.value[:_MOST_TEXT]
-        if event.style is None and text in _NOTHING:
+        if not event.style and text in _NOTHING:
             text = ""
         if event.anchor:
             self._texts[event.anchor] = text
@@ -180,7 +190,7 @@ def _record(events: _Events) -> Record:
                 if one and len(record.submitters) < _MOST_SUBMITTERS:
                     record.submitters.append(one)
         elif key == ":created_at":
-            record.submitted = moment(events.text())
+            record.submitted = moment(events.text_or("utc", "time"))
         else:
             events.skip()
     return record

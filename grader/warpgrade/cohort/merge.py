@@ -47,6 +47,7 @@ def merge(parts: Sequence[Path], out: Store) -> Merged:
     for path in parts:
         if path.resolve() != out.folder.resolve():
             _add(Store(path), out, merged)
+            out.save_people({**out.people(), **Store(path).people()})
     return merged
 
 

@@ -1,34 +1,96 @@
-"""The files that people take out of a class's folder, written anew after each change."""
+"""The files that people take out of a class's folder, written anew after each change; and what the terminal shows."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Literal
 
-import msgspec
 from rich.console import Console
 
+from warpgrade.cohort import feedback, gradebook, summary, summary_terminal
+from warpgrade.cohort.feedback import Packed
 from warpgrade.cohort.grades import Policies, rows
-from warpgrade.cohort.handed_in import Collected
+from warpgrade.cohort.handed_in import Collected, Platform
 from warpgrade.cohort.row import Row
-from warpgrade.cohort.store import Store
+from warpgrade.cohort.store import Store, on_disk
 from warpgrade.machine import files
+from warpgrade.machine.text import listing, printable_name
+
+FeedbackKind = Literal["moodle", "canvas", "plain", "none"]
+KINDS: tuple[FeedbackKind, ...] = ("moodle", "canvas", "plain", "none")
+TABLE, LINES, FEEDBACK = "grades.csv", "grades.jsonl", "feedback.zip"
+_MOST_OTHERS = 5
+_SHOWN = 60
 
 
-def write(store: Store, all_rows: Sequence[Row]) -> None:
-    """Write grades and feedback."""
-    lines = b"".join(msgspec.json.encode(row) + b"\n" for row in all_rows)
-    files.replace(store.folder / "grades.jsonl", lines)
+def kind_for(platform: Platform) -> FeedbackKind:
+    """Return the feedback that a platform takes."""
+    return platform if platform in ("moodle", "canvas") else "plain"
 
 
-def refresh(store: Store, policies: Policies, more: Mapping[str, str] | None = None) -> list[Row]:
-    """Write them again, with the people who were in them, and those in `more`; return the rows."""
-    path = store.folder / "grades.jsonl"
-    known = [msgspec.json.decode(line, type=Row) for line in path.read_bytes().splitlines()] if path.is_file() else []
-    new = list(rows(store, policies, {row.student: row.name for row in known} | dict(more or {})))
-    write(store, new)
-    return new
+def write(
+    store: Store,
+    policies: Policies,
+    people: Mapping[str, str],
+    kind: FeedbackKind | None,
+    title: str,
+    *,
+    whole: bool = False,
+) -> tuple[list[Row], Packed | None]:
+    """Write grades and feedback of all who handed in something and of `people`; return the rows.
+
+    whole: `people` are all of the class, and who was in it before is in it no more. kind: of the feedback; None for
+    what it was before. Feedback that nothing has changed in is left as it is.
+    """
+    stamp = store.folder / f".{FEEDBACK}"
+    before = stamp.read_text().split() if stamp.is_file() else []
+    wanted = kind or _known_kind(before)
+    known = dict(people) if whole else {**store.people(), **people}
+    if known != store.people():
+        store.save_people(known)
+    all_rows = list(rows(store, policies, known))
+    digest = hashlib.sha256(f"{_is_early(policies)}\n".encode())
+    with on_disk():
+        with files.replaced(store.folder / TABLE) as file:
+            file.writelines(gradebook.csv(all_rows))
+        with files.replaced(store.folder / LINES) as file:
+            for line in gradebook.json_lines(all_rows):
+                digest.update(line)
+                file.write(line)
+    archive = store.folder / FEEDBACK
+    if wanted == "none" or (archive.is_file() and before == [wanted, digest.hexdigest()]):
+        return all_rows, None
+    packed = feedback.write(archive, wanted, all_rows, store.result_of, title=title)
+    with on_disk():
+        files.replace(stamp, f"{wanted} {digest.hexdigest()}\n".encode())
+    return all_rows, packed
 
 
-def show(console: Console, store: Store, all_rows: Sequence[Row], collected: Collected) -> None:
-    """Show the class on the terminal."""
-    console.print(f"{len(all_rows)} students", highlight=False)
+def _known_kind(before: Sequence[str]) -> FeedbackKind:
+    return next((each for each in KINDS if list(before[:1]) == [each]), "plain")
+
+
+def _is_early(policies: Policies) -> bool:
+    entry = policies.course.entry(policies.lab) if policies.course is not None else None
+    return entry is not None and entry.hidden_until is not None and datetime.now(UTC) < entry.hidden_until
+
+
+def show(console: Console, store: Store, all_rows: Sequence[Row], collected: Collected, packed: Packed | None) -> None:
+    """Show the class on the terminal, and where things are."""
+    summary_terminal.show(console, summary.of_rows(all_rows))
+    lists = (
+        (f"{len(collected.unknown)} not on the roster", [who for who, _ in collected.unknown]),
+        (f"{len(collected.others)} files or folders are no submission", collected.others),
+        (f"{len(packed.left_out) if packed else 0} without feedback", packed.left_out if packed else []),
+    )
+    for what, names in lists:
+        if names:
+            shown = listing([printable_name(name, _SHOWN) for name in names], _MOST_OTHERS)
+            console.print(f"{what}: {shown}", markup=False, highlight=False, soft_wrap=True)
+    folder = printable_name(str(store.folder), 200)
+    console.print()
+    console.print(f"Grades    {folder}/{TABLE}", markup=False, highlight=False, soft_wrap=True)
+    if (store.folder / FEEDBACK).is_file():
+        console.print(f"Feedback  {folder}/{FEEDBACK}", markup=False, highlight=False, soft_wrap=True)

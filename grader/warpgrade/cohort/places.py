@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import os
 import stat
+import struct
 import tempfile
 import weakref
 import zipfile
@@ -27,7 +28,7 @@ from warpgrade.machine.errors import BadInput, GraderError
 from warpgrade.machine.text import printable_name
 
 MOST_ENTRIES = 2_000_000
-_MOST_DIRECTORY_BYTES = 256 << 20
+_MOST_DIRECTORY_BYTES = 64 << 20  # some 600,000 files
 _MOST_UNPACKED_BYTES = 64 << 30
 _MOST_METADATA_BYTES = 1 << 30
 _MOST_FOLDER_ENTRIES = 500_000
@@ -38,7 +39,7 @@ class Item:
     """One thing at the top: a file or a folder.
 
     path: where it is on disk, unless it is in an archive. members: its files, if it is in an archive. refused: those of
-    them that make it unfit, by their paths.
+    them that make it unfit, by their paths. checkouts: the folders in it that git made, if it is in an archive.
     """
 
     name: str
@@ -46,6 +47,7 @@ class Item:
     path: Path | None = None
     members: list[Member] = field(default_factory=list)
     refused: list[tuple[str, BadInput]] = field(default_factory=list)
+    checkouts: set[str] = field(default_factory=set)
 
     @property
     def shown(self) -> str:
@@ -59,11 +61,10 @@ class Item:
             return Member(name, partial(intake.open_regular, self.path, self.name))
         return Member(name, self.members[0].open)
 
-    def has(self, name: str) -> bool:
-        """Whether a folder holds a file or folder of that name, if it is on disk, or a file, if it is in an archive."""
-        if self.path is not None:
-            return os.path.lexists(self.path / name)
-        return any(member.path == name for member in self.members)
+    @property
+    def is_checkout(self) -> bool:
+        """Whether it is a folder that git made."""
+        return self.is_folder and (os.path.lexists(self.path / ".git") if self.path else "" in self.checkouts)
 
     def check(self) -> None:
         """Raise what speaks against it."""
@@ -133,6 +134,8 @@ def inside(place: Place) -> Place:
         _add(items, member.path, member.open)
     for path, problem in outer.refused:
         _refuse(items, others, path, problem)
+    for path in outer.checkouts:
+        _mark(items, path)
     return Place(outer.name, list(items.values()), others)
 
 
@@ -164,7 +167,10 @@ def _sort_in(entry: _Entry, items: dict[str, Item], others: list[str]) -> None:
     """Add an entry to what it belongs to; one that is refused is held against whose it is."""
     parts = [part for part in entry.raw.replace("\\", "/").split("/") if part not in ("", ".")]
     if any(archives.is_clutter(part) for part in parts if part != ".."):
-        return  # also a link among git's own files: nobody looks for a submission there
+        # Also a link among git's own files: nobody looks for a submission there.
+        if ".git" in parts[1:] and ".." not in parts:
+            _mark(items, "/".join(parts[: parts.index(".git")]))
+        return
     try:
         path = archives.safe_path(entry.raw, entry.kind, "the archive", "class's archive")
     except BadInput as problem:
@@ -187,6 +193,14 @@ def _add(items: dict[str, Item], path: str, opener: Callable[[], AbstractContext
         item.members.append(Member(rest or top, opener))
 
 
+def _mark(items: dict[str, Item], path: str) -> None:
+    top, _, rest = path.partition("/")
+    if top in items:
+        items[top].checkouts.add(rest)
+    elif top:
+        items[top] = Item(top, is_folder=True, checkouts={rest})
+
+
 def _refuse(items: dict[str, Item], others: list[str], path: str, problem: BadInput) -> None:
     top, _, rest = path.partition("/")
     if top in ("", ".."):
@@ -202,13 +216,11 @@ def _opened(opener: Callable[[], IO[bytes]], shown: str) -> Iterator[IO[bytes]]:
 
 
 def _of_zip(path: Path, shown: str) -> Iterator[_Entry]:
-    with path.open("rb") as file:
-        if archives.directory_bytes(file, large=True) > _MOST_DIRECTORY_BYTES:
-            raise BadInput(f"{shown} has a huge list of entries", hint="unpack it, and give the folder")
-    try:
-        archive = zipfile.ZipFile(path)  # closes itself when the last submission is forgotten
-    except UnicodeDecodeError:
-        raise BadInput(f"{shown} has names that are no text", hint="unpack it, and give the folder") from None
+    copies = _Copies(os.open(path, os.O_RDONLY | os.O_CLOEXEC))
+    file = _Readable(_Window(copies, 0, copies.end))
+    if archives.directory_bytes(file, large=True) > _MOST_DIRECTORY_BYTES:
+        raise BadInput(f"{shown} has a huge list of entries", hint="unpack it, and give the folder")
+    archive = zipfile.ZipFile(file)
     for entry in archive.infolist():
         yield _Entry(entry.orig_filename, archives.zip_kind(entry), partial(archives.open_entry, archive, entry))
 
@@ -243,16 +255,44 @@ class _Copies:
 
 class _Window(io.RawIOBase):
     def __init__(self, copies: _Copies, start: int, size: int) -> None:
-        self._copies, self._at, self._stop = copies, start, start + size
+        self._copies, self._start, self._size = copies, start, size
+        self._at = 0
 
     def readable(self) -> bool:
         return True
 
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        self._at = max(offset + {os.SEEK_SET: 0, os.SEEK_CUR: self._at, os.SEEK_END: self._size}[whence], 0)
+        return self._at
+
     def readinto(self, buffer) -> int:  # type: ignore[no-untyped-def]
-        data = self._copies.pread(min(len(buffer), self._stop - self._at), self._at)
+        wanted = min(len(buffer), self._size - self._at)
+        data = self._copies.pread(wanted, self._start + self._at) if wanted > 0 else b""
         buffer[: len(data)] = data
         self._at += len(data)
         return len(data)
+
+
+class _Readable(io.BufferedReader):
+    """A zip in which no name says that it is UTF-8 and is not, for zipfile would read nothing of the whole archive."""
+
+    def read(self, size: int | None = -1) -> bytes:
+        data = super().read(size)
+        if not data.startswith(b"PK\x01\x02"):
+            return data
+        entries = bytearray(data)
+        at = 0
+        while entries[at : at + 4] == b"PK\x01\x02" and at + 46 <= len(entries):
+            name, extra, comment = struct.unpack_from("<3H", entries, at + 28)
+            try:
+                entries[at + 46 : at + 46 + name].decode()
+            except UnicodeDecodeError:
+                entries[at + 9] &= ~0x08
+            at += 46 + name + extra + comment
+        return bytes(entries)
 
 
 def _of_tar(lab: Lab, path: Path, shown: str) -> Iterator[_Entry]:

@@ -2,6 +2,7 @@
 whatever ends the grader loses at most what it was doing.
 
     class.json                     the lab, the device and the seed that all of it was graded with
+    people.json                    who is in the class, also those who handed in nothing
     submissions/STUDENT/*.json     one file a submission: whose, when, what it earned, and where its result is
     results/KEY.json               a whole result; submissions of the same content share it
     verdicts/                      each test's verdict, by content: what has not changed does not run again
@@ -10,12 +11,11 @@ whatever ends the grader loses at most what it was doing.
 
 from __future__ import annotations
 
-import errno
 import fcntl
 import hashlib
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,26 +25,26 @@ import msgspec
 
 from warpgrade.cohort.names import file_name
 from warpgrade.cohort.row import Decision, Lost, Row
-from warpgrade.engine.work import GO_ON
 from warpgrade.grading import result as results
 from warpgrade.grading.result import Result
-from warpgrade.machine import files
+from warpgrade.machine import files, space
 from warpgrade.machine.errors import BadInput, GraderError
 from warpgrade.machine.text import printable_name
 
 T = TypeVar("T")
 
-_HEAD = "class.json"
+HEAD = "class.json"
 _WIDTH = 300
 
 
 class Head(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """class.json: what is the same for all of a class."""
+    """class.json: what is the same for all of a class. place: the lab's folder, if it is not one of the course's."""
 
     lab: str
     seed: int
     device: str = "auto"
     seed_per_student: bool = False
+    place: str = ""
     warpgrade: str = ""
     schema: Literal["warpgrade/class/1"] = "warpgrade/class/1"
 
@@ -58,8 +58,8 @@ class Head(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One submission and what it earned.
 
-    late: as the platform says, which may not say when it came. identifiers: all that the student is called. seen: when it
-    was first taken in (ISO 8601). digest: of its files. key: its result's name; without one it waits. status: of its
+    late: as the platform says, which may not say when it came. identifiers: all that the student is called. seen: when
+    it was first taken in (ISO 8601). digest: of its files. key: its result's name; without one it waits. status: of its
     result, or `error` where the machine failed, which `problem` tells. notes, ignored: as a result has them of a
     submission; those of a class are shared by all who handed in the same, and have none.
     """
@@ -109,17 +109,17 @@ class Store:
 
     def head(self) -> Head | None:
         """Return what class.json says; None in a new folder. Raises BadInput where it is none of ours."""
-        return self._read(self.folder / _HEAD, Head)
+        return self._read(self.folder / HEAD, Head)
 
     def begin(self, head: Head) -> Head:
         """Make the folder a class's, or return what it is already; two that begin at once agree."""
         for name in ("submissions", "results", "verdicts", "decisions"):
             (self.folder / name).mkdir(parents=True, exist_ok=True)
-        with _disk():
-            scratch = self.folder / f".{_HEAD}.{os.getpid()}"
+        with on_disk():
+            scratch = self.folder / f".{HEAD}.{os.getpid()}"
             scratch.write_bytes(msgspec.json.format(msgspec.json.encode(head), indent=2) + b"\n")
             try:
-                os.link(scratch, self.folder / _HEAD)
+                os.link(scratch, self.folder / HEAD)
             except FileExistsError:
                 pass
             finally:
@@ -195,8 +195,18 @@ class Store:
 
     def save_result(self, key: str, result: Result) -> None:
         """Write a result."""
-        with _disk():
+        with on_disk():
             files.replace(self.result_path(key), msgspec.json.encode(result) + b"\n")
+
+    # --- people -------------------------------------------------------------------------------------------------------
+
+    def people(self) -> dict[str, str]:
+        """Return the names of all who are in the class, by identifier: also of those who handed in nothing."""
+        return self._read(self.folder / "people.json", dict[str, str]) or {}
+
+    def save_people(self, people: Mapping[str, str]) -> None:
+        """Write who is in the class."""
+        self._write(self.folder / "people.json", dict(sorted(people.items())))
 
     # --- decisions ---------------------------------------------------------------------------------------------------
 
@@ -218,7 +228,7 @@ class Store:
     # --- files -------------------------------------------------------------------------------------------------------
 
     def _write(self, path: Path, value: Any) -> None:
-        with _disk():
+        with on_disk():
             path.parent.mkdir(exist_ok=True)
             files.replace(path, msgspec.json.format(msgspec.json.encode(value), indent=2) + b"\n")
 
@@ -243,11 +253,11 @@ def new_seed() -> int:
 
 
 @contextmanager
-def _disk() -> Iterator[None]:
+def on_disk() -> Iterator[None]:
     """Say what is wrong where a file cannot be written."""
     try:
         yield
     except OSError as error:
-        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-        what = "there is no space left on the disk" if full else f"{error.filename} cannot be written: {error.strerror}"
-        raise GraderError(what, hint=GO_ON if full else "") from None
+        if known := space.trouble(error):
+            raise known from None
+        raise GraderError(f"{printable_name(str(error.filename))} cannot be written: {error.strerror}") from None

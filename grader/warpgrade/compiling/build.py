@@ -23,7 +23,7 @@ from warpgrade.compiling.failure import BuildFailure
 from warpgrade.compiling.toolchain import HOST_LINES, Compilers
 from warpgrade.compiling.warnings import CompilerWarning
 from warpgrade.lab.labs import Lab
-from warpgrade.machine import cache
+from warpgrade.machine import cache, space
 from warpgrade.machine.errors import GraderError
 from warpgrade.machine.paths import COMMAND, Layout
 from warpgrade.machine.sandbox import (
@@ -46,6 +46,7 @@ _GIVEN_FOLDER = "/given"
 _HOST_WARNINGS = ("-Xcompiler", "-Wall,-Wno-sign-compare")
 _MOST_FILE_MIB = 256  # of what nvcc writes in between
 # The compilers' own words, which begin a line: a source file has its say in others.
+_NO_SPACE = "No space left on device"
 _TOO_LARGE = re.compile(
     r"^(?:g\+\+|c\+\+|as|nvcc|fatbinary|ptxas|Fatal error)[ :][^\n]*(?:File too large|File size limit|signal 25\b)",
     re.MULTILINE,
@@ -192,6 +193,8 @@ class Builder:
         own = [path.name for path in (*sources.iterdir(), *given.iterdir())]
         words = as_the_student_knows_it(done.words, own, [include, folder], self.compilers.has_header)
         if done.status != 0:
+            if _NO_SPACE in words:  # or so a file says
+                space.require(sources, "the compiler")
             self._refuse(unit, done.status, words)
         return words
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import concurrent.futures
 import os
 import subprocess
+import tempfile
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -16,8 +17,9 @@ from pathlib import Path
 
 from warpgrade import __version__
 from warpgrade.compiling.toolchain import Compilers
-from warpgrade.lab.labs import HANDOUT, Lab
-from warpgrade.machine import cache, files, on_demand
+from warpgrade.lab.labs import Lab
+from warpgrade.lab.note import HANDOUT
+from warpgrade.machine import cache, files, on_demand, space
 from warpgrade.machine.errors import GraderError
 from warpgrade.machine.paths import Layout
 from warpgrade.machine.text import bounded, clean
@@ -160,6 +162,9 @@ class _Kit:
         except subprocess.TimeoutExpired:
             raise GraderError(f"the judge of lab {what} took more than {_SECONDS} s to compile") from None
         if done.returncode != 0:
+            if b"No space left" in done.stdout:
+                for folder in (self.layout.cache, Path(tempfile.gettempdir())):
+                    space.require(folder, "the compiler")
             raise GraderError(
                 f"the judge of lab {what} does not build", detail=bounded(_telling(clean(done.stdout)), lines=8)
             )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +14,7 @@ from warpgrade.compiling.failure import BuildFailure
 from warpgrade.compiling.link_errors import LinkProblem
 from warpgrade.compiling.toolchain import Compilers
 from warpgrade.lab.labs import Lab
+from warpgrade.machine import space
 from warpgrade.machine.errors import GraderError
 from warpgrade.machine.sandbox import (
     COULD_NOT_START,
@@ -44,7 +44,6 @@ _MOST_NAMES, _LONGEST_NAME = 64, 512
 _SAYS = re.compile(rb"^\S{0,300}/ld(?:\.\w{1,20})?: ", re.MULTILINE)
 # Where the compiler ran, without a sandbox.
 _SCRATCH = re.compile(rb"(?<![^\s(])/[^\s:]{0,300}" + re.escape(SUBMISSION_FOLDER.encode()) + rb"/")
-_LITTLE_DISK = MOST_BYTES + (16 << 20)
 
 
 def read_object(raw: bytes, source: str) -> elf_object.ObjectFile:
@@ -130,7 +129,8 @@ class Linker:
                 raise GraderError("the linker reported no error, but wrote no program")
             return None
         # Asked of the machine: a name in the program could say anything in the linker's words.
-        if done.status == COULD_NOT_START or shutil.disk_usage(target).free < _LITTLE_DISK:
+        space.require(target, "the linker")
+        if done.status == COULD_NOT_START:
             raise GraderError("the linker does not run", detail=bounded(words, lines=8))
         self._refuse_bombs(done.status, words)
         return self._readable(words)

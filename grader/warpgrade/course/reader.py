@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import difflib
-import math
 import re
-import tomllib
 import zoneinfo
 from collections.abc import Iterable, Iterator
 from datetime import date, datetime, time, tzinfo
@@ -17,9 +15,11 @@ from warpgrade.course.schema import SCHEMA, CourseFile, LabEntry
 from warpgrade.lab import labs
 from warpgrade.lab.labs import Lab, Mistake
 from warpgrade.lab.toml_lines import explained, line_of, line_with
-from warpgrade.machine import device
+from warpgrade.machine import device, toml_file
 from warpgrade.machine.errors import GraderError
 from warpgrade.machine.paths import Layout
+from warpgrade.machine.text import bounded
+from warpgrade.machine.toml_file import TomlMistake
 
 NAME = "course.toml"
 _TABLES = ("course", "late", "policy")
@@ -27,6 +27,7 @@ _RELEASE = re.compile(r"\d+(\.\d+){0,2}")
 # A day without a time is meant to its end where something ends, and from its start where something begins.
 _ENDS = ("due", "until")
 _DATES = {"lab": ("due", "hidden_until"), "extension": ("until",)}
+_MOST_POINTS, _MOST_DAYS, _YEARS = 1_000_000, 366, (1990, 9990)
 _WITH_OFFSET = "2027-03-01T23:59:00+01:00"
 
 
@@ -38,11 +39,11 @@ def read(layout: Layout) -> tuple[CourseFile, str] | None:
     """Return the course's file and its text; None where there is no course.toml. Raises CourseMistake."""
     path = layout.root / NAME
     try:
-        text = path.read_text(encoding="utf-8")
+        text = toml_file.read(path)
     except FileNotFoundError:
         return None
-    except UnicodeDecodeError:
-        raise CourseMistake(f"{NAME} is not UTF-8 text", hint="save it as UTF-8") from None
+    except TomlMistake as mistake:
+        raise CourseMistake(f"{NAME} {mistake.what}", hint=f"look at {path}") from None
     except OSError as error:
         raise CourseMistake(f"{NAME} cannot be read: {error.strerror}", hint=f"look at {path}") from None
     return parse(text), text
@@ -51,11 +52,11 @@ def read(layout: Layout) -> tuple[CourseFile, str] | None:
 def parse(text: str) -> CourseFile:
     """Return what the text of a course.toml says."""
     try:
-        raw = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        line = re.search(r"\(at line (\d+)", str(error))
-        what = f"is not valid TOML: {error}; text needs quotation marks, and dates have none"
-        raise CourseMistake(f"{NAME}:{line[1]}: {what}" if line else f"{NAME} {what}") from None
+        raw = toml_file.parse(text)
+    except TomlMistake as mistake:
+        more = "; text needs quotation marks, and dates have none" if "not valid TOML" in mistake.what else ""
+        where = f"{NAME}:{mistake.line}:" if mistake.line else NAME
+        raise CourseMistake(f"{where} {mistake.what}{more}") from None
     _require_schema(raw, text)
     refuse(_with_times(raw, text))
     try:
@@ -71,7 +72,7 @@ def refuse(mistakes: Iterable[Mistake]) -> None:
     """Raise CourseMistake if there are any: the first is what is wrong, and the others are its detail."""
     told = [mistake.told for mistake in mistakes]
     if told:
-        raise CourseMistake(told[0], detail="\n".join(told[1:]))
+        raise CourseMistake(told[0], detail=bounded("\n".join(told[1:]), lines=20))
 
 
 def _require_schema(raw: dict[str, Any], text: str) -> None:
@@ -117,6 +118,8 @@ def _with_times(raw: dict[str, Any], text: str) -> Iterator[Mistake]:
 def _moment(value: date, key: str, zone: tzinfo | None) -> tuple[date, str]:
     if not isinstance(value, datetime):
         value = datetime.combine(value, time(23, 59, 59) if key in _ENDS else time())
+    if not _YEARS[0] <= value.year <= _YEARS[1]:
+        return value, f"the year {value.year} is not between {_YEARS[0]} and {_YEARS[1]}: is the date right?"
     if value.tzinfo is not None:
         return value, ""
     if zone is None:
@@ -166,20 +169,21 @@ def _mistakes_in_labs(entries: list[LabEntry], text: str) -> Iterator[tuple[int,
         if entry.name in seen:
             yield line_of(text, "lab", index, "name"), f"lab “{entry.name}” appears twice: remove one of the two"
         seen.add(entry.name)
-        if not math.isfinite(entry.weight) or entry.weight < 0:
-            yield line_of(text, "lab", index, "weight"), f"“{entry.name}”: weight must not be below 0"
+        if not 0 <= entry.weight <= _MOST_POINTS:
+            what = f"“{entry.name}”: weight must not be below 0, nor above {_MOST_POINTS:,}"
+            yield line_of(text, "lab", index, "weight"), what
         for test, points in entry.points.items():
-            if not math.isfinite(points) or points < 0:
+            if not 0 <= points <= _MOST_POINTS:
                 line = line_with(text, test, line_of(text, "lab", index))
-                yield line, f"“{entry.name}”, points of “{test}”: must not be below 0"
+                yield line, f"“{entry.name}”, points of “{test}”: must not be below 0, nor above {_MOST_POINTS:,}"
     if sum(entry.weight for entry in entries) == 0:
         yield line_of(text, "lab", key="weight"), "all weights together are 0: give at least one lab a weight"
 
 
 def _mistakes_in_late(file: CourseFile, text: str) -> Iterator[tuple[int, str]]:
     late = file.late
-    if not math.isfinite(late.grace_minutes) or late.grace_minutes < 0:
-        yield line_of(text, "late", key="grace_minutes"), "late.grace_minutes must not be below 0"
+    if not 0 <= late.grace_minutes <= _MOST_DAYS * 24 * 60:
+        yield line_of(text, "late", key="grace_minutes"), "late.grace_minutes must not be below 0, nor above a year"
     if not 0 <= late.percent_per_day <= 100:
         yield line_of(text, "late", key="percent_per_day"), "late.percent_per_day must be between 0 and 100"
     if late.max_days is not None and late.max_days < 1:
@@ -198,8 +202,9 @@ def _mistakes_in_extensions(file: CourseFile, text: str) -> Iterator[tuple[int, 
             yield line_of(text, "extension", index, "student"), "extension: student must not be empty"
         if (one.until is None) == (one.days is None):
             yield line, f"extension of “{one.student}”: give either `until`, a date, or `days`, a number"
-        if one.days is not None and not (math.isfinite(one.days) and one.days > 0):
-            yield line_of(text, "extension", index, "days"), f"extension of “{one.student}”: days must be above 0"
+        if one.days is not None and not 0 < one.days <= _MOST_DAYS:
+            what = f"extension of “{one.student}”: days must be above 0, and at most {_MOST_DAYS}"
+            yield line_of(text, "extension", index, "days"), what
         if not one.lab:
             if one.until is not None:
                 yield line, f"extension of “{one.student}”: `until` needs a `lab`; for all labs use `days`"

@@ -17,7 +17,7 @@ import zipfile
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from warpgrade.machine import cpu, files
+from warpgrade.machine import cpu, files, space
 from warpgrade.machine.errors import GraderError
 from warpgrade.machine.paths import Layout
 from warpgrade.machine.text import bounded, clean
@@ -69,7 +69,8 @@ def build(layout: Layout, out: Path, say: Say = lambda text: None, *, levels: Se
         )
         (tagged,) = Path(folder).glob("*.whl")
         wheel = out / tagged.name
-        shutil.copyfile(tagged, wheel)
+        with files.whole(wheel) as unfinished:
+            shutil.copyfile(tagged, unfinished)
     return wheel
 
 
@@ -104,6 +105,7 @@ def _run(layout: Layout, what: str, command: list[str]) -> None:
             env={**os.environ, "PIP_NO_INDEX": "1"},
         )  # fmt: skip
     if done.returncode != 0:
+        space.require(layout.build, "the build")
         text = clean(log.read_bytes()[-20_000:])
         telling = [
             line for line in text.splitlines() if re.search(r"\berror\b|No module|not found", line, re.IGNORECASE)

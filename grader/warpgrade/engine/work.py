@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import errno
 import threading
 import time
 from collections.abc import Callable
@@ -18,13 +17,13 @@ from warpgrade.grading import grade, identity, of_course
 from warpgrade.grading.recall import Recall
 from warpgrade.lab import labs
 from warpgrade.lab.labs import Lab
-from warpgrade.machine.errors import BadInput, GraderError, WarpgradeError
+from warpgrade.machine import space
+from warpgrade.machine.errors import BadInput, WarpgradeError
 from warpgrade.machine.paths import Layout, find_layout
+from warpgrade.machine.space import NoSpace
 from warpgrade.machine.text import one_line, printable_name
 
 Say = Callable[[str], None]
-
-GO_ON = "make room, then run the same command again: it goes on where it ended"
 
 
 class Grader:
@@ -43,13 +42,13 @@ class Grader:
         try:
             recall = Recall(self._verdicts, self.identity(options)) if self._verdicts else None
             result = grade.grade(self._layout, lab, job.submission, options, say, recall=recall)
-        except BadInput:
+        except (BadInput, NoSpace):
             raise  # of what is the same for all: they all would fail
         except WarpgradeError as error:
             return _troubled(job, "\n".join(filter(None, (error.message, error.detail))), started)
         except OSError as error:
-            if error.errno in (errno.ENOSPC, errno.EDQUOT):
-                raise GraderError("there is no space left on the disk", hint=GO_ON) from None
+            if isinstance(known := space.trouble(error), NoSpace):
+                raise known from None
             return _troubled(job, f"{error.strerror}: {printable_name(str(error.filename))}", started)
         except Exception as error:
             return _troubled(job, f"unexpected {type(error).__name__}: {one_line(str(error), 200)}", started)

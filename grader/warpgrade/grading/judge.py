@@ -22,6 +22,7 @@ from typing import IO, Annotated, Any, Literal
 import msgspec
 
 from warpgrade.findings.diagnosis import Diagnostic
+from warpgrade.machine import space
 from warpgrade.machine.errors import GraderError
 from warpgrade.machine.text import bounded, clean, one_line
 
@@ -34,6 +35,7 @@ _PATIENCE_SECONDS = 60
 _MOST_LINE_BYTES = 32 << 20
 _MOST_BYTES = 256 << 20
 _CHUNK_BYTES = 1 << 20
+_LITTLE_SPACE = 1 << 20  # of verdicts: a judge that ended early may have had no room for them
 _KEPT_WORDS = 20_000  # of what the judge says besides, for the log
 
 
@@ -211,6 +213,7 @@ def _run(
             _end(process)
             kept = words.end()
         if not verdicts.complete:
+            space.require(Path(folder), "the judge", _LITTLE_SPACE)
             said = clean(kept).strip()
             verdicts.trouble = "\n".join(filter(None, (verdicts.trouble or _how(process.returncode), said)))
             if plan.log is not None:

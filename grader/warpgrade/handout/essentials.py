@@ -10,24 +10,16 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-import msgspec
-
-from warpgrade import __version__
 from warpgrade.compiling import judges, toolchain
 from warpgrade.grading import grade
 from warpgrade.handout import public_toml
-from warpgrade.lab.labs import HANDOUT, Lab
+from warpgrade.lab import note, own_files
+from warpgrade.lab.labs import Lab
+from warpgrade.lab.note import HANDOUT
 from warpgrade.machine.errors import BadInput
 from warpgrade.machine.paths import Layout
 
 Say = Callable[[str], None]
-
-
-class Note(msgspec.Struct, frozen=True):
-    """`.warpgrade/handout.json`: of which lab it is, and which Warpgrade has made it."""
-
-    lab: str
-    warpgrade: str
 
 
 def write(
@@ -42,6 +34,7 @@ def write(
     """Write it into `folder`, which need not be there yet; `words` changes texts that students read."""
     if public_only and all(item.hidden for item in lab.items):
         raise BadInput(f"lab {lab.name} has no public tests", hint="give points to tests that are not hidden")
+    own_files.require(lab)
     own = folder / HANDOUT
     (own / "starter").mkdir(parents=True)
     for name, content in grade.starter_files(lab).items():
@@ -49,30 +42,14 @@ def write(
     for path in lab.given:
         place = folder / "given" if path.parent.name == "given" else folder
         place.mkdir(exist_ok=True)
-        (place / path.name).write_text(words(path.read_text(encoding="utf-8")), encoding="utf-8")
-    for path in sorted(lab.data.glob("*")):
+        (place / path.name).write_text(words(own_files.text_of(path)), encoding="utf-8")
+    for path in sorted(path for path in lab.data.glob("*") if path.is_file()):
         if not (public_only and path.name.startswith("hidden")):
             (folder / "data").mkdir(exist_ok=True)
             shutil.copyfile(path, folder / "data" / path.name)
     programs = judges.build(layout, lab, toolchain.find(layout), say, public_only=public_only)
     shutil.copy(programs.judge, own / "judge")
     shutil.copyfile(programs.binding, own / "binding.o")
-    (own / "handout.json").write_bytes(msgspec.json.encode(Note(lab=lab.name, warpgrade=__version__)) + b"\n")
-    text = public_toml.text(lab, 0) if public_only else (lab.folder / "lab.toml").read_text(encoding="utf-8")
+    note.write(folder, lab.name)
+    text = public_toml.text(lab, 0) if public_only else own_files.text_of(lab.folder / "lab.toml")
     (folder / "lab.toml").write_text(text, encoding="utf-8")
-
-
-def require_ours(lab: Lab) -> None:
-    """Refuse what another Warpgrade has made: its judge and our programs may not understand each other."""
-    note = lab.folder / HANDOUT / "handout.json"
-    try:
-        made_by = msgspec.json.decode(note.read_bytes(), type=Note).warpgrade
-    except (OSError, msgspec.DecodeError):
-        raise BadInput(
-            f"{HANDOUT}/handout.json is missing or broken", hint="unpack the lab again, and copy your work into it"
-        ) from None
-    if made_by != __version__:
-        raise BadInput(
-            f"this lab was handed out for Warpgrade {made_by}, and this is {__version__}",
-            hint=f"run: pip install warpgrade=={made_by}, or fetch the lab again",
-        )

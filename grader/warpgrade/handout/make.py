@@ -6,6 +6,7 @@ checking needs (the judge of the public tests, compiled, and the unmodified star
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import tempfile
@@ -17,10 +18,12 @@ from warpgrade import __version__
 from warpgrade.compiling import judges
 from warpgrade.grading import grade, intake
 from warpgrade.handout import essentials, leaks, public_toml, sheet
-from warpgrade.lab import agreement, labs
-from warpgrade.lab.labs import HANDOUT, Lab
+from warpgrade.lab import agreement, labs, own_files
+from warpgrade.lab.labs import Lab
+from warpgrade.lab.note import HANDOUT
+from warpgrade.machine import paths
 from warpgrade.machine.errors import BadInput, GraderError
-from warpgrade.machine.files import write_zip
+from warpgrade.machine.files import whole, write_zip
 from warpgrade.machine.paths import COMMAND, Layout
 
 Say = Callable[[str], None]
@@ -29,6 +32,7 @@ Say = Callable[[str], None]
 NOT_AS_SOURCE = "// Not handed out as source."
 _FILES = Path(__file__).parent / "files"
 _OWN_INCLUDE = re.compile(r'^\s*#\s*include\s+"([\w.-]+)"', re.MULTILINE)
+_LINK = re.compile(r"\[([^\]]+)\]\([^)]*\)")
 _CALLED = re.compile(r"\./warpgrade\b")
 _HOW = """# How to check your work
 
@@ -65,6 +69,7 @@ def release(layout: Layout, lab: Lab, out: Path, say: Say = lambda text: None) -
     if lab.is_handout:
         raise BadInput(f"{lab.folder.name} is a handout itself", hint="name a lab of the course")
     agreement.require(lab)
+    own_files.require(lab)
     target = out if out.suffix == ".zip" else out / lab.name
     if target.exists():
         raise BadInput(f"{target} is already there", hint="remove it, or choose another --out")
@@ -76,11 +81,11 @@ def release(layout: Layout, lab: Lab, out: Path, say: Say = lambda text: None) -
         say(f"looking through the handout of {lab.name}")
         _look_through(layout, lab, folder)
         files = [name for name, _ in leaks.of_folder(folder)]
-        target.parent.mkdir(parents=True, exist_ok=True)
         if target.suffix == ".zip":
             write_zip(target, [path for path in sorted(folder.rglob("*")) if path.is_file()], folder.parent)
         else:
-            shutil.copytree(folder, target)
+            with whole(target) as unfinished:
+                shutil.copytree(folder, unfinished)
     return Handout(target, files, points, most)
 
 
@@ -90,19 +95,23 @@ def _fill(layout: Layout, lab: Lab, folder: Path, say: Say) -> None:
         shutil.copyfile(path, folder / path.name)
     if (lab.folder / "figures").is_dir():
         shutil.copytree(lab.folder / "figures", folder / "figures")
-    text = _for_students((lab.folder / "README.md").read_text(encoding="utf-8"))
+    text = _for_students(own_files.text_of(lab.folder / "README.md"))
     text = sheet.without_hidden_rows(sheet.without_links_out(text))
     (folder / "README.md").write_text(text, encoding="utf-8")
     (folder / "README.html").write_text(sheet.page(text, folder), encoding="utf-8")
-    (folder / "CHECK.md").write_text(_HOW.format(files=" and ".join(lab.file.lab.files)), encoding="utf-8")
-    container = (_FILES / "devcontainer.json").read_text(encoding="utf-8")
+    how = _HOW.format(files=" and ".join(lab.file.lab.files)) + _reading()
+    (folder / "CHECK.md").write_text(how, encoding="utf-8")
     (folder / ".devcontainer").mkdir()
-    (folder / ".devcontainer" / "devcontainer.json").write_text(
-        container.replace("@title@", lab.title).replace("@version@", __version__), encoding="utf-8"
-    )
+    (folder / ".devcontainer" / "devcontainer.json").write_text(devcontainer(lab), encoding="utf-8")
     for path in public_sources(lab):
         (folder / "tests").mkdir(exist_ok=True)
         shutil.copyfile(path, folder / "tests" / path.name)
+
+
+def devcontainer(lab: Lab) -> str:
+    """Return the description of a container for editors in which the lab can be checked."""
+    text = (_FILES / "devcontainer.json").read_text(encoding="utf-8").replace("@version@", __version__)
+    return text.replace('"@title@"', json.dumps(lab.title, ensure_ascii=False))
 
 
 def public_sources(lab: Lab) -> list[Path]:
@@ -111,12 +120,22 @@ def public_sources(lab: Lab) -> list[Path]:
     waiting = judges.test_sources(lab, public_only=True)
     while waiting:
         path = waiting.pop()
-        text = path.read_text(encoding="utf-8")
+        text = own_files.text_of(path)
         if path.name in found or NOT_AS_SOURCE in text.splitlines():
             continue
         found[path.name] = path
         waiting += [path.parent / name for name in _OWN_INCLUDE.findall(text) if (path.parent / name).is_file()]
     return [found[name] for name in sorted(found)]
+
+
+def _reading() -> str:
+    """Return what students read about reports, of the page that they have here."""
+    try:
+        text = (paths.docs() / "student.md").read_text(encoding="utf-8")
+    except OSError:  # an installed package of before
+        return ""
+    found = re.search(r"^## Reading a failure\n.*?(?=^## )", text, re.MULTILINE | re.DOTALL)
+    return f"\n{_for_students(_LINK.sub(lambda link: link[1], found[0])).rstrip()}\n" if found else ""
 
 
 def _for_students(text: str) -> str:

@@ -13,21 +13,34 @@ _LINK_OUT = re.compile(r"(?<!!)\[([^\]]+)\]\((?!https?:|#|figures/|[\w.-]+\))[^)
 _IMAGE = re.compile(r'(<img [^>]*?src=")(figures/[\w.-]+\.(?P<kind>svg|png))(")')
 _HIDDEN_ROW = re.compile(r"\|.*\| *(?P<points>[\d.]+) *\| *hidden *\|")
 _TYPES = {"svg": "image/svg+xml", "png": "image/png"}
+# Pages of ours that a handout does not have, and where it says the same.
+_INSTEAD = {"docs/student.md": "[CHECK.md](CHECK.md)"} | dict.fromkeys(
+    ("docs/checks.md", "docs/counters.md", "docs/glossary.md"), "`warpgrade explain`"
+)
 _PAGE = """<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{title}</title>
 <style>
-:root {{ color-scheme: light; }}
-body {{ font: 17px/1.55 system-ui, sans-serif; color: #1c1c1c; background: #fff; max-width: 46rem; margin: 2rem auto;
-        padding: 0 1rem; }}
+:root {{ color-scheme: light dark; --ink: #1c1c1c; --page: #fff; --code: #f4f4f2; --line: #d8d8d4; --link: #0550ae; }}
+@media (prefers-color-scheme: dark) {{
+  :root {{ --ink: #e3e3e0; --page: #0d1117; --code: #1b212a; --line: #3d444d; --link: #79c0ff; }}
+}}
+body {{ font: 17px/1.55 system-ui, sans-serif; color: var(--ink); background: var(--page); max-width: 46rem;
+        margin: 2rem auto; padding: 0 1rem; overflow-wrap: break-word; }}
+a {{ color: var(--link); }}
 h1, h2, h3 {{ line-height: 1.2; margin-top: 2rem; }}
-pre, code {{ font-family: ui-monospace, "DejaVu Sans Mono", monospace; font-size: .92em; background: #f4f4f2; }}
-code {{ padding: .1em .25em; }} pre {{ padding: .8em 1em; overflow-x: auto; }} pre code {{ padding: 0; }}
+pre, code {{ font-family: ui-monospace, "DejaVu Sans Mono", monospace; font-size: .92em; background: var(--code); }}
+code {{ padding: .1em .25em; }} pre {{ padding: .8em 1em; overflow-x: auto; }}
+pre code {{ padding: 0; overflow-wrap: normal; }}
 table {{ border-collapse: collapse; display: block; overflow-x: auto; }}
-th, td {{ border-bottom: 1px solid #d8d8d4; padding: .35em .8em .35em 0; text-align: left; vertical-align: top; }}
+th, td {{ border-bottom: 1px solid var(--line); padding: .35em .8em .35em 0; text-align: left; vertical-align: top; }}
+td[style*="right"] {{ white-space: nowrap; }}
 img {{ max-width: 100%; }}
+/* On a telephone a figure is read piece by piece, rather than not at all. */
+@media (max-width: 40rem) {{ p:has(> img) {{ overflow-x: auto; }} p > img {{ max-width: none; width: 38rem; }} }}
+@media print {{ body {{ max-width: none; margin: 0; }} pre, img, tr {{ break-inside: avoid; }} }}
 </style>
 <body>
 {body}
@@ -37,8 +50,8 @@ img {{ max-width: 100%; }}
 
 
 def without_links_out(markdown: str) -> str:
-    """Return a sheet whose links into the rest of the repository are plain words."""
-    return _LINK_OUT.sub(r"\1", markdown)
+    """Return a sheet whose links into the rest of the repository are plain words, or say where a handout has it."""
+    return _LINK_OUT.sub(lambda link: _INSTEAD.get(link[1], link[1]), markdown)
 
 
 def without_hidden_rows(markdown: str) -> str:

@@ -7,28 +7,34 @@ import fnmatch
 import itertools
 import math
 import re
-import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 
+from warpgrade.lab import note
+from warpgrade.lab.note import HANDOUT
 from warpgrade.lab.signs import SIGNS
 from warpgrade.lab.toml_lines import explained, line_of
+from warpgrade.machine import toml_file
 from warpgrade.machine.errors import BadInput, GraderError
 from warpgrade.machine.paths import Layout
-from warpgrade.machine.text import printable_name
+from warpgrade.machine.text import bounded, printable_name
+from warpgrade.machine.toml_file import TomlMistake
 
 _LAB_NAME = re.compile(r"[a-z][a-z0-9_]*")
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+# Also a pattern. It becomes part of command lines, pages and shell scripts.
+_FILE = re.compile(r"[\w*?\[][\w.+*?\[\]! -]*")
+_LONGEST_NAME, _LONGEST_MISTAKE = 100, 1000
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # A header, or a folder of headers with a slash at its end.
 _HEADER = re.compile(r"[A-Za-z0-9_][\w.+-]*(?:/[A-Za-z0-9_][\w.+-]*)*/?")
-# In the folder that students get: what checking needs besides what they read and write.
-HANDOUT = ".warpgrade"
 # Libraries of headers that do what labs ask for. A lab that teaches them allows them.
 USUALLY_REFUSED = ("cub/", "thrust/")
+_LARGEST_LIMITS = {"seconds": 86_400, "memory_mib": 1 << 20, "instructions": 10**12, "compile_seconds": 86_400}
+_MOST_POINTS = 1_000_000
 _TABLES = ("lab", "limits", "headers", "baseline")  # those that are there once
 
 
@@ -47,7 +53,8 @@ class Mistake:
     @property
     def told(self) -> str:
         """Return `labs/matmul/lab.toml:41: …`."""
-        return f"{self.file}:{self.line}: {self.text}" if self.line else f"{self.file}: {self.text}"
+        text = bounded(self.text, lines=1, width=_LONGEST_MISTAKE)
+        return f"{self.file}:{self.line}: {text}" if self.line else f"{self.file}: {text}"
 
 
 class LabHead(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -251,7 +258,8 @@ def find(layout: Layout, name: str) -> Lab:
     if name not in names:
         close = difflib.get_close_matches(name.lower(), names, n=1, cutoff=0.6)
         hint = f"did you mean {close[0]}? " if close else ""
-        raise BadInput(f"unknown lab “{name}”", hint=f"{hint}the labs are: {', '.join(names) or 'none'}")
+        known = f"the labs are: {', '.join(names)}" if names else "there is no lab here; go to the folder of one"
+        raise BadInput(f"unknown lab “{name}”", hint=f"{hint}{known}")
     return load(layout.labs / name)
 
 
@@ -273,13 +281,17 @@ def load(folder: Path) -> Lab:
     """Read and check a lab's lab.toml; a mistake in it is its author's, not the student's."""
     path = folder / "lab.toml"
     where = f"labs/{folder.name}/lab.toml"
+    if (folder / HANDOUT).is_dir():
+        note.require_readable(folder)
     try:
-        text = path.read_text(encoding="utf-8")
-        raw = tomllib.loads(text)
+        text = toml_file.read(path)
+        raw = toml_file.parse(text)
     except OSError as error:
         raise GraderError(f"{where} cannot be read: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise LabMistake(f"{where} is not valid TOML: {error}") from None
+    except TomlMistake as mistake:
+        raise LabMistake(
+            f"{where}:{mistake.line}: {mistake.what}" if mistake.line else f"{where} {mistake.what}"
+        ) from None
     try:
         file = msgspec.convert(raw, LabFile)
     except msgspec.ValidationError as error:
@@ -305,17 +317,16 @@ def _mistakes(lab: Lab, toml: str) -> Iterator[tuple[int, str]]:
     if not head.files or any(char in head.files[0] for char in "*?["):
         yield files, "files: the first one must be a plain file name"
     for name in head.files:
-        if "/" in name or name.startswith("."):
-            yield files, f"files: “{name}” must be a plain file name"
+        if not _FILE.fullmatch(name) or len(name) > _LONGEST_NAME:
+            yield files, f"files: “{printable_name(name)}” must be a plain file name"
     if not head.functions:
         yield functions, "functions: at least one is needed"
     for name in head.functions:
         if not _IDENTIFIER.fullmatch(name):
             yield functions, f"functions: “{name}” is not a C++ name"
-    for key in ("seconds", "memory_mib", "instructions", "compile_seconds"):
-        value = getattr(limits, key)
-        if not math.isfinite(value) or value <= 0:
-            yield line_of(toml, "limits", key=key), f"limits.{key} must be above 0"
+    for key, most in _LARGEST_LIMITS.items():
+        if not 0 < getattr(limits, key) <= most:
+            yield line_of(toml, "limits", key=key), f"limits.{key} must be above 0, and at most {most:,}"
     for what in _mistakes_in_headers(lab.file.headers):
         yield line_of(toml, "headers", key=what.partition(":")[0].removeprefix("headers.")), what
     yield from _mistakes_in_points(lab, toml)
@@ -336,9 +347,10 @@ def _mistakes_in_points(lab: Lab, toml: str) -> Iterator[tuple[int, str]]:
         for sign in sorted(set(item.hints) - SIGNS):
             what = f"hints: “{sign}” is no sign of a failure; there are {', '.join(sorted(SIGNS))}"
             yield line_of(toml, table, index, "hints"), what
-        if not math.isfinite(item.points) or item.points < 0:
+        if not 0 <= item.points <= _MOST_POINTS:
             wrong = True
-            yield line_of(toml, table, index, "points"), f"“{item.name}”: points must not be below 0"
+            what = f"“{item.name}”: points must not be below 0, nor above {_MOST_POINTS:,}"
+            yield line_of(toml, table, index, "points"), what
             continue
         for device in ("vgpu", "gpu") if isinstance(item, SpeedItem) else ():
             if problem := curve_mistake(getattr(item, device), item.points):

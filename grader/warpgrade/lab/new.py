@@ -12,6 +12,7 @@ from pathlib import Path
 from warpgrade.lab import labs, starter
 from warpgrade.lab.labs import Lab
 from warpgrade.machine.errors import BadInput
+from warpgrade.machine.files import remove, whole
 from warpgrade.machine.paths import Layout
 
 _TEMPLATE = Path(__file__).parent / "template"
@@ -26,13 +27,18 @@ def create(layout: Layout, name: str) -> Lab:
     def filled(text: str) -> str:
         return text.replace("@lab@", name).replace("@order@", str(order))
 
-    for source in sorted(_TEMPLATE.rglob("*.in")):
-        target = layout.root / filled(str(source.relative_to(_TEMPLATE).with_suffix("")))
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(filled(source.read_text(encoding="utf-8")), encoding="utf-8")
-    _give_common_headers(layout)
-    lab = labs.find(layout, name)
-    starter.write(lab)
+    try:
+        for source in sorted(_TEMPLATE.rglob("*.in")):
+            target = layout.root / filled(str(source.relative_to(_TEMPLATE).with_suffix("")))
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(filled(source.read_text(encoding="utf-8")), encoding="utf-8")
+        _give_common_headers(layout)
+        lab = labs.find(layout, name)
+        starter.write(lab)
+    except BaseException:
+        for folder in (layout.labs, layout.references, layout.starters):
+            remove(folder / name)
+        raise
     return lab
 
 
@@ -40,7 +46,8 @@ def _give_common_headers(layout: Layout) -> None:
     """Begin a course with what all labs give to submissions, if it has nothing of the kind."""
     common = layout.labs / "common"
     if layout.native is not None and not common.exists():
-        shutil.copytree(layout.native / "common", common)
+        with whole(common) as unfinished:
+            shutil.copytree(layout.native / "common", unfinished)
 
 
 def _check(layout: Layout, name: str) -> None:

@@ -9,7 +9,8 @@ import hashlib
 import re
 from pathlib import Path
 
-from warpgrade.lab.labs import HANDOUT, Lab
+from warpgrade.lab.labs import Lab
+from warpgrade.lab.note import HANDOUT
 
 _TOKEN = re.compile(
     r"//[^\n]*|/\*.*?\*/"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Collection
 from typing import Any
@@ -15,18 +16,25 @@ def line_of(text: str, table: str, index: int = 0, key: str = "") -> int:
 
     Without such a key it is that of the table's head; 0 where there is no such table.
     """
-    current, count, head = "", -1, 0
+    entries = _tables(text).get(table, [])
+    if index >= len(entries):
+        return 0
+    head, keys = entries[index]
+    return keys.get(key, head)
+
+
+@functools.lru_cache(maxsize=8)
+def _tables(text: str) -> dict[str, list[tuple[int, dict[str, int]]]]:
+    """Return where the tables of each name begin, and the first line of each of their keys."""
+    found: dict[str, list[tuple[int, dict[str, int]]]] = {}
+    keys: dict[str, int] = {}
     for number, line in enumerate(text.splitlines(), 1):
-        if found := _TABLE.match(line):
-            if head:
-                return head
-            current = found[1]
-            if current == table:
-                count += 1
-                head = number if count == index else 0
-        elif head and key and (found := _KEY.match(line)) and found[1] == key:
-            return number
-    return head
+        if table := _TABLE.match(line):
+            keys = {}
+            found.setdefault(table[1], []).append((number, keys))
+        elif key := _KEY.match(line):
+            keys.setdefault(key[1], number)
+    return found
 
 
 def explained(message: str, raw: dict[str, Any], toml: str, tables: Collection[str]) -> tuple[int, str]:

@@ -11,6 +11,8 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
+from warpgrade.machine import space
+
 _KEPT_ENTRIES = 300
 _KEPT_BYTES = 2 << 30
 _UNFINISHED = ".new-"
@@ -43,6 +45,10 @@ def cached(folder: Path, make: Callable[[Path], None]) -> Path:
         except OSError:
             if not folder.is_dir():  # else another grader was faster
                 raise
+    except OSError as error:
+        if known := space.trouble(error, [folder.parent]):
+            raise known from None
+        raise
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
     return folder

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shutil
 import sys
-import tempfile
+import threading
 import zipfile
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
+from warpgrade.machine import space
 from warpgrade.machine.errors import BadInput
 from warpgrade.machine.text import printable_name
 
@@ -29,7 +31,7 @@ def alone(lock: Path) -> Iterator[None]:
 
 def write_zip(archive: Path, files: Iterable[Path], root: Path) -> None:
     """Pack files under their names below `root`, with their rights."""
-    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
+    with whole(archive) as unfinished, zipfile.ZipFile(unfinished, "w", zipfile.ZIP_DEFLATED) as packed:
         for path in files:
             _add(packed, path.relative_to(root).as_posix(), path.read_bytes(), path.stat().st_mode & 0o777)
 
@@ -50,6 +52,30 @@ def _add(packed: zipfile.ZipFile, name: str, content: bytes, rights: int) -> Non
     entry.external_attr = (0o100000 | rights) << 16
     entry.compress_type = zipfile.ZIP_DEFLATED
     packed.writestr(entry, content)
+
+
+@contextmanager
+def whole(target: Path) -> Iterator[Path]:
+    """Give a name beside `target` for a file or a folder, which becomes `target` when all went well, and else goes."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = target.with_name(f".{target.name[:100]}.{os.getpid()}-{threading.get_ident()}.new")
+    try:
+        yield unfinished
+        unfinished.rename(target)
+    except BaseException as error:
+        remove(unfinished)
+        if known := space.trouble(error, [target.parent]):
+            raise known from None
+        raise
+
+
+def remove(path: Path) -> None:
+    """Remove a file, or a folder with all that is in it, where it is there."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        with suppress(OSError):
+            path.unlink(missing_ok=True)
 
 
 def check_writable(option: str, name: str) -> None:
@@ -90,12 +116,5 @@ def write(name: str | None, option: str, content: bytes) -> None:
 @contextmanager
 def replaced(path: Path) -> Iterator[IO[bytes]]:
     """Give a file to write that takes the path's place when all is well: whoever reads it never sees half of it."""
-    descriptor, scratch = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:100]}.")
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            yield file
-        Path(scratch).chmod(0o644)
-        Path(scratch).replace(path)
-    except BaseException:
-        Path(scratch).unlink(missing_ok=True)
-        raise
+    with whole(path) as unfinished, unfinished.open("wb") as file:
+        yield file

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import io
 import json
 import shutil
@@ -18,8 +19,9 @@ import msgspec
 
 from warpgrade.handout import essentials
 from warpgrade.lab.labs import Lab
+from warpgrade.machine import space
 from warpgrade.machine.errors import BadInput, GraderError
-from warpgrade.machine.files import write_zip
+from warpgrade.machine.files import remove, write_zip
 from warpgrade.machine.paths import COMMAND, Layout
 from warpgrade.machine.text import number
 
@@ -132,6 +134,8 @@ def _words(platform: Platform, lab: Lab) -> dict[str, str]:
     words = {
         "lab": lab.name,
         "title": lab.title.replace("\\", "").replace('"', "'"),
+        # Also for pages that PrairieLearn fills in where braces are doubled.
+        "title_html": html.escape(lab.title).replace("{", "&#123;"),
         "file": lab.main_file,
         "files": ",".join(name for name in files if "*" not in name),
         "files_json": json.dumps(files),
@@ -181,5 +185,9 @@ def _move(root: Path, out: Path) -> list[Path]:
             (out / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.move(root / name, out / name)
     except OSError as error:
+        for name in names:
+            remove(out / name)
+        if known := space.trouble(error, [out]):
+            raise known from None
         raise GraderError(f"{out} cannot be written: {error.strerror}", hint=f"see {COMMAND} doctor") from None
     return [out / name for name in names]

@@ -118,7 +118,7 @@ def test_a_file_that_cannot_be_read(layout: Layout) -> None:
         reader.read(layout)
     (layout.root / "course.toml").unlink()
     (layout.root / "course.toml").mkdir()
-    with pytest.raises(CourseMistake, match="cannot be read: Is a directory"):
+    with pytest.raises(CourseMistake, match="is not an ordinary file"):
         reader.read(layout)
 
 

@@ -18,6 +18,7 @@ LOCKS = [
     "requirements-dev.lock",
     "requirements-package.lock",
     "requirements-notebook.lock",
+    "requirements-cluster.lock",
     "cuda.lock",
 ]
 
@@ -43,8 +44,10 @@ def test_locks_pin_and_hash_every_package(name: str) -> None:
 
 def test_locks_agree_with_each_other_and_hold_what_the_project_names() -> None:
     run, dev = locked("requirements.lock"), locked("requirements-dev.lock")
-    for package in run.keys() & dev.keys():
-        assert run[package][0] == dev[package][0]
+    versions: dict[str, str] = {}
+    for name in LOCKS:  # they are installed into one environment, one after the other
+        for package, (version, _) in locked(name).items():
+            assert versions.setdefault(package, version) == version, name
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert {name.lower() for name in project["dependencies"]} <= run.keys()
     assert {name.lower() for name in project["optional-dependencies"]["dev"]} <= dev.keys()
@@ -52,6 +55,7 @@ def test_locks_agree_with_each_other_and_hold_what_the_project_names() -> None:
 
 def test_the_package_names_the_tools_and_compilers_that_are_locked() -> None:
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    assert set(extras["cluster"]) <= locked("requirements-cluster.lock").keys()
     assert set(extras["package"]) <= locked("requirements-package.lock").keys()
     compilers = {name: f"=={version}" for name, (version, _) in locked("cuda.lock").items()}
     assert sorted(extras["cuda"]) == sorted(name + version for name, version in compilers.items())

@@ -113,7 +113,7 @@ def test_grading_ends_as_the_graders_error_and_an_authors_command_as_wrong_input
     write(in_project)
     broken = TOY_LAB.replace("points = 20", "points = -20")
     (in_project.labs / "toy" / "lab.toml").write_text(broken, encoding="utf-8")
-    said = f"{WHERE}:{line('points = -20', broken)}: “adds odd sizes”: points must not be below 0"
+    said = f"{WHERE}:{line('points = -20', broken)}: “adds odd sizes”: points must not be below 0, nor above 1,000,000"
     for arguments, status in ((("grade", "toy", submission), 3), (("wrong", "toy"), 2)):
         done, _, err = run(capsys, *arguments)
         assert (done, err.splitlines()[0]) == (status, f"warpgrade: {said}")

@@ -1,0 +1,43 @@
+"""A class's folder that is there already, with the lab and the course that it was graded for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from warpgrade.cohort.grades import Attempts, Policies
+from warpgrade.cohort.store import Store
+from warpgrade.course import course as courses
+from warpgrade.course.course import Course
+from warpgrade.lab import labs
+from warpgrade.lab.labs import Lab
+from warpgrade.machine.errors import BadInput
+from warpgrade.machine.paths import Layout
+from warpgrade.machine.text import printable_name
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A class: its folder, its lab, and what the course says of it."""
+
+    store: Store
+    lab: Lab
+    policies: Policies
+
+
+def opened(layout: Layout, folder: Path, attempts: Attempts | None = None) -> Opened:
+    """Return the class of a folder; raises BadInput where it is none."""
+    store = Store(folder)
+    head = store.head()
+    if head is None:
+        raise BadInput(
+            f"{printable_name(str(folder))} is not the folder of a class", hint="name the --out of `warpgrade class`"
+        )
+    lab, course = labs.find(layout, head.place or head.lab), courses.find(layout)
+    return Opened(store, lab, policies_of(lab, course, attempts))
+
+
+def policies_of(lab: Lab, course: Course | None, attempts: Attempts | None = None) -> Policies:
+    """Return what the course says of a lab."""
+    most = (course.applied(lab) if course else lab).max_points
+    return Policies(lab.name, most, course, attempts)
