@@ -97,6 +97,60 @@ json nonzero_counters(const Counters& counters) {
     return result;
 }
 
+using CounterField = std::uint64_t Counters::*;
+constexpr CounterField counter_fields[] = {
+#define WG_COUNTER(field, ncu, meaning) &Counters::field,
+#include "device/counters.def"
+#undef WG_COUNTER
+};
+
+json compact_counters(const Counters& counters) {
+    json::array_t result;
+    for (std::size_t row = 0; row < std::size(counter_fields); ++row)
+        if (const auto value = counters.*counter_fields[row]; value != 0) {
+            result.emplace_back(row);
+            result.emplace_back(value);
+        }
+    return result;
+}
+
+Counters counters_from_array(const json& value) {
+    if (value.size() % 2 != 0) throw RecordError("counters: expected pairs");
+    Counters counters;
+    for (std::size_t i = 0; i < value.size(); i += 2) {
+        std::size_t row = 0;
+        read(value[i], "counter", row);
+        if (row >= std::size(counter_fields)) throw RecordError("unknown counter: " + std::to_string(row));
+        read(value[i + 1], "counter", counters.*counter_fields[row]);
+    }
+    return counters;
+}
+
+json to_json(const LaunchRecord& record, json lines, json counters) {
+    const LaunchConfig& config = record.config;
+    return {{"kernel", shown(record.kernel)},
+            {"name", shown(record.demangled)},
+            {"grid", dim_json(config.grid)},
+            {"block", dim_json(config.block)},
+            {"dynamic_shared_bytes", config.dynamic_shared_bytes},
+            {"static_shared_bytes", record.static_shared_bytes},
+            {"registers_per_thread", record.registers_per_thread},
+            {"stream", config.stream},
+            {"cooperative", config.cooperative},
+            {"start_ns", number(record.start_ns)},
+            {"duration_ns", number(record.duration_ns)},
+            {"occupancy",
+             {{"theoretical", number(record.occupancy.theoretical)},
+              {"achieved", number(record.occupancy.achieved)},
+              {"blocks_per_multiprocessor", record.occupancy.blocks_per_multiprocessor},
+              {"limiter", record.occupancy.limiter}}},
+            {"part_of_result", record.part_of_result},
+            {"counters", std::move(counters)},
+            {"lines", std::move(lines)},
+            {"error", record.error_code == 0 ? json(nullptr)
+                                             : json{{"code", record.error_code}, {"message", shown(record.error)}}}};
+}
+
 }  // namespace
 
 json to_json(const Counters& counters) {
@@ -108,6 +162,7 @@ json to_json(const Counters& counters) {
 }
 
 Counters counters_from_json(const json& value) {
+    if (value.is_array()) return counters_from_array(value);
     if (!value.is_object()) throw RecordError("counters: expected an object");
     Counters counters;
     for (const auto& [name, count] : value.items()) {
@@ -133,28 +188,14 @@ json to_json(const LaunchRecord& record) {
     for (const LineCounters& line : record.lines)
         lines.push_back(
             {{"file", shown(line.file)}, {"line", line.line}, {"counters", nonzero_counters(line.counters)}});
-    const LaunchConfig& config = record.config;
-    return {{"kernel", shown(record.kernel)},
-            {"name", shown(record.demangled)},
-            {"grid", dim_json(config.grid)},
-            {"block", dim_json(config.block)},
-            {"dynamic_shared_bytes", config.dynamic_shared_bytes},
-            {"static_shared_bytes", record.static_shared_bytes},
-            {"registers_per_thread", record.registers_per_thread},
-            {"stream", config.stream},
-            {"cooperative", config.cooperative},
-            {"start_ns", number(record.start_ns)},
-            {"duration_ns", number(record.duration_ns)},
-            {"occupancy",
-             {{"theoretical", number(record.occupancy.theoretical)},
-              {"achieved", number(record.occupancy.achieved)},
-              {"blocks_per_multiprocessor", record.occupancy.blocks_per_multiprocessor},
-              {"limiter", record.occupancy.limiter}}},
-            {"part_of_result", record.part_of_result},
-            {"counters", to_json(record.counters)},
-            {"lines", std::move(lines)},
-            {"error", record.error_code == 0 ? json(nullptr)
-                                             : json{{"code", record.error_code}, {"message", shown(record.error)}}}};
+    return to_json(record, std::move(lines), to_json(record.counters));
+}
+
+json to_compact_json(const LaunchRecord& record) {
+    json lines = json::array();
+    for (const LineCounters& line : record.lines)
+        lines.push_back(json::array({shown(line.file), line.line, compact_counters(line.counters)}));
+    return to_json(record, std::move(lines), compact_counters(record.counters));
 }
 
 LaunchRecord launch_record_from_json(const json& value) {
@@ -181,6 +222,12 @@ LaunchRecord launch_record_from_json(const json& value) {
     if (!lines.is_array() || lines.size() > max_lines) throw RecordError("lines: expected an array");
     for (const json& line : lines) {
         LineCounters& counters = record.lines.emplace_back();
+        if (line.is_array() && line.size() == 3) {
+            read(line[0], "file", counters.file);
+            read(line[1], "line", counters.line);
+            counters.counters = counters_from_json(line[2]);
+            continue;
+        }
         read_member(line, "file", counters.file);
         read_member(line, "line", counters.line);
         counters.counters = counters_from_json(member(line, "counters"));

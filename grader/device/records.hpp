@@ -16,13 +16,16 @@ class RecordError : public std::runtime_error {
 
 nlohmann::json to_json(const Counters& counters);    // every counter
 nlohmann::json to_json(const LaunchRecord& record);  // its lines hold counters other than zero only
+// The same in fewer words, for a judge that takes thousands of them: counters other than zero as [row of counters.def,
+// value, row, value, …], lines as [file, line, counters].
+nlohmann::json to_compact_json(const LaunchRecord& record);
 nlohmann::json to_json(const DeviceProperties& properties);
 std::string line_of(const DeviceProperties& properties);  // for files that are compiled without the optimiser
 nlohmann::json to_json(const std::vector<TransferRecord>& transfers);
 nlohmann::json to_json(const std::vector<AllocationRecord>& allocations);
 nlohmann::json to_json(const std::vector<Diagnostic>& diagnostics);  // title and help of the rule included
 
-// Missing counters are zero; an unknown one is an error.
+// Either form. Missing counters are zero; an unknown one is an error.
 Counters counters_from_json(const nlohmann::json& json);
 LaunchRecord launch_record_from_json(const nlohmann::json& json);
 std::vector<TransferRecord> transfers_from_json(const nlohmann::json& json);

@@ -25,6 +25,9 @@ class Arena {
     // The call that goes with it; the caller numbers it.
     [[nodiscard]] const wire::Call& call() const { return call_; }
 
+    // All that the arguments point to.
+    [[nodiscard]] std::span<const std::byte> bytes() const { return {data_, bytes_}; }
+
     struct Snapshot {
         std::vector<std::vector<std::byte>> outputs;
         std::vector<std::size_t> untouched;  // out arguments that still hold their prefill

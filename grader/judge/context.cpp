@@ -6,11 +6,15 @@
 #include <span>
 #include <stdexcept>
 
+#include "judge/baseline_cache.hpp"
 #include "judge/device_server.hpp"
 #include "judge/errors.hpp"
 #include "judge/inputs.hpp"
 
 namespace warpgrade::judge {
+
+Context::Context() = default;
+Context::~Context() = default;
 
 Context& context() {
     static Context instance;

@@ -17,6 +17,7 @@
 
 namespace warpgrade::judge {
 
+class BaselineCache;
 class DeviceServer;
 
 struct Measurement {
@@ -46,10 +47,13 @@ struct Hang {
 };
 
 struct Context {
+    Context();
+    ~Context();
     Options options;
     device::Checks checks;
     std::uint64_t seed = 0;
     std::unique_ptr<DeviceServer> idle_device;  // started to describe itself; the submission's first session takes it
+    std::unique_ptr<BaselineCache> baseline_cache;
     std::unique_ptr<Program> submission, baseline;
 
     std::map<std::string, std::vector<std::string>> parameters;  // names of each function's

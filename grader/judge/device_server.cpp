@@ -158,14 +158,15 @@ json DeviceServer::request(const json& message, Clock::time_point deadline, std:
     const std::string line = message.dump() + '\n';
     const auto bytes = std::as_bytes(std::span(line));
     if (device::send_with(control_.get(), bytes, files) != static_cast<ssize_t>(bytes.size())) is_gone();
-    auto reply = json::parse(read_line(deadline), nullptr, false);
+    last_answer_ = read_line(deadline);
+    auto reply = json::parse(last_answer_, nullptr, false);
     if (!reply.is_object() || !reply.value("ok", false))
         throw InfrastructureError("the device server refuses " + message.at("op").dump() + ": " + reply.dump());
     return reply;
 }
 
 DeviceReport DeviceServer::take(Clock::time_point deadline, const device::OriginMessage* origin) {
-    json message = {{"op", "take"}};
+    json message = {{"op", "take"}, {"compact", true}};
     if (origin) message["origin"] = origin->question;
     const int files[] = {origin ? origin->file : -1, origin ? origin->program : -1};
     const auto reply = request(message, deadline, std::span(files).first(origin ? 2 : 0));

@@ -66,6 +66,9 @@ class DeviceServer {
     // With `origin`, the report says where the outputs of the call come from.
     DeviceReport take(Clock::time_point deadline, const device::OriginMessage* origin = nullptr);
 
+    // The server's last answer, as it came.
+    [[nodiscard]] const std::string& last_answer() const { return last_answer_; }
+
   private:
     nlohmann::json request(const nlohmann::json& message, Clock::time_point deadline, std::span<const int> files = {});
     [[noreturn]] void is_gone();
@@ -77,7 +80,7 @@ class DeviceServer {
     Process process_;  // that of a real GPU: it is in no sandbox
     SandboxedProcess sandboxed_;
     bool in_sandbox_;
-    std::string received_, properties_;
+    std::string received_, properties_, last_answer_;
 };
 
 }  // namespace warpgrade::judge

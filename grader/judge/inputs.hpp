@@ -37,9 +37,10 @@ std::size_t size_of(N n) {
 template <std::integral N>
 std::vector<float> uniform(N n, double low = -1, double high = 1) {
     std::vector<float> values(detail::size_of(n));
+    auto& random = stream();
     for (auto& value : values) {
         // Rounding to float may reach `high` itself.
-        do value = static_cast<float>(low + (high - low) * stream().unit24());
+        do value = static_cast<float>(low + (high - low) * random.unit24());
         while (value >= static_cast<float>(high) && low < high);
     }
     return values;
@@ -48,7 +49,8 @@ std::vector<float> uniform(N n, double low = -1, double high = 1) {
 template <std::integral N>
 std::vector<double> uniform_double(N n, double low = -1, double high = 1) {
     std::vector<double> values(detail::size_of(n));
-    for (auto& value : values) value = low + (high - low) * stream().unit53();
+    auto& random = stream();
+    for (auto& value : values) value = low + (high - low) * random.unit53();
     return values;
 }
 
@@ -58,8 +60,9 @@ std::vector<T> integers(N n, std::int64_t low, std::int64_t high) {
     if (low > high) throw std::invalid_argument("integers: low is above high");
     std::vector<T> values(detail::size_of(n));
     const auto count = static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low) + 1;  // 0: all 2^64
+    auto& random = stream();
     for (auto& value : values)
-        value = static_cast<T>(static_cast<std::int64_t>(static_cast<std::uint64_t>(low) + stream().below(count)));
+        value = static_cast<T>(static_cast<std::int64_t>(static_cast<std::uint64_t>(low) + random.below(count)));
     return values;
 }
 
@@ -68,7 +71,8 @@ template <class T = int, std::integral N>
 std::vector<T> permutation(N n) {
     std::vector<T> values(detail::size_of(n));
     std::iota(values.begin(), values.end(), T{0});
-    for (std::size_t i = values.size(); i > 1; --i) std::swap(values[i - 1], values[stream().below(i)]);
+    auto& random = stream();
+    for (std::size_t i = values.size(); i > 1; --i) std::swap(values[i - 1], values[random.below(i)]);
     return values;
 }
 

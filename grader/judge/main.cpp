@@ -1,4 +1,5 @@
 // A lab's judge: runs the lab's tests against a submission and writes the verdicts.
+#include <malloc.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -6,6 +7,7 @@
 #include <csignal>
 #include <cstdio>
 
+#include "judge/baseline_cache.hpp"
 #include "judge/context.hpp"
 #include "judge/device_server.hpp"
 #include "judge/errors.hpp"
@@ -38,6 +40,8 @@ void add_options(CLI::App& app, Options& options) {
     app.add_flag("--no-sandbox", options.no_sandbox, "only for your own code, on a machine without user namespaces");
     app.add_flag("--plain-sandbox", options.plain_sandbox, "the sandbox for machines without user namespaces");
     app.add_option("--data", options.data, "folder of the lab's data files");
+    app.add_option("--baseline-cache", options.baseline_cache,
+                   "file in which what the starter does is kept; its name must change with programs and device");
     app.add_option("--only", options.only, "which tests")->check(CLI::IsMember({"public", "all"}));
     app.add_option("--test", options.tests, "a test to run, by its name; may be given several times")->take_all();
     app.add_option("--parent", options.parent, "pid of the grader that starts it; the judge ends when it does");
@@ -59,6 +63,9 @@ void prepare(const Options& options) {
     current.seed = options.seed ? *options.seed : random_seed();
     current.submission = std::make_unique<Program>(Program::Role::submission);
     current.baseline = std::make_unique<Program>(Program::Role::baseline);
+    // A real GPU measures anew.
+    if (!options.baseline_cache.empty() && options.device.starts_with("vgpu"))
+        current.baseline_cache = std::make_unique<BaselineCache>(options.baseline_cache);
     if (!options.device_server.empty()) current.idle_device = std::make_unique<DeviceServer>(options);
 }
 
@@ -73,12 +80,16 @@ int run(const Options& options) {
         return exit_no_tests;
     }
     verdicts.end(cases);
+    if (context().baseline_cache) context().baseline_cache->save();
     return 0;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
+    // Arrays of megabytes come and go with each call: kept, their pages need not be filled anew.
+    mallopt(M_MMAP_THRESHOLD, 32 << 20);
+    mallopt(M_TRIM_THRESHOLD, 256 << 20);
     CLI::App app{"Judges one submission of this lab."};
     Options options;
     add_options(app, options);

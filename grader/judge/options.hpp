@@ -19,6 +19,7 @@ struct Options {
     std::vector<std::string> parameters;  // names of the functions' parameters: matmul=A,B,C,m,k,n
     bool no_sandbox = false, plain_sandbox = false, progress = false;
     std::string only = "all";
+    std::string baseline_cache;      // file of what the starter did before; none: ""
     std::string data;                // the lab's folder of data files; none: ""
     std::vector<std::string> tests;  // names; none: all
     int parent = 0;                  // the process with which the judge ends; 0: with none

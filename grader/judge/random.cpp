@@ -21,16 +21,40 @@ std::uint64_t hash(std::string_view text) {
 constexpr std::size_t lanes = RandomStream::blocks;
 using Word = std::uint32_t __attribute__((vector_size(lanes * sizeof(std::uint32_t))));
 
-template <int Bits>
-Word rotated(Word word) {
-    return word << Bits | word >> (32 - Bits);
-}
-
-void quarter_round(Word& a, Word& b, Word& c, Word& d) {
-    a += b, d = rotated<16>(d ^ a);
-    c += d, b = rotated<12>(b ^ c);
-    a += b, d = rotated<8>(d ^ a);
-    c += d, b = rotated<7>(b ^ c);
+// The next blocks, word by word; the state's counter goes on behind them. For each kind of processor its own code: the
+// numbers are the same.
+#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__)
+[[gnu::target_clones("avx512f", "avx2", "default")]]
+#endif
+void chacha(std::array<std::uint32_t, 16>& state, std::uint32_t (&words)[16][lanes]) {
+    Word begin[16], x[16];
+    for (int i = 0; i < 16; ++i) x[i] = begin[i] = Word{} + state[i];
+    for (std::size_t lane = 0; lane < lanes; ++lane) {
+        begin[12][lane] = state[12];
+        begin[13][lane] = state[13];
+        if (++state[12] == 0) ++state[13];
+    }
+    x[12] = begin[12], x[13] = begin[13];
+    // Part of this function, so that it is compiled for the same processor.
+    const auto turn = [](Word & word, Word other, int bits) __attribute__((always_inline)) {
+        word ^= other;
+        word = word << bits | word >> (32 - bits);
+    };
+    for (int round = 0; round < 12; ++round) {
+        const int shift = round % 2;  // columns, then diagonals
+        for (int i = 0; i < 4; ++i) {
+            Word &a = x[i], &b = x[4 + (i + shift) % 4], &c = x[8 + (i + 2 * shift) % 4],
+                 &d = x[12 + (i + 3 * shift) % 4];
+            a += b, turn(d, a, 16);
+            c += d, turn(b, c, 12);
+            a += b, turn(d, a, 8);
+            c += d, turn(b, c, 7);
+        }
+    }
+    for (int i = 0; i < 16; ++i) {
+        x[i] += begin[i];
+        std::memcpy(words[i], &x[i], sizeof x[i]);
+    }
 }
 
 }  // namespace
@@ -42,46 +66,24 @@ RandomStream::RandomStream(std::uint64_t seed, std::string_view name) {
 }
 
 void RandomStream::refill() {
-    Word begin[16], x[16];
-    for (int i = 0; i < 16; ++i) begin[i] = Word{} + state_[i];
-    for (std::size_t lane = 0; lane < lanes; ++lane) {
-        begin[12][lane] = state_[12];
-        begin[13][lane] = state_[13];
-        if (++state_[12] == 0) ++state_[13];
-    }
-    std::copy(begin, begin + 16, x);
-    for (int round = 0; round < 6; ++round) {
-        for (int i = 0; i < 4; ++i) quarter_round(x[i], x[4 + i], x[8 + i], x[12 + i]);
-        for (int i = 0; i < 4; ++i) quarter_round(x[i], x[4 + (i + 1) % 4], x[8 + (i + 2) % 4], x[12 + (i + 3) % 4]);
-    }
-    for (int i = 0; i < 16; ++i) x[i] += begin[i];
+    std::uint32_t words[16][lanes];
+    chacha(state_, words);
     for (std::size_t lane = 0; lane < lanes; ++lane)
         for (std::size_t i = 0; i < 8; ++i)
-            numbers_[8 * lane + i] = x[2 * i][lane] | std::uint64_t{x[2 * i + 1][lane]} << 32;
+            numbers_[8 * lane + i] = words[2 * i][lane] | std::uint64_t{words[2 * i + 1][lane]} << 32;
     used_ = 0;
 }
 
-std::uint64_t RandomStream::next() {
-    if (used_ == numbers_.size()) refill();
-    return numbers_[used_++];
-}
-
 void RandomStream::fill(std::span<std::byte> bytes) {
-    while (!bytes.empty()) {
+    std::byte* to = bytes.data();
+    std::size_t left = bytes.size();
+    for (; left >= sizeof(std::uint64_t); left -= sizeof(std::uint64_t), to += sizeof(std::uint64_t)) {
         const auto word = next();
-        const auto count = std::min(bytes.size(), sizeof word);
-        std::memcpy(bytes.data(), &word, count);
-        bytes = bytes.subspan(count);
+        std::memcpy(to, &word, sizeof word);
     }
-}
-
-std::uint64_t RandomStream::below(std::uint64_t bound) {
-    if (bound == 0) return next();
-    for (;;) {
-        // Values below 2^64 mod bound, which is less than bound, come once too often.
-        const auto value = next();
-        if (value >= bound || value >= (0 - bound) % bound) return value % bound;
-    }
+    if (left == 0) return;
+    const auto word = next();
+    std::memcpy(to, &word, left);
 }
 
 std::uint64_t random_seed() {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -101,6 +102,28 @@ void fail_without_order(const DeviceReport& report) {
         }
 }
 
+CallResult result_of(DeviceReport report, std::uint64_t returned, std::vector<std::vector<std::byte>> outputs,
+                     double host_cpu_ns) {
+    CallResult result;
+    result.profile.host_cpu_ns = host_cpu_ns;
+    result.result = returned;
+    result.outputs = std::move(outputs);
+    for (std::size_t i = 0; i < report.launches.size(); ++i) {
+        const bool part =
+            !report.origin || std::ranges::find(report.origin->not_part, i + 1) == report.origin->not_part.end();
+        (part ? result.profile.launches : result.profile.not_part).push_back(std::move(report.launches[i]));
+    }
+    result.profile.transfers = {std::move(report.transfers), "copies and fills",
+                                report.truncated.contains("transfers")};
+    result.profile.allocations = {std::move(report.allocations), "allocations",
+                                  report.truncated.contains("allocations")};
+    result.profile.waits_ns = {std::move(report.waits_ns), "waits for the device", report.truncated.contains("waits")};
+    result.profile.time_ns = report.clock_ns;
+    result.profile.device_output = std::move(report.output);
+    result.profile.diagnostics = std::move(report.diagnostics);
+    return result;
+}
+
 }  // namespace
 
 Session::Session(const Options& options, const std::string& executable, std::unique_ptr<DeviceServer> device,
@@ -113,9 +136,8 @@ Session::Session(const Options& options, const std::string& executable, std::uni
     if (device_) device_->client_was_passed_on();
 }
 
-CallResult Session::call(const CallSpec& spec, Clock::time_point deadline, std::vector<std::string>& notes) {
-    wait_until_ready(spec, deadline);
-    const Arena arena(spec, stream());
+CallResult Session::call(const CallSpec& spec, const Arena& arena, Clock::time_point deadline,
+                         std::vector<std::string>& notes) {
     wire::Call call = arena.call();
     call.sequence = ++sequence_;
     const auto cpu_before = worker_.cpu_ns();
@@ -127,8 +149,7 @@ CallResult Session::call(const CallSpec& spec, Clock::time_point deadline, std::
     // From here on nothing that the worker still does can change what is checked.
     auto snapshot = arena.snapshot();
     if (asks_origin_) remember_outputs(spec, arena, snapshot);
-    CallResult result;
-    result.profile.host_cpu_ns = processor_time_ns(spec) - *cpu_before;
+    const double host_cpu_ns = processor_time_ns(spec) - *cpu_before;
 
     std::optional<device::OriginMessage> origin;
     const bool came_back = reply.status == wire::Status::returned && reply.result_type == spec.result;
@@ -149,22 +170,14 @@ CallResult Session::call(const CallSpec& spec, Clock::time_point deadline, std::
     add_notes(report, notes);
     if (report.origin && report.origin->problem != device::OriginVerdict::Problem::none)
         fail_for_origin(*report.origin, spec, snapshot, reply.result);
-    result.result = reply.result;
-    result.outputs = std::move(snapshot.outputs);
-    for (std::size_t i = 0; i < report.launches.size(); ++i) {
-        const bool part =
-            !report.origin || std::ranges::find(report.origin->not_part, i + 1) == report.origin->not_part.end();
-        (part ? result.profile.launches : result.profile.not_part).push_back(std::move(report.launches[i]));
-    }
-    result.profile.transfers = {std::move(report.transfers), "copies and fills",
-                                report.truncated.contains("transfers")};
-    result.profile.allocations = {std::move(report.allocations), "allocations",
-                                  report.truncated.contains("allocations")};
-    result.profile.waits_ns = {std::move(report.waits_ns), "waits for the device", report.truncated.contains("waits")};
-    result.profile.time_ns = report.clock_ns;
-    result.profile.device_output = std::move(report.output);
-    result.profile.diagnostics = std::move(report.diagnostics);
-    return result;
+    return result_of(std::move(report), reply.result, std::move(snapshot.outputs), host_cpu_ns);
+}
+
+CallResult result_of(const BaselineCache::Entry& entry, std::vector<std::string>& notes) {
+    DeviceReport report;
+    if (!entry.report.empty()) read_report(nlohmann::json::parse(entry.report), report);
+    add_notes(report, notes);
+    return result_of(std::move(report), entry.result, entry.outputs, entry.host_cpu_ns);
 }
 
 void Session::finish() noexcept {

@@ -7,13 +7,13 @@
 #include <utility>
 #include <vector>
 
+#include "judge/arena.hpp"
+#include "judge/baseline_cache.hpp"
 #include "judge/device_server.hpp"
 #include "judge/submission.hpp"
 #include "judge/worker_process.hpp"
 
 namespace warpgrade::judge {
-
-class Arena;
 
 class Session {
   public:
@@ -22,9 +22,14 @@ class Session {
     Session(const Options& options, const std::string& executable, std::unique_ptr<DeviceServer> device,
             bool asks_origin);
 
-    // Throws SubmissionFailure or InfrastructureError, after which the session is of no use. `notes` receives what may
-    // explain a wrong result.
-    CallResult call(const CallSpec& spec, Clock::time_point deadline, std::vector<std::string>& notes);
+    // Both throw SubmissionFailure or InfrastructureError, after which the session is of no use.
+    // Waits for the program, before its first call.
+    void wait_until_ready(const CallSpec& spec, Clock::time_point deadline);
+    // `arena` is made of `spec`, for this call alone. `notes` receives what may explain a wrong result.
+    CallResult call(const CallSpec& spec, const Arena& arena, Clock::time_point deadline,
+                    std::vector<std::string>& notes);
+    // The device's report on the last call, as it came.
+    [[nodiscard]] std::string last_report() const { return device_ ? device_->last_answer() : ""; }
     // Ends the program between two calls and takes what the device says of its end. Never throws: the verdict stands.
     void finish() noexcept;
     // What the checks found since the last call of this function, also in a call that did not come back.
@@ -32,7 +37,6 @@ class Session {
     [[nodiscard]] std::string output() const { return worker_.output(); }
 
   private:
-    void wait_until_ready(const CallSpec& spec, Clock::time_point deadline);
     void wait_for_reply(const CallSpec& spec, Clock::time_point deadline, wire::Reply& reply);
     double processor_time_ns(const CallSpec& spec);
     [[noreturn]] void worker_is_gone(const CallSpec& spec);
@@ -48,5 +52,8 @@ class Session {
     bool asks_origin_, ready_ = false;
     std::uint32_t sequence_ = 0;
 };
+
+// What a call of the starter gave when it was made; `notes` as of Session::call.
+CallResult result_of(const BaselineCache::Entry& entry, std::vector<std::string>& notes);
 
 }  // namespace warpgrade::judge

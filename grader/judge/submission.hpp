@@ -124,11 +124,14 @@ class Program {
     }
     CallResult attempt(const CallSpec& spec);
     CallResult attempt_again(const CallSpec& spec);
+    Session& session();
     void collect_diagnostics();
     void end_session();
 
     Role role_;
     std::unique_ptr<Session> session_;
+    struct Calls;                   // of the starter in this test, as far as its cache goes
+    std::unique_ptr<Calls> calls_;  // null: no cache
     double seconds_used_ = 0;
     std::string failure_, error_;  // what ended an earlier call in this test
     bool lacking_ = false;         // and that the device lacks something

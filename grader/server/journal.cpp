@@ -93,11 +93,11 @@ void Journal::print(std::string_view text) {
 
 std::string Journal::take_worker_output() { return std::exchange(worker_output_, {}); }
 
-nlohmann::json Journal::take(double clock_ns, bool lines) {
+nlohmann::json Journal::take(double clock_ns, bool lines, bool compact) {
     auto launches = nlohmann::json::array();
     for (LaunchRecord& record : launches_) {
         if (!lines) record.lines.clear();
-        launches.push_back(to_json(record));
+        launches.push_back(compact ? to_compact_json(record) : to_json(record));
     }
     nlohmann::json reply = {{"ok", true},
                             {"launches", std::move(launches)},

@@ -31,7 +31,7 @@ class Journal {
     std::string take_worker_output();
 
     // The reply to {"op":"take"}, and an empty journal. `lines`: with counters by source line.
-    nlohmann::json take(double clock_ns, bool lines = true);
+    nlohmann::json take(double clock_ns, bool lines = true, bool compact = false);
 
   private:
     std::vector<LaunchRecord> launches_;

@@ -1,6 +1,7 @@
 // warpgrade-device: the device server. Parses the command line, opens the device, serves. The judge starts one for each
 // session, with both sockets open.
 #include <fmt/core.h>
+#include <malloc.h>
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
@@ -27,6 +28,9 @@ void give_up_files() {
 }  // namespace
 
 int main(int argc, char** argv) {
+    // What a kernel needs and gives back, the next one needs again: kept, its pages need not be filled anew.
+    mallopt(M_MMAP_THRESHOLD, 32 << 20);
+    mallopt(M_TRIM_THRESHOLD, 256 << 20);
     CLI::App app{"Serves one device to one worker, for one judge."};
     std::string spec = "vgpu";
     DeviceOptions options;

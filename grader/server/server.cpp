@@ -168,9 +168,10 @@ nlohmann::json Server::take(const nlohmann::json& request) {
     // Who looks at a program in the middle of its work must not change its clock.
     const bool finish = request.value("finish", json(true)) != json(false);
     const bool lines = request.value("lines", json(true)) != json(false);
+    const bool compact = request.value("compact", json(false)) == json(true);
     if (finish) notice_end();
     if (finish && client_fd_ >= 0) session_->end_call();
-    json reply = journal_.take(finish ? timeline_.finish() : 0, lines);
+    json reply = journal_.take(finish ? timeline_.finish() : 0, lines, compact);
     reply["transfers"] = to_json(timeline_.take_transfers());
     reply["waits"] = timeline_.take_waits();
     reply["migrations"] = session_->migrations().take();

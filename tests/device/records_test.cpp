@@ -42,6 +42,25 @@ TEST_CASE("a launch record survives JSON") {
     CHECK(to_json(record).at("lines").at(0).at("counters").size() == 1);  // zeros are left out
 }
 
+TEST_CASE("a launch record survives its compact form, which is much shorter") {
+    const LaunchRecord record = sample();
+    const auto compact = to_compact_json(record);
+    CHECK(to_json(launch_record_from_json(nlohmann::json::parse(compact.dump()))) == to_json(record));
+    CHECK(2 * compact.dump().size() < to_json(record).dump().size());
+    const auto broken = [&](auto&& change) {
+        auto json = compact;
+        change(json);
+        CHECK_THROWS_AS(launch_record_from_json(json), RecordError);
+    };
+    broken([](auto& j) { j["counters"].push_back(1); });    // no pair
+    broken([](auto& j) { j["counters"] = {100'000, 1}; });  // no such row
+    broken([](auto& j) { j["counters"] = {-1, 1}; });       //
+    broken([](auto& j) { j["counters"] = {0, "many"}; });   //
+    broken([](auto& j) { j["lines"][0].push_back(1); });    // four parts
+    broken([](auto& j) { j["lines"][0][0] = 1; });          // no file
+    broken([](auto& j) { j["lines"][0][2] = {"inst_executed", 1}; });
+}
+
 TEST_CASE("a long name is cut, so that the record can be read") {
     LaunchRecord record = sample();
     record.kernel = record.demangled = record.error = record.lines.at(0).file = std::string(3 << 20, 'x');

@@ -31,7 +31,7 @@ const json& whole_answer() {
         origin.came.resize(4);
         origin.not_part.push_back(1);
         return json{{"ok", true},
-                    {"launches", json::array({device::to_json(launch)})},
+                    {"launches", json::array({device::to_json(launch), device::to_compact_json(launch)})},
                     {"transfers", device::to_json(std::vector<device::TransferRecord>(1))},
                     {"allocations", device::to_json(std::vector<device::AllocationRecord>(1))},
                     {"waits", {1.0}},

@@ -38,9 +38,7 @@ CredType=cred/munge
 AuthInfo=socket={folder}/munge.socket
 StateSaveLocation={folder}/state
 SlurmctldPidFile={folder}/slurmctld.pid
-SlurmctldLogFile={folder}/slurmctld.log
 SlurmdPidFile={folder}/slurmd-%n.pid
-SlurmdLogFile={folder}/slurmd-%n.log
 SlurmdSpoolDir={folder}/spool-%n
 MailProg=/bin/true
 ProctrackType=proctrack/linuxproc
@@ -198,13 +196,13 @@ def started() -> Iterator[Cluster]:
 
 def _start(cluster: Cluster) -> None:
     folder = cluster.folder
-    own = {name: f"{folder}/munge.{name}" for name in ("socket", "pid", "log", "seed")}
+    own = {name: f"{folder}/munge.{name}" for name in ("socket", "pid", "seed")}
     munge = ["munged", "--foreground", "--force", f"--key-file={folder}/munge.key", f"--socket={own['socket']}"]
-    munge += [f"--pid-file={own['pid']}", f"--log-file={own['log']}", f"--seed-file={own['seed']}"]
+    munge += [f"--pid-file={own['pid']}", f"--seed-file={own['seed']}"]
     commands = {"munge": munge, "controller": ["slurmctld", "-D", "-i"]}
     commands |= {node: ["slurmd", "-D", "-N", node] for node in NODES}
     for name, command in commands.items():
-        with (folder / f"{name}.out.log").open("wb") as out:
+        with (folder / f"{name}.log").open("wb") as out:
             cluster.daemons[name] = subprocess.Popen(
                 ["setpriv", "--pdeathsig", "KILL", *command], env=cluster.environment, stdin=subprocess.DEVNULL,
                 stdout=out, stderr=subprocess.STDOUT, start_new_session=True,

@@ -122,6 +122,9 @@ inline void BlockL1::access(std::uint32_t warp, ShapeLines& shape, std::uint64_t
 class L2Cache {
   public:
     explicit L2Cache(std::uint64_t bytes);
+    ~L2Cache();
+    L2Cache(const L2Cache&) = delete;
+    L2Cache& operator=(const L2Cache&) = delete;
     void request(const LineRequest& request, CacheStats& stats);
 
   private:
@@ -130,9 +133,14 @@ class L2Cache {
         std::uint64_t used = 0;
     };
     static constexpr unsigned ways = 16;
+    struct Set {
+        std::uint64_t launch = 0;  // whose lines these are; of another one, the set is empty
+        Line lines[ways];
+    };
 
-    std::uint64_t sets_, now_ = 0;
-    HostPages storage_;  // zero-filled on demand: a small launch touches little of a large cache
+    std::uint64_t sets_, now_ = 0, launch_;
+    // Zero-filled on demand: a small launch touches little of a large cache. The next launch takes it over as it is.
+    HostPages storage_;
 };
 
 // Hands the blocks' misses to L2 in the order of the blocks, whatever the order in which they end.

@@ -2,6 +2,8 @@
 
 #include <sys/mman.h>
 
+#include <cstdlib>
+#include <cstring>
 #include <utility>
 
 #include "device/device.hpp"
@@ -11,34 +13,63 @@ namespace warpgrade::vgpu {
 using device::DeviceError;
 namespace error = device::error;
 
-HostPages::HostPages(std::uint64_t bytes) : bytes_(bytes) {
+namespace {
+
+// To clear as much takes less time than to map and unmap it, and a program may launch thousands of small kernels.
+constexpr std::uint64_t most_from_heap = 16 << 10, alignment = 64;
+
+[[noreturn]] void fail() {
+    throw DeviceError(error::memory_allocation, "the host is out of memory for the virtual GPU");
+}
+
+std::byte* mapping(std::uint64_t bytes, int flags, int file) {
+    void* p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, flags, file, 0);
+    if (p == MAP_FAILED) fail();
+    return static_cast<std::byte*>(p);
+}
+
+}  // namespace
+
+HostPages::HostPages(std::uint64_t bytes) : bytes_(bytes), mapped_(bytes > most_from_heap) {
     if (bytes == 0) return;
-    void* p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (p == MAP_FAILED) throw DeviceError(error::memory_allocation, "the host is out of memory for the virtual GPU");
-    data_ = static_cast<std::byte*>(p);
+    if (mapped_) {
+        data_ = mapping(bytes, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
+        return;
+    }
+    const std::uint64_t whole = (bytes + alignment - 1) / alignment * alignment;
+    data_ = static_cast<std::byte*>(std::aligned_alloc(alignment, whole));
+    if (!data_) fail();
+    std::memset(data_, 0, whole);
 }
 
-HostPages::HostPages(std::uint64_t bytes, const device::Descriptor& file) : bytes_(bytes) {
-    void* p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
-    if (p == MAP_FAILED) throw DeviceError(error::memory_allocation, "the host is out of memory for the virtual GPU");
-    data_ = static_cast<std::byte*>(p);
+HostPages::HostPages(std::uint64_t bytes, const device::Descriptor& file)
+    : data_(mapping(bytes, MAP_SHARED, file.get())), bytes_(bytes), mapped_(true) {}
+
+HostPages::~HostPages() { release(); }
+
+void HostPages::release() {
+    if (!data_) return;
+    if (mapped_)
+        munmap(data_, bytes_);
+    else
+        std::free(data_);
 }
 
-HostPages::~HostPages() {
-    if (data_) munmap(data_, bytes_);
-}
-
-HostPages::HostPages(HostPages&& other) noexcept
-    : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+HostPages::HostPages(HostPages&& other) noexcept { *this = std::move(other); }
 
 HostPages& HostPages::operator=(HostPages&& other) noexcept {
     std::swap(data_, other.data_);
     std::swap(bytes_, other.bytes_);
+    std::swap(mapped_, other.mapped_);
     return *this;
 }
 
 void HostPages::reset() {
-    if (data_) madvise(data_, bytes_, MADV_DONTNEED);
+    if (!data_) return;
+    if (mapped_)
+        madvise(data_, bytes_, MADV_DONTNEED);
+    else
+        std::memset(data_, 0, bytes_);
 }
 
 }  // namespace warpgrade::vgpu

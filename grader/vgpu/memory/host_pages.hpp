@@ -8,7 +8,8 @@
 
 namespace warpgrade::vgpu {
 
-// Pages of host memory, zero-filled on demand; released on destruction.
+// Host memory, all zero at first and aligned to 64 bytes; large ones are pages that are filled on demand. Released on
+// destruction.
 class HostPages {
   public:
     HostPages() = default;
@@ -22,8 +23,11 @@ class HostPages {
     void reset();  // all zero again
 
   private:
+    void release();
+
     std::byte* data_ = nullptr;
     std::uint64_t bytes_ = 0;
+    bool mapped_ = false;
 };
 
 }  // namespace warpgrade::vgpu

@@ -235,9 +235,10 @@ def _show_changes(tally: run.Tally, what: str, *, quiet: bool) -> None:
 @click.option("--by", default="", help="Who decided; your user name otherwise.")
 @click.option("--withdraw", is_flag=True, help="Take the last decision back: the grader's points count again.")
 def override_command(folder: Path, student: str, points: float | None, reason: str, by: str, *, withdraw: bool) -> int:
-    """Decide a student's points in the class of folder CLASS, whatever the grader finds.
+    """Decide a student's points, whatever the grader finds.
 
-    The decision stays when the class is graded again. Without --points, show what was decided.
+    CLASS is the folder that `class` graded into. The decision stays when the class is graded again. Without
+    --points, show what was decided.
     """
     layout = paths.find_layout()
     known = opened.opened(layout, folder)
@@ -279,7 +280,10 @@ def override_command(folder: Path, student: str, points: float | None, reason: s
 @click.option("--latest", "attempts", flag_value="latest", help="Of each student the last submission counts.")
 @click.option("--best", "attempts", flag_value="best", help="Of each student the best submission counts.")
 def merge_command(parts: tuple[Path, ...], out: Path, roster: Path | None, attempts: grades.Attempts | None) -> int:
-    """Bring together what `class --shard` graded into several folders PART."""
+    """Bring together what parts of a class were graded into.
+
+    PART is a folder that `class --shard` graded into.
+    """
     layout = paths.find_layout()
     class_store = Store(out)
     with class_store.alone():
@@ -317,9 +321,9 @@ def leaderboard_command(
     folder: Path, opted_in: Path, metric: str, secret: Path | None, top: int, json_file: str | None, *,
     smaller: bool, aliases: bool,
 ) -> int:  # fmt: skip
-    """Show who is best in the class of folder CLASS, of those who want to be on it.
+    """Show who is best in a class, of those who want to be on it.
 
-    Points, and what hidden tests measured, tell of hidden tests.
+    CLASS is the folder that `class` graded into. Points, and what hidden tests measured, tell of hidden tests.
     """
     check_writable("--json", json_file or "-")
     known = opened.opened(paths.find_layout(), folder)

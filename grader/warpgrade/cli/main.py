@@ -25,7 +25,7 @@ COMMANDS = {
     "doctor": ("dev", "Say what this machine has, what is missing and how to get it."),
     "explain": ("explain", "Explain a rule of the checks, a counter, a test of a lab or a word."),
     "grade": ("grading", "Grade one submission: a folder, an archive or a file."),
-    "gradebook": ("platforms", "Fill one column of a gradebook that you exported, from results."),
+    "gradebook": ("platforms", "Fill one column of a gradebook that you exported, from a class or from results."),
     "leaderboard": ("cohort", "Show who is best in a class, of those who want to be on it."),
     "list": ("labs", "List the labs."),
     "merge": ("cohort", "Bring together what parts of a class were graded into."),

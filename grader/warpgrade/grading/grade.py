@@ -23,6 +23,7 @@ from warpgrade.compiling.build import SUBMISSION_FOLDER, Builder
 from warpgrade.compiling.failure import BuildFailure, Problem
 from warpgrade.compiling.warnings import CompilerWarning
 from warpgrade.findings import conditional, diagnosis, sources
+from warpgrade.grading import baseline as baselines
 from warpgrade.grading import judge, review, score, unsupported
 from warpgrade.grading.intake import Submission
 from warpgrade.grading.result import (
@@ -37,7 +38,7 @@ from warpgrade.grading.result import (
 )
 from warpgrade.lab import agreement
 from warpgrade.lab.labs import Lab
-from warpgrade.machine import device
+from warpgrade.machine import cache, device
 from warpgrade.machine.errors import BadInput, GraderError
 from warpgrade.machine.paths import COMMAND, Layout
 from warpgrade.machine.sandbox import Kind, Sandbox
@@ -109,6 +110,7 @@ def grade(
         seconds = Seconds(build=_since(started), judge=0)
         return report.not_judged(failure, seconds, builder.warnings(files))
     built = time.monotonic()
+    warnings = builder.warnings(files)
 
     names = [item.name for item in items]
     known, properties = recall.known(files, names) if recall else ({}, {})
@@ -121,24 +123,25 @@ def grade(
         seed=options.seed,
         log=layout.logs / f"judge-{lab.name}.log",
     )
-    verdicts = judge.Verdicts(options.seed, properties)
-    if plan.tests:
-        with device.turn(layout, target):
-            verdicts = judge.judge_first(plan, options.first, _TestCounter(len(plan.tests), say), on_first)
-    if recall:
-        recall.keep(files, verdicts.cases, verdicts.device)
-    verdicts.cases = {**known, **verdicts.cases}
-    cases = unsupported.settle(verdicts.cases, lambda: builder.device_code(files))
-    tests = score.score_tests(lab, cases, target.kind, public_only=options.public_only, only=options.only)
-    own = sources.of_submission(files, _COMPILED_IN, compilers.has_header)
-    tests = [_without_folders(test, own) for test in tests]
-    host_code = sources.HostCode(worker, sandbox)
-    tests = _with_own_lines(tests, own, host_code)
-    tests = _with_place_of_hang(tests, cases, own, host_code)
-    if conditional.is_wanted(options.checks):
-        tests = [_with_conditional_barriers(test, own, files) for test in tests]
+    with cache.held(worker.parent, baseline.parent):
+        verdicts = judge.Verdicts(options.seed, properties)
+        if plan.tests:
+            with device.turn(layout, target):
+                verdicts = judge.judge_first(plan, options.first, _TestCounter(len(plan.tests), say), on_first)
+        if recall:
+            recall.keep(files, verdicts.cases, verdicts.device)
+        verdicts.cases = {**known, **verdicts.cases}
+        cases = unsupported.settle(verdicts.cases, lambda: builder.device_code(files))
+        tests = score.score_tests(lab, cases, target.kind, public_only=options.public_only, only=options.only)
+        own = sources.of_submission(files, _COMPILED_IN, compilers.has_header)
+        tests = [_without_folders(test, own) for test in tests]
+        host_code = sources.HostCode(worker, sandbox)
+        tests = _with_own_lines(tests, own, host_code)
+        tests = _with_place_of_hang(tests, cases, own, host_code)
+        if conditional.is_wanted(options.checks):
+            tests = [_with_conditional_barriers(test, own, files) for test in tests]
     seconds = Seconds(build=round(built - started, 3), judge=_since(built))
-    return report.judged(tests, verdicts, cases, seconds, builder.warnings(files))
+    return report.judged(tests, verdicts, cases, seconds, warnings)
 
 
 def starter_files(lab: Lab) -> dict[str, bytes]:
@@ -215,6 +218,9 @@ def _judge_command(
         "--instructions", str(limits.instructions),
         "--checks", options.checks,
     ]  # fmt: skip
+    kept = baselines.cache_file(layout, lab, target, program, baseline, options.seed, options.checks)
+    if kept is not None:
+        command += ["--baseline-cache", str(kept)]
     if lab.data.is_dir():
         command += ["--data", str(lab.data)]
     for function, names in lab.parameters.items():

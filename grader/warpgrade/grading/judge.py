@@ -9,12 +9,13 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import os
+import select
 import signal
 import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Annotated, Any, Literal
@@ -217,9 +218,16 @@ def _run(
             said = clean(kept).strip()
             verdicts.trouble = "\n".join(filter(None, (verdicts.trouble or _how(process.returncode), said)))
             if plan.log is not None:
-                plan.log.parent.mkdir(parents=True, exist_ok=True)
-                plan.log.write_text(" ".join(command) + "\n" + verdicts.trouble + "\n", encoding="utf-8")
+                _keep(plan.log, " ".join(command) + "\n" + verdicts.trouble + "\n")
     return verdicts
+
+
+def _keep(log: Path, words: str) -> None:
+    """Write a log under another name first: other graders of the same lab may do so at the same time."""
+    log.parent.mkdir(parents=True, exist_ok=True)
+    scratch = log.with_name(f".{log.name}.{os.getpid()}-{threading.get_ident()}")
+    scratch.write_text(words, encoding="utf-8")
+    scratch.replace(log)
 
 
 class _Tail(threading.Thread):
@@ -254,7 +262,7 @@ def _follow(
 ) -> None:
     """Read lines until the judge has ended or the submission's time; each complete line resets our patience."""
     silent_until = time.monotonic() + patience
-    with path.open("rb") as file:
+    with path.open("rb") as file, _end_of(process) as wait:
         rest = bytearray()
         while True:
             ended = process.poll() is not None  # asked before reading, so that nothing written last is missed
@@ -277,7 +285,21 @@ def _follow(
             if time.monotonic() > silent_until:
                 verdicts.trouble = f"the judge said nothing for {patience:g} s"
                 return
-            time.sleep(_POLL_SECONDS)
+            wait(_POLL_SECONDS)
+
+
+@contextlib.contextmanager
+def _end_of(process: subprocess.Popen[bytes]) -> Iterator[Callable[[float], object]]:
+    """Give a function that waits so many seconds, or until the process has ended."""
+    try:
+        descriptor = os.pidfd_open(process.pid)
+    except OSError:
+        yield time.sleep
+        return
+    try:
+        yield lambda seconds: select.select([descriptor], [], [], seconds)
+    finally:
+        os.close(descriptor)
 
 
 def _take(raw: bytes, verdicts: Verdicts, on_line: Callable[[Line], None]) -> bool:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import hashlib
 import os
 import shutil
 import tempfile
+import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from warpgrade.machine import space
@@ -16,7 +18,11 @@ from warpgrade.machine import space
 _KEPT_ENTRIES = 300
 _KEPT_BYTES = 2 << 30
 _UNFINISHED = ".new-"
+_ADDED_BETWEEN_LOOKS = 32  # by this process, to one folder
 _UNFINISHED_SECONDS = 24 * 3600.0  # no build takes as long: its maker was killed
+
+_lock = threading.Lock()
+_added: dict[Path, int] = {}
 
 
 def key(words: Iterable[str], contents: Mapping[str, bytes]) -> str:
@@ -36,7 +42,8 @@ def cached(folder: Path, make: Callable[[Path], None]) -> Path:
         os.utime(folder)  # the latest use: what is old goes first
         return folder
     folder.parent.mkdir(parents=True, exist_ok=True)
-    _forget_oldest(folder.parent)
+    if _is_time_to_forget(folder.parent):
+        _forget_oldest(folder.parent)
     scratch = Path(tempfile.mkdtemp(prefix=_UNFINISHED, dir=folder.parent))
     try:
         make(scratch)
@@ -54,6 +61,40 @@ def cached(folder: Path, make: Callable[[Path], None]) -> Path:
     return folder
 
 
+@contextlib.contextmanager
+def held(*folders: Path) -> Iterator[None]:
+    """Keep entries from being forgotten, also by other graders, while something works with what is in them."""
+    with contextlib.ExitStack() as stack:
+        for folder in folders:
+            descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            stack.callback(os.close, descriptor)
+            fcntl.flock(descriptor, fcntl.LOCK_SH)
+        yield
+
+
+def _is_time_to_forget(folder: Path) -> bool:
+    """Tell whether enough was added since the last look at all entries, which takes longer the more there are."""
+    with _lock:
+        count = _added.get(folder, 0)
+        _added[folder] = (count + 1) % _ADDED_BETWEEN_LOOKS
+    return count == 0
+
+
+def _forget(entry: Path, last_use: float) -> None:
+    try:
+        descriptor = os.open(entry, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError:
+        return
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if entry.stat().st_mtime == last_use:
+            shutil.rmtree(entry, ignore_errors=True)
+    except (BlockingIOError, FileNotFoundError):
+        pass  # somebody works with it, or has forgotten it
+    finally:
+        os.close(descriptor)
+
+
 def _forget_oldest(folder: Path) -> None:
     """Other graders may do the same at the same time: an entry that is gone is no trouble."""
     entries: list[tuple[float, int, Path]] = []
@@ -65,7 +106,7 @@ def _forget_oldest(folder: Path) -> None:
             elif used < time.time() - _UNFINISHED_SECONDS:
                 shutil.rmtree(entry, ignore_errors=True)
     kept = total = 0
-    for _, size, entry in sorted(entries, reverse=True):  # the latest first
+    for used, size, entry in sorted(entries, reverse=True):  # the latest first
         kept, total = kept + 1, total + size
         if kept > _KEPT_ENTRIES or total > _KEPT_BYTES:
-            shutil.rmtree(entry, ignore_errors=True)
+            _forget(entry, used)

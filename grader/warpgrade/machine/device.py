@@ -7,11 +7,12 @@ import shutil
 import subprocess
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
 
-from warpgrade.machine import files
+from warpgrade.machine import facts, files
 from warpgrade.machine.errors import BadInput, GraderError
 from warpgrade.machine.paths import COMMAND, Layout
 from warpgrade.machine.text import bounded, clean
@@ -81,6 +82,10 @@ def turn(layout: Layout, target: Device) -> AbstractContextManager[None]:
 def describe(layout: Layout, spec: str) -> dict[str, Any]:
     """Ask the device server what the device is."""
     program = layout.device_server
+    return dict(facts.asked_once(("device", spec), [program], lambda: _described(program, spec)))
+
+
+def _described(program: Path, spec: str) -> dict[str, Any]:
     try:
         done = subprocess.run(
             [str(program), "--device", spec, "--describe"], capture_output=True, timeout=60, check=False,

@@ -1,0 +1,171 @@
+"""How much longer a class takes than nvcc alone needs for it: what the whole of Warpgrade costs.
+
+    python tests/benchmarks/class_speed.py [--count 40] [--lab reduction] [--jobs CORES] [--bare] [--save FILE]
+
+Makes so many submissions, all different, of the lab's reference, right and wrong solutions and starter; compiles them
+with the grader's own command line in its sandbox, then grades them as a class does, and compares. Nothing of it comes
+from an earlier run: both parts work in caches of their own. Wall time says little on a busy machine: processor time
+stands beside it, of all processes, also of those that nobody waits for. --bare compiles without the sandbox. --save
+writes the results, without what differs from run to run, to compare those of two versions.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import dataclasses
+import itertools
+import os
+import resource
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "grader"))
+
+from warpgrade.compiling import judges, toolchain
+from warpgrade.compiling.build import Builder
+from warpgrade.compiling.failure import BuildFailure
+from warpgrade.grading.grade import Options, grade, starter_files
+from warpgrade.grading.intake import Submission
+from warpgrade.grading.result import Result
+from warpgrade.lab import labs, starter, wrong
+from warpgrade.lab.labs import Lab
+from warpgrade.machine import device
+from warpgrade.machine.paths import Layout, find_layout
+from warpgrade.machine.sandbox import Sandbox
+
+_SEED = 20
+_SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER: who is left behind becomes our child
+
+
+@dataclasses.dataclass(frozen=True)
+class Spent:
+    """Seconds on the wall and of processors."""
+
+    wall: float
+    cpu: float
+
+
+def solutions(lab: Lab) -> Iterator[dict[str, bytes]]:
+    """Yield what a class might hand in."""
+    reference = {path.name: path.read_bytes() for path in starter.reference_files(lab)}
+    yield reference
+    yield starter_files(lab)
+    for path in sorted((lab.folder / "right").glob("*.cu")):
+        yield {**reference, lab.main_file: path.read_bytes()}
+    for name in wrong.names(lab):
+        yield {file: text.encode() for file, text in wrong.files(lab, wrong.find(lab, name)).items()}
+
+
+def submissions(lab: Lab, count: int) -> list[Submission]:
+    """Return so many submissions, no two of which have a source file in common."""
+    made = []
+    for number, files in zip(range(count), itertools.cycle(list(solutions(lab))), strict=False):
+        mark = f"\nstatic inline int of_student_{number}(int x) {{ return x + {number}; }}\n".encode()
+        made.append(Submission(f"student{number}", {name: text + mark for name, text in files.items()}, [], None, []))
+    return made
+
+
+def measured(work: Callable[[], object]) -> Spent:
+    """Return what it took, with all that it started."""
+    _reap()
+    before, started = _cpu(), time.monotonic()
+    work()
+    wall = time.monotonic() - started
+    _reap()
+    return Spent(wall, _cpu() - before)
+
+
+def _cpu() -> float:
+    parts = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(part.ru_utime + part.ru_stime for part in parts)
+
+
+def _reap() -> None:
+    """Wait for processes whose parents have ended: their time is not counted before."""
+    time.sleep(0.2)
+    with suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+
+
+def nvcc_alone(layout: Layout, lab: Lab, class_: list[Submission], jobs: int, *, bare: bool) -> Spent:
+    """Compile all files of a class, several at a time, with what grading runs for it and nothing else."""
+    compilers = toolchain.find(layout)
+    sandbox = Sandbox(layout.program("warpgrade-sandbox"), confined=not bare).strongest()
+    target = device.resolve(layout, "vgpu")
+    builder = Builder(
+        layout, lab, compilers, sandbox, target.architecture, judges.require(layout, lab, compilers).binding
+    )
+
+    def compile_one(submission: Submission) -> None:
+        with tempfile.TemporaryDirectory() as scratch:
+            for unit in submission.files:
+                with suppress(BuildFailure):
+                    builder._compile(unit, submission.files, Path(scratch), time.monotonic() + 600)
+
+    return measured(lambda: _all(compile_one, class_, jobs))
+
+
+def _all(work: Callable[[Submission], object], class_: list[Submission], jobs: int) -> list[object]:
+    with ThreadPoolExecutor(jobs) as pool:
+        return list(pool.map(work, class_))
+
+
+def graded(layout: Layout, lab: Lab, class_: list[Submission], jobs: int) -> tuple[Spent, list[Result]]:
+    """Grade a class."""
+    results: list[Result] = []
+    options = Options(threads=1, seed=_SEED)
+    spent = measured(lambda: results.extend(_all(lambda each: grade(layout, lab, each, options), class_, jobs)))  # type: ignore[arg-type]
+    return spent, results
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--count", type=int, default=40)
+    parser.add_argument("--lab", default="reduction")
+    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--bare", action="store_true")
+    parser.add_argument("--save", type=Path)
+    given = parser.parse_args()
+    ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)
+    layout = find_layout()
+    lab = labs.find(layout, given.lab)
+    class_ = submissions(lab, given.count)
+    with tempfile.TemporaryDirectory(prefix="warpgrade-class-speed-") as state:
+        own = Path(state)
+        (own / "setup").symlink_to(layout.state / "setup")
+        layout = dataclasses.replace(layout, state_home=own)
+        alone = nvcc_alone(layout, lab, class_, given.jobs, bare=given.bare)
+        whole, results = graded(layout, lab, class_, given.jobs)
+    _print(alone, whole, results, given.count, given.jobs)
+    if given.save:
+        given.save.write_bytes(b"\n".join(msgspec.json.encode(_lasting(result)) for result in results))
+
+
+def _lasting(result: Result) -> Result:
+    return msgspec.structs.replace(
+        result, started_at="", seconds=msgspec.structs.replace(result.seconds, build=0, judge=0)
+    )
+
+
+def _print(alone: Spent, whole: Spent, results: list[Result], count: int, jobs: int) -> None:
+    states = {state: sum(result.status == state for result in results) for state in ("graded", "rejected", "error")}
+    print(f"{count} submissions, {jobs} at a time: {', '.join(f'{n} {state}' for state, n in states.items() if n)}")
+    print(f"{'':24}{'wall s':>10}{'CPU s':>10}{'CPU s each':>12}")
+    for title, spent in (("nvcc alone", alone), ("the class", whole)):
+        print(f"{title:24}{spent.wall:10.2f}{spent.cpu:10.2f}{spent.cpu / count:12.3f}")
+    print(f"{'ratio':24}{whole.wall / alone.wall:10.2f}{whole.cpu / alone.cpu:10.2f}")
+    print(f"beyond nvcc: {(whole.cpu - alone.cpu) / count:.3f} CPU s each")
+
+
+if __name__ == "__main__":
+    main()
