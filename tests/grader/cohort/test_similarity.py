@@ -101,8 +101,10 @@ def test_given_lines_in_a_piece_are_not_shown() -> None:
     starter = program(1, 20)
     own = [program(i, 12).split("kernel(float* x, int n)")[1] for i in (2, 3)]
     sources = [source(name, f"{own[0]}{starter}{own[1]}{end}") for name, end in (("ada", ""), ("bob", ";"))]
-    piece = compare(sources, [starter]).pairs[0].pieces[0]
+    found = compare(sources, [starter])
+    piece = found.pairs[0].pieces[0]
     assert "\n⋮\n" in piece.left.text
+    assert "\n⋮\n" in Reader(similarity_page.page(found, "x")).text
     assert own[0].split("\n")[3] in piece.left.text
     assert own[1].split("\n")[3] in piece.left.text
     assert starter.split("\n")[12] not in piece.left.text
