@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
 from pathlib import Path
+from typing import get_args
 
 import click
 
 from warpgrade.cli.console import console
-from warpgrade.cohort import similarity, similarity_page
+from warpgrade.cohort import collect, similarity, similarity_page
+from warpgrade.cohort.handed_in import Collected, HandedIn, Platform
 from warpgrade.cohort.similarity import Source
-from warpgrade.grading import intake
 from warpgrade.lab import agreement
-from warpgrade.lab.labs import Lab
 from warpgrade.machine import paths
-from warpgrade.machine.errors import EXIT_DONE, BadInput
+from warpgrade.machine.errors import EXIT_DONE
 from warpgrade.machine.files import check_writable, write
 from warpgrade.machine.progress import Progress
+
+PLATFORMS = get_args(Platform)
 
 
 @click.command("similarity")
 @click.argument("lab_name", metavar="LAB")
-@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.argument("path", metavar="PATH", type=click.Path(path_type=Path, exists=True))
+@click.option("--platform", type=click.Choice(PLATFORMS), help="Whose export it is, where that is not recognised.")
 @click.option("--html", "page", metavar="FILE", help="A page with the pieces of each pair side by side.")
 @click.option("--json", "document", metavar="FILE", help="The pairs and where their pieces are; - is stdout.")
 @click.option(
@@ -35,12 +37,12 @@ from warpgrade.machine.progress import Progress
 )  # fmt: skip
 @click.option("--top", type=click.IntRange(1, 1000), default=50, show_default=True, help="At most so many pairs.")
 def similarity_command(
-    lab_name: str, folder: Path, page: str | None, document: str | None, given: tuple[Path, ...], threshold: float,
-    top: int,
+    lab_name: str, path: Path, platform: Platform | None, page: str | None, document: str | None,
+    given: tuple[Path, ...], threshold: float, top: int,
 ) -> int:  # fmt: skip
     """Compare a class's submissions, and show the pairs to look at.
 
-    DIR has a folder, a file or a zip for each student. What the lab gives does not count, nor do names and layout.
+    PATH is what `class` takes. What the lab gives does not count, nor do names and layout. This is no part of a grade.
     """
     for option, name in (("--html", page), ("--json", document)):
         if name is not None:
@@ -48,7 +50,8 @@ def similarity_command(
     lab = agreement.find_own(paths.find_layout(), lab_name)
     texts = [*similarity.given_of(lab), *(file.read_text(encoding="utf-8", errors="replace") for file in given)]
     with Progress(console(stderr=True)) as progress:
-        found = similarity.compare(_sources(lab, folder), texts, threshold=threshold, most=top, say=progress.say)
+        sources = _sources(collect.collect(lab, path, platform=platform))
+        found = similarity.compare(sources, texts, threshold=threshold, most=top, say=progress.say)
     if page is not None:
         write(page, "--html", similarity_page.page(found, f"{lab.title}: similar submissions"))
     write(document, "--json", similarity_page.encode(found))
@@ -57,13 +60,15 @@ def similarity_command(
     return EXIT_DONE
 
 
-def _sources(lab: Lab, folder: Path) -> Iterator[Source]:
-    paths_of = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
-    if not paths_of:
-        raise BadInput(f"{folder} is empty", hint="it should contain a folder, file or zip for each student")
-    for path in paths_of:
-        yield Source(path.name, path.name, functools.partial(_files, lab, path))
+def _sources(collected: Collected) -> list[Source]:
+    """Return the latest submission of each student."""
+    latest = {one.student: one for one in sorted(collected.submissions, key=lambda one: one.number)}
+    return [Source(one.student, _shown(one), functools.partial(_files, one)) for one in latest.values()]
 
 
-def _files(lab: Lab, path: Path) -> dict[str, bytes]:
-    return intake.read(lab, path).files
+def _shown(one: HandedIn) -> str:
+    return f"{one.name} ({one.student})" if one.name and one.name != one.student else one.student
+
+
+def _files(one: HandedIn) -> dict[str, bytes]:
+    return one.read().files

@@ -93,8 +93,8 @@ def _for_moodle(told: Iterable[tuple[Row, Feedback]], left_out: list[str]) -> It
             continue
         seen.add(number)
         # An underscore ends the name; Moodle writes it as a blank too.
-        name = safe((row.name or row.student).replace("_", " ")).strip("_") or "student"
-        yield f"{name.replace('_', ' ')}_{number}_assignsubmission_file_/{_PAGE}", feedback_text.as_html(about)
+        name = safe(row.name or row.student).replace("_", " ").strip() or "student"
+        yield f"{name}_{number}_assignsubmission_file_/{_PAGE}", feedback_text.as_html(about)
 
 
 def _of_moodle(row: Row) -> str:

@@ -12,8 +12,8 @@ import heapq
 import re
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
 from typing import Final
 
 from warpgrade.cohort import fingerprints, tokens
@@ -151,10 +151,10 @@ def compare(
         pair = _pair(left, right, first.name, second.name)
         if pair.percent < threshold or pair.tokens < LEAST:
             return False
-        pairs.append(pair)
+        pairs.append((pair, first, second))
         return True
 
-    pairs: list[Pair] = []
+    pairs: list[tuple[Pair, Source, Source]] = []
     say(f"comparing {len(chosen)} pair{'' if len(chosen) == 1 else 's'} of {found.compared} submissions")
     for group in groups.values():
         students = {source.student: source for source in group}
@@ -162,9 +162,16 @@ def compare(
             found.same.append([one_line(source.name, 100) for source in students.values()])
     for _, one, other in sorted(chosen, key=lambda each: each[1:]):
         add(documents[one], documents[other])
-    pairs.sort(key=lambda pair: (-pair.percent, -min(pair.left_percent, pair.right_percent), -pair.tokens, pair.left))
-    found.pairs, found.left_out = pairs[:most], found.left_out + len(pairs[most:])
+    pairs.sort(key=lambda each: _order(each[0]))
+    found.left_out += len(pairs[most:])
+    for pair, first, second in pairs[:most]:
+        left, right = own_of(first), own_of(second)
+        found.pairs.append(_with_pieces(pair, left, right) if left and right else pair)
     return found
+
+
+def _order(pair: Pair) -> tuple[float, float, int, str]:
+    return -pair.percent, -min(pair.left_percent, pair.right_percent), -pair.tokens, pair.left
 
 
 @dataclass(frozen=True)
@@ -176,6 +183,11 @@ class _Own:
     at: Sequence[int]
     files: Mapping[str, bytes]
     counts: bytearray  # 1 for each token that shows something
+
+    @cached_property
+    def lines(self) -> dict[str, list[str]]:
+        """The lines of each file."""
+        return {name: content.decode("utf-8", "replace").split("\n") for name, content in self.files.items()}
 
     def without(self, of_many: set[int]) -> _Own:
         """Let what many have not count."""
@@ -215,21 +227,26 @@ def _read(source: Source, theirs: set[int], found: Similar | None) -> _Own | Non
 
 
 def _pair(left: _Own, right: _Own, left_name: str, right_name: str) -> Pair:
+    """Return how much two submissions have in common, without the pieces."""
     in_left, in_right = bytearray(len(left.codes)), bytearray(len(right.codes))
-    runs = []
-    for start, other, length in _runs(left.codes, right.codes):
-        # A run of what many have, or that is there already, shows nothing more.
-        new = [place for place in range(start, start + length) if left.counts[place] and not in_left[place]]
-        if 2 * len(new) >= LENGTH:
-            runs.append((start, other, length))
-            in_left[start : start + length] = b"\1" * length
-            in_right[other : other + length] = b"\1" * length
+    for start, other, length in _new_runs(left, right):
+        in_left[start : start + length] = b"\1" * length
+        in_right[other : other + length] = b"\1" * length
     shared = [sum(map(min, covered, side.counts)) for covered, side in ((in_left, left), (in_right, right))]
-    pieces = sorted((_piece(left, right, *run) for run in _joined(runs)), key=lambda piece: -piece.tokens)
-    return Pair(
-        left_name, right_name, round(100 * shared[0] / max(left.size, 1), 1),
-        round(100 * shared[1] / max(right.size, 1), 1), min(shared), pieces[:_PIECES], max(len(pieces) - _PIECES, 0),
-    )  # fmt: skip
+    percents = [round(100 * part / max(side.size, 1), 1) for part, side in zip(shared, (left, right), strict=True)]
+    return Pair(left_name, right_name, percents[0], percents[1], min(shared), [])
+
+
+def _with_pieces(pair: Pair, left: _Own, right: _Own) -> Pair:
+    runs = sorted(_joined(_new_runs(left, right)), key=lambda run: -run[-1])
+    return replace(pair, pieces=[_piece(left, right, *run) for run in runs[:_PIECES]], more=len(runs[_PIECES:]))
+
+
+def _new_runs(left: _Own, right: _Own) -> Iterator[tuple[int, int, int]]:
+    """Yield what both have, without what shows nothing because many have it."""
+    for start, other, length in _runs(left.codes, right.codes):
+        if 2 * sum(left.counts[start : start + length]) >= LENGTH:
+            yield start, other, length
 
 
 def _runs(left: Sequence[int], right: Sequence[int]) -> Iterator[tuple[int, int, int]]:
@@ -279,7 +296,7 @@ def _side(own: _Own, at: int, length: int) -> Side:
     """Return the lines of some of a student's own tokens; of given lines between them only that they are there."""
     file, first = own.all.place(own.at[at])
     numbers = [line for name, line in map(own.all.place, own.at[at : at + length]) if name == file]
-    text = own.files[file].decode("utf-8", "replace").split("\n")
+    text = own.lines[file]
     shown: list[str] = []
     before = first - 1
     for line in dict.fromkeys(numbers):

@@ -157,5 +157,5 @@ def _sides(piece: Piece) -> Markup:
 def _unindented(text: str) -> str:
     """Return lines without the indentation that all of them have."""
     lines = text.expandtabs(4).split("\n")
-    indent = min((len(line) - len(line.lstrip(" ")) for line in lines if line.strip()), default=0)
-    return "\n".join(line[indent:] for line in lines)
+    indent = min((len(line) - len(line.lstrip(" ")) for line in lines if line.strip(" ⋮")), default=0)
+    return "\n".join(line if line == "⋮" else line[indent:] for line in lines)

@@ -251,4 +251,6 @@ def test_no_two_students_share_a_folder() -> None:
     given_names = ["ada", "ADA", "a/da", "a\\da", "con", "CON.txt", "..", "", "ada", "ａda", "é", "e\u0301", "x" * 300]
     found = [names.of(name) for name in given_names]
     assert found[0] == "ada"
+    assert found[1].startswith("ADA-")
+    assert found[1] != "ADA-2"
     assert len({zip_names.safe(name).casefold() for name in found}) == len(found)
