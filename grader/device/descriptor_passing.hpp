@@ -1,24 +1,28 @@
 // Messages on a Unix socket with file descriptors (SCM_RIGHTS), which travel with the first byte. The worker and the
-// runtime, which are linked into students' programs, use it as well: it needs the C library only.
+// runtime, which are linked into students' programs, use it as well, and so does the spawner: it needs the C library
+// only.
 #pragma once
 
 #include <sys/socket.h>
 #include <sys/types.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstddef>
 #include <cstring>
 #include <span>
+#include <utility>
 
 #include "device/descriptor.hpp"
 
 namespace warpgrade::device {
 
-inline constexpr std::size_t max_passed_descriptors = 2;  // with one message
+inline constexpr std::size_t max_passed_descriptors = 8;  // with one message
 
 // Sends what fits, and the descriptors if there are any; returns what sendmsg() returns.
 inline ssize_t send_with(int socket, std::span<const std::byte> bytes, std::span<const int> descriptors,
                          int flags = 0) {
+    if (descriptors.size() > max_passed_descriptors) return errno = EINVAL, -1;
     iovec data{const_cast<std::byte*>(bytes.data()), bytes.size()};
     msghdr message{};
     message.msg_iov = &data;
@@ -36,26 +40,46 @@ inline ssize_t send_with(int socket, std::span<const std::byte> bytes, std::span
     return ::sendmsg(socket, &message, flags | MSG_NOSIGNAL);
 }
 
-// Receives what is there; descriptors that come with it replace the first of those given, and the kernel closes those
-// for which there is no room. Returns what recvmsg() returns.
-inline ssize_t receive_with(int socket, std::span<std::byte> bytes, std::span<Descriptor> descriptors, int flags = 0) {
+// Receives what is there, and calls take(Descriptor) for each descriptor that comes with it, of `most` at most; others
+// are closed. `sender`, where it is asked for, is the process that sent it, if the socket has SO_PASSCRED. Returns what
+// recvmsg() returns.
+template <class Take>
+ssize_t receive_each(int socket, std::span<std::byte> bytes, std::size_t most, Take take, int flags = 0,
+                     pid_t* sender = nullptr) {
     iovec data{bytes.data(), bytes.size()};
     msghdr message{};
     message.msg_iov = &data;
     message.msg_iovlen = 1;
-    alignas(cmsghdr) char control[CMSG_SPACE(max_passed_descriptors * sizeof(int))] = {};
+    most = std::min(most, max_passed_descriptors);
+    alignas(cmsghdr) char control[CMSG_SPACE(max_passed_descriptors * sizeof(int)) + CMSG_SPACE(sizeof(ucred))] = {};
     message.msg_control = control;
-    message.msg_controllen = CMSG_LEN(std::min(descriptors.size(), max_passed_descriptors) * sizeof(int));
+    message.msg_controllen =
+        sender ? CMSG_SPACE(most * sizeof(int)) + CMSG_SPACE(sizeof(ucred)) : CMSG_LEN(most * sizeof(int));
     const ssize_t got = ::recvmsg(socket, &message, flags | MSG_CMSG_CLOEXEC);
-    const cmsghdr* header = got > 0 ? CMSG_FIRSTHDR(&message) : nullptr;
-    if (header == nullptr || header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) return got;
-    const std::size_t count = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-    for (std::size_t i = 0; i < std::min(count, descriptors.size()); ++i) {
-        int number = -1;
-        std::memcpy(&number, CMSG_DATA(header) + i * sizeof number, sizeof number);
-        descriptors[i] = Descriptor(number);
+    for (cmsghdr* part = got > 0 ? CMSG_FIRSTHDR(&message) : nullptr; part; part = CMSG_NXTHDR(&message, part)) {
+        if (part->cmsg_level != SOL_SOCKET) continue;
+        if (part->cmsg_type == SCM_CREDENTIALS && sender) {
+            ucred credentials{};
+            std::memcpy(&credentials, CMSG_DATA(part), sizeof credentials);
+            *sender = credentials.pid;
+        } else if (part->cmsg_type == SCM_RIGHTS) {
+            const std::size_t count = (part->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+            for (std::size_t i = 0; i < count; ++i) {
+                int number = -1;
+                std::memcpy(&number, CMSG_DATA(part) + i * sizeof number, sizeof number);
+                Descriptor descriptor(number);
+                if (i < most) take(std::move(descriptor));
+            }
+        }
     }
     return got;
+}
+
+// The same, with descriptors that replace the first of those given.
+inline ssize_t receive_with(int socket, std::span<std::byte> bytes, std::span<Descriptor> descriptors, int flags = 0) {
+    std::size_t next = 0;
+    const auto take = [&](Descriptor&& each) { descriptors[next++] = std::move(each); };
+    return receive_each(socket, bytes, descriptors.size(), take, flags);
 }
 
 }  // namespace warpgrade::device

@@ -7,11 +7,30 @@ from pathlib import Path
 import click
 
 from warpgrade.cli.console import console
+from warpgrade.course import course as courses
+from warpgrade.course import reader
 from warpgrade.handout import make
 from warpgrade.lab import agreement, labs
+from warpgrade.lab.labs import Lab
 from warpgrade.machine import paths
 from warpgrade.machine.errors import EXIT_DONE, BadInput
+from warpgrade.machine.paths import Layout
 from warpgrade.machine.progress import Progress
+
+
+def _of_course(layout: Layout) -> list[Lab]:
+    """Return the labs of course.toml with the course's points, or all where there is no such file."""
+    known = labs.discover(layout)
+    found = courses.find(layout)
+    if found is None:
+        return known
+    reader.refuse(found.mistakes(layout))
+    return found.in_order(known)
+
+
+def _with_points(layout: Layout, name: str) -> Lab:
+    lab, found = agreement.find_own(layout, name), courses.find(layout)
+    return found.applied(lab) if found else lab
 
 
 @click.command("release")
@@ -28,7 +47,7 @@ def release_command(lab_names: tuple[str, ...], course: bool, out: Path) -> int:
         raise BadInput(
             "nothing to release" if not course else "--course releases all labs", hint="name labs, or use --course"
         )
-    chosen = labs.discover(layout) if course else [agreement.find_own(layout, name) for name in lab_names]
+    chosen = _of_course(layout) if course else [_with_points(layout, name) for name in lab_names]
     if out.suffix == ".zip" and len(chosen) != 1:
         raise BadInput("an archive holds one lab", hint="name one lab, or a folder for --out")
     for lab in chosen:

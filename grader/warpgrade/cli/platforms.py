@@ -10,6 +10,7 @@ from warpgrade.cli.console import console
 from warpgrade.cohort import grades, opened
 from warpgrade.cohort.gradebook import for_platforms
 from warpgrade.cohort.store import HEAD
+from warpgrade.course import course as courses
 from warpgrade.lab import agreement
 from warpgrade.machine import paths
 from warpgrade.machine.errors import EXIT_BELOW_THRESHOLD, EXIT_DONE, BadInput
@@ -46,7 +47,8 @@ def platform_command(
     if lab_name is None or out is None:
         raise click.UsageError("LAB and --out are needed: a template is for one lab.")
     layout = paths.find_layout()
-    lab = agreement.find_own(layout, lab_name)
+    lab, course = agreement.find_own(layout, lab_name), courses.find(layout)
+    lab = course.applied(lab) if course else lab
     carried = template.wheels(layout, wheels) if platform.about.install else []
     with Progress(console(stderr=True)) as progress:
         kind = tests if tests and platform.about.tests != "none" else platform.about.tests

@@ -19,6 +19,7 @@ from warpgrade.lab.labs import Lab
 
 _LEAST_LINE = 24  # characters without white space; what is shorter stands in any program
 _LEAST_TEXT = 12
+_LEAST_NAME = 8
 _STRING = re.compile(r'"((?:\\.|[^"\\\n])*)"')
 _SPACE = re.compile(rb"\s+")
 _MOST_DEPTH = 4
@@ -58,6 +59,13 @@ def secrets(lab: Lab, given: Iterable[bytes], places: Sequence[str]) -> list[Sec
         *(Secret("the name of a folder of this machine", place.encode()) for place in places if len(place) > 1),
     ]
     return [one for one in dict.fromkeys(found) if one.what.startswith("the name") or one.text not in known]
+
+
+def of_students(names: Iterable[str]) -> Iterator[Secret]:
+    """Yield the names of students that a course's file holds; a short one may be a part of any word."""
+    for name in sorted(names):
+        if len(_bare(name.encode())) >= _LEAST_NAME:
+            yield Secret("the name of a student with an extension", _bare(name.encode()))
 
 
 def _of_tests(lab: Lab) -> Iterator[Secret]:

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from warpgrade import __version__
 from warpgrade.compiling import judges
+from warpgrade.course import course as courses
 from warpgrade.grading import grade, intake
 from warpgrade.handout import essentials, leaks, public_toml, sheet
 from warpgrade.lab import agreement, labs, own_files
@@ -96,6 +97,7 @@ def _fill(layout: Layout, lab: Lab, folder: Path, say: Say) -> None:
     if (lab.folder / "figures").is_dir():
         shutil.copytree(lab.folder / "figures", folder / "figures")
     text = _for_students(own_files.text_of(lab.folder / "README.md"))
+    text = sheet.with_points(text, {item.name: item.points for item in lab.items})
     text = sheet.without_hidden_rows(sheet.without_links_out(text))
     (folder / "README.md").write_text(text, encoding="utf-8")
     (folder / "README.html").write_text(sheet.page(text, folder), encoding="utf-8")
@@ -159,7 +161,9 @@ def _look_through(layout: Layout, lab: Lab, folder: Path) -> None:
     given += [path.read_bytes() for path in judges.test_sources(lab, public_only=True)]
     given += [path.read_bytes() for path in (lab.folder / "tests").glob("*.hpp")]
     places = {str(layout.root), str(lab.folder.parent.parent), str(Path.home()), str(layout.state), str(folder.parent)}
-    secrets = leaks.secrets(lab, given, sorted(places - {"/"}))
+    found_course = courses.find(layout)
+    students = {one.student for one in found_course.file.extension} if found_course else set()
+    secrets = [*leaks.secrets(lab, given, sorted(places - {"/"})), *leaks.of_students(students)]
     found = list(leaks.find(leaks.of_folder(folder), secrets))
     if found:
         first, *rest = (leak.told for leak in found)

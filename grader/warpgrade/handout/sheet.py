@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import html
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 from markdown_it import MarkdownIt
@@ -12,6 +13,9 @@ from markdown_it import MarkdownIt
 _LINK_OUT = re.compile(r"(?<!!)\[([^\]]+)\]\((?!https?:|#|figures/|[\w.-]+\))[^)]*\)")
 _IMAGE = re.compile(r'(<img [^>]*?src=")(figures/[\w.-]+\.(?P<kind>svg|png))(")')
 _HIDDEN_ROW = re.compile(r"\|.*\| *(?P<points>[\d.]+) *\| *hidden *\|")
+_POINTS_ROW = re.compile(
+    r"^(?P<start>\|(?P<name>[^|\n]+)\|[ *]*)[\d.]+(?P<end>[ *]*\|(?: *(?:public|hidden))? *\|)$", re.MULTILINE
+)
 _TYPES = {"svg": "image/svg+xml", "png": "image/png"}
 # Pages of ours that a handout does not have, and where it says the same.
 _INSTEAD = {"docs/student.md": "[CHECK.md](CHECK.md)"} | dict.fromkeys(
@@ -69,6 +73,18 @@ def without_hidden_rows(markdown: str) -> str:
             place, f"| tests that run when your work is graded: other sizes, other inputs | {total:g} | hidden |"
         )
     return "\n".join(lines) + "\n"
+
+
+def with_points(markdown: str, points: Mapping[str, float]) -> str:
+    """Return a sheet whose table of points has those of the course: `points` by the tests' names."""
+
+    def row(match: re.Match[str]) -> str:
+        name = match["name"].strip()
+        if name in points:
+            return f"{match['start']}{points[name]:g}{match['end']}"
+        return f"{match['start']}{sum(points.values()):g}{match['end']}" if name == "**total**" else match[0]
+
+    return _POINTS_ROW.sub(row, markdown)
 
 
 def page(markdown: str, folder: Path) -> str:

@@ -17,6 +17,8 @@ from typing import Literal
 
 import msgspec
 
+from warpgrade.course import course as courses
+from warpgrade.course import excerpt
 from warpgrade.handout import essentials
 from warpgrade.lab.labs import Lab
 from warpgrade.machine import space
@@ -117,6 +119,10 @@ def write(
         if tests != "none" and about.course:
             folder = root / _filled(about.course, words) / "labs" / lab.name
             essentials.write(layout, lab, folder, say, public_only=tests == "public")
+            found = courses.find(layout)
+            names = [item.name for item in lab.chosen(public_only=tests == "public")]
+            if text := excerpt.of_lab(found, lab.name, names) if found else "":
+                (folder.parents[1] / "course.toml").write_text(text, encoding="utf-8")
         for name in about.executable:
             (root / _filled(name, words)).chmod(0o755)
         for archive, name in about.pack.items():

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 import jsonschema
 import pytest
 
-from warpgrade.course import course, reader, schema
+from warpgrade.course import course, excerpt, reader, schema
 from warpgrade.course.course import Course
 from warpgrade.course.reader import CourseMistake
 from warpgrade.lab import labs
@@ -213,3 +213,21 @@ def test_the_schema_takes_the_example_and_refuses_what_is_none() -> None:
     for change in wrong:
         with pytest.raises(jsonschema.ValidationError):
             jsonschema.validate({**document, **change}, known)
+
+
+def test_what_leaves_the_course_has_one_lab_and_no_student() -> None:
+    whole = course.Course(reader.parse(COURSE), COURSE)
+    text = excerpt.of_lab(whole, "toy", ["adds", "speed"])
+    assert "ada" not in text
+    assert "other" not in text
+    part = reader.parse(text)
+    assert part.lab == [whole.file.lab[0]]
+    assert (part.late, part.policy, part.course.title) == (whole.file.late, whole.file.policy, "Threads")
+    assert excerpt.of_lab(whole, "none", []) == ""
+    assert reader.parse(excerpt.of_lab(whole, "toy", ["adds"])).lab[0].points == {"adds": 4}
+    example = course.Course(reader.parse(EXAMPLE), EXAMPLE)
+    entry = example.entry("matmul")
+    assert entry is not None
+    assert reader.parse(excerpt.of_lab(example, "matmul", list(entry.points))).lab == [entry]
+    light = reader.parse(COURSE.replace("weight = 2", "weight = 0"))
+    assert reader.parse(excerpt.of_lab(course.Course(light), "toy", [])).lab[0].weight == 1

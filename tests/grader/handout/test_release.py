@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import json
+import re
 import subprocess
 import tomllib
 import zipfile
 from pathlib import Path
 
 import pytest
+from stand_ins import run
 
 from warpgrade.compiling import judges
 from warpgrade.compiling.toolchain import Compilers
 from warpgrade.handout import leaks, make, public_toml, sheet
 from warpgrade.lab import labs
 from warpgrade.lab.labs import Lab
+from warpgrade.machine import on_demand
 from warpgrade.machine.errors import BadInput, GraderError
-from warpgrade.machine.paths import find_layout
+from warpgrade.machine.paths import Layout, find_layout
 
 LAYOUT = find_layout()
 REVERSE = labs.find(LAYOUT, "reverse")
@@ -126,6 +130,64 @@ def test_how_to_check_says_how_to_read_a_report() -> None:
     assert "**Fix this first**" in text
     assert "](" not in text
     assert "./warpgrade" not in text
+
+
+def test_the_table_has_the_points_of_the_course() -> None:
+    text = "| test | points | |\n|---|---:|---|\n| a | 2 | public |\n| b | 1.5 | hidden |\n| **total** | **3.5** | |\n"
+    changed = sheet.with_points(text, {"a": 10, "b": 0.5})
+    assert changed.splitlines()[2:] == ["| a | 10 | public |", "| b | 0.5 | hidden |", "| **total** | **10.5** | |"]
+
+
+@pytest.mark.parametrize("lab", labs.discover(LAYOUT), ids=lambda lab: lab.name)
+def test_without_a_course_the_table_stays(lab: Lab) -> None:
+    text = (lab.folder / "README.md").read_text(encoding="utf-8")
+    assert sheet.with_points(text, {item.name: item.points for item in lab.items}) == text
+    doubled = sheet.with_points(text, {item.name: 2 * item.points for item in lab.items})
+    assert ("| **200** |" in doubled) == ("| **100** |" in text)
+
+
+def test_no_name_of_a_student_with_an_extension_is_handed_out() -> None:
+    files = [("lab.toml", b"points = 1\n"), ("notes/course.toml", b'student = "lovelace"\n')]
+    (found,) = leaks.find(files, list(leaks.of_students({"lovelace", "ada", ""})))
+    assert found.told.startswith("notes/course.toml holds the name of a student with an extension")
+
+
+@pytest.mark.labs
+def test_a_course_hands_out_its_own_labs_with_its_points(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = tmp_path / "course"
+    for kind in ("labs", "starter", "reference"):
+        (root / kind).mkdir(parents=True)
+        for name in ("reverse", "matmul"):
+            (root / kind / name).symlink_to(LAYOUT.root / kind / name)
+    (root / "labs" / "common").symlink_to(LAYOUT.labs / "common")
+    (public, *_) = [item.name for item in REVERSE.items if not item.hidden]
+    (root / "course.toml").write_text(
+        'schema = 1\n[course]\ntitle = "C"\n[[lab]]\nname = "reverse"\n'
+        f"points = {{ {json.dumps(public)} = 77, {json.dumps(hidden_name())} = 3 }}\ndue = 2027-01-01T00:00:00Z\n"
+        '[[extension]]\nstudent = "lovelace"\ndays = 3\n',
+        encoding="utf-8",
+    )
+    own = dataclasses.replace(LAYOUT, root=root, native=on_demand.require_kit(LAYOUT), state_home=LAYOUT.state)
+    monkeypatch.setattr("warpgrade.machine.paths.find_layout", lambda: own)
+    monkeypatch.setattr(Layout, "device_server", property(lambda layout: LAYOUT.program("warpgrade-device")))
+    monkeypatch.setattr(Layout, "program", lambda layout, name: LAYOUT.build / "bin" / name)
+    status, _, err = run(capsys, "release", "--course", "--out", tmp_path / "out")
+    assert status == 0, err
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["reverse"]
+    handed = labs.load(tmp_path / "out" / "reverse")
+    assert next(item.points for item in handed.items if item.name == public) == 77
+    assert re.search(rf"^\| {re.escape(public)} \| 77 \|", (handed.folder / "README.md").read_text(), re.MULTILINE)
+    (tmp_path / "warpgrade-0.whl").touch()
+    status, _, err = run(
+        capsys, "platform", "github", "reverse", "--wheel", tmp_path / "warpgrade-0.whl", "--out", tmp_path / "gh"
+    )
+    assert status == 0, err
+    told = "".join(path.read_text() for path in (tmp_path / "gh").rglob("course.toml"))
+    assert public in told
+    assert hidden_name() not in told
+    assert "lovelace" not in told
 
 
 def test_hidden_rows_become_one() -> None:
