@@ -64,7 +64,7 @@ void prepare(const Options& options) {
     current.submission = std::make_unique<Program>(Program::Role::submission);
     current.baseline = std::make_unique<Program>(Program::Role::baseline);
     // A real GPU measures anew.
-    if (!options.baseline_cache.empty() && options.device.starts_with("vgpu"))
+    if (!options.baseline_cache.empty() && !options.device.starts_with("gpu"))
         current.baseline_cache = std::make_unique<BaselineCache>(options.baseline_cache);
     if (!options.device_server.empty()) current.idle_device = std::make_unique<DeviceServer>(options);
 }
@@ -90,6 +90,7 @@ int main(int argc, char** argv) {
     // Arrays of megabytes come and go with each call: kept, their pages need not be filled anew.
     mallopt(M_MMAP_THRESHOLD, 32 << 20);
     mallopt(M_TRIM_THRESHOLD, 256 << 20);
+    mallopt(M_MXFAST, 0);  // whose chunks are gathered whenever a large array goes
     CLI::App app{"Judges one submission of this lab."};
     Options options;
     add_options(app, options);

@@ -31,6 +31,7 @@ int main(int argc, char** argv) {
     // What a kernel needs and gives back, the next one needs again: kept, its pages need not be filled anew.
     mallopt(M_MMAP_THRESHOLD, 32 << 20);
     mallopt(M_TRIM_THRESHOLD, 256 << 20);
+    mallopt(M_MXFAST, 0);  // whose chunks are gathered whenever a large array goes
     CLI::App app{"Serves one device to one worker, for one judge."};
     std::string spec = "vgpu";
     DeviceOptions options;

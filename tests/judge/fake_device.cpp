@@ -72,7 +72,8 @@ json answer(const std::string& what, const std::string& operation) {
                {"truncated", json::array()},
                {"internal_error", nullptr}};
     if (what == "broken") reply["internal_error"] = "out of its own memory";
-    if (what == "kernels") reply["launches"] = {launch("first", 250.0), launch("second", 750.0)};
+    if (what == "slow") reply["clock_ns"] = 2000.0;
+    if (what == "kernels" || what == "slow") reply["launches"] = {launch("first", 250.0), launch("second", 750.0)};
     if (what == "fault")
         reply["call_errors"] = {{{"operation", "launch"}, {"code", 700}, {"message", "8 bytes past d (400 bytes)"}}};
     if (what == "limited")

@@ -25,12 +25,13 @@ struct Judged {
     }
 };
 
-inline Judged judge(const std::string& program, const std::string& options = "--seconds 5") {
+inline Judged judge(const std::string& program, const std::string& options = "--seconds 5",
+                    const std::string& starter = "correct") {
     char path[] = "/tmp/warpgrade-verdict-XXXXXX";
     close(mkstemp(path));
     const std::string programs = WG_PROGRAMS "/program-";
     const auto finished =
-        run_command(WG_JUDGE " --sandbox " WG_SANDBOX " --baseline " + programs + "correct --worker " + programs +
+        run_command(WG_JUDGE " --sandbox " WG_SANDBOX " --baseline " + programs + starter + " --worker " + programs +
                     program + " --parameters scale=x,y,a,n --memory-mib 512 --verdict " + path + " " + options);
     Judged result{finished.status, finished.output, {}, {}, {}};
     std::ifstream lines(path);

@@ -41,3 +41,13 @@ TEST_CASE("measures", "[public][speed]") {
     CHECK(compared.submission.output[0] == 2 * x[0]);
     report_speedup(compared);
 }
+
+// Not run unless it is asked for by its name.
+TEST_CASE("asks the starter twice", "[.]") {
+    const auto x = uniform_double(10);
+    const auto ask = [&] { return baseline().call<sum>(in(x), x.size()); };
+    report_measurement("first answer of the starter", ask(), "");
+    REQUIRE(submission().call<sum>(in(x), x.size()) != 0);
+    report_measurement("second answer of the starter", ask(), "");
+    report_measurement("a number behind them", integers<int>(1, 0, 1 << 30)[0], "");
+}
