@@ -122,7 +122,7 @@ def _cluster(engine: str, path: Path | None, jobs: int | None) -> Settings | Non
 
 def _engine(name: str, settings: Settings | None, grader: Grader, class_store: Store, jobs: int | None) -> Engine:
     if name == "parsl" and settings is not None:
-        return ParslEngine(settings, class_store.folder / "parsl")
+        return ParslEngine(settings, class_store.folder / "parsl", class_store.verdicts)
     return LocalEngine(grader, jobs)
 
 
