@@ -76,7 +76,7 @@ _MEANT = {
 
 def read(path: Path) -> Settings:
     """Return what the file says; raises BadInput with the line of the first mistake."""
-    name = printable_name(str(path))
+    name = printable_name(path.name)
     try:
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError:
