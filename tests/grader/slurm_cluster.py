@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import pwd
+import re
 import shutil
 import signal
 import socket
@@ -28,11 +29,11 @@ NODES = ("one", "two")
 
 _CONFIGURATION = """\
 ClusterName=warpgrade
-SlurmctldHost={host}(127.0.0.1)
+SlurmctldHost={host}({address})
 SlurmctldPort={controller}
 SlurmUser={user}
 SlurmdUser={user}
-CommunicationParameters=NoInAddrAny,NoCtldInAddrAny
+{listening}
 AuthType=auth/munge
 CredType=cred/munge
 AuthInfo=socket={folder}/munge.socket
@@ -53,7 +54,7 @@ TCPTimeout=1
 KillWait=1
 ReturnToService=2
 """
-_NODE = "NodeName={name} NodeHostname={host} NodeAddr=127.0.0.1 Port={port} CPUs=2 State=UNKNOWN\n"
+_NODE = "NodeName={name} NodeHostname={host} NodeAddr={address} Port={port} CPUs=2 State=UNKNOWN\n"
 _PARTITION = "PartitionName=class Nodes=ALL Default=YES MaxTime=INFINITE State=UP\n"
 
 
@@ -179,9 +180,13 @@ def started() -> Iterator[Cluster]:
     key.write_bytes(os.urandom(128))
     key.chmod(0o600)
     host, ports = socket.gethostname().split(".")[0], _free_ports(1 + len(NODES))
-    text = _CONFIGURATION.format(host=host, controller=ports[0], user=_user(), folder=folder) + "".join(
-        _NODE.format(name=node, host=host, port=port) for node, port in zip(NODES, ports[1:], strict=True)
+    address, listening = _address(host)
+    text = _CONFIGURATION.format(
+        host=host, address=address, listening=listening, controller=ports[0], user=_user(), folder=folder
     )
+    for node, port in zip(NODES, ports[1:], strict=True):
+        text += _NODE.format(name=node, host=host, address=address, port=port)
+    (folder / "cgroup.conf").write_text(f"CgroupPlugin={_cgroups()}\n", encoding="utf-8")
     configuration = folder / "slurm.conf"
     configuration.write_text(text + _PARTITION, encoding="utf-8")
     environment = {**os.environ, "PATH": _PATH, "SLURM_CONF": str(configuration)}
@@ -192,6 +197,21 @@ def started() -> Iterator[Cluster]:
     finally:
         cluster.end()
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _address(host: str) -> tuple[str, str]:
+    """Return where the daemons listen, and what tells them so: at what their host's name stands for, or anywhere."""
+    try:
+        return socket.gethostbyname(host), "CommunicationParameters=NoInAddrAny,NoCtldInAddrAny"
+    except OSError:
+        return "127.0.0.1", ""
+
+
+def _cgroups() -> str:
+    """Return the plugin that asks nothing of the machine: others want systemd where there are cgroups of version 2."""
+    said = subprocess.run(["slurmd", "-V"], env={"PATH": _PATH}, capture_output=True, text=True, check=True).stdout
+    found = re.search(r"(\d+)\.(\d+)", said)
+    return "disabled" if found and tuple(map(int, found.groups())) >= (23, 11) else "cgroup/v1"
 
 
 def _start(cluster: Cluster) -> None:
@@ -213,6 +233,8 @@ def _start(cluster: Cluster) -> None:
 
 
 def _idle(cluster: Cluster) -> int:
+    dead = [name for name, daemon in cluster.daemons.items() if daemon.poll() is not None]
+    assert not dead, f"{dead} ended\n{cluster.log()}"
     done = subprocess.run(
         ["sinfo", "--noheader", "--states=idle", "--format=%D"], env=cluster.environment, capture_output=True,
         text=True, check=False, timeout=30,

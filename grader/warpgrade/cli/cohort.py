@@ -122,7 +122,7 @@ def _cluster(engine: str, path: Path | None, jobs: int | None) -> Settings | Non
 
 def _engine(name: str, settings: Settings | None, grader: Grader, class_store: Store, jobs: int | None) -> Engine:
     if name == "parsl" and settings is not None:
-        return ParslEngine(settings, class_store.folder / "parsl")
+        return ParslEngine(settings, class_store.folder / "parsl", class_store.verdicts)
     return LocalEngine(grader, jobs)
 
 
@@ -331,10 +331,14 @@ def leaderboard_command(
     names = standing.metrics_of(rows)
     if metric not in names:
         raise BadInput(f"nothing measured “{printable_name(metric)}”", hint="there are: " + "; ".join(names))
+    wanted = standing.read_opted_in(opted_in)
+    secret_names = standing.Aliases(standing.secret_of(secret or folder / "aliases.secret")) if aliases else None
     board = standing.leaderboard(
-        rows, standing.Metric(metric, "smaller" if smaller else "larger"), standing.read_opted_in(opted_in),
-        standing.Aliases(standing.secret_of(secret or folder / "aliases.secret")) if aliases else None,
-    )  # fmt: skip
+        rows, standing.Metric(metric, "smaller" if smaller else "larger"), wanted, secret_names
+    )
+    if secret_names is not None:  # feedback tells them
+        known.store.save_aliases({row.student: secret_names.of(row.student) for row in rows if row.student in wanted})
+        outputs.write(known.store, known.policies, {}, None, known.lab.title)
     write(json_file, "--json", standing.encode(board))
     if json_file != "-":
         say(standing.as_text(board, top).rstrip())

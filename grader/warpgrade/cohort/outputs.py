@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Literal
 
@@ -51,7 +51,8 @@ def write(
     if known != store.people():
         store.save_people(known)
     all_rows = list(rows(store, policies, known))
-    digest = hashlib.sha256(f"{_is_early(policies)}\n".encode())
+    until = _hidden_until(policies)
+    digest = hashlib.sha256(f"{until} {sorted(store.aliases().items())}\n".encode())
     with on_disk():
         with files.replaced(store.folder / TABLE) as file:
             file.writelines(gradebook.csv(all_rows))
@@ -62,7 +63,9 @@ def write(
     archive = store.folder / FEEDBACK
     if wanted == "none" or (archive.is_file() and before == [wanted, digest.hexdigest()]):
         return all_rows, None
-    packed = feedback.write(archive, wanted, all_rows, store.result_of, title=title)
+    packed = feedback.write(
+        archive, wanted, all_rows, store.result_of, title=title, hidden_until=until, alias=_alias(store)
+    )
     with on_disk():
         files.replace(stamp, f"{wanted} {digest.hexdigest()}\n".encode())
     return all_rows, packed
@@ -72,9 +75,17 @@ def _known_kind(before: Sequence[str]) -> FeedbackKind:
     return next((each for each in KINDS if list(before[:1]) == [each]), "plain")
 
 
-def _is_early(policies: Policies) -> bool:
+def _hidden_until(policies: Policies) -> str:
+    """Return until when hidden tests are hidden (ISO 8601); nothing where they are not, or not any more."""
     entry = policies.course.entry(policies.lab) if policies.course is not None else None
-    return entry is not None and entry.hidden_until is not None and datetime.now(UTC) < entry.hidden_until
+    until = entry.hidden_until if entry is not None else None
+    return until.isoformat() if until is not None and datetime.now(UTC) < until else ""
+
+
+def _alias(store: Store) -> Callable[[Row], str]:
+    """Return what those are told who are on the leaderboard under an alias."""
+    aliases = store.aliases()
+    return lambda row: aliases.get(row.student, "")
 
 
 def show(console: Console, store: Store, all_rows: Sequence[Row], collected: Collected, packed: Packed | None) -> None:

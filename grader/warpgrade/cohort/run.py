@@ -237,6 +237,6 @@ def _lost(test: TestResult) -> Lost:
 
 def _metrics(result: Result) -> Iterator[tuple[str, float]]:
     for test in result.tests:
-        if test.kind == "speed":
+        if test.kind == "speed" and not test.hidden:  # a leaderboard tells of nothing hidden
             for measured in test.measurements:
                 yield one_line(f"{test.name}: {measured.name}", _WIDTH), round(measured.value, 4)

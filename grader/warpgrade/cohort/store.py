@@ -208,6 +208,14 @@ class Store:
         """Write who is in the class."""
         self._write(self.folder / "people.json", dict(sorted(people.items())))
 
+    def aliases(self) -> dict[str, str]:
+        """Return what those are called who are on the leaderboard under an alias."""
+        return self._read(self.folder / "aliases.json", dict[str, str]) or {}
+
+    def save_aliases(self, aliases: Mapping[str, str]) -> None:
+        """Write what they are called."""
+        self._write(self.folder / "aliases.json", dict(sorted(aliases.items())))
+
     # --- decisions ---------------------------------------------------------------------------------------------------
 
     def decisions(self, student: str) -> list[Decision]:

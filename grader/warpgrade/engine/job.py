@@ -16,6 +16,7 @@ class Job(msgspec.Struct, frozen=True):
     """One submission to grade. A machine that takes it has the same labs, course and Warpgrade.
 
     key: names the job and its outcome; no two jobs of a run have the same.
+    verdicts: the folder of those of the class, where the machine sees it.
     """
 
     key: str
@@ -25,6 +26,7 @@ class Job(msgspec.Struct, frozen=True):
     options: Options
     ignored: list[str] = []
     notes: list[str] = []
+    verdicts: str = ""
 
     @property
     def submission(self) -> Submission:

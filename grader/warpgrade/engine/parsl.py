@@ -40,12 +40,16 @@ class _Sent:
 class ParslEngine:
     """Grades on the workers that the settings describe; see `warpgrade.engine.job.Engine`.
 
-    folder: for Parsl's own files, seen by the nodes as well; removed at the end unless something failed.
-    work: what a worker calls with an encoded job.
+    folder: for Parsl's own files; removed at the end unless something failed. verdicts: those of the class. The nodes
+    see both. work: what a worker calls with an encoded job.
     """
 
-    def __init__(self, settings: Settings, folder: Path, work: Callable[[bytes], bytes] = grade_bytes) -> None:
-        self._settings, self._folder, self._work = settings, folder, work
+    def __init__(
+        self, settings: Settings, folder: Path, verdicts: Path | None = None,
+        work: Callable[[bytes], bytes] = grade_bytes,
+    ) -> None:  # fmt: skip
+        self._settings, self._folder, self._work = settings, folder.absolute(), work
+        self._verdicts = str(verdicts.absolute()) if verdicts else ""
 
     def run(self, jobs: Iterable[Job], done: Callable[[Outcome], Any], stopped: Callable[[], bool]) -> None:
         """Grade the jobs."""
@@ -55,7 +59,8 @@ class ParslEngine:
             return
         gpus = wants_gpus(first.options.device, self._settings)
         with pilot.start(self._settings, self._folder, self._work, gpus=gpus) as workers:
-            _Run(workers, self._settings, gpus=gpus).all(chain([first], source), done, stopped)
+            known = (msgspec.structs.replace(job, verdicts=self._verdicts) for job in chain([first], source))
+            _Run(workers, self._settings, gpus=gpus).all(known, done, stopped)
         shutil.rmtree(self._folder, ignore_errors=True)
 
 

@@ -174,7 +174,7 @@ def test_with_parsl_itself_lost_workers_and_a_lost_node(tmp_path: Path, monkeypa
                     os.kill(process, signal.SIGKILL)
 
     settings = Settings("local", workers_per_node=2, lost_after=2)
-    ParslEngine(settings, tmp_path / "parsl", cheap_work.work).run(
+    ParslEngine(settings, tmp_path / "parsl", work=cheap_work.work).run(
         (job(name, name) for name in names), done, lambda: False
     )
     assert managers

@@ -71,7 +71,7 @@ def test_pilot_jobs_of_which_one_is_lost_with_its_node(cluster: Cluster, diary: 
         if len(outcomes) >= SUBMISSIONS // 2 and not killed and where()["two"]:
             killed.append(cluster.kill("two"))
 
-    ParslEngine(settings(), tmp_path / "parsl", cheap_work.work).run(
+    ParslEngine(settings(), tmp_path / "parsl", work=cheap_work.work).run(
         (job(str(number), "slow 0.3") for number in range(SUBMISSIONS)), done, lambda: False
     )
     assert killed
@@ -85,7 +85,7 @@ def test_pilot_jobs_of_which_one_is_lost_with_its_node(cluster: Cluster, diary: 
 
 def test_the_schedulers_refusal_is_told(cluster: Cluster, diary: Path, tmp_path: Path) -> None:
     pytest.importorskip("parsl")
-    engine = ParslEngine(settings("nowhere"), tmp_path / "parsl", cheap_work.work)
+    engine = ParslEngine(settings("nowhere"), tmp_path / "parsl", work=cheap_work.work)
     with pytest.raises(GraderError) as refused:
         engine.run([job("a")], lambda outcome: None, lambda: False)
     assert refused.value.message == "the cluster gives no workers"
