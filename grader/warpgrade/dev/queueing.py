@@ -35,7 +35,7 @@ HANGING, HANGING_SECONDS = 0.02, 30.0
 WEEK, DAY, HOUR, MINUTE = 7 * 86400.0, 86400.0, 3600.0, 60.0
 # Of the submissions of a lab that is open for a week: the share that comes within so long before the deadline.
 ARRIVALS = ((0.0, 0.0), (10 * MINUTE, 0.04), (HOUR, 0.12), (6 * HOUR, 0.35), (DAY, 0.60), (3 * DAY, 0.82), (WEEK, 1.0))
-ATTEMPTS = 5.0  # of each student, on average: most hand in, read, mend and hand in again
+ATTEMPTS = 5.0  # of each student, on average: most hand in, read, fix and hand in again
 
 
 @dataclass(frozen=True)

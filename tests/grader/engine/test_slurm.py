@@ -123,10 +123,13 @@ def test_a_job_array_of_shards_of_which_some_are_lost(
         "sbatch", "--parsable", f"--array=1-{SHARDS}", f"--output={tmp_path}/member-%a.txt", "--open-mode=append",
         f"--chdir={LAYOUT.root}", "--requeue", str(script),
     )  # fmt: skip
-    where = cluster.until(lambda: [line for line in lines(tmp_path / "where") if line.endswith("two")])
-    lost = {line.split()[0] for line in where}
-    cluster.until(lambda: [path for path in results(tmp_path) if path.parts[-3] in lost])
+
+    def on_two() -> set[str]:
+        return {line.split()[0] for line in lines(tmp_path / "where") if line.endswith("two")}
+
+    cluster.until(lambda: {path.parts[-3] for path in results(tmp_path)} & on_two())
     cluster.kill("two")
+    lost = on_two()
     before = results(tmp_path)
     cluster.hurry(array)
     states = cluster.wait(array)
