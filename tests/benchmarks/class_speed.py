@@ -5,8 +5,12 @@
 Makes so many submissions, all different, of the lab's reference, right and wrong solutions and starter; compiles them
 with the grader's own command line in its sandbox, then grades them as a class does, and compares. Nothing of it comes
 from an earlier run: both parts work in caches of their own. Wall time says little on a busy machine: processor time
-stands beside it, of all processes, also of those that nobody waits for. --bare compiles without the sandbox. --save
-writes the results, without what differs from run to run, to compare those of two versions.
+stands beside it, of all processes, also of those that nobody waits for. Which programs it was, perf knows:
+
+    perf record -F 499 -o FILE python tests/benchmarks/class_speed.py && perf report -i FILE --sort comm
+
+--bare compiles without the sandbox. --save writes the results, without what differs from run to run, to compare those
+of two versions.
 """
 
 from __future__ import annotations
@@ -34,7 +38,7 @@ from warpgrade.compiling.build import Builder
 from warpgrade.compiling.failure import BuildFailure
 from warpgrade.grading.grade import Options, grade, starter_files
 from warpgrade.grading.intake import Submission
-from warpgrade.grading.result import Result
+from warpgrade.grading.result import Result, Seconds
 from warpgrade.lab import labs, starter, wrong
 from warpgrade.lab.labs import Lab
 from warpgrade.machine import device
@@ -47,10 +51,11 @@ _SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER: who is left behind becomes our child
 
 @dataclasses.dataclass(frozen=True)
 class Spent:
-    """Seconds on the wall and of processors."""
+    """Seconds on the wall, of processors, and of these what this process took."""
 
     wall: float
     cpu: float
+    own: float  # of this process alone
 
 
 def solutions(lab: Lab) -> Iterator[dict[str, bytes]]:
@@ -76,11 +81,11 @@ def submissions(lab: Lab, count: int) -> list[Submission]:
 def measured(work: Callable[[], object]) -> Spent:
     """Return what it took, with all that it started."""
     _reap()
-    before, started = _cpu(), time.monotonic()
+    before, own, started = _cpu(), time.process_time(), time.monotonic()
     work()
-    wall = time.monotonic() - started
+    wall, own = time.monotonic() - started, time.process_time() - own
     _reap()
-    return Spent(wall, _cpu() - before)
+    return Spent(wall, _cpu() - before, own)
 
 
 def _cpu() -> float:
@@ -152,9 +157,8 @@ def main() -> None:
 
 
 def _lasting(result: Result) -> Result:
-    return msgspec.structs.replace(
-        result, started_at="", seconds=msgspec.structs.replace(result.seconds, build=0, judge=0)
-    )
+    tests = [msgspec.structs.replace(test, seconds=0) for test in result.tests]
+    return msgspec.structs.replace(result, started_at="", seconds=Seconds(build=0, judge=0), tests=tests)
 
 
 def _print(alone: Spent, whole: Spent, results: list[Result], count: int, jobs: int) -> None:
@@ -164,7 +168,11 @@ def _print(alone: Spent, whole: Spent, results: list[Result], count: int, jobs: 
     for title, spent in (("nvcc alone", alone), ("the class", whole)):
         print(f"{title:24}{spent.wall:10.2f}{spent.cpu:10.2f}{spent.cpu / count:12.3f}")
     print(f"{'ratio':24}{whole.wall / alone.wall:10.2f}{whole.cpu / alone.cpu:10.2f}")
-    print(f"beyond nvcc: {(whole.cpu - alone.cpu) / count:.3f} CPU s each")
+    build, judged = (sum(getattr(result.seconds, name) for result in results) for name in ("build", "judge"))
+    print(
+        f"beyond nvcc: {(whole.cpu - alone.cpu) / count:.3f} CPU s each, {whole.own / count:.3f} of them Python's own"
+    )
+    print(f"wall s each: {build / count:.2f} to compile and link, {judged / count:.2f} for the judge and what follows")
 
 
 if __name__ == "__main__":

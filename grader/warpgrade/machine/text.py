@@ -23,12 +23,18 @@ _UNSEEN = re.compile(
 _HALVES = re.compile("[\ud800-\udfff]")
 # What build services take for commands, GitHub's anew at the start of a line and the older kind anywhere in it.
 _COMMANDS = re.compile(r"##(?=\[|vso\[|teamcity\[)|^(?P<indent>[^\S\n]*+):(?=:)", re.MULTILINE)
+_MAY_COMMAND = re.compile("##|::")
 _MOST_DEPTH = 16
 
 
 def clean(raw: bytes | str) -> str:
     """Return text that is only text: of controls, tabs and line feeds stay."""
     text = raw.decode("utf-8", errors="replace") if isinstance(raw, bytes) else raw
+    # Most words of a result, which has thousands, hold nothing that the patterns look for.
+    return text if text.isascii() and text.isprintable() and not _MAY_COMMAND.search(text) else _cleaned(text)
+
+
+def _cleaned(text: str) -> str:
     text = _LINE_ENDS.sub("\n", text)
     text = _UNSEEN.sub("", _ESCAPES.sub("", text))
     return harmless(_HALVES.sub("\ufffd", text))

@@ -24,6 +24,11 @@ def test_nothing_that_moves_a_cursor_is_left(raw: str | bytes) -> None:
     cleaned.encode("utf-8")
 
 
+@given(st.text(st.sampled_from("a :#[]|vsoteamcity\t\x1b~\x7fé")))
+def test_what_looks_harmless_is_what_cleaning_leaves_as_it_is(raw: str) -> None:
+    assert text.clean(raw) == text._cleaned(raw)
+
+
 def test_bounded() -> None:
     assert text.bounded("a\nb\nc\n", lines=2) == "a\nb\n… and 1 more line"
     assert text.bounded("a\nb\nc\n", lines=1) == "a\n… and 2 more lines"
