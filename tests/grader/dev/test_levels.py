@@ -1,6 +1,6 @@
 """The device servers of a whole wheel, one for each level of x86-64, give the same results to the last bit.
 
-By hand, since building all of them takes minutes: run `./warpgrade package`, then pytest with WARPGRADE_WHEEL=dist/….whl.
+By hand, for building all of them takes minutes: `./warpgrade package`, then pytest with WARPGRADE_WHEEL=dist/….whl.
 """
 
 from __future__ import annotations
