@@ -1,11 +1,10 @@
 """The device servers of a whole wheel, one for each level of x86-64, give the same results to the last bit.
 
-By hand, since building all of them takes minutes: `./warpgrade package`, then pytest with WARPGRADE_WHEEL=dist/….whl.
+By hand, for building all of them takes minutes: `./warpgrade package`, then pytest with WARPGRADE_WHEEL=dist/….whl.
 """
 
 from __future__ import annotations
 
-import functools
 import os
 import zipfile
 from pathlib import Path
@@ -42,10 +41,6 @@ def servers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return usable
 
 
-def _given(program: Path, _: Layout) -> Path:
-    return program
-
-
 @pytest.mark.labs
 @pytest.mark.parametrize(("name", "kind"), GRADED)
 def test_all_levels_give_the_same_result(
@@ -55,7 +50,7 @@ def test_all_levels_give_the_same_result(
     folder = lab.reference_folder if kind == "reference" else lab.starter_folder
     results = {}
     for level, program in servers.items():
-        monkeypatch.setattr(Layout, "device_server", property(functools.partial(_given, program)))
+        monkeypatch.setattr(Layout, "device_server", property(lambda layout, program=program: program))
         graded = grade.grade(LAYOUT, lab, intake.read(lab, folder), grade.Options(seed=7))
         assert graded.status == "graded"
         results[level] = _without_times(msgspec.to_builtins(graded))

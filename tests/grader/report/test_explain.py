@@ -165,10 +165,7 @@ def test_markdown() -> None:
 def test_a_package_has_the_pages(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     shipped = re.search(r"foreach\(page ([\w ]+)\)", (ROOT / "cmake" / "portable.cmake").read_text(encoding="utf-8"))
     assert shipped is not None
-    assert {f"{name}.md" for name in shipped[1].split()} == {
-        *explain.PAGES,
-        "student.md",
-    }  # the guide goes into handouts
+    assert {f"{name}.md" for name in shipped[1].split()} == {*explain.PAGES, "student.md"}  # the latter for handouts
     monkeypatch.setattr(paths, "_NATIVE", tmp_path)
     with pytest.raises(GraderError, match=r"checks\.md cannot be read"):
         explain.topics()
