@@ -5,6 +5,7 @@ By hand, for building all of them takes minutes: `./warpgrade package`, then pyt
 
 from __future__ import annotations
 
+import functools
 import os
 import zipfile
 from pathlib import Path
@@ -41,6 +42,10 @@ def servers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return usable
 
 
+def _given(program: Path, _: Layout) -> Path:
+    return program
+
+
 @pytest.mark.labs
 @pytest.mark.parametrize(("name", "kind"), GRADED)
 def test_all_levels_give_the_same_result(
@@ -50,7 +55,7 @@ def test_all_levels_give_the_same_result(
     folder = lab.reference_folder if kind == "reference" else lab.starter_folder
     results = {}
     for level, program in servers.items():
-        monkeypatch.setattr(Layout, "device_server", property(lambda layout, program=program: program))
+        monkeypatch.setattr(Layout, "device_server", property(functools.partial(_given, program)))
         graded = grade.grade(LAYOUT, lab, intake.read(lab, folder), grade.Options(seed=7))
         assert graded.status == "graded"
         results[level] = _without_times(msgspec.to_builtins(graded))
