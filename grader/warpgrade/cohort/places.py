@@ -174,7 +174,7 @@ def _sort_in(entry: _Entry, items: dict[str, Item], others: list[str]) -> None:
     try:
         path = archives.safe_path(entry.raw, entry.kind, "the archive", "class's archive")
     except BadInput as problem:
-        outside = entry.raw.startswith(("/", "\\")) or ":" in parts[0]
+        outside = entry.raw.startswith(("/", "\\")) or ":" in "".join(parts[:1])
         _refuse(items, others, "" if outside else "/".join(parts), problem)
         return
     if path is not None:

@@ -163,7 +163,7 @@ def directory_bytes(file: IO[bytes], *, large: bool = False) -> int:
 
 def zip_kind(entry: zipfile.ZipInfo) -> tars.Kind:
     """Return what an entry is."""
-    if entry.is_dir():
+    if entry.filename.endswith("/"):  # is_dir() of Python 3.11 fails on an empty name
         return "folder"
     return _KINDS.get(stat.S_IFMT(entry.external_attr >> 16), "other")
 

@@ -268,6 +268,14 @@ def test_any_damage_is_survived(lab: Lab, tmp_path: Path, position: int, bits: i
         read(one)
 
 
+@pytest.mark.parametrize("name", [b"\0\0", b"//", b"::", b".."])
+def test_names_that_are_hardly_any(lab: Lab, tmp_path: Path, name: bytes) -> None:
+    path = laid(tmp_path, "zip", {"QQ": CODE, "ada/toy.cu": CODE}, "any")
+    path.write_bytes(path.read_bytes().replace(b"QQ", name))
+    found = collect(lab, path)
+    assert [one.student for one in found.submissions if not isinstance(read(one), str)] == ["ada"]
+
+
 @pytest.mark.parametrize("kind", ["folder", "zip"])
 def test_thousands_in_bounded_memory(lab: Lab, tmp_path: Path, kind: str) -> None:
     count = 3_000
