@@ -7,79 +7,17 @@
 
 #include "device/fields.hpp"
 #include "device/record_limits.hpp"
+#include "device/record_reading.hpp"
 
 namespace warpgrade::device {
+
+using namespace reading;
+
 namespace {
 
 using nlohmann::json;
 
-// Bounds on what one record may hold, far above what a device writes.
-constexpr std::size_t max_lines = 1 << 20, max_text_bytes = 1 << 20;
-
-const json& member(const json& object, const char* name) {
-    if (!object.is_object()) throw RecordError(std::string("expected an object with ") + name);
-    const auto found = object.find(name);
-    if (found == object.end()) throw RecordError(std::string("missing: ") + name);
-    return *found;
-}
-
-[[noreturn]] void wrong(const char* name, const char* expected) {
-    throw RecordError(std::string(name) + ": expected " + expected);
-}
-
-void read(const json& value, const char* name, std::string& field) {
-    if (!value.is_string()) wrong(name, "a string");
-    field = value.get<std::string>();
-    if (field.size() > max_text_bytes) wrong(name, "a shorter string");
-}
-
-void read(const json& value, const char* name, double& field) {
-    if (!value.is_number()) wrong(name, "a number");
-    field = value.get<double>();
-    if (!std::isfinite(field)) wrong(name, "a finite number");
-}
-
-void read(const json& value, const char* name, bool& field) {
-    if (!value.is_boolean()) wrong(name, "true or false");
-    field = value.get<bool>();
-}
-
-template <class T>
-void read(const json& value, const char* name, T& field) requires std::is_integral_v<T> {
-    if (!value.is_number_integer()) wrong(name, "an integer");
-    if (value.is_number_unsigned()) {
-        const auto number = value.get<std::uint64_t>();
-        if (number > static_cast<std::uint64_t>(std::numeric_limits<T>::max())) wrong(name, "a smaller number");
-        field = static_cast<T>(number);
-    } else {
-        const auto number = value.get<std::int64_t>();  // the library stores negative numbers here
-        if (std::is_unsigned_v<T> || number < static_cast<std::int64_t>(std::numeric_limits<T>::min()))
-            wrong(name, "a larger number");
-        field = static_cast<T>(number);
-    }
-}
-
-void read(const json& value, const char* name, Dim3& field) {
-    if (!value.is_array() || value.size() != 3) wrong(name, "three numbers");
-    read(value[0], name, field.x), read(value[1], name, field.y), read(value[2], name, field.z);
-}
-
-void read(const json& value, const char* name, SourcePlace& field);
-void read(const json& value, const char* name, std::optional<ThreadPlace>& field);
-
-template <class T>
-void read_member(const json& object, const char* name, T& field) {
-    read(member(object, name), name, field);
-}
-
-// An array of at most `limit` items, each made by `item_from`.
-template <class ItemFrom>
-auto list_from_json(const json& value, const char* name, std::size_t limit, ItemFrom item_from) {
-    if (!value.is_array() || value.size() > limit) wrong(name, "an array");
-    std::vector<decltype(item_from(value))> items;
-    for (const json& item : value) items.push_back(item_from(item));
-    return items;
-}
+constexpr std::size_t max_lines = 1 << 20;  // of one record, far above what a device writes
 
 constexpr const char* kinds[] = {"to_device", "to_host", "within_device", "fill"};  // of transfers
 
@@ -305,6 +243,24 @@ std::vector<AllocationRecord> allocations_from_json(const json& value) {
     });
 }
 
+namespace reading {
+
+void read(const json& value, const char*, SourcePlace& place) {
+    read_member(value, "file", place.file);
+    read_member(value, "line", place.line);
+    read_member(value, "code", place.code);
+}
+
+void read(const json& value, const char*, std::optional<ThreadPlace>& place) {
+    if (value.is_null()) return;
+    Dim3 thread, block;
+    read_member(value, "thread", thread);
+    read_member(value, "block", block);
+    place = ThreadPlace{{thread.x, thread.y, thread.z}, {block.x, block.y, block.z}};
+}
+
+}  // namespace reading
+
 namespace {
 
 constexpr const char* severities[] = {"error", "warning", "advice"};
@@ -313,22 +269,10 @@ constexpr std::size_t max_related = 16;
 json place_json(const SourcePlace& place) {
     return {{"file", shown(place.file)}, {"line", place.line}, {"code", place.code}};
 }
-void read(const json& value, const char*, SourcePlace& place) {
-    read_member(value, "file", place.file);
-    read_member(value, "line", place.line);
-    read_member(value, "code", place.code);
-}
 
 json thread_json(const std::optional<ThreadPlace>& place) {
     if (!place) return nullptr;
     return {{"thread", place->thread}, {"block", place->block}};
-}
-void read(const json& value, const char*, std::optional<ThreadPlace>& place) {
-    if (value.is_null()) return;
-    Dim3 thread, block;
-    read_member(value, "thread", thread);
-    read_member(value, "block", block);
-    place = ThreadPlace{{thread.x, thread.y, thread.z}, {block.x, block.y, block.z}};
 }
 
 json to_json(const Diagnostic& d) {
