@@ -16,7 +16,6 @@ import click
 
 from warpgrade import __version__
 from warpgrade.cli.console import console
-from warpgrade.cli.options import EXIT_STATUSES
 from warpgrade.cohort import collect, grades, merge, opened, outputs, run, standing, store
 from warpgrade.cohort import roster as rosters
 from warpgrade.cohort.handed_in import Collected
@@ -41,6 +40,7 @@ from warpgrade.machine.progress import Count, Progress
 from warpgrade.machine.text import number, printable_name
 from warpgrade.report.stream import say
 
+_DONE = "Exit status: 0 done, 2 wrong usage."
 _PLATFORMS = ["canvas", "moodle", "gradescope", "github", "plain"]
 
 
@@ -51,7 +51,10 @@ def _shard(context: click.Context, parameter: click.Parameter, value: str | None
     return int(first), int(last)
 
 
-@click.command("class", epilog=EXIT_STATUSES)
+@click.command(
+    "class",
+    epilog="Exit status: 0 all graded, whatever their points, 2 wrong usage, 3 some not graded, 130 interrupted.",
+)
 @click.argument("lab_name", metavar="LAB")
 @click.argument("path", metavar="PATH", type=click.Path(path_type=Path, exists=True))
 @click.option("--out", required=True, type=click.Path(path_type=Path, file_okay=False), help="Folder of the class.")
@@ -227,7 +230,7 @@ def _show_changes(tally: run.Tally, what: str, *, quiet: bool) -> None:
             click.echo(f"        {reason}")
 
 
-@click.command("override", epilog=EXIT_STATUSES)
+@click.command("override", epilog=_DONE)
 @click.argument("folder", metavar="CLASS", type=click.Path(path_type=Path, exists=True, file_okay=False))
 @click.argument("student", metavar="STUDENT")
 @click.option("--points", type=click.FloatRange(0), help="The points that count.")
@@ -271,7 +274,7 @@ def override_command(folder: Path, student: str, points: float | None, reason: s
     return EXIT_DONE
 
 
-@click.command("merge", epilog=EXIT_STATUSES)
+@click.command("merge", epilog="Exit status: 0 done, 1 parts disagree, 2 wrong usage, 3 some have no grade yet.")
 @click.argument(
     "parts", metavar="PART…", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True, file_okay=False)
 )
@@ -302,7 +305,7 @@ def merge_command(parts: tuple[Path, ...], out: Path, roster: Path | None, attem
     return EXIT_GRADER_ERROR if open_ else EXIT_BELOW_THRESHOLD if merged.differing else EXIT_DONE
 
 
-@click.command("leaderboard", epilog=EXIT_STATUSES)
+@click.command("leaderboard", epilog=_DONE)
 @click.argument("folder", metavar="CLASS", type=click.Path(path_type=Path, exists=True, file_okay=False))
 @click.option(
     "--opted-in", required=True, type=click.Path(path_type=Path, exists=True, dir_okay=False),
