@@ -25,6 +25,7 @@ KILLED = 128 + 9
 TOOLS_ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/tmp", "TMPDIR": "/tmp", "LC_ALL": "C.UTF-8"}  # noqa: S108
 # How much a sandbox keeps apart: docs/security.md. "plain" is for where namespaces are not to be had.
 Kind = Literal["namespaces", "plain", "none"]
+_CHOICE = "WARPGRADE_SANDBOX"  # in the environment: which one to use (grader/sandbox/main.cpp)
 _PROBE_SECONDS = 30
 _PATIENCE_SECONDS = 20  # beyond the limit that the sandbox itself keeps
 _CHUNK_BYTES = 1 << 16
@@ -94,7 +95,9 @@ class Sandbox:
             return self
         helper = shutil.which("bwrap")
         words = facts.asked_once(
-            ("sandbox", os.getuid(), helper), [self.program, *([Path(helper)] if helper else [])], self._require
+            ("sandbox", os.getuid(), helper, os.environ.get(_CHOICE)),
+            [self.program, *([Path(helper)] if helper else [])],
+            self._require,
         )
         return replace(self, plain=re.match(r"the sandbox works \(plain\)", words) is not None)
 

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from warpgrade.machine import facts
+from warpgrade.machine.paths import find_layout
+from warpgrade.machine.sandbox import Sandbox
 
 
 @pytest.fixture
@@ -51,3 +53,12 @@ def test_what_failed_and_what_a_script_says_is_asked_again(program: Path, tmp_pa
     for path in (script, tmp_path / "missing"):
         first, second = (facts.asked_once("version", [path], lambda: next(answers)) for _ in range(2))
         assert second == first + 1
+
+
+def test_the_sandbox_is_the_one_that_was_chosen_last(monkeypatch: pytest.MonkeyPatch) -> None:
+    program = find_layout().program("warpgrade-sandbox")
+    kinds = []
+    for name in ("plain", "namespaces", "plain"):
+        monkeypatch.setenv("WARPGRADE_SANDBOX", name)
+        kinds.append(Sandbox(program).strongest().kind)
+    assert kinds == ["plain", "namespaces", "plain"]
