@@ -21,7 +21,7 @@ from warpgrade.machine.paths import Layout
 
 _CXX_SUFFIXES = {".cpp", ".hpp", ".h"}
 _CXX_FOLDERS = ("grader", "labs", "tests")
-_FUZZ_SECONDS = 30
+_FUZZ_SECONDS = 25
 _TIDY_LIMITS = [f"--extra-arg={word}" for word in ("-Xclang", "-analyzer-config", "-Xclang", "max-nodes=20000")]
 # clang-tidy's path analyzer takes most of its time, a minute for a file of opcode bodies alone. It looks at what stands
 # between us and hostile input, and no longer than is worth it; the rest runs under sanitizers in the fuzz targets. All
