@@ -26,7 +26,7 @@ Next:
   {COMMAND} starter {name}     makes the starter again from the reference
   {COMMAND} prove {name}       builds the lab's tests, then proves it
   {COMMAND} prove {name} --write-messages     keeps what students read of each wrong solution
-docs/labs.md explains each file.
+docs/labs.md of Warpgrade's repository explains each file.
 """
 
 
