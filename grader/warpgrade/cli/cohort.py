@@ -18,7 +18,7 @@ from warpgrade import __version__
 from warpgrade.cli.console import console
 from warpgrade.cohort import collect, grades, merge, opened, outputs, run, standing, store
 from warpgrade.cohort import roster as rosters
-from warpgrade.cohort.handed_in import Collected
+from warpgrade.cohort.handed_in import PLATFORMS, Collected
 from warpgrade.cohort.row import Decision
 from warpgrade.cohort.store import Head, Store
 from warpgrade.compiling import judges, toolchain
@@ -37,11 +37,10 @@ from warpgrade.machine.errors import EXIT_BELOW_THRESHOLD, EXIT_DONE, EXIT_GRADE
 from warpgrade.machine.files import check_writable, write
 from warpgrade.machine.paths import Layout
 from warpgrade.machine.progress import Count, Progress
-from warpgrade.machine.text import number, printable_name
+from warpgrade.machine.text import number, printable_name, timestamp
 from warpgrade.report.stream import say
 
 _DONE = "Exit status: 0 done, 2 wrong usage."
-_PLATFORMS = ["canvas", "moodle", "gradescope", "github", "plain"]
 
 
 def _shard(context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[int, int]:
@@ -59,7 +58,7 @@ def _shard(context: click.Context, parameter: click.Parameter, value: str | None
 @click.argument("path", metavar="PATH", type=click.Path(path_type=Path, exists=True))
 @click.option("--out", required=True, type=click.Path(path_type=Path, file_okay=False), help="Folder of the class.")
 @click.option("--roster", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="CSV of who is in it.")
-@click.option("--platform", type=click.Choice(_PLATFORMS), help="Whose export it is, where that is not recognised.")
+@click.option("--platform", type=click.Choice(PLATFORMS), help="Whose export it is, where that is not recognised.")
 @click.option("--latest", "attempts", flag_value="latest", help="Of each student the last submission counts.")
 @click.option("--best", "attempts", flag_value="best", help="Of each student the best submission counts.")
 @click.option("--regrade", is_flag=True, help="Grade again what an earlier lab or warpgrade has graded.")
@@ -72,7 +71,7 @@ def _shard(context: click.Context, parameter: click.Parameter, value: str | None
 @click.option("--seed", type=click.IntRange(0, 2**48 - 1), help="Of the inputs, the same for all; random otherwise.")
 @click.option("--seed-per-student", is_flag=True, help="Give each student other inputs.")
 @click.option(
-    "--feedback", type=click.Choice(["moodle", "canvas", "plain", "none"]),
+    "--feedback", type=click.Choice(outputs.KINDS),
     help="Who the zip of feedback is for; what the export is of, if not said.",
 )  # fmt: skip
 @click.option("-q", "--quiet", is_flag=True, help="No progress, and no summary.")
@@ -261,7 +260,7 @@ def override_command(folder: Path, student: str, points: float | None, reason: s
             raise BadInput("--reason is missing", hint="say why in a sentence: the student reads it")
         if points > row.max_points:
             raise BadInput(f"--points {number(points, 2)} is more than the {number(row.max_points)} that there are")
-        now = datetime.now(UTC).replace(microsecond=0).isoformat().replace("+00:00", "Z")
+        now = timestamp(datetime.now(UTC))
         decided = Decision(points, reason.strip(), by.strip() or os.environ.get("USER", "") or "unknown", now)
         class_store.decide(student, [*decisions, decided])
     for decision in class_store.decisions(student):

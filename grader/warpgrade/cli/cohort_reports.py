@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import functools
 from pathlib import Path
-from typing import get_args
 
 import click
 
 from warpgrade.cli.console import console
 from warpgrade.cohort import collect, similarity, similarity_page
-from warpgrade.cohort.handed_in import Collected, HandedIn, Platform
+from warpgrade.cohort.handed_in import PLATFORMS, Collected, HandedIn, Platform, latest
 from warpgrade.cohort.similarity import Source
 from warpgrade.lab import agreement
 from warpgrade.machine import paths
 from warpgrade.machine.errors import EXIT_DONE
 from warpgrade.machine.files import check_writable, write
 from warpgrade.machine.progress import Progress
-
-PLATFORMS = get_args(Platform)
 
 
 @click.command("similarity")
@@ -62,8 +59,8 @@ def similarity_command(
 
 def _sources(collected: Collected) -> list[Source]:
     """Return the latest submission of each student."""
-    latest = {one.student: one for one in sorted(collected.submissions, key=lambda one: one.number)}
-    return [Source(one.student, _shown(one), functools.partial(_files, one)) for one in latest.values()]
+    last = latest(collected.submissions)
+    return [Source(one.student, _shown(one), functools.partial(_files, one)) for one in last]
 
 
 def _shown(one: HandedIn) -> str:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal
+from typing import Literal, get_args
 
 from warpgrade.grading.intake import Submission
 
 Platform = Literal["canvas", "moodle", "gradescope", "github", "plain"]
+PLATFORMS: tuple[Platform, ...] = get_args(Platform)
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,15 @@ class HandedIn:
     number: int = 1
     late: bool = False
     identifiers: tuple[str, ...] = ()
+
+
+def latest(submissions: Iterable[HandedIn]) -> list[HandedIn]:
+    """Return the last submission of each student."""
+    last: dict[str, HandedIn] = {}
+    for each in submissions:
+        if each.student not in last or each.number >= last[each.student].number:
+            last[each.student] = each
+    return list(last.values())
 
 
 @dataclass(frozen=True)

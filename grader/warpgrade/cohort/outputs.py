@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Literal
+from typing import Literal, get_args
 
 from rich.console import Console
 
@@ -19,7 +19,7 @@ from warpgrade.machine import files
 from warpgrade.machine.text import listing, printable_name
 
 FeedbackKind = Literal["moodle", "canvas", "plain", "none"]
-KINDS: tuple[FeedbackKind, ...] = ("moodle", "canvas", "plain", "none")
+KINDS: tuple[FeedbackKind, ...] = get_args(FeedbackKind)
 TABLE, LINES, FEEDBACK = "grades.csv", "grades.jsonl", "feedback.zip"
 _MOST_OTHERS = 5
 _SHOWN = 60

@@ -101,12 +101,7 @@ class Place:
 def look(lab: Lab, path: Path) -> Place:
     """List what a folder or an archive holds; raises BadInput if it is neither."""
     shown = printable_name(str(path))
-    try:
-        mode = path.stat().st_mode
-    except FileNotFoundError:
-        raise BadInput(f"{shown} does not exist") from None
-    except (OSError, ValueError) as error:
-        raise BadInput(f"{shown} cannot be read: {getattr(error, 'strerror', error)}") from None
+    mode = intake.mode_of(path, shown)
     if stat.S_ISDIR(mode):
         return Place(path.resolve().name, _in_folder(path, shown))
     if stat.S_ISREG(mode) and archives.is_archive(path.name):

@@ -12,7 +12,7 @@ import msgspec
 
 from warpgrade.cohort import changes
 from warpgrade.cohort.changes import Change
-from warpgrade.cohort.handed_in import HandedIn
+from warpgrade.cohort.handed_in import HandedIn, latest
 from warpgrade.cohort.row import Lost
 from warpgrade.cohort.store import Head, Record, Store
 from warpgrade.engine.job import Engine, Job, Outcome
@@ -22,7 +22,7 @@ from warpgrade.grading.grade import Options
 from warpgrade.grading.result import Result, TestResult
 from warpgrade.lab.labs import Lab
 from warpgrade.machine.errors import BadInput
-from warpgrade.machine.text import one_line
+from warpgrade.machine.text import one_line, timestamp
 
 _WIDTH = 200
 _MOST_METRICS = 40
@@ -52,7 +52,7 @@ class Tally:
     """What a run has found and done.
 
     stale: results of an earlier lab or grader, which `regrade` makes anew. to_do, ended: programs; several submissions
-    of `done` and `errors` may be of the same one. seconds: of all programs.
+    of `done` and `errors` may be of the same one.
     """
 
     kept: int = 0
@@ -63,7 +63,6 @@ class Tally:
     ended: int = 0
     done: int = 0
     errors: int = 0
-    seconds: float = 0.0
     changes: list[Change] = field(default_factory=list)
 
 
@@ -83,9 +82,9 @@ class ClassRun:
     ) -> None:  # fmt: skip
         self._lab, self._store, self._head, self._grader = lab, store, head, grader
         self._options, self._wanted, self._on_step = options, wanted, on_step
-        self._now = datetime.now(UTC).replace(microsecond=0).isoformat().replace("+00:00", "Z")
+        self._now = timestamp(datetime.now(UTC))
         self._waiting: dict[str, list[Record]] = {}  # by key: copies are graded once
-        self._before: dict[str, Record] = {}  # by student and digest: what grading again is compared with
+        self._before: dict[tuple[str, str], Record] = {}  # by student and digest: what grading again is compared with
         self.tally = Tally()
 
     def run(self, engine: Engine, handed_in: Iterable[HandedIn], stopped: Callable[[], bool]) -> Tally:
@@ -101,14 +100,7 @@ class ClassRun:
 
     def _chosen(self, handed_in: Iterable[HandedIn]) -> list[HandedIn]:
         mine = [each for each in handed_in if self._wanted.has(each.student)]
-        if not self._wanted.latest:
-            return mine
-        last: dict[str, HandedIn] = {}
-        for each in mine:
-            known = last.get(each.student)
-            if known is None or _order(each) >= _order(known):
-                last[each.student] = each
-        return list(last.values())
+        return latest(mine) if self._wanted.latest else mine
 
     def _task(self, handed_in: HandedIn) -> _Task | None:
         """Return what is to be graded of a submission, or None where that is known."""
@@ -137,7 +129,7 @@ class ClassRun:
                 self.tally.kept += 1
                 self.tally.stale += before.key != key
                 return None
-            self._before[f"{record.student}\0{record.digest}"] = before
+            self._before[record.student, record.digest] = before
         record = msgspec.structs.replace(record, key=key)
         known = self._store.result(key)
         if known is not None and known.status != "error":
@@ -177,7 +169,6 @@ class ClassRun:
     # --- after -------------------------------------------------------------------------------------------------------
 
     def _done(self, outcome: Outcome) -> None:
-        self.tally.seconds += outcome.seconds
         self.tally.ended += 1
         result = outcome.result
         if result is None or not outcome.is_final:
@@ -193,7 +184,7 @@ class ClassRun:
     def _fail(self, key: str, trouble: str, tries: int) -> None:
         for record in self._waiting.pop(key, []):
             self.tally.errors += 1
-            before = self._before.get(f"{record.student}\0{record.digest}")
+            before = self._before.get((record.student, record.digest))
             if before is not None and before.is_done:
                 continue  # a grade that is there is not lost to the machine's trouble
             text = one_line(trouble, _WIDTH)
@@ -201,17 +192,13 @@ class ClassRun:
         self._on_step(self.tally)
 
     def _keep(self, record: Record, result: Result | None) -> None:
-        before = self._before.get(f"{record.student}\0{record.digest}")
+        before = self._before.get((record.student, record.digest))
         compared = before or Record(record.student, record.name, record.source, record.seen)
         change = changes.between(self._store, compared, record, result)
         if change is not None and ((before is not None and before.is_done) or self._wanted.dry):
             self.tally.changes.append(change)
         if not self._wanted.dry:
             self._store.save(record)
-
-
-def _order(handed_in: HandedIn) -> tuple[str, int]:
-    return (handed_in.submitted.isoformat() if handed_in.submitted else "", handed_in.number)
 
 
 def of_result(record: Record, result: Result) -> Record:

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from warpgrade.cohort.summary import BINS, LOW, STATES, Named, Summary
 from warpgrade.machine.text import number
+from warpgrade.report.terminal import can_show
 
 _MAX_WIDTH = 120
 _BAR = 40
@@ -63,7 +64,7 @@ def _distribution(console: Console, whole: Summary, width: int) -> None:
     bins = whole.histogram
     digits = len(str(max(bins)))
     longest = min(_BAR, width - 14 - digits)
-    full, half, to = ("█", "▌", "–") if _can_show(console, "█▌–") else ("#", "#", "-")
+    full, half, to = ("█", "▌", "–") if can_show(console, "█▌–") else ("#", "#", "-")
     for place, many in enumerate(bins):
         label = "100 %" if place == BINS - 1 else f"{10 * place}{to}{10 * place + 9} %"
         halves = -(-2 * longest * many // max(bins))  # nobody is rounded away
@@ -133,11 +134,3 @@ def _more(console: Console, count: int, what: str, width: int, indent: int = 2) 
         console.print(
             Text(f"{' ' * indent}and {count} more {what}{'s' if count > 1 else ''}", style="dim"), width=width
         )
-
-
-def _can_show(console: Console, symbols: str) -> bool:
-    try:
-        symbols.encode(console.encoding)
-    except (UnicodeEncodeError, LookupError):
-        return False
-    return True

@@ -61,6 +61,10 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     lost_after: Annotated[int, msgspec.Meta(ge=2)] = 120
     kubernetes: Kubernetes | None = None
 
+    def workers(self, *, gpus: bool) -> int:
+        """How many submissions a node takes at a time; 0 where that is the node's to know."""
+        return self.workers_per_node or (self.gpus_per_node if gpus else self.cores_per_node)
+
     @property
     def seconds(self) -> int:
         """The wall time."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
@@ -32,6 +33,11 @@ class Job(msgspec.Struct, frozen=True):
     def submission(self) -> Submission:
         """What is graded."""
         return Submission(self.name, self.files, self.ignored, None, self.notes)
+
+
+def on_one_core(job: Job) -> Job:
+    """Return the job for one of many workers: the virtual GPU would otherwise take all cores."""
+    return msgspec.structs.replace(job, options=dataclasses.replace(job.options, threads=job.options.threads or 1))
 
 
 class Outcome(msgspec.Struct, frozen=True):

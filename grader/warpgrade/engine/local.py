@@ -6,7 +6,6 @@ would suffer from company.
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import queue
 import threading
@@ -15,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from warpgrade.engine.job import Job, Outcome
+from warpgrade.engine.job import Job, Outcome, on_one_core
 from warpgrade.engine.work import Say
 
 TRIES = 2  # of what the machine's trouble has stopped
@@ -81,7 +80,7 @@ class LocalEngine:
             if ended():
                 raise _Stopped
 
-        job = msgspec.structs.replace(job, options=dataclasses.replace(job.options, threads=job.options.threads or 1))
+        job = on_one_core(job)
         outcome = self._work(job, say)
         for tried in range(2, TRIES + 1):
             # What the device cannot do it cannot do tomorrow; the judge has tried tests again by itself.

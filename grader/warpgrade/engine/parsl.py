@@ -6,7 +6,6 @@ What a submission does to itself is its result. An outcome is told once for each
 
 from __future__ import annotations
 
-import dataclasses
 import queue
 import shutil
 from collections.abc import Callable, Iterable, Iterator
@@ -21,7 +20,7 @@ import msgspec
 from warpgrade import __version__
 from warpgrade.engine import pilot
 from warpgrade.engine.cluster_file import Settings
-from warpgrade.engine.job import Job, Outcome
+from warpgrade.engine.job import Job, Outcome, on_one_core
 from warpgrade.engine.pilot import Pilot
 from warpgrade.engine.work import grade_bytes
 from warpgrade.machine.errors import BadInput
@@ -78,8 +77,7 @@ class _Run:
 
     def __init__(self, workers: Pilot, settings: Settings, *, gpus: bool) -> None:
         self._workers, self._tries, self._gpus = workers, settings.tries, gpus
-        per_node = settings.workers_per_node or (settings.gpus_per_node if gpus else settings.cores_per_node)
-        self._room = 2 * settings.nodes * (per_node or _WORKERS)
+        self._room = 2 * settings.nodes * (settings.workers(gpus=gpus) or _WORKERS)
         self._under_way: dict[Future[bytes], _Sent] = {}
         self._ended: queue.SimpleQueue[Future[bytes]] = queue.SimpleQueue()
 
@@ -91,7 +89,7 @@ class _Run:
                 job = next(jobs, None)
                 more = job is not None
                 if job is not None:
-                    self._send(_Sent(self._alone(job), 1))
+                    self._send(_Sent(job if self._gpus else on_one_core(job), 1))
             if not self._under_way:
                 return
             try:
@@ -105,12 +103,6 @@ class _Run:
                 self._send(_Sent(sent.job, sent.tries + 1))
             else:
                 done(outcome)
-
-    def _alone(self, job: Job) -> Job:
-        """Return the job for a worker that has one core, as the virtual GPU would otherwise take them all."""
-        if self._gpus:
-            return job
-        return msgspec.structs.replace(job, options=dataclasses.replace(job.options, threads=job.options.threads or 1))
 
     def _send(self, sent: _Sent) -> None:
         future = self._workers.submit(msgspec.msgpack.encode(sent.job))

@@ -94,7 +94,7 @@ def executor_of(settings: Settings, *, gpus: bool) -> Any:
     """Return Parsl's executor: one worker a core, or one a GPU."""
     module = _parsl(f"{_HTEX}.executor")
     python = settings.python or ("python3" if settings.provider == "kubernetes" else sys.executable)
-    workers = settings.workers_per_node or (settings.gpus_per_node if gpus else settings.cores_per_node)
+    workers = settings.workers(gpus=gpus)
     return module.HighThroughputExecutor(
         label="warpgrade",
         provider=provider_of(settings),

@@ -42,6 +42,7 @@ from warpgrade.machine import cache, device
 from warpgrade.machine.errors import BadInput, GraderError
 from warpgrade.machine.paths import COMMAND, Layout
 from warpgrade.machine.sandbox import Kind, Sandbox
+from warpgrade.machine.text import timestamp
 
 if TYPE_CHECKING:
     from warpgrade.grading.recall import Recall
@@ -175,7 +176,7 @@ def rejected(lab: Lab, name: str, problem: BadInput, options: Options) -> Result
         score=score.total(tests),
         tests=tests,
         device=DeviceInfo(requested=options.device, kind=kind),
-        started_at=_timestamp(datetime.now(UTC)),
+        started_at=timestamp(datetime.now(UTC)),
         seconds=Seconds(build=0, judge=0),
         warpgrade=__version__,
         scope=options.scope,
@@ -294,7 +295,7 @@ class _Report:
             device=DeviceInfo(
                 requested=self.options.device, kind=self.target.kind, properties=properties or self.target.properties
             ),
-            started_at=_timestamp(self.started_at),
+            started_at=timestamp(self.started_at),
             seconds=seconds,
             warpgrade=__version__,
             scope=self.options.scope,
@@ -402,7 +403,3 @@ def _student_path(text: str) -> str:
 
 def _since(start: float) -> float:
     return round(time.monotonic() - start, 3)
-
-
-def _timestamp(moment: datetime) -> str:
-    return moment.replace(microsecond=0).isoformat().replace("+00:00", "Z")

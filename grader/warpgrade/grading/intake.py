@@ -65,18 +65,23 @@ class _Found:
     notes: list[str] = field(default_factory=list)
 
 
+def mode_of(path: Path, shown: str) -> int:
+    """Return what stands at a path that somebody named, as `stat` knows it; raises BadInput where nothing does."""
+    try:
+        return path.stat().st_mode
+    except FileNotFoundError:
+        raise BadInput(f"{shown} does not exist") from None
+    except (OSError, ValueError) as error:
+        raise BadInput(f"{shown} cannot be read: {getattr(error, 'strerror', error)}") from None
+
+
 def read(lab: Lab, path: Path, called: str = "") -> Submission:
     """Read the submission at `path`; raises BadInput with what is wrong and what to do.
 
     called: what it is called in messages, if not by its path.
     """
     shown = called or printable_name(str(path))
-    try:
-        mode = path.stat().st_mode
-    except FileNotFoundError:
-        raise BadInput(f"{shown} does not exist") from None
-    except (OSError, ValueError) as error:
-        raise BadInput(f"{shown} cannot be read: {getattr(error, 'strerror', error)}") from None
+    mode = mode_of(path, shown)
     folder: Path | None = path.parent
     if stat.S_ISDIR(mode):
         folder = _without_wrapping(path)

@@ -8,6 +8,7 @@ no command to a build service that reads our output. Each takes time in proporti
 from __future__ import annotations
 
 import re
+from datetime import datetime
 from typing import Any
 
 # CSI, OSC (ended by BEL or ST, on one line), other two-character escapes. Possessive: nothing is scanned twice.
@@ -84,6 +85,11 @@ def listing(names: list[str], limit: int = 8) -> str:
     """Return `a, b and 3 more`."""
     shown = ", ".join(printable_name(name) for name in names[:limit])
     return shown if len(names) <= limit else f"{shown} and {len(names) - limit} more"
+
+
+def timestamp(moment: datetime) -> str:
+    """Return 2026-11-23T10:00:00Z; the moment is in UTC."""
+    return moment.replace(microsecond=0).isoformat().replace("+00:00", "Z")
 
 
 def number(value: float, digits: int = 1) -> str:

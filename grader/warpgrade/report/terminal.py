@@ -138,7 +138,7 @@ def _table(console: Console, tests: list[TestResult], width: int, below: Collect
     said: set[str] = set()
     for test in tests:
         mark = _MARKS[_kind(test)]
-        symbol = mark.symbol if _can_show(console, mark.symbol) else mark.ascii
+        symbol = mark.symbol if can_show(console, mark.symbol) else mark.ascii
         table.add_row(
             Text(f"{symbol} {mark.word}", style=mark.style),
             _description(test, said, below=test.name in below),
@@ -337,9 +337,10 @@ def _points(result: Result) -> str:
     return f"{number(score.points)} / {number(score.max_points)}  ({number(score.percent)} %)"
 
 
-def _can_show(console: Console, symbol: str) -> bool:
+def can_show(console: Console, symbols: str) -> bool:
+    """Tell whether a terminal has these symbols."""
     try:
-        symbol.encode(console.encoding)
+        symbols.encode(console.encoding)
     except (UnicodeEncodeError, LookupError):
         return False
     return True
