@@ -11,11 +11,11 @@ using namespace warpgrade::judge;
 
 namespace {
 
-// Sizes of the counter tests: whole tiles, also of 64 × 64, and not square in the second row.
+// Sizes of the counter tests: whole tiles, also of 64 × 64, not square in the second row, and larger than constant memory.
 struct Sizes {
     std::uint64_t rows, columns;
 };
-const std::vector<Sizes> counted_sizes{{128, 128}, {64, 192}};
+const std::vector<Sizes> counted_sizes{{192, 192}, {64, 320}};
 
 // The matrix is transposed by one kernel, whose counters are returned.
 template <auto function>

@@ -68,7 +68,9 @@ TEST_CASE("prelab: wavefronts of a warp", "[public]") {
 
 TEST_CASE("prelab: what the versions cost", "[public][counter]") {
     const int rows = 32 * any_int(2, 5), columns = 32 * any_int(2, 5);
-    ask_pitch(rows, columns, 32, {});
+    ask_pitch(rows, columns, 32,
+              {{rows * columns, "those are wavefronts: the first one of each request is no conflict"},
+               {31, "that is what one warp pays for one column: how many columns are fetched?"}});
     ask_pitch(128, 128, 33, {{15'872, "rows 33 words apart begin one bank further each time"}});
     ask_pitch(128, 128, 34,
               {{0, "not every padding helps: which banks do rows begin in that are 34 words apart?"},
