@@ -25,12 +25,12 @@ TEST_CASE("conv1d_naive convolves", "[public]") {
 
 TEST_CASE("conv1d_constant convolves", "[public]") {
     const auto [n, w] = GENERATE(table<int, int>({{15, 5}, {512, 3}, {1000, 15}}));
-    check_1d<conv1d_constant>(n, w);
+    check_version<conv1d_constant>(n, w);
 }
 
 TEST_CASE("conv1d_tiled convolves", "[public]") {
     const auto [n, w] = GENERATE(table<int, int>({{15, 5}, {512, 3}, {1000, 15}}));
-    check_1d<conv1d_tiled>(n, w);
+    check_version<conv1d_tiled>(n, w);
 }
 
 TEST_CASE("conv2d_tiled convolves, borders included", "[public]") {
@@ -54,8 +54,9 @@ TEST_CASE("conv1d_constant loads no mask from global memory", "[public][counter]
     const auto [n, w] = GENERATE(table<std::uint64_t, int>({{2048, 5}, {4096, 15}}));
     const auto counters = check_1d<conv1d_constant>(static_cast<int>(n), w).total();
     const double elements = static_cast<double>(n * w) / 32;
-    CHECK_THAT(global_load_requests(counters),
-               at_most(1.4 * elements, "one for 32 products, the element of N, and a few more").none_at(1.9 * elements));
+    CHECK_THAT(
+        global_load_requests(counters),
+        at_most(1.4 * elements, "one for 32 products, the element of N, and a few more").none_at(1.9 * elements));
     CHECK_THAT(sectors_loaded(counters), at_least(n / 8, "every element of N once"));
     const char* const why = "the tile in shared memory is for conv1d_tiled";
     CHECK_THAT(shared_load_requests(counters), is(0, why));
@@ -95,7 +96,8 @@ TEST_CASE("conv2d_tiled loads tiles with their halo", "[public][counter]") {
     const auto n = height * width;
     const auto counters = check_2d<conv2d_tiled>(static_cast<int>(height), static_cast<int>(width), 5).total();
     CHECK_THAT(global_load_requests(counters), at_most(4 * n / 32, "4 for 32 elements of P").none_at(8 * n / 32));
-    CHECK_THAT(sectors_loaded(counters), at_most(0.55 * static_cast<double>(n), "0.55 for each element of P").none_at(n));
+    CHECK_THAT(sectors_loaded(counters),
+               at_most(0.55 * static_cast<double>(n), "0.55 for each element of P").none_at(n));
     CHECK_THAT(sectors_loaded(counters), at_least(n / 8, "every element of N once"));
     check_tile_is_used(counters);
     CHECK_THAT(bank_conflicts(counters), at_most(shared_requests(counters), "one for each request"));

@@ -12,7 +12,8 @@
 using namespace warpgrade::judge;
 
 TEST_CASE("prelab: other products", "[hidden]") {
-    const int width = 1 << any_int(3, 5), m = width * any_int(1, 60), k = width * any_int(1, 60), n = width * any_int(1, 60);
+    const int width = 1 << any_int(3, 5), m = width * any_int(1, 60), k = width * any_int(1, 60),
+              n = width * any_int(1, 60);
     const long long products = static_cast<long long>(m) * k * n;
     ask<naive_loads>(2 * products, {}, m, k, n);
     ask<tiled_loads>(2 * products / width, {}, m, k, n, width);

@@ -37,8 +37,9 @@ inline void compare_with_kernels(const Predicted& predicted) {
                      {{3 * terms, two},
                       {2 * terms, "a warp needs elements of A and of B"},
                       {17 * terms, "that is matmul_rows: here the 16 values of threadIdx.x lie in one row"}});
-    check_prediction(of_tiles, unless_above(2 * in_tiles, sectors_loaded(tiled)), in_tiles,
-                     {{in_tiles / 2, two}, {in_tiles * TILE_WIDTH, "that is for each term, not for each pair of tiles"}});
+    check_prediction(
+        of_tiles, unless_above(2 * in_tiles, sectors_loaded(tiled)), in_tiles,
+        {{in_tiles / 2, two}, {in_tiles * TILE_WIDTH, "that is for each term, not for each pair of tiles"}});
     check_prediction(waits, barriers(tiled), at_barriers,
                      {{at_barriers / 2, "a warp waits twice for each pair of tiles"},
                       {at_barriers / 8, "a block has 8 warps, and each of them counts"},

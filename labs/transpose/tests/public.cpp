@@ -11,7 +11,8 @@ using namespace warpgrade::judge;
 
 namespace {
 
-// Sizes of the counter tests: whole tiles, also of 64 × 64, not square in the second row, and larger than constant memory.
+// Sizes of the counter tests: whole tiles, also of 64 × 64, not square in the second row, and larger than constant
+// memory.
 struct Sizes {
     std::uint64_t rows, columns;
 };
