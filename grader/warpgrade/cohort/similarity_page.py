@@ -17,6 +17,7 @@ from warpgrade.report.html import Markup, tag
 
 _MAX_WIDTH = 120
 _NAME_WIDTH = 100
+_MOST_UNREAD = 8
 _CAUTION = (
     "Similar code has many reasons: the same idea, the same help, the same page on the web. Look at the pieces, and "
     "talk to the students. This is no grade, and no proof."
@@ -65,10 +66,13 @@ def _told(found: Similar) -> Iterator[str]:
         yield f"the same own code: {listing(group)}"
     for what, names in (
         ("hardly anything of their own", found.without_own), ("only the beginning compared, for its size", found.cut),
-        ("could not be read", found.unread),
     ):  # fmt: skip
         if names:
             yield f"{what}: {listing(names)}"
+    for each in found.unread[:_MOST_UNREAD]:  # in a line each: a reason has commas
+        yield f"could not be read: {each}"
+    if (left := len(found.unread) - _MOST_UNREAD) > 0:
+        yield f"could not be read: {left} more"
     if found.left_out:
         yield f"{found.left_out} more pairs are not shown"
 
