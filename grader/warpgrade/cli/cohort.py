@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -85,6 +86,9 @@ def class_command(lab_name: str, path: Path, out: Path, **given: Any) -> int:
     course = courses.find(layout)
     # Before the machine is asked for anything: a mistake here is the user's.
     settings = _cluster(given["engine"], given["cluster"], given["jobs"])
+    if path.resolve() in (out.resolve(), *out.resolve().parents):
+        raise BadInput("--out lies in the folder of the submissions, and would be taken for one of them next time",
+                       hint="choose a folder beside it")  # fmt: skip
     collected = collect.collect(lab, path, roster=given["roster"], platform=given["platform"])
     class_store = Store(out)
     head = _head(class_store, lab, "" if lab.folder.parent == layout.labs else str(lab.folder), given)
@@ -222,8 +226,8 @@ def _show_changes(tally: run.Tally, what: str, *, quiet: bool) -> None:
             click.echo("no grade would change")
         return
     count = len(tally.changes)
-    ways = ((sum(one.is_up for one in tally.changes), "up"), (sum(one.is_down for one in tally.changes), "down"))
-    told = ", ".join(f"{many} {way}" for many, way in ways if many)
+    ways = Counter(one.way for one in tally.changes)
+    told = ", ".join(f"{ways[way]} {way}" for way in ("new", "up", "down") if ways[way])
     click.echo(f"{count} submission{'' if count == 1 else 's'} {what}{': ' if told else ''}{told}")
     for change in sorted(tally.changes, key=lambda one: (one.student, one.number)):
         click.echo(f"    {change.told}")

@@ -36,14 +36,13 @@ class Change:
         return f"{who}{which}: {old} → {new}"
 
     @property
-    def is_up(self) -> bool:
-        """Whether the points become more."""
-        return (self.after or 0) > (self.before or 0)
-
-    @property
-    def is_down(self) -> bool:
-        """Whether the points become fewer, or there are none any more."""
-        return self.before is not None and (self.after is None or self.after < self.before)
+    def way(self) -> str:
+        """Return new, up or down; nothing where the points stay what they are."""
+        if self.before is None:
+            return "" if self.after is None else "new"
+        if self.after is None or self.after < self.before:
+            return "down"
+        return "up" if self.after > self.before else ""
 
 
 def between(store: Store, old: Record, new: Record, result: Result | None) -> Change | None:

@@ -256,8 +256,6 @@ def of_made(made: MadeClass, text: str) -> Result:
 def test_changes_name_the_student_and_which_submission() -> None:
     change = changes.Change("12345", "Ada Lovelace", None, 95, [], number=2)
     assert change.told == "12345 (Ada Lovelace), submission 2: – → 95"
-    ups = [
-        (one.is_up, one.is_down)
-        for one in (change, changes.Change("a", "", 5, 3, []), changes.Change("a", "", 5, None, []))
-    ]
-    assert ups == [(True, False), (False, True), (False, True)]
+    points = [(None, 5), (5, 7), (5, 3), (5, None), (5, 5), (None, None)]
+    ways = [changes.Change("a", "", before, after, []).way for before, after in points]
+    assert ways == ["new", "up", "down", "down", "", ""]
