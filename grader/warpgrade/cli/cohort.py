@@ -38,7 +38,7 @@ from warpgrade.machine.errors import EXIT_BELOW_THRESHOLD, EXIT_DONE, EXIT_GRADE
 from warpgrade.machine.files import check_writable, write
 from warpgrade.machine.paths import Layout
 from warpgrade.machine.progress import Count, Progress
-from warpgrade.machine.text import listing, number, printable_name, timestamp
+from warpgrade.machine.text import clean, listing, number, printable_name, timestamp
 from warpgrade.report.stream import say
 
 _DONE = "Exit status: 0 done, 2 wrong usage."
@@ -251,7 +251,7 @@ def override_command(folder: Path, student: str, points: float | None, reason: s
     layout = paths.find_layout()
     known = opened.opened(layout, folder)
     class_store, policies = known.store, known.policies
-    student = class_store.named(student)
+    student, reason, by = class_store.named(student), clean(reason).strip(), clean(by).strip()
     row = grades.row(class_store, policies, student)
     decisions = class_store.decisions(student)
     if withdraw:
@@ -259,12 +259,12 @@ def override_command(folder: Path, student: str, points: float | None, reason: s
             raise BadInput(f"nothing was decided about {printable_name(student)}")
         class_store.decide(student, decisions[:-1])
     elif points is not None:
-        if not reason.strip():
+        if not reason:
             raise BadInput("--reason is missing", hint="say why in a sentence: the student reads it")
         if points > row.max_points:
             raise BadInput(f"--points {number(points, 2)} is more than the {number(row.max_points)} that there are")
         now = timestamp(datetime.now(UTC))
-        decided = Decision(points, reason.strip(), by.strip() or os.environ.get("USER", "") or "unknown", now)
+        decided = Decision(points, reason, by or os.environ.get("USER", "") or "unknown", now)
         class_store.decide(student, [*decisions, decided])
     for decision in class_store.decisions(student):
         plural = "" if decision.points == 1 else "s"
