@@ -63,7 +63,7 @@ def _distribution(console: Console, whole: Summary, width: int) -> None:
 
 
 def _missed(console: Console, whole: Summary, top: int, width: int) -> None:
-    missed = whole.most_missed
+    missed, graded = whole.most_missed, whole.states["graded"]
     table = Table.grid(padding=(0, 2, 0, 0))
     table.add_column(justify="right", no_wrap=True)
     table.add_column(ratio=1, overflow="fold")
@@ -75,9 +75,10 @@ def _missed(console: Console, whole: Summary, top: int, width: int) -> None:
         if why:
             often = "" if count == one.students else f" ({count} of {one.students})"
             name.append(f"\n{why}{often}", style="dim")
-        share = f"{number(100 * one.students / whole.students, 0)} %"
+        share = f"{number(100 * one.students / max(graded, 1), 0)} %"
         table.add_row(Text(f"{one.students} · {share}"), name)
-    console.print(Text("Tests most missed", style="bold"), width=width)
+    head = Text.assemble(("Tests most missed", "bold"), f"  of {graded} whose tests ran")
+    console.print(head, width=width)
     console.print(Padding(table, (0, 0, 0, 2)), width=width)
     _more(console, len(missed) - top, "test", width)
 
