@@ -72,8 +72,7 @@ void check_operands(const warpgrade::device::Counters& counters, std::uint64_t n
     using namespace warpgrade::judge;
     const double with_constants = static_cast<double>((n + 31) / 32 * mask_width);
     constexpr bool tiled = function == conv1d_tiled;
-    if (tiled)
-        CHECK_THAT(shared_load_requests(counters), at_least(1, "the neighbours are in shared memory"));
+    if (tiled) CHECK_THAT(shared_load_requests(counters), at_least(1, "the neighbours are in shared memory"));
     if (n < 256) return;
     if (!tiled && mask_width >= 3)
         CHECK_THAT(global_load_requests(counters), at_most(1.5 * with_constants, "the mask is in constant memory"));

@@ -46,8 +46,8 @@ inline void check_device_work(const warpgrade::judge::Profile& run, std::uint64_
 // may be a block's or a warp's own.
 //
 // And it is there for something: with a tile that is 8 wide, both matrices are in order, an eighth of a sector for each
-// element. An element that only passes through the tile, and then goes where the naive version sends it, costs a sector,
-// or a quarter of one with blocks of 8 × 8. (Matrices of other than whole tiles may be padded, and tell less.)
+// element. An element that only passes through the tile, and then goes where the naive version sends it, costs a
+// sector, or a quarter of one with blocks of 8 × 8. (Matrices of other than whole tiles may be padded, and tell less.)
 inline void check_tile_is_used(const warpgrade::device::Counters& counters, std::uint64_t rows, std::uint64_t columns) {
     using namespace warpgrade::judge;
     const std::uint64_t elements = rows * columns, requests = (elements + 127) / 128;
