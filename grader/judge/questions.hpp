@@ -66,7 +66,8 @@ template <auto function, class Matcher, class... Arguments>
 Profile own_run(const Matcher& right, const Arguments&... arguments) {
     try {
         const auto run = submission().profile<function>(arguments...);
-        return right.match(run.output) ? static_cast<Profile>(run) : Profile();
+        const Profile& did = run;
+        return right.match(run.output) ? did : Profile();
     } catch (const SubmissionFailure&) {
         return {};
     }
