@@ -51,6 +51,11 @@ class Compilers:
             return False
 
     @property
+    def is_gcc(self) -> bool:
+        """Whether the host compiler is GCC."""
+        return "clang" not in self.host_version
+
+    @property
     def identity(self) -> str:
         """A hash that changes whenever the compilers may produce something else."""
         stamp = (str(self.nvcc.resolve()), self.nvcc_version, str(self.host.resolve()), self.host_version)
