@@ -86,7 +86,7 @@ class Builder:
         folders = self._compile_units({**self._given_sources(), **files})
         libraries = [self.binding, *(self.layout.library(name) for name in ("warpgrade_worker", "warpgrade_cudart"))]
         worker_key = cache.key(
-            [*(folder.name for folder in folders), self.compilers.identity, *link.FLAGS],
+            [*(folder.name for folder in folders), self.compilers.identity, *link.flags(self.compilers)],
             {path.name: _read_library(path) for path in libraries},
         )
         linker = link.Linker(self.lab, self.compilers, self.sandbox, [*files, *self._given()])
