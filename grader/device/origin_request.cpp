@@ -19,7 +19,7 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t smallest_file = std::size_t{64} << 10;
-constexpr unsigned last_kind = 2, last_problem = static_cast<unsigned>(OriginVerdict::Problem::overflow);
+constexpr unsigned last_kind = 2;
 
 }  // namespace
 
@@ -144,27 +144,6 @@ json to_json(const OriginVerdict& verdict) {
             {"came", came},
             {"mapped", verdict.mapped},
             {"not_part", verdict.not_part}};
-}
-
-OriginVerdict origin_verdict_from_json(const json& value) {
-    OriginVerdict verdict;
-    const auto number = [&]<class T>(const char* name, T& field) {
-        field = integer_from_json<T>(value.at(name), name);
-    };
-    unsigned problem = 0;
-    number("problem", problem);
-    if (problem > last_problem) throw std::runtime_error("unknown problem");
-    verdict.problem = static_cast<OriginVerdict::Problem>(problem);
-    number("argument", verdict.argument);
-    number("element", verdict.element);
-    number("elsewhere", verdict.elsewhere);
-    number("bytes", verdict.bytes);
-    for (const json& byte : value.at("came"))
-        verdict.came.push_back(static_cast<std::byte>(integer_from_json<unsigned>(byte, "came") & 0xff));
-    verdict.mapped = value.at("mapped").get<bool>();
-    for (const json& launch : value.at("not_part"))
-        verdict.not_part.push_back(integer_from_json<std::uint64_t>(launch, "not_part"));
-    return verdict;
 }
 
 }  // namespace warpgrade::device

@@ -1,5 +1,5 @@
 // The judge's question after the origin of outputs, as it travels to the device server: a few lines of JSON, and the
-// bytes in a file that both map. The answer is JSON.
+// bytes in a file that both map. The answer is part of the report (report.hpp).
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -59,6 +59,5 @@ class OriginRequest {
 };
 
 nlohmann::json to_json(const OriginVerdict& verdict);
-OriginVerdict origin_verdict_from_json(const nlohmann::json& json);
 
 }  // namespace warpgrade::device

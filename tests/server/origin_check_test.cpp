@@ -103,7 +103,7 @@ class Call {
         const OriginMessage message = origin_message(query, memory);
         const Descriptor file = file_of(program);
         const OriginRequest request(message.question, memory.descriptor(), file, !program.empty());
-        return origin_verdict_from_json(to_json(check_origin(request.query(), log)));
+        return check_origin(request.query(), log);
     }
 
     OriginDevice device;
