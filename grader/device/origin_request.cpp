@@ -1,5 +1,6 @@
 #include "device/origin_request.hpp"
 
+#include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -45,30 +46,30 @@ std::byte* OriginFile::reserve(std::size_t bytes) {
 }
 
 OriginMessage origin_message(const OriginQuery& query, OriginFile& file) {
-    json buffers = json::array(), scalars = json::array();
     std::vector<std::span<const std::byte>> parts;
     std::size_t total = 0;
     const auto place = [&](std::span<const std::byte> bytes) {
-        const json at = {total, bytes.size()};
+        const std::size_t at = total;
         parts.push_back(bytes);
         total += (bytes.size() + 63) / 64 * 64;
-        return at;
+        return fmt::format("[{},{}]", at, bytes.size());
     };
-    for (const OriginBuffer& buffer : query.buffers)
-        buffers.push_back({{"kind", static_cast<unsigned>(buffer.kind)},
-                           {"argument", buffer.argument},
-                           {"element_bytes", buffer.element_bytes},
-                           {"before", place(buffer.before)},
-                           {"after", place(buffer.after)}});
-    for (const OriginScalar& scalar : query.scalars) scalars.push_back({scalar.bits, scalar.bytes, scalar.whole});
+    std::string buffers, scalars;  // a document of these few words would take longer than all the rest
+    for (const OriginBuffer& buffer : query.buffers) {
+        const std::string before = place(buffer.before), after = place(buffer.after);
+        buffers += fmt::format(R"({}{{"kind":{},"argument":{},"element_bytes":{},"before":{},"after":{}}})",
+                               buffers.empty() ? "" : ",", static_cast<unsigned>(buffer.kind), buffer.argument,
+                               buffer.element_bytes, before, after);
+    }
+    for (const OriginScalar& scalar : query.scalars)
+        scalars += fmt::format("{}[{},{},{}]", scalars.empty() ? "" : ",", scalar.bits, scalar.bytes, scalar.whole);
     OriginMessage message;
-    message.question = {{"buffers", std::move(buffers)},
-                        {"scalars", std::move(scalars)},
-                        {"program_images", query.program_images},
-                        {"allowance_bytes", query.allowance_bytes}};
-    if (query.result)
-        message.question["result"] = {query.result->type == OriginQuery::Result::Type::floating, query.result->bytes,
-                                      query.result->bits};
+    message.question = fmt::format(
+        R"({{"buffers":[{}],"scalars":[{}],"program_images":[{}],"allowance_bytes":{}{}}})", buffers, scalars,
+        fmt::join(query.program_images, ","), query.allowance_bytes,
+        query.result ? fmt::format(R"(,"result":[{},{},{}])", query.result->type == OriginQuery::Result::Type::floating,
+                                   query.result->bytes, query.result->bits)
+                     : "");
     message.file = file.descriptor().get();
     std::byte* at = file.reserve(total);
     for (const auto& bytes : parts) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <string>
 #include <vector>
 
 #include "device/descriptor.hpp"
@@ -30,9 +31,9 @@ class OriginFile {
 };
 
 struct OriginMessage {
-    nlohmann::json question;
-    int file = -1;     // the asker's OriginFile
-    int program = -1;  // the program's file, which the asker keeps open
+    std::string question;  // JSON
+    int file = -1;         // the asker's OriginFile
+    int program = -1;      // the program's file, which the asker keeps open
 };
 // Throws std::system_error where the machine has no memory for the bytes.
 OriginMessage origin_message(const OriginQuery& query, OriginFile& file);

@@ -1,5 +1,6 @@
-// Structures as bytes, for the judge and its device server, which come from one build. What stands in them is listed
-// once for both directions (report.cpp): fields(way, object) names the object's fields to a Packer or an Unpacker.
+// Structures as bytes, for the judge and its device server: of one build, or of one format of handouts. What stands in
+// them is listed once for both directions (report.cpp): fields(way, object) names the object's fields to a Packer or an
+// Unpacker.
 #pragma once
 
 #include <algorithm>

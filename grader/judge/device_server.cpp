@@ -104,7 +104,7 @@ DeviceServer::DeviceServer(const Options& options, const std::string& sandbox) :
     client_ = std::move(client);
     control_theirs.close();
     client_theirs.close();
-    const auto hello = request({{"op", "hello"}}, Clock::now() + std::chrono::seconds(30));
+    const auto hello = request("hello", "", Clock::now() + std::chrono::seconds(30));
     if (!hello.contains("properties")) throw InfrastructureError("the device server does not describe its device");
     properties_ = hello["properties"].dump();
 }
@@ -157,21 +157,23 @@ void DeviceServer::receive(Clock::time_point deadline) {
     received_.append(buffer, static_cast<std::size_t>(got));
 }
 
-json DeviceServer::request(const json& message, Clock::time_point deadline, std::span<const int> files) {
-    const std::string line = message.dump() + '\n';
+json DeviceServer::request(std::string_view operation, std::string_view more, Clock::time_point deadline,
+                           std::span<const int> files) {
+    const std::string line = fmt::format(R"({{"op":"{}"{}}})"
+                                         "\n",
+                                         operation, more);
     const auto bytes = std::as_bytes(std::span(line));
     if (device::send_with(control_.get(), bytes, files) != static_cast<ssize_t>(bytes.size())) is_gone();
     auto reply = json::parse(read_line(deadline), nullptr, false);
     if (!reply.is_object() || !reply.value("ok", false))
-        throw InfrastructureError("the device server refuses " + message.at("op").dump() + ": " + reply.dump());
+        throw InfrastructureError(fmt::format("the device server refuses \"{}\": {}", operation, reply.dump()));
     return reply;
 }
 
 DeviceReport DeviceServer::take(Clock::time_point deadline, const device::OriginMessage* origin) {
-    json message = {{"op", "take"}, {"packed", true}};
-    if (origin) message["origin"] = origin->question;
+    const std::string more = R"(,"packed":true)" + (origin ? R"(,"origin":)" + origin->question : "");
     const int files[] = {origin ? origin->file : -1, origin ? origin->program : -1};
-    const auto reply = request(message, deadline, std::span(files).first(origin ? 2 : 0));
+    const auto reply = request("take", more, deadline, std::span(files).first(origin ? 2 : 0));
     const auto size = reply.find("packed");
     if (size == reply.end() || !size->is_number_unsigned())
         throw InfrastructureError("the device server's report cannot be read: it is missing");

@@ -58,7 +58,9 @@ class DeviceServer {
     [[nodiscard]] const std::string& last_report() const { return last_report_; }
 
   private:
-    nlohmann::json request(const nlohmann::json& message, Clock::time_point deadline, std::span<const int> files = {});
+    // `more`: the request's other fields, as JSON.
+    nlohmann::json request(std::string_view operation, std::string_view more, Clock::time_point deadline,
+                           std::span<const int> files = {});
     [[noreturn]] void is_gone();
     // The server's words up to the end of the line, and so many bytes.
     std::string read_line(Clock::time_point deadline);
