@@ -1,5 +1,6 @@
 #include "device/origin_request.hpp"
 
+#include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -19,7 +20,7 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t smallest_file = std::size_t{64} << 10;
-constexpr unsigned last_kind = 2, last_problem = static_cast<unsigned>(OriginVerdict::Problem::overflow);
+constexpr unsigned last_kind = 2;
 
 }  // namespace
 
@@ -45,30 +46,30 @@ std::byte* OriginFile::reserve(std::size_t bytes) {
 }
 
 OriginMessage origin_message(const OriginQuery& query, OriginFile& file) {
-    json buffers = json::array(), scalars = json::array();
     std::vector<std::span<const std::byte>> parts;
     std::size_t total = 0;
     const auto place = [&](std::span<const std::byte> bytes) {
-        const json at = {total, bytes.size()};
+        const std::size_t at = total;
         parts.push_back(bytes);
         total += (bytes.size() + 63) / 64 * 64;
-        return at;
+        return fmt::format("[{},{}]", at, bytes.size());
     };
-    for (const OriginBuffer& buffer : query.buffers)
-        buffers.push_back({{"kind", static_cast<unsigned>(buffer.kind)},
-                           {"argument", buffer.argument},
-                           {"element_bytes", buffer.element_bytes},
-                           {"before", place(buffer.before)},
-                           {"after", place(buffer.after)}});
-    for (const OriginScalar& scalar : query.scalars) scalars.push_back({scalar.bits, scalar.bytes, scalar.whole});
+    std::string buffers, scalars;  // a document of these few words would take longer than all the rest
+    for (const OriginBuffer& buffer : query.buffers) {
+        const std::string before = place(buffer.before), after = place(buffer.after);
+        buffers += fmt::format(R"({}{{"kind":{},"argument":{},"element_bytes":{},"before":{},"after":{}}})",
+                               buffers.empty() ? "" : ",", static_cast<unsigned>(buffer.kind), buffer.argument,
+                               buffer.element_bytes, before, after);
+    }
+    for (const OriginScalar& scalar : query.scalars)
+        scalars += fmt::format("{}[{},{},{}]", scalars.empty() ? "" : ",", scalar.bits, scalar.bytes, scalar.whole);
     OriginMessage message;
-    message.question = {{"buffers", std::move(buffers)},
-                        {"scalars", std::move(scalars)},
-                        {"program_images", query.program_images},
-                        {"allowance_bytes", query.allowance_bytes}};
-    if (query.result)
-        message.question["result"] = {query.result->type == OriginQuery::Result::Type::floating, query.result->bytes,
-                                      query.result->bits};
+    message.question = fmt::format(
+        R"({{"buffers":[{}],"scalars":[{}],"program_images":[{}],"allowance_bytes":{}{}}})", buffers, scalars,
+        fmt::join(query.program_images, ","), query.allowance_bytes,
+        query.result ? fmt::format(R"(,"result":[{},{},{}])", query.result->type == OriginQuery::Result::Type::floating,
+                                   query.result->bytes, query.result->bits)
+                     : "");
     message.file = file.descriptor().get();
     std::byte* at = file.reserve(total);
     for (const auto& bytes : parts) {
@@ -144,27 +145,6 @@ json to_json(const OriginVerdict& verdict) {
             {"came", came},
             {"mapped", verdict.mapped},
             {"not_part", verdict.not_part}};
-}
-
-OriginVerdict origin_verdict_from_json(const json& value) {
-    OriginVerdict verdict;
-    const auto number = [&]<class T>(const char* name, T& field) {
-        field = integer_from_json<T>(value.at(name), name);
-    };
-    unsigned problem = 0;
-    number("problem", problem);
-    if (problem > last_problem) throw std::runtime_error("unknown problem");
-    verdict.problem = static_cast<OriginVerdict::Problem>(problem);
-    number("argument", verdict.argument);
-    number("element", verdict.element);
-    number("elsewhere", verdict.elsewhere);
-    number("bytes", verdict.bytes);
-    for (const json& byte : value.at("came"))
-        verdict.came.push_back(static_cast<std::byte>(integer_from_json<unsigned>(byte, "came") & 0xff));
-    verdict.mapped = value.at("mapped").get<bool>();
-    for (const json& launch : value.at("not_part"))
-        verdict.not_part.push_back(integer_from_json<std::uint64_t>(launch, "not_part"));
-    return verdict;
 }
 
 }  // namespace warpgrade::device

@@ -1,8 +1,9 @@
 // The judge's question after the origin of outputs, as it travels to the device server: a few lines of JSON, and the
-// bytes in a file that both map. The answer is JSON.
+// bytes in a file that both map. The answer is part of the report (report.hpp).
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <string>
 #include <vector>
 
 #include "device/descriptor.hpp"
@@ -30,9 +31,9 @@ class OriginFile {
 };
 
 struct OriginMessage {
-    nlohmann::json question;
-    int file = -1;     // the asker's OriginFile
-    int program = -1;  // the program's file, which the asker keeps open
+    std::string question;  // JSON
+    int file = -1;         // the asker's OriginFile
+    int program = -1;      // the program's file, which the asker keeps open
 };
 // Throws std::system_error where the machine has no memory for the bytes.
 OriginMessage origin_message(const OriginQuery& query, OriginFile& file);
@@ -59,6 +60,5 @@ class OriginRequest {
 };
 
 nlohmann::json to_json(const OriginVerdict& verdict);
-OriginVerdict origin_verdict_from_json(const nlohmann::json& json);
 
 }  // namespace warpgrade::device

@@ -2,22 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
-#include <limits>
 
 #include "device/fields.hpp"
-#include "device/record_limits.hpp"
-#include "device/record_reading.hpp"
 
 namespace warpgrade::device {
-
-using namespace reading;
 
 namespace {
 
 using nlohmann::json;
-
-constexpr std::size_t max_lines = 1 << 20;  // of one record, far above what a device writes
 
 constexpr const char* kinds[] = {"to_device", "to_host", "within_device", "fill"};  // of transfers
 
@@ -35,36 +27,25 @@ json nonzero_counters(const Counters& counters) {
     return result;
 }
 
-using CounterField = std::uint64_t Counters::*;
-constexpr CounterField counter_fields[] = {
-#define WG_COUNTER(field, ncu, meaning) &Counters::field,
+}  // namespace
+
+json to_json(const Counters& counters) {
+    json result = json::object();
+#define WG_COUNTER(field, ncu, meaning) result[#field] = counters.field;
 #include "device/counters.def"
 #undef WG_COUNTER
-};
-
-json compact_counters(const Counters& counters) {
-    json::array_t result;
-    for (std::size_t row = 0; row < std::size(counter_fields); ++row)
-        if (const auto value = counters.*counter_fields[row]; value != 0) {
-            result.emplace_back(row);
-            result.emplace_back(value);
-        }
     return result;
 }
 
-Counters counters_from_array(const json& value) {
-    if (value.size() % 2 != 0) throw RecordError("counters: expected pairs");
-    Counters counters;
-    for (std::size_t i = 0; i < value.size(); i += 2) {
-        std::size_t row = 0;
-        read(value[i], "counter", row);
-        if (row >= std::size(counter_fields)) throw RecordError("unknown counter: " + std::to_string(row));
-        read(value[i + 1], "counter", counters.*counter_fields[row]);
-    }
-    return counters;
+std::string shown(std::string_view text) {
+    return text.size() <= max_shown_bytes ? std::string(text) : std::string(text.substr(0, max_shown_bytes)) + "…";
 }
 
-json to_json(const LaunchRecord& record, json lines, json counters) {
+json to_json(const LaunchRecord& record) {
+    json lines = json::array();
+    for (const LineCounters& line : record.lines)
+        lines.push_back(
+            {{"file", shown(line.file)}, {"line", line.line}, {"counters", nonzero_counters(line.counters)}});
     const LaunchConfig& config = record.config;
     return {{"kernel", shown(record.kernel)},
             {"name", shown(record.demangled)},
@@ -83,99 +64,10 @@ json to_json(const LaunchRecord& record, json lines, json counters) {
               {"blocks_per_multiprocessor", record.occupancy.blocks_per_multiprocessor},
               {"limiter", record.occupancy.limiter}}},
             {"part_of_result", record.part_of_result},
-            {"counters", std::move(counters)},
+            {"counters", to_json(record.counters)},
             {"lines", std::move(lines)},
             {"error", record.error_code == 0 ? json(nullptr)
                                              : json{{"code", record.error_code}, {"message", shown(record.error)}}}};
-}
-
-}  // namespace
-
-json to_json(const Counters& counters) {
-    json result = json::object();
-#define WG_COUNTER(field, ncu, meaning) result[#field] = counters.field;
-#include "device/counters.def"
-#undef WG_COUNTER
-    return result;
-}
-
-Counters counters_from_json(const json& value) {
-    if (value.is_array()) return counters_from_array(value);
-    if (!value.is_object()) throw RecordError("counters: expected an object");
-    Counters counters;
-    for (const auto& [name, count] : value.items()) {
-#define WG_COUNTER(field, ncu, meaning)            \
-    if (name == #field) {                          \
-        read(count, name.c_str(), counters.field); \
-        continue;                                  \
-    }
-#include "device/counters.def"
-#undef WG_COUNTER
-        throw RecordError("unknown counter: " + name.substr(0, 100));
-    }
-    return counters;
-}
-
-std::string shown(std::string_view text) {
-    constexpr std::size_t max_shown_bytes = 4096;  // well below what a reader takes
-    return text.size() <= max_shown_bytes ? std::string(text) : std::string(text.substr(0, max_shown_bytes)) + "…";
-}
-
-json to_json(const LaunchRecord& record) {
-    json lines = json::array();
-    for (const LineCounters& line : record.lines)
-        lines.push_back(
-            {{"file", shown(line.file)}, {"line", line.line}, {"counters", nonzero_counters(line.counters)}});
-    return to_json(record, std::move(lines), to_json(record.counters));
-}
-
-json to_compact_json(const LaunchRecord& record) {
-    json lines = json::array();
-    for (const LineCounters& line : record.lines)
-        lines.push_back(json::array({shown(line.file), line.line, compact_counters(line.counters)}));
-    return to_json(record, std::move(lines), compact_counters(record.counters));
-}
-
-LaunchRecord launch_record_from_json(const json& value) {
-    LaunchRecord record;
-    read_member(value, "kernel", record.kernel);
-    read_member(value, "name", record.demangled);
-    read_member(value, "grid", record.config.grid);
-    read_member(value, "block", record.config.block);
-    read_member(value, "dynamic_shared_bytes", record.config.dynamic_shared_bytes);
-    read_member(value, "static_shared_bytes", record.static_shared_bytes);
-    read_member(value, "registers_per_thread", record.registers_per_thread);
-    read_member(value, "stream", record.config.stream);
-    read_member(value, "cooperative", record.config.cooperative);
-    read_member(value, "start_ns", record.start_ns);
-    read_member(value, "duration_ns", record.duration_ns);
-    if (record.start_ns < 0 || record.duration_ns < 0) throw RecordError("time before the start");
-    const json& occupancy = member(value, "occupancy");
-    read_member(occupancy, "theoretical", record.occupancy.theoretical);
-    read_member(occupancy, "achieved", record.occupancy.achieved);
-    read_member(occupancy, "blocks_per_multiprocessor", record.occupancy.blocks_per_multiprocessor);
-    read_member(occupancy, "limiter", record.occupancy.limiter);
-    record.counters = counters_from_json(member(value, "counters"));
-    const json& lines = member(value, "lines");
-    if (!lines.is_array() || lines.size() > max_lines) throw RecordError("lines: expected an array");
-    for (const json& line : lines) {
-        LineCounters& counters = record.lines.emplace_back();
-        if (line.is_array() && line.size() == 3) {
-            read(line[0], "file", counters.file);
-            read(line[1], "line", counters.line);
-            counters.counters = counters_from_json(line[2]);
-            continue;
-        }
-        read_member(line, "file", counters.file);
-        read_member(line, "line", counters.line);
-        counters.counters = counters_from_json(member(line, "counters"));
-    }
-    if (const json& error = member(value, "error"); !error.is_null()) {
-        read_member(error, "code", record.error_code);
-        read_member(error, "message", record.error);
-        if (record.error_code == 0) throw RecordError("an error with the code for success");
-    }
-    return record;
 }
 
 json to_json(const DeviceProperties& properties) {
@@ -191,12 +83,6 @@ json to_json(const DeviceProperties& properties) {
 
 std::string line_of(const DeviceProperties& properties) { return dump_line(to_json(properties)); }
 
-DeviceProperties properties_from_json(const json& value) {
-    DeviceProperties properties;
-    for_each_field(properties, [&](const char* name, auto& field) { read_member(value, name, field); });
-    return properties;
-}
-
 json to_json(const std::vector<TransferRecord>& transfers) {
     json result = json::array();
     for (const auto& transfer : transfers)
@@ -208,25 +94,6 @@ json to_json(const std::vector<TransferRecord>& transfers) {
     return result;
 }
 
-std::vector<TransferRecord> transfers_from_json(const json& value) {
-    return list_from_json(value, "transfers", RecordLimits::max_transfers, [](const json& item) {
-        TransferRecord transfer{};
-        std::string kind;
-        double duration_ns = 0;
-        read_member(item, "kind", kind);
-        const auto* const found = std::find(std::begin(kinds), std::end(kinds), kind);
-        if (found == std::end(kinds)) wrong("kind", "a kind of transfer");
-        transfer.kind = static_cast<TransferRecord::Kind>(found - std::begin(kinds));
-        read_member(item, "stream", transfer.stream);
-        read_member(item, "bytes", transfer.bytes);
-        read_member(item, "start_ns", transfer.when.start_ns);
-        read_member(item, "duration_ns", duration_ns);
-        if (transfer.when.start_ns < 0 || duration_ns < 0) throw RecordError("time before the start");
-        transfer.when.end_ns = transfer.when.start_ns + duration_ns;
-        return transfer;
-    });
-}
-
 json to_json(const std::vector<AllocationRecord>& allocations) {
     json result = json::array();
     for (const auto& allocation : allocations)
@@ -234,37 +101,9 @@ json to_json(const std::vector<AllocationRecord>& allocations) {
     return result;
 }
 
-std::vector<AllocationRecord> allocations_from_json(const json& value) {
-    return list_from_json(value, "allocations", RecordLimits::max_allocations, [](const json& item) {
-        AllocationRecord allocation;
-        read_member(item, "call", allocation.call);
-        read_member(item, "bytes", allocation.bytes);
-        return allocation;
-    });
-}
-
-namespace reading {
-
-void read(const json& value, const char*, SourcePlace& place) {
-    read_member(value, "file", place.file);
-    read_member(value, "line", place.line);
-    read_member(value, "code", place.code);
-}
-
-void read(const json& value, const char*, std::optional<ThreadPlace>& place) {
-    if (value.is_null()) return;
-    Dim3 thread, block;
-    read_member(value, "thread", thread);
-    read_member(value, "block", block);
-    place = ThreadPlace{{thread.x, thread.y, thread.z}, {block.x, block.y, block.z}};
-}
-
-}  // namespace reading
-
 namespace {
 
 constexpr const char* severities[] = {"error", "warning", "advice"};
-constexpr std::size_t max_related = 16;
 
 json place_json(const SourcePlace& place) {
     return {{"file", shown(place.file)}, {"line", place.line}, {"code", place.code}};
@@ -299,35 +138,6 @@ json to_json(const Diagnostic& d) {
             {"weight", number(d.weight)}};
 }
 
-Diagnostic diagnostic_from_json(const json& value) {
-    Diagnostic d;
-    std::string id;
-    read_member(value, "rule", id);
-    d.rule = find_rule(id);
-    if (!d.rule) wrong("rule", "a rule of rules.def");
-    read_member(value, "message", d.message);
-    read_member(value, "kernel", d.kernel);
-    read_member(value, "place", d.place);
-    read_member(value, "thread", d.thread);
-    d.related = list_from_json(member(value, "related"), "related", max_related, [](const json& item) {
-        RelatedPlace r;
-        read_member(item, "role", r.role);
-        read_member(item, "place", r.place);
-        read_member(item, "thread", r.thread);
-        return r;
-    });
-    if (const json& memory = member(value, "memory"); !memory.is_null()) {
-        d.memory.emplace();
-        read_member(memory, "name", d.memory->name);
-        read_member(memory, "variable", d.memory->variable);
-        read_member(memory, "bytes", d.memory->bytes);
-        read_member(memory, "allocated", d.memory->allocated);
-    }
-    read_member(value, "count", d.count);
-    read_member(value, "weight", d.weight);
-    return d;
-}
-
 }  // namespace
 
 json to_json(const std::vector<Diagnostic>& diagnostics) {
@@ -336,29 +146,12 @@ json to_json(const std::vector<Diagnostic>& diagnostics) {
     return result;
 }
 
-std::vector<Diagnostic> diagnostics_from_json(const json& value) {
-    return list_from_json(value, "diagnostics", RecordLimits::max_diagnostics, diagnostic_from_json);
-}
-
-std::vector<double> waits_from_json(const json& value) {
-    return list_from_json(value, "waits", RecordLimits::max_waits, [](const json& item) {
-        double time_ns = 0;
-        read(item, "waits", time_ns);
-        return time_ns;
-    });
-}
-
 std::string dump_line(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace); }
 
-template <class T>
-T integer_from_json(const json& value, const char* name) {
-    T field{};
-    read(value, name, field);
-    return field;
+std::string valid_text(std::string_view text) {
+    if (std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x80; }))
+        return std::string(text);
+    return json::parse(dump_line(text)).get<std::string>();
 }
-template std::uint8_t integer_from_json(const json&, const char*);
-template int integer_from_json(const json&, const char*);
-template unsigned integer_from_json(const json&, const char*);
-template std::uint64_t integer_from_json(const json&, const char*);
 
 }  // namespace warpgrade::device

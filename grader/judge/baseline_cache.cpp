@@ -16,26 +16,29 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char* format = "warpgrade/baseline/1";
+constexpr const char* format = "warpgrade/baseline/2";
 constexpr std::uint64_t most_bytes = std::uint64_t{64} << 20;
+
+json as_binary(std::span<const std::byte> bytes) {
+    const auto* const begin = reinterpret_cast<const std::uint8_t*>(bytes.data());
+    return json::binary({begin, begin + bytes.size()});
+}
 
 json to_json(const BaselineCache::Entry& entry) {
     json outputs = json::array();
-    for (const auto& output : entry.outputs) {
-        const auto* const begin = reinterpret_cast<const std::uint8_t*>(output.data());
-        outputs.push_back(json::binary({begin, begin + output.size()}));
-    }
+    for (const auto& output : entry.outputs) outputs.push_back(as_binary(output));
     return {{"result", entry.result},
             {"host_cpu_ns", entry.host_cpu_ns},
             {"outputs", std::move(outputs)},
-            {"report", entry.report}};
+            {"report", as_binary(std::as_bytes(std::span(entry.report)))}};
 }
 
 BaselineCache::Entry entry_from_json(const json& value) {
+    const auto& report = value.at("report").get_binary();
     BaselineCache::Entry entry{value.at("result").get<std::uint64_t>(),
                                value.at("host_cpu_ns").get<double>(),
                                {},
-                               value.at("report").get<std::string>()};
+                               {report.begin(), report.end()}};
     for (const json& output : value.at("outputs")) {
         const auto bytes = std::as_bytes(std::span(output.get_binary()));
         entry.outputs.emplace_back(bytes.begin(), bytes.end());

@@ -21,7 +21,11 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* server_in_sandbox = "/warpgrade-device";
-constexpr std::size_t max_line_bytes = std::size_t{256} << 20;
+constexpr std::size_t max_reply_bytes = std::size_t{256} << 20;
+
+[[noreturn]] void fail_too_long() {
+    throw SubmissionFailure("your program made the device do more than can be recorded");
+}
 
 // What the device server may map. Its own records and tables, the threads, and for each byte of device memory those
 // that a launch may need beside it: its copy for undoing, bits and marks. Beyond it a call gets "no memory left".
@@ -76,29 +80,16 @@ std::vector<std::string> command_line(const Options& options) {
 
 }  // namespace
 
-void read_report(const json& reply, DeviceReport& report) {
-    for (const auto& launch : reply.at("launches")) {
-        report.launches.push_back(device::launch_record_from_json(launch));
-        const auto& record = report.launches.back();
-        if (record.error_code != 0 && report.fault.empty()) report.fault = record.error;
-    }
-    report.transfers = device::transfers_from_json(reply.at("transfers"));
-    report.allocations = device::allocations_from_json(reply.at("allocations"));
-    report.waits_ns = device::waits_from_json(reply.at("waits"));
-    report.clock_ns = reply.at("clock_ns").get<double>();
-    report.output = reply.at("output").get<std::string>();
-    for (const auto& error : reply.at("call_errors")) {
-        const auto message = error.at("message").get<std::string>();
-        const int code = device::integer_from_json<int>(error.at("code"), "code");
+DeviceReport read_report(std::string_view packed) {
+    DeviceReport report{device::unpacked(packed), {}, {}, {}};
+    for (const auto& launch : report.launches)
+        if (launch.error_code != 0 && report.fault.empty()) report.fault = launch.error;
+    for (const auto& [operation, code, message] : report.call_errors) {
         if (report.fault.empty() && ends_the_context(code)) report.fault = message;
         if (report.unsupported.empty() && code == device::error::not_supported) report.unsupported = message;
-        report.call_errors.push_back(error.at("operation").get<std::string>() + ": " + message);
+        report.errors.push_back(operation + ": " + message);
     }
-    report.diagnostics = device::diagnostics_from_json(reply.at("diagnostics"));
-    report.truncated = reply.at("truncated").get<std::set<std::string>>();
-    report.connected = reply.value("connected", false);
-    if (const auto origin = reply.find("origin"); origin != reply.end())
-        report.origin = device::origin_verdict_from_json(*origin);
+    return report;
 }
 
 DeviceServer::DeviceServer(const Options& options, const std::string& sandbox) : in_sandbox_(is_sandboxed(options)) {
@@ -113,7 +104,7 @@ DeviceServer::DeviceServer(const Options& options, const std::string& sandbox) :
     client_ = std::move(client);
     control_theirs.close();
     client_theirs.close();
-    const auto hello = request({{"op", "hello"}}, Clock::now() + std::chrono::seconds(30));
+    const auto hello = request("hello", "", Clock::now() + std::chrono::seconds(30));
     if (!hello.contains("properties")) throw InfrastructureError("the device server does not describe its device");
     properties_ = hello["properties"].dump();
 }
@@ -141,43 +132,59 @@ std::string DeviceServer::read_line(Clock::time_point deadline) {
             return line;
         }
         searched = received_.size();
-        if (received_.size() > max_line_bytes)
-            throw SubmissionFailure("your program made the device do more than can be recorded");
-        pollfd entry{control_.get(), POLLIN, 0};
-        const int ready = poll(&entry, 1, milliseconds_until(deadline));
-        if (ready < 0 && errno == EINTR) continue;
-        if (ready <= 0) throw DeviceSilent("the device server does not answer");
-        char buffer[1 << 16];
-        const ssize_t got = recv(control_.get(), buffer, sizeof buffer, 0);
-        if (got <= 0) is_gone();
-        received_.append(buffer, static_cast<std::size_t>(got));
+        if (searched > max_reply_bytes) fail_too_long();
+        receive(deadline);
     }
 }
 
-json DeviceServer::request(const json& message, Clock::time_point deadline, std::span<const int> files) {
-    const std::string line = message.dump() + '\n';
+std::string DeviceServer::read_bytes(std::size_t count, Clock::time_point deadline) {
+    if (count > max_reply_bytes) fail_too_long();
+    while (received_.size() < count) receive(deadline);
+    auto bytes = received_.substr(0, count);
+    received_.erase(0, count);
+    return bytes;
+}
+
+void DeviceServer::receive(Clock::time_point deadline) {
+    pollfd entry{control_.get(), POLLIN, 0};
+    int ready;
+    do ready = poll(&entry, 1, milliseconds_until(deadline));
+    while (ready < 0 && errno == EINTR);
+    if (ready <= 0) throw DeviceSilent("the device server does not answer");
+    char buffer[1 << 16];
+    const ssize_t got = recv(control_.get(), buffer, sizeof buffer, 0);
+    if (got <= 0) is_gone();
+    received_.append(buffer, static_cast<std::size_t>(got));
+}
+
+json DeviceServer::request(std::string_view operation, std::string_view more, Clock::time_point deadline,
+                           std::span<const int> files) {
+    const std::string line = fmt::format(R"({{"op":"{}"{}}})"
+                                         "\n",
+                                         operation, more);
     const auto bytes = std::as_bytes(std::span(line));
     if (device::send_with(control_.get(), bytes, files) != static_cast<ssize_t>(bytes.size())) is_gone();
-    last_answer_ = read_line(deadline);
-    auto reply = json::parse(last_answer_, nullptr, false);
+    auto reply = json::parse(read_line(deadline), nullptr, false);
     if (!reply.is_object() || !reply.value("ok", false))
-        throw InfrastructureError("the device server refuses " + message.at("op").dump() + ": " + reply.dump());
+        throw InfrastructureError(fmt::format("the device server refuses \"{}\": {}", operation, reply.dump()));
     return reply;
 }
 
 DeviceReport DeviceServer::take(Clock::time_point deadline, const device::OriginMessage* origin) {
-    json message = {{"op", "take"}, {"compact", true}};
-    if (origin) message["origin"] = origin->question;
+    const std::string more = R"(,"packed":true)" + (origin ? R"(,"origin":)" + origin->question : "");
     const int files[] = {origin ? origin->file : -1, origin ? origin->program : -1};
-    const auto reply = request(message, deadline, std::span(files).first(origin ? 2 : 0));
+    const auto reply = request("take", more, deadline, std::span(files).first(origin ? 2 : 0));
+    const auto size = reply.find("packed");
+    if (size == reply.end() || !size->is_number_unsigned())
+        throw InfrastructureError("the device server's report cannot be read: it is missing");
+    last_report_ = read_bytes(size->get<std::size_t>(), deadline);
     DeviceReport report;
     try {
-        read_report(reply, report);
+        report = read_report(last_report_);
     } catch (const std::exception& error) {
         throw InfrastructureError(std::string("the device server's report cannot be read: ") + error.what());
     }
-    if (const auto internal = reply.find("internal_error"); internal != reply.end() && internal->is_string())
-        throw InfrastructureError(internal->get<std::string>());
+    if (!report.internal_error.empty()) throw InfrastructureError(report.internal_error);
     return report;
 }
 

@@ -3,14 +3,12 @@
 
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "device/device.hpp"
-#include "device/origin.hpp"
-#include "device/transfer.hpp"
+#include "device/report.hpp"
 #include "judge/errors.hpp"
 #include "judge/options.hpp"
 #include "judge/prepared.hpp"
@@ -23,20 +21,10 @@ struct OriginMessage;
 namespace warpgrade::judge {
 
 // What the device did since it was last asked.
-struct DeviceReport {
-    std::vector<device::LaunchRecord> launches;
-    std::vector<device::TransferRecord> transfers;
-    std::vector<device::AllocationRecord> allocations;
-    std::vector<double> waits_ns;
-    double clock_ns = 0;
-    std::string output;                    // of device-side printf
-    std::vector<std::string> call_errors;  // in the words of the device
-    std::vector<device::Diagnostic> diagnostics;
-    std::optional<device::OriginVerdict> origin;  // if it was asked for, and the device keeps it
-    std::set<std::string> truncated;              // which of these are not complete
-    bool connected = false;                       // the program's end of its connection is still open
-    std::string fault;        // what ended the context (a kernel's illegal access, …); empty: nothing
-    std::string unsupported;  // what the program asked for and the device cannot do; empty: nothing
+struct DeviceReport : device::Report {
+    std::vector<std::string> errors;  // calls that failed, in the words of the device
+    std::string fault;                // what ended the context (a kernel's illegal access, …); empty: nothing
+    std::string unsupported;          // what the program asked for and the device cannot do; empty: nothing
 };
 
 // The server still lives but has not answered in time, as while a kernel runs.
@@ -50,8 +38,8 @@ class DeviceKilled : public InfrastructureError {
   public:
     using InfrastructureError::InfrastructureError;
 };
-// Reads the answer of a device server, which may be captured: throws std::exception for what is no answer.
-void read_report(const nlohmann::json& reply, DeviceReport& report);
+// Reads the report of a device server, which may be captured: throws std::exception for what is none.
+DeviceReport read_report(std::string_view packed);
 
 // Every member function throws InfrastructureError when the server is gone, silent or talks nonsense.
 class DeviceServer {
@@ -66,13 +54,18 @@ class DeviceServer {
     // With `origin`, the report says where the outputs of the call come from.
     DeviceReport take(Clock::time_point deadline, const device::OriginMessage* origin = nullptr);
 
-    // The server's last answer, as it came.
-    [[nodiscard]] const std::string& last_answer() const { return last_answer_; }
+    // The last report, as it came.
+    [[nodiscard]] const std::string& last_report() const { return last_report_; }
 
   private:
-    nlohmann::json request(const nlohmann::json& message, Clock::time_point deadline, std::span<const int> files = {});
+    // `more`: the request's other fields, as JSON.
+    nlohmann::json request(std::string_view operation, std::string_view more, Clock::time_point deadline,
+                           std::span<const int> files = {});
     [[noreturn]] void is_gone();
+    // The server's words up to the end of the line, and so many bytes.
     std::string read_line(Clock::time_point deadline);
+    std::string read_bytes(std::size_t count, Clock::time_point deadline);
+    void receive(Clock::time_point deadline);
 
     Descriptor control_, client_;
     std::optional<int> wait(Clock::time_point deadline);
@@ -80,7 +73,7 @@ class DeviceServer {
     Process process_;  // that of a real GPU: it is in no sandbox
     SandboxedProcess sandboxed_;
     bool in_sandbox_;
-    std::string received_, properties_, last_answer_;
+    std::string received_, properties_, last_report_;
 };
 
 }  // namespace warpgrade::judge

@@ -59,7 +59,7 @@ template <class T, std::integral N>
 std::vector<T> integers(N n, std::int64_t low, std::int64_t high) {
     if (low > high) throw std::invalid_argument("integers: low is above high");
     std::vector<T> values(detail::size_of(n));
-    const auto count = static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low) + 1;  // 0: all 2^64
+    const Bound count(static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low) + 1);  // 0: all 2^64
     auto& random = stream();
     for (auto& value : values)
         value = static_cast<T>(static_cast<std::int64_t>(static_cast<std::uint64_t>(low) + random.below(count)));

@@ -10,6 +10,24 @@
 
 namespace warpgrade::judge {
 
+// A bound of many numbers: remainders without a division for each.
+class Bound {
+  public:
+    explicit Bound(std::uint64_t value) : value_(value), inverse_(value ? ~std::uint64_t{0} / value : 0) {}
+    [[nodiscard]] std::uint64_t value() const { return value_; }
+    [[nodiscard]] std::uint64_t surplus() const { return (0 - value_) % value_; }
+    // x mod value; x itself where that is 0.
+    [[nodiscard]] std::uint64_t remainder(std::uint64_t x) const {
+        // The quotient, or one less.
+        const auto quotient = static_cast<std::uint64_t>(static_cast<unsigned __int128>(x) * inverse_ >> 64);
+        const std::uint64_t rest = x - quotient * value_;
+        return value_ != 0 && rest >= value_ ? rest - value_ : rest;
+    }
+
+  private:
+    std::uint64_t value_, inverse_;
+};
+
 class RandomStream {
   public:
     static constexpr std::size_t blocks = 16;  // of ChaCha's, made at a time
@@ -23,12 +41,12 @@ class RandomStream {
     }
     void fill(std::span<std::byte> bytes);
     // In [0, bound), every value equally likely; bound 0 means 2^64.
-    std::uint64_t below(std::uint64_t bound) {
-        if (bound == 0) return next();
+    std::uint64_t below(std::uint64_t bound) { return below(Bound(bound)); }
+    std::uint64_t below(const Bound& bound) {
         for (;;) {
             // Values below 2^64 mod bound, which is less than bound, come once too often.
             const auto value = next();
-            if (value >= bound || value >= (0 - bound) % bound) return value % bound;
+            if (bound.value() == 0 || value >= bound.value() || value >= bound.surplus()) return bound.remainder(value);
         }
     }
     // In [0, 1), with 24 bits: every value is a float.

@@ -27,7 +27,7 @@ constexpr auto end_grace = std::chrono::seconds(1);
 void add_notes(const DeviceReport& report, std::vector<std::string>& notes) {
     constexpr std::size_t most = 3;
     std::vector<std::string> errors;
-    for (const std::string& error : report.call_errors)
+    for (const std::string& error : report.errors)
         if (report.fault.empty() || error.find(report.fault) == std::string::npos) errors.push_back(error);
     for (std::size_t i = 0; i < errors.size() && i < most; ++i) notes.push_back(tame(errors[i], 600));
     if (errors.size() > most) notes.push_back(fmt::format("and {} more CUDA errors", errors.size() - most));
@@ -175,7 +175,7 @@ CallResult Session::call(const CallSpec& spec, const Arena& arena, Clock::time_p
 
 CallResult result_of(const BaselineCache::Entry& entry, std::vector<std::string>& notes) {
     DeviceReport report;
-    if (!entry.report.empty()) read_report(nlohmann::json::parse(entry.report), report);
+    if (!entry.report.empty()) report = read_report(entry.report);
     add_notes(report, notes);
     return result_of(std::move(report), entry.result, entry.outputs, entry.host_cpu_ns);
 }

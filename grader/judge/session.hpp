@@ -29,7 +29,7 @@ class Session {
     CallResult call(const CallSpec& spec, const Arena& arena, Clock::time_point deadline,
                     std::vector<std::string>& notes);
     // The device's report on the last call, as it came.
-    [[nodiscard]] std::string last_report() const { return device_ ? device_->last_answer() : ""; }
+    [[nodiscard]] std::string last_report() const { return device_ ? device_->last_report() : ""; }
     // Ends the program between two calls and takes what the device says of its end. Never throws: the verdict stands.
     void finish() noexcept;
     // What the checks found since the last call of this function, also in a call that did not come back.

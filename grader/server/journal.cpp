@@ -51,7 +51,7 @@ void Journal::add_launch(LaunchRecord record) {
         bytes += weight_of(line);
     }
     if (lines_ + record.lines.size() > RecordLimits::max_lines || line_bytes_ + bytes > RecordLimits::max_line_bytes) {
-        truncated_.insert("lines");
+        report_.truncated.insert("lines");
         add_error("launch", 0,
                   fmt::format("{}: no counters by source line, since earlier launches already have {} lines",
                               record.demangled, lines_));
@@ -60,58 +60,44 @@ void Journal::add_launch(LaunchRecord record) {
     }
     lines_ += record.lines.size();
     line_bytes_ += bytes;
-    launches_.push_back(std::move(record));
+    report_.launches.push_back(std::move(record));
 }
 
 void Journal::add_allocation(std::string_view call, std::uint64_t bytes) {
-    if (allocations_.size() < RecordLimits::max_allocations)
-        allocations_.push_back({std::string(call), bytes});
+    if (report_.allocations.size() < RecordLimits::max_allocations)
+        report_.allocations.push_back({std::string(call), bytes});
     else
-        truncated_.insert("allocations");
+        report_.truncated.insert("allocations");
 }
 
 void Journal::add_error(std::string_view operation, int code, std::string_view message) {
-    message = message.substr(0, wire::max_message_bytes);
-    if (code != 0) last_error_ = {{"code", code}, {"message", shown(message)}};
-    if (call_errors_.size() < RecordLimits::max_call_errors)
-        call_errors_.push_back({{"operation", operation}, {"code", code}, {"message", shown(message)}});
+    const CallError failed{std::string(operation), code, shown(message.substr(0, wire::max_message_bytes))};
+    if (code != 0) report_.last_error = failed;
+    if (report_.call_errors.size() < RecordLimits::max_call_errors) report_.call_errors.push_back(failed);
 }
 
 void Journal::add(Diagnostic diagnostic) {
     bound(diagnostic);
-    keep(diagnostics_, std::move(diagnostic), RecordLimits::max_diagnostics);
+    keep(report_.diagnostics, std::move(diagnostic), RecordLimits::max_diagnostics);
 }
 
 void Journal::add_internal_error(std::string_view message) {
-    if (internal_error_.is_null()) internal_error_ = message.substr(0, wire::max_message_bytes);
+    if (report_.internal_error.empty()) report_.internal_error = message.substr(0, wire::max_message_bytes);
 }
 
 void Journal::print(std::string_view text) {
-    if (!append(output_, text, RecordLimits::max_output_bytes)) truncated_.insert("output");
+    if (!append(report_.output, text, RecordLimits::max_output_bytes)) report_.truncated.insert("output");
     append(worker_output_, text, RecordLimits::max_output_bytes);
 }
 
 std::string Journal::take_worker_output() { return std::exchange(worker_output_, {}); }
 
-nlohmann::json Journal::take(double clock_ns, bool lines, bool compact) {
-    auto launches = nlohmann::json::array();
-    for (LaunchRecord& record : launches_) {
-        if (!lines) record.lines.clear();
-        launches.push_back(compact ? to_compact_json(record) : to_json(record));
-    }
-    nlohmann::json reply = {{"ok", true},
-                            {"launches", std::move(launches)},
-                            {"allocations", to_json(std::exchange(allocations_, {}))},
-                            {"clock_ns", clock_ns},
-                            {"output", std::exchange(output_, {})},
-                            {"call_errors", std::exchange(call_errors_, nlohmann::json::array())},
-                            {"diagnostics", to_json(std::exchange(diagnostics_, {}))},
-                            {"truncated", std::exchange(truncated_, {})},
-                            {"last_error", std::exchange(last_error_, nullptr)},
-                            {"internal_error", internal_error_}};
-    launches_.clear();
+Report Journal::take(double clock_ns) {
+    Report report = std::exchange(report_, {});
+    report_.internal_error = report.internal_error;
+    report.clock_ns = clock_ns;
     lines_ = line_bytes_ = 0;
-    return reply;
+    return report;
 }
 
 }  // namespace warpgrade::device

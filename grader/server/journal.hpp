@@ -3,20 +3,18 @@
 // drops a launch in silence.
 #pragma once
 
-#include <nlohmann/json.hpp>
-#include <set>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "device/device.hpp"
 #include "device/record_limits.hpp"
+#include "device/report.hpp"
 
 namespace warpgrade::device {
 
 class Journal {
   public:
-    [[nodiscard]] bool full() const { return launches_.size() >= RecordLimits::max_launches; }
+    [[nodiscard]] bool full() const { return report_.launches.size() >= RecordLimits::max_launches; }
     void add_launch(LaunchRecord record);
     void add_allocation(std::string_view call, std::uint64_t bytes);
     void add_error(std::string_view operation, int code, std::string_view message);
@@ -30,18 +28,13 @@ class Journal {
     [[nodiscard]] bool has_output() const { return !worker_output_.empty(); }
     std::string take_worker_output();
 
-    // The reply to {"op":"take"}, and an empty journal. `lines`: with counters by source line.
-    nlohmann::json take(double clock_ns, bool lines = true, bool compact = false);
+    // All of it, and leaves an empty journal but for the server's own trouble.
+    Report take(double clock_ns = 0);
 
   private:
-    std::vector<LaunchRecord> launches_;
+    Report report_;
     std::size_t lines_ = 0, line_bytes_ = 0;
-    std::set<std::string> truncated_;  // lists that are not complete
-    std::vector<AllocationRecord> allocations_;
-    nlohmann::json call_errors_ = nlohmann::json::array();
-    std::vector<Diagnostic> diagnostics_;
-    nlohmann::json last_error_, internal_error_;
-    std::string output_, worker_output_;
+    std::string worker_output_;
 };
 
 }  // namespace warpgrade::device

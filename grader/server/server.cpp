@@ -143,60 +143,69 @@ bool Server::serve_control() {
     for (std::size_t end; (end = control_input_.find('\n')) != std::string::npos;) {
         const std::string line = control_input_.substr(0, end);
         control_input_.erase(0, end + 1);
-        send_control(command(line));
+        send_control(answer(line));
     }
     return control_input_.size() <= max_control_line;
 }
 
-nlohmann::json Server::command(const std::string& line) {
+std::string Server::answer(const std::string& line) {
     using nlohmann::json;
-    const auto request = nlohmann::json::parse(line, nullptr, false);
+    const auto as_line = [](const json& reply) { return dump_line(reply) + '\n'; };
+    const auto request = json::parse(line, nullptr, false);
     const auto operation = request.is_object() ? request.find("op") : request.end();
     if (!request.is_object() || operation == request.end() || !operation->is_string())
-        return {{"ok", false}, {"error", "expected an object with \"op\""}};
-    if (*operation == "hello") return {{"ok", true}, {"properties", to_json(device_.properties())}};
+        return as_line({{"ok", false}, {"error", "expected an object with \"op\""}});
+    if (*operation == "hello") return as_line({{"ok", true}, {"properties", to_json(device_.properties())}});
     if (*operation == "take") return take(request);
     if (*operation == "shutdown") {
         shutdown_ = true;
-        return {{"ok", true}};
+        return as_line({{"ok", true}});
     }
-    return {{"ok", false}, {"error", fmt::format("unknown op: {}", operation->get<std::string>())}};
+    return as_line({{"ok", false}, {"error", fmt::format("unknown op: {}", operation->get<std::string>())}});
 }
 
-nlohmann::json Server::take(const nlohmann::json& request) {
+std::string Server::take(const nlohmann::json& request) {
     using nlohmann::json;
+    const auto wants = [&](const char* what, bool otherwise) {
+        const auto found = request.find(what);
+        return found != request.end() && found->is_boolean() ? found->get<bool>() : otherwise;
+    };
     // Who looks at a program in the middle of its work must not change its clock.
-    const bool finish = request.value("finish", json(true)) != json(false);
-    const bool lines = request.value("lines", json(true)) != json(false);
-    const bool compact = request.value("compact", json(false)) == json(true);
+    const bool finish = wants("finish", true);
     if (finish) notice_end();
     if (finish && client_fd_ >= 0) session_->end_call();
-    json reply = journal_.take(finish ? timeline_.finish() : 0, lines, compact);
-    reply["transfers"] = to_json(timeline_.take_transfers());
-    reply["waits"] = timeline_.take_waits();
-    reply["migrations"] = session_->migrations().take();
-    if (session_->migrations().gave_up()) reply["truncated"].push_back("migrations");
-    if (timeline_.take_missed_transfers()) reply["truncated"].push_back("transfers");
-    if (timeline_.take_missed_waits()) reply["truncated"].push_back("waits");
-    reply["connected"] = client_fd_ >= 0;
+    Report report = journal_.take(finish ? timeline_.finish() : 0);
+    report.transfers = timeline_.take_transfers();
+    report.waits_ns = timeline_.take_waits();
+    if (session_->migrations().gave_up()) report.truncated.insert("migrations");
+    if (timeline_.take_missed_transfers()) report.truncated.insert("transfers");
+    if (timeline_.take_missed_waits()) report.truncated.insert("waits");
+    report.connected = client_fd_ >= 0;
     const auto files = std::exchange(control_files_, {});
     if (const auto question = request.find("origin"); question != request.end() && origin_.enabled()) {
         origin_.waited();
         try {
-            reply["origin"] = to_json(
-                check_origin(OriginRequest(*question, files[0], files[1], !origin_.images().empty()).query(), origin_));
+            report.origin =
+                check_origin(OriginRequest(*question, files[0], files[1], !origin_.images().empty()).query(), origin_);
         } catch (const std::exception& failure) {
-            reply["internal_error"] = fmt::format("device server: origin of outputs: {}", failure.what());
+            report.internal_error = fmt::format("device server: origin of outputs: {}", failure.what());
         }
     }
     if (finish) origin_.begin_call();
-    return reply;
+    if (!wants("lines", true))
+        for (LaunchRecord& launch : report.launches) launch.lines.clear();
+    if (wants("packed", false)) {
+        const std::string bytes = packed(report);
+        return fmt::format("{{\"ok\":true,\"packed\":{}}}\n", bytes.size()) + bytes;
+    }
+    json reply = to_json(report);
+    reply["migrations"] = session_->migrations().take();
+    return dump_line(reply) + '\n';
 }
 
-void Server::send_control(const nlohmann::json& reply) {
-    const std::string line = dump_line(reply) + "\n";
-    for (std::size_t done = 0; done < line.size();) {
-        const ssize_t put = ::send(control_fd_, line.data() + done, line.size() - done, MSG_NOSIGNAL);
+void Server::send_control(std::string_view answer) {
+    while (!answer.empty()) {
+        const ssize_t put = ::send(control_fd_, answer.data(), answer.size(), MSG_NOSIGNAL);
         if (put < 0) {
             if (errno == EINTR) continue;
             if (again(errno)) {  // the judge's end of the socket pair may have made it non-blocking
@@ -206,7 +215,7 @@ void Server::send_control(const nlohmann::json& reply) {
             }
             throw std::system_error(errno, std::generic_category(), "control socket");
         }
-        done += static_cast<std::size_t>(put);
+        answer.remove_prefix(static_cast<std::size_t>(put));
     }
 }
 

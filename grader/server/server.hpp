@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "device/device.hpp"
@@ -41,9 +42,10 @@ class Server {
     void close_client(const std::string& reason);
     void notice_end();
     bool serve_control();  // false to end
-    nlohmann::json take(const nlohmann::json& request);
-    nlohmann::json command(const std::string& line);
-    void send_control(const nlohmann::json& reply);
+    // The answer to a line of the judge's.
+    std::string answer(const std::string& line);
+    std::string take(const nlohmann::json& request);
+    void send_control(std::string_view answer);
 
     Device& device_;
     ServerOptions options_;

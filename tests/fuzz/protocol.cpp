@@ -76,6 +76,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     } catch (const wire::ProtocolError&) {  // the connection would be closed
     }
     session.finish();
-    journal.take(0);
+    journal.take();
     return 0;
 }

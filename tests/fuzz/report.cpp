@@ -1,9 +1,5 @@
-// What the judge reads of a device server, which may be captured: its answer to "take", and all that is made of it. The
-// input is the answer's text, or changes to an answer that is whole: which value (two bytes), and what stands there
-// instead (one byte).
-#include <nlohmann/json.hpp>
-
-#include "device/origin_request.hpp"
+// What the judge reads of a device server, which may be captured: its report, and all that is made of it. The input is
+// the report's bytes, or changes to those of one that is whole: which byte (two bytes), and what stands there instead.
 #include "device/records.hpp"
 #include "judge/device_server.hpp"
 #include "judge/diagnostics.hpp"
@@ -13,86 +9,59 @@
 namespace {
 
 using namespace warpgrade;
-using nlohmann::json;
 
-const json& whole_answer() {
-    static const json answer = [] {
-        device::LaunchRecord launch;
+const std::string& whole_report() {
+    static const std::string bytes = [] {
+        device::Report report;
+        auto& launch = report.launches.emplace_back();
         launch.kernel = launch.demangled = "k";
         launch.counters.inst_executed = 1;
-        launch.lines.emplace_back();
-        device::Diagnostic found;
+        launch.lines.emplace_back().counters.barriers = 1;
+        launch.error_code = 700;
+        launch.error = "e";
+        report.transfers.resize(1);
+        report.allocations.push_back({"cudaMalloc", 4});
+        report.waits_ns = {1.0};
+        report.clock_ns = 1.0;
+        report.output = "text";
+        report.call_errors.push_back({"o", 801, "m"});
+        auto& found = report.diagnostics.emplace_back();
         found.rule = &device::rules::race_shared;
         found.place = {"/submission/a.cu", 3, 1};
+        found.thread.emplace();
         found.related.emplace_back();
-        device::OriginVerdict origin;
+        found.memory.emplace();
+        auto& origin = report.origin.emplace();
         origin.problem = device::OriginVerdict::Problem::changed;
         origin.argument = 0;
         origin.came.resize(4);
         origin.not_part.push_back(1);
-        return json{{"ok", true},
-                    {"launches", json::array({device::to_json(launch), device::to_compact_json(launch)})},
-                    {"transfers", device::to_json(std::vector<device::TransferRecord>(1))},
-                    {"allocations", device::to_json(std::vector<device::AllocationRecord>(1))},
-                    {"waits", {1.0}},
-                    {"clock_ns", 1.0},
-                    {"output", "text"},
-                    {"call_errors", json::array({{{"operation", "o"}, {"code", 801}, {"message", "m"}}})},
-                    {"diagnostics", device::to_json(std::vector{found})},
-                    {"origin", device::to_json(origin)},
-                    {"connected", true}};
+        report.truncated = {"waits"};
+        return device::packed(report);
     }();
-    return answer;
+    return bytes;
 }
 
-json changed_answer(const std::uint8_t* data, std::size_t size) {
-    const json others[] = {nullptr,
-                           true,
-                           -1,
-                           0,
-                           1,
-                           0xffffffffffffffffU,
-                           1e308,
-                           -0.5,
-                           "",
-                           "\x1b[31m\n",
-                           "a\x80",
-                           json::array(),
-                           json::object(),
-                           json::array({0, 1}),
-                           std::string(70000, 'x'),
-                           json::array({json::object()})};
-    json flat = whole_answer().flatten();
-    for (std::size_t i = 0; i + 3 <= size && !flat.empty(); i += 3) {
-        auto at = flat.begin();
-        std::advance(at, (data[i] | data[i + 1] << 8) % flat.size());
-        if (data[i + 2] % 17 == 16)
-            flat.erase(at);
-        else
-            *at = others[data[i + 2] % 17];
-    }
-    json result = json::object();
-    for (const auto& [pointer, value] : flat.items()) try {
-            result[json::json_pointer(pointer)] = value;
-        } catch (const json::exception&) {  // no place for it any more
-        }
-    return result;
+std::string changed_report(const std::uint8_t* data, std::size_t size) {
+    std::string bytes = whole_report();
+    for (std::size_t i = 0; i + 3 <= size; i += 3)
+        bytes[(data[i] | data[i + 1] << 8) % bytes.size()] = static_cast<char>(data[i + 2]);
+    return bytes;
 }
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     if (size == 0) return 0;
-    const json answer =
-        data[0] % 2 ? json::parse(data + 1, data + size, nullptr, false) : changed_answer(data + 1, size - 1);
     judge::DeviceReport report;
     try {
-        judge::read_report(answer, report);
+        report =
+            judge::read_report(data[0] % 2 ? std::string(data + 1, data + size) : changed_report(data + 1, size - 1));
     } catch (const std::exception&) {
         return 0;
     }
     // As a session does with it: words for messages, a verdict's line, the findings of several calls in one.
-    for (const std::string& error : report.call_errors) judge::tame(error, 600);
+    for (const std::string& error : report.errors) judge::tame(error, 600);
     judge::tame(report.unsupported, 600);
     judge::tame(report.fault, 600);
     for (const auto& launch : report.launches) device::dump_line(device::to_json(launch));

@@ -11,8 +11,10 @@ Judged judge_on(const std::string& device, const std::string& options = "--secon
 }  // namespace
 
 TEST_CASE("a device server that fails is an error, not a failure") {
-    const auto [device, reason] = GENERATE(table<std::string, std::string>(
-        {{"dies", "ended unexpectedly"}, {"nonsense", "cannot be read"}, {"broken", "out of its own memory"}}));
+    const auto [device, reason] = GENERATE(table<std::string, std::string>({{"dies", "ended unexpectedly"},
+                                                                            {"nonsense", "cannot be read"},
+                                                                            {"wordless", "cannot be read"},
+                                                                            {"broken", "out of its own memory"}}));
     const auto judged = judge_on(device);
     INFO(judged.output);
     REQUIRE(judged.cases.size() == 5);
@@ -24,7 +26,8 @@ TEST_CASE("a device server that fails is an error, not a failure") {
 TEST_CASE("a device server that a program kills, or makes report without end, is a failure of that program") {
     const auto [device, reason] = GENERATE(table<std::string, std::string>(
         {{"killed", "crashed the device twice: the device server ended unexpectedly (signal 4)"},
-         {"endless", "more than can be recorded"}}));
+         {"endless", "more than can be recorded"},
+         {"huge", "more than can be recorded"}}));
     const auto judged = judge_on(device);
     INFO(judged.output);
     CHECK(judged.scales()["status"] == "fail");

@@ -1,6 +1,5 @@
 #include <algorithm>
 
-#include "device/records.hpp"
 #include "judge/context.hpp"
 #include "judge/diagnostics.hpp"
 #include "judge/errors.hpp"
@@ -126,7 +125,7 @@ TEST_CASE("an error is found behind any number of pieces of advice") {
     for (std::uint32_t line = 1; line <= 1000; ++line) journal.add(found(device::rules::uncoalesced, line));
     journal.add(found(device::rules::race_shared));
     Profile run;
-    run.diagnostics = device::diagnostics_from_json(journal.take(0).at("diagnostics"));
+    run.diagnostics = journal.take().diagnostics;
     CHECK_FALSE(clean().match(run));
     CHECK(failure() == "the checks found a mistake: race in shared memory (racecheck/shared) at sum.cu:7");
 }

@@ -6,19 +6,18 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "device/origin_request.hpp"
-#include "device/records.hpp"
+#include "device/report.hpp"
 
 namespace {
 
 using nlohmann::json;
 
-json launch(const char* name, double duration_ns) {
+warpgrade::device::LaunchRecord launch(const char* name, double duration_ns) {
     warpgrade::device::LaunchRecord record;
     record.kernel = record.demangled = name;
     record.duration_ns = duration_ns;
     record.counters.inst_executed = 42;
-    return warpgrade::device::to_json(record);
+    return record;
 }
 
 warpgrade::device::Diagnostic race(std::uint32_t line) {
@@ -51,49 +50,42 @@ bool program_is_gone() {
     return recv(4, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
 }
 
-json answer(const std::string& what, const std::string& operation) {
-    if (operation == "hello") return {{"ok", true}, {"properties", {{"name", "a fake"}}}};
-    if (operation != "take") return {{"ok", true}};
+std::string report(const std::string& what) {
+    warpgrade::device::Report report;
+    report.clock_ns = 1000.0;
+    report.output = "from a kernel";
+    if (what == "broken") report.internal_error = "out of its own memory";
+    if (what == "slow") report.clock_ns = 2000.0;
+    if (what == "kernels" || what == "slow") report.launches = {launch("first", 250.0), launch("second", 750.0)};
+    if (what == "fault") report.call_errors = {{"launch", 700, "8 bytes past d (400 bytes)"}};
+    if (what == "limited") report.call_errors = {{"launch", 801, "'wmma' is not supported"}};
+    if (what == "misuse") report.call_errors = {{"cudaMemcpy", 1, "the size is larger than d"}};
+    if (what == "failed_launch") {
+        report.call_errors = {{"launch", 9, "4096 threads in a block"}};
+        report.origin.emplace().problem = warpgrade::device::OriginVerdict::Problem::nothing_came;
+    }
+    if (what == "mistakes" || what == "fault") report.diagnostics = {race(17), race(18)};
+    if (what == "streams") report.diagnostics = {race_of_streams()};
+    if (what == "leaks") {
+        report.connected = !program_is_gone();
+        if (program_is_gone()) report.diagnostics = {leak()};
+    }
+    return warpgrade::device::packed(report);
+}
+
+std::string answer(const std::string& what, const std::string& operation) {
+    const auto line = [](const json& reply) { return reply.dump() + '\n'; };
+    const auto head = [&](std::size_t bytes) { return line({{"ok", true}, {"packed", bytes}}); };
+    if (operation == "hello") return line({{"ok", true}, {"properties", {{"name", "a fake"}}}});
+    if (operation != "take") return line({{"ok", true}});
     if (what == "dies") _exit(1);
     if (what == "killed") __builtin_trap();
-    if (what == "endless") return {{"ok", true}, {"launches", std::string((256u << 20) + 70'000, 'x')}};
+    if (what == "endless") return line({{"ok", true}, {"launches", std::string((256u << 20) + 70'000, 'x')}});
+    if (what == "huge") return head((256u << 20) + 1);
     if (what == "silent") pause();
-    if (what == "nonsense") return {{"ok", true}, {"launches", 3}};
-    json reply{{"ok", true},
-               {"launches", json::array()},
-               {"transfers", json::array()},
-               {"allocations", json::array()},
-               {"waits", json::array()},
-               {"clock_ns", 1000.0},
-               {"output", "from a kernel"},
-               {"last_error", nullptr},
-               {"call_errors", json::array()},
-               {"diagnostics", json::array()},
-               {"truncated", json::array()},
-               {"internal_error", nullptr}};
-    if (what == "broken") reply["internal_error"] = "out of its own memory";
-    if (what == "slow") reply["clock_ns"] = 2000.0;
-    if (what == "kernels" || what == "slow") reply["launches"] = {launch("first", 250.0), launch("second", 750.0)};
-    if (what == "fault")
-        reply["call_errors"] = {{{"operation", "launch"}, {"code", 700}, {"message", "8 bytes past d (400 bytes)"}}};
-    if (what == "limited")
-        reply["call_errors"] = {{{"operation", "launch"}, {"code", 801}, {"message", "'wmma' is not supported"}}};
-    if (what == "misuse")
-        reply["call_errors"] = {{{"operation", "cudaMemcpy"}, {"code", 1}, {"message", "the size is larger than d"}}};
-    if (what == "failed_launch") {
-        reply["call_errors"] = {{{"operation", "launch"}, {"code", 9}, {"message", "4096 threads in a block"}}};
-        warpgrade::device::OriginVerdict verdict;
-        verdict.problem = warpgrade::device::OriginVerdict::Problem::nothing_came;
-        reply["origin"] = warpgrade::device::to_json(verdict);
-    }
-    if (what == "mistakes" || what == "fault")
-        reply["diagnostics"] = warpgrade::device::to_json(std::vector{race(17), race(18)});
-    if (what == "streams") reply["diagnostics"] = warpgrade::device::to_json(std::vector{race_of_streams()});
-    if (what == "leaks") {
-        reply["connected"] = !program_is_gone();
-        if (program_is_gone()) reply["diagnostics"] = warpgrade::device::to_json(std::vector{leak()});
-    }
-    return reply;
+    if (what == "nonsense") return head(8) + "nonsense";
+    if (what == "wordless") return line({{"ok", true}});
+    return head(report(what).size()) + report(what);
 }
 
 }  // namespace
@@ -107,7 +99,7 @@ int main(int argc, char** argv) {
     for (ssize_t got; (got = recv(3, buffer, sizeof buffer, 0)) > 0;) {
         received.append(buffer, static_cast<std::size_t>(got));
         for (std::size_t end; (end = received.find('\n')) != std::string::npos; received.erase(0, end + 1)) {
-            const auto reply = answer(what, json::parse(received.substr(0, end))["op"]).dump() + '\n';
+            const auto reply = answer(what, json::parse(received.substr(0, end))["op"]);
             if (send(3, reply.data(), reply.size(), MSG_NOSIGNAL) < 0) return 1;
         }
     }

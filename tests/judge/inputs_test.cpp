@@ -42,6 +42,19 @@ TEST_CASE("values lie in their range and reach all of it") {
     CHECK_THROWS(integers<int>(1, 2, 1));
 }
 
+TEST_CASE("a remainder without a division is that of a division") {
+    std::vector<std::uint64_t> numbers{0, 1, 2, 3, 5, 7, 64, 1000, 0xffff'ffff, 0x1'0000'0000, 0x1'0000'0001};
+    for (std::uint64_t near = std::uint64_t{1} << 62; near != 0; near <<= 1)
+        for (std::uint64_t off = 0; off < 4; ++off)
+            numbers.insert(numbers.end(), {near - off, near + off, 0 - off - 1});
+    RandomStream random(5, "remainders");
+    for (int i = 0; i < 200; ++i) numbers.push_back(random.next() >> random.below(64));
+    bool right = true;
+    for (const std::uint64_t bound : numbers)
+        for (const std::uint64_t x : numbers) right &= Bound(bound).remainder(x) == (bound == 0 ? x : x % bound);
+    CHECK(right);
+}
+
 TEST_CASE("a permutation holds every number once") {
     begin(4, "permutation");
     auto p = permutation(1000);

@@ -103,8 +103,9 @@ class Call {
         OriginFile memory;
         const OriginMessage message = origin_message(query, memory);
         const Descriptor file = file_of(program);
-        const OriginRequest request(message.question, memory.descriptor(), file, !program.empty());
-        return origin_verdict_from_json(to_json(check_origin(request.query(), log)));
+        const OriginRequest request(nlohmann::json::parse(message.question), memory.descriptor(), file,
+                                    !program.empty());
+        return check_origin(request.query(), log);
     }
 
     OriginDevice device;
@@ -400,11 +401,12 @@ TEST_CASE("a question with places outside of its file is refused") {
     Call call(numbers(8));
     OriginQuery query;
     OriginFile memory;
-    OriginMessage message = origin_message(query, memory);
-    message.question["buffers"] = {
+    const auto asked = nlohmann::json::parse(origin_message(query, memory).question);
+    auto outside = asked;
+    outside["buffers"] = {
         {{"kind", 0}, {"argument", 0}, {"element_bytes", 4}, {"before", {0, 1 << 20}}, {"after", {0, 0}}}};
-    CHECK_THROWS(OriginRequest(message.question, memory.descriptor(), Descriptor(), false));
-    CHECK_THROWS(OriginRequest(origin_message(query, memory).question, memory.descriptor(), Descriptor(), true));
+    CHECK_THROWS(OriginRequest(outside, memory.descriptor(), Descriptor(), false));
+    CHECK_THROWS(OriginRequest(asked, memory.descriptor(), Descriptor(), true));
 }
 
 TEST_CASE("a question without bytes travels: of a function that takes numbers alone") {
@@ -412,7 +414,7 @@ TEST_CASE("a question without bytes travels: of a function that takes numbers al
     OriginQuery query;
     query.scalars.push_back({7, 4, true});
     const OriginMessage message = origin_message(query, memory);
-    const OriginRequest request(message.question, memory.descriptor(), Descriptor(), false);
+    const OriginRequest request(nlohmann::json::parse(message.question), memory.descriptor(), Descriptor(), false);
     CHECK(request.query().scalars.at(0).bits == 7);
 }
 
@@ -423,7 +425,7 @@ TEST_CASE("questions of all sizes travel in one file") {
         OriginQuery query;
         query.buffers.push_back({OriginBuffer::Kind::in, 0, 4, std::as_bytes(std::span(in)), {}});
         const OriginMessage message = origin_message(query, memory);
-        const OriginRequest request(message.question, memory.descriptor(), Descriptor(), false);
+        const OriginRequest request(nlohmann::json::parse(message.question), memory.descriptor(), Descriptor(), false);
         CHECK(std::ranges::equal(request.query().buffers.at(0).before, std::as_bytes(std::span(in))));
     }
 }
