@@ -123,6 +123,22 @@ bool conflict(Mark m, const Observer& o) {
     return is_own_warp(m, o) && theirs == mark::is_volatile && mine == mark::is_volatile;
 }
 
+// A load whose value a compare-and-swap of the same place is to confirm, as in the loop of CUDA's own guide: if another
+// thread was faster, it fails and the loop goes on with the new value.
+bool is_guess(const Code& code, const Insn* load) {
+    return load && std::ranges::any_of(code.compare_and_swaps, [&](std::uint32_t slot) {
+               const Insn& swap = code.insns[code.stat_insns[slot]];
+               const bool same_place = swap.a == load->a && swap.offset == load->offset, compared = swap.b == load->d;
+               return load < &swap && (same_place || compared);
+           });
+}
+
+// Do a load and an atomic operation make no race after all?
+bool is_confirmed(const Code& code, const Insn& in, const WatchedAccess& a, Mark other, bool wrote) {
+    if (a.op == Op::Load) return wrote && (other & mark::kind) == mark::atomic && is_guess(code, &in);
+    return a.op == Op::Atomic && !wrote && is_guess(code, insn_of(code, mark::site_of(other)));
+}
+
 }  // namespace
 
 void report_conflicts(Warp& w, const Insn& in, const WatchedAccess& a, const Granules& g, const Observer& o,
@@ -153,6 +169,7 @@ void report_conflicts(Warp& w, const Insn& in, const WatchedAccess& a, const Gra
             if (know_values && std::memcmp(value_of(l), a.host + from, to - from) == 0) continue;
             const auto ask = [&](Mark m, bool wrote) {
                 if (m < a.written_since || is_ordered(m, wrote ? o : o.of_reads(), l) || !conflict(m, o)) return false;
+                if (is_confirmed(*w.executor->code, in, a, m, wrote)) return false;
                 report_race(w, in, a, o, l, x.address[l], {m, wrote});
                 return true;
             };

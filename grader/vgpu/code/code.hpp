@@ -228,15 +228,16 @@ struct Code {
         function_at;  // address → index, if functions are called by pointer
     std::vector<Collective> collectives;
     std::vector<std::vector<std::uint32_t>> branch_tables;
-    std::vector<std::byte> constants;       // the pool of immediates, 32 lanes each
-    std::vector<StatKind> stat_kinds;       // of each memory instruction
-    std::vector<std::uint32_t> stat_insns;  // its instruction
-    std::vector<std::uint32_t> stat_bytes;  // that a lane moves; 0: it is no plain load or store
-    std::uint32_t used_specials = 0;        // bit per Special
-    unsigned granule_shift = 2;             // granules of 2^this bytes hold every access of shared or global memory
-    bool orders_memory = false;             // has fences, or accesses that acquire and release
-    bool talks_to_host = false;             // has volatile accesses, or those that order what the host sees
-    std::uint32_t warp_sync = ~0u;          // the one of `collectives` that orders memory: __syncwarp()
+    std::vector<std::byte> constants;              // the pool of immediates, 32 lanes each
+    std::vector<StatKind> stat_kinds;              // of each memory instruction
+    std::vector<std::uint32_t> stat_insns;         // its instruction
+    std::vector<std::uint32_t> compare_and_swaps;  // slots of these instructions
+    std::vector<std::uint32_t> stat_bytes;         // that a lane moves; 0: it is no plain load or store
+    std::uint32_t used_specials = 0;               // bit per Special
+    unsigned granule_shift = 2;     // granules of 2^this bytes hold every access of shared or global memory
+    bool orders_memory = false;     // has fences, or accesses that acquire and release
+    bool talks_to_host = false;     // has volatile accesses, or those that order what the host sees
+    std::uint32_t warp_sync = ~0u;  // the one of `collectives` that orders memory: __syncwarp()
     std::uint32_t static_shared_bytes = 0;
     std::uint32_t local_bytes = 0;
     std::uint32_t register_estimate = 0;

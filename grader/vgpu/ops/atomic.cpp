@@ -186,6 +186,7 @@ void decode_atomic(InsnBuilder& b) {
     b.out.b = b.source(first + 1, t);
     b.out.c = cas ? b.source(first + 2, t) : b.out.b;
     decode_atomic_address<Reduction>(b);
+    if (cas) b.function.builder.code.compare_and_swaps.push_back(b.out.memory_slot);
     constexpr bool bitwise = std::is_same_v<O, And> || std::is_same_v<O, Or> || std::is_same_v<O, Xor>;
     constexpr bool exchange = std::is_same_v<O, Exch> || cas;
     Handler h = nullptr;
