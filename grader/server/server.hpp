@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "device/device.hpp"
+#include "device/frame_buffer.hpp"
 #include "server/journal.hpp"
 #include "server/origin_log.hpp"
 #include "server/session.hpp"
@@ -52,9 +53,10 @@ class Server {
     OriginLog origin_;
     std::optional<Session> session_;
     int client_fd_, control_fd_;
-    std::vector<std::byte> input_;  // the frame that is coming in
-    std::size_t received_ = 0;      // bytes of it that are there
-    std::size_t sent_ = 0;          // bytes of the session's output that are gone
+    wire::FrameBuffer input_;               // of the worker
+    std::size_t sent_ = 0;                  // bytes of the session's output that are gone
+    wire::Op answering_ = wire::Op::hello;  // what that output is for
+    bool unheard_ = false;                  // the worker receives no more replies
     std::string control_input_;
     std::array<Descriptor, 2> control_files_;  // came with the last request
     bool shutdown_ = false;

@@ -199,6 +199,33 @@ TEST_CASE_METHOD(ServerFixture, "the judge takes the records after the worker ha
     CHECK(judge.take().at("launches").empty());
 }
 
+TEST_CASE_METHOD(ServerFixture, "what was sent without waiting counts even if its sender has gone") {
+    const DevicePtr address = allocate(4), other = allocate(4);
+    const FunctionId store = kernel("store_to");
+    judge.take();
+    ::shutdown(socket, SHUT_RD);  // as if it had gone: no reply arrives
+    Writer write = transfer(Region::range(address, 4));
+    for (int i = 0; i < 3; ++i) send_frame(Op::write, ++sequence, Writer(write).put(7 + i).bytes());
+    send_frame(Op::free_memory, ++sequence, Writer().put(other).bytes());
+    Writer request;
+    request.put(store).put(1u).put(1u).put(1u).put(32u).put(1u).put(1u);
+    request.put(std::uint64_t{0}).put(StreamId{0}).put(std::uint8_t{0}).put(address);
+    send_frame(Op::launch, ++sequence, request.bytes());
+    hang_up();
+    auto taken = judge.take();
+    auto transfers = taken.at("transfers").size();
+    while (taken.at("connected") == true) {
+        taken = judge.take();
+        transfers += taken.at("transfers").size();
+        CHECK(taken.at("launches").empty());
+    }
+    CHECK(transfers == 3);
+    int value = 0;
+    device.read(address, std::as_writable_bytes(std::span(&value, 1)));
+    CHECK(value == 9);
+    CHECK(device.live_allocations() == 2);  // with the module's variable
+}
+
 TEST_CASE_METHOD(ServerFixture, "launches beyond the journal's size are refused, not forgotten") {
     const DevicePtr address = allocate(4);
     const FunctionId store = kernel("store_to");
