@@ -5,7 +5,7 @@
 // same op and number, whose payload starts with the cudaError_t: then the results, or a message that explains it.
 //
 // A client may send a few requests of some kinds (may_be_posted) without waiting for their replies, if it knows that
-// they succeed. Its last ones count even if it is gone by then.
+// they succeed. They are answered like all others, in order, but perhaps not before the next request is handled.
 //
 // Bulk data never makes one big frame. Up to `chunk_bytes` travel inside the request (write, load_module) or the reply
 // (read). More follows as `data` frames of chunk_bytes, the last one shorter: for write and load_module once the server
@@ -64,7 +64,7 @@ inline constexpr auto ops = std::to_array<OpInfo>({
 #undef WG_DEVICE_OP
 });
 
-// Requests that need little work, and whose results nobody needs.
+// Requests that are little work, and whose replies tell nothing but their success.
 constexpr bool may_be_posted(Op op) { return op == Op::free_memory || op == Op::write; }
 
 // A message that breaks the protocol. The peer that sent it cannot be talked to any further.

@@ -58,7 +58,7 @@ void Server::run() {
     }
 }
 
-// One round: what can be sent, else one frame. Then the judge has its turn.
+// One round: what can be sent, else one frame, or a few that are little work. Then the judge has its turn.
 void Server::serve_client() {
     try {
         if (!session_->output().empty()) {
@@ -66,11 +66,14 @@ void Server::serve_client() {
             return;
         }
         if (!receive_client()) return;
-        const wire::Header header = input_.header();
-        if (unheard_ && !wire::may_be_posted(header.op)) return close_client("");
-        answering_ = header.op;
-        session_->handle(header, input_.payload());
-        input_.next();
+        // Whoever does not wait for the reply to one of these gets it together with the next.
+        wire::Op op = wire::Op::hello;
+        do {
+            const wire::Header header = input_.header();
+            op = header.op;
+            session_->handle(header, input_.payload());
+            input_.next();
+        } while (wire::may_be_posted(op) && input_.ready());
         send_client();
     } catch (const wire::ProtocolError& failure) {
         close_client(
@@ -103,12 +106,7 @@ bool Server::send_client() {
         const ssize_t put = send_with(client_fd_, std::span(output).subspan(sent_),
                                       std::span(&file, session_->attachment() ? 1 : 0), MSG_DONTWAIT);
         if (put < 0) {
-            if (again(errno)) return false;
-            // Who went without waiting for this one may have sent others like it before.
-            if (!wire::may_be_posted(answering_)) return close_client(""), false;
-            unheard_ = true;
-            output.clear();
-            sent_ = 0;
+            if (!again(errno)) close_client("");
             return false;
         }
         sent_ += static_cast<std::size_t>(put);

@@ -53,10 +53,8 @@ class Server {
     OriginLog origin_;
     std::optional<Session> session_;
     int client_fd_, control_fd_;
-    wire::FrameBuffer input_;               // of the worker
-    std::size_t sent_ = 0;                  // bytes of the session's output that are gone
-    wire::Op answering_ = wire::Op::hello;  // what that output is for
-    bool unheard_ = false;                  // the worker receives no more replies
+    wire::FrameBuffer input_;  // of the worker
+    std::size_t sent_ = 0;     // bytes of the session's output that are gone
     std::string control_input_;
     std::array<Descriptor, 2> control_files_;  // came with the last request
     bool shutdown_ = false;

@@ -80,18 +80,23 @@ cudaError_t Connection::lose(const char* reason) {
         ::shutdown(descriptor_, SHUT_RDWR);
     }
     state_ = State::lost;
-    posted_.clear();
+    posted_.clear(), unsent_.clear();
     return cudaErrorDevicesUnavailable;
 }
 
-void Connection::send_frame(const wire::Header& header, const std::byte* payload) {
-    frame_.resize(sizeof header + header.size);
-    std::memcpy(frame_.data(), &header, sizeof header);
-    if (header.size > 0) std::memcpy(frame_.data() + sizeof header, payload, header.size);
-    send_all(descriptor_, frame_.data(), frame_.size());
+void Connection::send_frame(const wire::Header& header, const std::byte* payload, bool later) {
+    const auto first = std::as_bytes(std::span(&header, 1));
+    unsent_.insert(unsent_.end(), first.begin(), first.end());
+    unsent_.insert(unsent_.end(), payload, payload + header.size);
+    if (!later) flush();
 }
 
-std::uint32_t Connection::send(Op op, const Writer& arguments) {
+void Connection::flush() {
+    send_all(descriptor_, unsent_.data(), unsent_.size());
+    unsent_.clear();
+}
+
+std::uint32_t Connection::send(Op op, const Writer& arguments, bool later) {
     if (op != Op::host_touches) tell_host_touches();
     received_file_.reset();
     foresight_.asked(op);
@@ -102,7 +107,7 @@ std::uint32_t Connection::send(Op op, const Writer& arguments) {
     header.code = CallSite::current();
     header.size = static_cast<std::uint32_t>(arguments.bytes().size());
     if (header.size > wire::max_payload_bytes) throw wire::ProtocolError("request too large");
-    send_frame(header, arguments.bytes().data());
+    send_frame(header, arguments.bytes().data(), later);
     return header.sequence;
 }
 
@@ -259,7 +264,7 @@ cudaError_t Connection::write(const wire::Region& region, const wire::Transfer& 
     transfer.put(fields);
     if (transfer.host != 0) return call(Op::write, fields);
     if (const cudaError_t status = ready(); status != cudaSuccess) return status;
-    if (foresight_.writes(region, transfer) && region.width <= most_posted_bytes && !output_waits_) {
+    if (foresight_.writes(region, transfer) && region.width <= most_unsent_bytes && may_post()) {
         fields.put_bytes({source.data, region.width});
         return post(Op::write, fields);
     }
@@ -317,7 +322,10 @@ cudaError_t Connection::read(const wire::Region& region, const wire::Transfer& t
 void Connection::tell_host_fault(std::uint64_t address, bool writes, std::uint64_t code) noexcept {
     const bool ours = address >= device_begin_ && address < device::address_space::host_end;
     if (state_ != State::open || busy_ != 0 || ::getpid() != process_) return;
-    if (!ours) return skip_replies(posted_.size());
+    if (!ours) {
+        if (send_at_once({})) skip_replies(posted_.size());
+        return;
+    }
     wire::Header header;
     std::array<std::byte, sizeof header + sizeof address + 1> frame;
     header.op = Op::host_fault;
@@ -327,8 +335,7 @@ void Connection::tell_host_fault(std::uint64_t address, bool writes, std::uint64
     std::memcpy(frame.data(), &header, sizeof header);
     std::memcpy(frame.data() + sizeof header, &address, sizeof address);
     frame.back() = static_cast<std::byte>(writes);
-    if (::send(descriptor_, frame.data(), frame.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(frame.size())) return;
-    skip_replies(posted_.size() + 1);
+    if (send_at_once(frame)) skip_replies(posted_.size() + 1);
 }
 
 void Connection::leave(bool in_good_order) noexcept {

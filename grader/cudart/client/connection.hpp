@@ -98,14 +98,18 @@ class Connection {
   private:
     cudaError_t open();
     cudaError_t lose(const char* reason);
-    std::uint32_t send(Op op, const Writer& arguments);
-    void send_frame(const wire::Header& header, const std::byte* payload);
+    // `later`: together with the next one.
+    std::uint32_t send(Op op, const Writer& arguments, bool later = false);
+    void send_frame(const wire::Header& header, const std::byte* payload, bool later = false);
+    void flush();
     // What a frame or a successful reply carries stays until the next one is received.
     std::span<const std::byte> receive_frame(wire::Header& header);
     cudaError_t receive_reply(Op op, std::uint32_t sequence, std::span<const std::byte>* results = nullptr);
-    // Sends a request that is bound to succeed. Its reply is read when another one is waited for, by settle().
+    // A request that is bound to succeed: sent with the next one, before whose reply settle() reads its own.
     cudaError_t post(Op op, const Writer& arguments);
+    [[nodiscard]] bool may_post() const;
     void settle();
+    bool send_at_once(std::span<const std::byte> frame) noexcept;
     void skip_replies(std::size_t count) noexcept;
     void print_output();
     void tell_host_touches();
@@ -137,7 +141,7 @@ class Connection {
         std::uint32_t sequence = 0;
     };
     // Their replies must fit into the socket, or the server stops reading.
-    static constexpr std::size_t most_posted = 32, most_posted_bytes = 32 << 10;
+    static constexpr std::size_t most_posted = 32, most_unsent_bytes = 32 << 10;
     std::vector<Posted> posted_;
     std::thread::id thread_;  // that opened it
     std::atomic<int> busy_ = 0;
@@ -149,7 +153,7 @@ class Connection {
     cudaError_t fault_ = cudaSuccess;
     device::DeviceProperties properties_;
     std::uintptr_t device_begin_ = 0, device_end_ = 0;
-    std::vector<std::byte> frame_;
+    std::vector<std::byte> unsent_;
     wire::FrameBuffer received_;
     bool frame_taken_ = false;          // the first of received_ was read
     device::Descriptor received_file_;  // came with the replies since the last request

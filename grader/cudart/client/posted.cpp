@@ -5,15 +5,19 @@
 #include <algorithm>
 
 #include "cudart/client/connection.hpp"
+#include "cudart/client/program_end.hpp"
 
 namespace warpgrade::cudart {
+
+// Only a program that the judge calls does so: it says when a call ends, and what it had not sent when it was killed
+// tells nobody anything. Of any other program the device shall hear all, whatever becomes of it.
+bool Connection::may_post() const { return is_worker() && !output_waits_; }
 
 cudaError_t Connection::post(Op op, const Writer& arguments) {
     const Busy busy(*this);
     try {
-        if (posted_.size() == most_posted) settle();
-        const std::uint32_t sequence = send(op, arguments);
-        posted_.push_back({op, sequence});
+        if (posted_.size() == most_posted || unsent_.size() > most_unsent_bytes) settle();
+        posted_.push_back({op, send(op, arguments, true)});
         return cudaSuccess;
     } catch (const wire::ProtocolError& failure) {
         return lose(failure.what());
@@ -21,6 +25,7 @@ cudaError_t Connection::post(Op op, const Writer& arguments) {
 }
 
 void Connection::settle() {
+    flush();
     for (const Posted& request : posted_) {
         wire::Header header;
         Reader reader(receive_frame(header));
@@ -40,9 +45,18 @@ cudaError_t Connection::allocate(std::uint64_t bytes, const char* origin, std::u
 
 cudaError_t Connection::free(std::uint64_t address) {
     if (const cudaError_t status = ready(); status != cudaSuccess) return status;
-    const bool posts = foresight_.frees(address) && !output_waits_;
+    const bool posts = foresight_.frees(address) && may_post();
     const Writer request = Writer().put(address);
     return posts ? post(Op::free_memory, request) : call(Op::free_memory, request);
+}
+
+// Of a signal handler: sends what is left to send, and one frame more.
+bool Connection::send_at_once(std::span<const std::byte> frame) noexcept {
+    for (const auto bytes : {std::span<const std::byte>(unsent_), frame})
+        if (!bytes.empty() &&
+            ::send(descriptor_, bytes.data(), bytes.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(bytes.size()))
+            return false;
+    return true;
 }
 
 // So that the device has heard the requests before anybody sees the program end.
