@@ -154,6 +154,7 @@ TEST_CASE("a worker waits only for what may fail, and for its requests before a 
     // A device that breaks its word is lost.
     device.fails = true;
     CHECK(cudaFree(four) == 0);
+    warpgrade_end_call();
     CHECK(cudaMalloc(&four, 4) == devices_unavailable);
     CHECK(cudaFree(four) == devices_unavailable);
 }

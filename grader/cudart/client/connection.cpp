@@ -342,8 +342,13 @@ void Connection::leave(bool in_good_order) noexcept {
     const std::unique_lock lock(mutex_, std::try_to_lock);
     if (!lock.owns_lock() || state_ != State::open || busy_ != 0 || ::getpid() != process_) return;
     try {
-        tell_host_touches();
         settle();
+    } catch (const std::exception& failure) {
+        lose(failure.what());
+        return;
+    }
+    try {
+        tell_host_touches();
         if (in_good_order) receive_reply(Op::leave, send(Op::leave, Writer()));
     } catch (...) {  // nobody is there to hear it
     }

@@ -15,6 +15,7 @@ bool Connection::may_post() const { return is_worker() && !output_waits_; }
 
 cudaError_t Connection::post(Op op, const Writer& arguments) {
     const Busy busy(*this);
+    posted_.reserve(most_posted);
     try {
         if (posted_.size() == most_posted || unsent_.size() > most_unsent_bytes) settle();
         posted_.push_back({op, send(op, arguments, true)});
