@@ -109,6 +109,7 @@ def nvcc_alone(layout: Layout, lab: Lab, class_: list[Submission], jobs: int, *,
     builder = Builder(
         layout, lab, compilers, sandbox, target.architecture, judges.require(layout, lab, compilers).binding
     )
+    builder.__dict__["_may_have_head_start"] = False  # that is ours, not nvcc's
 
     def compile_one(submission: Submission) -> None:
         with tempfile.TemporaryDirectory() as scratch:

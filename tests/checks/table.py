@@ -39,8 +39,8 @@ memcheck (with leak check), racecheck, initcheck and synccheck. A number is the 
 Where the two differ:
 
 - compute-sanitizer looks for races in shared memory only, for uninitialised values in global memory only, and reports \
-their reading, copies included; it says nothing of launches that failed unseen, of advice, and of copies more than the \
-error's code.
+their reading, copies included; of a launch or a copy that fails it has the error's code, and not whether the program \
+asked for it; it gives no advice.
 - Of races between the host and the device and between streams it knows nothing.
 - Of named barriers, flags with fences and crossed barriers it knows less: three correct programs are reported.
 - A barrier in a branch whose other threads end is no error to it, since threads that have ended do not count; here it \

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -37,7 +38,7 @@ from warpgrade.machine.errors import EXIT_BELOW_THRESHOLD, EXIT_DONE, EXIT_GRADE
 from warpgrade.machine.files import check_writable, write
 from warpgrade.machine.paths import Layout
 from warpgrade.machine.progress import Count, Progress
-from warpgrade.machine.text import number, printable_name, timestamp
+from warpgrade.machine.text import clean, listing, number, printable_name, timestamp
 from warpgrade.report.stream import say
 
 _DONE = "Exit status: 0 done, 2 wrong usage."
@@ -85,6 +86,9 @@ def class_command(lab_name: str, path: Path, out: Path, **given: Any) -> int:
     course = courses.find(layout)
     # Before the machine is asked for anything: a mistake here is the user's.
     settings = _cluster(given["engine"], given["cluster"], given["jobs"])
+    if path.resolve() in (out.resolve(), *out.resolve().parents):
+        raise BadInput("--out lies in the folder of the submissions, and would be taken for one of them next time",
+                       hint="choose a folder beside it")  # fmt: skip
     collected = collect.collect(lab, path, roster=given["roster"], platform=given["platform"])
     class_store = Store(out)
     head = _head(class_store, lab, "" if lab.folder.parent == layout.labs else str(lab.folder), given)
@@ -96,7 +100,13 @@ def class_command(lab_name: str, path: Path, out: Path, **given: Any) -> int:
         _prepare(layout, lab, progress.say)
         counted = Count(progress, "submissions")
         grader = Grader(layout, lab, course, class_store.verdicts)
-        engine = _engine(given["engine"], settings, grader, class_store, given["jobs"])
+        engine: Engine = (
+            ParslEngine(
+                settings, out / "parsl", class_store.verdicts, waits=lambda on: counted.wait("the queue" if on else "")
+            )
+            if settings is not None
+            else LocalEngine(grader, given["jobs"])
+        )
         graded = run.ClassRun(
             course.applied(lab) if course else lab, class_store, head, grader, Options(device=head.device), wanted,
             lambda tally: counted.show(tally.ended, tally.to_do),
@@ -120,12 +130,6 @@ def _cluster(engine: str, path: Path | None, jobs: int | None) -> Settings | Non
     if jobs is not None:
         raise BadInput("--jobs is for this machine", hint="workers_per_node in the file of --cluster is for others")
     return cluster_file.read(path)
-
-
-def _engine(name: str, settings: Settings | None, grader: Grader, class_store: Store, jobs: int | None) -> Engine:
-    if name == "parsl" and settings is not None:
-        return ParslEngine(settings, class_store.folder / "parsl", class_store.verdicts)
-    return LocalEngine(grader, jobs)
 
 
 def _head(class_store: Store, lab: Lab, place: str, given: dict[str, Any]) -> Head:
@@ -222,8 +226,10 @@ def _show_changes(tally: run.Tally, what: str, *, quiet: bool) -> None:
             click.echo("no grade would change")
         return
     count = len(tally.changes)
-    click.echo(f"{count} submission{'' if count == 1 else 's'} {what}:")
-    for change in sorted(tally.changes, key=lambda one: one.student):
+    ways = Counter(one.way for one in tally.changes)
+    told = ", ".join(f"{ways[way]} {way}" for way in ("new", "up", "down") if ways[way])
+    click.echo(f"{count} submission{'' if count == 1 else 's'} {what}{': ' if told else ''}{told}")
+    for change in sorted(tally.changes, key=lambda one: (one.student, one.number)):
         click.echo(f"    {change.told}")
         for reason in change.reasons:
             click.echo(f"        {reason}")
@@ -245,31 +251,33 @@ def override_command(folder: Path, student: str, points: float | None, reason: s
     layout = paths.find_layout()
     known = opened.opened(layout, folder)
     class_store, policies = known.store, known.policies
+    student, reason, by = class_store.named(student), clean(reason).strip(), clean(by).strip()
     row = grades.row(class_store, policies, student)
     decisions = class_store.decisions(student)
-    if row.state == "missing" and not decisions and not withdraw and points is None:
-        raise BadInput(
-            f"nothing is known of {printable_name(student)}", hint=f"the first column of {folder}/grades.csv names all"
-        )
     if withdraw:
         if not decisions:
             raise BadInput(f"nothing was decided about {printable_name(student)}")
         class_store.decide(student, decisions[:-1])
     elif points is not None:
-        if not reason.strip():
+        if not reason:
             raise BadInput("--reason is missing", hint="say why in a sentence: the student reads it")
         if points > row.max_points:
             raise BadInput(f"--points {number(points, 2)} is more than the {number(row.max_points)} that there are")
         now = timestamp(datetime.now(UTC))
-        decided = Decision(points, reason.strip(), by.strip() or os.environ.get("USER", "") or "unknown", now)
+        decided = Decision(points, reason, by or os.environ.get("USER", "") or "unknown", now)
         class_store.decide(student, [*decisions, decided])
     for decision in class_store.decisions(student):
-        say(f"{number(decision.points, 2)} points, by {decision.by} at {decision.at}: {decision.reason}")
+        plural = "" if decision.points == 1 else "s"
+        reason = " ".join(decision.reason.split())
+        say(f"{number(decision.points, 2)} point{plural}, by {decision.by} at {decision.at}: {reason}")
     if withdraw or points is not None:
         outputs.write(class_store, policies, {}, None, known.lab.title)
         after = grades.row(class_store, policies, student)
         told = ["–" if each.points is None else number(each.points, 2) for each in (row, after)]
         click.echo(f"{printable_name(student)}: {told[0]} → {told[1]} of {number(after.max_points)}")
+    elif not decisions:
+        earned = "no points yet" if row.points is None else f"{number(row.points, 2)} of {number(row.max_points)}"
+        say(f"nothing was decided about {printable_name(student)}: {earned}")
     return EXIT_DONE
 
 
@@ -339,8 +347,11 @@ def leaderboard_command(
         rows, standing.Metric(metric, "smaller" if smaller else "larger"), wanted, secret_names
     )
     if secret_names is not None:  # feedback tells them
-        known.store.save_aliases({row.student: secret_names.of(row.student) for row in rows if row.student in wanted})
+        named = {row.student: secret_names.of(row.student) for row in standing.of_opted_in(rows, wanted)}
+        known.store.save_aliases(named)
         outputs.write(known.store, known.policies, {}, None, known.lab.title)
+    if strangers := standing.strangers(rows, wanted):
+        say(f"warpgrade: on the list and not in the class: {listing(strangers, 5)}", err=True)
     write(json_file, "--json", standing.encode(board))
     if json_file != "-":
         say(standing.as_text(board, top).rstrip())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from warpgrade.machine.errors import (
     EXIT_DONE,
     EXIT_GRADER_ERROR,
     BadInput,
+    WarpgradeError,
 )
 from warpgrade.machine.paths import Layout
 from warpgrade.machine.progress import Progress
@@ -161,8 +163,12 @@ def _watch(layout: Layout, lab: Lab, folder: Path, given: dict[str, Any]) -> int
         _publish(outlets, submission, found)
         return found
 
+    def prepare() -> None:
+        with suppress(WarpgradeError, OSError):  # a check would tell
+            grade.prepare(layout, lab, options)
+
     session = watch.Watch(
-        lab, folder, options, lambda: intake.read(lab, folder), graded,
+        lab, folder, options, lambda: intake.read(lab, folder), graded, prepare,
         advice=display.advice, full=display.full, quiet=display.quiet,
     )  # fmt: skip
     return session.run()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import io
 import os
 import sys
 from contextlib import suppress
@@ -69,6 +70,8 @@ def main() -> None:
 
 def run(arguments: list[str]) -> int:
     """Run the command line and return the exit status; never a stack trace."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # as stderr is: what the terminal lacks is no reason to end
     try:
         status = main.main(args=arguments, prog_name="warpgrade", standalone_mode=False)
         sys.stdout.flush()  # here, where a full disk can still be told

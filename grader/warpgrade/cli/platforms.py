@@ -95,14 +95,14 @@ def gradebook_command(
     filled = gradebook.fill(kind, export.read_bytes(), graded, assignment, points, overwrite=overwrite)
     write(out, "--out", filled.content)
     for rows, what in (
-        (filled.unmatched, "fit no student, or several"),
-        (filled.not_final, "are no grades, as not everything could be judged"),
-        (filled.kept, "were left as they are"),
-        (filled.without, "have no result"),
-        (filled.formulas, "have a cell that a spreadsheet takes for a formula; open the file with care"),
+        (filled.unmatched, "of no student there, or of several"),
+        (filled.not_final, "no grade, as not everything could be judged"),
+        (filled.kept, "left as it is there"),
+        (filled.without, "without a result"),
+        (filled.formulas, "with a cell that a spreadsheet takes for a formula; open the file with care"),
     ):
         if rows:
-            say(f"{len(rows)} {what}:", err=True)
+            say(f"{what} ({len(rows)}):", err=True)
             say("\n".join(f"    {row}" for row in rows), err=True)
     click.echo(f"{filled.written} grade{'' if filled.written == 1 else 's'} written", err=True)
     return EXIT_BELOW_THRESHOLD if filled.unmatched or filled.not_final or filled.kept else EXIT_DONE

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -35,7 +36,7 @@ class Watch:
     """One session: from its first check to the interrupt.
 
     read, grade: how the submission is read, and graded and published. The inputs are the same in all checks, so that
-    only what the student changes makes a difference.
+    only what the student changes makes a difference. prepare: what makes later checks faster, while nobody waits.
     """
 
     lab: Lab
@@ -43,6 +44,7 @@ class Watch:
     options: Options
     read: Read
     grade: Grade
+    prepare: Callable[[], None] = lambda: None
     advice: bool = False
     full: bool = False
     quiet: bool = False
@@ -57,6 +59,7 @@ class Watch:
         saves = Saves(self.folder, self._is_of_submission)
         try:
             self._check()
+            threading.Thread(target=self.prepare, name="head start").start()
             while True:
                 if not self.quiet:
                     say("waiting for the next save; Ctrl-C ends")

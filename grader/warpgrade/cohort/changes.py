@@ -14,19 +14,35 @@ _MOST_REASONS = 6
 
 @dataclass(frozen=True)
 class Change:
-    """A student's points before and after, and for each test that differs, how."""
+    """A student's points before and after, and for each test that differs, how; number: of their submissions."""
 
     student: str
     name: str
     before: float | None
     after: float | None
     reasons: list[str]
+    number: int = 1
 
     @property
     def told(self) -> str:
-        """Return `ada: 85 → 95`."""
+        """Return `12345 (Ada Lovelace), submission 2: 85 → 95`."""
         old, new = ("–" if points is None else number(points, 2) for points in (self.before, self.after))
-        return f"{self.student}: {old} → {new}"
+        who = (
+            f"{self.student} ({self.name})"
+            if self.name.casefold() not in ("", self.student.casefold())
+            else self.student
+        )
+        which = f", submission {self.number}" if self.number > 1 else ""
+        return f"{who}{which}: {old} → {new}"
+
+    @property
+    def way(self) -> str:
+        """Return new, up or down; nothing where the points stay what they are."""
+        if self.before is None:
+            return "" if self.after is None else "new"
+        if self.after is None or self.after < self.before:
+            return "down"
+        return "up" if self.after > self.before else ""
 
 
 def between(store: Store, old: Record, new: Record, result: Result | None) -> Change | None:
@@ -42,7 +58,7 @@ def between(store: Store, old: Record, new: Record, result: Result | None) -> Ch
     previous = store.result(old.key)
     if previous is not None and result is not None and not reasons:
         reasons = _differences(previous, result)
-    return Change(new.student, new.name, before, after, reasons)
+    return Change(new.student, new.name, before, after, reasons, new.number)
 
 
 def _differences(old: Result, new: Result) -> list[str]:

@@ -55,9 +55,11 @@ def collect(lab: Lab, path: Path, *, roster: Path | None = None, platform: Platf
     others = place.others + export.others
     if not export.found:
         what = "" if kind == "plain" else f" of {kind.capitalize()}"
-        why = f": {listing([printable_name(other, 60) for other in others], 3)}" if others else ", it is empty"
+        some = "; ".join(printable_name(other, 160) for other in others[:2])
+        more = f"; and {len(others) - 2} more" if len(others) > 2 else ""
         raise BadInput(
-            f"{printable_name(str(path))} holds no submission{what}{why}",
+            f"{printable_name(str(path))} holds no submission{what}"
+            + (f": {some}{more}" if others else ", it is empty"),
             hint="give the platform's export, or a folder with a folder, an archive or a file of each student",
         )
     return _matched(kind, export.found, others, known)

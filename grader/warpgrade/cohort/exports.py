@@ -204,7 +204,7 @@ def plain(lab: Lab, place: Place) -> Export:
             later.append(item)
             continue
         else:
-            why = "nothing says whose it is" if intake.is_source(item.name) else "neither source code nor an archive"
+            why = "nothing says whose it is" if intake.is_source(item.name) else item.why_no_submission
             others.append(f"{item.shown}: {why}")
             continue
         groups.setdefault(student.casefold(), []).append((student, item, ""))

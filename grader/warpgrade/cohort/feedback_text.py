@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 import msgspec
@@ -71,15 +71,26 @@ def of_row(
         notes.append(f"On the leaderboard you are “{one_line(alias, _WIDTH)}”.")
     return Feedback(
         title=one_line(shown.lab.title if shown else title or row.lab, _WIDTH),
-        who=" · ".join(filter(None, (one_line(row.name, _WIDTH), one_line(row.student, _WIDTH)))),
+        who=_who(row),
         handed_in=one_line(_handed_in(row), _WIDTH),
         grade="" if early or row.points is None else _of(row.points, row.max_points),
         steps=_until_then(row, shown) if early and shown else list(_steps(row)),
         notes=notes,
-        tests=export.rows(shown) if shown else [],
-        first=next((test.name for test in failures.in_order(shown.tests)), "") if shown else "",
+        tests=_tests(shown) if shown else [],
+        first=next((test.name for test in failures.in_order(shown.tests)), "") if shown and not shown.problem else "",
         found=export.mistakes(findings.of_result(shown)) if shown else [],
     )
+
+
+def _who(row: Row) -> str:
+    name, student = one_line(row.name, _WIDTH), one_line(row.student, _WIDTH)
+    return " · ".join(filter(None, (name, student if student.casefold() != name.casefold() else "")))
+
+
+def _tests(shown: Result) -> list[export.Row]:
+    """Return the tests; where none of them ran, why not is told once, above them."""
+    rows = export.rows(shown)
+    return [replace(row, text="") for row in rows] if shown.problem else rows
 
 
 def _of(points: float, most: float) -> str:

@@ -8,6 +8,8 @@ from datetime import UTC, datetime
 from typing import Literal, get_args
 
 from rich.console import Console
+from rich.padding import Padding
+from rich.text import Text
 
 from warpgrade.cohort import feedback, gradebook, summary, summary_terminal
 from warpgrade.cohort.feedback import Packed
@@ -16,13 +18,13 @@ from warpgrade.cohort.handed_in import Collected, Platform
 from warpgrade.cohort.row import Row
 from warpgrade.cohort.store import Store, on_disk
 from warpgrade.machine import files
-from warpgrade.machine.text import listing, printable_name
+from warpgrade.machine.text import printable_name
 
 FeedbackKind = Literal["moodle", "canvas", "plain", "none"]
 KINDS: tuple[FeedbackKind, ...] = get_args(FeedbackKind)
 TABLE, LINES, FEEDBACK = "grades.csv", "grades.jsonl", "feedback.zip"
 _MOST_OTHERS = 5
-_SHOWN = 60
+_SHOWN = 200
 
 
 def kind_for(platform: Platform) -> FeedbackKind:
@@ -92,14 +94,18 @@ def show(console: Console, store: Store, all_rows: Sequence[Row], collected: Col
     """Show the class on the terminal, and where things are."""
     summary_terminal.show(console, summary.of_rows(all_rows))
     lists = (
-        (f"{len(collected.unknown)} not on the roster", [who for who, _ in collected.unknown]),
-        (f"{len(collected.others)} files or folders are no submission", collected.others),
-        (f"{len(packed.left_out) if packed else 0} without feedback", packed.left_out if packed else []),
+        ("Not on the roster", [f"{name} ({who})" if name != who else who for who, name in collected.unknown]),
+        ("No submission", collected.others),
+        ("Without feedback", packed.left_out if packed else []),
     )
     for what, names in lists:
         if names:
-            shown = listing([printable_name(name, _SHOWN) for name in names], _MOST_OTHERS)
-            console.print(f"{what}: {shown}", markup=False, highlight=False, soft_wrap=True)
+            console.print()
+            console.print(f"{what} ({len(names)})", markup=False, highlight=False, style="bold")
+            for name in names[:_MOST_OTHERS]:
+                console.print(Padding(Text(printable_name(name, _SHOWN)), (0, 0, 0, 4)))
+            if len(names) > _MOST_OTHERS:
+                console.print(f"    and {len(names) - _MOST_OTHERS} more", style="dim")
     folder = printable_name(str(store.folder), 200)
     console.print()
     console.print(f"Grades    {folder}/{TABLE}", markup=False, highlight=False, soft_wrap=True)

@@ -13,7 +13,7 @@ import struct
 import tempfile
 import weakref
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -60,6 +60,13 @@ class Item:
         if self.path is not None:
             return Member(name, partial(intake.open_regular, self.path, self.name))
         return Member(name, self.members[0].open)
+
+    @property
+    def why_no_submission(self) -> str:
+        """Why a file is none, where it is neither a source file nor an archive."""
+        if self.refused or (self.path is not None and self.path.is_symlink()):
+            return "a link, or nothing that can be read"
+        return "neither source code nor an archive"
 
     @property
     def is_checkout(self) -> bool:
@@ -112,7 +119,7 @@ def look(lab: Lab, path: Path) -> Place:
             found = _of_zip(path.resolve(), shown) if is_zip else _of_tar(lab, path.resolve(), shown)
             for entry in found:
                 _sort_in(entry, items, others)
-        return Place(archives.without_suffix(path.name), list(items.values()), others)
+        return Place(archives.without_suffix(path.name), _in_order(items.values()), others)
     raise BadInput(
         f"{shown} holds no submissions of a class", hint="give a folder, or the zip or tar archive from the platform"
     )
@@ -131,7 +138,12 @@ def inside(place: Place) -> Place:
         _refuse(items, others, path, problem)
     for path in outer.checkouts:
         _mark(items, path)
-    return Place(outer.name, list(items.values()), others)
+    return Place(outer.name, _in_order(items.values()), others)
+
+
+def _in_order(items: Iterable[Item]) -> list[Item]:
+    """Return items as they come on every machine, in whatever order a file system or an archive has them."""
+    return sorted(items, key=lambda item: item.name)
 
 
 def _in_folder(path: Path, shown: str) -> list[Item]:
@@ -145,7 +157,7 @@ def _in_folder(path: Path, shown: str) -> list[Item]:
                     items.append(Item(entry.name, entry.is_dir(follow_symlinks=False), path / entry.name))
     except OSError as error:
         raise BadInput(f"{shown} cannot be read: {error.strerror}") from None
-    return sorted(items, key=lambda item: item.name)
+    return _in_order(items)
 
 
 # --- archives --------------------------------------------------------------------------------------------------------
@@ -170,7 +182,7 @@ def _sort_in(entry: _Entry, items: dict[str, Item], others: list[str]) -> None:
         path = archives.safe_path(entry.raw, entry.kind, "the archive", "class's archive")
     except BadInput as problem:
         outside = entry.raw.startswith(("/", "\\")) or ":" in "".join(parts[:1])
-        _refuse(items, others, "" if outside else "/".join(parts), problem)
+        _refuse(items, others, "" if outside else "/".join(parts), problem, is_folder=entry.kind == "folder")
         return
     if path is not None:
         _add(items, path, partial(_opened, entry.open, printable_name(path)))
@@ -196,12 +208,14 @@ def _mark(items: dict[str, Item], path: str) -> None:
         items[top] = Item(top, is_folder=True, checkouts={rest})
 
 
-def _refuse(items: dict[str, Item], others: list[str], path: str, problem: BadInput) -> None:
+def _refuse(
+    items: dict[str, Item], others: list[str], path: str, problem: BadInput, *, is_folder: bool = False
+) -> None:  # fmt: skip
     top, _, rest = path.partition("/")
     if top in ("", ".."):
         others.append(problem.message)
     else:
-        items.setdefault(top, Item(top, bool(rest))).refused.append((rest or top, problem))
+        items.setdefault(top, Item(top, bool(rest) or is_folder)).refused.append((rest or top, problem))
 
 
 @contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -15,9 +16,10 @@ from warpgrade.cohort.changes import Change
 from warpgrade.cohort.handed_in import HandedIn, latest
 from warpgrade.cohort.row import Lost
 from warpgrade.cohort.store import Head, Record, Store
+from warpgrade.compiling.failure import Problem
 from warpgrade.engine.job import Engine, Job, Outcome
 from warpgrade.engine.work import Grader, trouble_of
-from warpgrade.grading import grade
+from warpgrade.grading import grade, review
 from warpgrade.grading.grade import Options
 from warpgrade.grading.result import Result, TestResult
 from warpgrade.lab.labs import Lab
@@ -26,6 +28,7 @@ from warpgrade.machine.text import one_line, timestamp
 
 _WIDTH = 200
 _MOST_METRICS = 40
+_ERROR = re.compile(r"^.*\berror\b.*$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -146,9 +149,7 @@ class ClassRun:
         told = "\0".join((problem.message, problem.hint, record.source, record.student))
         key = f"refused-{hashlib.sha256(told.encode('utf-8', 'surrogatepass')).hexdigest()[:32]}"
         self.tally.refused += 1
-        record = msgspec.structs.replace(
-            of_result(msgspec.structs.replace(record, key=key), refused), status="refused", review=refused.review
-        )
+        record = msgspec.structs.replace(of_result(msgspec.structs.replace(record, key=key), refused), status="refused")
         if not self._wanted.dry:
             self._store.save_result(key, refused)
             self._store.save(record)
@@ -204,17 +205,33 @@ class ClassRun:
 def of_result(record: Record, result: Result) -> Record:
     """Return a record with what its result says."""
     problem = result.problem
-    told = f"{problem.message}: {problem.hint}" if problem and problem.hint else problem.message if problem else ""
     return msgspec.structs.replace(
         record,
         status="rejected" if result.status == "rejected" else "graded",
         points=result.score.points,
         max_points=result.score.max_points,
-        problem=one_line(told, _WIDTH),
+        problem=one_line(_told(problem), _WIDTH) if problem else "",
         lost=[_lost(test) for test in result.tests if test.points < test.max_points] if problem is None else [],
-        review=result.review,
+        review=_to_look_at(result),
         metrics=dict(list(_metrics(result))[:_MOST_METRICS]),
     )
+
+
+def _told(problem: Problem) -> str:
+    """Return why there are no tests, for the person who looks at the class: the compiler's first error says more than
+    what a student is to do about errors."""
+    error = _ERROR.search(problem.detail)
+    more = error[0] if error else problem.hint
+    return f"{problem.message}: {more}" if more else problem.message
+
+
+def _to_look_at(result: Result) -> list[str]:
+    """Return the notes for review, each cause once, and behind it the test or how many tests have it."""
+    told = []
+    for cause, tests in review.by_cause(result).items():
+        where = f" (in {len(tests)} tests)" if len(tests) > 1 else f" (in “{tests[0]}”)" if tests[0] else ""
+        told.append(f"{cause}{where}")
+    return told
 
 
 def _lost(test: TestResult) -> Lost:

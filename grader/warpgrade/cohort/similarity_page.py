@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import msgspec
 from rich import box
@@ -17,6 +17,7 @@ from warpgrade.report.html import Markup, tag
 
 _MAX_WIDTH = 120
 _NAME_WIDTH = 100
+_MOST_UNREAD = 8
 _CAUTION = (
     "Similar code has many reasons: the same idea, the same help, the same page on the web. Look at the pieces, and "
     "talk to the students. This is no grade, and no proof."
@@ -43,9 +44,8 @@ def show(console: Console, found: Similar, *, top: int = 20) -> None:
     table.add_column("tokens", justify="right", no_wrap=True)
     table.add_column("largest piece", ratio=1, overflow="fold")
     for pair in found.pairs[:top]:
-        whose = Text(
-            f"{_percent(pair.left_percent)} {_name(pair.left)}\n{_percent(pair.right_percent)} {_name(pair.right)}"
-        )
+        names = _whose(found, pair)
+        whose = Text(f"{_percent(pair.left_percent)} {names[0]}\n{_percent(pair.right_percent)} {names[1]}")
         piece = pair.pieces[0]
         table.add_row(whose, str(pair.tokens), Text(f"{_where(piece.left)}\n{_where(piece.right)}", style="dim"))
     console.print(table)
@@ -65,16 +65,30 @@ def _told(found: Similar) -> Iterator[str]:
         yield f"the same own code: {listing(group)}"
     for what, names in (
         ("hardly anything of their own", found.without_own), ("only the beginning compared, for its size", found.cut),
-        ("could not be read", found.unread),
     ):  # fmt: skip
         if names:
             yield f"{what}: {listing(names)}"
+    for each in found.unread[:_MOST_UNREAD]:  # in a line each: a reason has commas
+        yield f"could not be read: {each}"
+    if (left := len(found.unread) - _MOST_UNREAD) > 0:
+        yield f"could not be read: {left} more"
     if found.left_out:
         yield f"{found.left_out} more pairs are not shown"
 
 
 def _name(words: str) -> str:
     return one_line(words, _NAME_WIDTH)
+
+
+def _whose(found: Similar, pair: Pair) -> list[str]:
+    """Return the two names of a pair, each with how many others it stands for, whose own code is the same."""
+    told = []
+    left, right = _name(pair.left), _name(pair.right)
+    for name, other in ((left, right), (right, left)):
+        group = next((each for each in found.same if name in each), [other])
+        others = 0 if other in group else len(group) - 1
+        told.append(name + (f" and {others} with the same own code" if others else ""))
+    return told
 
 
 def _percent(value: float) -> str:
@@ -122,20 +136,25 @@ def page(found: Similar, title: str) -> bytes:
     body += [tag("p", line) for line in _told(found)]
     if found.pairs:
         head = tag("tr", tag("th", "pair"), tag("th", "of whose own code"), tag("th", "tokens", class_="number"))
-        rows = (_row(place, pair) for place, pair in enumerate(found.pairs, start=1))
+        rows = (_row(place, pair, _whose(found, pair)) for place, pair in enumerate(found.pairs, start=1))
         body.append(tag("table", head, rows))
     body += [_section(place, pair) for place, pair in enumerate(found.pairs, start=1)]
     return html.page(title, (Markup(f"\n{each}") for each in body), style=_STYLE, width="80rem")
 
 
-def _row(place: int, pair: Pair) -> Markup:
-    whose = [tag("div", _share(pair.left_percent, pair.left)), tag("div", _share(pair.right_percent, pair.right))]
+def _row(place: int, pair: Pair, names: Sequence[str]) -> Markup:
+    shares = zip((pair.left_percent, pair.right_percent), names, strict=True)
+    whose = [tag("div", _share(percent, name)) for percent, name in shares]
     link = tag("a", str(place), href=f"#pair{place}")
     return tag("tr", tag("td", link), tag("td", whose), tag("td", str(pair.tokens), class_="number"))
 
 
 def _share(percent: float, name: str) -> list[str]:
-    return [tag("span", _percent(percent), class_="bad" if percent >= 80 else ""), " of ", _name(name)]
+    return [
+        tag("span", _percent(percent), class_="bad" if percent >= 80 else ""),
+        " of ",
+        one_line(name, 2 * _NAME_WIDTH),
+    ]
 
 
 def _section(place: int, pair: Pair) -> Markup:

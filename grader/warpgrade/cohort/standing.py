@@ -119,6 +119,22 @@ def read_opted_in(file: Path) -> set[str]:
         raise BadInput(f"{printable_name(str(file))} is no list of students: {error}") from None
 
 
+def of_opted_in(rows: Iterable[Row], opted_in: Collection[str]) -> list[Row]:
+    """Return those of the students who are on the list, by any of their identifiers, in capital letters or not."""
+    wanted = {who.casefold() for who in opted_in}
+    return [row for row in rows if not wanted.isdisjoint(_called(row))]
+
+
+def strangers(rows: Iterable[Row], opted_in: Collection[str]) -> list[str]:
+    """Return who is on the list and not in the class."""
+    known = {word for row in rows for word in _called(row)}
+    return sorted(who for who in opted_in if who.casefold() not in known)
+
+
+def _called(row: Row) -> set[str]:
+    return {word.casefold() for word in (row.student, *row.identifiers)}
+
+
 def leaderboard(
     rows: Iterable[Row], metric: Metric, opted_in: Collection[str], aliases: Aliases | None = None
 ) -> Board:
@@ -127,8 +143,8 @@ def leaderboard(
     Who is equal is sorted by what is shown, so that nothing tells of what is not. Points are those that count, after
     lateness and decisions; they, and what hidden tests measured, tell of hidden tests.
     """
-    wanted = {student.casefold() for student in opted_in}
-    chosen = [row for row in rows if row.student.casefold() in wanted and _value(row, metric) is not None]
+    rows = list(rows)
+    chosen = [row for row in of_opted_in(rows, opted_in) if _value(row, metric) is not None]
     names = _names(chosen, aliases)
     sign = -1 if metric.better == "larger" else 1
     order = sorted((sign * (_value(row, metric) or 0.0), name) for row, name in zip(chosen, names, strict=True))
@@ -136,7 +152,7 @@ def leaderboard(
     for place, (key, name) in enumerate(order, start=1):
         same = bool(entries) and entries[-1].value == sign * key
         entries.append(Entry(entries[-1].rank if same else place, name, sign * key))
-    lab = ", ".join(sorted({row.lab for row in chosen}))
+    lab = ", ".join(sorted({row.lab for row in rows}))
     return Board(lab, metric.name, metric.better, metric.unit, entries)
 
 
@@ -174,6 +190,8 @@ def as_text(board: Board, top: int = 0) -> str:
     shown = rows[: top or None]
     widths = [max((len(row[place]) for row in shown), default=0) for place in range(3)]
     lines += [f"{rank:>{widths[0]}}  {name:{widths[1]}}  {value:>{widths[2]}}" for rank, name, value in shown]
+    if not rows:
+        lines.append("nobody who wants to be on it has such a number")
     if left := len(rows) - len(shown):
         lines.append(f"and {left} more")
     return "\n".join(lines) + "\n"

@@ -11,6 +11,7 @@ whatever ends the grader loses at most what it was doing.
 
 from __future__ import annotations
 
+import difflib
 import fcntl
 import hashlib
 import os
@@ -23,13 +24,13 @@ from typing import Any, Literal, TypeVar
 
 import msgspec
 
-from warpgrade.cohort.names import file_name
+from warpgrade.cohort.names import file_name, identifier
 from warpgrade.cohort.row import Decision, Lost, Row
 from warpgrade.grading import result as results
 from warpgrade.grading.result import Result
 from warpgrade.machine import files, space
 from warpgrade.machine.errors import BadInput, GraderError
-from warpgrade.machine.text import printable_name
+from warpgrade.machine.text import listing, printable_name
 
 T = TypeVar("T")
 
@@ -167,6 +168,27 @@ class Store:
         """Write a submission's record."""
         name = f"{record.number:04d}-{record.digest[:16] or hashlib.sha256(record.source.encode()).hexdigest()[:16]}"
         self._write(self.folder / "submissions" / file_name(record.student) / f"{name}.json", record)
+
+    def named(self, who: str) -> str:
+        """Return the student who is called so by roster or platform, in capital letters or not.
+
+        Raises BadInput where that is nobody, or several: a decision about a misspelt student would be lost.
+        """
+        decided = (student for student, decisions in self.all_decisions() if decisions)
+        known = sorted({*self.people(), *self.students(), *decided})
+        if who in known or (who := identifier(who)) in known:
+            return who
+        meant = [each for each in known if each.casefold() == who.casefold()]
+        meant = meant or [each for each in known if self._is_called(each, who)]
+        if len(meant) == 1:
+            return meant[0]
+        close = meant or difflib.get_close_matches(who, known, n=3)
+        hint = f"did you mean {listing(close, 3)}?" if close else "the first column of grades.csv names all"
+        raise BadInput(f"nobody in this class is called {who}", hint=hint)
+
+    def _is_called(self, student: str, who: str) -> bool:
+        words = (word for record in self.records(student) for word in record.identifiers)
+        return who.casefold() in (word.casefold() for word in words)
 
     # --- results -----------------------------------------------------------------------------------------------------
 

@@ -6,7 +6,7 @@ import re
 import statistics
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, get_args
 
 from warpgrade.cohort.gradebook import percent_of
@@ -17,6 +17,7 @@ STATES: Final[tuple[State, ...]] = get_args(State)
 BINS: Final = 11  # tenths, and all points
 LOW: Final = 50.0  # per cent, below which a student may need help
 _WIDTH = 240
+_WHERE = re.compile(r" \((in (?:\d+ tests|“.*”))\)$")  # behind a note for review
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
 
@@ -56,7 +57,7 @@ class Named:
 class Summary:
     """A class's grades. `handed_in` are the percents of those who handed in and have a grade.
 
-    to_look_at: the notes for review and the students that have each.
+    to_look_at: the causes of the notes for review, and the students that have each.
     """
 
     labs: list[str] = field(default_factory=list)
@@ -128,8 +129,11 @@ def _add(whole: Summary, row: Row) -> None:
             lists[row.state].append(named)
         elif percent is not None and percent < LOW:
             whole.lowest.append(named)
-    for note in row.review:
-        whole.to_look_at.setdefault(one_line(note, _WIDTH), []).append(named)
+    for note in row.review if row.decision is None else ():
+        where = _WHERE.search(note)
+        cause = one_line(_WHERE.sub("", note), _WIDTH)
+        about = replace(named, about=one_line(where[1], _WIDTH) if where else "")
+        whole.to_look_at.setdefault(cause, []).append(about)
     for lost in row.lost:
         one = whole.missed.setdefault(lost.test, Missed(one_line(lost.test, _WIDTH), lost.hidden))
         one.students += 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from rich.console import Console
 from rich.padding import Padding
@@ -17,7 +17,7 @@ _MAX_WIDTH = 120
 _BAR = 40
 _STYLES = {"graded": "green", "rejected": "red", "refused": "red", "error": "magenta", "waiting": "cyan",
            "missing": "yellow"}  # fmt: skip
-_SAMPLE = 8  # students of one note
+_SAMPLE = 8  # times as many students on one line
 
 
 def show(console: Console, whole: Summary, *, top: int = 5) -> None:
@@ -35,18 +35,8 @@ def show(console: Console, whole: Summary, *, top: int = 5) -> None:
     if whole.missed:
         console.print()
         _missed(console, whole, top, width)
-    for title, lists in (
-        ("Who needs help", ((f"below {number(LOW)} %", whole.lowest, True), ("missing", whole.missing, False),
-                            ("rejected", whole.rejected, True))),
-        ("To look at", (*((note, named, None) for note, named in _notes(whole, top)),
-                        ("errors", whole.errors, True), ("refused", whole.refused, True))),
-    ):  # fmt: skip
-        if any(named for _, named, _ in lists):
-            console.print()
-            console.print(Text(title, style="bold"), width=width)
-            for what, named, in_lines in lists:
-                _students(console, what, named, in_lines, top, width)
-    _more(console, len(whole.to_look_at) - top, "note", width)
+    _needs_help(console, whole, top, width)
+    _to_look_at(console, whole, top, width)
 
 
 def _states(whole: Summary) -> Text:
@@ -73,7 +63,7 @@ def _distribution(console: Console, whole: Summary, width: int) -> None:
 
 
 def _missed(console: Console, whole: Summary, top: int, width: int) -> None:
-    missed = whole.most_missed
+    missed, graded = whole.most_missed, whole.states["graded"]
     table = Table.grid(padding=(0, 2, 0, 0))
     table.add_column(justify="right", no_wrap=True)
     table.add_column(ratio=1, overflow="fold")
@@ -85,44 +75,62 @@ def _missed(console: Console, whole: Summary, top: int, width: int) -> None:
         if why:
             often = "" if count == one.students else f" ({count} of {one.students})"
             name.append(f"\n{why}{often}", style="dim")
-        share = f"{number(100 * one.students / whole.students, 0)} %"
+        share = f"{number(100 * one.students / max(graded, 1), 0)} %"
         table.add_row(Text(f"{one.students} · {share}"), name)
-    console.print(Text("Tests most missed", style="bold"), width=width)
+    head = Text.assemble(("Tests most missed", "bold"), f"  of {graded} whose tests ran")
+    console.print(head, width=width)
     console.print(Padding(table, (0, 0, 0, 2)), width=width)
     _more(console, len(missed) - top, "test", width)
 
 
-def _notes(whole: Summary, top: int) -> list[tuple[str, list[Named]]]:
-    return sorted(whole.to_look_at.items(), key=lambda each: (-len(each[1]), each[0]))[:top]
+def _needs_help(console: Console, whole: Summary, top: int, width: int) -> None:
+    if not (whole.lowest or whole.missing or whole.rejected):
+        return
+    _title(console, "Who needs help", width)
+    _students(console, f"below {number(LOW)} %", whole.lowest, top, width)
+    if whole.missing:
+        many = top * _SAMPLE
+        head = Text.assemble(("missing", "bold"), f" ({len(whole.missing)}): ")
+        _hanging(console, head.append(", ".join(each.name for each in whole.missing[:many])), width)
+        _more(console, len(whole.missing) - many, "student", width)
+    _students(console, "rejected", whole.rejected, top, width)
 
 
-def _students(
-    console: Console, what: str, named: Sequence[Named], in_lines: bool | None, top: int, width: int
-) -> None:  # fmt: skip
-    """Print a list of students: on one line, in a line each with what is known, or below a note with their results."""
+def _to_look_at(console: Console, whole: Summary, top: int, width: int) -> None:
+    """Print each cause once, with the students that have it and where to read on; then what could not be graded."""
+    if not (whole.to_look_at or whole.errors or whole.refused):
+        return
+    _title(console, "To look at", width)
+    notes = sorted(whole.to_look_at.items(), key=lambda each: (-len(each[1]), each[0]))
+    for note, named in notes[:top]:
+        _hanging(console, Text(f"{note} ({len(named)})"), width)
+        for each in named[:top]:
+            about = "  ".join(filter(None, (each.about, each.result)))
+            _hanging(console, Text.assemble(each.name, (f"  {about}", "dim")), width, indent=4)
+        _more(console, len(named) - top, "student", width, indent=4)
+    _more(console, len(notes) - top, "note", width)
+    _students(console, "errors", whole.errors, top, width)
+    _students(console, "refused", whole.refused, top, width)
+
+
+def _title(console: Console, title: str, width: int) -> None:
+    console.print()
+    console.print(Text(title, style="bold"), width=width)
+
+
+def _students(console: Console, what: str, named: Sequence[Named], top: int, width: int) -> None:
+    """Print a list of students, in a line each with what is known."""
     if not named:
         return
-    head = Text.assemble((what, "bold" if in_lines is not None else ""), f" ({len(named)})")
-    if in_lines is False:
-        names = head.append(": ").append(_listed(each.name for each in named[: top * _SAMPLE]))
-        _hanging(console, names, width)
-        _more(console, len(named) - top * _SAMPLE, "student", width)
-        return
-    _hanging(console, head, width)
+    _hanging(console, Text.assemble((what, "bold"), f" ({len(named)})"), width)
     for each in named[:top]:
         line = Text(each.name)
-        if in_lines and not each.about and each.percent is not None:
-            line.append(f"  {number(each.percent)} %")
-        if in_lines and each.about:
+        if each.about:
             line.append(f"  {each.about}", style="dim")
-        if in_lines is None and each.result:
-            line.append(f"  {each.result}", style="dim")
+        elif each.percent is not None:
+            line.append(f"  {number(each.percent)} %")
         _hanging(console, line, width, indent=4)
     _more(console, len(named) - top, "student", width, indent=4)
-
-
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(names)
 
 
 def _hanging(console: Console, text: Text, width: int, indent: int = 2) -> None:

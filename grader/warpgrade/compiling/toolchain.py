@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import os
 import re
@@ -14,6 +15,7 @@ from pathlib import Path
 from warpgrade.machine import facts
 from warpgrade.machine.errors import GraderError
 from warpgrade.machine.paths import Layout
+from warpgrade.machine.sandbox import TOOLS_ENVIRONMENT
 
 _OLDEST = (12, 4)  # the launcher knows it as minimum_nvcc
 # nvcc's options for lines of host code, where a call was made; one in the place of a return would leave none.
@@ -49,6 +51,16 @@ class Compilers:
             return any(Path(name).is_relative_to(home) for home in homes) and Path(name).is_file()
         except (OSError, ValueError):
             return False
+
+    @property
+    def is_gcc(self) -> bool:
+        """Whether the host compiler is GCC."""
+        return "clang" not in self.host_version
+
+    @functools.cached_property
+    def has_gold(self) -> bool:
+        """Whether GNU gold is there, too, in a sandbox as here."""
+        return self.is_gcc and shutil.which("ld.gold", path=TOOLS_ENVIRONMENT["PATH"]) is not None
 
     @property
     def identity(self) -> str:

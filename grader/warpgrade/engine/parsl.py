@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import queue
 import shutil
+import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass
@@ -27,6 +28,7 @@ from warpgrade.machine.errors import BadInput
 from warpgrade.machine.text import bounded, clean
 
 _LOOK = 0.25  # seconds between two looks at whether to stop
+_ASK = 2.0  # and between two questions whether there are workers
 _WORKERS = 32  # of a node, where nobody has said how many it has: as many are sent ahead
 
 
@@ -40,14 +42,15 @@ class ParslEngine:
     """Grades on the workers that the settings describe; see `warpgrade.engine.job.Engine`.
 
     folder: for Parsl's own files; removed at the end unless something failed. verdicts: those of the class. The nodes
-    see both. work: what a worker calls with an encoded job.
+    see both. work: what a worker calls with an encoded job. waits: called with whether there is no node, when
+    that changes.
     """
 
     def __init__(
         self, settings: Settings, folder: Path, verdicts: Path | None = None,
-        work: Callable[[bytes], bytes] = grade_bytes,
+        work: Callable[[bytes], bytes] = grade_bytes, waits: Callable[[bool], object] = lambda waiting: None,
     ) -> None:  # fmt: skip
-        self._settings, self._folder, self._work = settings, folder.absolute(), work
+        self._settings, self._folder, self._work, self._waits = settings, folder.absolute(), work, waits
         self._verdicts = str(verdicts.absolute()) if verdicts else ""
 
     def run(self, jobs: Iterable[Job], done: Callable[[Outcome], Any], stopped: Callable[[], bool]) -> None:
@@ -59,7 +62,7 @@ class ParslEngine:
         gpus = wants_gpus(first.options.device, self._settings)
         with pilot.start(self._settings, self._folder, self._work, gpus=gpus) as workers:
             known = (msgspec.structs.replace(job, verdicts=self._verdicts) for job in chain([first], source))
-            _Run(workers, self._settings, gpus=gpus).all(known, done, stopped)
+            _Run(workers, self._settings, self._waits, gpus=gpus).all(known, done, stopped)
         shutil.rmtree(self._folder, ignore_errors=True)
 
 
@@ -75,8 +78,9 @@ def wants_gpus(device: str, settings: Settings) -> bool:
 class _Run:
     """What is under way, and what becomes of it."""
 
-    def __init__(self, workers: Pilot, settings: Settings, *, gpus: bool) -> None:
-        self._workers, self._tries, self._gpus = workers, settings.tries, gpus
+    def __init__(self, workers: Pilot, settings: Settings, waits: Callable[[bool], object], *, gpus: bool) -> None:
+        self._workers, self._tries, self._gpus, self._waits = workers, settings.tries, gpus, waits
+        self._asked, self._is_waiting = 0.0, False
         self._room = 2 * settings.nodes * (settings.workers(gpus=gpus) or _WORKERS)
         self._under_way: dict[Future[bytes], _Sent] = {}
         self._ended: queue.SimpleQueue[Future[bytes]] = queue.SimpleQueue()
@@ -96,6 +100,7 @@ class _Run:
                 future = self._ended.get(timeout=_LOOK)
             except queue.Empty:
                 self._workers.require_alive()
+                self._tell_if_waiting()
                 continue
             sent = self._under_way.pop(future)
             outcome = self._outcome(sent, future)
@@ -103,6 +108,15 @@ class _Run:
                 self._send(_Sent(sent.job, sent.tries + 1))
             else:
                 done(outcome)
+
+    def _tell_if_waiting(self) -> None:
+        if time.monotonic() - self._asked < _ASK:
+            return
+        self._asked = time.monotonic()
+        waiting = not self._workers.has_workers()
+        if waiting != self._is_waiting:
+            self._is_waiting = waiting
+            self._waits(waiting)
 
     def _send(self, sent: _Sent) -> None:
         future = self._workers.submit(msgspec.msgpack.encode(sent.job))

@@ -41,6 +41,10 @@ class Pilot:
         future: Future[bytes] = self._app(payload)
         return future
 
+    def has_workers(self) -> bool:
+        """Whether any node is there at the moment, and not only asked for."""
+        return bool(self._executor.connected_managers())
+
     def require_alive(self) -> None:
         """Raise GraderError when nothing that is sent will be answered any more."""
         if self._executor.bad_state_is_set:

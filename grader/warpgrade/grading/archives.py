@@ -84,7 +84,7 @@ def safe_path(raw: str, kind: tars.Kind, shown: str, what: str) -> str | None:
         raise BadInput(f"{shown}: the entry “{name}” is not a regular file")
     if kind == "folder" or not inner.parts:
         return None
-    if inner.name.startswith(".") or any(part in _CLUTTER for part in inner.parts):
+    if any(is_clutter(part) for part in inner.parts):
         return None
     return str(inner)
 

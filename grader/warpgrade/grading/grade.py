@@ -98,10 +98,8 @@ def grade(
     submission = _with_note_of(from_starter, submission)
     files = {**from_starter, **submission.files}
     target = device.resolve(layout, options.device)
-    sandbox = Sandbox(layout.program("warpgrade-sandbox"), confined=options.confined).strongest()
-    compilers = toolchain.find(layout)
-    programs = judges.require(layout, lab, compilers, say)
-    builder = Builder(layout, lab, compilers, sandbox, target.architecture, programs.binding)
+    builder, programs = _builder(layout, lab, options, target, say)
+    sandbox, compilers = builder.sandbox, builder.compilers
 
     say(f"compiling {', '.join(submission.files)}")
     report = _Report(lab, submission, options, target, compilers, sandbox.kind, started_at)
@@ -143,6 +141,21 @@ def grade(
             tests = [_with_conditional_barriers(test, own, files) for test in tests]
     seconds = Seconds(build=round(built - started, 3), judge=_since(built))
     return report.judged(tests, verdicts, cases, seconds, warnings)
+
+
+def prepare(layout: Layout, lab: Lab, options: Options) -> None:
+    """Compile what all submissions of a lab have in common, where the next ones are sure to come."""
+    builder, _ = _builder(layout, lab, options, device.resolve(layout, options.device), lambda text: None)
+    builder.prepare()
+
+
+def _builder(
+    layout: Layout, lab: Lab, options: Options, target: device.Device, say: Say
+) -> tuple[Builder, judges.LabPrograms]:
+    sandbox = Sandbox(layout.program("warpgrade-sandbox"), confined=options.confined).strongest()
+    compilers = toolchain.find(layout)
+    programs = judges.require(layout, lab, compilers, say)
+    return Builder(layout, lab, compilers, sandbox, target.architecture, programs.binding), programs
 
 
 def starter_files(lab: Lab) -> dict[str, bytes]:

@@ -90,7 +90,7 @@ def read(lab: Lab, path: Path, called: str = "") -> Submission:
             found = _read_archive(lab, archive, printable_name(archive.name))
             found.notes.insert(0, f"taken from {printable_name(archive.name)}")
         else:
-            found = _read_folder(lab, folder)
+            found = _read_folder(lab, folder, shown)
     elif not stat.S_ISREG(mode):
         raise BadInput(f"{shown} is neither a folder nor a file")
     elif archives.is_archive(path.name):
@@ -229,10 +229,13 @@ def _only_archive(folder: Path) -> Path | None:
     return folder / packed[0] if len(packed) == 1 and not any(map(is_source, names)) else None
 
 
-def _read_folder(lab: Lab, folder: Path) -> _Found:
-    names, _ = _list_folder(folder)
+def _read_folder(lab: Lab, folder: Path, shown: str) -> _Found:
+    names, subfolders = _list_folder(folder)
+    if not names and subfolders:
+        held = listing([f"{name}/" for name in subfolders])
+        raise BadInput(f"{shown} holds only folders: {held}", hint=f"put {lab.main_file} and its like at the top")
     if not names:
-        raise BadInput(f"{printable_name(str(folder))} is empty", hint=f"it should contain {lab.main_file}")
+        raise BadInput(f"{shown} is empty", hint=f"it should contain {lab.main_file}")
     return _choose(lab, [Member(name, functools.partial(open_regular, folder / name, name)) for name in names])
 
 
@@ -305,23 +308,30 @@ def _take_packed(lab: Lab, file: IO[bytes], name: str, shown: str) -> _Found:
 
 
 def _take(lab: Lab, members: Sequence[Member], shown: str) -> _Found:
-    """Take what the lab wants of files in folders: at the top, or in the one folder that there is."""
+    """Take what the lab wants of files in folders: at the top, or in the only folder where no source is at the top."""
     if not members:
         raise BadInput(f"{shown} is empty", hint=f"it should contain {lab.main_file}")
-    tops = {member.path.partition("/")[0] for member in members}
-    depth = 1 if len(tops) == 1 and all("/" in member.path for member in members) else 0
+    inner = _wrapping(members)
     files: dict[str, Member] = {}
-    deeper: list[str] = []
+    elsewhere: list[str] = []
     for member in members:
-        if member.path.count("/") != depth:
-            deeper.append(member.name)
+        if member.path.removesuffix(member.name) != inner:
+            elsewhere.append(member.name)
         elif member.name in files and meant(lab, member.name):
             raise BadInput(f"{shown} contains {printable_name(member.name)} twice")
         else:
             files[member.name] = member
     found = _choose(lab, files.values())
-    found.others.extend(deeper)
+    found.others.extend(elsewhere)
     return found
+
+
+def _wrapping(members: Sequence[Member]) -> str:
+    """Return the folder around the files, with its slash, by the rule that holds for folders on disk; or nothing."""
+    folders = {member.path.partition("/")[0] for member in members if "/" in member.path}
+    top = [member.name for member in members if "/" not in member.path]
+    is_wrapped = len(folders) == 1 and not any(is_source(name) or archives.is_archive(name) for name in top)
+    return f"{folders.pop()}/" if is_wrapped else ""
 
 
 # --- checks ----------------------------------------------------------------------------------------------------------

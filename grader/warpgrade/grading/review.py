@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from warpgrade.grading.result import Result
 from warpgrade.machine.text import one_line
 
 _MOST = 32
@@ -20,3 +21,12 @@ def listed(notes: Iterable[str]) -> list[str]:
     seen = list(dict.fromkeys(one_line(note, _WIDTH) for note in notes))
     left_out = len(seen) - _MOST
     return [*seen[:_MOST], *([f"and {left_out} more"] if left_out > 0 else [])]
+
+
+def by_cause(result: Result) -> dict[str, list[str]]:
+    """Return the notes of a result without the tests that have them, each with the names of these; none is ""."""
+    causes: dict[str, list[str]] = {}
+    for note in result.review:
+        name = next((test.name for test in result.tests if note.startswith(f"{test.name}: ")), "")
+        causes.setdefault(note.removeprefix(f"{name}: "), []).append(name)
+    return causes

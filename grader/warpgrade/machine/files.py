@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import shutil
@@ -14,9 +15,10 @@ from pathlib import Path
 from typing import IO
 
 from warpgrade.machine import space
-from warpgrade.machine.errors import BadInput
+from warpgrade.machine.errors import BadInput, GraderError
 from warpgrade.machine.text import printable_name
 
+_OF_THE_MACHINE = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
 _DATE = (2020, 1, 1, 0, 0, 0)  # in archives, so that the same files make the same bytes
 
 
@@ -110,7 +112,8 @@ def write(name: str | None, option: str, content: bytes) -> None:
             return
         replace(path, content)
     except OSError as error:
-        raise BadInput(f"{option} {printable_name(name)} cannot be written: {error.strerror}") from None
+        kind = GraderError if error.errno in _OF_THE_MACHINE else BadInput
+        raise kind(f"{option} {printable_name(name)} cannot be written: {error.strerror}") from None
 
 
 @contextmanager

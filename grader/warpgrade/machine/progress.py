@@ -58,15 +58,23 @@ class Count:
         self._progress, self._what, self._clock = progress, what, clock
         self._started = clock()
         self._told = 0.0
+        self._done, self._total = 0, 0
 
     def show(self, done: int, total: int) -> None:
         """Tell it: on a terminal each time, elsewhere at most every half minute and at the end."""
         now = self._clock()
+        self._done, self._total = done, total
         if not total or (not self._progress.is_live and 0 < done < total and now - self._told < _SECONDS_OF_A_LINE):
             return
         self._told = now
         left = f", about {_duration((now - self._started) / done * (total - done))} left" if 0 < done < total else ""
         self._progress.say(f"{done} of {total} {self._what}{left}")
+
+    def wait(self, what: str) -> None:
+        """Tell that nothing goes on before `what` lets it; without it, that it does. The time left is told anew."""
+        if not self._done:
+            self._started = self._clock()
+        self._progress.say(f"{self._done} of {self._total} {self._what}" + (f", waiting for {what}" if what else ""))
 
 
 def _duration(seconds: float) -> str:

@@ -7,6 +7,7 @@ no command to a build service that reads our output. Each takes time in proporti
 
 from __future__ import annotations
 
+import functools
 import re
 from datetime import datetime
 from typing import Any
@@ -26,6 +27,8 @@ _HALVES = re.compile("[\ud800-\udfff]")
 _COMMANDS = re.compile(r"##(?=\[|vso\[|teamcity\[)|^(?P<indent>[^\S\n]*+):(?=:)", re.MULTILINE)
 _MAY_COMMAND = re.compile("##|::")
 _MOST_DEPTH = 16
+_NUMBERS = (int, float, bool)
+_SHORT = 64  # characters of a text that is kept
 
 
 def clean(raw: bytes | str) -> str:
@@ -55,14 +58,30 @@ def one_line(text: str, width: int) -> str:
 def clean_tree(value: Any, depth: int = 0) -> Any:
     """Return what came as JSON with each text in it, and each key, on one clean line."""
     if isinstance(value, str):
-        return " ".join(clean(value).split("\n"))
+        return _clean_line(value)
     if depth >= _MOST_DEPTH:
         return None
+    # A result has tens of thousands of numbers, under a hundred keys.
+    plain = _NUMBERS if depth + 1 < _MOST_DEPTH else ()
     if isinstance(value, dict):
-        return {clean_tree(str(key)): clean_tree(each, depth + 1) for key, each in value.items()}
+        return {
+            _clean_key(str(key)): each if type(each) in plain else clean_tree(each, depth + 1)
+            for key, each in value.items()
+        }
     if isinstance(value, list):
-        return [clean_tree(each, depth + 1) for each in value]
+        return [each if type(each) in plain else clean_tree(each, depth + 1) for each in value]
     return value
+
+
+def _clean_line(text: str) -> str:
+    return " ".join(clean(text).split("\n"))
+
+
+def _clean_key(text: str) -> str:
+    return _clean_short(text) if len(text) <= _SHORT else _clean_line(text)
+
+
+_clean_short = functools.lru_cache(maxsize=1024)(_clean_line)
 
 
 def bounded(text: str, lines: int = 60, width: int = 400) -> str:

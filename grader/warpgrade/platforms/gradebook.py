@@ -250,10 +250,10 @@ class _Book:
             place for place, heading in enumerate(self.headings) if wanted and wanted in self._called(heading, pattern)
         ]
         if len(fitting) != 1:
-            about = "several columns" if fitting else "no column"
+            about = f"has {'several columns' if fitting else 'no column'} “{printable_name(assignment)}”"
             others = [heading for heading in self.headings if re.search(pattern, heading)] or self.headings
             raise BadInput(
-                f"the export has {about} “{printable_name(assignment)}”",
+                f"the export {about}" if wanted else "--assignment NAME is missing: which column is it?",
                 hint="there are: " + "; ".join(printable_name(heading) for heading in others[:20]),
             )
         if fitting[0] in self.identifiers or self.headings[fitting[0]] in _NAMES:

@@ -18,6 +18,7 @@ from rich.text import Text
 
 from warpgrade.compiling.failure import Problem
 from warpgrade.findings.diagnosis import Diagnostic
+from warpgrade.grading import review
 from warpgrade.grading.result import Measurement, Result, TestResult
 from warpgrade.machine import text as gate
 from warpgrade.machine.paths import COMMAND
@@ -322,13 +323,9 @@ def _summary(result: Result, rule: str = "") -> Table:
 
 def _review(result: Result) -> list[str]:
     """Return the notes for review; one that several tests have is said once."""
-    tests: dict[str, list[str]] = {}
-    for note in result.review:
-        name = next((test.name for test in result.tests if note.startswith(f"{test.name}: ")), "")
-        tests.setdefault(note.removeprefix(f"{name}: "), []).append(name)
     return [
         f"{reason} (in {len(names)} tests)" if len(names) > 1 else f"{names[0]}: {reason}" if names[0] else reason
-        for reason, names in tests.items()
+        for reason, names in review.by_cause(result).items()
     ]
 
 

@@ -115,3 +115,20 @@ def test_a_changed_test_runs_alone_and_tells_what_it_changes(tmp_path: Path) -> 
     # Verdicts that were known keep even the time that the test took: they did not run.
     times = {test["name"]: test["seconds"] for test in json.loads(old.read_text())["tests"]}
     assert {test["name"] for test in result["tests"] if test["seconds"] != times[test["name"]]} <= {name}
+
+
+def test_a_class_is_not_graded_into_what_it_handed_in(tmp_path: Path) -> None:
+    handed_in = hand_in(tmp_path / "in", ["ada"])
+    said = call("class", LAB, handed_in, "--out", handed_in / "grades", status=2)
+    assert "--out lies in the folder of the submissions" in said
+    assert not (handed_in / "grades").exists()
+
+
+def test_a_terminal_without_unicode_is_no_reason_to_end(tmp_path: Path) -> None:
+    handed_in = hand_in(tmp_path / "in", ["ada", "bob"])
+    plain = {**ENVIRONMENT, "LC_ALL": "POSIX", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    done = subprocess.run(
+        command("similarity", LAB, handed_in), capture_output=True, text=True, check=False, cwd=LAYOUT.root, env=plain
+    )
+    assert done.returncode == 0, done.stderr
+    assert "\\u2013" in done.stdout  # a dash between two lines' numbers

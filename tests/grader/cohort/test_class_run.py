@@ -10,10 +10,12 @@ import msgspec
 import pytest
 from cohort.made_class import MadeClass, states
 
-from warpgrade.cohort import grades, merge
+from warpgrade.cohort import changes, grades, merge, run
 from warpgrade.cohort.row import Decision
 from warpgrade.cohort.run import Wanted
 from warpgrade.cohort.store import Head, Store
+from warpgrade.compiling.failure import Problem
+from warpgrade.grading.result import Result
 from warpgrade.machine.errors import BadInput
 
 POLICIES = grades.Policies("toy", 40)
@@ -209,3 +211,51 @@ def test_a_submission_that_changes_meanwhile_is_not_graded_as_what_it_was(made: 
     made.stub.during = hand_in_again
     assert made.run().errors == 1
     assert "changed while the class was graded" in made.record("bob").problem
+
+
+def test_students_are_found_however_they_are_spelt(made: MadeClass) -> None:
+    made.add("ada", "// points: 8")
+    made.add("adam", "// points: 8")
+    made.run()
+    (record,) = made.store.records("ada")
+    made.store.save(msgspec.structs.replace(record, identifiers=["ada", "ada@example.edu"]))
+    assert [made.store.named(who) for who in ("ada", "ADA", "Ada@Example.edu", "adam")] == ["ada", "ada", "ada", "adam"]
+    with pytest.raises(BadInput, match="nobody in this class is called addam") as nobody:
+        made.store.named("addam")
+    assert nobody.value.hint.startswith("did you mean adam")
+    with pytest.raises(BadInput, match="nobody in this class is called zzz"):
+        made.store.named("zzz")
+
+
+def test_why_nothing_was_tested_is_the_compilers_first_error(made: MadeClass) -> None:
+    detail = 'toy.cu(1): warning: unused\n\ntoy.cu(3): error: expected a ";"\n  x\ntoy.cu(9): error: more'
+    problem = Problem("compile", "toy.cu does not compile", detail, hint="fix the first error first")
+    result = msgspec.structs.replace(of_made(made, "// points: 8"), status="rejected", problem=problem)
+    record = run.of_result(made.record("ada"), result)
+    assert record.problem == 'toy.cu does not compile: toy.cu(3): error: expected a ";"'
+    plain = msgspec.structs.replace(result, problem=msgspec.structs.replace(problem, detail=""))
+    assert run.of_result(record, plain).problem == "toy.cu does not compile: fix the first error first"
+
+
+def test_a_cause_for_review_is_told_once(made: MadeClass) -> None:
+    result = of_made(made, "// points: 8")
+    tests = [msgspec.structs.replace(result.tests[0], name=name) for name in ("prelab: a", "b")]
+    notes = ["prelab: a: not of the device", "b: not of the device", "b: asked the clock", "hostile names"]
+    record = run.of_result(made.record("ada"), msgspec.structs.replace(result, tests=tests, review=notes))
+    assert record.review == ["not of the device (in 2 tests)", "asked the clock (in “b”)", "hostile names"]
+
+
+def of_made(made: MadeClass, text: str) -> Result:
+    made.add("ada", text)
+    made.run()
+    result = made.store.result(made.record("ada").key)
+    assert result is not None
+    return result
+
+
+def test_changes_name_the_student_and_which_submission() -> None:
+    change = changes.Change("12345", "Ada Lovelace", None, 95, [], number=2)
+    assert change.told == "12345 (Ada Lovelace), submission 2: – → 95"
+    points = [(None, 5), (5, 7), (5, 3), (5, None), (5, 5), (None, None)]
+    ways = [changes.Change("a", "", before, after, []).way for before, after in points]
+    assert ways == ["new", "up", "down", "down", "", ""]

@@ -19,6 +19,7 @@ from samples import GRADED, RACE, REJECTED
 
 from warpgrade.cohort import feedback, feedback_text, zip_names
 from warpgrade.cohort.row import Decision, Row
+from warpgrade.compiling.failure import Problem
 from warpgrade.grading import score
 from warpgrade.grading.result import Result
 
@@ -254,3 +255,17 @@ def test_no_two_students_share_a_folder() -> None:
     assert found[1].startswith("ADA-")
     assert found[1] != "ADA-2"
     assert len({zip_names.safe(name).casefold() for name in found}) == len(found)
+
+
+def test_why_nothing_ran_is_told_once() -> None:
+    problem = Problem("compile", "matmul.cu does not compile", 'matmul.cu(3): error: expected a ";"', hint="fix it")
+    tests = [msgspec.structs.replace(test, status="fail", points=0, message=problem.message) for test in FINAL.tests]
+    about = told(EVE, msgspec.structs.replace(FINAL, status="rejected", problem=problem, tests=tests))
+    for text in (feedback_text.as_text(about), feedback_text.as_html(about).decode()):
+        assert text.count("does not compile") == 1
+        assert "ix this first" not in text
+        assert FINAL.tests[0].name in text
+
+
+def test_a_name_that_is_the_identifier_is_told_once() -> None:
+    assert told(msgspec.structs.replace(ADA, name="Ada", student="ada"), FINAL).who == "Ada"

@@ -171,7 +171,7 @@ def test_links_and_pipes_on_disk(lab: Lab, tmp_path: Path) -> None:
         assert "is a symbolic link" in str(results.pop(name)), name
     assert all("neither a folder nor a file" in str(result) for result in results.values())
     assert sorted(results) == ["gil", "hal"]
-    assert found.others == ["eve: neither source code nor an archive"]
+    assert found.others == ["eve: a link, or nothing that can be read"]
 
 
 def test_the_same_name_twice(lab: Lab, tmp_path: Path) -> None:
@@ -302,3 +302,15 @@ def test_thousands_in_bounded_memory(lab: Lab, tmp_path: Path, kind: str) -> Non
     assert held < 12 << 20
     assert most < 80 << 20
     assert peak - held < 3 << 20  # 1000 submissions have 5 MB; a file's buffer is 1 MiB
+
+
+def test_a_folder_with_controls_in_its_name_is_refused_and_not_lost(lab: Lab, tmp_path: Path) -> None:
+    with tarfile.open(tmp_path / "a.tar", "w") as tar:
+        for name, kind in (("new\nline", tarfile.DIRTYPE), ("new\nline/toy.cu", tarfile.REGTYPE)):
+            entry = tarfile.TarInfo(name)
+            entry.type, entry.size = kind, len(CODE) if kind == tarfile.REGTYPE else 0
+            tar.addfile(entry, io.BytesIO(CODE))
+    found = collect(lab, tmp_path / "a.tar")
+    (why,) = outcomes(found).values()
+    assert "control characters" in str(why)
+    assert found.others == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import random
 from collections.abc import Mapping
@@ -328,3 +329,24 @@ def test_the_command_as_json_and_with_more_that_was_given(
     status, _, err = run(capsys, "similarity", "toy", tmp_path / "empty")
     assert status == 2
     assert "is empty" in err
+
+
+def test_a_pair_says_how_many_it_stands_for() -> None:
+    group = [source(f"s{i}", program(1)) for i in range(4)]
+    found = compare([*group, source("other", program(1) + program(7, 10))], [])
+    console = Console(file=io.StringIO(), width=120)
+    similarity_page.show(console, found)
+    assert isinstance(console.file, io.StringIO)
+    assert "s0 and 3 with the same own code" in console.file.getvalue()
+    assert "s1 and" not in console.file.getvalue()
+    assert "s0 and 3 with the same own code" in similarity_page.page(found, "similar").decode()
+
+
+def test_who_cannot_be_read_stands_on_a_line_of_their_own() -> None:
+    found = Similar(unread=[f"s{i}: a.cu, b.cu" for i in range(10)])
+    console = Console(file=io.StringIO(), width=80)
+    similarity_page.show(console, found)
+    assert isinstance(console.file, io.StringIO)
+    lines = console.file.getvalue().splitlines()
+    assert "could not be read: s1: a.cu, b.cu" in lines
+    assert lines[-1] == "could not be read: 2 more"

@@ -101,3 +101,17 @@ def test_as_json_and_as_text() -> None:
 def test_only_what_was_graded_is_compared(state: str) -> None:
     row: Row = msgspec.structs.replace(ADA, state=state)
     assert leaderboard([row], Metric(), {"12345"}).entries == []
+
+
+def test_a_student_is_on_the_list_by_any_identifier() -> None:
+    ada = msgspec.structs.replace(ADA, identifiers=["12345", "Ada@Example.edu"])
+    wanted = {"ada@example.EDU", "12346", "stranger"}
+    assert standing.of_opted_in([ada, GRACE], wanted) == [ada, GRACE]
+    assert standing.strangers([ada, GRACE], wanted) == ["stranger"]
+
+
+def test_a_leaderboard_of_nobody_says_so() -> None:
+    board = leaderboard(CLASS, Metric(), {"stranger"})
+    assert standing.as_text(board) == (
+        "matmul: points, larger is better\nnobody who wants to be on it has such a number\n"
+    )

@@ -9,7 +9,7 @@ from typing import IO, cast
 
 import msgspec
 import pytest
-from class_rows import ADA, BOB, CLASS, EVE, KAI, many
+from class_rows import ADA, BOB, CLASS, EVE, KAI, LIN, many
 from hostile import ACTS, ANY, HOSTILE
 from hypothesis import given
 from rich.console import Console
@@ -19,6 +19,7 @@ from warpgrade.cohort.row import Lost, Row
 from warpgrade.report.stream import Gated
 
 GOLDEN = Path(__file__).parent / "golden"
+WHERE = ("in 4 tests", "in “sums: of one element”")
 
 
 def shown(rows: list[Row], width: int = 120, top: int = 5, encoding: str = "utf-8", *, colour: bool = False) -> str:
@@ -39,7 +40,7 @@ def a_class() -> list[Row]:
         lost = [*row.lost] if i % 3 else []
         if i % 5 == 0:
             lost.append(Lost("sums of one element", 5, "sum: expected 1, got 0" if i % 2 else "the kernel failed"))
-        review = ["sums: its result was not computed by the device"] if i % 25 == 3 else []
+        review = [f"its result was not computed by the device ({WHERE[i % 2]})"] if i % 25 == 3 else []
         late = "1 day late: −10 %" if i % 10 == 0 else ""
         rows[i] = msgspec.structs.replace(
             row, points=row.earned, lost=lost, review=review, late=late, result=f"results/{i}.json"
@@ -86,11 +87,19 @@ def test_all_points_are_a_bin_of_their_own(points: float, place: int) -> None:
 
 
 def test_who_needs_help_and_what_a_person_should_see() -> None:
-    text = shown([*CLASS, msgspec.structs.replace(ADA, name="Low", points=5)])
+    flagged = msgspec.structs.replace(KAI, decision=None)
+    text = shown([*CLASS[:3], flagged, *CLASS[4:], msgspec.structs.replace(ADA, name="Low", points=5)])
     helped, looked = text.split("Who needs help")[1].split("To look at")
     for word in ("below 50 % (1)", "Low  4.5 %", "missing (1): Bob", "rejected (1)", "matmul.cu does not compile"):
         assert word in helped
-    for word in ("not computed by the device (1)", "-Kai", "results/kai.json", "Joe", "refused (1)", "contains a link"):
+    for word in (
+        "not computed by the device (1)",
+        "-Kai",
+        "in 2 tests  results/kai.json",
+        "Joe",
+        "refused (1)",
+        "contains a link",
+    ):
         assert word in looked
 
 
@@ -98,6 +107,23 @@ def test_what_a_person_has_decided_is_off_the_lists() -> None:
     decided = msgspec.structs.replace(BOB, decision=KAI.decision, points=70)
     rejected = msgspec.structs.replace(EVE, decision=KAI.decision, points=70)
     assert "Who needs help" not in shown([decided, rejected])
+    assert "To look at" not in shown([KAI])
+
+
+def test_a_cause_is_told_once_however_many_tests_and_students_have_it() -> None:
+    noted = [f"the clock was asked (in {count} tests)" for count in range(2, 9)] + ["the clock was asked (in “sums”)"]
+    rows = [msgspec.structs.replace(ADA, student=str(i), review=[note]) for i, note in enumerate(noted)]
+    looked = shown(rows, top=5).split("To look at")[1]
+    assert looked.count("the clock was asked") == 1
+    assert "(8)" in looked
+    assert "in 2 tests  results/" in looked
+    assert "and 3 more students" in looked
+
+
+def test_notes_that_are_left_out_are_told_before_other_lists() -> None:
+    rows = [msgspec.structs.replace(ADA, review=[f"note {letter}" for letter in "abcdefg"]), LIN]
+    looked = shown(rows, top=5).split("To look at")[1]
+    assert looked.index("and 2 more notes") < looked.index("refused (1)")
 
 
 def test_lists_have_an_end() -> None:

@@ -26,6 +26,7 @@ from warpgrade.machine.sandbox import (
 
 NAMES = b"\0_Z3toyPfi\0hidden\0main\0"
 COMPILERS = Compilers(Path("/usr/bin/nvcc"), "13", Path("/usr/bin/g++"), "12")
+COMPILERS.__dict__["has_gold"] = False
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,35 @@ def linked(lab: Lab, folder: Path, done: Done, raw: bytes = elf(HONEST), *, conf
     linker = link.Linker(lab, COMPILERS, sandbox, ["toy.cu"])
     linker.link([folder / "unit0.o"], [folder / "libbinding.a", folder / "libother.a"], folder / "out")
     return sandbox
+
+
+@pytest.mark.parametrize(
+    ("first", "tried"),
+    [
+        (Done(0, b""), ["gold"]),
+        (Done(0, b"warning: something"), ["gold", "usual"]),
+        (Done(1, b"gold: internal error"), ["gold", "usual"]),
+        (Done(KILLED, b""), ["gold", "usual"]),
+    ],
+)
+def test_the_faster_linker_does_what_it_does_without_a_word(
+    lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: Done, tried: list[str]
+) -> None:
+    monkeypatch.setitem(COMPILERS.__dict__, "has_gold", True)
+    done = [first, Done(0, b"")]
+    seen: list[str] = []
+
+    def execute(sandbox: Pretended, profile: str, run: Run) -> Done:
+        program = run.writable["/output"] / "worker"
+        assert not program.exists()
+        seen.append("gold" if "-fuse-ld=gold" in run.command else "usual")
+        program.write_text(seen[-1])
+        return done.pop(0)
+
+    monkeypatch.setattr(Pretended, "execute", execute)
+    linked(lab, tmp_path, Done(0, b""))
+    assert seen == tried
+    assert (tmp_path / "out" / "worker").read_text() == tried[-1]
 
 
 def test_the_linker_sees_its_files_alone_and_no_plugin(lab: Lab, tmp_path: Path) -> None:

@@ -54,6 +54,20 @@ def test_the_hours_add_up() -> None:
     assert [sum(column) for column in zip(*hours, strict=True)] == [float(hour) for hour in last]
 
 
+def test_where_short_answers_take_hours_there_are_questions() -> None:
+    rows = [row for row in cells(section("## Hours")) if row[0].startswith("`")]
+    asked = {row[0].strip("`") for row in rows if row[-1] != "–"}
+    assert asked == {name for name, lab in LABS.items() if (lab.folder / "questions.md").exists()}
+
+
+@pytest.mark.parametrize(("row", "word"), [("the prelab", "prelab"), ("speed-up", "speed"), ("stretch", "stretch")])
+def test_what_is_graded_has_the_points_of_the_labs(row: str, word: str) -> None:
+    sums = [sum(item.points for item in lab.items if word in item.name) for lab in LABS.values()]
+    shown = next(cell for cell, what in cells(section("## What is graded")) if what.startswith(row))
+    least, most = min(points for points in sums if points), max(sums)
+    assert shown in (f"{least:g} to {most:g}", f"at most {most:g}")
+
+
 def test_each_lab_has_its_misconceptions_and_each_a_wrong_solution_that_is_there() -> None:
     parts = re.split(r"^### `(\w+)`$", section("## Misconceptions"), flags=re.MULTILINE)
     shown = dict(zip(parts[1::2], parts[2::2], strict=True))

@@ -48,6 +48,9 @@ class Workers:
             future.set_exception(error)
         return future
 
+    def has_workers(self) -> bool:
+        return False
+
     def require_alive(self) -> None:
         if self.is_dead:
             raise GraderError("the cluster gives no workers")
@@ -145,6 +148,21 @@ def test_a_cluster_that_gives_nothing_ends_the_class(graded: Graded) -> None:
     workers = Workers(lost)
     with pytest.raises(GraderError, match="no workers"):
         graded(workers, iter([job("a"), job("b")]))
+
+
+def test_who_waits_for_a_node_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    held: Future[bytes] = Future()
+    workers, outcomes = Workers(fine), list[Outcome]()
+    monkeypatch.setattr(workers, "submit", lambda payload: held)
+    monkeypatch.setattr(pilot, "start", lambda *_, **__: contextlib.nullcontext(workers))
+    told: list[bool] = []
+
+    def waits(waiting: bool) -> None:
+        told.append(waiting)
+        held.set_result(msgspec.msgpack.encode(fine(job("a"))))  # a node has come
+
+    ParslEngine(Settings("local"), tmp_path, waits=waits).run(iter([job("a")]), outcomes.append, lambda: False)
+    assert (told, [outcome.key for outcome in outcomes]) == ([True], ["a"])
 
 
 def test_nothing_is_started_where_nothing_is_to_do(graded: Graded) -> None:

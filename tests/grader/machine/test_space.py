@@ -15,8 +15,8 @@ from stand_ins import run
 
 from warpgrade.handout import make
 from warpgrade.lab import labs
-from warpgrade.machine import space
-from warpgrade.machine.errors import GraderError
+from warpgrade.machine import files, space
+from warpgrade.machine.errors import BadInput, GraderError
 from warpgrade.machine.paths import Layout, find_layout
 
 LAYOUT = find_layout()
@@ -174,3 +174,11 @@ def test_a_release_that_fails_leaves_nothing(
     assert (status, out) == (3, "")
     assert "warpgrade: no space is left on the disk" in err
     assert list((tmp_path / "out").iterdir()) == []
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+def test_a_report_that_does_not_fit_is_the_machines_trouble() -> None:
+    with pytest.raises(GraderError, match="--json /dev/full cannot be written: No space left on device"):
+        files.write("/dev/full", "--json", b"{}\n")
+    with pytest.raises(BadInput, match="--json /proc/none cannot be written"):
+        files.write("/proc/none", "--json", b"{}\n")

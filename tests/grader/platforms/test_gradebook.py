@@ -71,7 +71,7 @@ def test_canvas(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert (status, err.splitlines()[-1]) == (0, "2 grades written")
     assert desk.filled == CANVAS.replace('"A ""1""",,7', '"A ""1""",58.3,7').replace('A,"",8', 'A,"100",8')
     assert "Student, Test" in err
-    assert "1 have a cell that a spreadsheet takes for a formula" in err
+    assert "with a cell that a spreadsheet takes for a formula; open the file with care (1):" in err
 
 
 def test_moodle(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -103,12 +103,12 @@ def test_a_grade_that_is_there_is_not_replaced_silently(tmp_path: Path, capsys: 
 @pytest.mark.parametrize(
     ("result", "complaint"),
     [
-        (graded("nobody"), "1 fit no student, or several:\n    nobody"),
-        (msgspec.structs.replace(graded("ada"), status="error"), "1 are no grades"),
-        (msgspec.structs.replace(graded("ada"), scope="public"), "1 are no grades"),
+        (graded("nobody"), "of no student there, or of several (1):\n    nobody"),
+        (msgspec.structs.replace(graded("ada"), status="error"), "no grade, as not everything could be judged (1)"),
+        (msgspec.structs.replace(graded("ada"), scope="public"), "no grade, as not everything could be judged (1)"),
         (
             msgspec.structs.replace(graded("ada"), score=msgspec.structs.replace(FULL, pending_points=10)),
-            "1 are no grades",
+            "no grade, as not everything could be judged (1)",
         ),
     ],
 )
@@ -157,7 +157,8 @@ def test_points_of_another_scale_are_asked_for(tmp_path: Path, capsys: pytest.Ca
     ("words", "complaint"),
     [
         (["--assignment", "Lab 9"], "there are: Lab 4 (991); Lab 5 (992)"),
-        ([], "the export has no column"),
+        ([], "--assignment NAME is missing: which column is it?"),
+        (["--assignment", "none"], "the export has no column “none”"),
         (["--assignment", "Final Score"], "that column is read only"),
         (["--assignment", "SIS Login ID"], "says who a student is"),
     ],
