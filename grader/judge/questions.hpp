@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "judge/errors.hpp"
 #include "judge/judge.hpp"
 
 namespace warpgrade::judge {
@@ -53,6 +54,29 @@ void ask(Right right_answer, const Slips& slips, const Arguments&... arguments) 
         SUCCEED();
     else
         CHECK_THAT(measure("your answer", answer), is(right));
+}
+
+// A number from the run's seed, for a question whose answer nobody can have looked up.
+inline int any_int(int low, int high) { return integers<int>(1, low, high)[0]; }
+
+// What a call of the submission's own kernel did, for a prediction; nothing where the call ends badly, or where its
+// output does not match. The kernel's own tests tell that: a prediction may be right before there is a kernel. A test
+// gets nothing more from a program that ended badly, so ask for its predictions first.
+template <auto function, class Matcher, class... Arguments>
+Profile own_run(const Matcher& right, const Arguments&... arguments) {
+    try {
+        const auto run = submission().profile<function>(arguments...);
+        const Profile& did = run;
+        return right.match(run.output) ? did : Profile();
+    } catch (const SubmissionFailure&) {
+        return {};
+    }
+}
+
+// What takes far more than `described` is another version, as long as this one is not written yet: that is no answer.
+inline Measure unless_above(double limit, Measure measured) {
+    if (measured.number.value() > limit) measured.number = 0;
+    return measured;
 }
 
 // A prediction is right if it is what the submission's own run took, or what the version that the contract describes

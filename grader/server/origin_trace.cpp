@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "device/fresh_memory.hpp"
+
 namespace warpgrade::device {
 
 namespace {
@@ -95,10 +97,15 @@ std::size_t Tracer::run_at(std::size_t at, std::size_t i, std::size_t from) cons
     return run - run % element_;
 }
 
+// As it was before the call; or the pattern of memory from CUDA that nothing wrote, which is no result of anyone's.
 std::size_t Tracer::unwritten(std::size_t at) const {
-    if (at >= before_.size()) return 0;
-    const std::size_t run = common_prefix(out_.subspan(at), before_.subspan(at));
-    return run - run % element_;
+    const std::size_t run = at < before_.size() ? common_prefix(out_.subspan(at), before_.subspan(at)) : 0;
+    if (run >= element_) return run - run % element_;
+    if (element_ < 4) return 0;  // a byte or two may well be such a value
+    const auto is_fresh = [](std::byte value) { return value == std::byte{fresh_byte}; };
+    const auto rest = out_.subspan(at);
+    const auto fresh = static_cast<std::size_t>(std::ranges::find_if_not(rest, is_fresh) - rest.begin());
+    return fresh - fresh % element_;
 }
 
 std::size_t Tracer::next_piece(std::size_t at, std::size_t last) {

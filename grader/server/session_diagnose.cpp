@@ -22,6 +22,16 @@ std::string bytes_text(std::uint64_t bytes) {
     return digits + (bytes == 1 ? " byte" : " bytes");
 }
 
+// What ends on the page before the address, or at its end. Host code that runs past the end of memory of both sides
+// is only stopped there.
+std::optional<KnownMemory> memory_before(const Device& device, DevicePtr address) {
+    constexpr DevicePtr page = 4096, unit = 256;  // of allocations
+    const DevicePtr end = address / page * page;
+    for (DevicePtr at = end; at > end - page; at -= unit)
+        if (auto memory = device.known_memory(at - 1)) return memory;
+    return std::nullopt;
+}
+
 RelatedPlace freed_at(const KnownMemory& memory) { return {"freed", memory.freed_at, std::nullopt}; }
 
 }  // namespace
@@ -174,6 +184,15 @@ void Session::op_host_fault(Reader& in, Writer&) {
     const bool writes = in.get_bool();
     in.done();
     const auto memory = device_.known_memory(address);
+    if (const auto before = memory ? std::nullopt : memory_before(device_, address);
+        before && !before->freed &&
+        (before->place.kind == MemoryKind::managed || before->place.kind == MemoryKind::page_locked)) {
+        Diagnostic past = found(rules::out_of_bounds,
+                                fmt::format("host code {} past the end of {{memory}}", writes ? "writes" : "reads"));
+        past.memory = before->place;
+        journal_.add(std::move(past));
+        return;
+    }
     const bool freed = memory && memory->freed;
     const std::string what = memory ? "{memory}" : fmt::format("{:#x}", address);
     Diagnostic diagnostic = found(freed ? rules::use_after_free : rules::host_dereference,

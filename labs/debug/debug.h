@@ -6,7 +6,8 @@
 // - the kernel does the work, one thread for each element (where nothing else is said) in blocks of BLOCK threads, all
 //   in one launch;
 // - neighbouring threads touch neighbouring elements;
-// - a function that goes through shared memory still does, with no more barriers than are named here.
+// - a function that goes through shared memory still does: each block loads an element from global memory once, and has
+//   no more barriers than are named here.
 // You may change the size of the blocks and add statements, arrays and kernels.
 #pragma once
 

@@ -3,9 +3,10 @@
 
 // The device does the work, and host code only copies: whatever a function writes to an output is what a kernel wrote
 // to device memory. Each call allocates the device memory that it needs and frees it again. The size of a block is
-// yours to choose where it is not an argument.
+// yours to choose where it is not an argument; it has 32 threads at least, for in a smaller one most of a warp is idle.
 
-// 1. Adds two vectors: c[i] = a[i] + b[i] for 0 ≤ i < n, with one thread for each element.
+// 1. Adds two vectors: c[i] = a[i] + b[i] for 0 ≤ i < n, in one launch with one thread for each element. Neighbouring
+// threads take neighbouring elements.
 //
 // a, b and c are arrays of n elements in ordinary host memory, allocated by the caller; they do not overlap. a and b
 // stay as they are, and every element of c is written. n need not be a multiple of anything; it is at most 2^30. Where
@@ -23,8 +24,8 @@ void add_vectors(const float* a, const float* b, float* c, int n);
 // stays as it is, and the program goes on. Where n ≤ 0, nothing is launched, x is not touched, and 0 is returned.
 int scale_in_place(float* x, int n, float factor, int blocks, int threads);
 
-// 3. Turns an image gray, with one thread for each pixel, in a grid and blocks of two dimensions: x along the width, y
-// along the height.
+// 3. Turns an image gray, in one launch with one thread for each pixel, and a grid and blocks of two dimensions: x
+// along the width, y along the height. Neighbouring threads take neighbouring pixels of a row.
 //
 // The image has `height` rows of `width` pixels, and lies in memory row by row. In `rgb`, each pixel is three values in
 // a row, red, green and blue; in `gray` it is one, (77 · red + 150 · green + 29 · blue) / 256, rounded down: whole

@@ -39,15 +39,15 @@ void matmul_rows(const float* A, const float* B, float* C, int m, int k, int n);
 void matmul_columns(const float* A, const float* B, float* C, int m, int k, int n);
 
 // One block of at most 1024 threads, for matrices with m, k, n ≤ ONE_BLOCK_LIMIT. The block copies all of A and B into
-// shared memory, each element once, and takes all operands from there. Where m, k or n is beyond the limit, nothing is
-// launched, and C is not touched.
+// shared memory, each element once, and takes all operands from there. Neighbouring threads load and store neighbouring
+// elements. Where m, k or n is beyond the limit, nothing is launched, and C is not touched.
 void matmul_one_block(const float* A, const float* B, float* C, int m, int k, int n);
 
 // A block computes a tile of C, at least TILE_WIDTH × TILE_WIDTH elements. It walks along a row of tiles of A and a
 // column of tiles of B, and copies each pair into shared memory, where all of its threads use it; how deep the tiles
-// are along k is yours to choose. Neighbouring threads load and store neighbouring elements. There is at most one bank
-// conflict in eight accesses to shared memory: a tile that is stored the other way round, or read along its columns,
-// needs padding or a swizzle. Each element of C is stored once.
+// are along k is yours to choose, from 8 on: a row of the tile of A is at least a sector. Neighbouring threads load and
+// store neighbouring elements. There is at most one bank conflict in eight accesses to shared memory: a tile that is
+// stored the other way round, or read along its columns, needs padding or a swizzle. Each element of C is stored once.
 void matmul_tiled(const float* A, const float* B, float* C, int m, int k, int n);
 
 // Stretch. As matmul_tiled, but each thread computes at least REGISTER_TILE × REGISTER_TILE elements of the block's

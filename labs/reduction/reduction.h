@@ -64,7 +64,8 @@ float reduce_sequential(const float* x, int n, int block_size);
 float reduce_first_add(const float* x, int n, int block_size);
 
 // Version 5. As version 4, but each warp reduces its elements with shuffles, and only the sums of the warps go through
-// shared memory: on average at most three accesses of a warp to shared memory, and at most five barriers.
+// shared memory: on average at most three accesses of a warp to shared memory, and at most five barriers. A block takes
+// at most two atomics on global memory.
 float reduce_shuffle(const float* x, int n, int block_size);
 
 // Version 6. However large n is, there are never more blocks than the device can hold at once: a thread walks through

@@ -23,12 +23,12 @@
 // starter has it.
 void step_v0(float* r, const float* d, int n);
 
-// As v0, but neighbouring threads load neighbouring elements of d.
+// As v0, one thread for each element of r, but neighbouring threads load neighbouring elements of d.
 void step_v1(float* r, const float* d, int n);
 
 // Each thread computes 8 × 8 elements of r. For each k it loads 8 + 8 elements from global memory into registers and
 // uses each of them 8 times. d is padded with +infinity to a multiple of 64 and stored a second time transposed, so
-// that all the loads of a warp are in order.
+// that all the loads of a warp are in order. (What threads share in shared memory is version 3's.)
 void step_v2(float* r, const float* d, int n);
 
 // As v2, but the threads of a block share what they load: for 4 values of k at a time, or more, it lies in shared

@@ -48,8 +48,8 @@ void vecadd_mapped(const float* a, const float* b, float* c, int n);
 void vecadd_streams(const float* a, const float* b, float* c, int n, int streams);
 
 // How many of the n elements of x are greater than `limit`? The device counts among the first n - on_host elements, in
-// a __managed__ variable. Meanwhile, between launch and wait, the host counts among the last on_host elements. The
-// function returns the sum.
+// a __managed__ variable; neighbouring threads look at neighbouring elements. Meanwhile, between launch and wait, the
+// host counts among the last on_host elements. The function returns the sum.
 //
 // x lies in ordinary host memory and stays as it is; 0 ≤ on_host ≤ n. Of x, the device gets what it counts in and no
 // more, in device memory. The host does not touch the variable between launch and wait, and nothing but the arguments

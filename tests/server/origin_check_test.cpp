@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
 
 #include "device/fake_device.hpp"
@@ -175,6 +176,18 @@ TEST_CASE("a result that host code computed, changed or moved is told with its f
         std::ranges::sort(out);
         CHECK(call.returns(out).problem != Problem::none);
     }
+}
+
+// Copied from memory of the host that the copy back has filled in part: wrong, and no work of the host's.
+TEST_CASE("what nothing wrote was not computed by host code") {
+    Call call(numbers(256));
+    const auto d = call.up(call.in), e = call.allocate(256);
+    call.kernel({d}, e, doubled(call.in));
+    auto out = call.down(e, 64);
+    out.resize(256, std::bit_cast<float>(0xCDCDCDCD));
+    CHECK(call.returns(out).problem == Problem::none);
+    out[200] = doubled(call.in)[200];
+    CHECK(call.returns(out).problem == Problem::not_found);
 }
 
 TEST_CASE("ways to bring a result back that are right") {

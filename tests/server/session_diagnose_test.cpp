@@ -149,6 +149,17 @@ TEST_CASE_METHOD(DiagnoseFixture, "host code that uses a device pointer is told 
     CHECK(it.at("message") == "host code reads {memory}, which was freed");
 }
 
+// It is stopped at the end of the last page, not of the array.
+TEST_CASE_METHOD(DiagnoseFixture, "host code that runs past the end of memory of both sides is told of it") {
+    const char* const kind = GENERATE("cudaMallocManaged", "cudaHostAlloc");
+    const DevicePtr address = allocate_at(0x10, 1000, kind), next_page = (address + 1000 + 4095) / 4096 * 4096;
+    call(Op::host_fault, Writer().put(next_page).put(std::uint8_t{1}));
+    const auto it = only();
+    CHECK(it.at("rule") == "memcheck/out-of-bounds");
+    CHECK(it.at("message") == "host code writes past the end of {memory}");
+    CHECK(it.at("memory").at("allocated").at("code") == 0x10);
+}
+
 TEST_CASE_METHOD(DiagnoseFixture, "a refused launch is told at once, and that nobody looked at the end") {
     const FunctionId store = kernel("store_to");
     at(0x20);

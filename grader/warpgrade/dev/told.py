@@ -31,7 +31,7 @@ SEED = 1  # of the inputs: what differs is told with its values
 _WIDTH = 100
 _INDENT = " " * 4
 _DIFF_LINES = 12
-_HOST_ADDRESS = re.compile(r"\b0x[0-9a-f]{9,}\b")  # another one each time
+_HOST_ADDRESS = re.compile(r"\b0x[0-9a-f]{9,}\b|\b0x[0-9a-f]+(?=,\s+which is host)")  # another one each time
 _HEADING = re.compile(r"^## (?P<name>\w+): .*$", re.MULTILINE)
 _HEAD = """\
 What a student reads first of each wrong solution of lab {lab}. Read it through after each change of the lab:

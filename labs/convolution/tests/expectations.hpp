@@ -62,6 +62,25 @@ inline void check_device_work(const warpgrade::judge::Profile& run, std::uint64_
     CHECK_THAT(thread_instructions(run), at_least(products / 2, why));
 }
 
+// conv1d_constant and conv1d_tiled are not other versions under their names. With 32 products to a request, N takes
+// mask_width requests for 32 elements of P, and the mask as many again where it is in global memory; half as many again
+// are allowed for warps that are not full. From a tile that all share, wide masks take far fewer, even with a halo that
+// stays in global memory. (Of few elements and narrow masks, other numbers of elements a thread make too much of the
+// difference.)
+template <auto function>
+void check_operands(const warpgrade::device::Counters& counters, std::uint64_t n, std::uint64_t mask_width) {
+    using namespace warpgrade::judge;
+    const double with_constants = static_cast<double>((n + 31) / 32 * mask_width);
+    constexpr bool tiled = function == conv1d_tiled;
+    if (tiled) CHECK_THAT(shared_load_requests(counters), at_least(1, "the neighbours are in shared memory"));
+    if (n < 256) return;
+    if (!tiled && mask_width >= 3)
+        CHECK_THAT(global_load_requests(counters), at_most(1.5 * with_constants, "the mask is in constant memory"));
+    if (tiled && mask_width >= 9)
+        CHECK_THAT(global_load_requests(counters),
+                   at_most(0.75 * with_constants, "the neighbours are in shared memory"));
+}
+
 // Convolves n elements in the submission, checks the sums, and returns the profile. REQUIRE: the counters of a test are
 // looked at when the sums are right.
 template <auto function>
@@ -80,6 +99,11 @@ template <auto function>
 warpgrade::judge::Run<std::vector<float>> check_1d(int n, int mask_width) {
     using namespace warpgrade::judge;
     return check_1d<function>(uniform(n), uniform(mask_width));
+}
+// And its operands come from where they should.
+template <auto function>
+void check_version(int n, int mask_width) {
+    check_operands<function>(check_1d<function>(n, mask_width).total(), n, mask_width);
 }
 
 // The same in two dimensions; the mask is square.

@@ -25,12 +25,12 @@ TEST_CASE("conv1d_naive convolves", "[public]") {
 
 TEST_CASE("conv1d_constant convolves", "[public]") {
     const auto [n, w] = GENERATE(table<int, int>({{15, 5}, {512, 3}, {1000, 15}}));
-    check_1d<conv1d_constant>(n, w);
+    check_version<conv1d_constant>(n, w);
 }
 
 TEST_CASE("conv1d_tiled convolves", "[public]") {
     const auto [n, w] = GENERATE(table<int, int>({{15, 5}, {512, 3}, {1000, 15}}));
-    check_1d<conv1d_tiled>(n, w);
+    check_version<conv1d_tiled>(n, w);
 }
 
 TEST_CASE("conv2d_tiled convolves, borders included", "[public]") {
@@ -45,16 +45,18 @@ TEST_CASE("conv2d_registers convolves", "[public]") {
 
 // Each of the n threads adds up w products (fewer at the borders). With both operands in global memory that are 2·n·w
 // loads of a thread, 32 of them in a request: n·w / 16. A mask in constant memory, which is counted apart, leaves one
-// load a product: n·w / 32; a tenth more is allowed, for loops over the weights that meet no ghost. And never less than
-// every element of N once: n / 8 sectors of 8 floats.
+// load a product: n·w / 32; 1.4 times as many with warps that are not full, as in blocks of 100 threads, or with loops
+// over the weights that meet no ghost. And never less than every element of N once: n / 8 sectors of 8 floats.
 //
 // Shared memory is the next version's matter; without it, a mask that does not come from global memory comes from
 // constant memory (or from the kernel's parameters, which lie there too).
 TEST_CASE("conv1d_constant loads no mask from global memory", "[public][counter]") {
     const auto [n, w] = GENERATE(table<std::uint64_t, int>({{2048, 5}, {4096, 15}}));
     const auto counters = check_1d<conv1d_constant>(static_cast<int>(n), w).total();
-    CHECK_THAT(global_load_requests(counters), at_most(1.1 * static_cast<double>(n * w / 32),
-                                                       "one for 32 products, the element of N, and a tenth more"));
+    const double elements = static_cast<double>(n * w) / 32;
+    CHECK_THAT(
+        global_load_requests(counters),
+        at_most(1.4 * elements, "one for 32 products, the element of N, and a few more").none_at(1.9 * elements));
     CHECK_THAT(sectors_loaded(counters), at_least(n / 8, "every element of N once"));
     const char* const why = "the tile in shared memory is for conv1d_tiled";
     CHECK_THAT(shared_load_requests(counters), is(0, why));
@@ -67,9 +69,9 @@ TEST_CASE("conv1d_constant loads no mask from global memory", "[public][counter]
 // adds one sector a request. Twice the least has room for all that with blocks of 64 threads or more (2 + 2 requests
 // for 64 elements, and 10 + 3 sectors). A block that leaves the halo in global memory needs w - 1 requests more, 22
 // instead of 8 for 256 threads and w = 15: that is nearly good, and gets a part of the points; the versions without a
-// tile need 15 times the least.
+// tile need 15 times the least. (Larger than constant memory is the second array, so that it cannot lie there.)
 TEST_CASE("conv1d_tiled loads each element once for a block", "[public][counter]") {
-    const auto [n, w] = GENERATE(table<std::uint64_t, int>({{2048, 15}, {4096, 13}}));
+    const auto [n, w] = GENERATE(table<std::uint64_t, int>({{2048, 15}, {20480, 13}}));
     const auto counters = check_1d<conv1d_tiled>(static_cast<int>(n), w).total();
     CHECK_THAT(global_load_requests(counters),
                at_most(2 * n / 32, "every element of N once, and the halos").none_at(4 * n / 32));
@@ -83,17 +85,19 @@ TEST_CASE("conv1d_tiled loads each element once for a block", "[public][counter]
 // of its 12 rows takes a request for 32 elements and one for 4: 24 requests for 256 elements, 3 for 32. 36 floats that
 // begin 2 before a sector lie in 6 sectors: 72 for 256 elements, 0.28 for each. For 16 x 16 elements it is 20 x 20:
 // 8 + 8 requests for the first 16 rows and 2 + 2 for the last 4, 2.5 for 32 elements; 3 + 2 sectors a row, 0.4 for each
-// element. Allowed are 4 requests for 32 elements and half a sector for each element. Without a tile it takes 25
-// requests for 32 elements, and above 6 with a halo that stays in global memory; from 8 on there are no points.
+// element. For 8 x 32 elements it is 12 x 36 and 2 + 2 sectors a row, 0.53 for each at these sizes. Allowed are 4
+// requests for 32 elements and 0.55 sectors for each element. Without a tile it takes 25 requests for 32 elements, and
+// above 6 with a halo that stays in global memory; from 8 on there are no points.
 //
 // A warp that reads 32 neighbouring words of the tile has no bank conflicts. One that reads 16 words of each of two
 // rows may have one more wavefront for each access: that costs time, which the next test measures, but is allowed here.
 TEST_CASE("conv2d_tiled loads tiles with their halo", "[public][counter]") {
-    const auto [height, width] = GENERATE(table<std::uint64_t, std::uint64_t>({{64, 64}, {96, 160}}));
+    const auto [height, width] = GENERATE(table<std::uint64_t, std::uint64_t>({{64, 64}, {96, 192}}));
     const auto n = height * width;
     const auto counters = check_2d<conv2d_tiled>(static_cast<int>(height), static_cast<int>(width), 5).total();
     CHECK_THAT(global_load_requests(counters), at_most(4 * n / 32, "4 for 32 elements of P").none_at(8 * n / 32));
-    CHECK_THAT(sectors_loaded(counters), at_most(n / 2, "half a sector for each element of P").none_at(n));
+    CHECK_THAT(sectors_loaded(counters),
+               at_most(0.55 * static_cast<double>(n), "0.55 for each element of P").none_at(n));
     CHECK_THAT(sectors_loaded(counters), at_least(n / 8, "every element of N once"));
     check_tile_is_used(counters);
     CHECK_THAT(bank_conflicts(counters), at_most(shared_requests(counters), "one for each request"));
@@ -106,7 +110,7 @@ TEST_CASE("conv2d_tiled loads tiles with their halo", "[public][counter]") {
 // in constant memory are not counted; those in shared memory are loads like the others, once for the sums of a thread:
 // 0.25 for four. All points for 0.6, none from 0.9 on.
 TEST_CASE("conv2d_registers uses what it loads for several sums", "[public][counter]") {
-    const std::uint64_t height = 64, width = 128, w = 15, products = height * width * w * w;
+    const std::uint64_t height = 160, width = 128, w = 15, products = height * width * w * w;
     const auto counters = check_2d<conv2d_registers>(height, width, w).total();
     const auto requests = counters.global_load_requests + counters.shared_load_requests;
     const double per_product = 32.0 * static_cast<double>(requests) / static_cast<double>(products);

@@ -1,5 +1,6 @@
 // Not handed out as source.
-// Public tests of lab convolution's prelab: each question at one size, and what a wrong answer may come from.
+// Public tests of lab convolution's prelab: each question at one size, and what a wrong answer may come from;
+// then at another that nobody knows before.
 #include <vector>
 
 #include "convolution.h"
@@ -14,6 +15,8 @@ using namespace warpgrade::judge;
 
 TEST_CASE("prelab: exercise 11, tables in constant memory", "[public]") {
     ask<constant_bytes>(360, {{90, "a float has four bytes"}}, 90);
+    const int bins = any_int(100, 1000);
+    ask<constant_bytes>(4 * bins, {}, bins);
     ask<largest_constant_table>(16384, {{65536, "64 KiB are bytes, and a float has four"},
                                         {16000, "a KiB is 1024 bytes"},
                                         {8192, "a float has four bytes, not eight"}});
@@ -27,6 +30,7 @@ TEST_CASE("prelab: exercise 18, a convolution by hand", "[public]") {
     if (p == std::vector<int>{14, 20, 26, 14, 5})
         UNSCOPED_INFO("the middle of the mask lies on n[j], not its first element");
     CHECK_THAT(p, equals_exactly(std::vector<int>{8, 14, 20, 26, 14}));
+    check_convolution(integers<int>(any_int(6, 12), -9, 9), integers<int>(2 * any_int(0, 2) + 1, -9, 9));
 }
 
 // 2,048 elements, a mask of 9, blocks of 256: 64 warps in 8 blocks.
@@ -34,6 +38,9 @@ TEST_CASE("prelab: what the naive and the constant version load", "[public][coun
     const int n = 2048, block = 256, w = 9;
     const int naive = submission().call<naive_requests>(n, block, w);
     const int constant = submission().call<constant_requests>(n, block, w);
+    const int other_w = 2 * any_int(1, 3) + 1;
+    const int other_naive = submission().call<naive_requests>(n, block, other_w);
+    const int other_constant = submission().call<constant_requests>(n, block, other_w);
     check_requests<conv1d_naive>(naive, 1152,
                                  {{36864, "those are the loads of the threads; 32 of a warp are one request"},
                                   {576, "each product has two operands, and both are loaded"},
@@ -43,6 +50,9 @@ TEST_CASE("prelab: what the naive and the constant version load", "[public][coun
                                     {{18432, "those are the loads of the threads; 32 of a warp are one request"},
                                      {1152, "weights in constant memory are no requests to global memory"}},
                                     n, block, w);
+    INFO("for a mask of " << other_w << " elements");
+    CHECK_THAT(measure("your naive_requests", other_naive), is(2 * other_w * n / 32));
+    CHECK_THAT(measure("your constant_requests", other_constant), is(other_w * n / 32));
 }
 
 // The tile has 264 elements, which are 9 requests. In the listing, warps on either side of 7 edges between blocks load
@@ -60,6 +70,9 @@ TEST_CASE("prelab: what a tile and the chapter's listing load", "[public][counte
                             {0.5, "close: the column of the tile is longer than that of the mask, by one for two rows"},
                             {0, "whole numbers were divided: convert one of them to double first"}},
                            2, 15);
+    const int other_w = 2 * any_int(1, 3) + 1, rows = any_int(3, 8);
+    ask<cached_requests>(counted_listing(n, block, other_w), {}, n, block, other_w);
+    ask<loads_per_product>(counted_loads(rows, other_w), {}, rows, other_w);
     const int tiled = submission().call<tiled_requests>(n, block, w);
     check_requests<conv1d_tiled>(
         tiled, 72,

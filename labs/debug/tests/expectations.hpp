@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <limits>
+#include <set>
 #include <vector>
 
 #include "debug.h"
@@ -52,8 +53,13 @@ using std::uint64_t;
 
 inline uint64_t up(uint64_t n, uint64_t part) { return (n + part - 1) / part; }
 
-inline const warpgrade::device::LaunchRecord& largest_launch(const Profile& run) {
-    const auto threads = [](const auto& launch) { return launch.config.grid.count() * launch.config.block.count(); };
+// The largest of the launches that do the work: those that load half of the elements' bytes or more. One that does next
+// to nothing may be as large as it likes.
+inline const warpgrade::device::LaunchRecord& main_launch(const Profile& run, uint64_t bytes) {
+    const auto threads = [&](const auto& launch) {
+        const bool works = 2 * 32 * launch.counters.global_load_sectors >= bytes;
+        return works ? launch.config.grid.count() * launch.config.block.count() : 0;
+    };
     return *std::ranges::max_element(run.launches, {}, threads);
 }
 
@@ -65,18 +71,26 @@ inline const warpgrade::device::LaunchRecord& largest_launch(const Profile& run)
     REQUIRE_THAT(name, expected);          \
     REQUIRE_THAT(launches(run), at_least(1, "the device does the work"))
 
-// One launch has a thread for each of `elements`: it cannot be one block, for that has 1024 at most.
-inline void check_threads(const Profile& run, uint64_t elements) {
-    const auto& config = largest_launch(run).config;
-    CHECK_THAT(measure("threads in the largest launch", config.grid.count() * config.block.count()),
+// One launch has a thread for each of `elements`, whose inputs have so many bytes: it cannot be one block, for that has
+// 1024 at most.
+inline void check_threads(const Profile& run, uint64_t elements, uint64_t bytes) {
+    const auto& config = main_launch(run, bytes).config;
+    CHECK_THAT(measure("threads in the launch that does the work", config.grid.count() * config.block.count()),
                at_least(elements, "one for each element"));
+}
+
+// Warps load the elements once, side by side: `warps` requests, and as many again for rows that are cut elsewhere. Who
+// goes around shared memory loads more often.
+inline void check_loads(const Profile& run, uint64_t warps) {
+    CHECK_THAT(global_load_requests(run), at_most(2 * warps + 32, "each element is loaded once"));
 }
 
 // Whole warps store: `warps` is how many there are at least for the elements. One thread alone would need a request for
 // each element, 32 times as many; twice as many leave room for rows that are cut elsewhere, and 32 for a last block
 // that is filled up.
 inline void check_stores(const Profile& run, uint64_t warps) {
-    CHECK_THAT(global_store_requests(run), at_most(2 * warps + 32, "neighbouring threads store neighbouring elements"));
+    CHECK_THAT(global_store_requests(run),
+               at_most(2 * warps + 32, "neighbouring threads store neighbouring elements, each once"));
 }
 
 // No more barriers than `each` for a thread, here as for its warp.
@@ -101,7 +115,7 @@ inline void check_brighten(int n, int by) {
     const auto before = integers<unsigned char>(n, 0, 255);
     const auto run = submission().profile<brighten>(inout(before), n, by);
     REQUIRE_RIGHT(run, pixels, equals_exactly(oracle::brighten(before, by)));
-    check_threads(run, n);
+    check_threads(run, n, n);
     check_stores(run, up(n, 32));
 }
 
@@ -113,7 +127,7 @@ inline void check_axpy(int n, float a) {
     for (std::size_t i = 0; i < x.size(); ++i) expected[i] += a * x[i];
     const auto run = submission().profile<axpy>(a, in(x), inout(before), n);
     REQUIRE_RIGHT(run, y, equals_exactly(expected));
-    check_threads(run, n);
+    check_threads(run, n, 8 * uint64_t(n));
     check_stores(run, up(n, 32));
 }
 
@@ -128,10 +142,12 @@ inline void check_look_up(int entries, int n) {
     for (const int i : indices) expected.push_back(table[i]);
     const auto run = submission().profile<look_up>(in(table), entries, in(indices), out<float>(n), n);
     REQUIRE_RIGHT(run, out, equals_exactly(expected));
-    check_threads(run, n);
+    check_threads(run, n, 4 * uint64_t(n));
     check_stores(run, up(n, 32));
-    CHECK_THAT(shared_store_requests(run),
-               at_least(blocks(largest_launch(run)).number.value() * up(entries, 4 * 32), "the table, in each block"));
+    const auto blocks_of_all = main_launch(run, 4 * uint64_t(n)).config.grid.count();
+    CHECK_THAT(shared_store_requests(run), at_least(blocks_of_all * up(entries, 4 * 32), "the table, in each block"));
+    const uint64_t sectors = blocks_of_all * up(entries, 8) + up(n, 8);
+    CHECK_THAT(sectors_loaded(run), at_most(sectors + sectors / 4 + 32, "the table once for each block, and indices"));
     CHECK_THAT(shared_load_requests(run), at_least(up(n, 32), "each warp looks up in shared memory"));
     check_barriers(run, 1);
 }
@@ -144,7 +160,7 @@ inline void check_add_to_rows(int rows, int columns) {
     for (std::size_t i = 0; i < x.size(); ++i) expected[i] += row[i % columns];
     const auto run = submission().profile<add_to_rows>(in(x), in(row), out<int>(rows * columns), rows, columns);
     REQUIRE_RIGHT(run, out, equals_exactly(expected).shape(rows, columns));
-    CHECK_THAT(blocks(largest_launch(run)), at_least(rows, "one for each row"));
+    CHECK_THAT(blocks(main_launch(run, 4 * uint64_t(rows) * columns)), at_least(rows, "one for each row"));
     check_stores(run, rows * up(columns, 32));
 }
 
@@ -154,7 +170,7 @@ inline void check_differences(int rows, int columns) {
     const auto x = integers<int>(rows * columns, 1, 1'000'000);
     const auto run = submission().profile<differences>(in(x), out<int>(rows * columns), rows, columns);
     REQUIRE_RIGHT(run, out, equals_exactly(oracle::differences(x, columns)).shape(rows, columns));
-    check_threads(run, static_cast<uint64_t>(rows) * columns);
+    check_threads(run, static_cast<uint64_t>(rows) * columns, 4 * uint64_t(rows) * (columns - 1));
     check_stores(run, rows * up(columns, 32));
 }
 
@@ -168,7 +184,7 @@ inline void check_histogram(const std::vector<unsigned char>& x) {
     for (const auto value : x) ++expected[value];
     const auto run = submission().profile<histogram>(in(x), n, out<int>(256));
     REQUIRE_RIGHT(run, counts, equals_exactly(expected));
-    check_threads(run, n);
+    check_threads(run, n, n);
     CHECK_THAT(shared_atomic_requests(run), between(up(n, 32), 2 * up(n, 32), "one for each warp"));
     check_barriers(run, 2);
 }
@@ -181,7 +197,8 @@ inline void check_block_maxima(const std::vector<float>& x) {
     INFO("n = " << n);
     const auto run = submission().profile<block_maxima>(in(x), n, out<float>(up(n, BLOCK)));
     REQUIRE_RIGHT(run, out, equals_exactly(oracle::block_maxima(x)));
-    check_threads(run, n);
+    check_threads(run, n, 4 * uint64_t(n));
+    check_loads(run, up(n, 32));
     check_shared(run, n, 2, 12);
     check_barriers(run, 9);
 }
@@ -193,7 +210,8 @@ inline void check_closest(int n, int m) {
     const auto x = integers<int>(n, 0, 1'000'000), y = integers<int>(m, 0, 1'000'000);
     const auto run = submission().profile<closest>(in(x), n, in(y), m, out<int>(n));
     REQUIRE_RIGHT(run, out, equals_exactly(oracle::closest(x, y)));
-    check_threads(run, n);
+    check_threads(run, n, 4 * uint64_t(n));
+    check_loads(run, up(n, 32) + main_launch(run, 4 * uint64_t(n)).config.grid.count() * up(m, 32));
     check_stores(run, up(n, 32));
     CHECK_THAT(shared_load_requests(run),
                between(up(n, 32) * up(m, 4), 2 * up(n, BLOCK) * (BLOCK / 32) * up(m, BLOCK) * BLOCK,
@@ -209,7 +227,8 @@ inline void check_running_sums(const std::vector<int>& x) {
     INFO("n = " << n);
     const auto run = submission().profile<running_sums>(in(x), out<int>(n), n);
     REQUIRE_RIGHT(run, out, equals_exactly(oracle::running_sums(x)));
-    check_threads(run, n);
+    check_threads(run, n, 4 * uint64_t(n));
+    check_loads(run, up(n, 32));
     check_stores(run, up(n, 32));
     check_shared(run, n, 8, 40);
     check_barriers(run, 17);
@@ -237,7 +256,10 @@ inline void check_powers(int n) {
     for (int i = 0; i < n; ++i) expected.push_back(re[i] * re[i] + im[i] * im[i]);
     const auto run = submission().profile<powers>(in(re), in(im), out<int>(n), n);
     REQUIRE_RIGHT(run, out, equals_exactly(expected));
-    check_threads(run, n / 2);
+    check_threads(run, n / 2, 4 * uint64_t(n));
     check_stores(run, up(n, 32));
+    std::set<unsigned> streams;
+    for (const auto& launch : run.launches) streams.insert(launch.config.stream);
+    CHECK_THAT(measure("streams with kernels", streams.size()), at_least(2, "one for each half"));
     if (n >= 100'000) check_overlap(run);  // the copies of a short array are done before the host has issued the next
 }

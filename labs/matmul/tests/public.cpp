@@ -90,7 +90,9 @@ TEST_CASE("matmul_columns loads neighbours", "[public][counter]") {
 
 // All rows are multiples of 8 floats: A and B are m·k / 8 + k·n / 8 whole sectors. Each is touched once when
 // neighbouring threads copy neighbouring elements and none is copied twice. A thread takes both operands of each term
-// from shared memory: 2·m·n·k loads in 32 to a request, fewer only with registers or vectors, at least a quarter.
+// from shared memory: 2·m·n·k loads in 32 to a request, and fewer with registers and vectors: with 8 × 8 elements a
+// thread, loaded four at a time, 4 requests for 64 products. Threads with four elements of a row that store them one by
+// one touch each sector four times, which leaves most of the points; a column of C for a warp leaves none.
 TEST_CASE("matmul_one_block loads each element once", "[public][counter]") {
     const auto s = GENERATE(from_range(std::vector<Sizes>{{16, 16, 16}, {32, 32, 32}, {32, 16, 8}, {16, 32, 24}}));
     const auto run = profile_product<matmul_one_block>(s.m, s.k, s.n);
@@ -100,8 +102,10 @@ TEST_CASE("matmul_one_block loads each element once", "[public][counter]") {
     CHECK_THAT(sectors_loaded(counters), at_least(once, "every element of A and B once"));
     CHECK_THAT(sectors_loaded(counters), at_most(once, "every element of A and B once").none_at(2 * once));
     CHECK_THAT(shared_load_requests(counters),
-               at_least(s.m * s.n * s.k / 32 / 2, "the operands come from shared memory"));
-    CHECK_THAT(sectors_stored(counters), is(s.m * s.n / 8, "every element of C once"));
+               at_least(s.m * s.n * s.k / 32 / 16, "the operands come from shared memory"));
+    const auto result = s.m * s.n / 8;
+    CHECK_THAT(sectors_stored(counters),
+               at_most(result, "every element of C once, by neighbouring threads").none_at(8 * result));
 }
 
 // A tile that is w wide lets one load of an element serve w threads: of the 2·m·n·k loads of matmul_columns, w times
@@ -131,7 +135,7 @@ TEST_CASE("matmul_tiled: global loads fall by the tile width", "[public][counter
 // points go, since on an H100 it costs 45 %.
 TEST_CASE("matmul_tiled: tiles have no bank conflicts", "[public][counter]") {
     const auto [m, k, n] = GENERATE(from_range(counted_sizes));
-    check_few_conflicts(profile_product<matmul_tiled>(m, k, n).total());
+    check_few_conflicts(profile_product<matmul_tiled>(m, k, n).total(), m, k, n);
 }
 
 // m·n floats are m·n / 8 sectors. Each is written once, by neighbouring threads together; sums that go back to global
@@ -156,7 +160,7 @@ TEST_CASE("stretch: matmul_registers uses each load from shared memory four time
     CHECK_THAT(local_load_requests(counters), is(0, "the sums stay in registers"));
     CHECK_THAT(local_store_requests(counters), is(0, "the sums stay in registers"));
     CHECK_THAT(sectors_stored(counters), is(m * n / 8, "every element of C once"));
-    check_few_conflicts(counters);
+    check_few_conflicts(counters, m, k, n);
 }
 
 TEST_CASE("matmul_tiled: speed on 256 × 256 matrices", "[public][speed]") {

@@ -1,6 +1,6 @@
 // Not handed out as source.
 // Public tests of lab matmul's prelab: each question with numbers of the task sheet, and what a wrong answer may come
-// from.
+// from; then with numbers that nobody knows before, so that a formula is asked for.
 #include "judge/judge.hpp"
 #include "matmul.h"
 #include "questions.hpp"
@@ -27,9 +27,12 @@ TEST_CASE("prelab: loads of a matrix product", "[public]") {
                               {2, "without any reuse: each value is loaded once and used eight times"},
                               {0, "whole numbers were divided: convert one of them to double first"}},
                              8, 8);
+    const int m = 16 * any_int(2, 9), k = 16 * any_int(2, 9), n = 16 * any_int(2, 9);
+    ask<naive_loads>(2LL * m * k * n, {}, m, k, n);
+    ask<tiled_loads>(2LL * m * k * n / 16, {}, m, k, n, 16);
 }
 
-TEST_CASE("prelab: sectors and barriers of 64 × 64 matrices", "[public][counter]") { ask_predictions(64, 64, 64); }
+TEST_CASE("prelab: sectors and barriers of 64 × 64 matrices", "[public][counter]") { ask_predictions({{64, 64, 64}}); }
 
 // Tiles of 16 × 16, without padding and with one more column.
 TEST_CASE("prelab: wavefronts of a tile", "[public]") {
@@ -44,6 +47,8 @@ TEST_CASE("prelab: wavefronts of a tile", "[public]") {
                           {32, "threads with the same x take the same word here, and wait for it once"}},
                          16, 0);
     ask<tile_wavefronts>(1, {{8, "17 apart, neighbouring threads are one bank further each"}}, 17, 0);
+    const int stride = 2 * any_int(2, 15);
+    ask<tile_wavefronts>(counted_wavefronts(stride, 0), {}, stride, 0);
 }
 
 TEST_CASE("prelab: a bound of the rounding error", "[public]") {
@@ -58,4 +63,6 @@ TEST_CASE("prelab: what memory allows", "[public]") {
                             {66900, "the units could, but they wait for memory"}},
                            1.0, 3000.0, 66900.0);
     ask<attainable_gflops>(66900, {{96000, "memory would do for more, but not the units"}}, 128.0, 3000.0, 66900.0);
+    const double bandwidth = 4 * any_int(100, 900);
+    ask<attainable_gflops>(bandwidth * 2, {}, 8.0, bandwidth, 60000.0);
 }

@@ -146,9 +146,9 @@ inline void check_most_registers(const Limits& limits, int block_threads, int bl
 // Occupancies are fractions with denominators of at most 2048: two of them differ by more than 1e-6, or not at all.
 inline auto is_fraction(double value) { return warpgrade::judge::near({{value}, {1e-6}}); }
 
-// Multiplies in the submission with this width, checks the product and that one kernel with blocks of width · width
-// threads computed it, and returns the kernel's record.
-inline warpgrade::device::LaunchRecord check_product(int m, int k, int n, int width) {
+// Multiplies in the submission with this width, and checks the product and that one kernel with blocks of width · width
+// threads computed it.
+inline auto profile_product(int m, int k, int n, int width) {
     using namespace warpgrade::judge;
     INFO("m = " << m << ", k = " << k << ", n = " << n << ", width = " << width);
     const auto A = uniform(m * k), B = uniform(k * n);
@@ -162,5 +162,9 @@ inline warpgrade::device::LaunchRecord check_product(int m, int k, int n, int wi
     // An instruction of a thread multiplies at most one pair.
     CHECK_THAT(thread_instructions(kernel),
                at_least(static_cast<std::uint64_t>(m) * k * n, "the products must be computed on the device"));
-    return kernel;
+    return run;
+}
+
+inline warpgrade::device::LaunchRecord check_product(int m, int k, int n, int width) {
+    return profile_product(m, k, n, width).launches.front();
 }

@@ -68,6 +68,7 @@ TEST_CASE("rounded sums stay within the bound of a tree", "[hidden]") {
             CHECK_THAT(sum, near(near_sum(x)));
             check_device_work(run, x.size());
         }
+        check_short_chains<version>();
     });
 }
 

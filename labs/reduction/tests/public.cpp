@@ -47,12 +47,32 @@ void check_two_elements_a_thread(const warpgrade::device::Counters& counters, ui
 // and tells its threads so. A tree in shared memory has at least (B/32 stores + adding_warps loads and stores) /
 // (B/32): 4 with blocks of 256 threads. One barrier is needed, two more where the last block finishes, and some where
 // all blocks wait for each other; a tree has one for each stride, 7 in a block of 128.
+//
+// Whoever adds up the sums of blocks by atomics needs one a block, and one more to count who is done; a block of 128
+// threads has four warps, and one atomic each says that nobody has added up their sums.
 void check_sums_of_warps(const warpgrade::device::Counters& counters) {
     CHECK_THAT(shared_requests(counters), at_most(3 * warps(counters), "three for each warp: its sum and little else")
                                               .none_at((4 * warps(counters)).number));
     CHECK_THAT(
         barriers(counters),
         at_most(5 * warps(counters), "five for each warp: shuffles need none").none_at((7 * warps(counters)).number));
+    CHECK_THAT(global_atomic_requests(counters),
+               at_most(2 * counters.blocks_launched, "two for each block: its sum, and a count of the blocks"));
+}
+
+// What a cooperative launch counts besides waiting: blocks that wait for each other look at a flag over and over, one
+// thread and one sector at a time.
+warpgrade::device::Counters without_waiting(const Profile& run) {
+    auto counters = run.total();
+    for (const auto& launch : run.launches) {
+        if (!launch.config.cooperative) continue;
+        for (const auto& line : launch.lines) {
+            if (line.counters.global_load_sectors != line.counters.global_load_requests) continue;
+            counters.global_load_requests -= line.counters.global_load_requests;
+            counters.global_load_sectors -= line.counters.global_load_sectors;
+        }
+    }
+    return counters;
 }
 
 // The divergent warps of all the steps of a block.
@@ -72,15 +92,24 @@ TEST_CASE("reduce_first_add adds up", "[public]") { check_sum<reduce_first_add>(
 
 TEST_CASE("reduce_shuffle adds up", "[public]") { check_sum<reduce_shuffle>(GENERATE(512, 1000, 4096), 256); }
 
-TEST_CASE("reduce_grid_stride adds up", "[public]") { check_sum<reduce_grid_stride>(GENERATE(1024, 1003, 4096), 256); }
+TEST_CASE("reduce_grid_stride adds up", "[public]") { check_sum<reduce_grid_stride>(GENERATE(1024, 1003, 4099), 256); }
 
 // B·B elements: B blocks whose B sums are added up by one more block (or by atomics), all of them full. Two branches
 // more than the six of a block leave room for a solution that tests something else besides.
+//
+// The additions are version 1's: of 2^25, 1, -2^25, 1 the neighbours are added first, which loses both ones (floats
+// above 2^25 are 4 apart). A tree with strides that go down adds 2^25 and -2^25, and the ones, and loses nothing.
 TEST_CASE("reduce_strided keeps its warps together", "[public][counter]") {
     const int B = GENERATE(128, 256);
     const auto run = profile_sum<reduce_strided>(B * B, B);
     check_divergence(run, B, 8, "8 for each block: the first threads add, without gaps");
     check_tree_in_shared_memory(run, B);
+    std::vector<float> x(B, 0.0f);
+    x[0] = 0x1p25f, x[1] = 1, x[2] = -0x1p25f, x[3] = 1;
+    INFO(
+        "x begins with 2^25, 1, -2^25, 1 and ends with zeros: x[0] + x[1] and x[2] + x[3] come first, as in version 1");
+    const float sum = submission().call<reduce_strided>(in(x), B, B);
+    CHECK_THAT(measure("sum", sum), is(0));
 }
 
 // Neighbouring threads touch neighbouring words in neighbouring banks. In version 2 the distance between the words of
@@ -108,8 +137,9 @@ TEST_CASE("reduce_first_add takes half the warps", "[public][counter]") {
 TEST_CASE("reduce_shuffle leaves shared memory to the sums of warps", "[public][counter]") {
     const int B = GENERATE(128, 256), n = 2 * B * B;
     const auto run = profile_sum<reduce_shuffle>(n, B);
-    check_two_elements_a_thread(run.total(), n, B);
+    check_two_elements_a_thread(without_waiting(run), n, B);
     check_sums_of_warps(run.total());
+    check_short_chains<reduce_shuffle>();
 }
 
 // One request loads 32 · 4 floats: n / 128 of them; an eighth more leaves room for tails and further passes. Loads of
@@ -121,7 +151,7 @@ TEST_CASE("reduce_grid_stride loads four floats at a time in a fixed grid", "[pu
     for (const uint64_t size : {n, more}) {
         INFO("n = " << size);
         const auto run = profile_sum<reduce_grid_stride>(static_cast<int>(size), 256);
-        const auto counters = run.total();
+        const auto counters = without_waiting(run);
         CHECK_THAT(global_load_requests(counters),
                    at_most(size / 128 + size / 1024, "one for 32 times four floats").none_at(size / 32));
         CHECK_THAT(sectors_loaded(counters), at_most(size / 8 + size / 64, "every element once").none_at(size / 4));
@@ -131,6 +161,7 @@ TEST_CASE("reduce_grid_stride loads four floats at a time in a fixed grid", "[pu
     }
     CHECK_THAT(measure("blocks of the first launch for a quarter more elements", grids[1]),
                is(grids[0], "the same for all sizes"));
+    check_short_chains<reduce_grid_stride>();
 }
 
 // The example of the book: 32 threads, warps of 8.
@@ -184,6 +215,7 @@ TEST_CASE("divergent_warps is decided by votes", "[public][counter]") {
     CHECK_THAT(global_load_requests(counters), is(0, "votes need no memory"));
     CHECK_THAT(shared_load_requests(counters), is(0, "votes need no memory"));
     CHECK_THAT(warp_instructions(counters), at_most(80 * warps(counters), "80 for each warp"));
+    CHECK_THAT(thread_instructions(counters), at_least(12 * 1024, "each thread applies the rule, and votes"));
 }
 
 TEST_CASE("the checks find no mistakes in versions 2 to 6", "[public][checks]") {

@@ -24,6 +24,8 @@ TEST_CASE("prelab: divergent warps of two loops", "[public]") {
          {4, "with step = 8 the first warp is active as a whole"}},
         32, 8);
     ask<divergent_halving>(3, {{4, "with step = 8 the first warp is active as a whole"}}, 8, 8);
+    const int warp = 1 << pick(2, 5);
+    ask_divergence(warp << pick(2, 5), warp);
 }
 
 // 20,000 elements leave 157 sums of 128, and these leave 2, which leave 1: three launches. Their sectors: 20,000 / 8,
@@ -38,6 +40,7 @@ TEST_CASE("prelab: launches and sectors of a sum", "[public]") {
                          {2500 + 19, "a part of a sector is loaded as a whole"},
                          {20159, "eight floats share a sector"},
                          {630, "a sector has 32 bytes, and a float 4: eight floats, not 32"}});
+    ask_sum(pick(2000, 40000), 1 << pick(5, 8));
 }
 
 TEST_CASE("prelab: barriers and stores of a block", "[public]") {
@@ -57,4 +60,5 @@ TEST_CASE("prelab: barriers and stores of a block", "[public]") {
         {{20, "with shuffles no element goes to shared memory"},
          {1, "each warp stores its sum"},
          {256, "one lane of each warp stores"}});
+    ask_blocks(pick(0, 1) == 0 ? 64 : 512);
 }

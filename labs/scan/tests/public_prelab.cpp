@@ -24,6 +24,8 @@ TEST_CASE("prelab: steps and additions of two scans", "[public]") {
         14,
         {{7, "the way down adds as well"}, {17, "that is the simple scan's number"}, {24, "count pairs, not threads"}},
         8);
+    ask_simple(pick(9, 100));
+    ask_tree(1 << pick(4, 9));
 }
 
 // A block has eight warps: each stores its sum, the first loads them and stores their scan, and seven load one of
@@ -40,4 +42,8 @@ TEST_CASE("prelab: what block_scan and scan take", "[public]") {
                           {1, "blocks do not wait for each other: the end of a launch is their barrier"}},
                          {{2 * 2500, "elements are loaded and stored once more when the sums are added"},
                           {80000, "eight elements share a sector"}});
+    const int blocks = pick(2, 20);
+    check_predicted_block_scan(blocks * BLOCK_SIZE, blocks * 17);
+    const int large = 8 * pick(2000, 5000);
+    check_predicted_scan(large, 3, 4 * (large / 8));
 }

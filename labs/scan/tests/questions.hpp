@@ -27,3 +27,36 @@ inline void check_predicted_scan(int n, int launches_described, int sectors_desc
     check_prediction(submission().call<scan_sectors>(n), measure("sectors loaded and stored", moved), sectors_described,
                      sector_slips, 0.15);
 }
+
+// Answers for other sizes: steps and additions are counted, not computed.
+
+struct Cost {
+    int steps = 0;
+    long long additions = 0;
+};
+
+inline Cost counted_simple(int n) {
+    Cost cost;
+    for (long long distance = 1; distance < n; distance *= 2, ++cost.steps)
+        for (int i = 0; i < n; ++i) cost.additions += i >= distance;
+    return cost;
+}
+
+inline Cost counted_tree(int n) {
+    Cost cost;
+    for (int distance = 1; distance < n; distance *= 2, cost.steps += 2)
+        for (int last = 2 * distance - 1; last < n; last += 2 * distance) cost.additions += 2;  // up and down
+    return cost;
+}
+
+inline void ask_simple(int n) {
+    warpgrade::judge::ask<simple_steps>(counted_simple(n).steps, {}, n);
+    warpgrade::judge::ask<simple_additions>(counted_simple(n).additions, {}, n);
+}
+inline void ask_tree(int n) {
+    warpgrade::judge::ask<tree_steps>(counted_tree(n).steps, {}, n);
+    warpgrade::judge::ask<tree_additions>(counted_tree(n).additions, {}, n);
+}
+
+// A number from low to high: who is asked at random cannot hand in the number that a message has shown.
+inline int pick(int low, int high) { return warpgrade::judge::integers<int>(1, low, high)[0]; }

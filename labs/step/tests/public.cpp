@@ -9,6 +9,7 @@
 
 using namespace warpgrade::judge;
 using warpgrade::device::LaunchRecord;
+namespace device = warpgrade::device;
 
 namespace {
 
@@ -34,11 +35,21 @@ Profile profile_step() {
     return run;
 }
 
-// The launch that does the work; others prepare.
+// The launch that does most of the work.
 const LaunchRecord& busiest(const Profile& run) {
     return *std::max_element(run.launches.begin(), run.launches.end(), [](const auto& one, const auto& other) {
         return one.counters.inst_executed < other.counters.inst_executed;
     });
+}
+
+// What the launches count that do the work, without those that prepare: they execute a tenth as much.
+device::Counters working(const Profile& run) {
+    const auto most = busiest(run).counters.inst_executed;
+    device::Counters sum;
+    for (const auto& launch : run.launches) {
+        if (2 * launch.counters.inst_executed >= most) sum += launch.counters;
+    }
+    return sum;
 }
 
 }  // namespace
@@ -54,48 +65,53 @@ TEST_CASE("step_v1 is right", "[public]") {
 }
 
 TEST_CASE("step_v2 is right", "[public]") {
-    const int n = GENERATE(64, 128, 100);
+    const int n = GENERATE(64, 100, 132);
     check_step<step_v2>(lengths(n), n);
 }
 
 TEST_CASE("step_v3 is right", "[public]") {
-    const int n = GENERATE(64, 128, 100);
+    const int n = GENERATE(64, 100, 132);
     check_step<step_v3>(lengths(n), n);
 }
 
 TEST_CASE("step_v4 is right", "[public]") {
-    const int n = GENERATE(64, 128, 100);
+    const int n = GENERATE(64, 100, 132);
     check_step<step_v4>(lengths(n), n);
 }
 
 // Each term takes two loads of a thread. A warp of 16 × 2 threads has 16 rows and 2 columns of r: for one k it touches
 // 16 sectors in d's column k and one in its row k, 17 sectors for 32 terms. In blocks of 8 × 8 threads it has 8 rows
-// and 4 columns, 9 sectors, and 8 for 32 terms is the least that can still be called a column.
+// and 4 columns, 9 sectors, and 8 for 32 terms is the least that can still be called a column. Half a load more leaves
+// room for blocks whose last warp is not full.
 TEST_CASE("step_v0 loads a column in each step", "[public][counter]") {
     const auto counters = profile_step<step_v0>().total();
-    CHECK_THAT(global_load_requests(counters), at_most(2 * terms / 32, "two for 32 terms"));
+    CHECK_THAT(global_load_requests(counters),
+               at_most(2.5 * terms / 32, "two for 32 terms, and warps that are not full"));
     CHECK_THAT(sectors_loaded(counters), at_least(8 * terms / 32, "8 for 32 terms: a warp reads a column of d"));
 }
 
 // The same loads, but now a warp of 16 × 2 threads has 2 rows and 16 columns of r: 2 words of d's column k, in two
 // sectors, and 16 neighbours in its row k, two sectors as well: 4 sectors for 32 terms. A warp of 32 × 1 needs 1 + 4,
-// one of 8 × 4 needs 4 + 1, and 5 is what is asked for; nothing is left at 8, where version 0 begins. Never fewer than
-// d once.
+// one of 8 × 4 needs 4 + 1, and 5.5 is what is asked for; nothing is left at 8, where version 0 begins. Never fewer
+// than d once. And it is version 1: each term takes a load of its own, at least of its element of row k.
 TEST_CASE("step_v1 loads neighbours", "[public][counter]") {
     const auto counters = profile_step<step_v1>().total();
-    CHECK_THAT(sectors_loaded(counters), at_most(5 * terms / 32, "5 for 32 terms").none_at(8 * terms / 32));
+    CHECK_THAT(sectors_loaded(counters), at_most(5.5 * terms / 32, "5.5 for 32 terms").none_at(8 * terms / 32));
+    CHECK_THAT(global_load_requests(counters), at_least(terms / 32, "one for 32 terms: a thread has one element of r"));
     CHECK_THAT(sectors_loaded(counters), at_least(elements / 8, "every element of d once"));
 }
 
 // For one k a thread loads 8 + 8 words and computes 64 terms, a warp 16 requests for 2048 terms: 128 terms a request
-// instead of 16. Padding and transposing load each element once or twice, 32 with a request; n²/8 allows for four
-// times. Nothing is left at twice as many, as 4 × 4 elements a thread need.
+// instead of 16. Padding and transposing load each element once or twice, 32 with a request; n²/4 allows for eight
+// times, and for blocks that wait for each other. Nothing is left at twice as many, as 4 × 4 elements a thread need.
+//
+// They come from global memory: to share them is version 3's idea, which takes one load for 1024 terms or more.
 TEST_CASE("step_v2 uses what it loads eight times", "[public][counter]") {
     const auto counters = profile_step<step_v2>().total();
-    const auto copies_too = terms / 128 + elements / 8;
     CHECK_THAT(global_load_requests(counters),
-               at_most(copies_too, "one for 128 terms, and the copies").none_at(2 * copies_too));
-    CHECK_THAT(local_load_requests(counters), is(0, "the results stay in registers"));
+               at_most(terms / 128 + elements / 4, "one for 128 terms, and the copies").none_at(2 * terms / 128));
+    CHECK_THAT(shared_load_requests(counters), below(terms / 1024, "version 2 loads its operands from global memory"));
+    CHECK_THAT(local_load_requests(counters), at_most(0, "the results stay in registers").none_at(terms / 128));
 }
 
 // In a warp of 8 × 4 threads each request touches one sector, 8 or 4 neighbours: 16 sectors for 2048 terms. 24 leave
@@ -111,27 +127,30 @@ TEST_CASE("step_v2 loads neighbours from both copies", "[public][counter]") {
 }
 
 // A block loads 64 + 64 words for each k, 16 sectors, and computes 64 · 64 terms with them: half of version 2's
-// sectors, in which the two warps of a block load what the other one loads too. Larger parts need fewer. Nothing is
-// left at version 2's own.
-//
+// sectors, in which the two warps of a block load what the other one loads too. Larger parts need fewer; n²/4 more
+// leave room for a kernel that pads as well. Nothing is left at version 2's own.
+constexpr std::uint64_t shared_sectors = 16 * terms / 4096 + elements / 4, sectors_of_v2 = 16 * terms / 2048;
+
 // What a block shares it keeps in shared memory: each thread loads its operands from there, at best 16 + 16 words, 4 at
 // a time, for 16 · 16 terms: 8 requests for 8192 terms. And an array of results whose index the compiler does not know
-// lies in local memory.
+// lies in local memory; nothing is left where each operand that is loaded brings a result from there.
 TEST_CASE("step_v3 shares what it loads", "[public][counter]") {
-    const auto counters = profile_step<step_v3>().total();
-    CHECK_THAT(sectors_loaded(counters), at_most(16 * terms / 4096 + elements, "16 for 4096 terms, and the copies")
-                                             .none_at(16 * terms / 2048 + elements));
-    CHECK_THAT(sectors_loaded(counters), at_least(elements / 8, "every element of d once"));
+    const auto run = profile_step<step_v3>();
+    const auto counters = working(run);
+    CHECK_THAT(sectors_loaded(counters),
+               at_most(shared_sectors, "16 for 4096 terms, padding not counted").none_at(sectors_of_v2));
+    CHECK_THAT(sectors_loaded(run), at_least(elements / 8, "every element of d once"));
     CHECK_THAT(shared_load_requests(counters), at_least(terms / 1024, "the operands come from shared memory"));
-    CHECK_THAT(local_load_requests(counters), is(0, "the results stay in registers"));
+    CHECK_THAT(local_load_requests(counters), at_most(0, "the results stay in registers").none_at(terms / 128));
 }
 
 // Two barriers for each chunk of 4 k are n / 2 barriers a warp; one more for each chunk, and two at the ends, are
-// allowed for. Nothing is left at two for each k.
+// allowed for. Nothing is left at two for each k. Barriers around nothing that is shared do not count.
 TEST_CASE("step_v3 takes 4 k at a time", "[public][counter]") {
     const auto run = profile_step<step_v3>();
     const auto& kernel = busiest(run).counters;
     const auto warps_of_it = kernel.warps_launched;
+    CHECK_THAT(sectors_loaded(working(run)), below(sectors_of_v2, "what version 2 loads: first share, then wait less"));
     CHECK_THAT(barriers(kernel), at_least(warps_of_it, "one for each warp"));
     CHECK_THAT(barriers(kernel), at_most(warps_of_it * (3 * counted_n / 4 + 2), "three for each 4 k and warp")
                                      .none_at(warps_of_it * 2 * counted_n));

@@ -23,6 +23,7 @@ TEST_CASE("prelab: exercise 14, a kernel of neurons", "[public]") {
          {7, "quiet_neuron lies in shared memory; or is a store counted that a quiet neuron does not do?"},
          {8, "quiet_neuron lies in shared memory"}},
         0, 1);
+    ask_neurons(0, pick(2, 1000));
 }
 
 // Version 2 of the text, on its GPU: 640 units with 1.124 GHz, n = 6300 in 1.2 s.
@@ -41,6 +42,10 @@ TEST_CASE("prelab: operations of a device", "[public]") {
                        {{100 * operations / 1.2 / 1.124e9 / 640, "a part is asked for, between 0 and 1, not percent"},
                         {640 / (operations / 1.2 / 1.124e9), "what was done over what could be done"}},
                        operations, 1.2, 1.124, 640);
+    ask_device(pick(1, 800), pick(100, 20'000), pick(1, 1000) / 64.0, pick(10, 30) / 16.0);
 }
 
-TEST_CASE("prelab: sectors of versions 0 to 3", "[public][counter]") { ask_all_sectors(128); }
+TEST_CASE("prelab: sectors of versions 0 to 3", "[public][counter]") {
+    ask_all_sectors(128);
+    ask_all_sectors(pick(0, 1) == 0 ? 64 : 192);
+}

@@ -27,3 +27,21 @@ inline void ask_all_sectors(int nodes) {
     ask_sectors<step_v2>(2, 16 * n * n * n / 2048 + n * n / 8, nodes);
     ask_sectors<step_v3>(3, 16 * n * n * n / 4096 + n * n / 8, nodes);
 }
+
+// A number from low to high: who is asked at random cannot hand in the number that a message has shown.
+inline int pick(int low, int high) { return warpgrade::judge::integers<int>(1, low, high)[0]; }
+
+inline void ask_neurons(int firing, int quiet) {
+    using warpgrade::judge::ask;
+    ask<neuron_operations>(13 * firing + 12 * quiet, {}, firing, quiet);
+    ask<neuron_accesses>(7 * firing + 6 * quiet, {}, firing, quiet);
+}
+
+// n nodes on a device with so many units.
+inline void ask_device(int n, int units, double seconds, double gigahertz) {
+    using warpgrade::judge::ask;
+    const double operations = 2.0 * n * n * n;
+    ask<step_operations>(operations, {}, n);
+    ask<operations_per_cycle>(operations / seconds / gigahertz / 1e9, {}, operations, seconds, gigahertz);
+    ask<share_of_peak>(operations / seconds / gigahertz / 1e9 / units, {}, operations, seconds, gigahertz, units);
+}

@@ -44,11 +44,19 @@ inline void check_device_work(const warpgrade::judge::Profile& run, std::uint64_
 
 // Each element is stored into shared memory and loaded from there, at most 4 (16 bytes) by a thread at a time. The tile
 // may be a block's or a warp's own.
-inline void check_tile_is_used(const warpgrade::device::Counters& counters, std::uint64_t elements) {
+//
+// And it is there for something: with a tile that is 8 wide, both matrices are in order, an eighth of a sector for each
+// element. An element that only passes through the tile, and then goes where the naive version sends it, costs a
+// sector, or a quarter of one with blocks of 8 × 8. (Matrices of other than whole tiles may be padded, and tell less.)
+inline void check_tile_is_used(const warpgrade::device::Counters& counters, std::uint64_t rows, std::uint64_t columns) {
     using namespace warpgrade::judge;
-    const auto requests = (elements + 127) / 128;
+    const std::uint64_t elements = rows * columns, requests = (elements + 127) / 128;
     CHECK_THAT(shared_store_requests(counters), at_least(requests, "every element goes through the tile"));
     CHECK_THAT(shared_load_requests(counters), at_least(requests, "every element goes through the tile"));
+    if (rows % TILE_WIDTH != 0 || columns % TILE_WIDTH != 0) return;
+    const std::uint64_t too_many = elements / 4;
+    CHECK_THAT(sectors_loaded(counters), below(too_many, "neighbouring threads load neighbours, also with a tile"));
+    CHECK_THAT(sectors_stored(counters), below(too_many, "neighbouring threads store neighbours, also with a tile"));
 }
 
 // The matrix is transposed, and on the device: by all versions but the naive one through a tile.
@@ -60,5 +68,5 @@ void check_transposition(int rows, int columns) {
     const auto& B = run.output;
     CHECK_THAT(B, equals_exactly(oracle::transpose(A, rows, columns)).shape(columns, rows));
     check_device_work(run, rows, columns);
-    if constexpr (function != transpose_naive) check_tile_is_used(run.total(), A.size());
+    if constexpr (function != transpose_naive) check_tile_is_used(run.total(), rows, columns);
 }

@@ -7,8 +7,6 @@ using namespace warpgrade::judge;
 
 namespace {
 
-int pick(int low, int high) { return integers<int>(1, low, high)[0]; }
-
 std::vector<int> strided(int first, int stride) {
     return lanes([&](int lane) { return first + lane * stride; });
 }
@@ -21,23 +19,22 @@ std::vector<int> several_rows(int width, int pitch) {
 }  // namespace
 
 TEST_CASE("prelab: other accesses to global memory", "[hidden]") {
-    for (const int stride : {0, 1, 3, 4, 7, 8, 9, 16, 33, pick(10, 1000)}) {
-        for (const int first : {0, pick(1, 7), pick(8, 1000)}) {
+    for (const int stride : {0, 1, 3, 4, 7, 8, 9, 16, 33, any_int(10, 1000)}) {
+        for (const int first : {0, any_int(1, 7), any_int(8, 1000)}) {
             const auto bytes = strided(4 * first, 4 * stride);
             ask<sectors>(counted_sectors(bytes), {}, in(bytes));
         }
     }
     for (const int width : {4, 8, 16}) {
-        const auto bytes = several_rows(width, pick(20, 500));
+        const auto bytes = several_rows(width, any_int(20, 500));
         ask<sectors>(counted_sectors(bytes), {}, in(bytes));
     }
-    auto scattered = integers<int>(32, 0, 200);
-    for (int& byte : scattered) byte *= 4;
-    ask<sectors>(counted_sectors(scattered), {}, in(scattered));
+    const auto bytes = scattered();
+    ask<sectors>(counted_sectors(bytes), {}, in(bytes));
 }
 
 TEST_CASE("prelab: other accesses to shared memory", "[hidden]") {
-    for (const int stride : {0, 1, 4, 6, 8, 12, 16, 17, 24, 31, 32, 33, 64, pick(65, 2000)}) {
+    for (const int stride : {0, 1, 4, 6, 8, 12, 16, 17, 24, 31, 32, 33, 64, any_int(65, 2000)}) {
         for (const int bytes : {1, 4})
             ask<wavefronts>(counted_wavefronts(strided(0, bytes * stride)), {}, in(strided(0, bytes * stride)));
     }
@@ -47,12 +44,11 @@ TEST_CASE("prelab: other accesses to shared memory", "[hidden]") {
             ask<wavefronts>(counted_wavefronts(bytes), {}, in(bytes));
         }
     }
-    auto scattered = integers<int>(32, 0, 200);
-    ask<wavefronts>(counted_wavefronts(scattered), {}, in(scattered));
+    const auto bytes = scattered();
+    ask<wavefronts>(counted_wavefronts(bytes), {}, in(bytes));
 }
 
 TEST_CASE("prelab: what the versions cost for other sizes", "[hidden][counter]") {
-    ask_costs(64, 192);
-    ask_costs(256, 32);
-    for (const int pitch : {33, 34, 36, 40, 48, 63, 64, pick(65, 200)}) ask_pitch(96, 128, pitch, {});
+    for (const int pitch : {33, 34, 36, 40, 48, 63, 64, any_int(65, 200)}) ask_pitch(96, 128, pitch, {});
+    ask_costs({{64, 192}, {256, 32}});
 }

@@ -1,5 +1,6 @@
 // Not handed out as source.
-// Public tests of the prelab: accesses of the task sheet, and what a wrong answer may come from.
+// Public tests of the prelab: accesses of the task sheet, and what a wrong answer may come from; then such as nobody
+// knows before.
 #include "judge/judge.hpp"
 #include "questions.hpp"
 #include "transpose.h"
@@ -30,6 +31,8 @@ TEST_CASE("prelab: sectors of a warp", "[public]") {
         INFO("all lanes load float 7");
         ask<sectors>(1, {{32, "all threads load the same element"}}, in(lanes([](int) { return 28; })));
     }
+    const auto bytes = scattered();
+    ask<sectors>(counted_sectors(bytes), {}, in(bytes));
 }
 
 TEST_CASE("prelab: wavefronts of a warp", "[public]") {
@@ -59,13 +62,19 @@ TEST_CASE("prelab: wavefronts of a warp", "[public]") {
         ask<wavefronts>(1, {{4, "four neighbouring bytes are one word, which serves the four lanes together"}},
                         in(lanes([](int i) { return i; })));
     }
+    const auto bytes = scattered();
+    ask<wavefronts>(counted_wavefronts(bytes), {}, in(bytes));
 }
 
 TEST_CASE("prelab: what the versions cost", "[public][counter]") {
-    ask_costs(128, 128);
+    const int rows = 32 * any_int(2, 5), columns = 32 * any_int(2, 5);
+    ask_pitch(rows, columns, 32,
+              {{rows * columns, "those are wavefronts: the first one of each request is no conflict"},
+               {31, "that is what one warp pays for one column: how many columns are fetched?"}});
     ask_pitch(128, 128, 33, {{15'872, "rows 33 words apart begin one bank further each time"}});
     ask_pitch(128, 128, 34,
               {{0, "not every padding helps: which banks do rows begin in that are 34 words apart?"},
                {15'872, "rows 34 words apart begin two banks further each time: how many of 32 meet in one?"},
                {1'024, "those are wavefronts: the first one of each request is no conflict"}});
+    ask_costs({{128, 128}, {rows, columns}});
 }

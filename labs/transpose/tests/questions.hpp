@@ -21,6 +21,12 @@ std::vector<int> lanes(ByteOf byte_of) {
     return bytes;
 }
 
+inline std::vector<int> scattered() {
+    auto bytes = warpgrade::judge::integers<int>(32, 0, 200);
+    for (int& byte : bytes) byte *= 4;
+    return bytes;
+}
+
 inline int counted_sectors(const std::vector<int>& bytes) {
     std::set<int> touched;
     for (const int byte : bytes) touched.insert(byte / 32);
@@ -42,26 +48,39 @@ inline int counted_conflicts(int rows, int columns, int pitch) {
 }
 
 // What transpose_naive pays, beside what the submission's own pays, and what a tile without padding does.
-inline void ask_costs(int rows, int columns) {
+struct Predicted {
+    int rows, columns, on_strided_side = 0, conflicts = 0;
+};
+
+inline void compare_with_kernels(const Predicted& predicted) {
     using namespace warpgrade::judge;
+    const auto [rows, columns, on_strided_side, conflicts] = predicted;
     INFO("rows = " << rows << ", columns = " << columns);
     const auto A = distinct_floats(rows * columns);
-    const auto elements = static_cast<std::uint64_t>(A.size());
+    const auto elements = static_cast<double>(A.size());
+    const auto transposed = equals_exactly(oracle::transpose(A, rows, columns));
 
-    const auto naive = submission().profile<transpose_naive>(in(A), out<float>(rows * columns), rows, columns).total();
+    const auto naive = own_run<transpose_naive>(transposed, in(A), out<float>(rows * columns), rows, columns).total();
     const auto strided = std::max(naive.global_load_sectors, naive.global_store_sectors);
-    check_prediction(submission().call<naive_sectors>(rows, columns),
-                     measure("sectors on the strided side of transpose_naive", strided), static_cast<double>(elements),
-                     {{static_cast<double>(elements / 8), "that is what the side in order takes"},
-                      {static_cast<double>(elements / 32), "those are requests, one for each warp"},
-                      {static_cast<double>(elements + elements / 8), "one side is asked for, the strided one"}});
+    check_prediction(on_strided_side, measure("sectors on the strided side of transpose_naive", strided), elements,
+                     {{elements / 8, "that is what the side in order takes"},
+                      {elements / 32, "those are requests, one for each warp"},
+                      {elements + elements / 8, "one side is asked for, the strided one"}});
 
-    const auto tiled = submission().profile<transpose_shared>(in(A), out<float>(rows * columns), rows, columns).total();
-    check_prediction(
-        submission().call<tile_conflicts>(rows, columns, TILE_WIDTH), load_bank_conflicts(tiled),
-        counted_conflicts(rows, columns, TILE_WIDTH),
-        {{static_cast<double>(elements), "those are wavefronts: the first one of each request is no conflict"},
-         {31, "that is what one warp pays for one column: how many columns are fetched?"}});
+    const auto tiled = own_run<transpose_shared>(transposed, in(A), out<float>(rows * columns), rows, columns).total();
+    check_prediction(conflicts, load_bank_conflicts(tiled), counted_conflicts(rows, columns, TILE_WIDTH),
+                     {{elements, "those are wavefronts: the first one of each request is no conflict"},
+                      {31, "that is what one warp pays for one column: how many columns are fetched?"}});
+}
+
+inline void ask_costs(std::vector<Predicted> all) {
+    using namespace warpgrade::judge;
+    for (Predicted& one : all) {
+        INFO("rows = " << one.rows << ", columns = " << one.columns);
+        one.on_strided_side = submission().call<naive_sectors>(one.rows, one.columns);
+        one.conflicts = submission().call<tile_conflicts>(one.rows, one.columns, TILE_WIDTH);
+    }
+    for (const Predicted& one : all) compare_with_kernels(one);
 }
 
 // Other tiles than those of the versions: rows `pitch` words apart.
