@@ -4,6 +4,9 @@
 // A frame is a Header and `size` bytes of payload. The client numbers its requests from 1; each gets one reply with the
 // same op and number, whose payload starts with the cudaError_t: then the results, or a message that explains it.
 //
+// A client may send a few requests of some kinds (may_be_posted) without waiting for their replies, if it knows that
+// they succeed. They are answered like all others, in order, but perhaps not before the next request is handled.
+//
 // Bulk data never makes one big frame. Up to `chunk_bytes` travel inside the request (write, load_module) or the reply
 // (read). More follows as `data` frames of chunk_bytes, the last one shorter: for write and load_module once the server
 // has accepted the request with a first reply, and then a second reply ends the transfer; for read behind the reply.
@@ -61,6 +64,9 @@ inline constexpr auto ops = std::to_array<OpInfo>({
 #undef WG_DEVICE_OP
 });
 
+// Requests that are little work, and whose replies tell nothing but their success.
+constexpr bool may_be_posted(Op op) { return op == Op::free_memory || op == Op::write; }
+
 // A message that breaks the protocol. The peer that sent it cannot be talked to any further.
 class ProtocolError : public std::runtime_error {
     using std::runtime_error::runtime_error;
@@ -82,14 +88,24 @@ struct Header {
 };
 static_assert(sizeof(Header) == 24 && std::is_trivially_copyable_v<Header>);
 
+// What is wrong with a header of an untrusted peer; null: nothing.
+inline const char* wrong_with(const Header& header) {
+    if (header.magic != magic) return "not a frame of this protocol";
+    if (static_cast<std::size_t>(header.op) >= ops.size()) return "unknown operation";
+    if (header.size > max_payload_bytes) return "frame too large";
+    return nullptr;
+}
+
+inline Header checked(const Header& header) {
+    if (const char* wrong = wrong_with(header)) throw ProtocolError(wrong);
+    return header;
+}
+
 // Reads a header from sizeof(Header) bytes of an untrusted peer.
 inline Header parse_header(std::span<const std::byte, sizeof(Header)> bytes) {
     Header header;
     std::memcpy(&header, bytes.data(), sizeof header);
-    if (header.magic != magic) throw ProtocolError("not a frame of this protocol");
-    if (static_cast<std::size_t>(header.op) >= ops.size()) throw ProtocolError("unknown operation");
-    if (header.size > max_payload_bytes) throw ProtocolError("frame too large");
-    return header;
+    return checked(header);
 }
 
 // Appends fields to a buffer.

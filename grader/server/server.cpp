@@ -32,8 +32,7 @@ Server::Server(Device& device, int client_fd, int control_fd, ServerOptions opti
       timeline_(HostCosts::of(device.properties())),
       origin_(device),
       client_fd_(client_fd),
-      control_fd_(control_fd),
-      input_(sizeof(wire::Header)) {
+      control_fd_(control_fd) {
     session_.emplace(device_, timeline_, journal_, origin_, options_.order_streams);
 }
 
@@ -48,16 +47,18 @@ void Server::run() {
         const bool sending = session_ && !session_->output().empty();
         if (sending) sockets[1].events = POLLOUT;
         const bool listening = client_fd_ >= 0 && !(options_.wait_for_take && journal_.full());
-        if (::poll(sockets, listening ? 2 : 1, -1) < 0) {
+        // What is here already is not waited for; the judge is asked all the same.
+        const bool waiting = listening && !sending && input_.ready();
+        if (::poll(sockets, listening && !waiting ? 2 : 1, waiting ? 0 : -1) < 0) {
             if (errno == EINTR) continue;
             throw std::system_error(errno, std::generic_category(), "poll");
         }
         if (sockets[0].revents != 0 && !serve_control()) return;
-        if (listening && sockets[1].revents != 0) serve_client();
+        if (waiting || (listening && sockets[1].revents != 0)) serve_client();
     }
 }
 
-// One round: what can be sent, else one frame. Then the judge has its turn.
+// One round: what can be sent, else one frame, or a few that are little work. Then the judge has its turn.
 void Server::serve_client() {
     try {
         if (!session_->output().empty()) {
@@ -65,10 +66,14 @@ void Server::serve_client() {
             return;
         }
         if (!receive_client()) return;
-        wire::Header header;
-        std::memcpy(&header, input_.data(), sizeof header);
-        received_ = 0;
-        session_->handle(header, std::span(input_).subspan(sizeof header, header.size));
+        // Whoever does not wait for the reply to one of these gets it together with the next.
+        wire::Op op = wire::Op::hello;
+        do {
+            const wire::Header header = input_.header();
+            op = header.op;
+            session_->handle(header, input_.payload());
+            input_.next();
+        } while (wire::may_be_posted(op) && input_.ready());
         send_client();
     } catch (const wire::ProtocolError& failure) {
         close_client(
@@ -79,24 +84,19 @@ void Server::serve_client() {
     }
 }
 
-// Reads what is there of the next frame; true when it is complete.
+// Reads what is there of the next frame; true when it is complete, or cannot become a frame.
 bool Server::receive_client() {
-    for (;;) {
-        std::size_t wanted = sizeof(wire::Header);
-        if (received_ >= wanted) {
-            const auto header = wire::parse_header(std::span(input_).first<sizeof(wire::Header)>());
-            wanted += header.size;
-            if (received_ == wanted) return true;
-            if (input_.size() < wanted) input_.resize(wanted);
-        }
-        const ssize_t got = ::recv(client_fd_, input_.data() + received_, wanted - received_, MSG_DONTWAIT);
+    while (!input_.ready()) {
+        const auto room = input_.room();
+        const ssize_t got = ::recv(client_fd_, room.data(), room.size(), MSG_DONTWAIT);
         if (got == 0) return close_client(""), false;
         if (got < 0) {
             if (!again(errno)) close_client("");
             return false;
         }
-        received_ += static_cast<std::size_t>(got);
+        input_.added(static_cast<std::size_t>(got));
     }
+    return true;
 }
 
 bool Server::send_client() {
@@ -130,7 +130,8 @@ void Server::close_client(const std::string& reason) {
 // The program may have ended just before the judge asks: what it left undone belongs in the answer.
 void Server::notice_end() {
     char byte;
-    if (client_fd_ >= 0 && ::recv(client_fd_, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0) close_client("");
+    if (client_fd_ >= 0 && !input_.ready() && ::recv(client_fd_, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0)
+        close_client("");
 }
 
 bool Server::serve_control() {

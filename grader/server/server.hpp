@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "device/device.hpp"
+#include "device/frame_buffer.hpp"
 #include "server/journal.hpp"
 #include "server/origin_log.hpp"
 #include "server/session.hpp"
@@ -54,9 +55,8 @@ class Server {
     OriginLog origin_;
     std::optional<Session> session_;
     int client_fd_, control_fd_;
-    std::vector<std::byte> input_;  // the frame that is coming in
-    std::size_t received_ = 0;      // bytes of it that are there
-    std::size_t sent_ = 0;          // bytes of the session's output that are gone
+    wire::FrameBuffer input_;  // of the worker
+    std::size_t sent_ = 0;     // bytes of the session's output that are gone
     std::string control_input_;
     std::array<Descriptor, 2> control_files_;  // came with the last request
     bool shutdown_ = false;

@@ -30,7 +30,8 @@ class Session {
     Session(Device& device, Timeline& timeline, Journal& journal, OriginLog& origin, bool order_streams = true)
         : device_(device), timeline_(timeline), journal_(journal), origin_(origin), ordering_(order_streams) {}
 
-    // Executes one frame and appends what it answers to output(). Call it only while output() is empty.
+    // Executes one frame and appends what it answers to output(). Call it only while output() is empty, or holds
+    // replies to requests that may_be_posted().
     void handle(const wire::Header& header, std::span<const std::byte> payload);
     // Bytes for the client; take them away, then call refill(): a read goes on with its next piece.
     [[nodiscard]] std::vector<std::byte>& output() { return output_; }

@@ -21,6 +21,13 @@ class HostileFixture : public ServerFixture {
         CHECK(taken.at("ok") == true);
         CHECK(taken.at("internal_error").is_null());
     }
+    static void add_frame(std::vector<std::byte>& bytes, Op op, std::uint32_t number) {
+        wire::Header header;
+        header.op = op;
+        header.sequence = number;
+        const auto more = std::as_bytes(std::span(&header, 1));
+        bytes.insert(bytes.end(), more.begin(), more.end());
+    }
     void check_closed_with_reason() {
         CHECK(is_closed());
         const auto taken = judge.take();
@@ -59,6 +66,52 @@ TEST_CASE_METHOD(HostileFixture, "half a frame does not keep the judge waiting")
     send_raw(std::as_bytes(std::span(&header, 1)).subspan(7));
     CHECK(judge.take().at("ok") == true);
     hang_up();
+}
+
+TEST_CASE_METHOD(HostileFixture, "requests that come together are answered one by one") {
+    std::vector<std::byte> bytes;
+    for (int i = 0; i < 500; ++i) add_frame(bytes, Op::memory_info, ++sequence);
+    add_frame(bytes, Op::memory_info, sequence + 7);  // out of order, and behind it what would be in order
+    add_frame(bytes, Op::memory_info, sequence + 1);
+    send_raw(bytes);
+    for (int i = 0; i < 500; ++i) REQUIRE(receive().status == 0);
+    check_closed_with_reason();
+}
+
+TEST_CASE_METHOD(HostileFixture, "bytes behind a request that are no frame end the connection once it is answered") {
+    std::vector<std::byte> bytes;
+    add_frame(bytes, Op::memory_info, ++sequence);
+    bytes.resize(bytes.size() + sizeof(wire::Header), std::byte{0x5A});
+    send_raw(bytes);
+    CHECK(receive().status == 0);
+    check_closed_with_reason();
+}
+
+TEST_CASE_METHOD(HostileFixture, "half a request behind a whole one keeps nobody waiting") {
+    std::vector<std::byte> bytes;
+    add_frame(bytes, Op::memory_info, ++sequence);
+    const std::size_t whole = bytes.size();
+    add_frame(bytes, Op::memory_info, ++sequence);
+    const std::size_t cut = GENERATE(std::size_t{1}, std::size_t{23});
+    send_raw(std::span(bytes).first(whole + cut));
+    CHECK(receive().status == 0);
+    CHECK(judge.take().at("connected") == true);
+    SECTION("the rest comes") {
+        send_raw(std::span(bytes).subspan(whole + cut));
+        CHECK(receive().status == 0);
+    }
+    SECTION("the rest never comes") {
+        hang_up();
+        CHECK(judge.take().at("connected") == false);
+    }
+}
+
+TEST_CASE_METHOD(HostileFixture, "a client that never stops does not keep the judge waiting") {
+    std::vector<std::byte> bytes;
+    for (int i = 0; i < 300; ++i) add_frame(bytes, Op::memory_info, ++sequence);
+    send_raw(bytes);
+    for (int i = 0; i < 20; ++i) CHECK(judge.take().at("ok") == true);
+    for (int i = 0; i < 300; ++i) REQUIRE(receive().status == 0);
 }
 
 TEST_CASE_METHOD(HostileFixture, "a client that does not read its answer does not keep the judge waiting") {

@@ -199,6 +199,48 @@ TEST_CASE_METHOD(ServerFixture, "the judge takes the records after the worker ha
     CHECK(judge.take().at("launches").empty());
 }
 
+TEST_CASE_METHOD(ServerFixture, "requests that are not waited for are done in order, and answered") {
+    const DevicePtr address = allocate(4), other = allocate(4);
+    const FunctionId store = kernel("store_to");
+    std::vector<std::byte> bytes;
+    const auto post = [&](Op op, const Writer& request) {
+        wire::Header header;
+        header.op = op;
+        header.sequence = ++sequence;
+        header.size = static_cast<std::uint32_t>(request.bytes().size());
+        const auto first = std::as_bytes(std::span(&header, 1));
+        bytes.insert(bytes.end(), first.begin(), first.end());
+        bytes.insert(bytes.end(), request.bytes().begin(), request.bytes().end());
+    };
+    const Writer write = transfer(Region::range(address, 4));
+    for (int i = 0; i < 3; ++i) post(Op::write, Writer(write).put(7 + i));
+    post(Op::free_memory, Writer().put(other));
+    post(Op::free_memory, Writer().put(other));
+    post(Op::launch, Writer()
+                         .put(store)
+                         .put(1u)
+                         .put(1u)
+                         .put(1u)
+                         .put(32u)
+                         .put(1u)
+                         .put(1u)
+                         .put(std::uint64_t{0})
+                         .put(StreamId{0})
+                         .put(std::uint8_t{0})
+                         .put(address));
+    post(Op::read, transfer(Region::range(address, 4)));
+    judge.take();
+    send_raw(bytes);
+    for (int i = 0; i < 4; ++i) CHECK(receive().status == 0);
+    CHECK(receive().status == error::invalid_value);
+    CHECK(receive().status == 0);
+    CHECK(receive().first<int>() == 1);
+    const auto taken = judge.take();
+    CHECK(taken.at("transfers").size() == 4);
+    CHECK(taken.at("launches").size() == 1);
+    CHECK(taken.at("call_errors").size() == 1);
+}
+
 TEST_CASE_METHOD(ServerFixture, "launches beyond the journal's size are refused, not forgotten") {
     const DevicePtr address = allocate(4);
     const FunctionId store = kernel("store_to");

@@ -16,8 +16,7 @@ cudaError_t allocate(Connection& connection, void** pointer, std::size_t bytes, 
     *pointer = nullptr;
     if (bytes == 0) return cudaSuccess;
     std::uint64_t address = 0;
-    const cudaError_t status =
-        connection.call_for(Op::allocate, Writer().put(std::uint64_t{bytes}).put_string(origin), address);
+    const cudaError_t status = connection.allocate(bytes, origin, address);
     if (status == cudaSuccess) *pointer = reinterpret_cast<void*>(address);
     return status;
 }
@@ -75,7 +74,7 @@ cudaError_t CUDARTAPI cudaFree(void* pointer) {
     return device_api([&](Connection& connection) {
         if (pointer == nullptr) return cudaSuccess;
         if (find_host_range(pointer) != nullptr) return free_host_range(pointer, HostRange::Kind::managed);
-        const cudaError_t status = connection.call(Op::free_memory, Writer().put(address_of(pointer)));
+        const cudaError_t status = connection.free(address_of(pointer));
         if (status == cudaSuccess) note_free(pointer);
         return status;
     });

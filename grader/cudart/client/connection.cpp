@@ -14,6 +14,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 namespace warpgrade::cudart {
 namespace {
@@ -24,16 +25,6 @@ void send_all(int descriptor, const std::byte* data, std::size_t size) {
         if (put < 0 && errno == EINTR) continue;
         if (put <= 0) throw wire::ProtocolError("the device server no longer listens");
         data += put, size -= static_cast<std::size_t>(put);
-    }
-}
-
-// A file may come with the bytes.
-void receive_all(int descriptor, std::span<std::byte> bytes, device::Descriptor& file) {
-    while (!bytes.empty()) {
-        const ssize_t got = device::receive_with(descriptor, bytes, std::span(&file, 1));
-        if (got < 0 && errno == EINTR) continue;
-        if (got <= 0) throw wire::ProtocolError("the device server is gone");
-        bytes = bytes.subspan(static_cast<std::size_t>(got));
     }
 }
 
@@ -70,6 +61,7 @@ cudaError_t Connection::open() {
         return cudaErrorNoDevice;
     }
     state_ = State::open;
+    thread_ = std::this_thread::get_id();
     std::vector<std::byte> results;
     const cudaError_t status = call(Op::hello, Writer().put(wire::version), &results);
     if (status != cudaSuccess) return status;
@@ -88,56 +80,70 @@ cudaError_t Connection::lose(const char* reason) {
         ::shutdown(descriptor_, SHUT_RDWR);
     }
     state_ = State::lost;
+    posted_.clear(), unsent_.clear();
     return cudaErrorDevicesUnavailable;
 }
 
-void Connection::send_frame(const wire::Header& header, const std::byte* payload) {
-    frame_.resize(sizeof header + header.size);
-    std::memcpy(frame_.data(), &header, sizeof header);
-    if (header.size > 0) std::memcpy(frame_.data() + sizeof header, payload, header.size);
-    send_all(descriptor_, frame_.data(), frame_.size());
+void Connection::send_frame(const wire::Header& header, const std::byte* payload, bool later) {
+    const auto first = std::as_bytes(std::span(&header, 1));
+    unsent_.insert(unsent_.end(), first.begin(), first.end());
+    unsent_.insert(unsent_.end(), payload, payload + header.size);
+    if (!later) flush();
 }
 
-std::uint32_t Connection::send(Op op, const Writer& arguments) {
+void Connection::flush() {
+    send_all(descriptor_, unsent_.data(), unsent_.size());
+    unsent_.clear();
+}
+
+std::uint32_t Connection::send(Op op, const Writer& arguments, bool later) {
     if (op != Op::host_touches) tell_host_touches();
+    received_file_.reset();
+    foresight_.asked(op);
+    if (std::this_thread::get_id() != thread_) foresight_.doubt();
     wire::Header header;
     header.op = op;
     header.sequence = ++sequence_;
     header.code = CallSite::current();
     header.size = static_cast<std::uint32_t>(arguments.bytes().size());
     if (header.size > wire::max_payload_bytes) throw wire::ProtocolError("request too large");
-    send_frame(header, arguments.bytes().data());
+    send_frame(header, arguments.bytes().data(), later);
     return header.sequence;
 }
 
-void Connection::receive_frame(wire::Header& header, std::vector<std::byte>& payload) {
-    std::array<std::byte, sizeof(wire::Header)> bytes;
-    received_file_.reset();
-    receive_all(descriptor_, bytes, received_file_);
-    header = wire::parse_header(bytes);
-    payload.resize(header.size);
-    receive_all(descriptor_, payload, received_file_);
+// One look at the socket brings a small frame whole. A file may come with it.
+std::span<const std::byte> Connection::receive_frame(wire::Header& header) {
+    if (std::exchange(frame_taken_, false)) received_.next();
+    while (!received_.ready()) {
+        const ssize_t got = device::receive_with(descriptor_, received_.room(), std::span(&received_file_, 1));
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) throw wire::ProtocolError("the device server is gone");
+        received_.added(static_cast<std::size_t>(got));
+    }
+    header = received_.header();
+    frame_taken_ = true;
+    return received_.payload();
 }
 
-cudaError_t Connection::receive_reply(Op op, std::uint32_t sequence, std::vector<std::byte>* results) {
+cudaError_t Connection::receive_reply(Op op, std::uint32_t sequence, std::span<const std::byte>* results) {
+    settle();
     wire::Header header;
-    std::vector<std::byte> payload;
-    receive_frame(header, payload);
+    Reader reader(receive_frame(header));
     if (header.op != op || header.sequence != sequence) throw wire::ProtocolError("a reply to a different request");
     output_waits_ = (header.flags & wire::flag_output) != 0;
     kernels_run_ = (header.flags & wire::flag_running) != 0;
-    Reader reader(payload);
     const auto status = static_cast<cudaError_t>(reader.get<std::int32_t>());
+    foresight_.answered(op, status == cudaSuccess);
     if (status == cudaSuccess) {
-        const auto rest = reader.get_rest();
-        if (results != nullptr) results->assign(rest.begin(), rest.end());
+        if (results != nullptr) *results = reader.get_rest();
         return cudaSuccess;
     }
     if ((header.flags & wire::flag_sticky) != 0 && state_ == State::open) {
-        if (output_waits_) print_output();
         // What else happened stands among what the checks found.
+        const std::string unsupported = status == cudaErrorNotSupported ? reader.get_string() : std::string();
+        if (output_waits_) print_output();
         if (status == cudaErrorNotSupported)
-            std::fprintf(stderr, "warpgrade: not supported: %s\n", reader.get_string().c_str());
+            std::fprintf(stderr, "warpgrade: not supported: %s\n", unsupported.c_str());
         fault_ = status;
         state_ = State::dead;
     } else if (status == cudaErrorNotSupported && refusals_told_ < most_refusals_told) {
@@ -152,7 +158,9 @@ cudaError_t Connection::call(Op op, const Writer& arguments, std::vector<std::by
     if (const cudaError_t status = ready(); status != cudaSuccess) return status;
     const Busy busy(*this);
     try {
-        const cudaError_t status = receive_reply(op, send(op, arguments), results);
+        std::span<const std::byte> reply;
+        const cudaError_t status = receive_reply(op, send(op, arguments), &reply);
+        if (results != nullptr && status == cudaSuccess) results->assign(reply.begin(), reply.end());
         const bool waited = wire::ops.at(static_cast<std::size_t>(op)).when == wire::When::wait;
         if (waited && output_waits_ && state_ == State::open) print_output();
         close_running_pages(op);
@@ -171,7 +179,7 @@ cudaError_t Connection::call_for_file(Op op, const Writer& arguments, std::vecto
 }
 
 void Connection::print_output() {
-    std::vector<std::byte> results;
+    std::span<const std::byte> results;
     const cudaError_t status = receive_reply(Op::take_output, send(Op::take_output, Writer()), &results);
     if (status != cudaSuccess) return;
     const std::string text = Reader(results).get_string(wire::max_payload_bytes);
@@ -186,7 +194,7 @@ void Connection::tell_host_touches() {
     for (const HostTouch& touch : host_touches_.take())
         if (touch.after == sequence_) request.put(touch.address).put(touch.code).put(std::uint8_t{touch.writes});
     if (!request.bytes().empty() && state_ == State::open)
-        receive_reply(Op::host_touches, send(Op::host_touches, request), nullptr);
+        receive_reply(Op::host_touches, send(Op::host_touches, request));
 }
 
 void Connection::close_running_pages(Op after) {
@@ -195,7 +203,7 @@ void Connection::close_running_pages(Op after) {
         return;
     }
     if (wire::ops.at(static_cast<std::size_t>(after)).when == wire::When::host || !opens_pages()) return;
-    std::vector<std::byte> results;
+    std::span<const std::byte> results;
     if (receive_reply(Op::running_writes, send(Op::running_writes, Writer()), &results) != cudaSuccess) return;
     std::vector<HostTouches::Pages> pages;
     for (Reader reader(results); reader.remaining() != 0;) {
@@ -241,7 +249,10 @@ cudaError_t Connection::send_pieces(Op op, const Writer& fields, std::vector<std
             gather(offset, header.size, piece);
             send_frame(header, piece.data());
         }
-        return receive_reply(op, sequence_, results);
+        std::span<const std::byte> reply;
+        const cudaError_t status = receive_reply(op, sequence_, &reply);
+        if (results != nullptr && status == cudaSuccess) results->assign(reply.begin(), reply.end());
+        return status;
     } catch (const wire::ProtocolError& failure) {
         return lose(failure.what());
     }
@@ -252,6 +263,11 @@ cudaError_t Connection::write(const wire::Region& region, const wire::Transfer& 
     region.put(fields);
     transfer.put(fields);
     if (transfer.host != 0) return call(Op::write, fields);
+    if (const cudaError_t status = ready(); status != cudaSuccess) return status;
+    if (foresight_.writes(region, transfer) && region.width <= most_unsent_bytes && may_post()) {
+        fields.put_bytes({source.data, region.width});
+        return post(Op::write, fields);
+    }
     return send_pieces(Op::write, fields, nullptr, source.data, {0, source.pitch, region.width, region.height});
 }
 
@@ -266,7 +282,7 @@ cudaError_t Connection::load_module(const std::byte* image, std::size_t bytes, s
 
 cudaError_t Connection::read(const wire::Region& region, const wire::Transfer& transfer, HostRows destination) {
     const wire::Region rows{0, destination.pitch, region.width, region.height};
-    const auto scatter = [&](std::size_t offset, const std::vector<std::byte>& piece) {
+    const auto scatter = [&](std::size_t offset, std::span<const std::byte> piece) {
         rows.for_each_part(offset, piece.size(), [&](std::size_t to, std::size_t done, std::size_t part) {
             std::copy_n(piece.data() + done, part, destination.data + to);
         });
@@ -276,7 +292,7 @@ cudaError_t Connection::read(const wire::Region& region, const wire::Transfer& t
     transfer.put(request);
     if (transfer.host != 0) return call(Op::read, request);
     const std::size_t total = region.bytes();
-    std::vector<std::byte> piece;
+    std::span<const std::byte> piece;
     if (const cudaError_t status = ready(); status != cudaSuccess) return status;
     const Busy busy(*this);
     try {
@@ -285,7 +301,7 @@ cudaError_t Connection::read(const wire::Region& region, const wire::Transfer& t
         if (total > wire::chunk_bytes) {
             for (std::size_t done = 0; done < total; done += piece.size()) {
                 wire::Header header;
-                receive_frame(header, piece);
+                piece = receive_frame(header);
                 if (header.op != Op::data || header.sequence != sequence ||
                     piece.size() != std::min(wire::chunk_bytes, total - done))
                     throw wire::ProtocolError("a piece of a different transfer");
@@ -305,7 +321,11 @@ cudaError_t Connection::read(const wire::Region& region, const wire::Transfer& t
 
 void Connection::tell_host_fault(std::uint64_t address, bool writes, std::uint64_t code) noexcept {
     const bool ours = address >= device_begin_ && address < device::address_space::host_end;
-    if (state_ != State::open || !ours || busy_ != 0 || ::getpid() != process_) return;
+    if (state_ != State::open || busy_ != 0 || ::getpid() != process_) return;
+    if (!ours) {
+        if (send_at_once({})) skip_replies(posted_.size());
+        return;
+    }
     wire::Header header;
     std::array<std::byte, sizeof header + sizeof address + 1> frame;
     header.op = Op::host_fault;
@@ -315,17 +335,21 @@ void Connection::tell_host_fault(std::uint64_t address, bool writes, std::uint64
     std::memcpy(frame.data(), &header, sizeof header);
     std::memcpy(frame.data() + sizeof header, &address, sizeof address);
     frame.back() = static_cast<std::byte>(writes);
-    if (::send(descriptor_, frame.data(), frame.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(frame.size())) return;
-    // The beginning of the reply, so that the device has heard it before anybody sees the program end.
-    [[maybe_unused]] const ssize_t got = ::recv(descriptor_, &header, sizeof header, MSG_WAITALL);
+    if (send_at_once(frame)) skip_replies(posted_.size() + 1);
 }
 
 void Connection::leave(bool in_good_order) noexcept {
     const std::unique_lock lock(mutex_, std::try_to_lock);
     if (!lock.owns_lock() || state_ != State::open || busy_ != 0 || ::getpid() != process_) return;
     try {
+        settle();
+    } catch (const std::exception& failure) {
+        lose(failure.what());
+        return;
+    }
+    try {
         tell_host_touches();
-        if (in_good_order) receive_reply(Op::leave, send(Op::leave, Writer()), nullptr);
+        if (in_good_order) receive_reply(Op::leave, send(Op::leave, Writer()));
     } catch (...) {  // nobody is there to hear it
     }
 }

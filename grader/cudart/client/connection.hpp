@@ -1,4 +1,4 @@
-// The worker's end of the device protocol: one socket, one request at a time.
+// The worker's end of the device protocol: one socket. A request is waited for, unless it is bound to succeed.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -6,11 +6,15 @@
 #include <atomic>
 #include <cstdint>
 #include <mutex>
+#include <span>
 #include <string>
+#include <thread>
 #include <vector>
 
+#include "cudart/client/foresight.hpp"
 #include "cudart/client/host_touches.hpp"
 #include "device/fields.hpp"
+#include "device/frame_buffer.hpp"
 #include "device/protocol.hpp"
 
 #if CUDART_VERSION < 13000
@@ -46,6 +50,9 @@ class Connection {
     // A request whose reply brings memory to map: its file, which the caller closes.
     cudaError_t call_for_file(Op op, const Writer& arguments, std::vector<std::byte>& results,
                               device::Descriptor& file);
+    // Memory of the device itself, by the call's name.
+    cudaError_t allocate(std::uint64_t bytes, const char* origin, std::uint64_t& address);
+    cudaError_t free(std::uint64_t address);
     // Requests that carry data, in pieces when there is much.
     cudaError_t write(const wire::Region& region, const wire::Transfer& transfer, HostRows source);
     cudaError_t read(const wire::Region& region, const wire::Transfer& transfer, HostRows destination);
@@ -82,7 +89,8 @@ class Connection {
     // Host code used memory that the program shares with the device, and that was closed: can it go on? For signal
     // handlers as well.
     bool open_page(std::uint64_t address, bool writes, std::uint64_t code) noexcept;
-    // Tells the device that the program ends, unless another thread is in the middle of a request.
+    // Tells the device that the program ends, unless another thread is in the middle of a request. Not in good order:
+    // sees to it only that the device has heard all until now.
     void leave(bool in_good_order) noexcept;
     // After cudaDeviceReset in a dead context, no device is available any more, as on a real one.
     cudaError_t reset();
@@ -90,10 +98,19 @@ class Connection {
   private:
     cudaError_t open();
     cudaError_t lose(const char* reason);
-    std::uint32_t send(Op op, const Writer& arguments);
-    void send_frame(const wire::Header& header, const std::byte* payload);
-    void receive_frame(wire::Header& header, std::vector<std::byte>& payload);
-    cudaError_t receive_reply(Op op, std::uint32_t sequence, std::vector<std::byte>* results);
+    // `later`: together with the next one.
+    std::uint32_t send(Op op, const Writer& arguments, bool later = false);
+    void send_frame(const wire::Header& header, const std::byte* payload, bool later = false);
+    void flush();
+    // What a frame or a successful reply carries stays until the next one is received.
+    std::span<const std::byte> receive_frame(wire::Header& header);
+    cudaError_t receive_reply(Op op, std::uint32_t sequence, std::span<const std::byte>* results = nullptr);
+    // A request that is bound to succeed: sent with the next one, before whose reply settle() reads its own.
+    cudaError_t post(Op op, const Writer& arguments);
+    [[nodiscard]] bool may_post() const;
+    void settle();
+    bool send_at_once(std::span<const std::byte> frame) noexcept;
+    void skip_replies(std::size_t count) noexcept;
     void print_output();
     void tell_host_touches();
     void close_running_pages(Op after);
@@ -118,6 +135,15 @@ class Connection {
     State state_ = State::unopened;
     int descriptor_ = -1;
     std::uint32_t sequence_ = 0;
+    Foresight foresight_;
+    struct Posted {
+        Op op = Op::hello;
+        std::uint32_t sequence = 0;
+    };
+    // Their replies must fit into the socket, or the server stops reading.
+    static constexpr std::size_t most_posted = 32, most_unsent_bytes = 32 << 10;
+    std::vector<Posted> posted_;
+    std::thread::id thread_;  // that opened it
     std::atomic<int> busy_ = 0;
     pid_t process_ = 0;                                // that opened it: a child of it is somebody else
     bool output_waits_ = false, kernels_run_ = false;  // as the last reply said
@@ -127,8 +153,10 @@ class Connection {
     cudaError_t fault_ = cudaSuccess;
     device::DeviceProperties properties_;
     std::uintptr_t device_begin_ = 0, device_end_ = 0;
-    std::vector<std::byte> frame_;
-    device::Descriptor received_file_;  // came with the last reply
+    std::vector<std::byte> unsent_;
+    wire::FrameBuffer received_;
+    bool frame_taken_ = false;          // the first of received_ was read
+    device::Descriptor received_file_;  // came with the replies since the last request
 };
 
 }  // namespace warpgrade::cudart

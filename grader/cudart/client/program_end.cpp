@@ -83,6 +83,8 @@ bool opens_pages() {
            (warpgrade_report_crash != nullptr && now.sa_sigaction == warpgrade_report_crash);
 }
 
+bool is_worker() { return warpgrade_report_crash != nullptr; }
+
 void watch_program() {
     code_of(0);  // finds the program, which a signal handler must not
     for (const int number : {SIGSEGV, SIGBUS}) {

@@ -10,6 +10,8 @@ namespace warpgrade::cudart {
 void watch_program();
 // Does a use of memory that the runtime has closed come to its handler, so that the program goes on?
 bool opens_pages();
+// Is it one whose functions the judge calls, and which says when a call ends?
+bool is_worker();
 
 }  // namespace warpgrade::cudart
 

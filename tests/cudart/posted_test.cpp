@@ -1,0 +1,201 @@
+// Which requests a worker waits for, seen from the device's side.
+#include <signal.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "cudart/client/foresight.hpp"
+#include "device/fields.hpp"
+#include "device/frame_buffer.hpp"
+#include "judge/catch.hpp"
+
+using namespace warpgrade::device;
+using wire::Op;
+
+extern "C" {
+int cudaMalloc(void** pointer, std::size_t bytes);
+int cudaFree(void* pointer);
+int cudaMemcpy(void* destination, const void* source, std::size_t bytes, int kind);
+int cudaMemset(void* destination, int value, std::size_t bytes);
+void warpgrade_end_call();
+// What makes a program a worker.
+void warpgrade_report_crash(int, siginfo_t*, void*) { std::abort(); }
+}
+
+namespace {
+
+constexpr int to_device = 1, to_host = 2, devices_unavailable = 46;
+constexpr std::uint64_t memory = std::uint64_t{7} << 40;
+
+// A device that does nothing: it answers and keeps which requests came together.
+class AnsweringDevice {
+  public:
+    AnsweringDevice() {
+        int ends[2];
+        REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0);
+        ::setenv(wire::descriptor_variable, std::to_string(ends[0]).c_str(), 1);
+        socket_ = ends[1];
+        thread_ = std::thread([this] { serve(); });
+    }
+    ~AnsweringDevice() {
+        ::shutdown(socket_, SHUT_RDWR);
+        thread_.join();
+        ::close(socket_);
+    }
+    AnsweringDevice(const AnsweringDevice&) = delete;
+    AnsweringDevice& operator=(const AnsweringDevice&) = delete;
+
+    // What came since the last time; "|" where the worker waited.
+    std::string take() { return std::exchange(log_, {}); }
+    std::atomic<bool> fails = false;
+
+  private:
+    void serve() {
+        wire::FrameBuffer frames;
+        for (;;) {
+            const auto room = frames.room();
+            const ssize_t got = ::recv(socket_, room.data(), room.size(), 0);
+            if (got <= 0) return;
+            frames.added(static_cast<std::size_t>(got));
+            std::string names;
+            std::vector<std::byte> replies;
+            for (; frames.ready(); frames.next()) {
+                names += std::string(names.empty() ? "" : " ") + wire::ops.at(index(frames.header().op)).name;
+                answer(frames.header(), replies);
+            }
+            if (names.empty()) continue;
+            log_ += (log_.empty() ? "" : " | ") + names;
+            if (::send(socket_, replies.data(), replies.size(), MSG_NOSIGNAL) < 0) return;
+        }
+    }
+    static std::size_t index(Op op) { return static_cast<std::size_t>(op); }
+    void answer(const wire::Header& request, std::vector<std::byte>& replies) {
+        wire::Writer results;
+        results.put(std::int32_t{fails ? 1 : 0});
+        if (fails) results.put_string("no");
+        if (request.op == Op::hello) {
+            wire::put(results, DeviceProperties());
+            results.put(memory).put(2 * memory);
+        }
+        if (request.op == Op::allocate) results.put(next_ += 4096);
+        if (request.op == Op::read) results.put(std::uint32_t{0});
+        wire::Header header = request;
+        header.size = static_cast<std::uint32_t>(results.bytes().size());
+        const auto bytes = std::as_bytes(std::span(&header, 1));
+        replies.insert(replies.end(), bytes.begin(), bytes.end());
+        replies.insert(replies.end(), results.bytes().begin(), results.bytes().end());
+    }
+
+    int socket_ = -1;
+    std::uint64_t next_ = memory;
+    std::string log_;
+    std::thread thread_;
+};
+
+void* allocate(std::size_t bytes) {
+    void* pointer = nullptr;
+    REQUIRE(cudaMalloc(&pointer, bytes) == 0);
+    return pointer;
+}
+
+}  // namespace
+
+// One case, since a process has one connection. The worker reads the device's log only after a reply.
+TEST_CASE("a worker waits only for what may fail, and for its requests before a call ends") {
+    AnsweringDevice device;
+    std::vector<std::byte> data(40'000);
+    int value = 0;
+    void *one = allocate(4000), *two = allocate(40'000);
+    CHECK(device.take() == "hello | allocate | allocate");
+
+    CHECK(cudaMemcpy(one, data.data(), 4000, to_device) == 0);
+    CHECK(cudaMemcpy(static_cast<std::byte*>(one) + 8, data.data(), 3992, to_device) == 0);
+    CHECK(cudaMemset(one, 0, 4) == 0);
+    CHECK(device.take() == "write write fill");
+    CHECK(cudaFree(one) == 0);
+    CHECK(cudaMemcpy(two, data.data(), 4, to_device) == 0);
+    CHECK(cudaMemcpy(&value, two, 4, to_host) == 0);
+    CHECK(device.take() == "free_memory write read");
+
+    // What is large, beyond its memory, or not allocated, is waited for.
+    CHECK(cudaMemcpy(two, data.data(), 40'000, to_device) == 0);
+    CHECK(device.take() == "write");
+    CHECK(cudaMemcpy(static_cast<std::byte*>(two) + 1, data.data(), 40'000, to_device) == 0);
+    CHECK(cudaMemcpy(static_cast<std::byte*>(two) + 39'999, data.data(), 2, to_device) == 0);
+    CHECK(cudaMemcpy(one, data.data(), 4, to_device) == 0);
+    CHECK(cudaFree(one) == 0);
+    CHECK(cudaFree(static_cast<std::byte*>(two) + 4) == 0);
+    CHECK(device.take() == "write | write | write | free_memory | free_memory");
+
+    // Many in a row do not fill the socket.
+    for (int i = 0; i < 70; ++i) CHECK(cudaMemcpy(two, data.data(), 4, to_device) == 0);
+    warpgrade_end_call();
+    const std::string many = device.take();
+    CHECK(std::ranges::count(many, 'w') == 70);
+    CHECK(std::ranges::count(many, '|') == 2);
+
+    void *three = allocate(4), *four = allocate(4);
+    device.take();
+    CHECK(cudaFree(two) == 0);
+    CHECK(cudaFree(three) == 0);
+    warpgrade_end_call();
+    CHECK(device.take() == "free_memory free_memory");
+    warpgrade_end_call();
+    CHECK(device.take().empty());
+
+    // A device that breaks its word is lost.
+    device.fails = true;
+    CHECK(cudaFree(four) == 0);
+    warpgrade_end_call();
+    CHECK(cudaMalloc(&four, 4) == devices_unavailable);
+    CHECK(cudaFree(four) == devices_unavailable);
+}
+
+TEST_CASE("nothing is foreseen after a launch until something waits, nor after what is unusual") {
+    warpgrade::cudart::Foresight foresight;
+    const auto writes = [&](std::uint64_t address, std::uint64_t bytes) {
+        return foresight.writes(wire::Region::range(address, bytes), wire::Transfer{});
+    };
+    foresight.allocated(4096, 100);
+    foresight.allocated(8192, 100);
+    CHECK(writes(4096, 100));
+    CHECK(writes(4196, 0));
+    CHECK_FALSE(writes(4096, 101));
+    CHECK_FALSE(writes(4095, 2));
+    CHECK_FALSE(writes(4197, 0));
+    CHECK_FALSE(writes(4100, UINT64_MAX - 3));
+    CHECK_FALSE(foresight.writes({4096, 50, 10, 2}, wire::Transfer{}));
+    CHECK_FALSE(foresight.writes(wire::Region::range(4096, 4), wire::Transfer{1}));
+    CHECK_FALSE(foresight.writes(wire::Region::range(4096, 4), wire::Transfer{0, false}));
+    CHECK_FALSE(foresight.writes(wire::Region::range(4096, 4), wire::Transfer{0, true, memory}));
+    SECTION("a launch") {
+        foresight.asked(Op::launch);
+        foresight.answered(Op::launch, true);
+        CHECK_FALSE(writes(4096, 4));
+        foresight.answered(Op::memory_info, true);
+        CHECK_FALSE(writes(4096, 4));
+        foresight.answered(Op::synchronize_device, true);
+        CHECK(writes(4096, 4));
+        CHECK(foresight.frees(4096));
+        CHECK_FALSE(foresight.frees(4096));
+        CHECK_FALSE(writes(4096, 4));
+        CHECK(writes(8192, 4));
+        foresight.asked(Op::launch);
+        CHECK_FALSE(foresight.frees(8192));
+    }
+    SECTION("a stream") { foresight.asked(Op::create_stream); }
+    SECTION("memory that the host sees") { foresight.asked(Op::allocate_host); }
+    SECTION("a managed variable") { foresight.asked(Op::share_symbol); }
+    SECTION("an error") { foresight.answered(Op::launch, false); }
+    SECTION("another thread") { foresight.doubt(); }
+    foresight.answered(Op::synchronize_device, true);
+    CHECK_FALSE(foresight.frees(8192));
+}
