@@ -36,6 +36,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "grader"))
 from warpgrade.compiling import judges, toolchain
 from warpgrade.compiling.build import Builder
 from warpgrade.compiling.failure import BuildFailure
+from warpgrade.engine.job import Job, Outcome
+from warpgrade.engine.local import LocalEngine
+from warpgrade.engine.work import Say
 from warpgrade.grading.grade import Options, grade, starter_files
 from warpgrade.grading.intake import Submission
 from warpgrade.grading.result import Result, Seconds
@@ -126,11 +129,20 @@ def _all(work: Callable[[Submission], object], class_: list[Submission], jobs: i
 
 
 def graded(layout: Layout, lab: Lab, class_: list[Submission], jobs: int) -> tuple[Spent, list[Result]]:
-    """Grade a class."""
-    results: list[Result] = []
-    options = Options(threads=1, seed=_SEED)
-    spent = measured(lambda: results.extend(_all(lambda each: grade(layout, lab, each, options), class_, jobs)))  # type: ignore[arg-type]
-    return spent, results
+    """Grade a class, as the engine of this machine does it."""
+    results: dict[str, Result] = {}
+    options = Options(seed=_SEED)
+    work = [Job(each.name, lab.name, each.name, dict(each.files), options) for each in class_]
+
+    def graded(job: Job, say: Say) -> Outcome:
+        return Outcome(job.key, grade(layout, lab, job.submission, job.options))
+
+    def done(outcome: Outcome) -> None:
+        assert outcome.result is not None
+        results[outcome.key] = outcome.result
+
+    spent = measured(lambda: LocalEngine(graded, jobs).run(work, done, lambda: False))
+    return spent, [results[job.key] for job in work]
 
 
 def main() -> None:

@@ -1,11 +1,14 @@
 """The engine of this machine: a thread for each core, each with one submission at a time.
 
 Threads do: compilers, workers and judges are programs of their own. One at a time runs on a real GPU, whose times
-would suffer from company.
+would suffer from company. Where there is a thread for each core, all that a thread starts stays on its core: judge,
+worker and device server of a submission wait for each other all the time, and to wake one up on another core that has
+gone to sleep takes longer than most of what they ask of each other.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import queue
 import threading
@@ -42,7 +45,10 @@ class LocalEngine:
         def ended() -> bool:
             return halt.is_set() or stopped()
 
-        def work() -> None:
+        def work(core: int | None) -> None:
+            if core is not None:
+                with contextlib.suppress(OSError):  # it may have been taken away since
+                    os.sched_setaffinity(0, {core})  # of this thread, and of what it starts
             try:
                 for job in _taken(source, lock, ended):
                     finished.put(self._graded(job, ended))
@@ -53,7 +59,12 @@ class LocalEngine:
             finally:
                 finished.put(None)
 
-        threads = [threading.Thread(target=work, name=f"grading-{number}") for number in range(self._count)]
+        cores: list[int | None] = sorted(os.sched_getaffinity(0))  # type: ignore[assignment]
+        if len(cores) != self._count:  # others may have them
+            cores = [None] * self._count
+        threads = [
+            threading.Thread(target=work, args=[core], name=f"grading-{number}") for number, core in enumerate(cores)
+        ]
         for thread in threads:
             thread.start()
         left, trouble = len(threads), None

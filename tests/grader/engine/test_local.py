@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import threading
 import time
 
@@ -81,3 +84,24 @@ def test_a_failure_to_keep_an_outcome_ends_the_run() -> None:
     with pytest.raises(OSError, match="No space"):
         LocalEngine(work, 1).run(iter(jobs(10_000)), full, lambda: False)
     assert len(begun) < 10_000
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_threads_keep_what_they_start_on_a_core_where_each_has_its_own(more: int) -> None:
+    cores = os.sched_getaffinity(0)
+    count = len(cores) + more
+    all_run = threading.Barrier(count, timeout=20)
+    seen: list[set[int]] = []
+
+    def work(job: Job, say: Say) -> Outcome:
+        all_run.wait()
+        told = subprocess.run(
+            [sys.executable, "-c", "import os; print(*os.sched_getaffinity(0))"], capture_output=True, check=True
+        )
+        seen.append({int(word) for word in told.stdout.split()})
+        return Outcome(job.key, trouble="none")
+
+    LocalEngine(work, count).run(jobs(count)[:count], lambda outcome: None, lambda: False)
+    started = [set(each) for each in {tuple(sorted(each)) for each in seen}]
+    assert sorted(map(len, started)) == ([len(cores)] if more else [1] * len(cores))
+    assert os.sched_getaffinity(0) == cores  # of ours nothing has changed
