@@ -31,7 +31,7 @@ NO_CLAIMS = {
     "reverse": ("A multiprocessor of an H100", "Measured on an NVIDIA H100", "If a warp does 20 cycles"),  # sizes
     "scan": (),
     "step": ("`step_v4`: as fast", "**Faster than what?**", "Version 3's kernel alone"),
-    "vecadd": ("**See it yourself.**", "**Is it faster?**", "With `s` streams"),
+    "vecadd": ("Include your file in one", "**Is it faster?**", "With `s` streams"),
 }
 
 
@@ -91,7 +91,7 @@ def rounds(text: str, numbers: set[float], scale: float = 1) -> bool:
 def sentences(lab: str) -> Iterator[str]:
     """Yield the sentences of a sheet that are neither code, table nor about points."""
     text = re.sub(r"^```.*?^```$", "", SHEETS[lab], flags=re.MULTILINE | re.DOTALL)
-    text = re.sub(r"^## (?:How it is graded|Points)$.*?(?=^## |^\*\*See it)", "", text, flags=re.MULTILINE | re.DOTALL)
+    text = re.sub(r"^## Points$.*?(?=^## )", "", text, flags=re.MULTILINE | re.DOTALL)
     for line in text.splitlines():
         if not line.startswith(("|", "    ", "!", "#")):
             yield from re.split(r"(?<=[.;?!])\s+(?=[A-Z(*`0-9])", line)

@@ -86,12 +86,12 @@ ROWS = list(read_rows())
 
 
 def headings(lab: Lab) -> set[str]:
-    """Return what a row may name in a lab: sections and paragraphs of the sheet, numbered tasks, files of the lab."""
+    """Return what a row may name in a lab: sections and paragraphs of the sheet, numbered steps, files of the lab."""
     sheet = (lab.folder / "README.md").read_text(encoding="utf-8")
     found = re.findall(r"^(?:## |\*\*)(.+?)(?:\.?\*\*.*)?$", sheet, re.MULTILINE)
-    tasks = re.search(r"^## Tasks$(.+?)^## ", sheet, re.MULTILINE | re.DOTALL)
-    numbers = re.findall(r"^(\d+)\. ", tasks[1], re.MULTILINE) if tasks else []
-    return {*found, *(f"Tasks {number}" for number in numbers), *(path.name for path in lab.folder.iterdir())}
+    steps = re.search(r"^## Steps$(.+?)^## ", sheet, re.MULTILINE | re.DOTALL)
+    numbers = re.findall(r"^(\d+)\. ", steps[1], re.MULTILINE) if steps else []
+    return {*found, *(f"Steps {number}" for number in numbers), *(path.name for path in lab.folder.iterdir())}
 
 
 def test_every_row_says_where_it_is_taught_and_graded_or_why_not() -> None:

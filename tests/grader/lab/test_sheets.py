@@ -27,9 +27,8 @@ def test_a_sheet_is_short_and_the_rest_stands_behind_more(sheet: Path) -> None:
     assert len(prose(before).split()) <= MOST_WORDS
     assert before.startswith(f"# Lab {sheet.parent.name}: ")
     assert "\n**Goal.** " in before
-    for heading in ("Background", "(?:Steps|Tasks)", "(?:Points|How it is graded)"):
+    for heading in ("Background", "Steps", "Points", "See for yourself"):
         assert re.search(rf"^## {heading}$", before, re.MULTILINE), f"no section {heading}"
-    assert re.search(r"^(?:## |\*\*)(?:How to see|See) ", before, re.MULTILINE), "how to see it yourself"
 
 
 def test_prose_is_what_is_not_table_code_or_picture() -> None:
