@@ -18,12 +18,12 @@ long long simple_additions(int n);
 int tree_steps(int n);
 long long tree_additions(int n);
 
-// What block_scan below takes for n elements, a multiple of BLOCK_SIZE, where each block does just what tasks 4 and 5
+// What block_scan below takes for n elements, a multiple of BLOCK_SIZE, where each block does just what steps 4 and 5
 // of the task sheet say: how many requests to load from or store to shared memory? A request is one instruction of one
 // warp, however many of its threads take part.
 int block_scan_requests(int n);
 
-// What scan below takes for n elements, 1 ≤ n ≤ 2^30, by the way of task 7 of the task sheet: blocks of BLOCK_SIZE
+// What scan below takes for n elements, 1 ≤ n ≤ 2^30, by the way of step 7 of the task sheet: blocks of BLOCK_SIZE
 // elements are scanned, their sums are scanned in the same way, and added. How many launches?
 int scan_launches(int n);
 // And how many sectors (32 bytes) are loaded and stored for the elements, in all, without those for the sums? n is a
