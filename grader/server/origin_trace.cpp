@@ -100,7 +100,7 @@ std::size_t Tracer::run_at(std::size_t at, std::size_t i, std::size_t from) cons
 // As it was before the call; or the pattern of memory from CUDA that nothing wrote, which is no result of anyone's.
 std::size_t Tracer::unwritten(std::size_t at) const {
     const std::size_t run = at < before_.size() ? common_prefix(out_.subspan(at), before_.subspan(at)) : 0;
-    if (run >= element_) return run - run % element_;
+    if (run > 0 && run >= element_) return run - run % element_;
     if (element_ < 4) return 0;  // a byte or two may well be such a value
     const auto is_fresh = [](std::byte value) { return value == std::byte{fresh_byte}; };
     const auto rest = out_.subspan(at);
