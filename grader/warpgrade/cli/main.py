@@ -85,16 +85,24 @@ def run(arguments: list[str]) -> int:
         click.echo("warpgrade: interrupted", err=True)
         return EXIT_INTERRUPTED
     except BrokenPipeError:
-        # The reader of stdout has gone (`| head`); nothing more to say to it.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        _silence()  # the reader of stdout has gone (`| head`)
         return EXIT_DONE
     except Exception as error:  # the last resort: keeps the trace for us, off the user's screen
         if known := space.trouble(error, _written_to()):
             _complain(known)
+            try:
+                sys.stdout.flush()
+            except OSError:
+                _silence()
             return known.exit_status
         click.echo(f"warpgrade: unexpected error: {error!r}; the details are in {_write_crash_log(error)}", err=True)
         return EXIT_GRADER_ERROR
     return status if isinstance(status, int) else EXIT_DONE
+
+
+def _silence() -> None:
+    """Let stdout go nowhere: what it still holds cannot be written, which would be the exit status."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
 def _written_to() -> list[Path]:

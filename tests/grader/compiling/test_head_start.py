@@ -151,7 +151,7 @@ def test_it_is_used_and_what_does_not_fit_is_left_to_the_compiler(
     with _added(folder / "preprocess.0" / "text.ii", "a word that no compiler takes"):
         nvcc = _runs(monkeypatch)
         assert _compiled(builders[0], REFERENCE, tmp_path / "preprocess")[0] == right
-        assert nvcc == [1, 0]  # a second time, without a head start
+        assert nvcc[0] != 0 and nvcc[1:] == [0]  # a second time, without a head start
 
 
 @contextlib.contextmanager
