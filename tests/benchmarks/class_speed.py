@@ -60,6 +60,9 @@ class Spent:
     cpu: float
     own: float  # of this process alone
 
+    def __add__(self, other: Spent) -> Spent:
+        return Spent(self.wall + other.wall, self.cpu + other.cpu, self.own + other.own)
+
 
 def solutions(lab: Lab) -> Iterator[dict[str, bytes]]:
     """Yield what a class might hand in."""
@@ -162,8 +165,11 @@ def main() -> None:
         own = Path(state)
         (own / "setup").symlink_to(layout.state / "setup")
         layout = dataclasses.replace(layout, state_home=own)
-        alone = nvcc_alone(layout, lab, class_, given.jobs, bare=given.bare)
+        # Half before and half after, since machines grow slower and faster.
+        half = len(class_) // 2
+        before = nvcc_alone(layout, lab, class_[:half], given.jobs, bare=given.bare)
         whole, results = graded(layout, lab, class_, given.jobs)
+        alone = before + nvcc_alone(layout, lab, class_[half:], given.jobs, bare=given.bare)
     _print(alone, whole, results, given.count, given.jobs)
     if given.save:
         given.save.write_bytes(b"\n".join(msgspec.json.encode(_lasting(result)) for result in results))
