@@ -73,7 +73,7 @@ def put_script(folder: Path, compiler: Path) -> None:
 
 def keep_preprocessed(recorded: Path, folder: Path) -> None:
     """Keep what was recorded of a file that holds nothing: the text of cuda_runtime.h, and its macros."""
-    for number, made in enumerate(sorted((recorded / PREPROCESS).iterdir())):
+    for number, made in enumerate(_whole(recorded / PREPROCESS, last="text.ii")):
         target = folder / f"{PREPROCESS}.{number}"
         target.mkdir()
         for name in ("asked", "text.ii"):
@@ -86,9 +86,14 @@ def keep_preprocessed(recorded: Path, folder: Path) -> None:
 
 def beginnings(recorded: Path, unit: str) -> Iterator[Beginning]:
     """Yield of what was recorded what precedes the first line of the unit itself."""
-    for made in sorted((recorded / HOST).iterdir()):
+    for made in _whole(recorded / HOST, last="whole.cpp"):
         text = prefix((made / "whole.cpp").read_text(), unit)
         yield Beginning(text, (made / "words").read_text().splitlines(), (made / "asked").read_text())
+
+
+def _whole(folder: Path, last: str) -> list[Path]:
+    """Return the steps of which all was recorded: nvcc may have been stopped."""
+    return sorted(path.parent for path in folder.glob(f"*/{last}"))
 
 
 def keep_beginning(folder: Path, beginning: Beginning) -> list[str]:

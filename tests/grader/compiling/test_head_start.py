@@ -67,6 +67,16 @@ def test_macros_are_those_that_are_left_and_know_what_kind_of_header_they_are_of
     ]  # fmt: skip
 
 
+def test_steps_that_were_not_recorded_whole_are_left_out(tmp_path: Path) -> None:
+    for step in ("preprocess", "host"):
+        (tmp_path / "recorded" / step / "abc").mkdir(parents=True)
+        (tmp_path / "recorded" / step / "abc" / "asked").write_text("-c")
+    (tmp_path / "kept").mkdir()
+    head_start.keep_preprocessed(tmp_path / "recorded", tmp_path / "kept")
+    assert not list((tmp_path / "kept").iterdir())
+    assert not list(head_start.beginnings(tmp_path / "recorded", "sums.cu"))
+
+
 def test_it_is_made_once_by_who_compiles_many() -> None:
     told = [head_start.is_worth_while(Path("/one")) for _ in range(8)]
     assert told.count(True) == 1
