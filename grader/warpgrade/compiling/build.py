@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from warpgrade.compiling import head_start, headers, link, warnings
+from warpgrade.compiling import head_start, headers, link, parsers, warnings
 from warpgrade.compiling.compiler_words import as_the_student_knows_it
 from warpgrade.compiling.failure import BuildFailure
 from warpgrade.compiling.toolchain import HOST_LINES, Compilers
@@ -213,7 +213,7 @@ class Builder:
     @functools.cached_property
     def _head_start_folder(self) -> Path:
         starter = (self.lab.starter_folder / self.lab.main_file).read_bytes()
-        words = [self.compilers.identity, self.lab.main_file, *self._flags()]
+        words = [self.compilers.identity, self.lab.main_file, *self._flags(), *parsers.depends_on(self.layout)]
         return self.layout.cache / "head-starts" / head_start.key(words, self._given(), starter)
 
     def _make_head_start(self, target: Path, scratch: Path) -> None:
@@ -227,11 +227,16 @@ class Builder:
             _put(sources, {unit: content})
             _put(given, self._given())
             recorded = sources / "recorded"
-            for step in (head_start.HOST, *([] if content else [head_start.PREPROCESS])):
+            for step in (head_start.HOST, parsers.STEP if content else head_start.PREPROCESS):
                 (recorded / step).mkdir(parents=True)
             nvcc = _Nvcc(self, unit, f"{unit}.o", sources, given, _OBJECT)
-            nvcc.run(self._compile_limits(self._deadline()), target, recorded)
-            if not content:
+            done = nvcc.run(self._compile_limits(self._deadline()), target, recorded)
+            if content and done.status == COULD_NOT_START:  # a container may forbid to see processes
+                (recorded / parsers.STEP).rmdir()
+                nvcc.run(self._compile_limits(self._deadline()), target, recorded)
+            if content:
+                parsers.keep_images(recorded, target)
+            else:
                 head_start.keep_preprocessed(recorded, target)
             found += head_start.beginnings(recorded, unit)
         for number, beginning in enumerate(sorted(found, key=lambda each: -len(each.text))):
@@ -315,6 +320,7 @@ class _Nvcc:
         environment = {**TOOLS_ENVIRONMENT, headers.RECORD_VARIABLE: f"{self.folder}/{self.record.name}"}
         if recorded is not None:
             environment[head_start.RECORD_VARIABLE] = f"{self.folder}/{recorded.name}"
+        stand_ins = parsers.stand_ins(self.builder.layout, compilers.nvcc, recorded=recorded is not None) if start else {}
         run = Run(
             command=[
                 str(compilers.nvcc.resolve()), *self.builder._flags(self.phase), "-ccbin", host,
@@ -326,9 +332,11 @@ class _Nvcc:
                 _GIVEN_FOLDER: self.given,
                 **({head_start.FOLDER: start} if start else {}),
                 **{str(home): home for home in compilers.folders},
+                **stand_ins,
             },
             writable={SUBMISSION_FOLDER: self.sources},
             environment=environment,
+            proc=parsers.PROC if stand_ins and recorded and (recorded / parsers.STEP).is_dir() else "",
         )  # fmt: skip
         return self.builder.sandbox.execute("compile", run)
 

@@ -102,7 +102,7 @@ def _forget_oldest(folder: Path) -> None:
         with contextlib.suppress(FileNotFoundError):
             used = entry.stat().st_mtime
             if not entry.name.startswith(_UNFINISHED):
-                entries.append((used, sum(file.stat().st_size for file in entry.iterdir()), entry))
+                entries.append((used, sum(file.lstat().st_size for file in entry.rglob("*")), entry))
             elif used < time.time() - _UNFINISHED_SECONDS:
                 shutil.rmtree(entry, ignore_errors=True)
     kept = total = 0

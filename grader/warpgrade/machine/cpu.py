@@ -28,11 +28,21 @@ def levels() -> list[str]:
     return possible[possible.index(wanted) :]
 
 
+def identity() -> str:
+    """Return what tells this kind of processor from others, for what is kept of a process that has looked."""
+    return f"{_of_first('model name')} {' '.join(sorted(_flags()))}"
+
+
 @functools.cache
 def _flags() -> frozenset[str]:
+    return frozenset(_of_first("flags").split())
+
+
+@functools.cache
+def _of_first(name: str) -> str:
+    """Return what /proc/cpuinfo says of the first processor."""
     try:
         text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
     except OSError:
-        return frozenset()
-    line = next((line for line in text.splitlines() if line.startswith("flags")), "")
-    return frozenset(line.partition(":")[2].split())
+        return ""
+    return next((line.partition(":")[2].strip() for line in text.splitlines() if line.startswith(name)), "")
