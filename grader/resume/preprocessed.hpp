@@ -16,7 +16,7 @@ inline std::string_view word_after(std::string_view option, int count, const cha
 // Goes through a text. Lines of the unit's own that hold nothing are no part of it, nor are the markers that number
 // them (`# 12 "unit.cu" 2`): how many there are before a header says nothing of the header.
 class Preprocessed {
-public:
+  public:
     Preprocessed(std::string_view text, std::string_view unit) : text_(text), unit_(unit) {}
 
     // Returns the next header's text with all that it includes; nothing at the first line of the unit's own that holds
@@ -24,7 +24,7 @@ public:
     std::string_view next_header() {
         auto at = here_;
         while (at < text_.size() && (text_[at] == '\n' || is_own_marker(at))) at = next_line(at);
-        if (text_.substr(at, 2) != "# ") return {};
+        if (unit_.empty() || text_.substr(at, 2) != "# ") return {};
         const auto begin = at;
         do {
             at = text_.find(unit_, at);
@@ -41,7 +41,7 @@ public:
     // Where the last header that was returned ends: a marker of the unit is there.
     [[nodiscard]] std::size_t position() const { return here_; }
 
-private:
+  private:
     [[nodiscard]] std::size_t next_line(std::size_t at) const {
         const auto end = text_.find('\n', at);
         return end == text_.npos ? text_.size() : end + 1;
@@ -49,8 +49,8 @@ private:
     [[nodiscard]] bool is_own_marker(std::size_t line) const {
         if (text_.substr(line, 2) != "# ") return false;
         const auto digits = text_.find_first_not_of("0123456789", line + 2);
-        return digits != text_.npos && text_.substr(digits, 2) == " \"" && text_.substr(digits + 2, unit_.size()) == unit_ &&
-               text_.substr(digits + 2 + unit_.size(), 1) == "\"";
+        return digits != text_.npos && text_.substr(digits, 2) == " \"" &&
+               text_.substr(digits + 2, unit_.size()) == unit_ && text_.substr(digits + 2 + unit_.size(), 1) == "\"";
     }
 
     std::string_view text_, unit_;

@@ -100,6 +100,15 @@ TEST_CASE("the environment is empty but for what is given") {
     check_holds("environment", "--setenv GIVEN yes" + both());
 }
 
+TEST_CASE("a command sees processes only where it is said, and its own alone") {
+    const auto in = [](const std::string& options) {
+        return run_command(WG_SANDBOX " --profile compile " + options + " -- /bin/ls /seen/proc /proc").output;
+    };
+    using Catch::Contains;
+    CHECK_THAT(in("--proc /seen/proc"), Contains("access '/proc'") && Contains("\nself\n") && !Contains("\n3\n"));
+    CHECK_THAT(in(""), Contains("access '/proc'") && Contains("access '/seen/proc'"));
+}
+
 TEST_CASE("descriptors are closed but for those named") {
     const std::string open_some = "bash -c 'exec \"$@\" 5</dev/null 7</dev/null 33</dev/null' - ";
     const auto sandbox = both();

@@ -170,7 +170,8 @@ class Builder:
         nvcc = _Nvcc(self, unit, output, sources, given, phase)
         start = self._head_start(unit) if phase is _OBJECT else None
         done = nvcc.run(self._compile_limits(deadline), start)
-        if start is not None and 0 < done.status < OUT_OF_TIME:  # what is refused is refused by the compilers alone
+        # What is refused is refused by the compilers alone, and an image may be what makes a parser fail.
+        if start is not None and done.status not in (0, OUT_OF_TIME, COULD_NOT_START, CPU_LIMIT, KILLED):
             done = nvcc.run(self._compile_limits(deadline), None)
         # Before what the compiler says: the mistake to fix first is the header.
         found = headers.refused(

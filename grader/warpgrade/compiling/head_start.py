@@ -8,8 +8,9 @@ compiler's place, with a folder beside it that holds
                     its macros, which are all that is needed to preprocess what comes after it
     host.*/         beginnings of what cudafe++ writes, with a precompiled header of each: up to the first line of the
                     starter's own, and up to the end of cuda_runtime.h
+    parse.*         cudafe++ and cicc themselves, as they are when they have read the starter's headers (parsers.py)
 
-Both are used only where the compiler is called with the same words and the text begins with the same bytes, and only
+All are used only where the compiler is called with the same words and the text begins with the same bytes, and only
 for what compiles without a word: errors and warnings come from a compiler that saw the whole. The object file is the
 same, which `tests/grader/compiling/test_head_start.py` compares. All of it is made from the starter, in the sandbox, so
 that nothing of one submission is ever in another's.

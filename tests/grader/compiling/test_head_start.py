@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import shutil
+import struct
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from warpgrade.compiling import head_start, toolchain
+from warpgrade.compiling import head_start, parsers, toolchain
 from warpgrade.compiling.build import Builder
 from warpgrade.compiling.failure import BuildFailure
 from warpgrade.lab import labs, starter
 from warpgrade.machine import device
-from warpgrade.machine.paths import find_layout
+from warpgrade.machine.paths import Layout, find_layout
 from warpgrade.machine.sandbox import Done, Run, Sandbox
 
 LAYOUT = find_layout()
 LAB = labs.find(LAYOUT, "reduction")
+IMAGES = ["parse.cicc", "parse.cudafe++"]
 CUDAFE = """# 1 "sums.cu"
 #pragma GCC diagnostic ignored "-Wattributes"
 #pragma GCC diagnostic push
@@ -119,6 +123,7 @@ REFERENCE = next(path for path in starter.reference_files(LAB) if path.name == L
     [
         REFERENCE,
         "#include <cooperative_groups.h>\n#include <cstdio>\n" + REFERENCE,
+        "// Moved\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n" + REFERENCE.replace("\n#include", "\n\n\n#include"),
         "int before_all_headers;\n" + REFERENCE,
         "#define NDEBUG\n#include <cassert>\n#define EXIT_FAILURE 3\n#include <vector>\n" + REFERENCE,
         REFERENCE + "\n#include <climits>\nstatic int unused() { return CHAR_BIT + __COUNTER__; }\n",
@@ -131,7 +136,7 @@ REFERENCE = next(path for path in starter.reference_files(LAB) if path.name == L
         "",
     ],
     ids=[
-        "reference", "other headers first", "own line first", "macros of headers", "an unused function",
+        "reference", "other headers first", "other lines", "own line first", "macros of headers", "an unused function",
         "an uninitialised variable", "a pragma", "an error", "an error of the preprocessor", "an error of ptxas",
         "no such header", "nothing",
     ],
@@ -149,7 +154,7 @@ def test_it_is_used_and_what_does_not_fit_is_left_to_the_compiler(
 ) -> None:
     folder = builders[0]._head_start_folder
     made = sorted(path.name for path in folder.iterdir())
-    assert made == ["compiler", "g++", "host.0", "host.1", "preprocess.0", "preprocess.1"]
+    assert made == ["compiler", "g++", "host.0", "host.1", *IMAGES, "preprocess.0", "preprocess.1"]
     assert [(folder / f"host.{n}" / "prefix.hpp.gch").is_file() for n in (0, 1)] == [True, True]
     right, _ = _compiled(builders[1], REFERENCE, tmp_path / "right")
     # Seen through what was kept: what a head start alone reads.
@@ -162,6 +167,73 @@ def test_it_is_used_and_what_does_not_fit_is_left_to_the_compiler(
         nvcc = _runs(monkeypatch)
         assert _compiled(builders[0], REFERENCE, tmp_path / "preprocess")[0] == right
         assert nvcc[0] != 0 and nvcc[1:] == [0]  # a second time, without a head start
+
+
+MOVED = "// The headers come later\n\n" + REFERENCE
+
+
+@pytest.fixture(scope="module")
+def no_programs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Return the parsers as files that images are of, and that cannot be started."""
+    folder = tmp_path_factory.mktemp("parsers")
+    known = parsers.stand_ins(LAYOUT, toolchain.find(LAYOUT).nvcc)
+    return {
+        inside: Path(shutil.copyfile(path, folder / path.name)) if inside.startswith("/parse/") else path
+        for inside, path in known.items()
+    }
+
+
+@pytest.fixture
+def parsers_fail(no_programs: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Let a parser fail that does not go on from an image; return how nvcc ends each time."""
+
+    def stand_ins(layout: Layout, nvcc: Path, *, recorded: bool = False) -> dict[str, Path]:
+        return no_programs
+
+    monkeypatch.setattr(parsers, "stand_ins", stand_ins)
+    return _runs(monkeypatch)
+
+
+@pytest.mark.labs
+@pytest.mark.parametrize(
+    ("source", "is_used"),
+    [
+        (REFERENCE, True), (MOVED, True), (REFERENCE + "\n#include <vector>\n", True),
+        ("#include <vector>\n" + REFERENCE, False), ("struct Own {};\n" + REFERENCE, False),
+        ("#define NDEBUG\n" + REFERENCE, True), ("#define _GLIBCXX_ALGORITHM 1\n" + REFERENCE, False),
+    ],
+    ids=["reference", "other lines", "a header later", "a header first", "own line first", "a macro", "its headers differ"],
+)  # fmt: skip
+def test_parsers_go_on_from_their_images(
+    builders: tuple[Builder, Builder], tmp_path: Path, parsers_fail: list[int], source: str, is_used: bool
+) -> None:
+    assert isinstance(_compiled(builders[0], source, tmp_path / "kept")[0], bytes)
+    assert parsers_fail == [0] if is_used else len(parsers_fail) == 2
+
+
+@pytest.mark.labs
+@pytest.mark.parametrize("place", ["head", "words", "kernel", "text", "size"])
+def test_an_image_that_does_not_fit_is_not_used(
+    builders: tuple[Builder, Builder], tmp_path: Path, parsers_fail: list[int], place: str
+) -> None:
+    right, _ = _compiled(builders[1], REFERENCE, tmp_path / "right")
+    parsers_fail.clear()
+    image = builders[0]._head_start_folder / IMAGES[1]
+    kept = image.read_bytes()
+    try:
+        if place == "size":
+            os.truncate(image, 4096)
+        else:
+            kernel, words, text = struct.unpack_from("<QQ8xQ", kept, 192)  # grader/resume/image.hpp
+            first = {"head": 0, "words": words, "text": text, "kernel": kernel}[place]
+            with image.open("r+b") as file:
+                file.seek(first + 100)
+                file.write(bytes(value ^ 1 for value in kept[first + 100 : first + 3000]))
+        assert _compiled(builders[0], REFERENCE, tmp_path / "kept")[0] == right
+    finally:
+        image.write_bytes(kept)
+    assert len(parsers_fail) == 2
+    assert parsers_fail[0] != 0
 
 
 @contextlib.contextmanager
