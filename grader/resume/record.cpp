@@ -23,25 +23,28 @@
 namespace warpgrade::resume {
 namespace {
 
-constexpr std::uint64_t shortest_gap = 16 * page;  // of zeros between two segments: each costs a call
-constexpr int failed = 97;                         // the status of a parser that could not be recorded
+constexpr std::uint64_t shortest_run = 16;     // pages from one source: each run costs a call
+constexpr std::uint64_t most_pages = 1 << 20;  // of a mapping
+constexpr int failed = 97;                     // the status of a parser that could not be recorded
 
 struct Input {
     int descriptor = -1;
     off64_t position = 0;
-    off64_t beginning = 0;  // bytes up to the end of the last header
-    std::size_t kept = 0;   // with the line that comes then
-    off64_t moved = 0;      // how much farther they end in the input for which the image is brought back
+    off64_t ends[levels] = {};  // of the first header, and of the last
+    std::size_t kept = 0;       // with the line that comes then
+    off64_t moved = 0;          // how much farther they end in the input for which the image is brought back
     const char* image = nullptr;
 };
 Input input;
-bool resumed = false;
+int level = 0;  // of the next image
 int word_count = 0;
 char** words = nullptr;
 
 char maps[1 << 18];
-Segment segments[most_segments];
+Segment segments[levels][most_segments];
 Image image;
+Image first_image;
+char sources[most_pages];
 
 __attribute__((constructor)) void remember_words(int count, char** values) {
     word_count = count;
@@ -51,7 +54,7 @@ __attribute__((constructor)) void remember_words(int count, char** values) {
 // --- the image -------------------------------------------------------------------------------------------------------
 
 class Writer {
-public:
+  public:
     explicit Writer(const char* path) : file_(open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600)) {
         if (file_ < 0) _exit(failed);
     }
@@ -73,33 +76,83 @@ public:
         }
     }
 
-private:
+  private:
     int file_;
     std::uint64_t end_ = page;  // after the first comes what has no fixed place
 };
 
 void add_segment(const Segment& segment) {
     if (image.segment_count == most_segments) _exit(failed);
-    segments[image.segment_count++] = segment;
+    segments[level][image.segment_count++] = segment;
 }
 
 bool is_zero(std::uint64_t address) {
     const auto* words_of_page = reinterpret_cast<const std::uint64_t*>(address);
-    return std::all_of(words_of_page, words_of_page + page / sizeof *words_of_page, [](auto word) { return word == 0; });
+    return std::all_of(words_of_page, words_of_page + page / sizeof *words_of_page,
+                       [](auto word) { return word == 0; });
 }
 
+// What lies in the first image, for the second.
+class FirstImage {
+  public:
+    explicit FirstImage(const char* path) : file_(level == 0 ? -1 : open(path, O_RDONLY | O_CLOEXEC)) {}
+
+    // Where a page lies, or 0.
+    [[nodiscard]] std::uint64_t offset_of(std::uint64_t address) const {
+        if (file_ < 0) return 0;
+        const Segment* begin = segments[0];
+        const auto* end = begin + first_image.segment_count;
+        const auto* after = std::upper_bound(
+            begin, end, address, [](auto wanted, const Segment& segment) { return wanted < segment.start; });
+        if (after == begin) return 0;
+        const auto& segment = after[-1];  // what is stored of a mapping comes after the mapping
+        return segment.kind == Kind::stored && address - segment.start < segment.size
+                   ? segment.offset + (address - segment.start)
+                   : 0;
+    }
+    [[nodiscard]] bool has(std::uint64_t address) const {
+        char then[page];
+        const auto offset = offset_of(address);
+        return offset != 0 && pread(file_, then, page, static_cast<off_t>(offset)) == static_cast<ssize_t>(page) &&
+               std::memcmp(then, reinterpret_cast<const void*>(address), page) == 0;
+    }
+
+  private:
+    int file_;
+};
+
 // Adds what lies between two addresses, but for pages of zeros.
-void add_content(Writer& writer, std::uint64_t start, std::uint64_t end, int protection) {
-    while (true) {
-        while (start < end && is_zero(start)) start += page;
-        if (start == end) return;
-        auto used = start + page;
-        for (auto at = used; at < end && at - used < shortest_gap; at += page)
-            if (!is_zero(at)) used = at + page;
-        const auto size = used - start;
-        const auto offset = writer.add(reinterpret_cast<const void*>(start), size);
-        add_segment({start, size, offset, protection, Kind::stored});
-        start = used;
+void add_content(Writer& writer, const FirstImage& first, std::uint64_t start, std::uint64_t end, int protection) {
+    constexpr char zero = 'z', earlier = 'e', own = 'o';
+    const auto pages = (end - start) / page;
+    if (pages > most_pages) _exit(failed);
+    for (std::uint64_t i = 0; i < pages; ++i) {
+        const auto at = start + i * page;
+        sources[i] = first.has(at) ? earlier : is_zero(at) ? zero : own;
+    }
+    const auto end_of_run = [&](std::uint64_t i) {
+        auto after = i + 1;
+        while (after < pages && sources[after] == sources[i]) ++after;
+        return after;
+    };
+    for (std::uint64_t i = 0, after = 0; i < pages; i = after) {  // between two that are stored, short ones are as well
+        after = end_of_run(i);
+        if (sources[i] != own && i > 0 && after < pages && after - i < shortest_run && sources[i - 1] == own &&
+            sources[after] == own)
+            std::fill(sources + i, sources + after, own);
+    }
+    for (std::uint64_t i = 0, after = 0; i < pages; i = after) {
+        after = end_of_run(i);
+        const auto at = start + i * page, size = (after - i) * page;
+        if (sources[i] == own)
+            add_segment({at, size, writer.add(reinterpret_cast<const void*>(at), size), protection, Kind::stored});
+        for (auto part = at; sources[i] == earlier && part < at + size;) {  // may lie in several pieces there
+            const auto offset = first.offset_of(part);
+            auto next = part + page;
+            while (next < at + size && first.offset_of(next) == offset + (next - part)) next += page;
+            add_segment({part, next - part, offset, protection, Kind::earlier});
+            part = next;
+        }
     }
 }
 
@@ -115,8 +168,8 @@ struct Mapping {
     }
     // The parser's own code, which nothing has changed.
     [[nodiscard]] bool is_program() const {
-        return permissions[1] == '-' && permissions[2] == 'x' && std::string_view(path).substr(0, programs.size()) == programs &&
-               !is(recorder);
+        return permissions[1] == '-' && permissions[2] == 'x' &&
+               std::string_view(path).substr(0, programs.size()) == programs && !is(recorder);
     }
 };
 
@@ -134,7 +187,7 @@ Mapping read_mapping(char* line) {
     return mapping;
 }
 
-void add_mapping(Writer& writer, const Mapping& mapping) {
+void add_mapping(Writer& writer, const FirstImage& first, const Mapping& mapping) {
     const auto size = mapping.end - mapping.start;
     if (mapping.is("[vsyscall]")) return;  // at the same address in every process
     if (mapping.path[0] == '[' && mapping.path[1] == 'v') {
@@ -151,7 +204,7 @@ void add_mapping(Writer& writer, const Mapping& mapping) {
     const int protection = mapping.protection();
     if (mapping.is_program()) return add_segment({mapping.start, size, mapping.offset, protection, Kind::program});
     add_segment({mapping.start, size, 0, protection, mapping.is("[stack]") ? Kind::stack : Kind::zero});
-    if (protection & PROT_READ) add_content(writer, mapping.start, mapping.end, protection);
+    if (protection & PROT_READ) add_content(writer, first, mapping.start, mapping.end, protection);
 }
 
 void read_maps() {
@@ -166,7 +219,8 @@ void read_maps() {
 
 void add_words(Writer& writer) {
     for (int i = 0; i < word_count; ++i) image.words_size += std::strlen(words[i]) + 1;
-    auto* all = static_cast<char*>(mmap(nullptr, image.words_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    auto* all =
+        static_cast<char*>(mmap(nullptr, image.words_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     if (all == MAP_FAILED) _exit(failed);
     char* at = all;
     for (int i = 0; i < word_count; ++i) at = stpcpy(at, words[i]) + 1;
@@ -175,15 +229,16 @@ void add_words(Writer& writer) {
 }
 
 void add_text(Writer& writer) {
-    image.text_size = input.kept;
-    void* text = mmap(nullptr, image.text_size, PROT_READ, MAP_PRIVATE, input.descriptor, 0);
+    void* text = mmap(nullptr, input.kept, PROT_READ, MAP_PRIVATE, input.descriptor, 0);
     if (text == MAP_FAILED) _exit(failed);
+    const std::string_view all(static_cast<const char*>(text), input.kept);
+    image.text_size = all.find('\n', static_cast<std::size_t>(input.ends[level])) + 1;
     image.text = writer.add(text, image.text_size);
-    munmap(text, image.text_size);
+    munmap(text, input.kept);
 }
 
 // Saves what a function keeps for its caller. Returns 0; and 1 when an image is brought back.
-extern "C" int warpgrade_save(Registers* registers);
+extern "C" __attribute__((returns_twice)) int warpgrade_save(Registers* registers);
 asm(R"(
     .text
     .local warpgrade_save
@@ -206,14 +261,18 @@ warpgrade_save:
     .size warpgrade_save, . - warpgrade_save
 )");
 
-// Writes the image and ends; returns when the image is brought back.
+// Writes an image; after the last one the parser ends. Returns once more whenever the image is brought back.
 void record() {
+    image = {};
     if (warpgrade_save(&image.registers) != 0) {
-        resumed = true;
+        level = levels;
         return;
     }
     syscall(SYS_arch_prctl, ARCH_GET_FS, &image.registers.fs);
-    Writer writer(input.image);
+    char path[levels][512];
+    for (int i = 0; i < levels; ++i) std::snprintf(path[i], sizeof path[i], "%s.%d", input.image, i);
+    Writer writer(path[level]);
+    const FirstImage first(path[0]);
     add_words(writer);
     add_text(writer);
     image.input = input.descriptor;
@@ -222,29 +281,32 @@ void record() {
     for (char* line = maps; *line != '\0';) {
         char* end = std::strchr(line, '\n');
         *end = '\0';
-        add_mapping(writer, read_mapping(line));
+        add_mapping(writer, first, read_mapping(line));
         line = end + 1;
     }
-    image.segments = writer.add(segments, image.segment_count * sizeof *segments);
+    image.segments = writer.add(segments[level], image.segment_count * sizeof(Segment));
     image.magic = magic;
     writer.put(&image, sizeof image, 0);
-    _exit(0);
+    first_image = image;
+    if (++level == levels || input.ends[1] == input.ends[0]) _exit(0);
 }
 
 // --- the input -------------------------------------------------------------------------------------------------------
 
-void find_end_of_headers(std::string_view text) {
+void find_ends_of_headers(std::string_view text) {
     Preprocessed parts(text, word_after("--orig_src_file_name", word_count, words));
+    parts.next_header();
+    input.ends[0] = static_cast<off64_t>(parts.position());
     while (!parts.next_header().empty()) {
     }
-    input.beginning = static_cast<off64_t>(parts.position());
+    input.ends[1] = static_cast<off64_t>(parts.position());
     input.kept = text.find('\n', parts.position()) + 1;
-    if (input.beginning == 0 || input.kept == 0) _exit(failed);
+    if (input.ends[0] == 0 || input.kept == 0) _exit(failed);
 }
 
 ssize_t read_input(void*, char* buffer, std::size_t size) {
-    if (!resumed && input.position == input.beginning) record();
-    if (!resumed) size = std::min(size, static_cast<std::size_t>(input.beginning - input.position));
+    if (level < levels && input.position == input.ends[level]) record();
+    if (level < levels) size = std::min(size, static_cast<std::size_t>(input.ends[level] - input.position));
     const auto count = pread(input.descriptor, buffer, size, input.position + input.moved);
     if (count > 0) input.position += count;
     return count;
@@ -264,7 +326,7 @@ FILE* open_input(const char* path) {
     const auto size = lseek(input.descriptor, 0, SEEK_END);
     void* text = mmap(nullptr, static_cast<std::size_t>(size), PROT_READ, MAP_PRIVATE, input.descriptor, 0);
     if (size <= 0 || text == MAP_FAILED) _exit(failed);
-    find_end_of_headers({static_cast<const char*>(text), static_cast<std::size_t>(size)});
+    find_ends_of_headers({static_cast<const char*>(text), static_cast<std::size_t>(size)});
     munmap(text, static_cast<std::size_t>(size));
     return fopencookie(nullptr, "r", {read_input, nullptr, seek_input, close_input});
 }
@@ -295,7 +357,8 @@ __attribute__((visibility("default"))) FILE* fopen64(const char* path, const cha
 
 // Memory that is given back comes again as zeros; as the image's it would come again as it lies in the image.
 __attribute__((visibility("default"))) int madvise(void* address, std::size_t size, int advice) noexcept {
-    if (!warpgrade::resume::resumed) return static_cast<int>(syscall(SYS_madvise, address, size, advice));
+    if (warpgrade::resume::level < warpgrade::resume::levels)
+        return static_cast<int>(syscall(SYS_madvise, address, size, advice));
     errno = EINVAL;
     return -1;
 }

@@ -34,6 +34,10 @@ std::string_view name_of(const char* path) {
 
 struct Path {
     char text[512];
+    Path(std::string_view folder, std::string_view name, int level) {
+        std::snprintf(text, sizeof text, "%.*s%.*s.%d", static_cast<int>(folder.size()), folder.data(),
+                      static_cast<int>(name.size()), name.data(), level);
+    }
     Path(std::string_view folder, std::string_view name) {
         std::snprintf(text, sizeof text, "%.*s%.*s", static_cast<int>(folder.size()), folder.data(),
                       static_cast<int>(name.size()), name.data());
@@ -60,6 +64,12 @@ struct File {
         size = static_cast<std::uint64_t>(found.st_size);
         void* mapped_file = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor, 0);
         bytes = mapped_file == MAP_FAILED ? nullptr : static_cast<const char*>(mapped_file);
+    }
+    File(const File&) = delete;
+    File& operator=(const File&) = delete;
+    ~File() {
+        if (bytes != nullptr) munmap(const_cast<char*>(bytes), size);
+        if (descriptor >= 0) close(descriptor);
     }
     // What is not there is empty.
     [[nodiscard]] std::string_view at(std::uint64_t offset, std::uint64_t count) const {
@@ -100,7 +110,8 @@ bool has_kernel(const Image& image, const File& file) {
     const auto code = getauxval(AT_SYSINFO_EHDR);
     if (image.kernel_parts == 0 || image.kernel_parts > most_kernel_parts) return code == 0;
     const auto kept = file.at(image.kernel_code, image.kernel[image.kernel_parts - 1].size);
-    return code != 0 && !kept.empty() && std::memcmp(reinterpret_cast<const void*>(code), kept.data(), kept.size()) == 0;
+    return code != 0 && !kept.empty() &&
+           std::memcmp(reinterpret_cast<const void*>(code), kept.data(), kept.size()) == 0;
 }
 
 // --- memory ----------------------------------------------------------------------------------------------------------
@@ -121,7 +132,7 @@ bool set_heap(const Image& image) {
     return prctl(PR_SET_MM, PR_SET_MM_MAP, &map, sizeof map, 0) == 0;
 }
 
-bool map_segment(const Segment& segment, int image_file, int program) {
+bool map_segment(const Segment& segment, int image_file, int first_image, int program) {
     void* wanted = reinterpret_cast<void*>(segment.start);
     const auto at = static_cast<off_t>(segment.offset);
     const int anonymous = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
@@ -129,10 +140,16 @@ bool map_segment(const Segment& segment, int image_file, int program) {
         return mmap(wanted, segment.size, segment.protection, flags, file, at) == wanted;
     };
     switch (segment.kind) {
-        case Kind::zero: return map(anonymous, -1);
-        case Kind::stack: return map(anonymous | MAP_GROWSDOWN | MAP_STACK, -1);
-        case Kind::program: return map(MAP_PRIVATE | MAP_FIXED_NOREPLACE, program);
-        case Kind::stored: return map(MAP_PRIVATE | MAP_FIXED, image_file);  // into what is ours
+        case Kind::zero:
+            return map(anonymous, -1);
+        case Kind::stack:
+            return map(anonymous | MAP_GROWSDOWN | MAP_STACK, -1);
+        case Kind::program:
+            return map(MAP_PRIVATE | MAP_FIXED_NOREPLACE, program);
+        case Kind::stored:
+            return map(MAP_PRIVATE | MAP_FIXED, image_file);  // into what is ours
+        case Kind::earlier:
+            return map(MAP_PRIVATE | MAP_FIXED, first_image);
     }
     return false;
 }
@@ -140,10 +157,12 @@ bool map_segment(const Segment& segment, int image_file, int program) {
 // Moves what the kernel mapped for us to where the parser knows it.
 bool move_kernel_parts(const Image& image) {
     if (image.kernel_parts == 0) return true;
-    const auto to = image.kernel[0].start, from = getauxval(AT_SYSINFO_EHDR) - (image.kernel[image.kernel_parts - 1].start - to);
+    const auto to = image.kernel[0].start,
+               from = getauxval(AT_SYSINFO_EHDR) - (image.kernel[image.kernel_parts - 1].start - to);
     for (std::uint32_t i = 0; i < image.kernel_parts; ++i) {
         const auto [start, size] = image.kernel[i];
-        if (syscall(SYS_mremap, from + (start - to), size, size, MREMAP_MAYMOVE | MREMAP_FIXED, start) != static_cast<long>(start))
+        if (syscall(SYS_mremap, from + (start - to), size, size, MREMAP_MAYMOVE | MREMAP_FIXED, start) !=
+            static_cast<long>(start))
             return false;
     }
     return true;
@@ -169,25 +188,27 @@ bool move_kernel_parts(const Image& image) {
 }
 
 // Returns when nothing has been done that the parser itself could not live with: it takes our place then.
-void resume(int count, char** words) {
+void resume(int count, char** words, int level) {
     const auto name = name_of(words[0]);
-    const File file(Path(images, name).text);
+    const File file(Path(images, name, level).text);
     const auto head = file.at(0, sizeof(Image));
     const char* input_path = input_among(count, words);
     if (head.empty() || input_path == nullptr) return;
     const auto& image = *reinterpret_cast<const Image*>(head.data());
     const auto segments = file.at(image.segments, image.segment_count * sizeof(Segment));
-    if (image.magic != magic || segments.empty() || !has_words(image, file, count, words) || !has_kernel(image, file)) return;
+    if (image.magic != magic || segments.empty() || !has_words(image, file, count, words) || !has_kernel(image, file))
+        return;
     const File input(input_path);
     const auto text = file.at(image.text, image.text_size);
     std::int64_t farther = 0;
     if (!has_headers(text, input.at(0, input.size), word_after("--orig_src_file_name", count, words), farther)) return;
     const int program = open(Path(programs, name).text, O_RDONLY);
-    if (program < 0) return;
+    const int first_image = open(Path(images, name, 0).text, O_RDONLY);
+    if (program < 0 || first_image < 0) return;
 
     const auto* first = reinterpret_cast<const Segment*>(segments.data());
     for (const auto* segment = first; segment != first + image.segment_count; ++segment)
-        if (!map_segment(*segment, file.descriptor, program)) return;
+        if (!map_segment(*segment, file.descriptor, first_image, program)) return;
     if (!set_heap(image)) return;
     // From here on there is no way back.
     rlimit stack{};
@@ -200,7 +221,7 @@ void resume(int count, char** words) {
     const Registers registers = image.registers;
     const int wanted = image.input;
     const int copy = fcntl(input.descriptor, F_DUPFD, wanted + 4);
-    for (const int used : {file.descriptor, input.descriptor, program}) close(used);
+    for (const int used : {file.descriptor, input.descriptor, program, first_image}) close(used);
     dup2(copy, wanted);
     close(copy);
     syscall(SYS_arch_prctl, ARCH_SET_FS, registers.fs);
@@ -223,7 +244,7 @@ void record(const char* folder, char** words) {
     }
     int status = 0;
     if (child > 0) waitpid(child, &status, 0);
-    if (status != 0) unlink(image.text);
+    for (int level = 0; status != 0 && level < levels; ++level) unlink(Path(folder, name_of(words[0]), level).text);
 }
 
 }  // namespace
@@ -235,7 +256,7 @@ int main(int count, char** words) {
         const Path parse(folder, "/parse/");
         if (access(parse.text, W_OK) == 0) record(parse.text, words);
     } else {
-        resume(count, words);
+        for (int level = levels - 1; level >= 0; --level) resume(count, words, level);
     }
     run_parser(words);
 }

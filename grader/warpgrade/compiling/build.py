@@ -169,7 +169,8 @@ class Builder:
         """Return what the compilers say of a unit that they accept."""
         nvcc = _Nvcc(self, unit, output, sources, given, phase)
         start = self._head_start(unit) if phase is _OBJECT else None
-        done = nvcc.run(self._compile_limits(deadline), start)
+        with cache.held(*([start] if start else [])):
+            done = nvcc.run(self._compile_limits(deadline), start)
         # What is refused is refused by the compilers alone, and an image may be what makes a parser fail.
         if start is not None and done.status not in (0, OUT_OF_TIME, COULD_NOT_START, CPU_LIMIT, KILLED):
             done = nvcc.run(self._compile_limits(deadline), None)

@@ -1,8 +1,9 @@
 """nvcc's two parsers, which begin where CUDA's headers end: `grader/resume` says how.
 
-cudafe++ and cicc each read a text of which all but the end is the same for every submission of a lab. An image of each,
-made of the starter, is part of a head start: `warpgrade-resume` lies in the parser's place in the sandbox, and goes on
-from the image where it is called with the same words for a text with the same beginning. Else it calls the parser.
+cudafe++ and cicc each read a text of which all but the end is the same for every submission of a lab. Two images of
+each, made of the starter, are part of a head start: `warpgrade-resume` lies in the parser's place in the sandbox, and
+goes on from the later image that fits, where it is called with the same words for a text with the same headers. Else it
+calls the parser.
 """
 
 from __future__ import annotations

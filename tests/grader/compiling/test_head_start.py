@@ -22,7 +22,7 @@ from warpgrade.machine.sandbox import Done, Run, Sandbox
 
 LAYOUT = find_layout()
 LAB = labs.find(LAYOUT, "reduction")
-IMAGES = ["parse.cicc", "parse.cudafe++"]
+IMAGES = [f"parse.{parser}.{level}" for parser in ("cicc", "cudafe++") for level in (0, 1)]
 CUDAFE = """# 1 "sums.cu"
 #pragma GCC diagnostic ignored "-Wattributes"
 #pragma GCC diagnostic push
@@ -196,7 +196,7 @@ def parsers_fail(no_programs: dict[str, Path], monkeypatch: pytest.MonkeyPatch) 
 
 @pytest.mark.labs
 @pytest.mark.parametrize(
-    ("source", "is_used"),
+    ("source", "is_whole"),
     [
         (REFERENCE, True), (MOVED, True), (REFERENCE + "\n#include <vector>\n", True),
         ("#include <vector>\n" + REFERENCE, False), ("struct Own {};\n" + REFERENCE, False),
@@ -205,10 +205,21 @@ def parsers_fail(no_programs: dict[str, Path], monkeypatch: pytest.MonkeyPatch) 
     ids=["reference", "other lines", "a header later", "a header first", "own line first", "a macro", "its headers differ"],
 )  # fmt: skip
 def test_parsers_go_on_from_their_images(
-    builders: tuple[Builder, Builder], tmp_path: Path, parsers_fail: list[int], source: str, is_used: bool
+    builders: tuple[Builder, Builder], tmp_path: Path, parsers_fail: list[int], source: str, is_whole: bool
 ) -> None:
+    """All from that of cuda_runtime.h at least; with the same headers first, also where there is no other."""
     assert isinstance(_compiled(builders[0], source, tmp_path / "kept")[0], bytes)
-    assert parsers_fail == [0] if is_used else len(parsers_fail) == 2
+    assert parsers_fail == [0]
+    with _hidden(builders[0]._head_start_folder, "parse.*.1"):
+        assert isinstance(_compiled(builders[0], source, tmp_path / "again")[0], bytes)
+    assert parsers_fail == [0, 0]
+    # What lies in the first image belongs to the second as well: it is the text that does not fit.
+    texts = [builders[0]._head_start_folder / name for name in IMAGES if name.endswith(".0")]
+    with contextlib.ExitStack() as stack:
+        for image in texts:
+            stack.enter_context(_spoilt(image, 0))
+        assert isinstance(_compiled(builders[0], source, tmp_path / "last")[0], bytes)
+    assert parsers_fail[2:] == [0] if is_whole else len(parsers_fail) == 4
 
 
 @pytest.mark.labs
@@ -218,22 +229,43 @@ def test_an_image_that_does_not_fit_is_not_used(
 ) -> None:
     right, _ = _compiled(builders[1], REFERENCE, tmp_path / "right")
     parsers_fail.clear()
-    image = builders[0]._head_start_folder / IMAGES[1]
-    kept = image.read_bytes()
-    try:
-        if place == "size":
-            os.truncate(image, 4096)
-        else:
-            kernel, words, text = struct.unpack_from("<QQ8xQ", kept, 192)  # grader/resume/image.hpp
-            first = {"head": 0, "words": words, "text": text, "kernel": kernel}[place]
-            with image.open("r+b") as file:
-                file.seek(first + 100)
-                file.write(bytes(value ^ 1 for value in kept[first + 100 : first + 3000]))
+    with contextlib.ExitStack() as stack:
+        for image in (builders[0]._head_start_folder / name for name in IMAGES if "cudafe" in name):
+            kernel, words, text = struct.unpack_from("<QQ8xQ", image.read_bytes(), 192)  # grader/resume/image.hpp
+            first = {"head": 0, "words": words, "text": text, "kernel": kernel, "size": None}[place]
+            stack.enter_context(_spoilt(image, first))
         assert _compiled(builders[0], REFERENCE, tmp_path / "kept")[0] == right
-    finally:
-        image.write_bytes(kept)
     assert len(parsers_fail) == 2
     assert parsers_fail[0] != 0
+
+
+@contextlib.contextmanager
+def _spoilt(image: Path, first: int | None) -> Iterator[None]:
+    """Change what lies there, or cut the image short."""
+    kept = image.read_bytes()
+    if first is None:
+        os.truncate(image, 4096)
+    else:
+        with image.open("r+b") as file:
+            file.seek(first)
+            file.write(bytes(value ^ 1 for value in kept[first : first + 3000]))
+    try:
+        yield
+    finally:
+        image.write_bytes(kept)
+
+
+@contextlib.contextmanager
+def _hidden(folder: Path, pattern: str) -> Iterator[None]:
+    hidden = sorted(folder.glob(pattern))
+    assert hidden
+    for path in hidden:
+        path.rename(path.with_name(f"hidden-{path.name}"))
+    try:
+        yield
+    finally:
+        for path in hidden:
+            path.with_name(f"hidden-{path.name}").rename(path)
 
 
 @contextlib.contextmanager
