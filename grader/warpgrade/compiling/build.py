@@ -322,7 +322,9 @@ class _Nvcc:
         environment = {**TOOLS_ENVIRONMENT, headers.RECORD_VARIABLE: f"{self.folder}/{self.record.name}"}
         if recorded is not None:
             environment[head_start.RECORD_VARIABLE] = f"{self.folder}/{recorded.name}"
-        stand_ins = parsers.stand_ins(self.builder.layout, compilers.nvcc, recorded=recorded is not None) if start else {}
+        stand_ins = (
+            parsers.stand_ins(self.builder.layout, compilers.nvcc, recorded=recorded is not None) if start else {}
+        )
         run = Run(
             command=[
                 str(compilers.nvcc.resolve()), *self.builder._flags(self.phase), "-ccbin", host,

@@ -202,7 +202,8 @@ def parsers_fail(no_programs: dict[str, Path], monkeypatch: pytest.MonkeyPatch) 
         ("#include <vector>\n" + REFERENCE, False), ("struct Own {};\n" + REFERENCE, False),
         ("#define NDEBUG\n" + REFERENCE, True), ("#define _GLIBCXX_ALGORITHM 1\n" + REFERENCE, False),
     ],
-    ids=["reference", "other lines", "a header later", "a header first", "own line first", "a macro", "its headers differ"],
+    ids=["reference", "other lines", "a header later", "a header first", "own line first", "a macro",
+         "its headers differ"],
 )  # fmt: skip
 def test_parsers_go_on_from_their_images(
     builders: tuple[Builder, Builder], tmp_path: Path, parsers_fail: list[int], source: str, is_whole: bool
