@@ -92,6 +92,32 @@ bool is_zero(std::uint64_t address) {
                        [](auto word) { return word == 0; });
 }
 
+// Pages that hold the same byte everywhere: cudafe++ begins with 128 MiB of them. They lie in an image once.
+class Filled {
+  public:
+    [[nodiscard]] bool is(std::uint64_t address) {
+        const auto* bytes = reinterpret_cast<const unsigned char*>(address);
+        if (bytes[0] == 0 || std::memcmp(bytes, bytes + 1, page - 1) != 0) return false;
+        if (value_ == 0) value_ = bytes[0];
+        return bytes[0] == value_;
+    }
+    void add(Writer& writer, std::uint64_t start, std::uint64_t size, int protection) {
+        if (offset_ == 0) {
+            void* block = mmap(nullptr, most, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+            if (block == MAP_FAILED) _exit(failed);
+            offset_ = writer.add(std::memset(block, value_, most), most);
+            munmap(block, most);
+        }
+        for (const auto end = start + size; start < end; start += most)
+            add_segment({start, std::min(most, end - start), offset_, protection, Kind::stored});
+    }
+
+  private:
+    static constexpr std::uint64_t most = 2 << 20;
+    unsigned char value_ = 0;
+    std::uint64_t offset_ = 0;
+};
+
 // What lies in the first image, for the second.
 class FirstImage {
   public:
@@ -122,13 +148,14 @@ class FirstImage {
 };
 
 // Adds what lies between two addresses, but for pages of zeros.
-void add_content(Writer& writer, const FirstImage& first, std::uint64_t start, std::uint64_t end, int protection) {
-    constexpr char zero = 'z', earlier = 'e', own = 'o';
+void add_content(Writer& writer, const FirstImage& first, Filled& same, std::uint64_t start, std::uint64_t end,
+                 int protection) {
+    constexpr char zero = 'z', earlier = 'e', filled = 'f', own = 'o';
     const auto pages = (end - start) / page;
     if (pages > most_pages) _exit(failed);
     for (std::uint64_t i = 0; i < pages; ++i) {
         const auto at = start + i * page;
-        sources[i] = first.has(at) ? earlier : is_zero(at) ? zero : own;
+        sources[i] = first.has(at) ? earlier : is_zero(at) ? zero : same.is(at) ? filled : own;
     }
     const auto end_of_run = [&](std::uint64_t i) {
         auto after = i + 1;
@@ -146,6 +173,7 @@ void add_content(Writer& writer, const FirstImage& first, std::uint64_t start, s
         const auto at = start + i * page, size = (after - i) * page;
         if (sources[i] == own)
             add_segment({at, size, writer.add(reinterpret_cast<const void*>(at), size), protection, Kind::stored});
+        if (sources[i] == filled) same.add(writer, at, size, protection);
         for (auto part = at; sources[i] == earlier && part < at + size;) {  // may lie in several pieces there
             const auto offset = first.offset_of(part);
             auto next = part + page;
@@ -187,7 +215,7 @@ Mapping read_mapping(char* line) {
     return mapping;
 }
 
-void add_mapping(Writer& writer, const FirstImage& first, const Mapping& mapping) {
+void add_mapping(Writer& writer, const FirstImage& first, Filled& same, const Mapping& mapping) {
     const auto size = mapping.end - mapping.start;
     if (mapping.is("[vsyscall]")) return;  // at the same address in every process
     if (mapping.path[0] == '[' && mapping.path[1] == 'v') {
@@ -204,7 +232,7 @@ void add_mapping(Writer& writer, const FirstImage& first, const Mapping& mapping
     const int protection = mapping.protection();
     if (mapping.is_program()) return add_segment({mapping.start, size, mapping.offset, protection, Kind::program});
     add_segment({mapping.start, size, 0, protection, mapping.is("[stack]") ? Kind::stack : Kind::zero});
-    if (protection & PROT_READ) add_content(writer, first, mapping.start, mapping.end, protection);
+    if (protection & PROT_READ) add_content(writer, first, same, mapping.start, mapping.end, protection);
 }
 
 void read_maps() {
@@ -273,6 +301,7 @@ void record() {
     for (int i = 0; i < levels; ++i) std::snprintf(path[i], sizeof path[i], "%s.%d", input.image, i);
     Writer writer(path[level]);
     const FirstImage first(path[0]);
+    Filled same;
     add_words(writer);
     add_text(writer);
     image.input = input.descriptor;
@@ -281,7 +310,7 @@ void record() {
     for (char* line = maps; *line != '\0';) {
         char* end = std::strchr(line, '\n');
         *end = '\0';
-        add_mapping(writer, first, read_mapping(line));
+        add_mapping(writer, first, same, read_mapping(line));
         line = end + 1;
     }
     image.segments = writer.add(segments[level], image.segment_count * sizeof(Segment));
