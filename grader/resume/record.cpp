@@ -87,9 +87,9 @@ void add_segment(const Segment& segment) {
 }
 
 bool is_zero(std::uint64_t address) {
-    const auto* words_of_page = reinterpret_cast<const std::uint64_t*>(address);
-    return std::all_of(words_of_page, words_of_page + page / sizeof *words_of_page,
-                       [](auto word) { return word == 0; });
+    constexpr std::uint64_t size = page / sizeof address;
+    const auto* first = reinterpret_cast<const std::uint64_t*>(address);
+    return std::all_of(first, first + size, [](auto word) { return word == 0; });
 }
 
 // Pages that hold the same byte everywhere: cudafe++ begins with 128 MiB of them. They lie in an image once.

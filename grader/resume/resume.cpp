@@ -108,7 +108,8 @@ bool has_headers(std::string_view text, std::string_view input, std::string_view
 
 bool has_kernel(const Image& image, const File& file) {
     const auto code = getauxval(AT_SYSINFO_EHDR);
-    if (image.kernel_parts == 0 || image.kernel_parts > most_kernel_parts) return code == 0;
+    if (image.kernel_parts > most_kernel_parts) return false;
+    if (image.kernel_parts == 0) return code == 0;
     const auto kept = file.at(image.kernel_code, image.kernel[image.kernel_parts - 1].size);
     return code != 0 && !kept.empty() &&
            std::memcmp(reinterpret_cast<const void*>(code), kept.data(), kept.size()) == 0;
@@ -127,7 +128,8 @@ bool set_heap(const Image& image) {
     map.end_data = address(&edata);
     map.start_brk = image.heap_start;
     map.brk = image.heap_end;
-    map.start_stack = map.arg_start = map.arg_end = map.env_start = map.env_end = address(environ);
+    map.start_stack = map.arg_start = map.arg_end = map.env_start = map.env_end =
+        address(static_cast<const void*>(environ));
     map.exe_fd = static_cast<std::uint32_t>(-1);
     return prctl(PR_SET_MM, PR_SET_MM_MAP, &map, sizeof map, 0) == 0;
 }
@@ -156,7 +158,7 @@ bool map_segment(const Segment& segment, int image_file, int first_image, int pr
 
 // Moves what the kernel mapped for us to where the parser knows it.
 bool move_kernel_parts(const Image& image) {
-    if (image.kernel_parts == 0) return true;
+    if (image.kernel_parts == 0 || image.kernel_parts > most_kernel_parts) return image.kernel_parts == 0;
     const auto to = image.kernel[0].start,
                from = getauxval(AT_SYSINFO_EHDR) - (image.kernel[image.kernel_parts - 1].start - to);
     for (std::uint32_t i = 0; i < image.kernel_parts; ++i) {
