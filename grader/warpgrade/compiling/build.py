@@ -172,7 +172,7 @@ class Builder:
         with cache.held(*([start] if start else [])):
             done = nvcc.run(self._compile_limits(deadline), start)
         # What is refused is refused by the compilers alone, and an image may be what makes a parser fail.
-        if start is not None and done.status not in (0, OUT_OF_TIME, COULD_NOT_START, CPU_LIMIT, KILLED):
+        if start is not None and done.status not in (0, OUT_OF_TIME, CPU_LIMIT, KILLED):
             done = nvcc.run(self._compile_limits(deadline), None)
         # Before what the compiler says: the mistake to fix first is the header.
         found = headers.refused(
@@ -322,9 +322,7 @@ class _Nvcc:
         environment = {**TOOLS_ENVIRONMENT, headers.RECORD_VARIABLE: f"{self.folder}/{self.record.name}"}
         if recorded is not None:
             environment[head_start.RECORD_VARIABLE] = f"{self.folder}/{recorded.name}"
-        stand_ins = (
-            parsers.stand_ins(self.builder.layout, compilers.nvcc, recorded=recorded is not None) if start else {}
-        )
+        stand_ins = parsers.stand_ins(self.builder.layout, compilers, recorded=recorded is not None) if start else {}
         run = Run(
             command=[
                 str(compilers.nvcc.resolve()), *self.builder._flags(self.phase), "-ccbin", host,

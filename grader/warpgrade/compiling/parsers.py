@@ -12,6 +12,7 @@ import platform
 from collections.abc import Mapping
 from pathlib import Path
 
+from warpgrade.compiling.toolchain import Compilers
 from warpgrade.machine.cpu import identity
 from warpgrade.machine.paths import Layout
 
@@ -20,7 +21,6 @@ PROC = "/parse/proc"
 _PROGRAMS = "/parse"
 _RECORDER = "/parse/record.so"
 STEP = "parse"  # of a head start, and of what is recorded for one
-_PARSERS = ("bin/cudafe++", "nvvm/bin/cicc")  # of a toolkit
 
 
 def depends_on(layout: Layout) -> list[str]:
@@ -29,11 +29,11 @@ def depends_on(layout: Layout) -> list[str]:
     return [platform.release(), identity(), *(part.read_bytes().hex() for part in parts if part.is_file())]
 
 
-def stand_ins(layout: Layout, nvcc: Path, *, recorded: bool = False) -> Mapping[str, Path]:
+def stand_ins(layout: Layout, compilers: Compilers, *, recorded: bool = False) -> Mapping[str, Path]:
     """Return what lies where in the sandbox, as `Run.read_only`: in the parsers' places, and they elsewhere."""
     resume, library = layout.program("warpgrade-resume"), _library(layout)
-    parsers = [nvcc.resolve().parents[1] / parser for parser in _PARSERS]
-    if not all(path.is_file() for path in (resume, library, *parsers)):
+    parsers = compilers.parsers
+    if not parsers or not all(path.is_file() for path in (resume, library)):
         return {}
     return {
         **{str(parser): resume for parser in parsers},

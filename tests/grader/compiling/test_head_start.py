@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import os
 import shutil
 import struct
@@ -15,10 +16,11 @@ import pytest
 from warpgrade.compiling import head_start, parsers, toolchain
 from warpgrade.compiling.build import Builder
 from warpgrade.compiling.failure import BuildFailure
+from warpgrade.compiling.toolchain import Compilers
 from warpgrade.lab import labs, starter
 from warpgrade.machine import device
 from warpgrade.machine.paths import Layout, find_layout
-from warpgrade.machine.sandbox import Done, Run, Sandbox
+from warpgrade.machine.sandbox import COULD_NOT_START, Done, Run, Sandbox
 
 LAYOUT = find_layout()
 LAB = labs.find(LAYOUT, "reduction")
@@ -89,14 +91,17 @@ def test_it_is_made_once_by_who_compiles_many() -> None:
 
 
 @pytest.fixture(scope="module")
-def builders() -> Iterator[tuple[Builder, Builder]]:
-    """With a head start, and without."""
+def builders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Builder, Builder]]:
+    """With a head start of its own, which tests may spoil, and without."""
+    state = tmp_path_factory.mktemp("state")
+    (state / "setup").symlink_to(LAYOUT.state / "setup")
+    layout = dataclasses.replace(LAYOUT, state_home=state)
     sandbox = Sandbox(LAYOUT.program("warpgrade-sandbox")).strongest()
     if not sandbox.has_own_paths:
         pytest.skip("there is no head start without namespaces")
     target = device.resolve(LAYOUT, "vgpu")
     made = [
-        Builder(LAYOUT, LAB, toolchain.find(LAYOUT), sandbox, target.architecture, LAYOUT.library("binding-reduction"))
+        Builder(layout, LAB, toolchain.find(LAYOUT), sandbox, target.architecture, LAYOUT.library("binding-reduction"))
         for _ in range(2)
     ]
     made[0].prepare()
@@ -176,7 +181,7 @@ MOVED = "// The headers come later\n\n" + REFERENCE
 def no_programs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Return the parsers as files that images are of, and that cannot be started."""
     folder = tmp_path_factory.mktemp("parsers")
-    known = parsers.stand_ins(LAYOUT, toolchain.find(LAYOUT).nvcc)
+    known = parsers.stand_ins(LAYOUT, toolchain.find(LAYOUT))
     return {
         inside: Path(shutil.copyfile(path, folder / path.name)) if inside.startswith("/parse/") else path
         for inside, path in known.items()
@@ -187,7 +192,7 @@ def no_programs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 def parsers_fail(no_programs: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Let a parser fail that does not go on from an image; return how nvcc ends each time."""
 
-    def stand_ins(layout: Layout, nvcc: Path, *, recorded: bool = False) -> dict[str, Path]:
+    def stand_ins(layout: Layout, compilers: Compilers, *, recorded: bool = False) -> dict[str, Path]:
         return no_programs
 
     monkeypatch.setattr(parsers, "stand_ins", stand_ins)
@@ -221,6 +226,29 @@ def test_parsers_go_on_from_their_images(
             stack.enter_context(_spoilt(image, 0))
         assert isinstance(_compiled(builders[0], source, tmp_path / "last")[0], bytes)
     assert parsers_fail[2:] == [0] if is_whole else len(parsers_fail) == 4
+
+
+@pytest.mark.labs
+def test_parsers_are_those_that_nvcc_calls_also_when_it_is_a_script(tmp_path: Path) -> None:
+    real = toolchain.find(LAYOUT)
+    assert [path.name for path in real.parsers] == ["cudafe++", "cicc"]
+    (tmp_path / "bin").mkdir()
+    for name in ("nvcc", "cudafe++"):
+        (tmp_path / "bin" / name).write_text(f'#!/bin/sh\nexec {real.parsers[0].with_name(name)} "$@"\n')
+        (tmp_path / "bin" / name).chmod(0o755)
+    script = dataclasses.replace(real, nvcc=tmp_path / "bin" / "nvcc")
+    assert script.parsers == ()  # a sandbox sees none of them: there is no folder for it
+    assert dataclasses.replace(real, nvcc=tmp_path / "none").parsers == ()
+
+
+@pytest.mark.labs
+def test_a_sandbox_that_cannot_be_set_up_so_is_set_up_without_images(
+    builders: tuple[Builder, Builder], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parsers, "stand_ins", lambda *_, **__: {"/usr/lib/no-such-folder/cicc": Path(__file__)})
+    ends = _runs(monkeypatch)
+    assert isinstance(_compiled(builders[0], REFERENCE, tmp_path / "kept")[0], bytes)
+    assert ends == [COULD_NOT_START, 0]
 
 
 @pytest.mark.labs
