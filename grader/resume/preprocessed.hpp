@@ -1,10 +1,21 @@
 // Preprocessed text of a translation unit: what its headers say, and between them lines of its own.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <string_view>
 
 namespace warpgrade::resume {
+
+// A part of a text, as far as it is there. Nothing here throws: record.cpp is loaded beside any C++ library, or none.
+inline std::string_view part_of(std::string_view text, std::size_t at, std::size_t count = std::string_view::npos) {
+    if (at > text.size()) return {};
+    return {text.data() + at, std::min(count, text.size() - at)};
+}
+
+inline bool ends_with(std::string_view text, std::string_view end) {
+    return text.size() >= end.size() && part_of(text, text.size() - end.size()) == end;
+}
 
 // The word after an option of a command line, or nothing.
 inline std::string_view word_after(std::string_view option, int count, const char* const* words) {
@@ -24,7 +35,7 @@ class Preprocessed {
     std::string_view next_header() {
         auto at = here_;
         while (at < text_.size() && (text_[at] == '\n' || is_own_marker(at))) at = next_line(at);
-        if (unit_.empty() || text_.substr(at, 2) != "# ") return {};
+        if (unit_.empty() || part_of(text_, at, 2) != "# ") return {};
         const auto begin = at;
         do {
             at = text_.find(unit_, at);
@@ -32,7 +43,7 @@ class Preprocessed {
             const auto line = text_.rfind('\n', at) + 1;
             if (is_own_marker(line)) {
                 here_ = line;
-                return text_.substr(begin, line - begin);
+                return part_of(text_, begin, line - begin);
             }
             at += unit_.size();
         } while (true);
@@ -47,10 +58,11 @@ class Preprocessed {
         return end == text_.npos ? text_.size() : end + 1;
     }
     [[nodiscard]] bool is_own_marker(std::size_t line) const {
-        if (text_.substr(line, 2) != "# ") return false;
+        if (part_of(text_, line, 2) != "# ") return false;
         const auto digits = text_.find_first_not_of("0123456789", line + 2);
-        return digits != text_.npos && text_.substr(digits, 2) == " \"" &&
-               text_.substr(digits + 2, unit_.size()) == unit_ && text_.substr(digits + 2 + unit_.size(), 1) == "\"";
+        return digits != text_.npos && part_of(text_, digits, 2) == " \"" &&
+               part_of(text_, digits + 2, unit_.size()) == unit_ &&
+               part_of(text_, digits + 2 + unit_.size(), 1) == "\"";
     }
 
     std::string_view text_, unit_;

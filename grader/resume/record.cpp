@@ -196,8 +196,8 @@ struct Mapping {
     }
     // The parser's own code, which nothing has changed.
     [[nodiscard]] bool is_program() const {
-        return permissions[1] == '-' && permissions[2] == 'x' &&
-               std::string_view(path).substr(0, programs.size()) == programs && !is(recorder);
+        return permissions[1] == '-' && permissions[2] == 'x' && part_of(path, 0, programs.size()) == programs &&
+               !is(recorder);
     }
 };
 
@@ -363,10 +363,8 @@ FILE* open_input(const char* path) {
 using Open = FILE*(const char*, const char*);
 
 FILE* open_file(const char* name, const char* path, const char* mode) {
-    const std::string_view wanted(path);
     input.image = input.image == nullptr ? getenv(image_variable) : input.image;
-    if (input.image != nullptr && input.descriptor < 0 && mode[0] == 'r' && wanted.size() > input_suffix.size() &&
-        wanted.substr(wanted.size() - input_suffix.size()) == input_suffix)
+    if (input.image != nullptr && input.descriptor < 0 && mode[0] == 'r' && ends_with(path, input_suffix))
         return open_input(path);
     return reinterpret_cast<Open*>(dlsym(RTLD_NEXT, name))(path, mode);
 }

@@ -89,11 +89,8 @@ bool has_words(const Image& image, const File& file, int count, char** words) {
 }
 
 const char* input_among(int count, char** words) {
-    for (int i = 1; i < count; ++i) {
-        const std::string_view word = words[i];
-        if (word.size() > input_suffix.size() && word.substr(word.size() - input_suffix.size()) == input_suffix)
-            return words[i];
-    }
+    for (int i = 1; i < count; ++i)
+        if (ends_with(words[i], input_suffix)) return words[i];
     return nullptr;
 }
 
