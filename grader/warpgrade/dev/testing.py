@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import re
 import subprocess
@@ -181,6 +182,10 @@ def _commands_file_by_file(layout: Layout) -> Path | None:
     if done.returncode != 0:
         click.echo(done.stderr)
         return None
+    # Some sources are compiled several times, for other processors: clang-tidy would read them as often.
+    database = folder / "compile_commands.json"
+    commands = {entry["file"]: entry for entry in reversed(json.loads(database.read_text(encoding="utf-8")))}
+    database.write_text(json.dumps(list(commands.values())), encoding="utf-8")
     return folder
 
 
