@@ -200,7 +200,9 @@ class Builder:
     def _head_start(self, unit: str) -> Path | None:
         if unit != self.lab.main_file or not self._may_have_head_start:
             return None
-        if not self._head_start_folder.is_dir():
+        try:
+            os.utime(self._head_start_folder)  # the latest use: it is not forgotten now
+        except FileNotFoundError:
             if not head_start.is_worth_while(self._head_start_folder):
                 return None
             self.prepare()

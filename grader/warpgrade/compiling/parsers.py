@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from warpgrade.compiling.toolchain import Compilers
+from warpgrade.machine import facts
 from warpgrade.machine.cpu import identity
 from warpgrade.machine.paths import Layout
 
@@ -26,7 +27,7 @@ STEP = "parse"  # of a head start, and of what is recorded for one
 def depends_on(layout: Layout) -> list[str]:
     """Return what an image is made for besides the compilers: our own programs, this kernel and this processor."""
     parts = [layout.program("warpgrade-resume"), _library(layout)]
-    return [platform.release(), identity(), *(part.read_bytes().hex() for part in parts if part.is_file())]
+    return [platform.release(), identity(), *(facts.digest(part) for part in parts if part.is_file())]
 
 
 def stand_ins(layout: Layout, compilers: Compilers, *, recorded: bool = False) -> Mapping[str, Path]:
