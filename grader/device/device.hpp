@@ -165,6 +165,12 @@ struct HostMemoryView {
     std::uint64_t version;               // changes whenever the bytes do
 };
 
+// A run of bytes that host code wrote to such memory.
+struct HostData {
+    DevicePtr address;
+    std::vector<std::byte> bytes;
+};
+
 // Memory that a program asked for. `call` is what its own runtime says it called: "cudaMalloc", "cudaMallocManaged",
 // "cudaHostAlloc" (cudaMallocHost too), "cudaHostRegister", …
 struct AllocationRecord {
@@ -273,7 +279,7 @@ class Device {
     virtual void writers_of(DevicePtr, std::span<WriterTag> words) const { std::ranges::fill(words, writer::nobody); }
     virtual void mark_written(DevicePtr, std::uint64_t /*bytes*/, WriterTag) {}
     // What host code wrote to memory that it maps, and the device has read since the last call of this function.
-    virtual std::vector<std::vector<std::byte>> take_host_data() { return {}; }
+    virtual std::vector<HostData> take_host_data() { return {}; }
     virtual void visit_host_memory(const std::function<void(const HostMemoryView&)>&) {}
     // Are the accesses of later launches told byte by byte, or by whole allocations? Exactly costs time.
     virtual void note_accesses([[maybe_unused]] bool exactly) {}

@@ -15,6 +15,7 @@ struct OriginBuffer {
     unsigned argument = 0;  // of the function, from 0
     unsigned element_bytes = 4;
     std::span<const std::byte> before, after;  // the call; `after` of outputs
+    std::span<const std::byte> other;          // `before`, in the other run of the call
 };
 
 struct OriginScalar {
@@ -34,7 +35,9 @@ struct OriginQuery {
     std::optional<Result> result;
     std::span<const std::byte> program;         // its file: device code in it was compiled before the call
     std::vector<std::uint64_t> program_images;  // where in the file it may begin
-    std::uint64_t allowance_bytes = 0;          // that may go up besides, as the test says
+    // What host code did when the call was made once more, in another process and with other inputs of the same shape,
+    // as that run's server has written it (server/call_trace.hpp). Without it, decisions cannot be told from data.
+    std::optional<std::span<const std::byte>> other_run;
 };
 
 struct OriginVerdict {
@@ -47,7 +50,8 @@ struct OriginVerdict {
         host_wrote,      // it came down as the host had sent it
         scattered,       // put in place by small copies on the device
         went_up,         // `came`: what went up that is none of the inputs; `bytes` of it
-        result_went_up,  // the result itself did
+        arranged,        // `came`: the first element of the inputs that copies put among others than its neighbours
+        decided,         // `decision`: what differs where the inputs' values do
         code_went_up,    // device code that is not in the program's file
         overflow,        // too much to look at
     };
@@ -56,6 +60,11 @@ struct OriginVerdict {
     std::uint64_t element = 0, elsewhere = 0, bytes = 0;
     std::vector<std::byte> came;
     bool mapped = false;  // through memory of both, not by a copy
+    std::string decision;
+    // Of went_up, arranged and decided: how many kinds of change tell one run from the other, apart from the order of
+    // requests and the addresses; max_changes + 1: more.
+    std::uint64_t changes = 0;
+    static constexpr std::uint64_t max_changes = 4;
     // Launches (from 1) that the outputs do not come from; empty where that cannot be told.
     std::vector<std::size_t> not_part;
 };

@@ -56,17 +56,17 @@ OriginMessage origin_message(const OriginQuery& query, OriginFile& file) {
     };
     std::string buffers, scalars;  // a document of these few words would take longer than all the rest
     for (const OriginBuffer& buffer : query.buffers) {
-        const std::string before = place(buffer.before), after = place(buffer.after);
-        buffers += fmt::format(R"({}{{"kind":{},"argument":{},"element_bytes":{},"before":{},"after":{}}})",
+        const std::string before = place(buffer.before), after = place(buffer.after), other = place(buffer.other);
+        buffers += fmt::format(R"({}{{"kind":{},"argument":{},"element_bytes":{},"before":{},"after":{},"other":{}}})",
                                buffers.empty() ? "" : ",", static_cast<unsigned>(buffer.kind), buffer.argument,
-                               buffer.element_bytes, before, after);
+                               buffer.element_bytes, before, after, other);
     }
     for (const OriginScalar& scalar : query.scalars)
         scalars += fmt::format("{}[{},{},{}]", scalars.empty() ? "" : ",", scalar.bits, scalar.bytes, scalar.whole);
     OriginMessage message;
     message.question = fmt::format(
-        R"({{"buffers":[{}],"scalars":[{}],"program_images":[{}],"allowance_bytes":{}{}}})", buffers, scalars,
-        fmt::join(query.program_images, ","), query.allowance_bytes,
+        R"({{"buffers":[{}],"scalars":[{}],"program_images":[{}]{}}})", buffers, scalars,
+        fmt::join(query.program_images, ","),
         query.result ? fmt::format(R"(,"result":[{},{},{}])", query.result->type == OriginQuery::Result::Type::floating,
                                    query.result->bytes, query.result->bits)
                      : "");
@@ -79,59 +79,57 @@ OriginMessage origin_message(const OriginQuery& query, OriginFile& file) {
     return message;
 }
 
-OriginRequest::OriginRequest(const json& question, const Descriptor& file, const Descriptor& program,
-                             bool wants_program) {
-    const auto map = [](const Descriptor& from, void*& data, std::size_t& bytes, const char* what) {
-        struct stat info {};
-        if (!from || fstat(from.get(), &info) != 0 || info.st_size <= 0) throw std::runtime_error(what);
-        bytes = static_cast<std::size_t>(info.st_size);
-        void* mapping = mmap(nullptr, bytes, PROT_READ, MAP_SHARED, from.get(), 0);
-        if (mapping == MAP_FAILED) throw std::system_error(errno, std::generic_category(), "cannot map the origin");
-        data = mapping;
-    };
-    map(file, data_, bytes_, "its file is missing");
-    try {
-        for (const json& entry : question.at("buffers")) {
-            OriginBuffer buffer;
-            const auto kind = entry.at("kind").get<unsigned>();
-            if (kind > last_kind) throw std::runtime_error("unknown kind of buffer");
-            buffer.kind = static_cast<OriginBuffer::Kind>(kind);
-            buffer.argument = entry.at("argument").get<unsigned>();
-            buffer.element_bytes = std::max(entry.at("element_bytes").get<unsigned>(), 1u);
-            buffer.before = range(entry.at("before"));
-            buffer.after = range(entry.at("after"));
-            query_.buffers.push_back(buffer);
-        }
-        for (const json& entry : question.at("scalars"))
-            query_.scalars.push_back(
-                {entry.at(0).get<std::uint64_t>(), std::min(entry.at(1).get<unsigned>(), 8u), entry.at(2).get<bool>()});
-        if (wants_program) {
-            map(program, program_, program_bytes_, "the program's file is missing");
-            query_.program = {static_cast<const std::byte*>(program_), program_bytes_};
-        }
-        query_.program_images = question.at("program_images").get<std::vector<std::uint64_t>>();
-        query_.allowance_bytes = question.at("allowance_bytes").get<std::uint64_t>();
-        if (const auto result = question.find("result"); result != question.end())
-            query_.result = {
-                result->at(0).get<bool>() ? OriginQuery::Result::Type::floating : OriginQuery::Result::Type::whole,
-                result->at(1).get<unsigned>(), result->at(2).get<std::uint64_t>()};
-    } catch (...) {
-        unmap();
-        throw;
-    }
+OriginRequest::Mapping::Mapping(const Descriptor& file, const char* missing) {
+    struct stat info {};
+    if (!file || fstat(file.get(), &info) != 0 || info.st_size <= 0) throw std::runtime_error(missing);
+    const auto size = static_cast<std::size_t>(info.st_size);
+    void* data = mmap(nullptr, size, PROT_READ, MAP_SHARED, file.get(), 0);
+    if (data == MAP_FAILED) throw std::system_error(errno, std::generic_category(), "cannot map the origin");
+    bytes_ = {static_cast<const std::byte*>(data), size};
 }
 
-OriginRequest::~OriginRequest() { unmap(); }
+OriginRequest::Mapping::~Mapping() {
+    if (!bytes_.empty()) munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
+}
 
-void OriginRequest::unmap() noexcept {
-    if (data_) munmap(data_, bytes_);
-    if (program_) munmap(program_, program_bytes_);
+OriginRequest::OriginRequest(const json& question, const Descriptor& file, const Descriptor& program,
+                             const Descriptor& other_run, bool wants_program)
+    : data_(file, "its file is missing") {
+    for (const json& entry : question.at("buffers")) {
+        OriginBuffer buffer;
+        const auto kind = entry.at("kind").get<unsigned>();
+        if (kind > last_kind) throw std::runtime_error("unknown kind of buffer");
+        buffer.kind = static_cast<OriginBuffer::Kind>(kind);
+        buffer.argument = entry.at("argument").get<unsigned>();
+        buffer.element_bytes = std::max(entry.at("element_bytes").get<unsigned>(), 1u);
+        buffer.before = range(entry.at("before"));
+        buffer.after = range(entry.at("after"));
+        buffer.other = range(entry.at("other"));
+        query_.buffers.push_back(buffer);
+    }
+    for (const json& entry : question.at("scalars"))
+        query_.scalars.push_back(
+            {entry.at(0).get<std::uint64_t>(), std::min(entry.at(1).get<unsigned>(), 8u), entry.at(2).get<bool>()});
+    if (wants_program) {
+        program_ = Mapping(program, "the program's file is missing");
+        query_.program = program_.bytes();
+    }
+    if (other_run) {
+        other_run_ = Mapping(other_run, "the other run's file is empty");
+        query_.other_run = other_run_.bytes();
+    }
+    query_.program_images = question.at("program_images").get<std::vector<std::uint64_t>>();
+    if (const auto result = question.find("result"); result != question.end())
+        query_.result = {
+            result->at(0).get<bool>() ? OriginQuery::Result::Type::floating : OriginQuery::Result::Type::whole,
+            result->at(1).get<unsigned>(), result->at(2).get<std::uint64_t>()};
 }
 
 std::span<const std::byte> OriginRequest::range(const json& place) const {
     const auto at = place.at(0).get<std::size_t>(), bytes = place.at(1).get<std::size_t>();
-    if (at > bytes_ || bytes > bytes_ - at) throw std::runtime_error("a range outside of its file");
-    return {static_cast<const std::byte*>(data_) + at, bytes};
+    if (at > data_.bytes().size() || bytes > data_.bytes().size() - at)
+        throw std::runtime_error("a range outside of its file");
+    return data_.bytes().subspan(at, bytes);
 }
 
 json to_json(const OriginVerdict& verdict) {
@@ -144,6 +142,8 @@ json to_json(const OriginVerdict& verdict) {
             {"bytes", verdict.bytes},
             {"came", came},
             {"mapped", verdict.mapped},
+            {"decision", verdict.decision},
+            {"changes", verdict.changes},
             {"not_part", verdict.not_part}};
 }
 

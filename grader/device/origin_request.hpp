@@ -3,8 +3,9 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
-#include <vector>
+#include <utility>
 
 #include "device/descriptor.hpp"
 #include "device/origin.hpp"
@@ -34,6 +35,7 @@ struct OriginMessage {
     std::string question;  // JSON
     int file = -1;         // the asker's OriginFile
     int program = -1;      // the program's file, which the asker keeps open
+    int other_run = -1;    // of the trace; -1: there is no other run
 };
 // Throws std::system_error where the machine has no memory for the bytes.
 OriginMessage origin_message(const OriginQuery& query, OriginFile& file);
@@ -43,19 +45,25 @@ class OriginRequest {
   public:
     // `program` is mapped if somebody asks for it.
     OriginRequest(const nlohmann::json& question, const Descriptor& file, const Descriptor& program,
-                  bool wants_program);
-    ~OriginRequest();
-    OriginRequest(const OriginRequest&) = delete;
-    OriginRequest& operator=(const OriginRequest&) = delete;
+                  const Descriptor& other_run, bool wants_program);
     [[nodiscard]] const OriginQuery& query() const { return query_; }
 
   private:
-    void unmap() noexcept;
+    // A file's bytes, as long as this lives.
+    class Mapping {
+      public:
+        Mapping() = default;
+        Mapping(const Descriptor& file, const char* missing);
+        ~Mapping();
+        Mapping(Mapping&& other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}
+        Mapping& operator=(Mapping&& other) noexcept { return std::swap(bytes_, other.bytes_), *this; }
+        [[nodiscard]] std::span<const std::byte> bytes() const { return bytes_; }
+
+      private:
+        std::span<const std::byte> bytes_;
+    };
     [[nodiscard]] std::span<const std::byte> range(const nlohmann::json& place) const;
-    void* data_ = nullptr;
-    std::size_t bytes_ = 0;
-    void* program_ = nullptr;
-    std::size_t program_bytes_ = 0;
+    Mapping data_, program_, other_run_;
     OriginQuery query_;
 };
 

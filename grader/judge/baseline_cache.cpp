@@ -16,7 +16,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char* format = "warpgrade/baseline/2";
+constexpr const char* format = "warpgrade/baseline/3";
 constexpr std::uint64_t most_bytes = std::uint64_t{64} << 20;
 
 json as_binary(std::span<const std::byte> bytes) {
@@ -28,17 +28,13 @@ json to_json(const BaselineCache::Entry& entry) {
     json outputs = json::array();
     for (const auto& output : entry.outputs) outputs.push_back(as_binary(output));
     return {{"result", entry.result},
-            {"host_cpu_ns", entry.host_cpu_ns},
             {"outputs", std::move(outputs)},
             {"report", as_binary(std::as_bytes(std::span(entry.report)))}};
 }
 
 BaselineCache::Entry entry_from_json(const json& value) {
     const auto& report = value.at("report").get_binary();
-    BaselineCache::Entry entry{value.at("result").get<std::uint64_t>(),
-                               value.at("host_cpu_ns").get<double>(),
-                               {},
-                               {report.begin(), report.end()}};
+    BaselineCache::Entry entry{value.at("result").get<std::uint64_t>(), {}, {report.begin(), report.end()}};
     for (const json& output : value.at("outputs")) {
         const auto bytes = std::as_bytes(std::span(output.get_binary()));
         entry.outputs.emplace_back(bytes.begin(), bytes.end());

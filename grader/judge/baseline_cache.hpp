@@ -19,7 +19,6 @@ class BaselineCache {
     // A call that came back.
     struct Entry {
         std::uint64_t result = 0;
-        double host_cpu_ns = 0;
         std::vector<std::vector<std::byte>> outputs;
         std::string report;  // the device server's words
     };

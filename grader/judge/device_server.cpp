@@ -59,23 +59,25 @@ std::vector<std::string> sandbox_line(const Options& options) {
     return line;
 }
 
-std::vector<std::string> command_line(const Options& options) {
-    return {is_sandboxed(options) ? server_in_sandbox : options.device_server,
-            "--device",
-            options.device,
-            "--threads",
-            std::to_string(options.threads),
-            "--instructions",
-            std::to_string(options.instructions),
-            "--memory-mib",
-            std::to_string(options.memory_mib),
-            "--checks",
-            options.checks,
-            "--client-fd",
-            "4",
-            "--control-fd",
-            "3",
-            "--origin"};
+std::vector<std::string> command_line(const Options& options, DeviceServer::Kernels kernels) {
+    std::vector<std::string> line{is_sandboxed(options) ? server_in_sandbox : options.device_server,
+                                  "--device",
+                                  options.device,
+                                  "--threads",
+                                  std::to_string(options.threads),
+                                  "--instructions",
+                                  std::to_string(options.instructions),
+                                  "--memory-mib",
+                                  std::to_string(options.memory_mib),
+                                  "--checks",
+                                  options.checks,
+                                  "--client-fd",
+                                  "4",
+                                  "--control-fd",
+                                  "3",
+                                  "--origin"};
+    if (kernels == DeviceServer::Kernels::skipped) line.emplace_back("--skip-kernels");
+    return line;
 }
 
 }  // namespace
@@ -92,14 +94,15 @@ DeviceReport read_report(std::string_view packed) {
     return report;
 }
 
-DeviceServer::DeviceServer(const Options& options, const std::string& sandbox) : in_sandbox_(is_sandboxed(options)) {
+DeviceServer::DeviceServer(const Options& options, const std::string& sandbox, Kernels kernels)
+    : in_sandbox_(is_sandboxed(options)) {
     auto [control, control_theirs] = socket_pair(SOCK_STREAM);
     auto [client, client_theirs] = socket_pair(SOCK_STREAM);
     if (in_sandbox_)
-        sandboxed_ = SandboxedProcess(sandbox, sandbox_line(options), command_line(options),
+        sandboxed_ = SandboxedProcess(sandbox, sandbox_line(options), command_line(options, kernels),
                                       {{1, 1}, {2, 2}, {3, control_theirs.get()}, {4, client_theirs.get()}});
     else
-        process_ = Process(command_line(options), {{3, control_theirs.get()}, {4, client_theirs.get()}});
+        process_ = Process(command_line(options, kernels), {{3, control_theirs.get()}, {4, client_theirs.get()}});
     control_ = std::move(control);
     client_ = std::move(client);
     control_theirs.close();
@@ -172,8 +175,17 @@ json DeviceServer::request(std::string_view operation, std::string_view more, Cl
 
 DeviceReport DeviceServer::take(Clock::time_point deadline, const device::OriginMessage* origin) {
     const std::string more = R"(,"packed":true)" + (origin ? R"(,"origin":)" + origin->question : "");
-    const int files[] = {origin ? origin->file : -1, origin ? origin->program : -1};
-    const auto reply = request("take", more, deadline, std::span(files).first(origin ? 2 : 0));
+    const int files[] = {origin ? origin->file : -1, origin ? origin->program : -1, origin ? origin->other_run : -1};
+    const std::size_t count = !origin ? 0 : origin->other_run < 0 ? 2 : 3;
+    return read_packed(request("take", more, deadline, std::span(files).first(count)), deadline);
+}
+
+void DeviceServer::take_trace(Clock::time_point deadline, int file) {
+    read_packed(request("take", R"(,"packed":true,"trace":true,"lines":false)", deadline, std::span(&file, 1)),
+                deadline);
+}
+
+DeviceReport DeviceServer::read_packed(const json& reply, Clock::time_point deadline) {
     const auto size = reply.find("packed");
     if (size == reply.end() || !size->is_number_unsigned())
         throw InfrastructureError("the device server's report cannot be read: it is missing");

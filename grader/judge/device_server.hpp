@@ -45,7 +45,9 @@ DeviceReport read_report(std::string_view packed);
 class DeviceServer {
   public:
     // Servers with another name of the sandbox run in another one.
-    explicit DeviceServer(const Options& options, const std::string& sandbox = "submission");
+    enum class Kernels { run, skipped };
+    explicit DeviceServer(const Options& options, const std::string& sandbox = "submission",
+                          Kernels kernels = Kernels::run);
     ~DeviceServer();
 
     [[nodiscard]] const std::string& properties_json() const { return properties_; }
@@ -53,6 +55,8 @@ class DeviceServer {
     void client_was_passed_on() { client_.close(); }
     // With `origin`, the report says where the outputs of the call come from.
     DeviceReport take(Clock::time_point deadline, const device::OriginMessage* origin = nullptr);
+    // The same, for a call that is compared with another run of it: what its host code did goes to this file.
+    void take_trace(Clock::time_point deadline, int file);
 
     // The last report, as it came.
     [[nodiscard]] const std::string& last_report() const { return last_report_; }
@@ -62,6 +66,7 @@ class DeviceServer {
     nlohmann::json request(std::string_view operation, std::string_view more, Clock::time_point deadline,
                            std::span<const int> files = {});
     [[noreturn]] void is_gone();
+    DeviceReport read_packed(const nlohmann::json& reply, Clock::time_point deadline);
     // The server's words up to the end of the line, and so many bytes.
     std::string read_line(Clock::time_point deadline);
     std::string read_bytes(std::size_t count, Clock::time_point deadline);

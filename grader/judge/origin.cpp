@@ -7,9 +7,11 @@
 
 #include <cstring>
 #include <map>
+#include <set>
 
 #include "judge/compare.hpp"
 #include "judge/errors.hpp"
+#include "judge/replay.hpp"
 
 namespace warpgrade::judge {
 namespace {
@@ -20,6 +22,11 @@ using Problem = OriginVerdict::Problem;
 
 std::map<std::string, ByHost>& declared() {
     static std::map<std::string, ByHost> all;
+    return all;
+}
+
+std::set<std::string>& deciding() {
+    static std::set<std::string> all;
     return all;
 }
 
@@ -123,19 +130,30 @@ bool detail::declare_by_host(const std::string& function, ByHost what) {
     return true;
 }
 
+bool detail::declare_decided_by_host(const std::string& function, bool is_the_hosts) {
+    if (is_the_hosts)
+        deciding().insert(function);
+    else
+        deciding().erase(function);
+    return true;
+}
+
+bool is_decided_by_host(const std::string& function) { return deciding().contains(function); }
+
 ByHost by_host(const std::string& function) {
     const auto found = declared().find(function);
     return found == declared().end() ? ByHost::nothing : found->second;
 }
 
 device::OriginMessage ask_origin(const CallSpec& spec, const Arena& arena, const Arena::Snapshot& snapshot,
-                                 std::uint64_t result, const std::string& program) {
+                                 std::uint64_t result, const std::string& program, const Replay* replay) {
     device::OriginQuery query;
     std::size_t output = 0;
     for (std::size_t i = 0; i < spec.arguments.size(); ++i) {
         const ArgumentData& argument = spec.arguments[i];
         const unsigned bytes = wire::bytes_of(argument.type);
-        OriginBuffer buffer{OriginBuffer::Kind::in, static_cast<unsigned>(i), bytes, argument.input, {}};
+        OriginBuffer buffer{OriginBuffer::Kind::in, static_cast<unsigned>(i), bytes, argument.input, {}, {}};
+        if (replay) buffer.other = replay->before(i);
         switch (argument.kind) {
             case wire::Kind::scalar:
                 query.scalars.push_back({argument.bits, bytes, !is_floating(argument.type)});
@@ -165,6 +183,7 @@ device::OriginMessage ask_origin(const CallSpec& spec, const Arena& arena, const
     static device::OriginFile file;  // a judge asks one thing at a time
     auto message = device::origin_message(query, file);
     message.program = its.file.get();
+    if (replay) message.other_run = replay->trace();
     return message;
 }
 
@@ -207,18 +226,28 @@ std::string explain_origin(const OriginVerdict& verdict, const CallSpec& spec, c
                                rule);
         case Problem::went_up:
             return fmt::format(
-                "host code gave the device {} bytes that are not the function's inputs{}{}. Kernels have "
+                "host code gave the device {}{} bytes that are not the function's inputs{}{}. Kernels have "
                 "to work on the inputs as they are: host code must not compute, sort or transpose "
                 "anything before it copies.",
-                verdict.bytes, verdict.mapped ? ", through mapped or managed memory" : "",
+                verdict.bytes < 4096 ? "" : "at least ", verdict.bytes, verdict.mapped ? ", through mapped or managed memory" : "",
                 verdict.came.empty()
                     ? ""
                     : fmt::format("; the first of them: {}", value_text(buffer_type(spec), verdict.came)));
-        case Problem::result_went_up:
+        case Problem::arranged: {
+            const std::string what =
+                verdict.came.empty()
+                    ? "an array that a kernel reads was put together by copies of a few bytes each"
+                    : fmt::format("host code copies elements of the inputs ({} is one) to other places than they had",
+                                  value_text(buffer_type(spec), verdict.came));
+            return what +
+                   ": copies sort, transpose or pick here. Copy arrays, rows, or pieces of at least 32 elements "
+                   "as they are; the kernel has to put each element in its place.";
+        }
+        case Problem::decided:
             return fmt::format(
-                "{} ({}) was given to the device by host code, as a kernel's argument or in a small "
-                "copy, before it came back. {}",
-                at.name, at.value, rule);
+                "what host code asks of the device depends on the inputs' values: {}. Sizes may decide about launches, "
+                "copies and their arguments; what is in the arrays is for kernels to look at.",
+                verdict.decision);
         case Problem::code_went_up:
             return fmt::format(
                 "{} bytes of device code were created while the program ran. Kernels have to be compiled "

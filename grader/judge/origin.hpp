@@ -12,6 +12,8 @@
 
 namespace warpgrade::judge {
 
+class Replay;
+
 enum class ByHost : std::uint8_t {
     nothing,   // all outputs come from the device
     returned,  // the returned value is the host's, arrays are the device's
@@ -20,7 +22,8 @@ enum class ByHost : std::uint8_t {
 
 namespace detail {
 bool declare_by_host(const std::string& function, ByHost what);
-}
+bool declare_decided_by_host(const std::string& function, bool is_the_hosts);
+}  // namespace detail
 // Functions that need no device: what they return is the host's own work. At namespace scope of a test file.
 template <auto... Functions>
 bool computed_on_host() {
@@ -38,12 +41,25 @@ void returned_by_host(bool is_the_hosts) {
     detail::declare_by_host(detail::name_of<Function>(), is_the_hosts ? ByHost::returned : ByHost::nothing);
 }
 
+// Functions whose host code rightly looks at data: a count that comes down and sizes the next launch. Otherwise its
+// decisions may not depend on the inputs' values (judge/replay.hpp). At namespace scope of a test file, or for the
+// calls that follow.
+template <auto... Functions>
+bool decided_by_host() {
+    return (detail::declare_decided_by_host(detail::name_of<Functions>(), true) && ...);
+}
+template <auto Function>
+void decided_by_host(bool is_the_hosts) {
+    detail::declare_decided_by_host(detail::name_of<Function>(), is_the_hosts);
+}
+
 // Where the outputs of this call must come from.
 ByHost by_host(const std::string& function);
+bool is_decided_by_host(const std::string& function);
 
-// The question for the device, with the program's file.
+// The question for the device, with the program's file, and the other run of the call if there is one.
 device::OriginMessage ask_origin(const CallSpec& spec, const Arena& arena, const Arena::Snapshot& snapshot,
-                                 std::uint64_t result, const std::string& program);
+                                 std::uint64_t result, const std::string& program, const Replay* replay);
 // What is wrong, in words that name the element; empty: nothing.
 std::string explain_origin(const device::OriginVerdict& verdict, const CallSpec& spec, const Arena::Snapshot& snapshot,
                            std::uint64_t result);

@@ -10,7 +10,6 @@
 
 #include <cerrno>
 #include <cstring>
-#include <ctime>
 #include <map>
 
 #include "judge/errors.hpp"
@@ -158,14 +157,12 @@ SandboxedProcess::SandboxedProcess(const std::string& name, std::vector<std::str
     : sandbox_(prepared(name, sandbox, command)) {
     id_ = sandbox_->start(descriptors);
     auto& child = sandbox_->child(id_);
-    pid_ = child.pid;
     handle_ = std::move(child.handle);
 }
 
 SandboxedProcess& SandboxedProcess::operator=(SandboxedProcess&& other) noexcept {
     std::swap(sandbox_, other.sandbox_);
     std::swap(id_, other.id_);
-    std::swap(pid_, other.pid_);
     std::swap(handle_, other.handle_);
     return *this;
 }
@@ -200,15 +197,5 @@ bool SandboxedProcess::signal(int number) {
 }
 
 void SandboxedProcess::kill() { signal(SIGKILL); }
-
-std::optional<double> SandboxedProcess::cpu_ns() {
-    clockid_t clock;
-    timespec time{};
-    if (clock_getcpuclockid(pid_, &clock) != 0 || clock_gettime(clock, &time) != 0) return std::nullopt;
-    // While the process has not ended, its number is nobody else's.
-    pollfd entry{handle_.get(), POLLIN, 0};
-    if (poll(&entry, 1, 0) != 0) return std::nullopt;
-    return static_cast<double>(time.tv_sec) * 1e9 + static_cast<double>(time.tv_nsec);
-}
 
 }  // namespace warpgrade::judge

@@ -35,15 +35,12 @@ class SandboxedProcess {
     // False if it has ended.
     bool signal(int number);
     void kill();
-    // Processor time that it has used so far, as the kernel counts it; nothing if it has ended.
-    std::optional<double> cpu_ns();
 
   private:
     void end() noexcept;
 
     std::shared_ptr<PreparedSandbox> sandbox_;
     std::uint32_t id_ = 0;
-    pid_t pid_ = 0;
     Descriptor handle_;  // of the process: no other takes its place, as one could that of a number
 };
 

@@ -15,6 +15,7 @@
 #include "judge/explain.hpp"
 #include "judge/inputs.hpp"
 #include "judge/origin.hpp"
+#include "judge/replay.hpp"
 #include "judge/signs.hpp"
 
 namespace warpgrade::judge {
@@ -102,10 +103,8 @@ void fail_without_order(const DeviceReport& report) {
         }
 }
 
-CallResult result_of(DeviceReport report, std::uint64_t returned, std::vector<std::vector<std::byte>> outputs,
-                     double host_cpu_ns) {
+CallResult result_of(DeviceReport report, std::uint64_t returned, std::vector<std::vector<std::byte>> outputs) {
     CallResult result;
-    result.profile.host_cpu_ns = host_cpu_ns;
     result.result = returned;
     result.outputs = std::move(outputs);
     for (std::size_t i = 0; i < report.launches.size(); ++i) {
@@ -124,40 +123,62 @@ CallResult result_of(DeviceReport report, std::uint64_t returned, std::vector<st
     return result;
 }
 
+// Host code whose decisions or uploads depend on the inputs. What the comparison of two runs has shown is only a
+// suspicion yet: kernels may not have run in the other one.
+std::optional<Suspicion> suspicion_of(const device::OriginVerdict& verdict, const CallSpec& spec,
+                                      const Arena::Snapshot& snapshot, std::uint64_t result) {
+    using Problem = device::OriginVerdict::Problem;
+    if (verdict.problem != Problem::decided && verdict.problem != Problem::arranged &&
+        verdict.problem != Problem::went_up)
+        return std::nullopt;
+    return Suspicion{explain_origin(verdict, spec, snapshot, result), verdict.changes};
+}
+
+const char* sandbox_of(Session::Role role) {
+    switch (role) {
+        case Session::Role::submission:
+            return "submission";
+        case Session::Role::replay:
+            return "replay";
+        case Session::Role::baseline:
+            return "baseline";
+    }
+    return "";
+}
+
 }  // namespace
 
-Session::Session(const Options& options, const std::string& executable, std::unique_ptr<DeviceServer> device,
-                 bool asks_origin)
+Session::Session(const Options& options, const std::string& executable, std::unique_ptr<DeviceServer> device, Role role)
     : options_(options),
       device_(std::move(device)),
-      worker_(options, executable, device_ ? device_->client_socket() : -1, asks_origin ? "submission" : "baseline"),
+      worker_(options, executable, device_ ? device_->client_socket() : -1, sandbox_of(role)),
       executable_(executable),
-      asks_origin_(asks_origin) {
+      is_submission_(role == Role::submission) {
     if (device_) device_->client_was_passed_on();
 }
 
 CallResult Session::call(const CallSpec& spec, const Arena& arena, Clock::time_point deadline,
-                         std::vector<std::string>& notes) {
+                         std::vector<std::string>& notes, Replay* replay) {
     wire::Call call = arena.call();
     call.sequence = ++sequence_;
-    const auto cpu_before = worker_.cpu_ns();
-    if (!cpu_before) worker_is_gone(spec);
     if (!worker_.send(call, arena.descriptor())) worker_is_gone(spec);
 
     wire::Reply reply;
     wait_for_reply(spec, deadline, reply);
     // From here on nothing that the worker still does can change what is checked.
     auto snapshot = arena.snapshot();
-    if (asks_origin_) remember_outputs(spec, arena, snapshot);
-    const double host_cpu_ns = processor_time_ns(spec) - *cpu_before;
+    if (is_submission_) remember_outputs(spec, arena, snapshot);
 
     std::optional<device::OriginMessage> origin;
     const bool came_back = reply.status == wire::Status::returned && reply.result_type == spec.result;
-    if (device_ && asks_origin_ && came_back && by_host(spec.function) != ByHost::all)
-        origin = ask_origin(spec, arena, snapshot, reply.result, executable_);
+    bool is_compared = false;
+    if (device_ && is_submission_ && came_back && by_host(spec.function) != ByHost::all) {
+        is_compared = replay && replay->call(spec, deadline);
+        origin = ask_origin(spec, arena, snapshot, reply.result, executable_, is_compared ? replay : nullptr);
+    }
     auto report = take(std::max(deadline, Clock::now() + device_grace), origin ? &*origin : nullptr);
     refuse_unsupported(report);
-    if (asks_origin_) context().kernels = work_of(report);
+    if (is_submission_) context().kernels = work_of(report);
     if (!report.fault.empty()) {
         context().add_sign(sign::device_fault);
         throw SubmissionFailure("on the device: " + report.fault);
@@ -168,16 +189,35 @@ CallResult Session::call(const CallSpec& spec, const Arena& arena, Clock::time_p
 
     fail_without_order(report);
     add_notes(report, notes);
-    if (report.origin && report.origin->problem != device::OriginVerdict::Problem::none)
-        fail_for_origin(*report.origin, spec, snapshot, reply.result);
-    return result_of(std::move(report), reply.result, std::move(snapshot.outputs), host_cpu_ns);
+    std::optional<Suspicion> suspicion;
+    if (replay && origin && !is_compared)
+        suspicion = Suspicion{fmt::format("{} did not return when it was called again", spec.function), 0};
+    if (report.origin && report.origin->problem != device::OriginVerdict::Problem::none) {
+        if (is_compared && !suspicion) suspicion = suspicion_of(*report.origin, spec, snapshot, reply.result);
+        if (!suspicion) fail_for_origin(*report.origin, spec, snapshot, reply.result);
+    }
+    auto result = result_of(std::move(report), reply.result, std::move(snapshot.outputs));
+    result.suspicion = std::move(suspicion);
+    return result;
+}
+
+bool Session::trace_call(const Arena& arena, Clock::time_point deadline, int file) {
+    wire::Reply reply;
+    if (!ready_ && worker_.receive(reply, deadline) != WorkerProcess::Event::reply) return false;
+    ready_ = true;
+    wire::Call call = arena.call();
+    call.sequence = ++sequence_;
+    if (!worker_.send(call, arena.descriptor())) return false;
+    if (worker_.receive(reply, deadline) != WorkerProcess::Event::reply) return false;
+    device_->take_trace(std::max(deadline, Clock::now() + device_grace), file);
+    return true;
 }
 
 CallResult result_of(const BaselineCache::Entry& entry, std::vector<std::string>& notes) {
     DeviceReport report;
     if (!entry.report.empty()) report = read_report(entry.report);
     add_notes(report, notes);
-    return result_of(std::move(report), entry.result, entry.outputs, entry.host_cpu_ns);
+    return result_of(std::move(report), entry.result, entry.outputs);
 }
 
 void Session::finish() noexcept {
@@ -208,7 +248,7 @@ void Session::wait_for_reply(const CallSpec& spec, Clock::time_point deadline, w
             worker_is_gone(spec);
         // The device may be in the middle of the kernel that takes too long: it is not asked.
         case WorkerProcess::Event::timed_out:
-            if (asks_origin_) context().stopped_at = worker_.stop(Clock::now() + stop_grace);
+            if (is_submission_) context().stopped_at = worker_.stop(Clock::now() + stop_grace);
             throw OutOfTime(ready_);
         case WorkerProcess::Event::malformed:
             fail("your program wrote to the judge's connection", true);
@@ -220,16 +260,6 @@ void Session::wait_for_reply(const CallSpec& spec, Clock::time_point deadline, w
         fail(explain(reply, spec), true);
     }
     if (reply.sequence != sequence_) fail("your program wrote to the judge's connection", true);
-}
-
-// A program that answers and ends has no processor time that could be read, and no measurement counts without.
-double Session::processor_time_ns(const CallSpec& spec) {
-    const auto time = worker_.cpu_ns();
-    if (!time)
-        fail(fmt::format("your program exited while {} was running, so its processor time cannot be read",
-                         spec.function),
-             true);
-    return *time;
 }
 
 void Session::worker_is_gone(const CallSpec& spec) {

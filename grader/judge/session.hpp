@@ -15,19 +15,25 @@
 
 namespace warpgrade::judge {
 
+class Replay;
+
 class Session {
   public:
+    // Whose calls it serves, in a sandbox of its own. The outputs of the submission's must come from the device.
+    enum class Role : std::uint8_t { submission, replay, baseline };
     // `device` may be null for labs that use none.
-    // `asks_origin`: the outputs of each call must come from the device.
-    Session(const Options& options, const std::string& executable, std::unique_ptr<DeviceServer> device,
-            bool asks_origin);
+    Session(const Options& options, const std::string& executable, std::unique_ptr<DeviceServer> device, Role role);
 
     // Both throw SubmissionFailure or InfrastructureError, after which the session is of no use.
     // Waits for the program, before its first call.
     void wait_until_ready(const CallSpec& spec, Clock::time_point deadline);
-    // `arena` is made of `spec`, for this call alone. `notes` receives what may explain a wrong result.
+    // `arena` is made of `spec`, for this call alone. `notes` receives what may explain a wrong result. With `replay`,
+    // the call is made there as well, and compared.
     CallResult call(const CallSpec& spec, const Arena& arena, Clock::time_point deadline,
-                    std::vector<std::string>& notes);
+                    std::vector<std::string>& notes, Replay* replay = nullptr);
+    // Makes the call, whether it comes back or not, and has the device write what host code did to this file. False if
+    // it was not heard of in time.
+    bool trace_call(const Arena& arena, Clock::time_point deadline, int file);
     // The device's report on the last call, as it came.
     [[nodiscard]] std::string last_report() const { return device_ ? device_->last_report() : ""; }
     // Ends the program between two calls and takes what the device says of its end. Never throws: the verdict stands.
@@ -38,7 +44,6 @@ class Session {
 
   private:
     void wait_for_reply(const CallSpec& spec, Clock::time_point deadline, wire::Reply& reply);
-    double processor_time_ns(const CallSpec& spec);
     [[noreturn]] void worker_is_gone(const CallSpec& spec);
     [[noreturn]] void fail(std::string message, bool ask_device);
     DeviceReport take(Clock::time_point deadline, const device::OriginMessage* origin);
@@ -49,7 +54,7 @@ class Session {
     WorkerProcess worker_;
     std::vector<device::Diagnostic> diagnostics_;
     const std::string executable_;
-    bool asks_origin_, ready_ = false;
+    bool is_submission_, ready_ = false;
     std::uint32_t sequence_ = 0;
 };
 

@@ -9,6 +9,7 @@
 #include "judge/diagnostics.hpp"
 #include "judge/errors.hpp"
 #include "judge/inputs.hpp"
+#include "judge/replay.hpp"
 #include "judge/session.hpp"
 #include "judge/signs.hpp"
 
@@ -209,10 +210,10 @@ CallResult Program::attempt(const CallSpec& spec) {
         session().wait_until_ready(spec, deadline);
         if (!arena) arena = std::make_unique<Arena>(spec, random);
         stream() = random;
-        result = session().call(spec, *arena, deadline, current.notes);
-        if (cache)
-            cache->add(calls_->chain.key(),
-                       {result.result, result.profile.host_cpu_ns, result.outputs, session().last_report()});
+        auto* const replay = replay_of(spec, deadline);
+        result = session().call(spec, *arena, deadline, current.notes, replay);
+        if (result.suspicion && replay) settle_suspicion(executable, stored_calls_);
+        if (cache) cache->add(calls_->chain.key(), {result.result, result.outputs, session().last_report()});
     } catch (const OutOfTime& late) {
         if (role_ != Role::submission) throw SubmissionFailure(fmt::format("it takes more than {:g} seconds", limit));
         fail_out_of_time(spec.function, late, limit);
@@ -226,8 +227,22 @@ Session& Program::session() {
     const auto& executable = role_ == Role::submission ? current.options.worker : current.options.baseline;
     if (!session_)
         session_ =
-            std::make_unique<Session>(current.options, executable, start_device(role_), role_ == Role::submission);
+            std::make_unique<Session>(current.options, executable, start_device(role_),
+                                      role_ == Role::submission ? Session::Role::submission : Session::Role::baseline);
     return *session_;
+}
+
+// A program remembers: the other one makes the calls before this one as well.
+Replay* Program::replay_of(const CallSpec& spec, Clock::time_point deadline) {
+    auto& current = context();
+    if (role_ != Role::submission || !can_replay(current.options)) return nullptr;
+    stored_calls_.emplace_back(spec);
+    if (!is_compared(spec)) return nullptr;
+    if (!replay_)
+        replay_ = std::make_unique<Replay>(current.options, current.options.worker, Replay::Inputs::other,
+                                           DeviceServer::Kernels::skipped);
+    while (replay_->calls() + 1 < stored_calls_.size()) replay_->call(stored_calls_[replay_->calls()].spec, deadline);
+    return replay_.get();
 }
 
 // Of the submission only: the starter's mistakes are not the student's.
@@ -246,6 +261,8 @@ void Program::finish() {
 void Program::end_session() {
     if (session_) output_ = session_->output();
     session_.reset();
+    replay_.reset();
+    stored_calls_.clear();
     calls_.reset();
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "device/device.hpp"
 #include "device/transfer.hpp"
 #include "judge/arguments.hpp"
+#include "judge/process.hpp"
 
 namespace warpgrade::judge {
 
@@ -53,7 +55,6 @@ struct Profile {
     Record<device::AllocationRecord> allocations;
     Record<double> waits_ns;
     double time_ns = 0;      // of the device's clock
-    double host_cpu_ns = 0;  // processor time of the program, measured outside it
     std::string device_output;
     std::vector<device::Diagnostic> diagnostics;  // what the device's checks found; clean() in diagnostics.hpp
 
@@ -70,13 +71,23 @@ struct Run : Profile {
     Output output;
 };
 
+// What host code seems to have done with its inputs' values, in words, and how many kinds of change show it
+// (device::OriginVerdict::changes).
+struct Suspicion {
+    std::string text;
+    std::uint64_t changes = 0;
+};
+
 struct CallResult {
     std::uint64_t result = 0;
     std::vector<std::vector<std::byte>> outputs;  // of out and inout arguments, in order
     Profile profile;
+    std::optional<Suspicion> suspicion;
 };
 
+class Replay;
 class Session;
+struct StoredCall;
 
 class Program {
   public:
@@ -125,13 +136,16 @@ class Program {
     CallResult attempt(const CallSpec& spec);
     CallResult attempt_again(const CallSpec& spec);
     Session& session();
+    Replay* replay_of(const CallSpec& spec, Clock::time_point deadline);
     void collect_diagnostics();
     void end_session();
 
     Role role_;
     std::unique_ptr<Session> session_;
-    struct Calls;                   // of the starter in this test, as far as its cache goes
-    std::unique_ptr<Calls> calls_;  // null: no cache
+    std::unique_ptr<Replay> replay_;        // of the same calls
+    std::vector<StoredCall> stored_calls_;  // of this session
+    struct Calls;                           // of the starter in this test, as far as its cache goes
+    std::unique_ptr<Calls> calls_;          // null: no cache
     double seconds_used_ = 0;
     std::string failure_, error_;  // what ended an earlier call in this test
     bool lacking_ = false;         // and that the device lacks something

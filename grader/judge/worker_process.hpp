@@ -46,8 +46,6 @@ class WorkerProcess {
     int exit_code();
     // Lets the program end by itself, as when its work is done, and ends it if it does not.
     void end(Clock::time_point deadline);
-    // Processor time that the program has used so far, as the kernel counts it; nothing if the program has ended.
-    std::optional<double> cpu_ns() { return process_.cpu_ns(); }
     [[nodiscard]] std::string output() const { return output_.text(); }
 
   private:

@@ -53,6 +53,7 @@ int main(int argc, char** argv) {
     app.add_flag("--wait-for-take", server_options.wait_for_take,
                  "let the worker wait when the record of its launches is full, instead of refusing further launches");
     app.add_flag("--origin", options.origin, "tell the judge where the outputs of a call come from");
+    app.add_flag("--skip-kernels", options.skip_kernels, "check each launch, but run no kernel");
     bool describe = false;
     app.add_flag("--describe", describe, "print the device's properties as one line of JSON, serve nobody")
         ->excludes(client);

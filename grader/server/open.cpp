@@ -17,6 +17,7 @@ std::unique_ptr<Device> open_device(const std::string& spec, const DeviceOptions
         gpu.memory_limit_bytes = options.memory_limit_bytes;
         gpu.checks = options.checks;
         gpu.origin = options.origin;
+        gpu.skip_kernels = options.skip_kernels;
         return vgpu::make_virtual_gpu(which.empty() ? "h100" : which, gpu);
     }
     throw std::invalid_argument("unknown device '" + spec + "'; use vgpu[:PROFILE]");

@@ -15,7 +15,8 @@ struct DeviceOptions {
     std::uint64_t instruction_limit = 0;   // warp instructions of one launch; 0: no limit
     std::uint64_t memory_limit_bytes = 0;  // device memory; 0: as the profile says
     Checks checks;
-    bool origin = false;  // keep what the origin of outputs is told from
+    bool skip_kernels = false;  // launches are checked and do nothing
+    bool origin = false;        // keep what the origin of outputs is told from
 };
 
 // "vgpu", "vgpu:PROFILE". Throws std::invalid_argument for names of no device.

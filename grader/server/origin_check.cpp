@@ -6,26 +6,15 @@
 
 #include "server/origin_cover.hpp"
 #include "server/origin_trace.hpp"
+#include "server/origin_up.hpp"
 
 namespace warpgrade::device {
 namespace {
 
 using Problem = OriginVerdict::Problem;
 
-constexpr std::uint64_t small_allowance = 256;  // bytes that may always go up
-constexpr std::uint64_t allowance_share = 16;   // or this part of the outputs
-constexpr std::uint64_t fill_cost = 4;          // as telling where and what
-constexpr std::size_t small_output = 1024;      // bytes; such a result could be sent up as it is
-
 bool is_fill(Bytes bytes, unsigned element) {
     return bytes.size() <= element || common_prefix(bytes, bytes.subspan(element)) == bytes.size() - element;
-}
-
-bool holds(const OriginQuery& query, Bytes image) {
-    return std::ranges::any_of(query.program_images, [&](std::uint64_t at) {
-        return at <= query.program.size() && image.size() <= query.program.size() - at &&
-               std::memcmp(query.program.data() + at, image.data(), image.size()) == 0;
-    });
 }
 
 class Judgement {
@@ -40,8 +29,8 @@ class Judgement {
         for (const OriginBuffer& buffer : query_.buffers)
             if (buffer.kind != OriginBuffer::Kind::in && !check_output(buffer)) return verdict_;
         if (query_.result && !check_result(*query_.result)) return verdict_;
-        if (outputs_ != 0 && !check_up()) return verdict_;
-        if (traced_ && !final_.empty()) find_contributors();
+        if (outputs_ != 0 && !check_up(query_, log_, verdict_)) return verdict_;
+        if (traced_ && !final_.empty() && !find_contributors()) verdict_.problem = Problem::arranged;
         return verdict_;
     }
 
@@ -131,104 +120,9 @@ class Judgement {
         return true;
     }
 
-    bool check_up() {
-        verdict_.argument = -1;
-        std::uint64_t code = 0;
-        for (const auto& image : log_.images())
-            if (!holds(query_, image)) code += image.size();
-        if (code != 0 && !query_.program.empty()) {
-            verdict_.problem = Problem::code_went_up;
-            verdict_.bytes = code;
-            return false;
-        }
-        if (log_.overflown()) {
-            verdict_.problem = Problem::overflow;
-            return false;
-        }
-        UpCover cover;
-        for (const OriginBuffer& buffer : query_.buffers) cover.add_source(buffer.before, buffer.element_bytes);
-        for (const OriginScalar& scalar : query_.scalars) {
-            const auto* bits = reinterpret_cast<const std::byte*>(&scalar.bits);
-            cover.add_source({bits, scalar.bytes}, scalar.bytes);
-        }
-        auto came = log_.down().begin();
-        const OriginLog::Up* first = nullptr;
-        for (const auto& piece : log_.up()) {
-            if (log_.is_overwritten(piece)) continue;
-            // What had come down before may go up again.
-            for (; came != log_.down().end() && came->number < piece.number; ++came) cover.add_came(came->bytes);
-            const bool clean = cover.first_unexplained().empty();
-            cover.explain(piece.bytes);
-            if (clean && !cover.first_unexplained().empty()) first = &piece;
-        }
-        const std::uint64_t allowance = std::max(small_allowance, outputs_ / allowance_share) + query_.allowance_bytes;
-        const std::uint64_t cost = cover.cost() + parameters() + choices();
-        if (cost > allowance) {
-            verdict_.problem = Problem::went_up;
-            verdict_.bytes = cost;
-            verdict_.came = cover.first_unexplained();
-            verdict_.mapped = first != nullptr && first->mapped;
-            return false;
-        }
-        return outputs_ > small_output || check_small(cover.unexplained_words());
-    }
-
-    // What launches tell kernels, but for the function's own scalars.
-    [[nodiscard]] std::uint64_t parameters() {
-        std::uint64_t bytes = 0;
-        for (const std::uint32_t word : log_.words())
-            if (word > 1 && !is_scalar(word)) bytes += 4;
-        return bytes;
-    }
-    // What the choice of fills tells, and that of launches: beyond a few, in each at least a byte.
-    [[nodiscard]] std::uint64_t choices() const {
-        constexpr std::size_t free_launches = 64;
-        return fill_cost * log_.fill_count() + (std::max(log_.launch_count(), free_launches) - free_launches);
-    }
-    [[nodiscard]] bool is_scalar(std::uint32_t word) const {
-        return std::ranges::any_of(query_.scalars, [&](const OriginScalar& scalar) {
-            return static_cast<std::uint32_t>(scalar.bits) == word ||
-                   static_cast<std::uint32_t>(scalar.bits >> 32) == word;
-        });
-    }
-
-    // Small fills may have put it together, byte by byte.
-    [[nodiscard]] bool is_spelled(std::uint32_t word) const {
-        for (int byte = 0; byte < 4; ++byte)
-            if (!log_.spelling().contains(static_cast<std::uint8_t>(word >> (8 * byte)))) return false;
-        return true;
-    }
-
-    // A result of a few bytes must not have gone up itself. Small whole numbers are sizes as well.
-    bool check_small(std::span<const std::uint32_t> unexplained) {
-        std::set<std::uint32_t> sent(unexplained.begin(), unexplained.end());
-        for (const std::uint32_t word : log_.words())
-            if (!is_scalar(word)) sent.insert(word);
-        const auto went_up = [&](std::uint32_t word) {
-            constexpr std::uint32_t largest_size = 1u << 20;
-            const bool plain = word < largest_size || ~word < largest_size || (word & 0x7fffff) == 0;
-            return !plain && (sent.contains(word) || is_spelled(word));
-        };
-        const auto check = [&](Bytes bytes, unsigned element, int argument) {
-            for (std::size_t at = 0; at + 4 <= bytes.size(); at += 4)
-                if (went_up(load<std::uint32_t>(bytes.data() + at))) {
-                    verdict_.problem = Problem::result_went_up;
-                    verdict_.argument = argument;
-                    verdict_.element = at / std::max(element, 1u);
-                    return false;
-                }
-            return true;
-        };
-        for (const OriginBuffer& buffer : query_.buffers)
-            if (buffer.kind != OriginBuffer::Kind::in &&
-                !check(buffer.after, buffer.element_bytes, static_cast<int>(buffer.argument)))
-                return false;
-        if (!query_.result) return true;
-        return check({reinterpret_cast<const std::byte*>(&query_.result->bits), query_.result->bytes}, 8, -1);
-    }
-
-    // Backwards from the launches that wrote the outputs, by the allocations that each has read.
-    void find_contributors() {
+    // Backwards from the launches that wrote the outputs, by the allocations that each has read. False if one of these
+    // was put together by small copies.
+    bool find_contributors() {
         std::set<DevicePtr> needed;
         std::set<std::size_t> part;
         const auto& steps = log_.steps();
@@ -242,6 +136,19 @@ class Judgement {
         }
         for (const OriginLog::Step& step : steps)
             if (step.launch != 0 && !part.contains(step.launch)) verdict_.not_part.push_back(step.launch);
+        return std::ranges::none_of(needed, [&](DevicePtr base) { return is_put_together(base); });
+    }
+
+    // Rows of the function's own may be short.
+    [[nodiscard]] bool is_put_together(DevicePtr base) const {
+        const auto* widths = log_.scattered_rows(base);
+        if (!widths) return false;
+        return std::ranges::any_of(*widths, [&](std::uint64_t width) {
+            return std::ranges::none_of(query_.buffers, [&](const OriginBuffer& buffer) {
+                return width > buffer.element_bytes && width % buffer.element_bytes == 0 &&
+                       std::ranges::find(rows_, width / buffer.element_bytes) != rows_.end();
+            });
+        });
     }
 
     const OriginQuery& query_;

@@ -13,21 +13,43 @@ DevicePtr OriginLog::base_of(DevicePtr address) const {
     return found ? found->address : 0;
 }
 
-void OriginLog::keep_up(std::span<const std::byte> bytes, std::uint64_t total, bool mapped, DevicePtr base) {
+void OriginLog::append(Up& piece, std::span<const std::byte> bytes) {
     if (up_bytes_ + bytes.size() > max_bytes) {
         overflown_ = true;
         return;
     }
     up_bytes_ += bytes.size();
-    if (total != 0 || up_.empty()) {
-        up_.push_back({{}, mapped, ++number_, base});
-        up_.back().bytes.reserve(std::min<std::uint64_t>(total, max_bytes));
-    }
-    up_.back().bytes.insert(up_.back().bytes.end(), bytes.begin(), bytes.end());
+    piece.bytes.insert(piece.bytes.end(), bytes.begin(), bytes.end());
 }
 
-void OriginLog::wrote(DevicePtr address, std::span<const std::byte> piece, std::uint64_t total) {
-    if (enabled()) keep_up(piece, total, false, base_of(address));
+void OriginLog::wrote(const wire::Region& region, std::span<const std::byte> piece, bool first) {
+    if (!enabled()) return;
+    if (first || up_.empty()) {
+        up_.push_back({region, {}, false, ++number_, 0, base_of(region.address)});
+        up_.back().bytes.reserve(std::min<std::uint64_t>(region.bytes(), max_bytes));
+    }
+    append(up_.back(), piece);
+}
+
+// Pages that the program has registered lie elsewhere in each of its processes: they go by number. Other addresses of
+// the device are the same in each run.
+std::uint64_t OriginLog::canonical(std::uint64_t address) {
+    namespace space = address_space;
+    if ((address >= space::shared_base && address < space::host_end) || address >= space::user_end) return address;
+    const auto memory = device_.find_allocation(address);
+    if (!memory) return address;
+    const auto number = registered_.try_emplace(memory->address, registered_.size()).first->second;
+    return space::user_end + (number << 40) + (address - memory->address);
+}
+
+void OriginLog::decided(wire::Op op, std::span<const std::byte> payload) {
+    if (!enabled() || !is_decision(op)) return;
+    Decision decision = decision_of(op, payload, [&](std::uint64_t address) { return canonical(address); });
+    decision_bytes_ += decision.payload.size() + sizeof decision;
+    if (decision_bytes_ > max_decision_bytes)
+        overflown_ = true;
+    else
+        decisions_.push_back(std::move(decision));
 }
 
 void OriginLog::keep(Down piece) {
@@ -67,46 +89,10 @@ void OriginLog::copied(const wire::Region& destination, const wire::Region& sour
     const auto whole = device_.find_allocation(source.address);
     if (run >= small_copy_bytes || (whole && run == whole->bytes)) return;
     small_copies_ += destination.height;
+    scattered_[base_of(destination.address)].insert(run);
     if (small_copies_ <= max_small_copies) return;
     for (std::uint64_t row = 0; row < destination.height; ++row)
         device_.mark_written(destination.address + row * destination.pitch, destination.width, writer::scattered);
-}
-
-void OriginLog::filled(DevicePtr address, std::uint8_t value, std::uint64_t bytes) {
-    if (!enabled()) return;
-    // Four fills of a byte each can spell a value.
-    if (bytes < sizeof(std::uint32_t)) spelling_.insert(value);
-    if (fills_.size() < max_fills) fills_.insert({address, bytes, value});
-}
-
-void OriginLog::launching(const LaunchConfig& config, const FunctionInfo& info, std::span<const std::byte> params) {
-    if (!enabled()) return;
-    for (const std::uint32_t size : {config.grid.x, config.grid.y, config.grid.z, config.block.x, config.block.y,
-                                     config.block.z, static_cast<std::uint32_t>(config.dynamic_shared_bytes)})
-        words_.insert(size);
-    for (const ParamInfo& param : info.params) {
-        for (std::uint32_t at = param.offset; at < param.offset + param.bytes;) {
-            std::uint64_t pointer = 0;
-            if (at % 8 == 0 && at + 8 <= param.offset + param.bytes) {
-                std::memcpy(&pointer, params.data() + at, 8);
-                const auto found = pointer ? device_.find_allocation(pointer) : std::nullopt;
-                if (found) {
-                    if (pointer != found->address) {  // an offset is a number like any other
-                        words_.insert(static_cast<std::uint32_t>(pointer - found->address));
-                        if ((pointer - found->address) >> 32)
-                            words_.insert(static_cast<std::uint32_t>((pointer - found->address) >> 32));
-                    }
-                    at += 8;
-                    continue;
-                }
-            }
-            std::uint32_t word = 0;
-            const std::uint32_t size = std::min<std::uint32_t>(4, param.offset + param.bytes - at);
-            std::memcpy(&word, params.data() + at, size);
-            words_.insert(word);
-            at += size;
-        }
-    }
 }
 
 void OriginLog::launched(const LaunchRecord& record) {
@@ -114,7 +100,10 @@ void OriginLog::launched(const LaunchRecord& record) {
     steps_.push_back({++launches_, record.read_from, record.written_to});
     used_.insert(record.read_from.begin(), record.read_from.end());
     overwritten_.insert(record.written_to.begin(), record.written_to.end());
-    for (const auto& run : device_.take_host_data()) keep_up(run, run.size(), true, 0);
+    for (const auto& [address, bytes] : device_.take_host_data()) {
+        up_.push_back({wire::Region::range(canonical(address), bytes.size()), {}, true, ++number_, launches_, 0});
+        append(up_.back(), bytes);
+    }
 }
 
 void OriginLog::loaded(std::span<const std::byte> image) {
@@ -153,10 +142,9 @@ void OriginLog::waited() {
 
 void OriginLog::begin_call() {
     if (!enabled()) return;
-    down_.clear(), up_.clear(), steps_.clear(), words_.clear(), spelling_.clear(), fills_.clear(), images_.clear(),
-        seen_.clear();
+    down_.clear(), up_.clear(), steps_.clear(), decisions_.clear(), images_.clear(), seen_.clear(), scattered_.clear();
     used_.clear(), overwritten_.clear();
-    down_bytes_ = up_bytes_ = small_copies_ = launches_ = 0;
+    down_bytes_ = up_bytes_ = small_copies_ = launches_ = decision_bytes_ = 0;
     overflown_ = false;
     device_.begin_call();
 }

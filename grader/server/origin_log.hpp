@@ -1,5 +1,6 @@
-// Where the outputs of a call come from: what went up to the device, what came down, and who wrote it there. The
-// session notes it while the call runs; origin_check.hpp tells from it whether the device did the work.
+// Where the outputs of a call come from: what went up to the device, what came down, who wrote it there, and what host
+// code decided. The session notes it while the call runs; origin_check.hpp tells from it whether the device did the
+// work.
 #pragma once
 
 #include <cstddef>
@@ -9,11 +10,11 @@
 #include <set>
 #include <span>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "device/device.hpp"
 #include "device/protocol.hpp"
+#include "server/decisions.hpp"
 
 namespace warpgrade::device {
 
@@ -25,7 +26,7 @@ class OriginLog {
     // host code that arranges the result piece by piece.
     static constexpr std::size_t small_copy_bytes = 128, max_small_copies = 8;
 
-    static constexpr std::size_t max_fills = std::size_t{1} << 20;  // that are told apart
+    static constexpr std::size_t max_decision_bytes = std::size_t{32} << 20;
 
     explicit OriginLog(Device& device) : device_(device) {}
 
@@ -40,10 +41,12 @@ class OriginLog {
     };
     // What host code sent to the device in one copy, or wrote to memory of both where the device has read it.
     struct Up {
+        wire::Region region;  // where it went
         std::vector<std::byte> bytes;
         bool mapped = false;
         std::uint64_t number = 0;
-        DevicePtr base = 0;  // of the allocation that it went to; 0: not known, or in memory of both
+        std::size_t launch = 0;  // by which memory of both was read
+        DevicePtr base = 0;      // of the allocation that it went to; 0: in memory of both
     };
     // What the device did, in order.
     struct Step {
@@ -52,12 +55,11 @@ class OriginLog {
     };
 
     // For the session. Nothing is noted for a device that does not keep origins.
-    // `total`: bytes of the whole copy, where the piece is its first; otherwise 0.
-    void wrote(DevicePtr address, std::span<const std::byte> piece, std::uint64_t total);
+    void decided(wire::Op op, std::span<const std::byte> payload);
+    // A piece of a copy to this region; `first`: a copy begins with it.
+    void wrote(const wire::Region& region, std::span<const std::byte> piece, bool first);
     void read(const wire::Region& region);
     void copied(const wire::Region& destination, const wire::Region& source);
-    void filled(DevicePtr address, std::uint8_t value, std::uint64_t bytes);
-    void launching(const LaunchConfig& config, const FunctionInfo& info, std::span<const std::byte> params);
     void launched(const LaunchRecord& record);
     void loaded(std::span<const std::byte> image);
     void waited();
@@ -68,13 +70,12 @@ class OriginLog {
     [[nodiscard]] const std::deque<Down>& down() const { return down_; }
     [[nodiscard]] const std::deque<Up>& up() const { return up_; }
     [[nodiscard]] const std::vector<Step>& steps() const { return steps_; }
-    // Different words of four bytes in parameters and sizes of launches, but for those that are beginnings of
-    // allocations; and the bytes that fills of less than a word set.
-    [[nodiscard]] const std::set<std::uint32_t>& words() const { return words_; }
-    [[nodiscard]] const std::set<std::uint8_t>& spelling() const { return spelling_; }
-    // Different fills: each chooses a place and a value.
-    [[nodiscard]] std::size_t fill_count() const { return fills_.size(); }
-    [[nodiscard]] std::size_t launch_count() const { return launches_; }
+    [[nodiscard]] const std::vector<Decision>& decisions() const { return decisions_; }
+    // Bytes of the rows that small copies on the device put into this allocation, if there were many.
+    [[nodiscard]] const std::set<std::uint64_t>* scattered_rows(DevicePtr base) const {
+        const auto found = scattered_.find(base);
+        return found == scattered_.end() || small_copies_ <= max_small_copies ? nullptr : &found->second;
+    }
     // Did kernels only write to what this piece went to, and nobody read what it left there? So it is where somebody
     // uploads the output array as well, whatever stands in it.
     [[nodiscard]] bool is_overwritten(const Up& piece) const {
@@ -86,8 +87,9 @@ class OriginLog {
 
   private:
     void keep(Down piece);
-    void keep_up(std::span<const std::byte> bytes, std::uint64_t total, bool mapped, DevicePtr base);
+    void append(Up& piece, std::span<const std::byte> bytes);
     [[nodiscard]] DevicePtr base_of(DevicePtr address) const;
+    [[nodiscard]] std::uint64_t canonical(std::uint64_t address);
 
     Device& device_;
     std::deque<Down> down_;
@@ -95,9 +97,10 @@ class OriginLog {
     std::size_t down_bytes_ = 0, up_bytes_ = 0, small_copies_ = 0;
     std::vector<Step> steps_;
     std::size_t launches_ = 0;
-    std::set<std::uint32_t> words_;
-    std::set<std::uint8_t> spelling_;
-    std::set<std::tuple<DevicePtr, std::uint64_t, std::uint8_t>> fills_;
+    std::vector<Decision> decisions_;
+    std::size_t decision_bytes_ = 0;
+    std::map<DevicePtr, std::uint64_t> registered_;           // pages of the program's own, numbered
+    std::map<DevicePtr, std::set<std::uint64_t>> scattered_;  // bytes of rows, by allocation
     std::vector<std::vector<std::byte>> images_;
     std::set<DevicePtr> used_, overwritten_;   // allocations: read by anybody; written by kernels
     std::map<DevicePtr, std::uint64_t> seen_;  // versions of mapped memory

@@ -15,6 +15,7 @@
 #include "device/descriptor_passing.hpp"
 #include "device/origin_request.hpp"
 #include "device/records.hpp"
+#include "server/call_trace.hpp"
 #include "server/origin_check.hpp"
 
 namespace warpgrade::device {
@@ -186,12 +187,13 @@ std::string Server::take(const nlohmann::json& request) {
     if (const auto question = request.find("origin"); question != request.end() && origin_.enabled()) {
         origin_.waited();
         try {
-            report.origin =
-                check_origin(OriginRequest(*question, files[0], files[1], !origin_.images().empty()).query(), origin_);
+            report.origin = check_origin(
+                OriginRequest(*question, files[0], files[1], files[2], !origin_.images().empty()).query(), origin_);
         } catch (const std::exception& failure) {
             report.internal_error = fmt::format("device server: origin of outputs: {}", failure.what());
         }
     }
+    if (wants("trace", false)) write_trace(trace_of(origin_), files[0].get());
     if (finish) origin_.begin_call();
     if (!wants("lines", true))
         for (LaunchRecord& launch : report.launches) launch.lines.clear();

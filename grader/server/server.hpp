@@ -58,7 +58,7 @@ class Server {
     wire::FrameBuffer input_;  // of the worker
     std::size_t sent_ = 0;     // bytes of the session's output that are gone
     std::string control_input_;
-    std::array<Descriptor, 2> control_files_;  // came with the last request
+    std::array<Descriptor, 3> control_files_;  // came with the last request
     bool shutdown_ = false;
 };
 

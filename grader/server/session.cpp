@@ -78,6 +78,7 @@ void Session::handle(const wire::Header& header, std::span<const std::byte> payl
     answer(header, [&](Writer& out) {
         if (fault_.reported && !always_answers(header.op)) throw DeviceError(fault_.code, fault_.message, true);
         if (info_of(header.op).when == wire::When::wait) report_fault();
+        origin_.decided(header.op, payload);
         Reader in(payload);
         dispatch(header.op, in, out);
         if (info_of(header.op).when == wire::When::wait) origin_.waited();

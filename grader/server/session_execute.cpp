@@ -137,7 +137,6 @@ void Session::launch(FunctionId function, const LaunchConfig& config, std::span<
             error::launch_out_of_resources,
             fmt::format("more than {} kernel launches in one call of the lab's function: further ones are not run",
                         RecordLimits::max_launches));
-    origin_.launching(config, info, params);
     migrations_.look();
     try {
         device_.launch(function, config, params);

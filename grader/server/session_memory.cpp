@@ -267,7 +267,7 @@ void Session::accept_piece(std::span<const std::byte> piece) {
                                           [&](std::uint64_t address, std::uint64_t done, std::uint64_t bytes) {
                                               device_.write(address, piece.subspan(done, bytes));
                                           });
-        if (incoming.op == Op::write) origin_.wrote(incoming.region.address, piece, offset == 0 ? incoming.total : 0);
+        if (incoming.op == Op::write) origin_.wrote(incoming.region, piece, offset == 0);
     } catch (const DeviceError& failure) {
         incoming.failure = failure;
     } catch (const std::bad_alloc&) {
@@ -388,7 +388,6 @@ void Session::op_fill(Reader& in, Writer&) {
     region.for_each_part(0, total, [&](std::uint64_t address, std::uint64_t, std::uint64_t bytes) {
         device_.fill(address, value, bytes);
     });
-    origin_.filled(region.address, value, total);
     timeline_.fill(transfer.stream, total, transfer.blocking);
     order_copy(StreamOrder::Operation::Kind::fill, transfer, &region, nullptr);
 }

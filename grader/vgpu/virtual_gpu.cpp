@@ -193,11 +193,11 @@ class VirtualGpu final : public device::Device {
     void mark_written(device::DevicePtr address, std::uint64_t bytes, device::WriterTag who) override {
         memory_.written_by(address, bytes, who);
     }
-    std::vector<std::vector<std::byte>> take_host_data() override {
-        std::vector<std::vector<std::byte>> all;
+    std::vector<device::HostData> take_host_data() override {
+        std::vector<device::HostData> all;
         memory_.for_each([&](Allocation& a) {
             if (!a.host_copy) return;
-            for (auto& run : a.host_copy->take_used()) all.push_back(std::move(run));
+            for (auto& [offset, bytes] : a.host_copy->take_used()) all.push_back({a.base + offset, std::move(bytes)});
         });
         return all;
     }
@@ -216,6 +216,17 @@ class VirtualGpu final : public device::Device {
     std::string take_output() override { return std::exchange(output_, {}); }
 
   private:
+    void skip(const device::FunctionInfo& info, const device::LaunchConfig& config, const device::Occupancy& fit) {
+        if (options_.origin)
+            memory_.for_each([](Allocation& a) {
+                if (a.host_copy) a.host_copy->take(*a.writers);
+            });
+        device::LaunchRecord record;
+        record.kernel = info.name;
+        record.config = config;
+        record.occupancy = fit;
+        records_.push_back(std::move(record));
+    }
     struct Function {
         device::ModuleId module;
         LoadedKernel* kernel;
@@ -311,6 +322,7 @@ void VirtualGpu::launch(device::FunctionId id, const device::LaunchConfig& confi
     if (params.size() < info.param_bytes)
         throw DeviceError(error::invalid_value, fmt::format("{} bytes of parameters, but the kernel takes {}",
                                                             params.size(), info.param_bytes));
+    if (options_.skip_kernels) return skip(info, config, fit);
     LaunchLimits limits;
     limits.threads = options_.threads;
     limits.instructions = options_.instruction_limit;

@@ -129,26 +129,6 @@ TEST_CASE("a measured test carries its launches and its speed") {
     CHECK(judged.scales()["launches"].empty());
 }
 
-TEST_CASE("computing on the host fails the speed, with a reason") {
-    const auto judged =
-        judge("computes_on_the_host", std::string("--device-server ") + WG_FAKE_DEVICE + " --device fake:kernels");
-    const auto& measured = judged.cases.at("measures");
-    INFO(measured.dump());
-    CHECK(measured["status"] == "fail");
-    CHECK_THAT(measured["message"].get<std::string>(), Contains("do the work in a kernel"));
-    CHECK(measured["measurements"].empty());
-}
-
-TEST_CASE("a busy machine costs no points") {
-    // With this seed the first call takes long, as on a machine that does something else, and a later one does not.
-    const auto judged =
-        judge("slow_at_times", std::string("--seed 1 --device-server ") + WG_FAKE_DEVICE + " --device fake:kernels");
-    const auto& measured = judged.cases.at("measures");
-    INFO(measured.dump());
-    REQUIRE(measured["status"] == "pass");
-    CHECK(measured["measurements"][0]["value"] == 1.0);
-}
-
 TEST_CASE("no kernel, no speed") {
     // Here it is the starter that launches none.
     CHECK(judge_on("idle").cases.at("measures")["status"] == "error");

@@ -204,18 +204,3 @@ TEST_CASE("without a sandbox the judge works the same") {
     check_scale_fails(judge("past_the_end", "--no-sandbox"), "past the end of y");
     check_scale_fails(judge("hangs", "--no-sandbox --seconds 0.5"), "did not finish");
 }
-
-TEST_CASE("a program that has ended has no processor time, and a call that it answered by itself none that counts") {
-    warpgrade::judge::Options options;
-    options.sandbox = WG_SANDBOX;
-    options.memory_mib = 512;
-    warpgrade::judge::WorkerProcess worker(options, WG_PROGRAMS "/program-exits_at_start", -1);
-    CHECK(worker.exit_code() >= 0);
-    CHECK_FALSE(worker.cpu_ns());
-    warpgrade::judge::WorkerProcess alive(options, WG_PROGRAMS "/program-correct", -1);
-    CHECK(alive.cpu_ns().value_or(-1) >= 0);
-
-    const auto judged = judge("answers_and_ends");
-    CHECK(judged.scales()["status"] == "fail");
-    CHECK(judged.others_pass());
-}

@@ -154,7 +154,7 @@ TEST_CASE("origin: the output array may go up before kernels write to it, whatev
     std::vector<float> out(1000);
     std::iota(out.begin(), out.end(), 9000.25f);
     Call call;
-    call.log.wrote(call.memory, bytes_of(garbage), bytes_of(garbage).size());
+    call.log.wrote(wire::Region::range(call.memory, bytes_of(garbage).size()), bytes_of(garbage), true);
     LaunchRecord record;
     record.written_to = {call.memory};
     SECTION("it is only written") {

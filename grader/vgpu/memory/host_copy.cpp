@@ -51,8 +51,8 @@ void HostCopy::give(std::uint64_t offset, std::uint64_t bytes) {
     ++version_;
 }
 
-std::vector<std::vector<std::byte>> HostCopy::take_used() {
-    std::vector<std::vector<std::byte>> runs;
+std::vector<std::pair<std::uint64_t, std::vector<std::byte>>> HostCopy::take_used() {
+    std::vector<std::pair<std::uint64_t, std::vector<std::byte>>> runs;
     if (pending_) {
         bool more = false;
         for (std::uint64_t at = 0; at < bytes_;) {
@@ -73,7 +73,7 @@ std::vector<std::vector<std::byte>> HostCopy::take_used() {
             }
             const std::uint64_t first = at;
             while (at < bytes_ && changed_.all(at, 1) && loaded_.all(at, 1)) ++at;
-            runs.emplace_back(own_ + first, own_ + at);
+            runs.emplace_back(first, std::vector<std::byte>(own_ + first, own_ + at));
             changed_.undefine(first, at - first);
         }
         pending_ = more;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "vgpu/memory/defined.hpp"
@@ -25,8 +26,8 @@ class HostCopy {
     void give(std::uint64_t offset, std::uint64_t bytes);
     // Notes that a kernel, or a copy on the device, has read bytes.
     void note_load(std::uint64_t offset, std::uint64_t bytes) { loaded_.define(offset, bytes); }
-    // The runs of bytes that host code wrote and the device has read since; each once.
-    [[nodiscard]] std::vector<std::vector<std::byte>> take_used();
+    // The runs of bytes that host code wrote and the device has read since, by their offset; each once.
+    [[nodiscard]] std::vector<std::pair<std::uint64_t, std::vector<std::byte>>> take_used();
     // Changes whenever bytes do.
     [[nodiscard]] std::uint64_t version() const { return version_; }
 

@@ -1,0 +1,379 @@
+// What host code sends up and decides, told from two runs of the same call with other inputs.
+#include <unistd.h>
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+
+#include "device/fake_device.hpp"
+#include "judge/catch.hpp"
+#include "server/arrangement.hpp"
+#include "server/call_trace.hpp"
+#include "server/origin_up.hpp"
+
+using namespace warpgrade::device;
+using namespace warpgrade::device::testing;
+using Problem = OriginVerdict::Problem;
+using Numbers = std::vector<int>;
+
+namespace {
+
+template <class T>
+std::span<const std::byte> bytes_of(const std::vector<T>& values) {
+    return std::as_bytes(std::span(values));
+}
+
+// Host code of one process: what it does with an input, as the session tells the log.
+struct Run {
+    class Device : public FakeDevice {
+      public:
+        [[nodiscard]] bool keeps_origin() const override { return true; }
+        std::vector<HostData> take_host_data() override { return std::exchange(host_data, {}); }
+        std::vector<HostData> host_data;
+    };
+
+    explicit Run(Numbers values) : in(std::move(values)) {}
+
+    DevicePtr allocate(std::size_t count) {
+        wire::Writer request;
+        request.put(std::uint64_t{4 * count}).put_string("cudaMalloc");
+        log.decided(wire::Op::allocate, request.bytes());
+        return device.allocate(4 * count, "test");
+    }
+    // Rows of `width` bytes, `pitch` apart at both ends.
+    void up(const wire::Region& region, std::span<const std::byte> bytes) {
+        wire::Writer request;
+        region.put(request);
+        wire::Transfer{}.put(request);
+        request.put_bytes(bytes);
+        log.decided(wire::Op::write, request.bytes());
+        log.wrote(region, bytes, true);
+    }
+    void up(DevicePtr to, std::span<const int> values) {
+        up(wire::Region::range(to, values.size_bytes()), std::as_bytes(values));
+    }
+    void launch(std::vector<std::uint32_t> arguments = {}, std::uint32_t blocks = 1, std::uint32_t kernel = 1) {
+        wire::Writer request;
+        for (const std::uint32_t each : {kernel, blocks, 1u, 1u, 32u, 1u, 1u}) request.put(each);
+        request.put(std::uint64_t{0}).put(std::uint32_t{0}).put(std::uint8_t{0});
+        for (const std::uint32_t argument : arguments) request.put(argument);
+        log.decided(wire::Op::launch, request.bytes());
+        log.launched({});
+    }
+    void fill(DevicePtr at, std::uint8_t value, std::uint64_t bytes) {
+        wire::Writer request;
+        wire::Region::range(at, bytes).put(request);
+        request.put(value);
+        wire::Transfer{}.put(request);
+        log.decided(wire::Op::fill, request.bytes());
+    }
+    Numbers down(DevicePtr from, const Numbers& values) {
+        device.write(from, bytes_of(values));
+        log.read(wire::Region::range(from, 4 * values.size()));
+        return values;
+    }
+
+    Device device;
+    OriginLog log{device};
+    Numbers in;
+};
+
+Numbers numbers(std::size_t count, unsigned seed) {
+    std::mt19937 random(seed);
+    Numbers values(count);
+    for (int& value : values) value = static_cast<int>(random());
+    return values;
+}
+Numbers digits(std::size_t count, unsigned seed) {
+    auto values = numbers(count, seed);
+    for (int& value : values) value &= 7;
+    return values;
+}
+
+// Runs the same host code with two inputs.
+template <class HostCode>
+OriginVerdict compare(const Numbers& mine, const Numbers& other, HostCode&& host_code) {
+    Run first(mine), second(other);
+    host_code(first);
+    host_code(second);
+    Descriptor file(memfd_create("trace", MFD_CLOEXEC));
+    write_trace(trace_of(second.log), file.get());
+    std::vector<std::byte> trace(static_cast<std::size_t>(lseek(file.get(), 0, SEEK_END)));
+    REQUIRE(pread(file.get(), trace.data(), trace.size(), 0) == static_cast<ssize_t>(trace.size()));
+    OriginQuery query;
+    query.buffers.push_back({OriginBuffer::Kind::in, 0, 4, bytes_of(first.in), {}, bytes_of(second.in)});
+    query.other_run = trace;
+    OriginVerdict verdict;
+    const bool is_input = check_up(query, first.log, verdict);
+    CHECK(is_input == (verdict.problem == Problem::none));
+    return verdict;
+}
+template <class HostCode>
+OriginVerdict compare(HostCode&& host_code) {
+    return compare(numbers(1024, 1), numbers(1024, 2), host_code);
+}
+template <class HostCode>
+Problem problem_of(HostCode&& host_code) {
+    return compare(host_code).problem;
+}
+
+}  // namespace
+
+TEST_CASE("two runs: inputs may go up whole, in pieces, in rows with gaps and element by element") {
+    const auto [mine, other] = GENERATE(table<Numbers, Numbers>(
+        {{numbers(1024, 1), numbers(1024, 2)}, {digits(1024, 1), digits(1024, 2)}, {Numbers(1024), Numbers(1024)}}));
+    int number = 0;
+    const auto check = [&](auto host_code) {
+        CAPTURE(mine[0], ++number);
+        CHECK(compare(mine, other, host_code).problem == Problem::none);
+    };
+    check([](Run& run) { run.up(run.allocate(1024), run.in); });
+    check([](Run& run) {  // pieces, the last first
+        const auto d = run.allocate(1024);
+        for (std::size_t at = 1024; at >= 128; at -= 128)
+            run.up(d + 4 * (at - 128), std::span(run.in).subspan(at - 128, 128));
+    });
+    check([](Run& run) {  // one buffer for all pieces
+        const auto d = run.allocate(128);
+        for (std::size_t at = 0; at < 1024; at += 128) run.up(d, std::span(run.in).subspan(at, 128)), run.launch();
+    });
+    check([](Run& run) {  // with a halo
+        for (std::size_t at = 0; at + 66 <= 1024; at += 64) run.up(run.allocate(66), std::span(run.in).subspan(at, 66));
+    });
+    check([](Run& run) { run.up({run.allocate(2048), 256, 128, 32}, bytes_of(run.in)); });
+    check([](Run& run) {
+        run.up({run.allocate(1024 * 8), 128, 20, 204}, bytes_of(run.in).first(4080));
+    });                   // short rows
+    check([](Run& run) {  // padded by host code
+        Numbers padded(1024 / 16 * 20, 0);
+        for (std::size_t i = 0; i < 1024; ++i) padded[i / 16 * 20 + i % 16] = run.in[i];
+        run.up(run.allocate(padded.size()), padded);
+    });
+    check([](Run& run) {
+        const auto d = run.allocate(1024);
+        for (std::size_t i = 0; i < 1024; ++i) run.up(d + 4 * i, std::span(run.in).subspan(i, 1));
+    });
+    check([](Run& run) {  // from the last to the first, each to its own place
+        const auto d = run.allocate(1024);
+        for (std::size_t i = 1024; i-- > 0;) run.up(d + 4 * i, std::span(run.in).subspan(i, 1)), run.launch();
+    });
+}
+
+TEST_CASE("two runs: what does not depend on the inputs is the host's to choose") {
+    CHECK(problem_of([](Run& run) {
+              Numbers table(300);  // whatever it is good for
+              std::iota(table.begin(), table.end(), 17);
+              run.up(run.allocate(300), table);
+              for (std::uint32_t i = 0; i < 1000; ++i) run.launch({i, 1000 - i}, i + 1);
+              for (int i = 0; i < 100; ++i) run.fill(run.allocate(64), static_cast<std::uint8_t>(i), 4);
+          }) == Problem::none);
+}
+
+TEST_CASE("two runs: copies that arrange elements are seen, however they are cut") {
+    CHECK(problem_of([](Run& run) {
+              const Numbers turned(run.in.rbegin(), run.in.rend());
+              run.up(run.allocate(1024), turned);
+          }) == Problem::arranged);
+    CHECK(problem_of([](Run& run) {  // one copy for each element
+              const auto d = run.allocate(1024);
+              for (std::size_t i = 0; i < 1024; ++i) run.up(d + 4 * (1023 - i), std::span(run.in).subspan(i, 1));
+          }) == Problem::arranged);
+    CHECK(problem_of([](Run& run) {  // twice, with launches between, so that no copy stays for itself
+              const auto d = run.allocate(1024);
+              for (std::size_t i = 0; i < 1024; ++i)
+                  for (int twice = 0; twice < 2; ++twice)
+                      run.up(d + 4 * (1023 - i), std::span(run.in).subspan(i, 1)), run.launch();
+          }) == Problem::arranged);
+    CHECK(problem_of([](Run& run) {  // rows as columns
+              const auto d = run.allocate(1024);
+              for (std::size_t row = 0; row < 32; ++row)
+                  run.up({d + 4 * row, 128, 4, 32}, bytes_of(run.in).subspan(128 * row, 128));
+          }) == Problem::arranged);
+    CHECK(problem_of([](Run& run) {  // the same, with a gap between any two elements
+              const auto d = run.allocate(2048);
+              for (std::size_t row = 0; row < 32; ++row)
+                  run.up({d + 8 * row, 256, 4, 32}, bytes_of(run.in).subspan(128 * row, 128));
+          }) == Problem::arranged);
+    CHECK(problem_of([](Run& run) {  // every other element
+              Numbers picked;
+              for (std::size_t i = 0; i < 1024; i += 2) picked.push_back(run.in[i]);
+              run.up(run.allocate(512), picked);
+          }) == Problem::arranged);
+    const auto verdict = compare([](Run& run) {
+        const Numbers turned(run.in.rbegin(), run.in.rend());
+        run.up(run.allocate(1024), turned);
+    });
+    const int first = numbers(1024, 1).back();
+    REQUIRE(verdict.came.size() >= 4);
+    CHECK(std::memcmp(verdict.came.data(), &first, 4) == 0);
+}
+
+TEST_CASE("two runs: a single word that host code has computed is seen, in whatever it travels") {
+    const auto sum_of = [](const Run& run) {
+        return std::accumulate(run.in.begin(), run.in.end(), 0u, [](unsigned a, int b) { return a + unsigned(b); });
+    };
+    CHECK(problem_of([&](Run& run) {
+              run.up(run.allocate(1024), run.in);
+              run.up(run.allocate(1), Numbers{static_cast<int>(sum_of(run))});
+          }) == Problem::went_up);
+    CHECK(problem_of([&](Run& run) { run.launch({1024, sum_of(run)}); }) == Problem::decided);
+    CHECK(problem_of([&](Run& run) { run.launch({}, 1 + sum_of(run) % 64); }) == Problem::decided);
+    CHECK(problem_of([&](Run& run) { run.launch({}, 1, 1 + sum_of(run) % 64); }) == Problem::decided);
+    CHECK(problem_of([&](Run& run) { run.fill(run.allocate(1), static_cast<std::uint8_t>(sum_of(run)), 4); }) ==
+          Problem::decided);
+    CHECK(problem_of([&](Run& run) { run.fill(run.allocate(1), 0, 1 + sum_of(run) % 64); }) == Problem::decided);
+    CHECK(problem_of([&](Run& run) { run.allocate(1 + sum_of(run) % 64); }) == Problem::decided);
+    CHECK(problem_of([&](Run& run) {  // the length of a piece of the inputs
+              run.up(run.allocate(1024), std::span(run.in).first(1 + sum_of(run) % 1000));
+          }) == Problem::decided);
+    CHECK(problem_of([&](Run& run) {  // where a word that is always the same goes
+              run.up(run.allocate(1024) + 4 * (sum_of(run) % 1024), Numbers{1});
+          }) == Problem::decided);
+    CHECK(problem_of([&](Run& run) {  // which piece of the inputs
+              run.up(run.allocate(64), std::span(run.in).subspan(sum_of(run) % 512, 64));
+          }) != Problem::none);
+    CHECK(problem_of([&](Run& run) {
+              for (unsigned i = 0; i < 1 + sum_of(run) % 64; ++i) run.launch();
+          }) == Problem::decided);
+}
+
+TEST_CASE("two runs: what came down may go up again, unchanged") {
+    const auto results = [](const Run& run) {
+        Numbers changed = run.in;
+        for (int& value : changed) value ^= 0x55555;
+        return changed;
+    };
+    CHECK(problem_of([&](Run& run) {
+              const auto d = run.allocate(1024);
+              run.up(d, run.down(d, results(run)));
+          }) == Problem::none);
+    CHECK(problem_of([&](Run& run) {
+              const auto d = run.allocate(1024);
+              auto came = run.down(d, results(run));
+              std::partial_sum(came.begin(), came.end(), came.begin(), [](int a, int b) { return a ^ b; });
+              run.up(d, came);
+          }) == Problem::went_up);
+}
+
+TEST_CASE("two runs: memory of both is compared where both runs have read it") {
+    const auto reads = [](Run& run, std::size_t from, std::size_t count, const Numbers& host) {
+        const auto bytes = bytes_of(host).subspan(4 * from, 4 * count);
+        run.device.host_data.push_back({0x0790'0000'0000 + 4 * from, {bytes.begin(), bytes.end()}});
+        run.launch();
+    };
+    CHECK(problem_of([&](Run& run) { reads(run, 0, 1024, run.in); }) == Problem::none);
+    // A kernel may read this or that, depending on what it finds.
+    CHECK(problem_of([&](Run& run) { reads(run, run.in[0] & 255, 600, run.in); }) == Problem::none);
+    Numbers turned;
+    CHECK(problem_of([&](Run& run) {
+              turned.assign(run.in.rbegin(), run.in.rend());
+              reads(run, 0, 1024, turned);
+          }) == Problem::arranged);
+    // Computed, and read at another place in each run.
+    CHECK(problem_of([&](Run& run) {
+              auto results = run.in;
+              for (int& value : results) value *= 3;
+              reads(run, run.in[0] & 1 ? 0 : 512, 512, results);
+          }) == Problem::went_up);
+}
+
+TEST_CASE("two runs with equal inputs: changes are counted, whatever the order and the addresses") {
+    const auto count = [](auto host_code) {
+        int runs = 0;
+        return compare(numbers(64, 1), numbers(64, 1), [&](Run& run) { host_code(run, runs++); }).changes;
+    };
+    CHECK(count([](Run& run, int which) {  // two host threads
+              for (const int thread : {which, 1 - which}) {
+                  const auto d = run.allocate(thread == 0 ? 32 : 16);
+                  run.up(d, std::span(run.in).first(thread == 0 ? 32 : 16));
+                  run.launch({static_cast<std::uint32_t>(d), static_cast<std::uint32_t>(d >> 32)});
+              }
+          }) <= 4);
+    CHECK(count([](Run& run, int which) {  // a clock
+              for (std::uint32_t i = 0; i < 100; ++i) run.launch({7 + static_cast<std::uint32_t>(which), 0, i, 0});
+          }) == 1);
+    CHECK(count([](Run& run, int which) {  // random numbers
+              for (std::uint32_t i = 0; i < 100; ++i)
+                  run.launch({which ? static_cast<std::uint32_t>(numbers(100, 3)[i]) : 0, 0, i, 0});
+          }) > OriginVerdict::max_changes);
+    CHECK(count([](Run& run, int which) {
+              for (int i = 0; i < 2 + which; ++i) run.launch();
+          }) > OriginVerdict::max_changes);
+    CHECK(count([](Run& run, int which) { run.launch({}, 1u + static_cast<unsigned>(which)); }) >
+          OriginVerdict::max_changes);
+}
+
+TEST_CASE("decisions are told with what differs, by its number") {
+    const auto told = [](auto host_code) {
+        return compare([&](Run& run) { host_code(run, run.in == numbers(1024, 1) ? 0u : 1u); }).decision;
+    };
+    CHECK(told([](Run& run, unsigned which) {
+              run.launch();
+              run.launch({}, 4 + which);
+          }) == "the grid of launch 2 is 4 × 1 × 1, with other inputs 5 × 1 × 1");
+    CHECK(told([](Run& run, unsigned which) {
+              run.launch({9, 16 + which});
+          }) == "the arguments of launch 1 hold 0x10, with other inputs 0x11 at byte 4");
+    CHECK(told([](Run& run, unsigned which) { run.allocate(1 + which); }) ==
+          "allocation 1 has 4, with other inputs 8 bytes");
+    CHECK(told([](Run& run, unsigned which) { run.launch({}, 1, 1 + which); }) ==
+          "launch 1 runs another kernel than with other inputs");
+    CHECK(told([](Run& run, unsigned which) {
+              run.launch();
+              if (which) run.launch();
+          }) == "launch 2 comes only with other inputs");
+    CHECK(told([](Run& run, unsigned which) {
+              if (which)
+                  run.launch();
+              else
+                  run.allocate(1);
+          }) == "where allocation 1 comes, launch 1 comes with other inputs");
+}
+
+TEST_CASE("a trace that is cut off is refused") {
+    Run run(numbers(64, 1));
+    run.up(run.allocate(64), run.in);
+    Descriptor file(memfd_create("trace", MFD_CLOEXEC));
+    write_trace(trace_of(run.log), file.get());
+    std::vector<std::byte> all(static_cast<std::size_t>(lseek(file.get(), 0, SEEK_END)));
+    REQUIRE(pread(file.get(), all.data(), all.size(), 0) == static_cast<ssize_t>(all.size()));
+    CHECK(read_trace(all).up.size() == 1);
+    for (std::size_t size = 0; size < all.size(); ++size) CHECK_THROWS(read_trace(std::span(all).first(size)));
+    all.push_back({});
+    CHECK_THROWS(read_trace(all));
+}
+
+TEST_CASE("an arrangement keeps what copies replace, and joins what lies side by side") {
+    const auto bytes = [](std::initializer_list<int> values) {
+        std::vector<std::byte> all;
+        for (const int value : values) all.push_back(static_cast<std::byte>(value));
+        return all;
+    };
+    Arrangement arrangement;
+    CHECK(arrangement.add(wire::Region::range(100, 6), bytes({1, 2, 3, 4, 5, 6})));
+    CHECK(arrangement.add(wire::Region::range(102, 2), bytes({7, 8})));
+    CHECK(arrangement.add(wire::Region::range(106, 1), bytes({9})));
+    CHECK(arrangement.add({110, 4, 1, 2}, bytes({10, 11})));
+    CHECK(arrangement.add(wire::Region::range(99, 1), bytes({0})));
+    const auto runs = arrangement.take();
+    REQUIRE(runs.size() == 4);
+    CHECK((runs[0].address == 102 && runs[0].bytes == bytes({3, 4})));
+    CHECK((runs[1].address == 99 && runs[1].bytes == bytes({0, 1, 2, 7, 8, 5, 6, 9})));
+    CHECK((runs[2].address == 110 && runs[2].bytes == bytes({10})));
+    CHECK((runs[3].address == 114 && runs[3].bytes == bytes({11})));
+    CHECK(arrangement.take().empty());
+}
+
+TEST_CASE("an arrangement that is cut into pieces for ever has an end") {
+    Arrangement arrangement;
+    const std::vector<std::byte> large(1 << 20), small(1);
+    arrangement.add(wire::Region::range(0, large.size()), large);
+    bool all = true;
+    for (std::uint64_t i = 0; i < 4000 && all; ++i) {
+        all = arrangement.add(wire::Region::range(500'000, 1), small);
+        arrangement.add(wire::Region::range(0, large.size()), large);
+    }
+    CHECK_FALSE(all);
+}
