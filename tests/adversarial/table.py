@@ -15,7 +15,7 @@ from warpgrade.machine.paths import find_layout
 
 LAYOUT = find_layout()
 HERE = Path(__file__).parent
-CLASSES = range(1, 57)
+CLASSES = range(1, 64)
 
 _INCLUDE = re.compile(r'^#include "(?P<name>\w+\.cuh)"\n', re.MULTILINE)
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
