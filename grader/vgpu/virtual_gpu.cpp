@@ -355,7 +355,9 @@ void VirtualGpu::launch(device::FunctionId id, const device::LaunchConfig& confi
     record.counters = result.counters;
     record.occupancy = fit;
     record.occupancy.achieved = achieved_occupancy(profile_.properties, fit, config.grid.count());
-    record.duration_ns = model_ns(profile_, config, result.counters, fit, result.traffic);
+    const KernelTime time = model_kernel(profile_, config, result.counters, fit, result.traffic, result.spread);
+    record.duration_ns = time.total_ns();
+    record.demand = time.demand;
     record.lines = std::move(result.lines);
     record.read_from = std::move(result.read_from);
     record.written_to = std::move(result.written_to);

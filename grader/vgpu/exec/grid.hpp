@@ -23,6 +23,7 @@ struct LaunchResult {
     device::Counters counters;
     std::vector<device::LineCounters> lines;
     Traffic traffic;      // for the timing model
+    Spread spread;        // the same
     std::string printed;  // what device printf wrote
     std::vector<device::Diagnostic> diagnostics;
     std::vector<device::MemoryAccess> accesses;  // of whole allocations, unless they are noted byte by byte
@@ -51,7 +52,8 @@ class Grid {
     void collect_accesses();
     void begin_turn(Executor& executor, BlockState& block) const;
     void start_block(Executor& executor, BlockState& block, std::uint64_t linear) const;
-    void finish_block(BlockState& block) { caches_->finish_block(block.linear, block.l1); }
+    void finish_block(BlockState& block);
+    void new_caches();
 
     Launch launch_;
     std::span<const std::byte> params_;

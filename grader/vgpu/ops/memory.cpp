@@ -92,9 +92,12 @@ void perform(Warp& w, const Insn& in, std::uint32_t slot, const Access& x, unsig
     if constexpr (S == Space::Local) {
         perform_access<O, S>(w, in, slot, x, bytes, body);
     } else {
-        const auto request =
-            in.form & form::constant ? std::nullopt : std::optional<LineRequest::Kind>(request_kind<O>(in));
-        perform_access<O, S>(w, in, slot, x, bytes, body, watching_of(w, in, move, O == Op::Load), request);
+        const Watching how = watching_of(w, in, move, O == Op::Load);
+        if (S == Space::Global && in.form & form::constant) {
+            resolve_global<O>(w, in, slot, x, bytes, body, how);
+            return count(w, slot, x.distinct_words(bytes));
+        }
+        perform_access<O, S>(w, in, slot, x, bytes, body, how, request_kind<O>(in));
         synchronise<O>(w, in, x, S);
     }
 }
@@ -115,6 +118,18 @@ template <Op O>
     if (in.form & (form::is_volatile | form::atomic)) synchronise<O>(w, in, p.at(first), Space::Global);
 }
 
+// As count(), of an instruction whose kind is known here.
+template <Op O, Space S>
+[[gnu::always_inline]] inline void count_known(Warp& w, MemorySite& site, std::uint64_t units,
+                                               std::uint64_t conflicts = 0) {
+    constexpr StatKind kind = S == Space::Shared  ? O == Op::Load ? StatKind::SharedLoad : StatKind::SharedStore
+                              : S == Space::Local ? O == Op::Load ? StatKind::LocalLoad : StatKind::LocalStore
+                              : O == Op::Load     ? StatKind::GlobalLoad
+                                                  : StatKind::GlobalStore;
+    site.add(units, conflicts);
+    w.block->work.l1 += l1_tenths_of(kind, units);
+}
+
 // An access of the shape that the instruction had last time: everything but its bounds is known. False: not so, or
 // something is wrong with it, and the long way says what.
 template <Op O, Space S>
@@ -132,11 +147,11 @@ template <Op O, Space S>
         else
             move(w, in, origin, p);
         const auto waves = p.wavefronts_anywhere();
-        site.add(waves.total, waves.total - waves.ideal);
+        count_known<O, S>(w, site, waves.total, waves.total - waves.ideal);
     } else if constexpr (S == Space::Local) {
         if (!fits(low, high, 0, w.local_stride, p.bytes) || first % bank_bytes != 0) return false;
         move_local(w, in, p, first, move);
-        site.add(p.local_sectors_anywhere());
+        count_known<O, S>(w, site, p.local_sectors_anywhere());
     } else {
         if (S == Space::Generic && low < device::address_space::global_base) return false;
         Allocation* a = global_allocation<O>(w, site, low, high, p.bytes);
@@ -151,9 +166,12 @@ template <Op O, Space S>
             load_words(operand<std::uint32_t>(w, in.d), origin, p);
         else
             move(w, in, origin, p);
-        site.add(p.sectors_at(first));
-        if (!(in.form & form::constant))
+        if (in.form & form::constant) {
+            count(w, in.memory_slot, p.words_at(first));
+        } else {
+            count_known<O, S>(w, site, p.sectors_at(first));
             w.block->l1.access(w.index, p.lines_at(first), first, in.memory_slot, request_kind<O>(in));
+        }
     }
     return true;
 }

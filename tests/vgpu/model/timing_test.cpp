@@ -218,9 +218,8 @@ TEST_CASE("odd arguments give a finite time") {
     counters.global_load_sectors = ~0ull;
     counters.inst_executed = ~0ull;
     device::LaunchConfig config;
-    CHECK(std::isfinite(model_ns(profile, config, counters, {}, {.footprint_bytes = 1})));
+    CHECK(std::isfinite(model_kernel(profile, config, counters, {}, {.footprint_bytes = 1}).total_ns()));
     config.grid = {0, 0, 0};
     config.block = {0, 0, 0};
-    CHECK(std::isfinite(model_ns(profile, config, {}, {}, {})));
-    CHECK(model_ns(profile, config, {}, {}, {}) == 1200);
+    CHECK(model_kernel(profile, config, {}, {}).total_ns() == 1200);
 }
