@@ -154,6 +154,7 @@ struct LaunchRecord {
     LaunchConfig config;
     std::uint32_t registers_per_thread = 0, static_shared_bytes = 0;
     Counters counters;
+    std::uint64_t most_block_instructions = 0;  // warp instructions of the block that executed most
     Occupancy occupancy;
     double start_ns = 0, duration_ns = 0;
     Demand demand{};                  // for the timeline; reports do not hold it

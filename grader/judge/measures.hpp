@@ -133,9 +133,12 @@ Measure thread_instructions(const Counted& from);
 Measure warps(const Counted& from);
 Measure barriers(const Counted& from);
 Measure divergent_branches(const Counted& from);
+// Of global memory, loads are those of every kind: plain ones, texture fetches, loads from surfaces, and atomics, which
+// read what they change. Of constant memory, each word that a request asks for beside its first is a load, too: that
+// one word serves all lanes is what constant memory is for. Stores to surfaces are stores.
 Measure global_load_requests(const Counted& from);
 Measure global_store_requests(const Counted& from);
-Measure sectors_loaded(const Counted& from);  // from global memory
+Measure sectors_loaded(const Counted& from);
 Measure sectors_stored(const Counted& from);
 Measure global_atomic_requests(const Counted& from);
 Measure shared_load_requests(const Counted& from);
@@ -147,6 +150,9 @@ Measure load_bank_conflicts(const Counted& from);
 Measure store_bank_conflicts(const Counted& from);
 Measure local_load_requests(const Counted& from);
 Measure local_store_requests(const Counted& from);
+
+// The largest part of a run's warp instructions that one block executes: 1 where one block does all, whatever the grid.
+Measure part_of_busiest_block(const Profile& run);
 
 // The shape of one launch.
 Measure blocks(const device::LaunchRecord& launch);

@@ -9,8 +9,8 @@
 //   L2  one for the launch, empty when it begins (as under Nsight Compute, which flushes it). Sixteen ways, write-back.
 //       It sees what the L1s miss, block after block in the order of their index.
 //
-// Not modelled: blocks that find each other's data in L1, the order in which resident blocks interleave, local memory
-// and constants, prefetching, and that a miss may still be under way when the next access comes.
+// Not modelled: blocks that find each other's data in L1, the order in which resident blocks interleave, local memory,
+// misses of constants, prefetching, and that a miss may still be under way when the next access comes.
 #pragma once
 
 #include <algorithm>

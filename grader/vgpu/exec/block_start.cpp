@@ -109,7 +109,6 @@ void Grid::start_block(Executor& e, BlockState& block, std::uint64_t linear) con
         ++e.watch.now;
     }
     block.l1.begin_block(limits.l1_bytes, warps, e.memory);
-    block.work = {};
     block.live_threads = threads;
     block.barriers.fill(Barrier{});
     block.warps_done = 0;
@@ -130,6 +129,7 @@ void Grid::start_block(Executor& e, BlockState& block, std::uint64_t linear) con
         const std::uint32_t lanes = std::min(threads - i * warp_size, warp_size);
         w.live = lanes == warp_size ? full_mask : (1u << lanes) - 1;
         w.clock = w.slept = 0;
+        w.work = {};
         w.watch.fenced = false;
         if (e.watch.values) w.watch.begin(mark::at_time(e.watch.now));
         w.frame = 0;

@@ -195,8 +195,11 @@ void Grid::new_caches() {
 }
 
 void Grid::finish_block(BlockState& block) {
-    BlockWork& work = block.work;
-    for (const Warp& w : block.warps) work.issue += (w.clock - w.slept) * issue_tenths::instruction;
+    BlockWork work;
+    for (Warp& w : block.warps) {
+        w.work.instructions = w.clock - w.slept;
+        work.add(w.work);
+    }
     caches_->finish_block(block.linear, block.l1, work);
 }
 
@@ -267,7 +270,8 @@ void Grid::collect_memory() {
         a.home = Allocation::Home::Device;
     });
     const WorkSpread& spread = caches_->spread();
-    result_.spread = {spread.busiest_issue(), spread.busiest_l1(), spread.longest_block()};
+    result_.most_block_instructions = spread.most_instructions();
+    result_.spread = {spread.busiest_issue(), spread.busiest_l1(), spread.longest_warp()};
     for (const Executor& e : executors_) {
         result_.traffic.mapped_read_sectors += e.mapped_read_sectors;
         result_.traffic.mapped_write_sectors += e.mapped_write_sectors;

@@ -22,8 +22,9 @@ struct LaunchResult {
     std::optional<Fault> fault;  // then memory holds what a serial run had written until then
     device::Counters counters;
     std::vector<device::LineCounters> lines;
-    Traffic traffic;      // for the timing model
-    Spread spread;        // the same
+    Traffic traffic;  // for the timing model
+    Spread spread;    // the same
+    std::uint64_t most_block_instructions = 0;
     std::string printed;  // what device printf wrote
     std::vector<device::Diagnostic> diagnostics;
     std::vector<device::MemoryAccess> accesses;  // of whole allocations, unless they are noted byte by byte

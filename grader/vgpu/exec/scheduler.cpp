@@ -137,7 +137,7 @@ WarpRunner::Ran WarpRunner::run_split(std::size_t self) {
                     ++pc;
                 } else {
                     ++e.block_divergent[pc];
-                    block.work.issue += issue_tenths::divergence;
+                    ++w.work.divergences;
                     const std::uint32_t low = std::min(b.target, pc + 1), high = std::max(b.target, pc + 1);
                     const std::uint32_t low_mask = b.target < pc + 1 ? taken : mask & ~taken;
                     add_split(high, mask & ~low_mask, w.frame);
@@ -265,7 +265,7 @@ void WarpRunner::branch_indexed(const Insn& in, const BasicBlock& b, std::uint32
     }
     if (!diverged) return;
     ++e.block_divergent[pc];
-    block.work.issue += issue_tenths::divergence;
+    ++w.work.divergences;
 }
 
 bool run_block(Executor& e, BlockState& block) {

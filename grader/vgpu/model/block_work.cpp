@@ -11,13 +11,15 @@ WorkSpread::WorkSpread(std::uint32_t multiprocessors) : work_(std::max(multiproc
 void WorkSpread::add(const BlockWork& block) {
     std::ranges::pop_heap(queue_, std::greater());
     auto& [load, where] = queue_.back();
-    load += cost(block);
-    BlockWork& work = work_[where];
-    work.issue += block.issue, work.l1 += block.l1;
-    all_.issue += block.issue, all_.l1 += block.l1;
-    busiest_ = {std::max(busiest_.issue, work.issue), std::max(busiest_.l1, work.l1)};
-    longest_ = std::max(longest_, cost(block));
-    ++blocks_;
+    load += block.all.cost();
+    WarpWork& work = work_[where];
+    work += block.all;
+    all_ += block.all;
+    busiest_issue_ = std::max(busiest_issue_, work.issue_tenths());
+    busiest_l1_ = std::max(busiest_l1_, work.l1_tenths);
+    longest_warp_ = std::max(longest_warp_, block.longest_warp);
+    warps_ += block.warps;
+    most_instructions_ = std::max(most_instructions_, block.all.instructions);
     std::ranges::push_heap(queue_, std::greater());
 }
 

@@ -1,4 +1,4 @@
-// What each block of a launch asks of its multiprocessor, and which multiprocessor has most to do. Counted in whole
+// What each warp of a launch asks of its multiprocessor, and which multiprocessor has most to do. Counted in whole
 // numbers, so that sums are the same in whatever order blocks end.
 #pragma once
 
@@ -28,8 +28,27 @@ constexpr std::uint64_t of_sectors(std::uint64_t request, std::uint64_t sectors)
 }
 }  // namespace l1_tenths
 
+struct WarpWork {
+    std::uint64_t instructions = 0, divergences = 0, l1_tenths = 0;
+    [[nodiscard]] std::uint64_t issue_tenths() const {
+        return instructions * issue_tenths::instruction + divergences * issue_tenths::divergence;
+    }
+    // In fortieths of cycles: about four instructions are issued in one.
+    [[nodiscard]] std::uint64_t cost() const { return issue_tenths() + 4 * l1_tenths; }
+    WarpWork& operator+=(const WarpWork& other) {
+        instructions += other.instructions, divergences += other.divergences, l1_tenths += other.l1_tenths;
+        return *this;
+    }
+};
+
 struct BlockWork {
-    std::uint64_t issue = 0, l1 = 0;  // in the tenths above
+    WarpWork all;
+    std::uint64_t warps = 0, longest_warp = 0;  // its cost
+    void add(const WarpWork& warp) {
+        all += warp;
+        ++warps;
+        longest_warp = std::max(longest_warp, warp.cost());
+    }
 };
 
 // A launch's work on the multiprocessors. A block goes to the one that has least to do when it starts: that of blocks
@@ -41,24 +60,21 @@ class WorkSpread {
     void add(const BlockWork& block);
 
     // The busiest multiprocessor's part of all work; 0 if there is none.
-    [[nodiscard]] double busiest_issue() const { return part(busiest_.issue, all_.issue); }
-    [[nodiscard]] double busiest_l1() const { return part(busiest_.l1, all_.l1); }
-    // How many times as long as the mean block the longest one is.
-    [[nodiscard]] double longest_block() const {
-        return part(longest_, cost(all_)) * static_cast<double>(std::max<std::uint64_t>(blocks_, 1));
-    }
+    [[nodiscard]] double busiest_issue() const { return part(busiest_issue_, all_.issue_tenths()); }
+    [[nodiscard]] double busiest_l1() const { return part(busiest_l1_, all_.l1_tenths); }
+    // How many times as long as the mean warp the longest one is.
+    [[nodiscard]] double longest_warp() const { return part(longest_warp_ * warps_, all_.cost()); }
+    [[nodiscard]] std::uint64_t most_instructions() const { return most_instructions_; }  // of one block
 
   private:
     static double part(std::uint64_t some, std::uint64_t all) {
         return all == 0 ? 0 : static_cast<double>(some) / static_cast<double>(all);
     }
-    // In fortieths of cycles: about four instructions are issued in one.
-    static std::uint64_t cost(const BlockWork& work) { return work.issue + 4 * work.l1; }
 
-    std::vector<BlockWork> work_;                                 // by multiprocessor
+    std::vector<WarpWork> work_;                                  // by multiprocessor
     std::vector<std::pair<std::uint64_t, std::uint32_t>> queue_;  // a heap of their costs: the least comes first
-    BlockWork busiest_, all_;
-    std::uint64_t longest_ = 0, blocks_ = 0;
+    WarpWork all_;
+    std::uint64_t busiest_issue_ = 0, busiest_l1_ = 0, longest_warp_ = 0, warps_ = 0, most_instructions_ = 0;
 };
 
 }  // namespace warpgrade::vgpu

@@ -148,7 +148,7 @@ KernelTime model_kernel(const Profile& profile, const device::LaunchConfig& conf
                                pipelined(shared_requests * per_warp, profile.shared_latency) +
                                number(c.barriers) * per_warp * barrier_cycles +
                                divergent * per_warp * divergence_cycles;
-    time.latency_ns = std::max(std::ceil(busiest_blocks / resident), spread.longest_block) * warp_cycles * cycle_ns;
+    time.latency_ns = std::max(std::ceil(busiest_blocks / resident), spread.longest_warp) * warp_cycles * cycle_ns;
 
     // The whole device, evenly used.
     const double room = std::min(blocks / (resident * multiprocessors), 1.0);

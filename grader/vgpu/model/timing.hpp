@@ -9,7 +9,7 @@
 //   dram     the launch's footprint once, and again what a footprint larger than L2 loses between uses
 //   link     what reaches into mapped host memory: each sector that L1 does not hold, again each time
 //   latency  waves of resident blocks, each as long as one warp takes for its own dependent instructions; no less than
-//            the longest block
+//            the longest warp
 // They overlap, but not perfectly, so the time is the root of the sum of their squares: close to the largest one, and
 // up to √6 times it when all are equal. Managed memory that the launch is the first to touch moves to the device while
 // the kernel waits; that it moves back when the host touches it is not seen. Constants were fitted to kernels measured
@@ -47,10 +47,10 @@ struct Traffic {
     std::uint64_t migrated_bytes = 0;                                 // managed memory that it was the first to touch
 };
 
-// How the work lies on the multiprocessors; 0: not known, then blocks are taken to be alike. See WorkSpread.
+// How the work lies on the multiprocessors; 0: not known, then warps are taken to be alike. See WorkSpread.
 struct Spread {
     double busiest_issue = 0, busiest_l1 = 0;  // the busiest multiprocessor's part of all
-    double longest_block = 0;                  // in mean blocks
+    double longest_warp = 0;                   // in mean warps
 };
 
 // Time between launches, that of kernels that share the device, and of copies, are the timeline's

@@ -127,7 +127,7 @@ template <Op O, Space S>
                               : O == Op::Load     ? StatKind::GlobalLoad
                                                   : StatKind::GlobalStore;
     site.add(units, conflicts);
-    w.block->work.l1 += l1_tenths_of(kind, units);
+    w.work.l1_tenths += l1_tenths_of(kind, units);
 }
 
 // An access of the shape that the instruction had last time: everything but its bounds is known. False: not so, or

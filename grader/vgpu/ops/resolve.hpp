@@ -43,7 +43,7 @@ constexpr std::uint64_t l1_tenths_of(StatKind kind, std::uint64_t units) {
 
 inline void count(Warp& w, std::uint32_t slot, std::uint64_t units, std::uint64_t conflicts = 0) {
     w.executor->memory[slot].add(units, conflicts);
-    w.block->work.l1 += l1_tenths_of(w.executor->code->stat_kinds[slot], units);
+    w.work.l1_tenths += l1_tenths_of(w.executor->code->stat_kinds[slot], units);
 }
 
 inline bool fits(std::uint64_t low, std::uint64_t high, std::uint64_t base, std::uint64_t size, unsigned bytes) {

@@ -66,6 +66,7 @@ struct Warp {
     std::uint32_t sync_operations = 0;  // atomics and volatile accesses since this warp was scheduled
     std::uint64_t clock = 0;            // instructions that this warp has executed: %clock
     std::uint64_t slept = 0;            // what `clock` has beside instructions
+    WarpWork work;                      // its instructions are counted by `clock`
     std::uint64_t slice_end = 0;        // of `clock`: then others have a turn, even if this warp does not synchronise
     std::uint32_t frame = 0;            // index of the running frame
     std::uint32_t participants = 0;     // of the running collective: lanes that execute it together
@@ -98,7 +99,6 @@ struct BlockState {
     AlignedBytes storage;  // registers, specials and shared memory
     HostPages local;       // of all warps
     BlockL1 l1;
-    BlockWork work;  // its instructions are added at its end: its warps' clocks have them
     BlockWatch watch;
 };
 
