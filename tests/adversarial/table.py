@@ -54,7 +54,8 @@ class Fixture(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
         text = path.read_text(encoding="utf-8")
         text = _INCLUDE.sub(lambda match: (path.parent / match["name"]).read_text(encoding="utf-8"), text)
         if self.beside_reference:
-            return _reference_without(lab, [name for name in lab.file.lab.functions if f"\nvoid {name}(" in text]) + text
+            own = [name for name in lab.file.lab.functions if f"\nvoid {name}(" in text]
+            return _reference_without(lab, own) + text
         return text if self.shift is None else f"{_shown_reference(lab)}#define SHIFT {self.shift}\n{text}"
 
 
