@@ -16,7 +16,8 @@ device::Counters load(const std::string& type, std::uint32_t stride, std::uint32
 .address_size 64
 .const .align 16 .b8 table[8192];
 .visible .entry look(.param .u32 stride, .param .u32 mask) {
-    .reg .b32 %i, %s, %m, %r, %a;
+    .reg .b32 %i, %s, %m, %r;
+    .reg .b64 %a, %o;
     .reg .)" + wide + R"( %v;
     .reg .pred %p;
     ld.param.u32 %s, [stride];
@@ -25,12 +26,13 @@ device::Counters load(const std::string& type, std::uint32_t stride, std::uint32
     and.b32 %i, %i, %m;
     mul.lo.u32 %i, %i, %s;
     mov.u32 %r, 0;
-    mov.u32 %a, table;
-    add.u32 %a, %a, %i;
+    mov.u64 %a, table;
+    cvt.u64.u32 %o, %i;
+    add.u64 %a, %a, %o;
 again:
     ld.const.)" + type +
                      R"( %v, [%a];
-    add.u32 %a, %a, 16;
+    add.u64 %a, %a, 16;
     add.u32 %r, %r, 1;
     setp.lt.u32 %p, %r, 3;
     @%p bra again;

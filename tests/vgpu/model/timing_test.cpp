@@ -253,7 +253,7 @@ TEST_CASE("what a kernel needs of the whole device is no more than its time, and
             CAPTURE(name, time.bound());
             const double need = *std::ranges::max_element(time.demand), own = time.total_ns() - time.start_ns;
             CHECK(need <= own * (1 + 1e-12));
-            CHECK(need >= own * 0.99);  // these fill the device
+            CHECK(need >= own * 0.95);  // these fill the device, but for the last round of blocks
 
             Kernel piece = whole;  // one of eight
             piece.config.grid.y = std::max(piece.config.grid.y / 8, 1u);
