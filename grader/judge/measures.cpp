@@ -174,10 +174,9 @@ Measure divergent_branches(const Counted& from) {
     return count("divergent branches", from.counters.divergent_branches);
 }
 Measure global_load_requests(const Counted& from) {
-    return count("global-memory load requests",
-                 from.counters.global_load_requests + from.counters.texture_requests +
-                     from.counters.surface_load_requests + from.counters.atomic_requests +
-                     (from.counters.constant_load_wavefronts - from.counters.constant_load_requests));
+    return count("global-memory load requests", from.counters.global_load_requests + from.counters.texture_requests +
+                                                    from.counters.surface_load_requests +
+                                                    from.counters.atomic_requests);
 }
 Measure global_store_requests(const Counted& from) {
     return count("global-memory store requests",
@@ -186,8 +185,7 @@ Measure global_store_requests(const Counted& from) {
 Measure sectors_loaded(const Counted& from) {
     return count("sectors loaded from global memory",
                  from.counters.global_load_sectors + from.counters.texture_sectors +
-                     from.counters.surface_load_sectors + from.counters.atomic_sectors +
-                     (from.counters.constant_load_wavefronts - from.counters.constant_load_requests));
+                     from.counters.surface_load_sectors + from.counters.atomic_sectors);
 }
 Measure sectors_stored(const Counted& from) {
     return count("sectors stored to global memory",

@@ -134,8 +134,8 @@ Measure warps(const Counted& from);
 Measure barriers(const Counted& from);
 Measure divergent_branches(const Counted& from);
 // Of global memory, loads are those of every kind: plain ones, texture fetches, loads from surfaces, and atomics, which
-// read what they change. Of constant memory, each word that a request asks for beside its first is a load, too: that
-// one word serves all lanes is what constant memory is for. Stores to surfaces are stores.
+// read what they change; stores to surfaces are stores. Constant memory is none of it: whose lanes want different words
+// of it pays with time.
 Measure global_load_requests(const Counted& from);
 Measure global_store_requests(const Counted& from);
 Measure sectors_loaded(const Counted& from);
