@@ -271,7 +271,9 @@ void Grid::collect_memory() {
     });
     const WorkSpread& spread = caches_->spread();
     result_.most_block_instructions = spread.most_instructions();
-    result_.spread = {spread.busiest_issue(), spread.busiest_l1(), spread.longest_warp()};
+    // Where blocks may wait for each other, the longest warp is the one that waits longest, and waiting is no work.
+    const double longest_warp = launch_.code.synchronises_globally ? 0 : spread.longest_warp();
+    result_.spread = {spread.busiest_issue(), spread.busiest_l1(), longest_warp};
     for (const Executor& e : executors_) {
         result_.traffic.mapped_read_sectors += e.mapped_read_sectors;
         result_.traffic.mapped_write_sectors += e.mapped_write_sectors;

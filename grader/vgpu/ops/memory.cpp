@@ -119,15 +119,11 @@ template <Op O>
 }
 
 // As count(), of an instruction whose kind is known here.
-template <Op O, Space S>
+template <StatKind K>
 [[gnu::always_inline]] inline void count_known(Warp& w, MemorySite& site, std::uint64_t units,
                                                std::uint64_t conflicts = 0) {
-    constexpr StatKind kind = S == Space::Shared  ? O == Op::Load ? StatKind::SharedLoad : StatKind::SharedStore
-                              : S == Space::Local ? O == Op::Load ? StatKind::LocalLoad : StatKind::LocalStore
-                              : O == Op::Load     ? StatKind::GlobalLoad
-                                                  : StatKind::GlobalStore;
     site.add(units, conflicts);
-    w.work.l1_tenths += l1_tenths_of(kind, units);
+    w.work.l1_tenths += l1_tenths_of(K, units);
 }
 
 // An access of the shape that the instruction had last time: everything but its bounds is known. False: not so, or
@@ -147,11 +143,12 @@ template <Op O, Space S>
         else
             move(w, in, origin, p);
         const auto waves = p.wavefronts_anywhere();
-        count_known<O, S>(w, site, waves.total, waves.total - waves.ideal);
+        count_known<O == Op::Load ? StatKind::SharedLoad : StatKind::SharedStore>(w, site, waves.total,
+                                                                                  waves.total - waves.ideal);
     } else if constexpr (S == Space::Local) {
         if (!fits(low, high, 0, w.local_stride, p.bytes) || first % bank_bytes != 0) return false;
         move_local(w, in, p, first, move);
-        count_known<O, S>(w, site, p.local_sectors_anywhere());
+        count_known<O == Op::Load ? StatKind::LocalLoad : StatKind::LocalStore>(w, site, p.local_sectors_anywhere());
     } else {
         if (S == Space::Generic && low < device::address_space::global_base) return false;
         Allocation* a = global_allocation<O>(w, site, low, high, p.bytes);
@@ -167,9 +164,9 @@ template <Op O, Space S>
         else
             move(w, in, origin, p);
         if (in.form & form::constant) {
-            count(w, in.memory_slot, p.words_at(first));
+            count_known<StatKind::ConstantLoad>(w, site, p.words_at(first));
         } else {
-            count_known<O, S>(w, site, p.sectors_at(first));
+            count_known<O == Op::Load ? StatKind::GlobalLoad : StatKind::GlobalStore>(w, site, p.sectors_at(first));
             w.block->l1.access(w.index, p.lines_at(first), first, in.memory_slot, request_kind<O>(in));
         }
     }
