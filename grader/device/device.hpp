@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -141,6 +142,11 @@ struct LineCounters {
     Counters counters;
 };
 
+// What kernels that run at the same time share.
+enum class Resource : std::uint8_t { issue, l1, l2, dram, link };
+// For how long a launch needs each of them, in nanoseconds, by Resource: that of the whole device, and all of it.
+using Demand = std::array<double, 5>;
+
 // What one kernel launch did. `error` is empty when it finished.
 struct LaunchRecord {
     std::string kernel;     // mangled
@@ -148,8 +154,10 @@ struct LaunchRecord {
     LaunchConfig config;
     std::uint32_t registers_per_thread = 0, static_shared_bytes = 0;
     Counters counters;
+    std::uint64_t most_block_instructions = 0;  // warp instructions of the block that executed most
     Occupancy occupancy;
     double start_ns = 0, duration_ns = 0;
+    Demand demand{};                  // for the timeline; reports do not hold it
     std::vector<LineCounters> lines;  // ordered by file and line; only with line information
     int error_code = 0;
     std::string error;

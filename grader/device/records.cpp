@@ -65,6 +65,7 @@ json to_json(const LaunchRecord& record) {
               {"limiter", record.occupancy.limiter}}},
             {"part_of_result", record.part_of_result},
             {"counters", to_json(record.counters)},
+            {"most_block_instructions", record.most_block_instructions},
             {"lines", std::move(lines)},
             {"error", record.error_code == 0 ? json(nullptr)
                                              : json{{"code", record.error_code}, {"message", shown(record.error)}}}};

@@ -55,7 +55,7 @@ void fields(Way& way, LaunchRecord& record) {
     way.time(record.start_ns), way.time(record.duration_ns);
     Occupancy& occupancy = record.occupancy;
     way(occupancy.theoretical, occupancy.achieved, occupancy.blocks_per_multiprocessor, occupancy.limiter);
-    way(record.counters);
+    way(record.counters, record.most_block_instructions);
     way.list(record.lines, RecordLimits::max_lines);
     way(record.error_code);
     if (record.error_code != error::success) way(record.error);

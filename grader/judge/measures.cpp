@@ -174,16 +174,22 @@ Measure divergent_branches(const Counted& from) {
     return count("divergent branches", from.counters.divergent_branches);
 }
 Measure global_load_requests(const Counted& from) {
-    return count("global-memory load requests", from.counters.global_load_requests);
+    return count("global-memory load requests", from.counters.global_load_requests + from.counters.texture_requests +
+                                                    from.counters.surface_load_requests +
+                                                    from.counters.atomic_requests);
 }
 Measure global_store_requests(const Counted& from) {
-    return count("global-memory store requests", from.counters.global_store_requests);
+    return count("global-memory store requests",
+                 from.counters.global_store_requests + from.counters.surface_store_requests);
 }
 Measure sectors_loaded(const Counted& from) {
-    return count("sectors loaded from global memory", from.counters.global_load_sectors);
+    return count("sectors loaded from global memory",
+                 from.counters.global_load_sectors + from.counters.texture_sectors +
+                     from.counters.surface_load_sectors + from.counters.atomic_sectors);
 }
 Measure sectors_stored(const Counted& from) {
-    return count("sectors stored to global memory", from.counters.global_store_sectors);
+    return count("sectors stored to global memory",
+                 from.counters.global_store_sectors + from.counters.surface_store_sectors);
 }
 Measure global_atomic_requests(const Counted& from) {
     return count("global-memory atomic requests", from.counters.atomic_requests);
@@ -216,6 +222,13 @@ Measure local_load_requests(const Counted& from) {
 }
 Measure local_store_requests(const Counted& from) {
     return count("local-memory store requests", from.counters.local_store_requests);
+}
+
+Measure part_of_busiest_block(const Profile& run) {
+    std::uint64_t most = 0;
+    for (const auto& launch : run.launches) most = std::max(most, launch.most_block_instructions);
+    const auto all = std::max<std::uint64_t>(run.total().inst_executed, 1);
+    return {"part of all warp instructions in one block", static_cast<double>(most) / static_cast<double>(all), {}};
 }
 
 Measure blocks(const device::LaunchRecord& launch) { return count("blocks in the grid", launch.config.grid.count()); }

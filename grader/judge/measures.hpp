@@ -133,9 +133,12 @@ Measure thread_instructions(const Counted& from);
 Measure warps(const Counted& from);
 Measure barriers(const Counted& from);
 Measure divergent_branches(const Counted& from);
+// Of global memory, loads are those of every kind: plain ones, texture fetches, loads from surfaces, and atomics, which
+// read what they change; stores to surfaces are stores. Constant memory is none of it: whose lanes want different words
+// of it pays with time.
 Measure global_load_requests(const Counted& from);
 Measure global_store_requests(const Counted& from);
-Measure sectors_loaded(const Counted& from);  // from global memory
+Measure sectors_loaded(const Counted& from);
 Measure sectors_stored(const Counted& from);
 Measure global_atomic_requests(const Counted& from);
 Measure shared_load_requests(const Counted& from);
@@ -147,6 +150,9 @@ Measure load_bank_conflicts(const Counted& from);
 Measure store_bank_conflicts(const Counted& from);
 Measure local_load_requests(const Counted& from);
 Measure local_store_requests(const Counted& from);
+
+// The largest part of a run's warp instructions that one block executes: 1 where one block does all, whatever the grid.
+Measure part_of_busiest_block(const Profile& run);
 
 // The shape of one launch.
 Measure blocks(const device::LaunchRecord& launch);

@@ -166,13 +166,16 @@ void Session::collect(FunctionId function, const LaunchConfig& config, const Fun
     LaunchRecord& record = records.front();
     if (stalled()) record.error_code = fault_.code, record.error = fault_.message;
     origin_.launched(record);
-    if (!std::isfinite(record.duration_ns) || record.duration_ns < 0)
+    const auto possible = [](double ns) { return std::isfinite(ns) && ns >= 0; };
+    if (!possible(record.duration_ns) || !std::ranges::all_of(record.demand, possible))
         throw std::logic_error("a launch with an impossible duration");
     const double resident =
         static_cast<double>(record.occupancy.blocks_per_multiprocessor) * device_.properties().multi_processor_count;
     const double share = resident > 0 ? static_cast<double>(config.grid.count()) / resident : 1;
     order_launch(function, config.stream);
-    record.start_ns = timeline_.kernel(config.stream, record.duration_ns, share).start_ns;
+    const Interval when = timeline_.kernel(config.stream, record.duration_ns, share, record.demand);
+    if (when.end_ns != when.start_ns + record.duration_ns) record.duration_ns = when.end_ns - when.start_ns;  // shared
+    record.start_ns = when.start_ns;
     journal_.add_launch(std::move(record));
     journal_.print(device_.take_output());
 }

@@ -1,13 +1,15 @@
 #include "server/timeline.hpp"
 
 #include <algorithm>
-#include <vector>
+#include <iterator>
 
 namespace warpgrade::device {
 namespace {
 
-// As many kernels as any device runs at once.
-constexpr std::size_t max_concurrent_kernels = 128;
+// As many kernels as any device runs at once: each takes at least one of so many places.
+constexpr double max_concurrent_kernels = 128;
+constexpr std::size_t max_moments = 2048;  // of the calendar
+constexpr double whole = 1 + 1e-9;         // parts such as three thirds add up to the device
 
 }  // namespace
 
@@ -58,39 +60,69 @@ bool Timeline::reached(double time_ns) {
     return true;
 }
 
-Interval Timeline::kernel(StreamId stream, double duration_ns, double share) {
+Interval Timeline::kernel(StreamId stream, double duration_ns, double share, const Demand& demand) {
     host_ns_ += costs_.launch_issue_ns;
-    share = std::clamp(share, 1e-6, 1.0);
-    duration_ns = std::max(duration_ns, 0.0);
-    Interval when;
-    when.start_ns = kernel_start(std::max(host_ns_, ready(stream)), duration_ns, share);
-    when.end_ns = when.start_ns + duration_ns;
+    forget_past();
+    duration_ns = std::max(duration_ns, *std::ranges::max_element(demand));
+    Use own;
+    own.room = std::clamp(share, 1.0 / max_concurrent_kernels, 1.0);
+    if (duration_ns > 0)
+        std::ranges::transform(demand, own.resources.begin(), [&](double ns) { return ns / duration_ns; });
+    const double earliest_ns = std::max({host_ns_, ready(stream), calendar_.begin()->first});
+    const Interval when = find_place(earliest_ns, duration_ns, own);
+    book(when, own);
     streams_.at(stream).ready_ns = when.end_ns;
-    running_.push_back({when, share});
     return when;
 }
 
-// The first moment from which on the kernel fits beside those already placed. Load only falls where one of them ends,
-// so only those moments come into question.
-double Timeline::kernel_start(double earliest_ns, double duration_ns, double share) {
-    std::erase_if(running_, [&](const Running& other) { return other.when.end_ns <= host_ns_; });
-    while (running_.size() >= max_concurrent_kernels) {
-        kernel_floor_ns_ = std::max(kernel_floor_ns_, running_.front().when.end_ns);
-        running_.pop_front();
+// How fast a kernel runs beside others, as a part of how fast it runs alone.
+double Timeline::speed_beside(const Use& others, const Use& own) {
+    double speed = 1;
+    for (std::size_t r = 0; r < own.resources.size(); ++r)
+        if (own.resources[r] > 0)
+            speed = std::min(speed, std::max(whole - others.resources[r], 0.0) / own.resources[r]);
+    return speed;
+}
+
+Interval Timeline::find_place(double earliest_ns, double duration_ns, const Use& own) const {
+    Interval when{earliest_ns, earliest_ns + duration_ns};
+    auto span = std::prev(calendar_.upper_bound(earliest_ns));
+    for (double begin_ns = earliest_ns; std::next(span) != calendar_.end(); begin_ns = (++span)->first) {
+        const double end_ns = std::next(span)->first;
+        if (when.end_ns <= begin_ns) break;
+        if (span->second.room + own.room > whole) {
+            when = {end_ns, end_ns + duration_ns};
+            continue;
+        }
+        const double left_ns = when.end_ns - begin_ns;  // at full speed
+        const double speed = speed_beside(span->second, own);
+        if (speed * (end_ns - begin_ns) >= left_ns) {
+            if (speed < 1) when.end_ns = begin_ns + left_ns / speed;
+            break;
+        }
+        when.end_ns += (end_ns - begin_ns) * (1 - speed);
     }
-    earliest_ns = std::max(earliest_ns, kernel_floor_ns_);
-    std::vector<double> moments{earliest_ns};
-    for (const Running& other : running_)
-        if (other.when.end_ns > earliest_ns) moments.push_back(other.when.end_ns);
-    std::sort(moments.begin(), moments.end());
-    constexpr double full = 1 + 1e-9;  // shares such as three thirds add up to the device
-    for (const double start : moments) {
-        double load = share;
-        for (const Running& other : running_)
-            if (other.when.start_ns < start + duration_ns && other.when.end_ns > start) load += other.share;
-        if (load <= full) return start;
+    return when;
+}
+
+void Timeline::book(const Interval& when, const Use& own) {
+    const auto end = cut_at(when.end_ns);
+    for (auto span = cut_at(when.start_ns); span != end; ++span) {
+        const double speed = speed_beside(span->second, own);
+        for (std::size_t r = 0; r < own.resources.size(); ++r) span->second.resources[r] += speed * own.resources[r];
+        span->second.room += own.room;
     }
-    return moments.back();  // every other kernel has ended by then
+}
+
+std::map<double, Timeline::Use>::iterator Timeline::cut_at(double time_ns) {
+    const auto next = calendar_.upper_bound(time_ns), span = std::prev(next);
+    return span->first == time_ns ? span : calendar_.emplace_hint(next, time_ns, span->second);
+}
+
+// What is over, and, of more than a device keeps apart, the earliest: no kernel begins before what is left.
+void Timeline::forget_past() {
+    calendar_.erase(calendar_.begin(), std::prev(calendar_.upper_bound(std::max(host_ns_, calendar_.begin()->first))));
+    while (calendar_.size() > max_moments) calendar_.erase(calendar_.begin());
 }
 
 Interval Timeline::copy(StreamId stream, Link link, std::uint64_t bytes, bool pinned, bool blocking) {

@@ -1,17 +1,25 @@
 // The modelled clock of a device: when each kernel and copy would have started and ended, had the host issued the same
 // calls to the real one. Work of one stream runs in order; the legacy default stream (0) waits for all blocking streams
-// and they for it; copies of one direction share a link, kernels share the multiprocessors. The host's own computing
-// takes no time, so that the clock depends on the calls alone: it is the same on every machine and on every run.
+// and they for it; copies of one direction share a link, kernels share the multiprocessors and all that lies behind
+// them. The host's own computing takes no time, so that the clock depends on the calls alone: it is the same on every
+// machine and on every run.
+//
+// Kernels that run at the same time: a calendar says how much of each resource is in use when. A kernel alone needs the
+// same part of a resource from its start to its end. A later one gets what the earlier ones leave: where that is less
+// of any resource than it needs, it runs slower by as much, and ends later. So no resource is ever used more than
+// fully, and kernels together take at least as long as the sum of what they need of any one resource. Blocks need room
+// as well: a kernel begins where there is room for all that it keeps resident.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <deque>
+#include <map>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "device/device.hpp"
 #include "device/host_costs.hpp"
 #include "device/record_limits.hpp"
 #include "device/transfer.hpp"
@@ -30,9 +38,9 @@ class Timeline {
     void add_stream(StreamId stream, bool blocking);
     void remove_stream(StreamId stream);
 
-    // `share` in (0, 1] is the part of the device that the kernel fills: kernels of different streams overlap as long
-    // as their shares fit.
-    Interval kernel(StreamId stream, double duration_ns, double share);
+    // `duration_ns`: how long the kernel takes alone; no less than any of `demand`. `share` in (0, 1]: the part of the
+    // device's room for blocks that it fills.
+    Interval kernel(StreamId stream, double duration_ns, double share, const Demand& demand = {});
     Interval copy(StreamId stream, Link link, std::uint64_t bytes, bool pinned, bool blocking);
     Interval fill(StreamId stream, std::uint64_t bytes, bool blocking);
 
@@ -75,19 +83,23 @@ class Timeline {
     void wait_until(double time_ns);
     Interval transfer(StreamId stream, Link engine, double duration_ns, bool blocking);
     void keep(const TransferRecord& transfer);
-    [[nodiscard]] double kernel_start(double earliest_ns, double duration_ns, double share);
 
-    struct Running {
-        Interval when;
-        double share = 1;
+    // Parts of what the device has, 0 to 1.
+    struct Use {
+        Demand resources{};
+        double room = 0;
     };
+    [[nodiscard]] static double speed_beside(const Use& others, const Use& own);
+    [[nodiscard]] Interval find_place(double earliest_ns, double duration_ns, const Use& own) const;
+    void book(const Interval& when, const Use& own);
+    std::map<double, Use>::iterator cut_at(double time_ns);
+    void forget_past();
 
     HostCosts costs_;
     std::unordered_map<StreamId, Stream> streams_;
     double retired_blocking_ns_ = 0, retired_ns_ = 0;  // work of destroyed streams
     std::array<double, 3> engine_free_ns_{};           // by Link
-    std::deque<Running> running_;                      // kernels that may still run at host_ns_
-    double kernel_floor_ns_ = 0;                       // no kernel starts before: the end of those forgotten
+    std::map<double, Use> calendar_{{0, {}}};          // of kernels: from each moment to the next one; nothing at last
     double host_ns_ = 0, mark_ns_ = 0;
     std::uint64_t module_bytes_ = 0;
     std::vector<TransferRecord> transfers_;

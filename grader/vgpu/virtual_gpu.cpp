@@ -365,9 +365,12 @@ void VirtualGpu::launch(device::FunctionId id, const device::LaunchConfig& confi
     record.registers_per_thread = info.registers_per_thread;
     record.static_shared_bytes = info.static_shared_bytes;
     record.counters = result.counters;
+    record.most_block_instructions = result.most_block_instructions;
     record.occupancy = fit;
     record.occupancy.achieved = achieved_occupancy(profile_.properties, fit, config.grid.count());
-    record.duration_ns = model_ns(profile_, config, result.counters, fit, result.traffic);
+    const KernelTime time = model_kernel(profile_, config, result.counters, fit, result.traffic, result.spread);
+    record.duration_ns = time.total_ns();
+    record.demand = time.demand;
     record.lines = std::move(result.lines);
     record.read_from = std::move(result.read_from);
     record.written_to = std::move(result.written_to);

@@ -54,6 +54,7 @@ class FakeDevice : public Device {
     std::string take_output() override { return std::exchange(output_, {}); }
 
     std::vector<std::byte> last_image;
+    bool needs_all_of_dram = false;  // launches from now on
     std::size_t live_allocations() const { return memory_.size(); }
 
   private:

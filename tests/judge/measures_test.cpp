@@ -95,10 +95,14 @@ TEST_CASE("each counter has its name") {
     check(warps(record), c.warps_launched, "warps launched");
     check(barriers(record), c.barriers, "barriers executed by warps");
     check(divergent_branches(record), c.divergent_branches, "divergent branches");
-    check(global_load_requests(record), c.global_load_requests, "global-memory load requests");
-    check(global_store_requests(record), c.global_store_requests, "global-memory store requests");
-    check(sectors_loaded(record), c.global_load_sectors, "sectors loaded from global memory");
-    check(sectors_stored(record), c.global_store_sectors, "sectors stored to global memory");
+    check(global_load_requests(record),
+          c.global_load_requests + c.texture_requests + c.surface_load_requests + c.atomic_requests,
+          "global-memory load requests");
+    check(global_store_requests(record), c.global_store_requests + c.surface_store_requests,
+          "global-memory store requests");
+    check(sectors_loaded(record), c.global_load_sectors + c.texture_sectors + c.surface_load_sectors + c.atomic_sectors,
+          "sectors loaded from global memory");
+    check(sectors_stored(record), c.global_store_sectors + c.surface_store_sectors, "sectors stored to global memory");
     check(global_atomic_requests(record), c.atomic_requests, "global-memory atomic requests");
     check(shared_load_requests(record), c.shared_load_requests, "shared-memory load requests");
     check(shared_store_requests(record), c.shared_store_requests, "shared-memory store requests");
@@ -115,6 +119,29 @@ TEST_CASE("each counter has its name") {
     check(threads_per_block(record), 128, "threads per block");
     check(static_shared_bytes(record), 128, "bytes of static shared memory");
     check(dynamic_shared_bytes(record), 512, "bytes of dynamic shared memory");
+}
+
+TEST_CASE("loads of every kind count, constants and other memories do not") {
+    device::Counters counters;
+    const auto loads = [&](auto change) {
+        counters = {};
+        change(counters);
+        return global_load_requests(counters).number.value() + sectors_loaded(counters).number.value();
+    };
+    CHECK(loads([](auto& c) { c.texture_requests = 1, c.texture_sectors = 4; }) == 5);
+    CHECK(loads([](auto& c) { c.surface_load_requests = 1, c.surface_load_sectors = 4; }) == 5);
+    CHECK(loads([](auto& c) { c.atomic_requests = 1, c.atomic_sectors = 4; }) == 5);
+    CHECK(loads([](auto& c) { c.constant_load_requests = 1, c.constant_load_wavefronts = 32; }) == 0);
+    CHECK(loads([](auto& c) { c.local_load_requests = c.shared_load_requests = 1; }) == 0);
+}
+
+TEST_CASE("the busiest block's part is that of the launch in which one block does most") {
+    Profile run;
+    run.launches = {launch(), launch()};
+    run.launches[0].counters.inst_executed = 300, run.launches[1].counters.inst_executed = 100;
+    run.launches[0].most_block_instructions = 60, run.launches[1].most_block_instructions = 100;
+    CHECK(part_of_busiest_block(run).number.value() == 0.25);
+    CHECK(part_of_busiest_block(Profile{}).number.value() == 0);
 }
 
 TEST_CASE("a run is counted as a whole") {

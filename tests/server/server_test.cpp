@@ -92,6 +92,26 @@ TEST_CASE_METHOD(ServerFixture, "a launch becomes a record with its place on the
     CHECK(judge.take().at("clock_ns") == 0);
 }
 
+TEST_CASE_METHOD(ServerFixture, "a launch that shares the device is as long as it then takes") {
+    const DevicePtr address = allocate(400);
+    const FunctionId vecadd = kernel("_Z6vecaddPKfS0_Pfi");
+    device.needs_all_of_dram = true;
+    for (int i = 0; i < 2; ++i) {
+        const auto stream = call(Op::create_stream, Writer().put(std::uint8_t{0})).first<StreamId>();
+        Writer request;
+        request.put(vecadd).put(100u).put(1u).put(1u).put(32u).put(1u).put(1u);
+        request.put(std::uint64_t{0}).put(stream).put(std::uint8_t{0});
+        request.put(address).put(address).put(address).put(10);
+        CHECK(call(Op::launch, request).status == 0);
+    }
+    const auto launches = judge.take().at("launches");
+    const double start_ns = launches[0].at("start_ns");
+    CHECK(launches[0].at("duration_ns") == 100'000);
+    CHECK(launches[1].at("start_ns").get<double>() < start_ns + 100'000);
+    CHECK(launches[1].at("start_ns").get<double>() + launches[1].at("duration_ns").get<double>() ==
+          Approx(start_ns + 200'000).epsilon(1e-6));
+}
+
 TEST_CASE_METHOD(ServerFixture, "a wrong launch configuration fails that call only") {
     const FunctionId store = kernel("store_to");
     const DevicePtr address = allocate(4);

@@ -129,9 +129,9 @@ std::uint32_t Access::sectors_of_groups() const {
     return total;
 }
 
-std::uint32_t Access::distinct_sectors() const {
+std::uint32_t Access::distinct(std::uint64_t unit_bytes) const {
     std::uint64_t s[warp_size];
-    for (unsigned l = 0; l < warp_size; ++l) s[l] = address[l] / sector_bytes;
+    for (unsigned l = 0; l < warp_size; ++l) s[l] = address[l] / unit_bytes;
     std::sort(s, s + warp_size);
     return static_cast<std::uint32_t>(std::unique(s, s + warp_size) - s);
 }

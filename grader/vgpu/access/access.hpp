@@ -41,7 +41,13 @@ struct Access {
             changes += here != before;
             falls += here < before;
         }
-        return falls == 0 ? static_cast<std::uint32_t>(changes + 1) : distinct_sectors();
+        return falls == 0 ? static_cast<std::uint32_t>(changes + 1) : distinct(sector_bytes);
+    }
+
+    // Different words that lanes ask for, each of 4 bytes or of what one lane moves. Constant memory brings one at a
+    // time, to all lanes that want it.
+    [[nodiscard]] std::uint32_t distinct_words(unsigned bytes) const {
+        return kind == Kind::Uniform ? 1 : distinct(bytes < bank_bytes ? bank_bytes : bytes);
     }
 
     struct Wavefronts {
@@ -56,7 +62,7 @@ struct Access {
     void fill_inactive();
     void classify_groups(unsigned bytes);
     [[nodiscard]] std::uint32_t sectors_of_groups() const;
-    [[nodiscard]] std::uint32_t distinct_sectors() const;
+    [[nodiscard]] std::uint32_t distinct(std::uint64_t unit_bytes) const;  // pieces of so many bytes
     void set(Kind k, std::uint64_t lowest, std::uint64_t highest, unsigned bytes) {
         kind = k;
         low = lowest;

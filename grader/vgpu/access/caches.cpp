@@ -178,11 +178,12 @@ void L2Cache::request(const LineRequest& request, CacheStats& stats) {
     chosen->tag |= wanted;
 }
 
-void CacheReplay::replay(const std::vector<LineRequest>& misses) {
+void CacheReplay::replay(const std::vector<LineRequest>& misses, const BlockWork& work) {
+    spread_.add(work);
     for (const LineRequest& request : misses) l2_.request(request, stats_[request.slot]);
 }
 
-void CacheReplay::finish_block(std::uint64_t linear, BlockL1& l1) {
+void CacheReplay::finish_block(std::uint64_t linear, BlockL1& l1, const BlockWork& work) {
     l1.at_barrier();
     const std::lock_guard lock(mutex_);
     lost_.l2_reads += l1.lost_reads;
@@ -190,12 +191,12 @@ void CacheReplay::finish_block(std::uint64_t linear, BlockL1& l1) {
     lost_.l2_writes += l1.lost_writes;
     lost_.dram_writes += l1.lost_writes;
     if (linear != next_) {
-        waiting_.emplace(linear, std::exchange(l1.misses, {}));
+        waiting_.emplace(linear, Waiting{std::exchange(l1.misses, {}), work});
         return;
     }
-    replay(l1.misses);
+    replay(l1.misses, work);
     for (++next_; !waiting_.empty() && waiting_.begin()->first == next_; ++next_) {
-        replay(waiting_.begin()->second);
+        replay(waiting_.begin()->second.misses, waiting_.begin()->second.work);
         waiting_.erase(waiting_.begin());
     }
 }

@@ -9,8 +9,8 @@
 //   L2  one for the launch, empty when it begins (as under Nsight Compute, which flushes it). Sixteen ways, write-back.
 //       It sees what the L1s miss, block after block in the order of their index.
 //
-// Not modelled: blocks that find each other's data in L1, the order in which resident blocks interleave, local memory
-// and constants, prefetching, and that a miss may still be under way when the next access comes.
+// Not modelled: blocks that find each other's data in L1, the order in which resident blocks interleave, local memory,
+// misses of constants, prefetching, and that a miss may still be under way when the next access comes.
 #pragma once
 
 #include <algorithm>
@@ -23,6 +23,7 @@
 
 #include "vgpu/access/l1_cache.hpp"
 #include "vgpu/memory/memory.hpp"
+#include "vgpu/model/block_work.hpp"
 
 namespace warpgrade::vgpu {
 
@@ -143,24 +144,32 @@ class L2Cache {
     HostPages storage_;
 };
 
-// Hands the blocks' misses to L2 in the order of the blocks, whatever the order in which they end.
+// Hands the blocks' misses to L2 and their work to multiprocessors in the order of the blocks, whatever the order in
+// which they end.
 class CacheReplay {
   public:
-    CacheReplay(std::uint64_t l2_bytes, std::size_t slots) : l2_(l2_bytes), stats_(slots) {}
-    void finish_block(std::uint64_t linear, BlockL1& l1);
+    CacheReplay(std::uint64_t l2_bytes, std::size_t slots, std::uint32_t multiprocessors)
+        : l2_(l2_bytes), stats_(slots), spread_(multiprocessors) {}
+    void finish_block(std::uint64_t linear, BlockL1& l1, const BlockWork& work);
     // By statistics slot; those behind LineRequest::most_slots share the last one.
     [[nodiscard]] const std::vector<CacheStats>& stats() const { return stats_; }
     [[nodiscard]] const CacheStats& lost() const { return lost_; }  // of no slot: see BlockL1::most_requests
+    [[nodiscard]] const WorkSpread& spread() const { return spread_; }
 
   private:
-    void replay(const std::vector<LineRequest>& misses);
+    void replay(const std::vector<LineRequest>& misses, const BlockWork& work);
 
     std::mutex mutex_;
     L2Cache l2_;
     std::vector<CacheStats> stats_;
     CacheStats lost_;
     std::uint64_t next_ = 0;
-    std::map<std::uint64_t, std::vector<LineRequest>> waiting_;
+    struct Waiting {
+        std::vector<LineRequest> misses;
+        BlockWork work;
+    };
+    std::map<std::uint64_t, Waiting> waiting_;
+    WorkSpread spread_;
 };
 
 // What one block has of the L1: the part of `l1_bytes` that the shared memory of `resident` blocks leaves, evenly.

@@ -15,7 +15,7 @@ void Pattern::learn(const Access& access, unsigned bytes_of_lane) {
     high -= first;
     std::fill(std::begin(sectors_by_phase_), std::end(sectors_by_phase_), std::uint8_t{0});
     wavefronts_ = {0, 0};
-    local_sectors_ = 0;
+    local_sectors_ = words_ = 0;
     std::fill(std::begin(lines_by_place_), std::end(lines_by_place_), std::uint8_t{0});
     lines_.clear();
     granules_.runs.clear();

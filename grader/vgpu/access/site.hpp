@@ -51,6 +51,13 @@ class Pattern : public Access {
         return wavefronts_;
     }
     [[nodiscard]] std::uint32_t local_sectors_anywhere();
+    // Of constant memory.
+    [[nodiscard]] std::uint32_t words_at(std::uint64_t first) {
+        if (bytes < bank_bytes) return at(first).distinct_words(bytes);
+        if (words_ == 0) [[unlikely]]
+            words_ = distinct_words(bytes);
+        return words_;
+    }
     // The lines that it touches, relative to that of `first`.
     [[nodiscard]] ShapeLines& lines_at(std::uint64_t first) {
         std::uint8_t& known = lines_by_place_[first % line_bytes];
@@ -70,7 +77,7 @@ class Pattern : public Access {
     void find_windows();
     std::uint8_t sectors_by_phase_[sector_bytes] = {};  // 0: not known yet
     Wavefronts wavefronts_{0, 0};
-    std::uint32_t local_sectors_ = 0;
+    std::uint32_t local_sectors_ = 0, words_ = 0;
     std::uint8_t lines_by_place_[line_bytes] = {};    // which of lines_, from 1; 0: not known yet
     std::vector<ShapeLines> lines_;                   // all different
     GranuleShape granules_;                           // no runs: not known yet

@@ -200,6 +200,7 @@ enum class StatKind : std::uint8_t {
     SharedStore,
     GlobalAtomic,
     SharedAtomic,
+    ConstantLoad,
     TextureLoad,
     SurfaceLoad,
     SurfaceStore,

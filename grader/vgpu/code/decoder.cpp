@@ -198,7 +198,7 @@ std::uint32_t FunctionDecoder::statistics(Space space, AccessClass access) {
     if (generic || space == Space::Global) add(StatKind::GlobalLoad, StatKind::GlobalStore, StatKind::GlobalAtomic);
     if (generic || space == Space::Shared) add(StatKind::SharedLoad, StatKind::SharedStore, StatKind::SharedAtomic);
     if (generic || space == Space::Local) add(StatKind::LocalLoad, StatKind::LocalStore, StatKind::None);
-    if (space == Space::Const) add(StatKind::None, StatKind::None, StatKind::None);
+    if (space == Space::Const) add(StatKind::ConstantLoad, StatKind::None, StatKind::None);
     return slot;
 }
 
@@ -264,7 +264,8 @@ void FunctionDecoder::note_memory(const InsnBuilder& b, const OpcodeRow& row, st
     const bool of_type = row.facts.granule == granule::of_type;
     const bool watched = std::any_of(
         code.stat_kinds.begin() + static_cast<std::ptrdiff_t>(first_slot), code.stat_kinds.end(), [](StatKind kind) {
-            return kind != StatKind::LocalLoad && kind != StatKind::LocalStore && kind != StatKind::None;
+            return kind != StatKind::LocalLoad && kind != StatKind::LocalStore && kind != StatKind::ConstantLoad &&
+                   kind != StatKind::None;
         });
     if (watched) {
         const unsigned bytes = of_type ? ptx::size_of(b.type()) : row.facts.granule;

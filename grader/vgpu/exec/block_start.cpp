@@ -128,7 +128,8 @@ void Grid::start_block(Executor& e, BlockState& block, std::uint64_t linear) con
         w.local_stride = local_stride;
         const std::uint32_t lanes = std::min(threads - i * warp_size, warp_size);
         w.live = lanes == warp_size ? full_mask : (1u << lanes) - 1;
-        w.clock = 0;
+        w.clock = w.slept = 0;
+        w.work = {};
         w.watch.fenced = false;
         if (e.watch.values) w.watch.begin(mark::at_time(e.watch.now));
         w.frame = 0;

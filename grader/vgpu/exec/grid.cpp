@@ -184,9 +184,23 @@ void Grid::clear_touched() {
 void Grid::roll_back() {
     launch_.tracks.undo();
     clear_touched();
-    caches_.emplace(launch_.limits.l2_bytes, launch_.code.stat_kinds.size());
+    new_caches();
     launch_.instructions = 0;
     launch_.given_up = false;
+}
+
+void Grid::new_caches() {
+    const LaunchLimits& limits = launch_.limits;
+    caches_.emplace(limits.l2_bytes, launch_.code.stat_kinds.size(), limits.multiprocessors);
+}
+
+void Grid::finish_block(BlockState& block) {
+    BlockWork work;
+    for (Warp& w : block.warps) {
+        w.work.instructions = w.clock - w.slept;
+        work.add(w.work);
+    }
+    caches_->finish_block(block.linear, block.l1, work);
 }
 
 void Grid::collect_accesses() {
@@ -222,7 +236,7 @@ LaunchResult Grid::run() {
         std::memcpy(workspace->host, contents, sizeof contents);
     }
     clear_touched();
-    caches_.emplace(launch_.limits.l2_bytes, code.stat_kinds.size());
+    new_caches();
     result_.ran_parallel = try_parallel();
     if (!result_.ran_parallel) {
         executors_.resize(1);
@@ -255,6 +269,11 @@ void Grid::collect_memory() {
         if (a.home == Allocation::Home::Managed) result_.traffic.migrated_bytes += a.bytes;
         a.home = Allocation::Home::Device;
     });
+    const WorkSpread& spread = caches_->spread();
+    result_.most_block_instructions = spread.most_instructions();
+    // Where blocks may wait for each other, the longest warp is the one that waits longest, and waiting is no work.
+    const double longest_warp = launch_.code.synchronises_globally ? 0 : spread.longest_warp();
+    result_.spread = {spread.busiest_issue(), spread.busiest_l1(), longest_warp};
     for (const Executor& e : executors_) {
         result_.traffic.mapped_read_sectors += e.mapped_read_sectors;
         result_.traffic.mapped_write_sectors += e.mapped_write_sectors;

@@ -22,7 +22,9 @@ struct LaunchResult {
     std::optional<Fault> fault;  // then memory holds what a serial run had written until then
     device::Counters counters;
     std::vector<device::LineCounters> lines;
-    Traffic traffic;      // for the timing model
+    Traffic traffic;  // for the timing model
+    Spread spread;    // the same
+    std::uint64_t most_block_instructions = 0;
     std::string printed;  // what device printf wrote
     std::vector<device::Diagnostic> diagnostics;
     std::vector<device::MemoryAccess> accesses;  // of whole allocations, unless they are noted byte by byte
@@ -51,7 +53,8 @@ class Grid {
     void collect_accesses();
     void begin_turn(Executor& executor, BlockState& block) const;
     void start_block(Executor& executor, BlockState& block, std::uint64_t linear) const;
-    void finish_block(BlockState& block) { caches_->finish_block(block.linear, block.l1); }
+    void finish_block(BlockState& block);
+    void new_caches();
 
     Launch launch_;
     std::span<const std::byte> params_;

@@ -81,6 +81,7 @@ void Grid::collect_counters() {
                 WG_STAT(SurfaceLoad, surface_load_requests, surface_load_sectors)
                 WG_STAT(SurfaceStore, surface_store_requests, surface_store_sectors)
                 WG_STAT(SharedLoad, shared_load_requests, shared_load_wavefronts)
+                WG_STAT(ConstantLoad, constant_load_requests, constant_load_wavefronts)
                 WG_STAT(SharedStore, shared_store_requests, shared_store_wavefronts)
 #undef WG_STAT
                 case StatKind::SharedAtomic:

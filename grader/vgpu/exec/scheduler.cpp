@@ -137,6 +137,7 @@ WarpRunner::Ran WarpRunner::run_split(std::size_t self) {
                     ++pc;
                 } else {
                     ++e.block_divergent[pc];
+                    ++w.work.divergences;
                     const std::uint32_t low = std::min(b.target, pc + 1), high = std::max(b.target, pc + 1);
                     const std::uint32_t low_mask = b.target < pc + 1 ? taken : mask & ~taken;
                     add_split(high, mask & ~low_mask, w.frame);
@@ -262,7 +263,9 @@ void WarpRunner::branch_indexed(const Insn& in, const BasicBlock& b, std::uint32
         add_split(table[i], same, w.frame);
         rest &= ~same;
     }
-    if (diverged) ++e.block_divergent[pc];
+    if (!diverged) return;
+    ++e.block_divergent[pc];
+    ++w.work.divergences;
 }
 
 bool run_block(Executor& e, BlockState& block) {

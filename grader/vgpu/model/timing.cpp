@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "device/host_costs.hpp"
+#include "vgpu/model/block_work.hpp"
 
 namespace warpgrade::vgpu {
 namespace {
@@ -13,15 +14,17 @@ namespace {
 constexpr double sector_bytes = 32;
 constexpr double kernel_start_ns = 1200;
 
-// ptxas folds addresses and merges loads: about four machine instructions for five of PTX.
-constexpr double machine_per_ptx = 0.8;
-constexpr double divergence_issue_slots = 10;  // of one divergent branch: reconvergence, both sides' overhead
+constexpr double machine_per_ptx = issue_tenths::instruction / 10.0;
+constexpr double divergence_issue_slots = issue_tenths::divergence / 10.0;
 
-// Cycles of the load/store pipe. A request for up to four sectors (a warp's 128 bytes) costs one unit, whatever it
-// reads; each further sector adds.
-constexpr double load_request_cycles = 1.6, store_request_cycles = 1.0, extra_sector_cycles = 0.4;
-constexpr double sectors_of_full_request = 4;
-constexpr double atomic_request_cycles = 2, atomic_sector_cycles = 1, shared_atomic_cycles = 4;
+// Cycles of the load/store pipe.
+constexpr double load_request_cycles = l1_tenths::load_request / 10.0,
+                 store_request_cycles = l1_tenths::store_request / 10.0,
+                 extra_sector_cycles = l1_tenths::extra_sector / 10.0, wavefront_cycles = l1_tenths::wavefront / 10.0;
+constexpr double sectors_of_full_request = l1_tenths::sectors_of_full_request;
+constexpr double atomic_request_cycles = l1_tenths::atomic_request / 10.0,
+                 atomic_sector_cycles = l1_tenths::atomic_sector / 10.0,
+                 shared_atomic_cycles = l1_tenths::shared_atomic / 10.0;
 
 // How often, at most, L1 serves a sector again before L2 is asked again.
 constexpr double l1_reuse = 4;
@@ -61,16 +64,17 @@ const char* KernelTime::bound() const {
 }
 
 KernelTime model_kernel(const Profile& profile, const device::LaunchConfig& config, const device::Counters& c,
-                        const device::Occupancy& occupancy, const Traffic& traffic) {
+                        const device::Occupancy& occupancy, const Traffic& traffic, const Spread& spread) {
     const device::DeviceProperties& device = profile.properties;
     const double cycle_ns = 1 / device.clock_ghz;
     KernelTime time;
     time.start_ns = kernel_start_ns;
 
-    // Blocks go round the multiprocessors; the one with most of them decides.
+    // The busiest multiprocessor decides: of blocks that are alike, the one with most of them.
     const double blocks = std::max(number(config.grid.count()), 1.0);
-    const double busiest_blocks = std::ceil(blocks / std::max(number(device.multi_processor_count), 1.0));
-    const double busiest = busiest_blocks / blocks;  // its share of all work
+    const double multiprocessors = std::max(number(device.multi_processor_count), 1.0);
+    const double busiest_blocks = std::ceil(blocks / multiprocessors);
+    const auto busiest = [&](double known) { return known > 0 ? known : busiest_blocks / blocks; };
     const double resident = std::max(number(occupancy.blocks_per_multiprocessor), 1.0);
     const double warps_per_block =
         std::max(std::ceil(number(config.block.count()) / std::max(number(device.warp_size), 1.0)), 1.0);
@@ -78,7 +82,8 @@ KernelTime model_kernel(const Profile& profile, const device::LaunchConfig& conf
 
     const double instructions = number(c.inst_executed) * machine_per_ptx;
     const double divergent = number(c.divergent_branches);
-    time.issue_ns = (instructions + divergent * divergence_issue_slots) * busiest / profile.issue_per_cycle * cycle_ns;
+    const double issue_slots = instructions + divergent * divergence_issue_slots;
+    time.issue_ns = issue_slots * busiest(spread.busiest_issue) / profile.issue_per_cycle * cycle_ns;
 
     const double load_requests =
         number(c.global_load_requests + c.local_load_requests + c.texture_requests + c.surface_load_requests);
@@ -86,13 +91,15 @@ KernelTime model_kernel(const Profile& profile, const device::LaunchConfig& conf
         number(c.global_load_sectors + c.local_load_sectors + c.texture_sectors + c.surface_load_sectors);
     const double store_requests = number(c.global_store_requests + c.local_store_requests + c.surface_store_requests);
     const double store_sectors = number(c.global_store_sectors + c.local_store_sectors + c.surface_store_sectors);
-    const double wavefronts = number(c.shared_load_wavefronts + c.shared_store_wavefronts);
-    const double l1_cycles = wavefronts + number(c.shared_atomic_requests) * shared_atomic_cycles +
+    const double further_constants =
+        number(c.constant_load_wavefronts - std::min(c.constant_load_requests, c.constant_load_wavefronts));
+    const double wavefronts = number(c.shared_load_wavefronts + c.shared_store_wavefronts) + further_constants;
+    const double l1_cycles = wavefronts * wavefront_cycles + number(c.shared_atomic_requests) * shared_atomic_cycles +
                              request_cycles(load_requests, load_sectors, load_request_cycles) +
                              request_cycles(store_requests, store_sectors, store_request_cycles) +
                              number(c.atomic_requests) * atomic_request_cycles +
                              number(c.atomic_sectors) * atomic_sector_cycles;
-    time.l1_ns = l1_cycles * busiest * cycle_ns;
+    time.l1_ns = l1_cycles * busiest(spread.busiest_l1) * cycle_ns;
 
     const auto costs = device::HostCosts::of(device);
     const double l1_misses = c.global_load_sectors > 0
@@ -141,13 +148,16 @@ KernelTime model_kernel(const Profile& profile, const device::LaunchConfig& conf
                                pipelined(shared_requests * per_warp, profile.shared_latency) +
                                number(c.barriers) * per_warp * barrier_cycles +
                                divergent * per_warp * divergence_cycles;
-    time.latency_ns = std::ceil(busiest_blocks / resident) * warp_cycles * cycle_ns;
-    return time;
-}
+    time.latency_ns = std::max(std::ceil(busiest_blocks / resident), spread.longest_warp) * warp_cycles * cycle_ns;
 
-double model_ns(const Profile& profile, const device::LaunchConfig& config, const device::Counters& counters,
-                const device::Occupancy& occupancy, const Traffic& traffic) {
-    return model_kernel(profile, config, counters, occupancy, traffic).total_ns();
+    // The whole device, evenly used.
+    const double room = std::min(blocks / (resident * multiprocessors), 1.0);
+    time.demand = {issue_slots / multiprocessors / profile.issue_per_cycle * cycle_ns,
+                   l1_cycles / multiprocessors * cycle_ns, time.l2_ns, time.dram_ns, time.link_ns};
+    double squares = room * time.latency_ns * room * time.latency_ns;
+    for (const double ns : time.demand) squares += ns * ns;
+    *std::ranges::max_element(time.demand) = std::sqrt(squares);
+    return time;
 }
 
 }  // namespace warpgrade::vgpu

@@ -1,12 +1,15 @@
 // Modelled time of a kernel: a model, made of its counters and the device's rates, not a simulation of its cycles.
 //
 // Five resources each give a lower bound of the time, as if the others were free:
-//   issue    warp instructions through the schedulers of the busiest multiprocessor
-//   l1       its load/store pipe: shared-memory wavefronts, global and local requests with their sectors
+//   issue    warp instructions through the schedulers of the busiest multiprocessor (see block_work.hpp)
+//   l1       the load/store pipe of the one that is busiest with it: shared-memory wavefronts, global and local
+//   requests
+//            with their sectors, words of constant memory beyond a request's first
 //   l2       sectors that L1 does not hold; repeated partial writes of a sector cost more than one full write
 //   dram     the launch's footprint once, and again what a footprint larger than L2 loses between uses
 //   link     what reaches into mapped host memory: each sector that L1 does not hold, again each time
-//   latency  waves of resident blocks, each as long as one warp takes for its own dependent instructions
+//   latency  waves of resident blocks, each as long as one warp takes for its own dependent instructions; no less than
+//            the longest warp
 // They overlap, but not perfectly, so the time is the root of the sum of their squares: close to the largest one, and
 // up to √6 times it when all are equal. Managed memory that the launch is the first to touch moves to the device while
 // the kernel waits; that it moves back when the host touches it is not seen. Constants were fitted to kernels measured
@@ -25,6 +28,9 @@
 namespace warpgrade::vgpu {
 
 struct KernelTime {
+    // Of the device as a whole, for kernels that share it. That resources do not overlap perfectly, nor with latency,
+    // counts as a need of the one that is needed most: work cut into several kernels takes no less than in one.
+    device::Demand demand{};
     double start_ns = 0;  // fixed: an empty kernel's time
     double migration_ns = 0;
     double issue_ns = 0, l1_ns = 0, l2_ns = 0, dram_ns = 0, link_ns = 0, latency_ns = 0;
@@ -41,12 +47,15 @@ struct Traffic {
     std::uint64_t migrated_bytes = 0;                                 // managed memory that it was the first to touch
 };
 
-// Time between launches and time of copies are the
-// timeline's (device/timeline.hpp).
-KernelTime model_kernel(const Profile& profile, const device::LaunchConfig& config, const device::Counters& counters,
-                        const device::Occupancy& occupancy, const Traffic& traffic = {});
+// How the work lies on the multiprocessors; 0: not known, then warps are taken to be alike. See WorkSpread.
+struct Spread {
+    double busiest_issue = 0, busiest_l1 = 0;  // the busiest multiprocessor's part of all
+    double longest_warp = 0;                   // in mean warps
+};
 
-double model_ns(const Profile& profile, const device::LaunchConfig& config, const device::Counters& counters,
-                const device::Occupancy& occupancy, const Traffic& traffic = {});
+// Time between launches, that of kernels that share the device, and of copies, are the timeline's
+// (server/timeline.hpp).
+KernelTime model_kernel(const Profile& profile, const device::LaunchConfig& config, const device::Counters& counters,
+                        const device::Occupancy& occupancy, const Traffic& traffic = {}, const Spread& spread = {});
 
 }  // namespace warpgrade::vgpu

@@ -92,9 +92,12 @@ void perform(Warp& w, const Insn& in, std::uint32_t slot, const Access& x, unsig
     if constexpr (S == Space::Local) {
         perform_access<O, S>(w, in, slot, x, bytes, body);
     } else {
-        const auto request =
-            in.form & form::constant ? std::nullopt : std::optional<LineRequest::Kind>(request_kind<O>(in));
-        perform_access<O, S>(w, in, slot, x, bytes, body, watching_of(w, in, move, O == Op::Load), request);
+        const Watching how = watching_of(w, in, move, O == Op::Load);
+        if (S == Space::Global && in.form & form::constant) {
+            resolve_global<O>(w, in, slot, x, bytes, body, how);
+            return count(w, slot, x.distinct_words(bytes));
+        }
+        perform_access<O, S>(w, in, slot, x, bytes, body, how, request_kind<O>(in));
         synchronise<O>(w, in, x, S);
     }
 }
@@ -115,6 +118,14 @@ template <Op O>
     if (in.form & (form::is_volatile | form::atomic)) synchronise<O>(w, in, p.at(first), Space::Global);
 }
 
+// As count(), of an instruction whose kind is known here.
+template <StatKind K>
+[[gnu::always_inline]] inline void count_known(Warp& w, MemorySite& site, std::uint64_t units,
+                                               std::uint64_t conflicts = 0) {
+    site.add(units, conflicts);
+    w.work.l1_tenths += l1_tenths_of(K, units);
+}
+
 // An access of the shape that the instruction had last time: everything but its bounds is known. False: not so, or
 // something is wrong with it, and the long way says what.
 template <Op O, Space S>
@@ -132,11 +143,12 @@ template <Op O, Space S>
         else
             move(w, in, origin, p);
         const auto waves = p.wavefronts_anywhere();
-        site.add(waves.total, waves.total - waves.ideal);
+        count_known<O == Op::Load ? StatKind::SharedLoad : StatKind::SharedStore>(w, site, waves.total,
+                                                                                  waves.total - waves.ideal);
     } else if constexpr (S == Space::Local) {
         if (!fits(low, high, 0, w.local_stride, p.bytes) || first % bank_bytes != 0) return false;
         move_local(w, in, p, first, move);
-        site.add(p.local_sectors_anywhere());
+        count_known<O == Op::Load ? StatKind::LocalLoad : StatKind::LocalStore>(w, site, p.local_sectors_anywhere());
     } else {
         if (S == Space::Generic && low < device::address_space::global_base) return false;
         Allocation* a = global_allocation<O>(w, site, low, high, p.bytes);
@@ -151,9 +163,12 @@ template <Op O, Space S>
             load_words(operand<std::uint32_t>(w, in.d), origin, p);
         else
             move(w, in, origin, p);
-        site.add(p.sectors_at(first));
-        if (!(in.form & form::constant))
+        if (in.form & form::constant) {
+            count_known<StatKind::ConstantLoad>(w, site, p.words_at(first));
+        } else {
+            count_known<O == Op::Load ? StatKind::GlobalLoad : StatKind::GlobalStore>(w, site, p.sectors_at(first));
             w.block->l1.access(w.index, p.lines_at(first), first, in.memory_slot, request_kind<O>(in));
+        }
     }
     return true;
 }

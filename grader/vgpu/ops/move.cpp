@@ -119,6 +119,7 @@ void run_move_predicate(Warp& w, const Insn& in, std::uint32_t mask) {
 template <class T>
 void run_clock(Warp& w, const Insn& in, std::uint32_t mask) {
     T* d = operand<T>(w, in.d);
+    w.slept += 2;
     const auto now = static_cast<T>((w.clock += 2) >> in.form);
     for_lanes<false>(d, mask, [=](unsigned) { return now; });
 }
@@ -219,7 +220,9 @@ void decode_isspacep(InsnBuilder& b) {
 void run_nanosleep(Warp& w, const Insn& in, std::uint32_t mask) {
     constexpr std::uint32_t longest = 1'000'000;
     ++w.sync_operations;
-    w.clock += std::min(operand<std::uint32_t>(w, in.a)[std::countr_zero(mask)], longest);
+    const std::uint32_t ns = std::min(operand<std::uint32_t>(w, in.a)[std::countr_zero(mask)], longest);
+    w.clock += ns;
+    w.slept += ns;
 }
 void decode_nanosleep(InsnBuilder& b) {
     b.expect_operands(1, 1);

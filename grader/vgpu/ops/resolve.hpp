@@ -14,8 +14,36 @@ namespace warpgrade::vgpu {
 
 [[noreturn]] void raise_access(const Warp& w, const Insn& in, const Access& x, ptx::Space space, Op op, unsigned bytes);
 
+// Of one request, whose sectors or wavefronts are `units`.
+constexpr std::uint64_t l1_tenths_of(StatKind kind, std::uint64_t units) {
+    switch (kind) {
+        case StatKind::GlobalLoad:
+        case StatKind::LocalLoad:
+        case StatKind::TextureLoad:
+        case StatKind::SurfaceLoad:
+            return l1_tenths::of_sectors(l1_tenths::load_request, units);
+        case StatKind::GlobalStore:
+        case StatKind::LocalStore:
+        case StatKind::SurfaceStore:
+            return l1_tenths::of_sectors(l1_tenths::store_request, units);
+        case StatKind::GlobalAtomic:
+            return l1_tenths::atomic_request + units * l1_tenths::atomic_sector;
+        case StatKind::SharedLoad:
+        case StatKind::SharedStore:
+            return units * l1_tenths::wavefront;
+        case StatKind::ConstantLoad:
+            return (units - 1) * l1_tenths::wavefront;
+        case StatKind::SharedAtomic:
+            return l1_tenths::shared_atomic;
+        case StatKind::None:
+            break;
+    }
+    return 0;
+}
+
 inline void count(Warp& w, std::uint32_t slot, std::uint64_t units, std::uint64_t conflicts = 0) {
     w.executor->memory[slot].add(units, conflicts);
+    w.work.l1_tenths += l1_tenths_of(w.executor->code->stat_kinds[slot], units);
 }
 
 inline bool fits(std::uint64_t low, std::uint64_t high, std::uint64_t base, std::uint64_t size, unsigned bytes) {

@@ -65,6 +65,8 @@ struct Warp {
     std::uint32_t live = 0;             // lanes that have not exited
     std::uint32_t sync_operations = 0;  // atomics and volatile accesses since this warp was scheduled
     std::uint64_t clock = 0;            // instructions that this warp has executed: %clock
+    std::uint64_t slept = 0;            // what `clock` has beside instructions
+    WarpWork work;                      // its instructions are counted by `clock`
     std::uint64_t slice_end = 0;        // of `clock`: then others have a turn, even if this warp does not synchronise
     std::uint32_t frame = 0;            // index of the running frame
     std::uint32_t participants = 0;     // of the running collective: lanes that execute it together

@@ -152,6 +152,9 @@ def _facts(kernel: Kernel) -> Iterable[tuple[str, str]]:
             told = _count(conflicts, "bank conflict") if conflicts else "no bank conflicts"
             wavefronts = _count(count(f"{prefix}_wavefronts", 0), "wavefront")
             yield title, f"{_count(requests, 'request')}, {wavefronts}: {told}"
+    if requests := count("constant_load_requests", 0):
+        words = count("constant_load_wavefronts", 0)
+        yield "constant loads", f"{_count(requests, 'request')}: {_ratio(words, requests)} different words per request"
     if requests := count("shared_atomic_requests", 0):
         yield "shared atomics", _count(requests, "request")
     yield from _cache_facts(c)

@@ -112,8 +112,9 @@ TEST_CASE("conv2d_tiled loads tiles with their halo", "[public][counter]") {
 TEST_CASE("conv2d_registers uses what it loads for several sums", "[public][counter]") {
     const std::uint64_t height = 160, width = 128, w = 15, products = height * width * w * w;
     const auto counters = check_2d<conv2d_registers>(height, width, w).total();
-    const auto requests = counters.global_load_requests + counters.shared_load_requests;
-    const double per_product = 32.0 * static_cast<double>(requests) / static_cast<double>(products);
+    const double requests =
+        global_load_requests(counters).number.value() + shared_load_requests(counters).number.value();
+    const double per_product = 32.0 * requests / static_cast<double>(products);
     CHECK_THAT(measure("requests to load from global and shared memory, for 32 products", per_product),
                at_most(0.6, "each element that is loaded serves at least two sums").none_at(0.9));
     CHECK_THAT(local_load_requests(counters), is(0, "sums and elements stay in registers"));

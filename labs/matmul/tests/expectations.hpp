@@ -80,18 +80,21 @@ warpgrade::judge::Profile profile_product(int m, int k, int n) {
 // Operations for each load of a thread: m·n·k multiplications and as many additions, over 32 thread-level loads for
 // each warp-level one. Of loads from global memory this is the CGMA ratio. (A request that some lanes take no part in
 // counts as 32 loads all the same, and a load of a vector as one.)
-inline double operations_per_load(std::uint64_t requests, std::uint64_t m, std::uint64_t k, std::uint64_t n) {
-    return 2.0 * static_cast<double>(m * n * k) / (32.0 * static_cast<double>(requests));
+inline double operations_per_load(const warpgrade::judge::Measure& requests, std::uint64_t m, std::uint64_t k,
+                                  std::uint64_t n) {
+    return 2.0 * static_cast<double>(m * n * k) / (32.0 * requests.number.value());
 }
 inline warpgrade::judge::Measure operations_per_global_load(const warpgrade::device::Counters& counters,
                                                             std::uint64_t m, std::uint64_t k, std::uint64_t n) {
-    return {
-        "operations for each load from global memory", operations_per_load(counters.global_load_requests, m, k, n), {}};
+    return {"operations for each load from global memory",
+            operations_per_load(warpgrade::judge::global_load_requests(counters), m, k, n),
+            {}};
 }
 inline warpgrade::judge::Measure operations_per_shared_load(const warpgrade::device::Counters& counters,
                                                             std::uint64_t m, std::uint64_t k, std::uint64_t n) {
-    return {
-        "operations for each load from shared memory", operations_per_load(counters.shared_load_requests, m, k, n), {}};
+    return {"operations for each load from shared memory",
+            operations_per_load(warpgrade::judge::shared_load_requests(counters), m, k, n),
+            {}};
 }
 
 // At most one extra wavefront in eight accesses to shared memory, no points from one in two on; and the operands must

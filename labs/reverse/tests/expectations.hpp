@@ -86,8 +86,10 @@ inline void check_size_loads(const warpgrade::device::LaunchRecord& kernel, int 
     CHECK_THAT(global_load_requests(counters),
                between(requests + least * launched, requests + most * launched,
                        most == 0 ? one_for_each_warp : "for each warp one for its elements, and some for the size"));
-    CHECK_THAT(sectors_loaded(counters),
-               is(sectors + (counters.global_load_requests - requests), "every element once, and the size"));
+    CHECK_THAT(
+        sectors_loaded(counters),
+        is(static_cast<double>(sectors) + global_load_requests(counters).number.value() - static_cast<double>(requests),
+           "every element once, and the size"));
 }
 
 // Three arrays of different types. Doubles with a fraction that float does not hold; bytes repeat after 256 elements.

@@ -135,7 +135,7 @@ TEST_CASE("scan moves each element at most four times, in many blocks", "[public
     const uint64_t n = 1 << 16;
     const auto run = check_scan(for_scans(static_cast<int>(n)));
     const auto counters = run.total();
-    const auto sectors = counters.global_load_sectors + counters.global_store_sectors + counters.atomic_sectors;
+    const double sectors = sectors_loaded(counters).number.value() + sectors_stored(counters).number.value();
     CHECK_THAT(measure("sectors loaded from and stored to global memory", sectors),
                at_most(40 * n / 64, "every element four times, and the sums of blocks").none_at(n));
     CHECK_THAT(sectors_loaded(counters), at_least(n / 8, "every element once"));
@@ -144,6 +144,7 @@ TEST_CASE("scan moves each element at most four times, in many blocks", "[public
     for (const auto& launch : run.launches) most_blocks = std::max(most_blocks, launch.config.grid.count());
     CHECK_THAT(measure("blocks in the largest grid", most_blocks),
                at_least(n / 16384, "one for 16,384 elements or fewer"));
+    CHECK_THAT(part_of_busiest_block(run), at_most(0.5, "of at least four blocks, all have something to do"));
 }
 
 TEST_CASE("speed of scan on 65,536 elements", "[public][speed]") {

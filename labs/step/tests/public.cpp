@@ -30,8 +30,7 @@ Profile profile_step() {
     REQUIRE_THAT(r, equals_exactly(oracle::step(d, n)).shape(n, n));
     check_device_work(run, counted_n);
     report_measurement("loaded for 1000 terms",
-                       1000.0 * static_cast<double>(run.total().global_load_sectors) / static_cast<double>(terms),
-                       "sectors");
+                       1000.0 * sectors_loaded(run).number.value() / static_cast<double>(terms), "sectors");
     return run;
 }
 

@@ -1,5 +1,6 @@
 #include "vgpu/model/timing.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -18,13 +19,13 @@ struct Kernel {
     std::uint32_t registers = 32, shared_bytes = 0;
 
     [[nodiscard]] std::uint64_t warps() const { return config.grid.count() * ((config.block.count() + 31) / 32); }
-    [[nodiscard]] KernelTime on(const Profile& profile) const {
+    [[nodiscard]] KernelTime on(const Profile& profile, const Spread& spread = {}) const {
         device::FunctionInfo info;
         info.registers_per_thread = registers;
         info.static_shared_bytes = shared_bytes;
         const auto threads = static_cast<std::uint32_t>(config.block.count());
         return model_kernel(profile, config, counters, occupancy(profile.properties, info, threads, 0),
-                            {footprint_bytes, mapped_read_sectors, mapped_write_sectors, migrated_bytes});
+                            {footprint_bytes, mapped_read_sectors, mapped_write_sectors, migrated_bytes}, spread);
     }
 };
 
@@ -212,15 +213,69 @@ TEST_CASE("more work of any kind never takes less time") {
 #undef WG_COUNTER
 }
 
+TEST_CASE("blocks that are known to be alike take the time of blocks of which nothing is known") {
+    const Profile profile = find_profile("h100:4");
+    for (const Kernel& kernel : {matmul_naive(256), matmul_tiled(1024, true), reduction(1 << 18, true)}) {
+        const double blocks = static_cast<double>(kernel.config.grid.count());
+        const double part = std::ceil(blocks / 4) / blocks;
+        CHECK(kernel.on(profile, {part, part, 1}).total_ns() == kernel.on(profile).total_ns());
+    }
+}
+
+TEST_CASE("a kernel takes as long as its busiest multiprocessor and its longest warp") {
+    const Profile profile = find_profile("h100:4");
+    const Kernel even = matmul_tiled(1024, false);
+    const KernelTime before = even.on(profile), after = even.on(profile, {1, 1, 4096});
+    CHECK(after.issue_ns == Approx(4 * before.issue_ns));
+    CHECK(after.l1_ns == Approx(4 * before.l1_ns));
+    CHECK(after.l2_ns == before.l2_ns);
+    CHECK(after.dram_ns == before.dram_ns);
+    // As long as the blocks one after the other, where eight were resident on each of four multiprocessors.
+    CHECK(after.latency_ns == Approx(32 * before.latency_ns));
+}
+
+TEST_CASE("words of constant memory beyond a request's first cost a pass each, the first costs nothing") {
+    const Profile profile = find_profile("h100:4");
+    Kernel kernel = matmul_tiled(256, false);
+    const KernelTime without = kernel.on(profile);
+    kernel.counters.constant_load_requests = kernel.counters.constant_load_wavefronts = 1'000'000;
+    CHECK(kernel.on(profile).total_ns() == without.total_ns());
+    kernel.counters.constant_load_wavefronts *= 32;
+    CHECK(kernel.on(profile).l1_ns - without.l1_ns == Approx(31e6 / 4 / profile.properties.clock_ghz));
+}
+
+TEST_CASE("what a kernel needs of the whole device is no more than its time, and pieces need no less than the whole") {
+    for (const char* name : {"h100", "h100:4", "t4:4"}) {
+        const Profile profile = find_profile(name);
+        for (const Kernel& whole : {matmul_naive(1024), matmul_tiled(1024, true), transpose(1024, true, false),
+                                    reduction(1 << 20, true), addition(1 << 20, Home::mapped)}) {
+            const KernelTime time = whole.on(profile);
+            CAPTURE(name, time.bound());
+            const double need = *std::ranges::max_element(time.demand), own = time.total_ns() - time.start_ns;
+            CHECK(need <= own * (1 + 1e-12));
+            CHECK(need >= own * 0.95);  // these fill the device, but for the last round of blocks
+
+            Kernel piece = whole;  // one of eight
+            piece.config.grid.y = std::max(piece.config.grid.y / 8, 1u);
+            if (whole.config.grid.y == 1) piece.config.grid.x /= 8;
+#define WG_COUNTER(field, ncu, meaning) piece.counters.field /= 8;
+#include "device/counters.def"
+#undef WG_COUNTER
+            piece.mapped_read_sectors /= 8, piece.mapped_write_sectors /= 8, piece.footprint_bytes /= 8;
+            const device::Demand eighth = piece.on(profile).demand;
+            CHECK(8 * *std::ranges::max_element(eighth) >= 0.9 * need);
+        }
+    }
+}
+
 TEST_CASE("odd arguments give a finite time") {
     const Profile profile = find_profile("h100:1");
     device::Counters counters;
     counters.global_load_sectors = ~0ull;
     counters.inst_executed = ~0ull;
     device::LaunchConfig config;
-    CHECK(std::isfinite(model_ns(profile, config, counters, {}, {.footprint_bytes = 1})));
+    CHECK(std::isfinite(model_kernel(profile, config, counters, {}, {.footprint_bytes = 1}).total_ns()));
     config.grid = {0, 0, 0};
     config.block = {0, 0, 0};
-    CHECK(std::isfinite(model_ns(profile, config, {}, {}, {})));
-    CHECK(model_ns(profile, config, {}, {}, {}) == 1200);
+    CHECK(model_kernel(profile, config, {}, {}).total_ns() == 1200);
 }

@@ -1,0 +1,80 @@
+// What each warp of a launch asks of its multiprocessor, and which multiprocessor has most to do. Counted in whole
+// numbers, so that sums are the same in whatever order blocks end.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace warpgrade::vgpu {
+
+// In tenths of issue slots. ptxas folds addresses and merges loads: about four machine instructions for five of PTX. A
+// divergent branch costs both sides' overhead, and the reconvergence.
+namespace issue_tenths {
+inline constexpr std::uint64_t instruction = 8, divergence = 100;
+}
+
+// In tenths of cycles of the load/store pipe. A request for up to four sectors (a warp's 128 bytes) costs one unit,
+// whatever it reads; each further sector adds. A wavefront is one pass through shared memory, or one more word of
+// constant memory.
+namespace l1_tenths {
+inline constexpr std::uint64_t load_request = 16, store_request = 10, extra_sector = 4, wavefront = 10,
+                               atomic_request = 20, atomic_sector = 10, shared_atomic = 40;
+inline constexpr std::uint64_t sectors_of_full_request = 4;
+
+constexpr std::uint64_t of_sectors(std::uint64_t request, std::uint64_t sectors) {
+    return request + (sectors > sectors_of_full_request ? (sectors - sectors_of_full_request) * extra_sector : 0);
+}
+}  // namespace l1_tenths
+
+struct WarpWork {
+    std::uint64_t instructions = 0, divergences = 0, l1_tenths = 0;
+    [[nodiscard]] std::uint64_t issue_tenths() const {
+        return instructions * issue_tenths::instruction + divergences * issue_tenths::divergence;
+    }
+    // In fortieths of cycles: about four instructions are issued in one.
+    [[nodiscard]] std::uint64_t cost() const { return issue_tenths() + 4 * l1_tenths; }
+    WarpWork& operator+=(const WarpWork& other) {
+        instructions += other.instructions, divergences += other.divergences, l1_tenths += other.l1_tenths;
+        return *this;
+    }
+};
+
+struct BlockWork {
+    WarpWork all;
+    std::uint64_t warps = 0, longest_warp = 0;  // its cost
+    void add(const WarpWork& warp) {
+        all += warp;
+        ++warps;
+        longest_warp = std::max(longest_warp, warp.cost());
+    }
+};
+
+// A launch's work on the multiprocessors. A block goes to the one that has least to do when it starts: that of blocks
+// alike is one after the other.
+class WorkSpread {
+  public:
+    explicit WorkSpread(std::uint32_t multiprocessors);
+    // In the order of the blocks' index.
+    void add(const BlockWork& block);
+
+    // The busiest multiprocessor's part of all work; 0 if there is none.
+    [[nodiscard]] double busiest_issue() const { return part(busiest_issue_, all_.issue_tenths()); }
+    [[nodiscard]] double busiest_l1() const { return part(busiest_l1_, all_.l1_tenths); }
+    // How many times as long as the mean warp the longest one is.
+    [[nodiscard]] double longest_warp() const { return part(longest_warp_ * warps_, all_.cost()); }
+    [[nodiscard]] std::uint64_t most_instructions() const { return most_instructions_; }  // of one block
+
+  private:
+    static double part(std::uint64_t some, std::uint64_t all) {
+        return all == 0 ? 0 : static_cast<double>(some) / static_cast<double>(all);
+    }
+
+    std::vector<WarpWork> work_;                                  // by multiprocessor
+    std::vector<std::pair<std::uint64_t, std::uint32_t>> queue_;  // a heap of their costs: the least comes first
+    WarpWork all_;
+    std::uint64_t busiest_issue_ = 0, busiest_l1_ = 0, longest_warp_ = 0, warps_ = 0, most_instructions_ = 0;
+};
+
+}  // namespace warpgrade::vgpu
