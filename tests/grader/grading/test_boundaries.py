@@ -187,9 +187,9 @@ def test_what_follows_a_file_is_found_behind_its_padding(size: int) -> None:
     file = io.BytesIO()
     with tarfile.open(fileobj=file, mode="w", format=tarfile.PAX_FORMAT) as archive:
         for name in ("a.cu", "ä" * 120 + ".cu", "b.cu"):
-            entry = tarfile.TarInfo(name)
-            entry.size = size
-            archive.addfile(entry, io.BytesIO(b"c" * size))
+            header = tarfile.TarInfo(name)
+            header.size = size
+            archive.addfile(header, io.BytesIO(b"c" * size))
     stream = tars.Stream(io.BytesIO(file.getvalue()), 1 << 20)
     found = []
     for entry in tars.entries(stream):

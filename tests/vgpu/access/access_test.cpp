@@ -41,13 +41,14 @@ struct Lanes {
 // Shapes as programs form them and some of none, with masks of all kinds.
 void for_many(const std::function<void(const Lanes&)>& f) {
     std::mt19937 random(11);
+    const auto any = [&] { return static_cast<u32>(random()); };
     const u32 masks[] = {~0u,         1u,          0x80000000u, 0xffffu,     0xffff0000u,
                          0xffffff00u, 0x00ff00ffu, 0x55555555u, 0x7fffffffu, 6u};
     for (const unsigned bytes : {1u, 2u, 4u, 8u, 16u}) {
         for (const u32 chosen : masks) {
             for (int shape = 0; shape < 16; ++shape) {
-                Lanes lanes{{}, shape > 13 ? random() | 1u : chosen, bytes};
-                const u64 base = u64{0x10000} + 16 * (random() % 24);
+                Lanes lanes{{}, shape > 13 ? any() | 1 : chosen, bytes};
+                const u64 base = u64{0x10000} + 16 * (any() % 24);
                 for (unsigned l = 0; l < warp_size; ++l) {
                     const unsigned element[] = {l,
                                                 0,
@@ -63,8 +64,8 @@ void for_many(const std::function<void(const Lanes&)>& f) {
                                                 l == 31 ? 90 : l,
                                                 l % 8 + l / 8 * 24,
                                                 8 * l,
-                                                random() % 64u,
-                                                random() % 700u};
+                                                any() % 64,
+                                                any() % 700};
                     lanes.address[l] = base + u64{element[shape]} * bytes;
                 }
                 CAPTURE(bytes, lanes.mask, shape, base);

@@ -42,7 +42,7 @@ Done<T> perform(Where where, const std::string& operation, const std::vector<T>&
     const std::string size = std::to_string(sizeof(T)), type = bits<T>();
     const std::string space = where == Where::global ? ".global" : where == Where::shared ? ".shared" : "";
     const std::string at = where == Where::shared ? "%s" : where == Where::generic_shared ? "%g" : "%now";
-    const auto address = [&](const std::string& name) {
+    const auto pointer = [&](const std::string& name) {
         return "ld.param.u64 %" + name + ", [" + name + "]; mad.wide.u32 %" + name + ", %i, " + size + ", %" + name +
                ";";
     };
@@ -51,7 +51,7 @@ Done<T> perform(Where where, const std::string& operation, const std::vector<T>&
         ".param .u64 c, .param .u64 before) {\n.shared .align 16 .b8 room[1024];\n.reg .b32 %i, %s, %t;\n"
         ".reg .b64 %now, %b, %c, %before, %g, %l, %h;\n.reg ." +
         type + " %x, %y, %z;\nmov.u32 %i, %tid.x;\n";
-    for (const char* name : {"now", "b", "c", "before"}) ptx += address(name);
+    for (const char* name : {"now", "b", "c", "before"}) ptx += pointer(name);
     // No load and no store takes 128 bits as one.
     const auto load = [&](const std::string& x, const std::string& from, const std::string& address) {
         return sizeof(T) < 16 ? "ld." + from + "." + type + " " + x + ", [" + address + "];\n"
