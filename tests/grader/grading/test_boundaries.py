@@ -57,6 +57,43 @@ def test_a_large_zips_list_is_endless_or_as_long_as_its_records_say(gap: int, sm
     assert archives.directory_bytes(io.BytesIO(raw), large=True) == 123_456_789_012
 
 
+def test_a_large_zips_records_may_be_all_that_there_is() -> None:
+    locator = b"PK\x06\x07" + struct.pack("<IQI", 0, 1 << 40, 1)
+    end = b"PK\x05\x06" + struct.pack("<HHHHIIH", 0, 0, 0, 0, 7, 0, 0)
+    assert archives.directory_bytes(io.BytesIO(locator + end)) == 1 << 62
+    assert archives.directory_bytes(io.BytesIO(locator[1:] + end)) == 7
+    assert archives.directory_bytes(io.BytesIO(end)) == 7
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [(b"4 =\n", ("n", -1, False)), (b"9 path=x\n", ("x", -1, False)), (b"11 path=x\n", None),
+     (b"8 path=x\n", None), (b"3 \n", None), (b"9 size=7\n", ("n", 7, False)),
+     (b"9 size=x\n", None), (b"0", None), (b"x 9 path=x\n", None), (b"\0 anything", ("n", -1, False)),
+     (b"9 path=x\n9 size=7\n", ("x", 7, False)), (b"20 GNU.sparse.map=0\n", ("n", -1, True))],
+)  # fmt: skip
+def test_lines_of_extended_headers(text: bytes, found: tuple[str, int, bool] | None) -> None:
+    if found is None:
+        with pytest.raises(tarfile.HeaderError):
+            tars._extended(text, "n")
+    else:
+        assert tars._extended(text, "n") == found
+
+
+def test_a_single_file_is_meant_whatever_it_is_called(lab: Lab) -> None:
+    def read(*paths: str) -> intake.Submission:
+        return intake.read_members(lab, [Member(path, lambda: io.BytesIO(CODE)) for path in paths], "jane")
+
+    assert read("jane.cu").files == {"toy.cu": CODE}
+    assert read("jane.cu").notes == ["jane.cu is graded as toy.cu"]
+    with pytest.raises(BadInput, match=r"expected toy\.cu"):
+        read("jane.cu", "notes.txt")
+    with pytest.raises(BadInput, match=r"expected toy\.cu"):
+        read("work/jane.cu")
+    assert read("work/toy.cu").files == {"toy.cu": CODE}
+    assert read("toy.cu", "notes.txt").files == {"toy.cu": CODE}
+
+
 def test_a_list_is_read_up_to_its_limit(lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = zip_of(tmp_path / "a.zip", ("toy.cu", CODE), ("notes.txt", b"x"))
     with path.open("rb") as file:

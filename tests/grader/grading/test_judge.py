@@ -45,6 +45,13 @@ def test_verdicts_are_read_as_they_come(script: Install) -> None:
     assert len(calls(program)) == 1
 
 
+def test_the_device_is_what_the_last_judge_says_of_it() -> None:
+    verdicts = judge.Verdicts()
+    judge._note(verdicts, judge.Start(seed=1, device={"name": "H100"}))
+    judge._note(verdicts, judge.Start(seed=2))
+    assert (verdicts.seed, verdicts.device) == (2, {"name": "H100"})
+
+
 def test_the_command_line_says_scope_and_seed(script: Install) -> None:
     program = script([[start(), *map(case, TESTS), end()]])
     judge.judge(plan(program, seed=42, public_only=True))

@@ -70,7 +70,10 @@ Done<T> perform(Where where, const std::string& operation, const std::vector<T>&
     if (shared) ptx += load("%z", "shared", "%s") + store("global", "%now", "%z");
     Machine m(1, ptx + "ret;\n}\n");
     const auto now = m.upload(old), before = m.upload(old);
-    m.launch("k", {1}, {static_cast<u32>(old.size())}, now, m.upload(b), m.upload(c), before);
+    const auto counters =
+        m.launch("k", {1}, {static_cast<u32>(old.size())}, now, m.upload(b), m.upload(c), before).counters;
+    CHECK(counters.atomic_requests == (shared ? 0 : 1));
+    CHECK(counters.shared_atomic_requests == (shared ? 1 : 0));
     return {m.download(now), m.download(before)};
 }
 
