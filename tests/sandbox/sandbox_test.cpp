@@ -108,6 +108,15 @@ TEST_CASE("a command sees processes only where it is said, and its own alone") {
     CHECK_THAT(in(""), Contains("access '/proc'") && Contains("access '/seen/proc'"));
 }
 
+TEST_CASE("a command begins in the folder that it is given") {
+    const auto in = [](const std::string& options) {
+        return run_command(WG_SANDBOX " --profile compile " + options + " -- /bin/pwd").output;
+    };
+    CHECK(in("--chdir /usr/bin" + both()) == "/usr/bin\n");
+    CHECK(in("--chdir /usr --unconfined") == "/usr\n");
+    CHECK(run_command(WG_SANDBOX " --unconfined --chdir /no/such/folder -- /bin/pwd").status == 125);
+}
+
 TEST_CASE("descriptors are closed but for those named") {
     const std::string open_some = "bash -c 'exec \"$@\" 5</dev/null 7</dev/null 33</dev/null' - ";
     const auto sandbox = both();

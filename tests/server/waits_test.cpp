@@ -153,6 +153,21 @@ TEST_CASE_METHOD(WaitsFixture, "a stream that is gone takes no work, and the def
     CHECK(is_done(0) == false);  // which waits for what the stream had
 }
 
+TEST_CASE_METHOD(WaitsFixture, "there may be as many streams as no program needs, and not one more") {
+    std::vector<StreamId> made;
+    int status = 0;
+    for (;;) {
+        const auto reply = call(Op::create_stream, Writer().put(std::uint8_t{1}));
+        if ((status = reply.status) != 0) break;
+        made.push_back(reply.first<StreamId>());
+    }
+    CHECK(status == error::memory_allocation);
+    CHECK(made.size() == 1024);
+    CHECK(call(Op::destroy_stream, Writer().put(made[5])).status == 0);
+    CHECK(call(Op::create_stream, Writer().put(std::uint8_t{1})).status == 0);
+    CHECK(call(Op::create_stream, Writer().put(std::uint8_t{1})).status == error::memory_allocation);
+}
+
 TEST_CASE_METHOD(WaitsFixture, "rows are copied within the device from pitch to pitch") {
     Writer up = transfer(Region::range(other, 64));
     for (std::uint8_t i = 0; i < 64; ++i) up.put(i);

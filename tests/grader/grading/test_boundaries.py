@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import io
 import stat
 import struct
@@ -92,6 +93,23 @@ def test_a_single_file_is_meant_whatever_it_is_called(lab: Lab) -> None:
         read("work/jane.cu")
     assert read("work/toy.cu").files == {"toy.cu": CODE}
     assert read("toy.cu", "notes.txt").files == {"toy.cu": CODE}
+
+
+def test_an_archive_counts_where_no_source_is_beside_it(lab: Lab) -> None:
+    zipped = packed(("toy.cu", CODE))
+
+    def read(**contents: bytes) -> intake.Submission:
+        members = [
+            Member(name.replace("__", "."), functools.partial(io.BytesIO, raw)) for name, raw in contents.items()
+        ]
+        return intake.read_members(lab, members, "jane")
+
+    assert read(a__zip=zipped).notes == ["taken from a.zip"]
+    assert read(a__zip=zipped, notes__txt=b"x").notes == ["taken from a.zip"]
+    taken = read(a__zip=zipped, toy__cu=b"// mine\n")
+    assert (taken.files, taken.notes) == ({"toy.cu": b"// mine\n"}, [])
+    with pytest.raises(BadInput, match=r"expected toy\.cu"):
+        read(a__zip=zipped, b__zip=zipped)
 
 
 def test_a_list_is_read_up_to_its_limit(lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
