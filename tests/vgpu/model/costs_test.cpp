@@ -169,6 +169,10 @@ TEST_CASE("mapped memory takes the link in both directions at once, and is not t
     CHECK(link(many, many) == std::max(link(many, 0), link(0, many)));
     CHECK(time_of(c, {.mapped_read_sectors = many, .mapped_write_sectors = many}).dram_ns == 0);
     CHECK(time_of(c, {.mapped_read_sectors = many}).dram_ns == Approx(time_of(c).dram_ns / 2));
+    // What comes from the host takes no less long than from DRAM, and no longer.
+    device::Counters once;
+    once.global_load_requests = once.global_load_sectors = 1;
+    CHECK(cycles(time_of(once, {.mapped_read_sectors = 1}).latency_ns) == Approx(profile.dram_latency));
     // L1 serves what it has.
     c.global_load_l1_hits = many / 4;
     CHECK(link(many, 0) == Approx(0.75 * many * 32 / costs.mapped_read_bytes_per_ns));
