@@ -61,10 +61,10 @@ Good::Good(Relation relation, Limit limit, Number upper, std::string words)
       words_(words.empty() ? limit.words : std::move(words)) {}
 
 Good Good::none_at(Number value) const {
-    if (relation_ == Relation::below || relation_ == Relation::between || holds(value.value()))
-        throw std::logic_error("a band needs one limit, and a value beyond it at which there are no points");
+    if (relation_ == Relation::below || relation_ == Relation::between)
+        throw std::logic_error("a band needs one limit");
     Good band = *this;
-    band.worst_ = value;
+    if (!holds(value.value())) band.worst_ = value;
     return band;
 }
 
@@ -150,7 +150,10 @@ bool Prediction::match(Number predicted) const {
         context().measurements.push_back({"predicted " + measured_.name, value, measured_.unit});
         context().measurements.push_back({"measured " + measured_.name, measured, measured_.unit});
     }
-    const auto near = [&](double right) { return std::abs(value - right) <= within_ * std::abs(right); };
+    // A part of infinity would be infinity.
+    const auto near = [&](double right) {
+        return value == right || (std::isfinite(right) && std::abs(value - right) <= within_ * std::abs(right));
+    };
     if (near(measured) || (described_ && near(described_->value()))) return true;
     std::string message = measured_.name + ": predicted " + text(predicted);
     if (described_ && described_->value() != measured)

@@ -64,7 +64,8 @@ class Good {
   public:
     enum class Relation { equal, at_most, at_least, below, between };
     Good(Relation relation, Limit limit, Number upper, std::string words);
-    // Makes a band of it; of one limit only. Throws std::logic_error where `value` is on the good side.
+    // Makes a band of it; of one limit only. Limits may be measured from the submission: where `value` turns out to be
+    // on the good side, there is no band, and what misses the limit fails.
     [[nodiscard]] Good none_at(Number value) const;
     // True within a band; the part of the points that the test is worth falls then.
     [[nodiscard]] bool match(const Measure& measured) const;

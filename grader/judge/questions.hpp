@@ -24,7 +24,7 @@ using Slips = std::vector<Slip>;
 template <class T>
 bool is_right(T answer, T right) {
     if constexpr (std::is_floating_point_v<T>)
-        return std::abs(answer - right) <= 8 * 0x1p-53 * std::abs(right);
+        return answer == right || (std::isfinite(right) && std::abs(answer - right) <= 8 * 0x1p-53 * std::abs(right));
     else
         return answer == right;
 }

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <set>
 
 #include "judge/judged.hpp"
 #include "support/contains.hpp"
@@ -25,10 +26,10 @@ struct CacheFile {
 
 nlohmann::json measured(const std::string& program, const std::string& device, const std::string& options = "",
                         const std::string& test = "measures", const std::string& starter = "correct") {
-    const auto judged = judge(program,
-                              "--seconds 5 --device-server " WG_FAKE_DEVICE " --device " + device + " --test \"" +
-                                  test + "\" --seed 7" + options,
-                              starter);
+    const auto judged =
+        judge(program,
+              "--device-server " WG_FAKE_DEVICE " --device " + device + " --test \"" + test + "\" --seed 7" + options,
+              starter);
     INFO(judged.output);
     auto found = judged.cases.at(test);
     found.erase("seconds");
@@ -98,6 +99,27 @@ TEST_CASE("a judge that knows what the starter did gives the same verdict") {
     const auto later = measured("correct", "fake:slow", " --baseline-cache " + file.path);
     CHECK(later["measurements"][0]["value"] == 0.5);
     CHECK(measured("correct", "fake:slow")["measurements"][0]["value"] == 1.0);
+}
+
+// Which tests ran before, in this judge or another, says nothing about what the starter does in this one.
+TEST_CASE("a call has the same name whatever tests came before it") {
+    const auto keys = [](const std::string& tests) {
+        const CacheFile file;
+        judge("correct", "--device-server " WG_FAKE_DEVICE " --device fake:kernels --seed 7 --baseline-cache " +
+                             file.path + tests);
+        std::ifstream stored(file.path, std::ios::binary);
+        const auto all = nlohmann::json::from_cbor(stored);
+        std::set<std::string> names;
+        for (const auto& [key, value] : all.at("calls").items()) names.insert(key);
+        return names;
+    };
+    const std::string first = " --test measures", second = " --test \"asks the starter twice\"";
+    const auto of_first = keys(first), of_second = keys(second);
+    CHECK(of_first.size() == 1);
+    CHECK(of_second.size() == 2);
+    auto both = of_first;
+    both.insert(of_second.begin(), of_second.end());
+    CHECK(keys(first + second) == both);
 }
 
 TEST_CASE("what a real GPU does is measured each time") {

@@ -4,9 +4,11 @@
 #include <sys/wait.h>
 
 #include <array>
+#include <chrono>
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <thread>
 
 struct Finished {
     int status;
@@ -22,4 +24,14 @@ inline Finished run_command(const std::string& command) {
     const int status = pclose(pipe.get());
     result.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     return result;
+}
+
+// Waits for what must come, however busy the machine is.
+template <class Predicate>
+bool happens(Predicate holds) {
+    for (int i = 0; i < 6000; ++i) {
+        if (holds()) return true;
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    return false;
 }

@@ -1,5 +1,7 @@
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 #include "judge/compare.hpp"
 #include "judge/context.hpp"
@@ -80,4 +82,65 @@ TEST_CASE("dot_bound lets single precision pass and half precision fail") {
         }
         CHECK(half_failures > 50);
     }
+}
+
+namespace {
+
+template <class T>
+std::vector<T> awkward() {
+    if constexpr (std::is_floating_point_v<T>) {
+        using limits = std::numeric_limits<T>;
+        return {0,
+                -T{},
+                1,
+                limits::denorm_min(),
+                limits::max(),
+                -limits::max(),
+                limits::infinity(),
+                -limits::infinity(),
+                limits::quiet_NaN()};
+    } else {
+        return {0, 1, std::numeric_limits<T>::min(), std::numeric_limits<T>::max()};
+    }
+}
+
+// All elements alike, one of another kind among them, and all of them in turn, as the result and as what is right.
+template <class T>
+void compare_awkward() {
+    std::vector<std::vector<T>> arrays{{}};
+    const auto values = awkward<T>();
+    for (const T value : values) {
+        arrays.emplace_back(1, value);
+        arrays.emplace_back(64, value);
+        arrays.emplace_back(64, T{2}).back() = value;
+    }
+    arrays.emplace_back();
+    for (std::size_t i = 0; i < 64; ++i) arrays.back().push_back(values[i % values.size()]);
+    for (const auto& right : arrays) {
+        for (const auto& got : arrays) {
+            const bool is_same = right.size() == got.size() &&
+                                 std::ranges::equal(right, got, [](T a, T b) { return a == b || (a != a && b != b); });
+            for (const std::size_t columns : {0, 8, 5}) {
+                CHECK(equals_exactly(right).shape(8, columns).match(got) == is_same);
+                CHECK(mismatch().empty() == is_same);
+                const std::vector<double> value(right.begin(), right.end());
+                for (const double bound : {0.0, infinity, not_a_number}) {
+                    const bool is_near = near({value, {bound}}).shape(8, columns).match(got);
+                    CHECK(mismatch().empty() == is_near);
+                    if (bound == 0 && std::is_same_v<T, float>) CHECK(is_near == is_same);
+                }
+            }
+        }
+    }
+}
+
+}  // namespace
+
+TEST_CASE("no result makes a matcher throw") {
+    mismatch();  // of another test
+    compare_awkward<float>();
+    compare_awkward<double>();
+    compare_awkward<int>();
+    compare_awkward<unsigned char>();
+    compare_awkward<long long>();
 }

@@ -4,7 +4,7 @@
 
 namespace {
 
-Judged judge_on(const std::string& device, const std::string& options = "--seconds 5") {
+Judged judge_on(const std::string& device, const std::string& options = "") {
     return judge("correct", options + " --device-server " WG_FAKE_DEVICE " --device fake:" + device);
 }
 
@@ -111,7 +111,7 @@ TEST_CASE("a test may ask for a program without mistakes") {
                Contains("the checks found 2 mistakes: race in shared memory (racecheck/shared) at "
                         "/submission/sums.cu:17; race"));
     CHECK(judge_on("kernels").cases.at("has no mistakes")["status"] == "pass");
-    const auto without = judge_on("kernels", "--seconds 5 --checks init,sync").cases.at("has no mistakes");
+    const auto without = judge_on("kernels", "--checks init,sync").cases.at("has no mistakes");
     CHECK(without["status"] == "error");
     CHECK_THAT(without["message"].get<std::string>(), Contains("racecheck, which --checks has switched off"));
 }

@@ -23,16 +23,25 @@ struct Judged {
     bool others_pass() const {
         return cases.at("sums").at("status") == "pass" && cases.at("negates in place").at("status") == "pass";
     }
+    // Under a short limit, which they may miss on a busy machine: they were called.
+    bool others_are_called() const {
+        for (const char* other : {"sums", "negates in place"})
+            if (cases.at(other).at("message").get<std::string>().find("not called any more") != std::string::npos)
+                return false;
+        return end["cases"] == cases.size();
+    }
 };
 
-inline Judged judge(const std::string& program, const std::string& options = "--seconds 5",
+// No limit of seconds decides what a program gets that comes back, unless `options` names one.
+inline Judged judge(const std::string& program, const std::string& options = "",
                     const std::string& starter = "correct") {
+    const std::string patience = options.find("--seconds ") == std::string::npos ? " --seconds 120 " : " ";
     char path[] = "/tmp/warpgrade-verdict-XXXXXX";
     close(mkstemp(path));
     const std::string programs = WG_PROGRAMS "/program-";
     const auto finished =
         run_command(WG_JUDGE " --sandbox " WG_SANDBOX " --baseline " + programs + starter + " --worker " + programs +
-                    program + " --parameters scale=x,y,a,n --memory-mib 512 --verdict " + path + " " + options);
+                    program + " --parameters scale=x,y,a,n --memory-mib 512 --verdict " + path + patience + options);
     Judged result{finished.status, finished.output, {}, {}, {}};
     std::ifstream lines(path);
     for (std::string line; std::getline(lines, line);) {

@@ -1,5 +1,10 @@
 #include "judge/measures.hpp"
+
+#include <cmath>
+#include <limits>
+
 #include "judge/context.hpp"
+#include "judge/errors.hpp"
 #include "support/contains.hpp"
 
 using namespace warpgrade;
@@ -210,11 +215,65 @@ TEST_CASE("of several bands the smallest part counts") {
     CHECK(context().why_part.starts_with("b: 3;"));
 }
 
-TEST_CASE("a band ends on the bad side of its limit") {
-    CHECK_THROWS_AS(at_most(5).none_at(5), std::logic_error);
-    CHECK_THROWS_AS(at_least(5).none_at(6), std::logic_error);
+TEST_CASE("a band is of one limit") {
     CHECK_THROWS_AS(below(5).none_at(6), std::logic_error);
     CHECK_THROWS_AS(between(5, 6).none_at(7), std::logic_error);
+}
+
+// As where half of what streams can hide is asked for, and there is nothing to hide.
+TEST_CASE("a limit that was measured may leave no band") {
+    CHECK(part(measure("hidden", 0, "ns"), at_least(0).none_at(0)) == 1);
+    CHECK(part(measure("barriers", 1), at_most(0).none_at(0)) == 0);
+    CHECK(context().failure == "barriers: 1, expected at most 0");
+    CHECK(part(measure("ratio", 5), at_least(6).none_at(7)) == 0);
+    CHECK(part(measure("ratio", 6.5), at_least(6).none_at(7)) == 1);
+}
+
+// Whatever a submission brings about: a matcher says yes, or no with a message.
+TEST_CASE("no measure makes a matcher throw") {
+    const double numbers[] = {0,
+                              -0.0,
+                              1,
+                              -1,
+                              1e5,
+                              5e-324,
+                              std::numeric_limits<double>::max(),
+                              std::numeric_limits<double>::lowest(),
+                              std::numeric_limits<double>::infinity(),
+                              -std::numeric_limits<double>::infinity(),
+                              std::nan("")};
+    for (const double value : numbers) {
+        for (const double limit : numbers) {
+            for (const double other : numbers) {
+                const auto of = measure("it", limit);
+                for (const auto& good : {is(of), at_most(of), at_least(of), below(of), between(of, other),
+                                         is(limit).none_at(other), at_most(of).none_at(other),
+                                         at_least(limit).none_at(other), at_most(0.5 * of).none_at(2 * other)}) {
+                    const auto measured = measure("number", value, "ns");
+                    const double points = part(measured, good);
+                    CHECK((points >= 0 && points <= 1 && (points == 0 || !std::isnan(value))));
+                    if (points == 0) CHECK_THAT(message(measured, good), Contains("number: "));
+                }
+                for (const double within : {0.0, 0.25}) {
+                    const auto prediction = predicts(of, other).within(within);
+                    CHECK_FALSE((predicted(value, prediction) && std::isnan(value)));
+                    CHECK((!predicted(value, prediction) || value == limit || std::isfinite(limit) || value == other ||
+                           std::isfinite(other)));
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("a profile of nothing has measures") {
+    const Profile nothing;
+    for (const auto& measured :
+         {warp_instructions(nothing), warps(nothing), barriers(nothing), sectors_loaded(nothing),
+          bank_conflicts(nothing), launches(nothing), copies(nothing, device::TransferRecord::Kind::to_host),
+          bytes_copied(nothing, device::TransferRecord::Kind::fill)})
+        CHECK(measured.number.value() == 0);
+    CHECK(nothing.kernel_time_ns() == 0);
+    CHECK_THROWS_AS(nothing.kernel(), SubmissionFailure);
 }
 
 TEST_CASE("a prediction is compared with what was measured, and both are reported") {

@@ -58,8 +58,7 @@ TEST_CASE("origin's messages hold for those who copied the wrong array") {
 }
 
 TEST_CASE("a CUDA call that failed stands before the origin that it explains") {
-    const auto judged =
-        ::judge("correct", "--seconds 5 --device-server " WG_FAKE_DEVICE " --device fake:failed_launch");
+    const auto judged = ::judge("correct", "--device-server " WG_FAKE_DEVICE " --device fake:failed_launch");
     INFO(judged.output);
     CHECK(judged.scales()["status"] == "fail");
     CHECK_THAT(judged.message(), Contains("a CUDA call failed: launch: 4096 threads in a block"));

@@ -45,7 +45,7 @@ class Probe {
         output_ = std::move(output);
     }
     int status() {
-        const auto ended = process.wait(Clock::now() + 20s);
+        const auto ended = process.wait(Clock::now() + 120s);
         REQUIRE(ended);
         return WIFSIGNALED(*ended) ? 128 + WTERMSIG(*ended) : WEXITSTATUS(*ended);
     }
@@ -135,7 +135,7 @@ TEST_CASE("a process finds no other, nor leaves one, and reaches none by signals
               1);  // a thread group without its leader may have no name
         CHECK_FALSE(left.process.wait(Clock::now()));
     }
-    CHECK(running("/probe leaves-thread " + mark).empty());
+    CHECK(happens([] { return running("/probe leaves-thread " + mark).empty(); }));
     CHECK_FALSE(Probe({"leaves-thread", mark}).process.wait(Clock::now() + 50ms));
 }
 
@@ -195,30 +195,32 @@ TEST_CASE("a spawner that is killed is an error, and the next process gets a new
     Probe probe({"sleep", mark});
     const pid_t pid = only_one(command), spawner = parent_of(pid);
     REQUIRE(kill(spawner, SIGKILL) == 0);
-    CHECK_THROWS_AS(probe.process.wait(Clock::now() + 20s), InfrastructureError);
-    for (int i = 0; i < 100 && !running(command).empty(); ++i) std::this_thread::sleep_for(10ms);
-    CHECK(running(command).empty());
+    CHECK_THROWS_AS(probe.process.wait(Clock::now() + 120s), InfrastructureError);
+    CHECK(happens([&] { return running(command).empty(); }));
     const Probe next({"sleep", mark});
     CHECK(parent_of(only_one(command)) != spawner);
 }
 
 TEST_CASE("a judge whose spawner is killed tries the test again") {
-    bool killed = false;
-    std::thread killer([&killed] {
+    // First the spawner, then the program that another spawner has started.
+    bool spawner_killed = false, program_killed = false;
+    std::thread killer([&] {
         const std::string own = "pgrep -f '^" WG_SANDBOX " .*/program-[h]angs'";
-        for (int i = 0; i < 500; ++i, usleep(10'000)) {
-            const auto worker =
+        pid_t first = 0, worker = 0;
+        const auto other_worker_runs = [&] {
+            const auto found =
                 run_command("exec 2>/dev/null; pgrep -f -x '/worker' -P $(pgrep -P $(pgrep -P $(" + own + ")))");
-            if (worker.status != 0) continue;
-            killed = kill(parent_of(std::stoi(worker.output)), SIGKILL) == 0;
-            return;
-        }
+            worker = found.status == 0 ? std::stoi(found.output) : 0;
+            return worker != 0 && worker != first;
+        };
+        if (happens(other_worker_runs)) spawner_killed = kill(parent_of(first = worker), SIGKILL) == 0;
+        if (happens(other_worker_runs)) program_killed = kill(worker, SIGKILL) == 0;
     });
-    const auto judged = judge("hangs", "--seconds 2 --test 'scales, with commas and [brackets]'");
+    const auto judged = judge("hangs", "--test 'scales, with commas and [brackets]'");
     killer.join();
+    CHECK((spawner_killed && program_killed));
     CHECK(judged.scales()["status"] == "fail");
-    CHECK_THAT(judged.message(), Contains("scale did not finish within 2 s"));
-    CHECK(killed);
+    CHECK_THAT(judged.message(), Contains("killed"));
 }
 
 TEST_CASE("limits hold for each process anew") {
@@ -228,7 +230,7 @@ TEST_CASE("limits hold for each process anew") {
     for (int time = 0; time < 2; ++time) {
         SandboxedProcess spins("cpu", {WG_SANDBOX, "--cpu-seconds", "1", "--file", WG_INSIDE, "/probe"},
                                {"/probe", "spin"}, {{1, theirs.get()}});
-        const auto status = spins.wait(Clock::now() + 60s);
+        const auto status = spins.wait(Clock::now() + 120s);
         REQUIRE(status);
         CHECK(WTERMSIG(*status) == SIGKILL);
     }

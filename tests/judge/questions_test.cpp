@@ -1,6 +1,7 @@
 #include "judge/questions.hpp"
 
 #include <cmath>
+#include <limits>
 #include <string>
 
 #include "judge/catch.hpp"
@@ -25,4 +26,9 @@ TEST_CASE("whole numbers are right exactly, doubles but for a few roundings") {
     CHECK(is_right(0.1 + 0.2, 0.3));
     CHECK(!is_right(0.3 + 1e-14, 0.3));
     CHECK(!is_right(std::nan(""), 0.3));
+    const double infinity = std::numeric_limits<double>::infinity();
+    CHECK(is_right(infinity, infinity));
+    CHECK(!is_right(-infinity, infinity));
+    CHECK(!is_right(5.0, infinity));
+    CHECK(!is_right(infinity, 5.0));
 }

@@ -233,6 +233,17 @@ static int limits(void) {
     getrlimit(RLIMIT_CORE, &core);
     int broken = holds("core dumps", core.rlim_max == 0);
     broken |= holds("1 GiB of memory", malloc((size_t)1 << 30) == NULL);
+    struct rlimit files, memory, size, locked, processes;
+    getrlimit(RLIMIT_NOFILE, &files);
+    getrlimit(RLIMIT_AS, &memory);
+    getrlimit(RLIMIT_FSIZE, &size);
+    getrlimit(RLIMIT_MEMLOCK, &locked);
+    getrlimit(RLIMIT_NPROC, &processes);
+    broken |= holds("256 open files", files.rlim_max == 256 && files.rlim_cur == 256);
+    broken |= holds("512 MiB of memory", memory.rlim_max == (rlim_t)512 << 20);
+    broken |= holds("files of 16 MiB", size.rlim_max == (rlim_t)16 << 20 && size.rlim_cur == size.rlim_max);
+    broken |= holds("locked memory", locked.rlim_max == 0);
+    broken |= holds("64 processes", processes.rlim_max >= 64 && processes.rlim_max < 70);
     const struct rlimit more = {4096, 4096};
     broken |= holds("raising a limit", setrlimit(RLIMIT_NOFILE, &more) != 0);
     broken |= holds("uid 0", getuid() != 0 && setuid(0) != 0);

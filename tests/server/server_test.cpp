@@ -1,6 +1,6 @@
 // The server with a client that keeps to the protocol: memory, launches, faults, what the judge sees.
-#include "judge/catch.hpp"
 #include "server/session_fixture.hpp"
+#include "support/approx.hpp"
 
 using namespace warpgrade::device;
 using namespace warpgrade::device::testing;

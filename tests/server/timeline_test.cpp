@@ -1,6 +1,6 @@
 #include "server/timeline.hpp"
 
-#include "judge/catch.hpp"
+#include "support/approx.hpp"
 
 using namespace warpgrade::device;
 

@@ -34,6 +34,7 @@ bool WarpRunner::arrive(const Insn& in, std::size_t self, std::uint32_t resume, 
     barrier.arrived += whole_warp ? warp_size : static_cast<std::uint32_t>(std::popcount(mask));
     if (kind >= barrier_form::popc) {
         const std::uint32_t holds = mask & (predicate(w, in.c) ^ (in.form & barrier_form::negated ? ~0u : 0u));
+        barrier.asked += static_cast<std::uint32_t>(std::popcount(mask));
         barrier.count += static_cast<std::uint32_t>(std::popcount(holds));
     }
     if (kind != barrier_form::arrive) {
@@ -63,7 +64,7 @@ void deliver(Warp& other, const Split& s, const Barrier& barrier) {
         for_active(s.mask, [&](unsigned l) { d[l] = barrier.count; });
     } else {
         auto& d = *reinterpret_cast<std::uint32_t*>(at);
-        const bool value = kind == barrier_form::all ? barrier.count == barrier.arrived : barrier.count > 0;
+        const bool value = kind == barrier_form::all ? barrier.count == barrier.asked : barrier.count > 0;
         d = (d & ~s.mask) | (value ? s.mask : 0u);
     }
 }

@@ -82,7 +82,8 @@ struct Warp {
 struct Barrier {
     std::uint32_t arrived = 0;    // threads
     std::uint32_t expected = 0;   // 0: all live threads of the block
-    std::uint32_t count = 0;      // bar.red: threads whose predicate holds
+    std::uint32_t asked = 0;      // bar.red: threads whose predicate counts
+    std::uint32_t count = 0;      // and those of them in which it holds
     bool apart = false;           // others wait at another instruction than the first
     const Insn* first = nullptr;  // where the first threads wait
 };

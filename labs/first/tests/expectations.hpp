@@ -56,7 +56,7 @@ inline auto profile_scale(int n, int blocks, int threads) {
     const auto& [error, x] = run.output;
     REQUIRE_THAT(x, equals_exactly(scaled(before, factor)));
     CHECK_THAT(measure("your answer (0: no error)", error), is(0));
-    CHECK_THAT(launches(run), is(1));
+    REQUIRE_THAT(launches(run), is(1));
     return run;
 }
 

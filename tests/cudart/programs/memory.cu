@@ -331,8 +331,16 @@ void check_pools() {
     OK(cudaDeviceSetMemPool(0, own));
     OK(cudaDeviceGetMemPool(&current, 0));
     EXPECT(current == own);
-    OK(cudaDeviceSetMemPool(0, standard));
+    // A pool that is gone is not the current one any more.
     OK(cudaMemPoolDestroy(own));
+    OK(cudaDeviceGetMemPool(&current, 0));
+    EXPECT(current == standard);
+    EXPECT_ERROR(cudaErrorInvalidValue, cudaMemPoolDestroy(own));
+    EXPECT_ERROR(cudaErrorInvalidValue, cudaMemPoolDestroy(standard));
+    OK(cudaMallocAsync(&x, 256, stream));
+    OK(cudaMemPoolGetAttribute(standard, cudaMemPoolAttrUsedMemCurrent, &used));
+    EXPECT(used == 256);
+    OK(cudaFreeAsync(x, stream));
     OK(cudaStreamDestroy(stream));
 }
 

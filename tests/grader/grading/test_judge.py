@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import time
 from collections.abc import Callable
@@ -43,6 +44,34 @@ def test_verdicts_are_read_as_they_come(script: Install) -> None:
     assert verdicts.cases["speed"].measurements[0].value == 2.5
     assert [type(line).__name__ for line in seen] == ["Start", "CaseStart", "Case", "Case", "Case", "End"]
     assert len(calls(program)) == 1
+
+
+def test_the_device_is_what_the_last_judge_says_of_it() -> None:
+    verdicts = judge.Verdicts()
+    judge._note(verdicts, judge.Start(seed=1, device={"name": "H100"}))
+    judge._note(verdicts, judge.Start(seed=2))
+    assert (verdicts.seed, verdicts.device) == (2, {"name": "H100"})
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [(None, "was killed"), (0, "ended early with status 0"), (3, "ended early with status 3"),
+     (-6, "was killed by SIGABRT"), (-999, "ended early with status -999")],
+)  # fmt: skip
+def test_how_a_judge_ended(status: int | None, words: str) -> None:
+    assert judge._how(status) == f"the judge {words}"
+
+
+def test_of_what_a_judge_says_at_its_end_a_message_has_a_few_lines_and_the_log_all(script: Install) -> None:
+    program = script([[start(), case("adds"), speed(1.0), begin("adds odd sizes"), "die"]])
+    text = program.read_text().replace('print("judge: cannot go on"', 'print("\\n".join(f"line {i}" for i in range(9))')
+    program.write_text(text)
+    log = program.parent / "logs" / "of" / "judge.log"
+    verdicts = judge.judge(dataclasses.replace(plan(program), log=log))
+    message = verdicts.cases["adds odd sizes"].message
+    assert "line 1" in message
+    assert "line 2" not in message
+    assert "line 8" in log.read_text()
 
 
 def test_the_command_line_says_scope_and_seed(script: Install) -> None:

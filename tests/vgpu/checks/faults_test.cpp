@@ -58,6 +58,10 @@ TEST_CASE("out of bounds: how far, of which memory, which thread, how many more"
         CHECK(d.message ==
               "writes 4 bytes at index 4,294,967,294 of {memory} (-2 converted to unsigned); one "
               "more thread of its warp does the same");
+        d = fault_of(m, "write_index", {1}, {1}, out, -(1 << 20));
+        CHECK(d.message == "writes 4 bytes at index 4,293,918,720 of {memory} (-1048576 converted to unsigned)");
+        d = fault_of(m, "write_index", {1}, {1}, out, -(1 << 20) - 1);
+        CHECK(d.message == "writes 4 bytes, 17,175,670,876 bytes past the end of {memory}");
         d = fault_of(m, "read_vector", {1}, {2}, m.upload(ints(6)), out);
         CHECK(d.message == "reads 16 bytes at offset 16 of {memory}, the last 8 past its end");
     }

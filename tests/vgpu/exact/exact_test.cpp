@@ -148,3 +148,30 @@ TEST_CASE("half arithmetic gives the GPU's bits") { compare("half"); }
 TEST_CASE("comparison and selection give the GPU's bits") { compare("compare"); }
 TEST_CASE("conversions give the GPU's bits") { compare("convert"); }
 TEST_CASE("approximate functions stay within PTX's bounds") { compare("approx"); }
+
+TEST_CASE("an operand more or less is refused") {
+    unsigned tried = 0;
+    for (exact::Form form : exact::forms()) {
+        const std::string body = form.body;
+        const auto end = body.rfind(';');
+        const bool is_plain = body.starts_with(form.name + " %d, ") && body.find(';') == end;
+        if (!is_plain || body.find('{') != std::string::npos) continue;
+        ++tried;
+        const auto message = [&](const std::string& changed) -> std::string {
+            form.body = changed;
+            try {
+                Machine m(1, exact::ptx({form}));
+                const auto data = m.upload(std::vector<u64>(2));
+                m.launch(exact::kernel_name(0), {1}, {1}, data, data, data, data);
+            } catch (const device::DeviceError& e) {
+                return e.what();
+            }
+            return "";
+        };
+        CAPTURE(body);
+        CHECK_THAT(message(body.substr(0, body.rfind(", ")) + ";"), Contains("operands, expected"));
+        if (form.name.starts_with("set.")) continue;  // may combine with a predicate
+        CHECK_THAT(message(body.substr(0, end) + ", %a;"), Contains("operands, expected"));
+    }
+    CHECK(tried > 300);
+}

@@ -40,6 +40,7 @@ TEST_CASE("measures", "[public][speed]") {
     const auto compared = compare_with_starter<scale>(in(x), out<float>(8), 2.0f, 8);
     CHECK(compared.submission.output[0] == 2 * x[0]);
     report_speedup(compared);
+    report_measurement("a number behind it", integers<int>(1, 0, 1 << 30)[0], "");
 }
 
 // Not run unless it is asked for by its name.

@@ -1,0 +1,232 @@
+// What one warp-level access touches, against the definitions: any shape, any mask, any size.
+#include "vgpu/access/access.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <functional>
+#include <map>
+#include <random>
+#include <set>
+
+#include "judge/catch.hpp"
+#include "vgpu/access/lines.hpp"
+#include "vgpu/access/site.hpp"
+#include "vgpu/access/site_match.hpp"
+
+using namespace warpgrade::vgpu;
+
+namespace {
+
+using u32 = std::uint32_t;
+using u64 = std::uint64_t;
+
+struct Lanes {
+    alignas(64) u64 address[warp_size];
+    u32 mask;
+    unsigned bytes;
+
+    [[nodiscard]] Access access() const {
+        Access x;
+        x.collect(address, 0, mask, bytes);
+        return x;
+    }
+    // Calls f(lane, address) for those that take part.
+    template <class F>
+    void each(F&& f) const {
+        for (unsigned l = 0; l < warp_size; ++l)
+            if (mask >> l & 1) f(l, address[l]);
+    }
+};
+
+// Shapes as programs form them and some of none, with masks of all kinds.
+void for_many(const std::function<void(const Lanes&)>& f) {
+    std::mt19937 random(11);
+    const auto any = [&] { return static_cast<u32>(random()); };
+    const u32 masks[] = {~0u,         1u,          0x80000000u, 0xffffu,     0xffff0000u,
+                         0xffffff00u, 0x00ff00ffu, 0x55555555u, 0x7fffffffu, 6u};
+    for (const unsigned bytes : {1u, 2u, 4u, 8u, 16u}) {
+        for (const u32 chosen : masks) {
+            for (int shape = 0; shape < 16; ++shape) {
+                Lanes lanes{{}, shape > 13 ? any() | 1 : chosen, bytes};
+                const u64 base = u64{0x10000} + 16 * (any() % 24);
+                for (unsigned l = 0; l < warp_size; ++l) {
+                    const unsigned element[] = {l,
+                                                0,
+                                                31 - l,
+                                                2 * l,
+                                                l / 2,
+                                                32 * l,
+                                                33 * l,
+                                                l ^ 5,
+                                                l % 8,
+                                                l / 8,
+                                                l + l / 16,
+                                                l == 31 ? 90 : l,
+                                                l % 8 + l / 8 * 24,
+                                                8 * l,
+                                                any() % 64,
+                                                any() % 700};
+                    lanes.address[l] = base + u64{element[shape]} * bytes;
+                }
+                CAPTURE(bytes, lanes.mask, shape, base);
+                f(lanes);
+            }
+        }
+    }
+}
+
+std::vector<std::pair<std::int64_t, unsigned>> pairs(const LinePart* begin, const LinePart* end) {
+    std::vector<std::pair<std::int64_t, unsigned>> list;
+    for (; begin != end; ++begin) list.emplace_back(begin->line, static_cast<unsigned>(begin->sectors));
+    std::ranges::sort(list);
+    return list;
+}
+
+// The lines and their sectors, of addresses `shift` further on.
+std::vector<std::pair<std::int64_t, unsigned>> lines_of(const Lanes& lanes, u64 shift) {
+    std::map<std::int64_t, unsigned> touched;
+    lanes.each([&](unsigned, u64 a) {
+        const auto at = static_cast<std::int64_t>(a + shift);
+        const std::int64_t line = (at - ((at % 128) + 128) % 128) / 128;
+        touched[line] |= 1u << (at - line * 128) / 32;
+    });
+    return {touched.begin(), touched.end()};
+}
+
+}  // namespace
+
+TEST_CASE("an access knows its bounds and sectors") {
+    for_many([](const Lanes& lanes) {
+        u64 low = ~0ULL, high = 0;
+        std::set<u64> sectors;
+        lanes.each([&](unsigned, u64 a) { low = std::min(low, a), high = std::max(high, a), sectors.insert(a / 32); });
+        const Access x = lanes.access();
+        REQUIRE((x.low == low && x.high == high && x.misaligned == 0));
+        REQUIRE(x.sectors(lanes.bytes) == sectors.size());
+    });
+}
+
+TEST_CASE("an address that is no multiple of its size is seen, whichever lane has it") {
+    for_many([](const Lanes& even) {
+        if (even.bytes == 1) return;
+        Lanes lanes = even;
+        const auto odd = 31u - static_cast<unsigned>(std::countl_zero(lanes.mask));
+        lanes.address[odd] += lanes.bytes / 2;
+        REQUIRE(lanes.access().misaligned != 0);
+        lanes = even;
+        for (u64& a : lanes.address) a += 1;
+        REQUIRE(lanes.access().misaligned != 0);
+    });
+}
+
+// In a wavefront each bank gives one word. 8 bytes share words across the warp, 16 bytes within each half of it; ideal
+// is what as many lanes take side by side.
+TEST_CASE("wavefronts are the most words of a bank, of full warps and of parts of them") {
+    for_many([](const Lanes& lanes) {
+        const unsigned words = (lanes.bytes + 3) / 4;
+        u32 total = 0;
+        for (unsigned half = 0; half < (words > 2 ? 2u : 1u); ++half) {
+            std::set<u64> banks[32];
+            lanes.each([&](unsigned l, u64 a) {
+                if (words > 2 && l / 16 != half) return;
+                for (unsigned i = 0; i < words; ++i) banks[(a / 4 + i) % 32].insert(a / 4 + i);
+            });
+            std::size_t most = 0;
+            for (const auto& bank : banks) most = std::max(most, bank.size());
+            total += static_cast<u32>(most);
+        }
+        const auto active = static_cast<unsigned>(std::popcount(lanes.mask));
+        const u32 ideal = words == 1 ? 1 : std::min(total, (active * words + 31) / 32);
+        const auto found = lanes.access().wavefronts(lanes.bytes);
+        REQUIRE(found.total == total);
+        REQUIRE(found.ideal == ideal);
+    });
+}
+
+TEST_CASE("an access lists the lines that it touches, each once") {
+    for_many([](const Lanes& lanes) {
+        const Access x = lanes.access();
+        for (const u64 shift : {0, 32, 96, 128}) {
+            const LineParts parts(x, shift, lanes.bytes);
+            REQUIRE(pairs(parts.begin(), parts.end()) == lines_of(lanes, shift));
+        }
+    });
+}
+
+// Local memory is interleaved by lane: word i of all lanes is a row of 128 bytes.
+TEST_CASE("a local access touches its lanes' words in rows") {
+    for_many([](const Lanes& lanes) {
+        u32 total = 0;
+        for (unsigned i = 0; i < (lanes.bytes + 3) / 4; ++i) {
+            std::set<u64> sectors;
+            lanes.each([&](unsigned l, u64 a) { sectors.insert((a / 4 + i) * 4 + l / 8); });
+            total += static_cast<u32>(sectors.size());
+        }
+        REQUIRE(local_sectors(lanes.access(), lanes.bytes) == total);
+        if (lanes.address[std::countr_zero(lanes.mask)] % 4 != 0) return;
+        Pattern p;
+        p.learn(lanes.access(), lanes.bytes);
+        REQUIRE(p.local_sectors_anywhere() == total);
+        REQUIRE(p.local_sectors_anywhere() == total);  // as it remembers
+    });
+}
+
+TEST_CASE("a shape that is known again costs what its addresses cost") {
+    Pattern p;  // one for all: nothing of the shape before is left
+    for_many([&](const Lanes& lanes) {
+        const Access x = lanes.access();
+        p.learn(x, lanes.bytes);
+        REQUIRE(p.is(x, lanes.bytes));
+        REQUIRE_FALSE(p.is(x, lanes.bytes * 2));
+        REQUIRE(p.matches(lanes.address));
+        for (const u64 shift : {u64{0}, u64{16}, u64{48}, u64{96}, ~u64{15}}) {
+            Lanes moved = lanes;
+            for (u64& a : moved.address) a += shift;
+            const Access there = moved.access();
+            const u64 first = moved.address[std::countr_zero(lanes.mask)];
+            REQUIRE(p.matches(moved.address));
+            u32 narrow[warp_size];
+            for (unsigned l = 0; l < warp_size; ++l) narrow[l] = static_cast<u32>(moved.address[l]);
+            REQUIRE(p.matches(narrow));
+            const Access placed = p.at(first);
+            REQUIRE((placed.low == there.low && placed.high == there.high && placed.mask == there.mask));
+            REQUIRE(p.sectors_at(first) == there.sectors(lanes.bytes));
+            const auto waves = p.wavefronts_anywhere(), right = there.wavefronts(lanes.bytes);
+            if (first % 4 == 0) REQUIRE((waves.total == right.total && waves.ideal == right.ideal));
+            // Lines relative to the one of `first`.
+            const auto& parts = p.lines_at(first).parts;
+            REQUIRE(pairs(parts.data(), parts.data() + parts.size()) == lines_of(moved, 0 - first / 128 * 128));
+        }
+        // One lane elsewhere is another shape, unless it takes no part.
+        for (const unsigned l : {0u, 5u, 31u}) {
+            Lanes other = lanes;
+            other.address[l] += 64;
+            const bool alone = lanes.mask == 1u << l;
+            REQUIRE(p.matches(other.address) == (alone || !(lanes.mask >> l & 1)));
+        }
+    });
+}
+
+TEST_CASE("words of a window are loaded for the lanes that take part") {
+    alignas(32) std::byte memory[4096];
+    for (u32 i = 0; i < 1024; ++i) std::memcpy(memory + 4 * i, &i, 4);
+    unsigned windowed = 0;
+    for_many([&](const Lanes& lanes) {
+        if (lanes.bytes != 4) return;
+        Pattern p;
+        p.learn(lanes.access(), 4);
+        if (!p.windowed) return;
+        ++windowed;
+        const u64 base = *std::ranges::min_element(lanes.address), first = lanes.address[p.leader];
+        if (lanes.access().high - base + 64 > sizeof memory) return;
+        u64 reach = 0;
+        for (const u64 window : p.window) reach = std::max(reach, window + first + 32);
+        REQUIRE(p.reach + first == reach);
+        alignas(32) u32 d[warp_size];
+        std::ranges::fill(d, 7777u);
+        load_words(d, memory + (first - base), p);
+        for (unsigned l = 0; l < warp_size; ++l)
+            REQUIRE(d[l] == (lanes.mask >> l & 1 ? (lanes.address[l] - base) / 4 : 7777u));
+    });
+    CHECK(windowed > 20);
+}

@@ -1,0 +1,213 @@
+// The caches, one request after the other: what each finds, keeps, throws out and writes back.
+#include <algorithm>
+#include <vector>
+
+#include "judge/catch.hpp"
+#include "vgpu/access/caches.hpp"
+#include "vgpu/access/site.hpp"
+
+using namespace warpgrade::vgpu;
+
+namespace {
+
+using Kind = LineRequest::Kind;
+
+Access row(std::uint64_t address, std::uint32_t mask = ~0u) {
+    alignas(64) std::uint64_t a[warp_size];
+    for (unsigned l = 0; l < warp_size; ++l) a[l] = address + 4 * l;
+    Access x;
+    x.collect(a, 0, mask, 4);
+    return x;
+}
+
+// A block whose accesses happen one by one.
+struct Block {
+    explicit Block(std::uint64_t bytes = 1 << 15, std::uint32_t warps = 1) { l1.begin_block(bytes, warps, stats); }
+    // Hits of the access, and what L2 saw of it: line, sectors.
+    std::uint64_t hits(Kind kind, std::uint64_t line, std::uint32_t mask = ~0u) {
+        const auto before = stats[3].l1_hits;
+        l1.misses.clear();
+        l1.access(0, row(128 * line, mask), 4, 3, kind);
+        l1.at_barrier();
+        return stats[3].l1_hits - before;
+    }
+    [[nodiscard]] unsigned missed() const {
+        unsigned sectors = 0;
+        for (const auto& m : l1.misses) sectors += static_cast<unsigned>(std::popcount(unsigned{m.sectors}));
+        return sectors;
+    }
+    std::vector<MemorySite> stats = std::vector<MemorySite>(4);
+    BlockL1 l1;
+};
+
+// One set of sixteen lines.
+struct OneSet {
+    CacheStats request(Kind kind, std::uint64_t line, unsigned sectors = 15) {
+        CacheStats stats;
+        LineRequest r{};
+        r.line = line, r.sectors = sectors, r.kind = static_cast<std::uint64_t>(kind), r.slot = 0;
+        l2.request(r, stats);
+        return stats;
+    }
+    L2Cache l2{16 * 128};
+};
+
+}  // namespace
+
+TEST_CASE("L1 keeps what was loaded until an atomic takes it") {
+    Block b;
+    CHECK(b.hits(Kind::Read, 10) == 0);
+    CHECK(b.missed() == 4);
+    CHECK(b.hits(Kind::Read, 10) == 4);
+    CHECK(b.missed() == 0);
+    CHECK(b.hits(Kind::Write, 10) == 0);  // through to L2, and left as it is
+    CHECK(b.missed() == 4);
+    CHECK(b.hits(Kind::Read, 10) == 4);
+    CHECK(b.hits(Kind::ReadPastL1, 10) == 0);
+    CHECK(b.missed() == 4);
+    CHECK(b.hits(Kind::Read, 10) == 4);
+    CHECK(b.hits(Kind::Atomic, 10, 0xff00u) == 0);  // the second sector
+    CHECK(b.missed() == 1);
+    CHECK(b.hits(Kind::Read, 10) == 3);
+    CHECK(b.missed() == 1);
+    CHECK(b.l1.misses[0].sectors == 2);
+    CHECK(b.hits(Kind::Read, 10) == 4);
+    for (const Kind passes : {Kind::Write, Kind::Atomic, Kind::ReadPastL1}) {
+        CHECK(b.hits(passes, 20) == 0);
+        CHECK(b.hits(Kind::Read, 20, 0xffu) == 0);  // none of them fills it
+        CHECK(b.hits(Kind::Atomic, 20) == 0);
+    }
+}
+
+TEST_CASE("an atomic on several lines takes all of them from L1") {
+    Block b;
+    const auto spread = [&](Kind kind) {
+        alignas(64) std::uint64_t a[warp_size];
+        for (unsigned l = 0; l < warp_size; ++l) a[l] = 128 * l;
+        Access x;
+        x.collect(a, 0, ~0u, 4);
+        const auto before = b.stats[1].l1_hits;
+        b.l1.misses.clear();
+        b.l1.access(0, x, 4, 1, kind);
+        b.l1.at_barrier();
+        return b.stats[1].l1_hits - before;
+    };
+    CHECK(spread(Kind::Read) == 0);
+    CHECK(spread(Kind::Read) == 32);
+    CHECK(spread(Kind::Write) == 0);
+    CHECK(b.missed() == 32);
+    CHECK(spread(Kind::Read) == 32);
+    CHECK(spread(Kind::Atomic) == 0);
+    CHECK(b.missed() == 32);
+    CHECK(spread(Kind::Read) == 0);
+}
+
+TEST_CASE("what L2 sees of a miss says which instruction asked, how, and for what") {
+    Block b;
+    for (const Kind kind : {Kind::Read, Kind::ReadPastL1, Kind::Write, Kind::Atomic}) {
+        b.hits(kind, 77, 0x00ffff00u);
+        REQUIRE(b.l1.misses.size() == 1);
+        const LineRequest& m = b.l1.misses[0];
+        CHECK((m.line == 77 && m.sectors == 6 && m.kind == static_cast<std::uint64_t>(kind) && m.slot == 3));
+        b.hits(Kind::Atomic, 77);
+    }
+}
+
+TEST_CASE("an empty L1 begins with each block, as large as it is said to be") {
+    Block b(4 * 128);  // four lines: one set
+    for (const std::uint64_t line : {1, 2, 3, 4}) CHECK(b.hits(Kind::Read, line) == 0);
+    CHECK(b.hits(Kind::Read, 1) == 4);
+    CHECK(b.hits(Kind::Read, 5) == 0);  // in the place of line 2, which was used least recently
+    CHECK(b.hits(Kind::Read, 1) == 4);
+    CHECK(b.hits(Kind::Read, 3) == 4);
+    CHECK(b.hits(Kind::Read, 4) == 4);
+    CHECK(b.hits(Kind::Read, 2) == 0);
+    b.l1.begin_block(4 * 128, 1, b.stats);
+    CHECK(b.hits(Kind::Read, 1) == 0);
+}
+
+TEST_CASE("warps take turns at L1, an instruction each") {
+    Block b(1 << 15, 3);
+    for (const std::uint64_t line : {1, 2, 3}) b.l1.access(0, row(128 * line), 4, 0, Kind::Write);
+    b.l1.access(2, row(128 * 9), 4, 0, Kind::Write);
+    b.l1.access(1, row(128 * 5), 4, 0, Kind::Write);
+    b.l1.access(1, row(128 * 6), 4, 0, Kind::Write);
+    CHECK(b.l1.misses.empty());
+    b.l1.at_barrier();
+    std::vector<std::uint64_t> lines;
+    for (const auto& m : b.l1.misses) lines.push_back(m.line);
+    CHECK(lines == std::vector<std::uint64_t>{1, 5, 9, 2, 6, 3});
+    b.l1.at_barrier();
+    CHECK(b.l1.misses.size() == 6);
+}
+
+TEST_CASE("misses beyond what is kept are counted by what they are") {
+    Block b;
+    b.l1.misses.resize(BlockL1::most_requests - 1);
+    const auto access = [&](Kind kind, std::uint32_t mask) {
+        b.l1.access(0, row(1280, mask), 4, 0, kind);
+        b.l1.at_barrier();
+    };
+    access(Kind::Write, ~0u);
+    CHECK((b.l1.lost_reads == 0 && b.l1.lost_writes == 0));
+    access(Kind::Read, 0xffu);
+    access(Kind::ReadPastL1, 0xffffu);
+    CHECK((b.l1.lost_reads == 3 && b.l1.lost_writes == 0));
+    access(Kind::Write, 0xffffffu);
+    access(Kind::Atomic, ~0u);
+    CHECK((b.l1.lost_reads == 3 && b.l1.lost_writes == 7));
+    CHECK(b.l1.misses.size() == BlockL1::most_requests);
+    CacheReplay replay(1 << 20, 1);
+    b.l1.misses.clear();
+    replay.finish_block(0, b.l1);
+    const auto& lost = replay.lost();
+    CHECK((lost.l2_reads == 3 && lost.dram_reads == 3 && lost.l2_writes == 7 && lost.dram_writes == 7));
+    CHECK(lost.l2_read_hits == 0);
+    b.l1.begin_block(1 << 15, 1, b.stats);
+    CHECK((b.l1.lost_reads == 0 && b.l1.lost_writes == 0));
+}
+
+TEST_CASE("L2 reads what it lacks, and keeps what is written") {
+    OneSet set;
+    const auto is = [](const CacheStats& s, std::uint64_t reads, std::uint64_t hits, std::uint64_t writes,
+                       std::uint64_t dram_reads, std::uint64_t dram_writes) {
+        return s.l2_reads == reads && s.l2_read_hits == hits && s.l2_writes == writes && s.dram_reads == dram_reads &&
+               s.dram_writes == dram_writes;
+    };
+    CHECK(is(set.request(Kind::Read, 5, 3), 2, 0, 0, 2, 0));
+    CHECK(is(set.request(Kind::ReadPastL1, 5, 7), 3, 2, 0, 1, 0));
+    CHECK(is(set.request(Kind::Write, 5, 12), 0, 0, 2, 0, 0));
+    CHECK(is(set.request(Kind::Read, 5), 4, 4, 0, 0, 0));
+    CHECK(is(set.request(Kind::Atomic, 6, 3), 0, 0, 0, 2, 0));  // it works on what is there
+    CHECK(is(set.request(Kind::Atomic, 6, 7), 0, 0, 0, 1, 0));
+    CHECK(is(set.request(Kind::Read, 6), 4, 3, 0, 1, 0));
+    for (std::uint64_t line = 100; line < 114; ++line) CHECK(is(set.request(Kind::Read, line), 4, 0, 0, 4, 0));
+    // Two dirty sectors of line 5, then three of line 6, leave for lines that take their places.
+    CHECK(is(set.request(Kind::Read, 200), 4, 0, 0, 4, 2));
+    CHECK(is(set.request(Kind::Write, 201, 1), 0, 0, 1, 0, 3));
+    CHECK(is(set.request(Kind::Read, 202), 4, 0, 0, 4, 0));
+}
+
+TEST_CASE("L2 throws out what was used least recently") {
+    OneSet set;
+    for (std::uint64_t line = 0; line < 16; ++line) set.request(Kind::Read, line);
+    for (const std::uint64_t line : {0, 2, 3}) CHECK(set.request(Kind::Read, line).l2_read_hits == 4);
+    set.request(Kind::Read, 16);
+    for (const std::uint64_t line : {0, 2, 3, 4, 15, 16}) CHECK(set.request(Kind::Read, line).l2_read_hits == 4);
+    CHECK(set.request(Kind::Read, 1).l2_read_hits == 0);
+    // The next launch's is empty, whatever it finds in memory.
+    OneSet next;
+    CHECK(next.request(Kind::Read, 15).l2_read_hits == 0);
+}
+
+TEST_CASE("lines spread over the sets of L2") {
+    L2Cache l2(2 * 16 * 128);
+    CacheStats stats;
+    for (int round = 0; round < 2; ++round)
+        for (std::uint64_t line = 0; line < 32; ++line) {
+            LineRequest r{};
+            r.line = line, r.sectors = 15, r.kind = static_cast<std::uint64_t>(Kind::Read);
+            l2.request(r, stats);
+        }
+    CHECK(stats.l2_read_hits == 32 * 4);
+}

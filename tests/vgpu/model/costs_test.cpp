@@ -1,0 +1,225 @@
+// What each counter costs in the timing model, one warp on one multiprocessor: which resource, and how much of it.
+#include <cmath>
+#include <vector>
+
+#include "device/host_costs.hpp"
+#include "support/approx.hpp"
+#include "vgpu/model/timing.hpp"
+
+using namespace warpgrade;
+using namespace warpgrade::vgpu;
+
+namespace {
+
+const Profile profile = find_profile("h100:1");
+
+KernelTime time_of(const device::Counters& counters, const Traffic& traffic = {}, const Profile& on = profile,
+                   std::uint32_t blocks = 1, std::uint32_t resident = 1) {
+    device::LaunchConfig config;
+    config.grid = {blocks, 1, 1};
+    config.block = {32, 1, 1};
+    device::Occupancy occupancy;
+    occupancy.blocks_per_multiprocessor = resident;
+    return model_kernel(on, config, counters, occupancy, traffic);
+}
+
+double cycles(double ns) { return ns * profile.properties.clock_ghz; }
+
+constexpr std::uint64_t many = 1000;
+
+// One counter alone, a thousand of it.
+KernelTime alone(std::uint64_t device::Counters::*counter) {
+    device::Counters c;
+    c.*counter = many;
+    return time_of(c);
+}
+
+}  // namespace
+
+TEST_CASE("instructions and divergence take issue slots, waiting takes the warp's time") {
+    using C = device::Counters;
+    struct Row {
+        std::uint64_t C::*counter;
+        double issue_slots, latency_cycles;
+    };
+    const double issue = profile.issue_per_cycle;
+    for (const Row& row : {Row{&C::inst_executed, 0.8, 0.8 * 0.5 * profile.arithmetic_latency},
+                           {&C::divergent_branches, 10, 20},
+                           {&C::barriers, 0, 30}}) {
+        const KernelTime time = alone(row.counter);
+        CHECK(cycles(time.issue_ns) == Approx(many * row.issue_slots / issue));
+        CHECK(cycles(time.latency_ns) == Approx(many * row.latency_cycles));
+        CHECK((time.l1_ns == 0 && time.l2_ns == 0 && time.dram_ns == 0 && time.link_ns == 0));
+    }
+}
+
+TEST_CASE("requests and wavefronts take the load and store pipe") {
+    using C = device::Counters;
+    struct Row {
+        std::uint64_t C::*counter;
+        double l1_cycles;
+    };
+    for (const Row& row : {Row{&C::global_load_requests, 1.6},
+                           {&C::local_load_requests, 1.6},
+                           {&C::texture_requests, 1.6},
+                           {&C::surface_load_requests, 1.6},
+                           {&C::global_store_requests, 1},
+                           {&C::local_store_requests, 1},
+                           {&C::surface_store_requests, 1},
+                           {&C::shared_load_wavefronts, 1},
+                           {&C::shared_store_wavefronts, 1},
+                           {&C::shared_atomic_requests, 4},
+                           {&C::atomic_requests, 2},
+                           {&C::atomic_sectors, 1},
+                           {&C::global_load_sectors, 0.4},
+                           {&C::local_load_sectors, 0.4},
+                           {&C::texture_sectors, 0.4},
+                           {&C::surface_load_sectors, 0.4},
+                           {&C::global_store_sectors, 0.4},
+                           {&C::local_store_sectors, 0.4},
+                           {&C::surface_store_sectors, 0.4}}) {
+        const KernelTime time = alone(row.counter);
+        CHECK(cycles(time.l1_ns) == Approx(many * row.l1_cycles));
+        CHECK(time.issue_ns == 0);
+    }
+    // Four sectors of a request are free, loads and stores each for itself.
+    device::Counters c;
+    c.global_load_requests = c.global_store_requests = many;
+    c.global_load_sectors = c.global_store_sectors = 4 * many;
+    CHECK(cycles(time_of(c).l1_ns) == Approx(many * 2.6));
+    c.global_store_sectors += many;
+    CHECK(cycles(time_of(c).l1_ns) == Approx(many * 3.0));
+    c.global_load_sectors += many;
+    CHECK(cycles(time_of(c).l1_ns) == Approx(many * 3.4));
+}
+
+TEST_CASE("a warp waits for its loads, four of them at a time") {
+    using C = device::Counters;
+    const auto pipelined = [](double latency) { return latency * (1 + (many - 1) / 4.0); };
+    for (const auto requests : {&C::shared_load_requests, &C::shared_store_requests, &C::shared_atomic_requests})
+        CHECK(cycles(alone(requests).latency_ns) == Approx(pipelined(profile.shared_latency)));
+    CHECK(cycles(alone(&C::atomic_requests).latency_ns) == Approx(pipelined(profile.l2_latency)));
+    CHECK(alone(&C::global_store_requests).latency_ns == 0);
+    // From DRAM, if all sectors are different; from L2 and L1, if they come again.
+    device::Counters c;
+    c.global_load_requests = many;
+    c.global_load_sectors = 4 * many;
+    CHECK(cycles(time_of(c).latency_ns) == Approx(pipelined(profile.dram_latency)));
+    const double part = 0.125;  // are different
+    const double again = profile.l1_latency * 0.75 + profile.l2_latency * (0.25 - part) + profile.dram_latency * part;
+    CHECK(cycles(time_of(c, {.footprint_bytes = 4 * many * 32 / 8}).latency_ns) == Approx(pipelined(again)));
+    c = {};
+    c.global_load_requests = c.global_load_sectors = 1;
+    CHECK(cycles(time_of(c).latency_ns) == Approx(profile.dram_latency));
+}
+
+TEST_CASE("sectors go through L2, and those that differ through DRAM") {
+    using C = device::Counters;
+    const double l2 = 32 / profile.properties.l2_bytes_per_ns, dram = 32 / profile.properties.dram_bytes_per_ns;
+    struct Row {
+        std::uint64_t C::*counter;
+        double cost;
+    };
+    for (const Row& row : {Row{&C::global_load_sectors, 1},
+                           {&C::local_load_sectors, 1},
+                           {&C::texture_sectors, 1},
+                           {&C::surface_load_sectors, 1},
+                           {&C::global_store_sectors, 1.2},
+                           {&C::local_store_sectors, 1.2},
+                           {&C::surface_store_sectors, 1.2},
+                           {&C::atomic_sectors, 8}}) {
+        const KernelTime time = alone(row.counter);
+        CHECK(time.l2_ns == Approx(many * row.cost * l2));
+        CHECK(time.dram_ns == Approx(many * dram));
+    }
+    // An eighth of them are different: L1 gives each four times, a store that comes again is dear.
+    device::Counters loads, stores;
+    loads.global_load_sectors = stores.global_store_sectors = many;
+    const Traffic eighth{.footprint_bytes = many * 4};
+    CHECK(time_of(loads, eighth).l2_ns == Approx(many * 0.25 * l2));
+    CHECK(time_of(loads, eighth).dram_ns == Approx(many / 8 * dram));
+    CHECK(time_of(stores, eighth).l2_ns == Approx((many * 0.125 * 1.2 + many * 0.875 * 3.3) * l2));
+    // Half a sector is one.
+    CHECK(time_of(loads, {.footprint_bytes = 16}).dram_ns == Approx(dram));
+}
+
+TEST_CASE("what does not fit into L2 comes from DRAM again, a quarter of the time") {
+    const double capacity = static_cast<double>(profile.properties.l2_cache_bytes) / 32;
+    const double dram = 32 / profile.properties.dram_bytes_per_ns;
+    device::Counters c;
+    c.global_load_sectors = static_cast<std::uint64_t>(16 * capacity);
+    const auto bytes = [&](double part) {
+        return Traffic{.footprint_bytes = static_cast<std::uint64_t>(part * capacity) * 32};
+    };
+    CHECK(time_of(c, bytes(1)).dram_ns == Approx(capacity * dram));
+    // Twice as much as it holds, asked for twice beyond L1: half of what comes again is gone, of that a quarter counts.
+    CHECK(time_of(c, bytes(2)).dram_ns == Approx((2 + 2 * 0.5 * 0.25) * capacity * dram).epsilon(1e-4));
+}
+
+TEST_CASE("mapped memory takes the link in both directions at once, and is not the device's") {
+    const auto costs = device::HostCosts::of(profile.properties);
+    device::Counters c;
+    c.global_load_sectors = c.global_store_sectors = many;
+    const auto link = [&](std::uint64_t reads, std::uint64_t writes) {
+        return time_of(c, {.mapped_read_sectors = reads, .mapped_write_sectors = writes}).link_ns;
+    };
+    CHECK(link(0, 0) == 0);
+    CHECK(link(many, 0) == Approx(many * 32 / costs.mapped_read_bytes_per_ns));
+    CHECK(link(0, many) == Approx(many * 32 / costs.mapped_write_bytes_per_ns));
+    CHECK(link(many, many) == std::max(link(many, 0), link(0, many)));
+    CHECK(time_of(c, {.mapped_read_sectors = many, .mapped_write_sectors = many}).dram_ns == 0);
+    CHECK(time_of(c, {.mapped_read_sectors = many}).dram_ns == Approx(time_of(c).dram_ns / 2));
+    // What comes from the host takes no less long than from DRAM, and no longer.
+    device::Counters once;
+    once.global_load_requests = once.global_load_sectors = 1;
+    CHECK(cycles(time_of(once, {.mapped_read_sectors = 1}).latency_ns) == Approx(profile.dram_latency));
+    // L1 serves what it has.
+    c.global_load_l1_hits = many / 4;
+    CHECK(link(many, 0) == Approx(0.75 * many * 32 / costs.mapped_read_bytes_per_ns));
+}
+
+TEST_CASE("managed memory moves before the kernel, which takes its start and the longest of all") {
+    const auto costs = device::HostCosts::of(profile.properties);
+    CHECK(time_of({}).migration_ns == 0);
+    CHECK(time_of({}).total_ns() == Approx(1200));
+    const KernelTime moved = time_of({}, {.migrated_bytes = 1 << 20});
+    CHECK(moved.migration_ns == Approx(costs.migration_latency_ns + (1 << 20) / costs.migration_bytes_per_ns));
+    CHECK(moved.total_ns() == Approx(1200 + moved.migration_ns));
+    KernelTime time;
+    time.start_ns = 1, time.issue_ns = 2, time.l1_ns = 4, time.l2_ns = 5, time.dram_ns = 6, time.link_ns = 10;
+    time.latency_ns = 0;
+    CHECK(time.total_ns() == Approx(1 + std::sqrt(4 + 16 + 25 + 36 + 100)));
+}
+
+TEST_CASE("what bounds a kernel is its largest part") {
+    for (const auto& [part, name] : {std::pair(&KernelTime::issue_ns, "issue"),
+                                     {&KernelTime::l1_ns, "l1"},
+                                     {&KernelTime::l2_ns, "l2"},
+                                     {&KernelTime::dram_ns, "dram"},
+                                     {&KernelTime::link_ns, "link"},
+                                     {&KernelTime::latency_ns, "latency"}}) {
+        KernelTime time;
+        time.issue_ns = time.l1_ns = time.l2_ns = time.dram_ns = time.link_ns = time.latency_ns = 5;
+        time.*part = 6;
+        CHECK(std::string(time.bound()) == name);
+    }
+}
+
+TEST_CASE("blocks go round the multiprocessors, and wait where there is no room") {
+    const Profile four = find_profile("h100:4");
+    device::Counters c;
+    c.barriers = c.inst_executed = 120;
+    const auto of = [&](std::uint32_t blocks, std::uint32_t resident) {
+        return time_of(c, {}, four, blocks, resident);
+    };
+    const auto issue = [&](std::uint32_t blocks) { return of(blocks, 1).issue_ns; };
+    CHECK(issue(4) == Approx(issue(1) / 4));
+    CHECK(issue(5) == Approx(issue(1) * 2 / 5));
+    CHECK(issue(8) == Approx(issue(4)));
+    // The latency of one warp, once for each wave of blocks.
+    const double once = of(1, 1).latency_ns;
+    CHECK(of(4, 1).latency_ns == Approx(once / 4));
+    CHECK(of(8, 1).latency_ns == Approx(2 * once / 8));
+    CHECK(of(8, 2).latency_ns == Approx(once / 8));
+    CHECK(of(12, 2).latency_ns == Approx(2 * once / 12));
+}
