@@ -230,6 +230,7 @@ def _read(data: socket.socket, most: int) -> bytes:
 
 def _explain(end: End, allowance: Allowance) -> NoReturn:
     if end.signal == _CPU_SIGNAL:
+        allowance.add(max(allowance.left, 0))  # the kernel counts in ticks
         raise OverBudget(allowance.too_long)
     if end.signal == _KILL_SIGNAL:
         raise GraderError("the system has killed the process that reads submissions", hint="is there memory left?")
