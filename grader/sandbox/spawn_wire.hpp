@@ -36,6 +36,7 @@ struct Report {
     Kind kind = Kind::forked;
     std::int32_t value = 0;
     char step[20] = {};
+    std::int64_t cpu_us = 0;  // with `ended`: processor time of the process and of all that it started
 };
 
 template <class Message>

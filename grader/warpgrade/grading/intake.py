@@ -45,6 +45,7 @@ class Submission:
     ignored: list[str]
     folder: Path | None = None
     notes: list[str] = field(default_factory=list)
+    seconds: float = 0.0  # of processor time that reading it took
 
     @property
     def digest(self) -> str:

@@ -23,6 +23,7 @@ from typing import IO, Annotated, Any, Literal
 import msgspec
 
 from warpgrade.findings.diagnosis import Diagnostic
+from warpgrade.lab.budget import Budget
 from warpgrade.machine import space
 from warpgrade.machine.errors import GraderError
 from warpgrade.machine.text import bounded, clean, one_line
@@ -33,8 +34,8 @@ _RETRIES = 1
 _PATIENCE_FACTOR = 6
 _PATIENCE_SECONDS = 60
 # Of all tests together, so large that no honest submission comes near.
-_MOST_LINE_BYTES = 32 << 20
-_MOST_BYTES = 256 << 20
+_MOST_LINE_BYTES = 8 << 20
+_MOST_BYTES = 64 << 20
 _CHUNK_BYTES = 1 << 20
 _LITTLE_SPACE = 1 << 20  # of verdicts: a judge that ended early may have had no room for them
 _KEPT_WORDS = 20_000  # of what the judge says besides, for the log
@@ -86,13 +87,19 @@ class Case(msgspec.Struct, frozen=True, tag_field="type", tag="case"):
     seed: int | None = None
 
 
+class Used(msgspec.Struct, frozen=True, tag_field="type", tag="used"):
+    """After each test: the processor time of the judge and of all processes that have ended."""
+
+    processor_seconds: float
+
+
 class End(msgspec.Struct, frozen=True, tag_field="type", tag="end"):
     """Last line: the judge has not died on the way."""
 
     cases: int
 
 
-Line = Start | CaseStart | Case | End
+Line = Start | CaseStart | Case | Used | End
 
 
 @dataclass(frozen=True)
@@ -106,6 +113,12 @@ class Plan:
     chosen: bool = False  # `tests` are not all that the judge has
     seed: int | None = None
     log: Path | None = None
+    budget: Budget | None = None  # of the submission; none where it is our own
+
+    @property
+    def most_bytes(self) -> int:
+        """How long the record of all tests may become."""
+        return self.budget.limits.output_mib << 20 if self.budget else _MOST_BYTES
 
     @property
     def seconds(self) -> float:
@@ -130,6 +143,8 @@ class Verdicts:
     trouble: str = ""
     flood: str = ""  # what the test that was running has written too much of
     out_of_time: bool = False
+    processor_seconds: float = 0.0
+    exceeded: str = ""  # which limit of the submission's budget has ended it
 
 
 def judge(plan: Plan, on_line: Callable[[Line], None] = lambda line: None) -> Verdicts:
@@ -144,6 +159,10 @@ def judge(plan: Plan, on_line: Callable[[Line], None] = lambda line: None) -> Ve
         for name in plan.tests:
             known = verdicts.cases.get(name)
             if known is not None and (known.status != "error" or known.unsupported):
+                continue
+            if plan.budget and (exceeded := plan.budget.exceeded):
+                if known is None:
+                    verdicts.cases[name] = _failed(name, exceeded)
                 continue
             if verdicts.flood and name == verdicts.started:
                 verdicts.cases[name] = _failed(name, verdicts.flood)
@@ -209,11 +228,11 @@ def _run(
             raise GraderError(f"the judge {Path(command[0]).name} cannot be started: {error.strerror}") from None
         words = _Tail(process.stdout)
         try:
-            _follow(process, verdict_file, plan.patience, verdicts, on_line, deadline)
+            _follow(process, verdict_file, plan, verdicts, on_line, deadline)
         finally:
             _end(process)
             kept = words.end()
-        if not verdicts.complete:
+        if not verdicts.complete and not verdicts.exceeded:
             space.require(Path(folder), "the judge", _LITTLE_SPACE)
             said = clean(kept).strip()
             verdicts.trouble = "\n".join(filter(None, (verdicts.trouble or _how(process.returncode), said)))
@@ -255,13 +274,15 @@ class _Tail(threading.Thread):
 def _follow(
     process: subprocess.Popen[bytes],
     path: Path,
-    patience: float,
+    plan: Plan,
     verdicts: Verdicts,
     on_line: Callable[[Line], None],
     deadline: float,
 ) -> None:
-    """Read lines until the judge has ended or the submission's time; each complete line resets our patience."""
+    """Read lines until the judge has ended or the submission's budget; each complete line resets our patience."""
+    patience, budget = plan.patience, plan.budget
     silent_until = time.monotonic() + patience
+    before = budget.test_seconds if budget else 0.0
     with path.open("rb") as file, _end_of(process) as wait:
         rest = bytearray()
         while True:
@@ -274,9 +295,15 @@ def _follow(
                     if len(raw) <= _MOST_LINE_BYTES and not _take(raw, verdicts, on_line):
                         return
                     silent_until = time.monotonic() + patience
-                if max(map(len, [*lines, rest])) > _MOST_LINE_BYTES or file.tell() > _MOST_BYTES:
+                if max(map(len, [*lines, rest])) > _MOST_LINE_BYTES or file.tell() > plan.most_bytes:
                     verdicts.flood = "the test's record is too long: the program does too much in it"
                     return
+                if budget:
+                    budget.test_seconds = before + verdicts.processor_seconds
+                    budget.output_bytes += len(chunk)
+                    verdicts.exceeded = budget.exceeded
+                    if verdicts.exceeded:
+                        return
             if ended:
                 return
             if time.monotonic() > deadline:
@@ -323,6 +350,8 @@ def _note(verdicts: Verdicts, line: Line) -> None:
             verdicts.started = line.name
         case Case():
             verdicts.cases[line.name] = line
+        case Used():
+            verdicts.processor_seconds = line.processor_seconds
         case End():
             verdicts.complete = True
 
