@@ -27,6 +27,7 @@ from typing import IO, Any, NoReturn, ParamSpec, TypeVar
 import msgspec
 
 from warpgrade.machine.errors import BadInput, GraderError, WarpgradeError
+from warpgrade.machine.text import clean
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -76,6 +77,7 @@ class Head(msgspec.Struct):
     function: str
     cpu_seconds: int
     memory_mib: int
+    directory: str
     serves: bool = False
 
 
@@ -143,14 +145,14 @@ def _types_of(function: Callable[..., Any]) -> dict[str, Any]:
 def as_text(value: Any) -> Any:
     """Return what stands for a value that msgspec does not know."""
     if isinstance(value, Path):
-        return str(value)
+        return os.fsencode(value)
     raise NotImplementedError(type(value))
 
 
 def from_text(kind: type, value: Any) -> Any:
     """Return the value again."""
     if kind is Path:
-        return Path(value)
+        return Path(os.fsdecode(value))
     raise NotImplementedError(kind)
 
 
@@ -163,7 +165,7 @@ def _value(answer: Answer, kind: Any) -> Any:
     name, *words = answer.raised
     if name in _KINDS:
         raise _KINDS[name](*words[:4])
-    raise GraderError(f"unexpected {name} while a submission was read", detail="\n".join(words))
+    raise GraderError(f"unexpected {name} while a submission was read", detail=clean("\n".join(words)))
 
 
 # --- the helper, as the grader sees it -------------------------------------------------------------------------------
@@ -180,7 +182,8 @@ class _Connection:
     ) -> Answer:  # fmt: skip
         if allowance.left <= 0:
             raise OverBudget(allowance.too_long)
-        head = Head(function, max(1, math.ceil(allowance.left)), allowance.memory_mib, serving is not None)
+        seconds = max(1, math.ceil(allowance.left))
+        head = Head(function, seconds, allowance.memory_mib, _directory(), serving is not None)
         try:
             reply, end = self._exchange(head, raw, allowance.output_mib << 20, serving)
         except OSError as error:
@@ -197,6 +200,8 @@ class _Connection:
             raise GraderError("the process that reads submissions has ended", hint="run the command again") from None
         if answer.raised[:1] == ["MemoryError"]:
             raise OverBudget(f"needs more than {allowance.memory_mib:,} MiB of memory")
+        if answer.raised[:1] == ["RecursionError"]:
+            raise OverBudget("goes too deep")
         return answer
 
     def _exchange(
@@ -217,6 +222,13 @@ class _Connection:
                 return reply, None  # it goes on
             words = ending.read()
         return reply, msgspec.json.decode(words, type=End) if words else None
+
+
+def _directory() -> str:
+    try:
+        return str(Path.cwd())
+    except OSError:  # it has gone
+        return "/"
 
 
 def _read(data: socket.socket, most: int) -> bytes:

@@ -17,6 +17,7 @@ import socket
 import struct
 import sys
 import tempfile
+import traceback
 import types
 import typing
 from collections.abc import Callable, Sequence
@@ -28,10 +29,10 @@ from warpgrade.machine import confined
 from warpgrade.machine.confined import Answer, End, Head, as_text, from_text, types_of
 from warpgrade.machine.errors import WarpgradeError
 
-_MOST_HEAD_BYTES = 4096
+_MOST_HEAD_BYTES = 16384
 _CHUNK_BYTES = 1 << 16
 _MEMORY_STATUS = 3
-_WORDS = 300
+_MOST_WORDS = 4000
 
 # System calls of x86-64 that Python needs to compute, to read files and to answer. Of some an argument must have none
 # of these bits: opening for writing and making files; namespaces.
@@ -127,8 +128,10 @@ def _answer(head: Head, function: Function, data: socket.socket) -> Function | N
         reply = Answer(raised=[type(error).__name__, error.message, error.hint, error.detail, error.review])
     except MemoryError:
         reply = Answer(raised=["MemoryError"])
+    except RecursionError:
+        reply = Answer(raised=["RecursionError"])
     except Exception as error:
-        reply = Answer(raised=[type(error).__name__, str(error)[:_WORDS]])
+        reply = Answer(raised=[type(error).__name__, "".join(traceback.format_exception(error))[-_MOST_WORDS:]])
     data.sendall(msgspec.msgpack.encode(reply))
     return more
 
@@ -179,6 +182,8 @@ def _run(head: Head, function: Function, descriptors: list[int], foreign: list[i
     try:
         for each in foreign:
             os.close(each)
+        with contextlib.suppress(OSError):  # which may have gone since
+            os.chdir(head.directory)
         if head.serves:
             confined.scratch[:] = [tempfile.TemporaryFile()]  # noqa: SIM115 - it lasts as long as the process
         else:
