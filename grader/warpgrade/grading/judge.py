@@ -116,11 +116,6 @@ class Plan:
     budget: Budget | None = None  # of the submission; none where it is our own
 
     @property
-    def most_bytes(self) -> int:
-        """How long the record of all tests may become."""
-        return self.budget.limits.output_mib << 20 if self.budget else _MOST_BYTES
-
-    @property
     def seconds(self) -> float:
         """The time of all tests together: each with its own limit, beyond what a silent judge is given."""
         return self.seconds_each * len(self.tests) + self.patience
@@ -295,15 +290,15 @@ def _follow(
                     if len(raw) <= _MOST_LINE_BYTES and not _take(raw, verdicts, on_line):
                         return
                     silent_until = time.monotonic() + patience
-                if max(map(len, [*lines, rest])) > _MOST_LINE_BYTES or file.tell() > plan.most_bytes:
-                    verdicts.flood = "the test's record is too long: the program does too much in it"
-                    return
                 if budget:
                     budget.test_seconds = before + verdicts.processor_seconds
                     budget.output_bytes += len(chunk)
                     verdicts.exceeded = budget.exceeded
                     if verdicts.exceeded:
                         return
+                if max(map(len, [*lines, rest])) > _MOST_LINE_BYTES or file.tell() > _MOST_BYTES:
+                    verdicts.flood = "the test's record is too long: the program does too much in it"
+                    return
             if ended:
                 return
             if time.monotonic() > deadline:

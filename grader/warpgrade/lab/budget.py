@@ -6,6 +6,7 @@ much and where the limit stands. Sizes are of what it makes others hold: its fil
 
 from __future__ import annotations
 
+import math
 import threading
 from dataclasses import dataclass, field
 
@@ -63,7 +64,7 @@ class Budget:
         limits = self.limits
         if self.seconds > limits.processor_seconds:
             return (
-                f"the submission has used {self.seconds:.0f} s of processor time, but all its stages together have "
+                f"the submission has used {math.ceil(self.seconds)} s of processor time, but all its stages together have "
                 f"{limits.processor_seconds:g} s ({_where('processor_seconds')})"
             )
         for size, most, what, key in (
@@ -72,5 +73,5 @@ class Budget:
              "output_mib"),
         ):  # fmt: skip
             if size > most << 20:
-                return f"{what} {size / (1 << 20):.0f} MiB, but may take {most:,} MiB ({_where(key)})"
+                return f"{what} {math.ceil(size / (1 << 20)):,} MiB, but may take {most:,} MiB ({_where(key)})"
         return ""
