@@ -64,8 +64,8 @@ class Budget:
         limits = self.limits
         if self.seconds > limits.processor_seconds:
             return (
-                f"the submission has used {math.ceil(self.seconds)} s of processor time, but all its stages together have "
-                f"{limits.processor_seconds:g} s ({_where('processor_seconds')})"
+                f"the submission has used {math.ceil(self.seconds)} s of processor time, but all its stages together "
+                f"have {limits.processor_seconds:g} s ({_where('processor_seconds')})"
             )
         for size, most, what, key in (
             (self.made_bytes, limits.made_mib, "the submission's files and what they compile to take", "made_mib"),
