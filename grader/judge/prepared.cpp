@@ -24,7 +24,7 @@ namespace spawn = sandbox::spawn;
 namespace {
 
 constexpr int spawner_fd = 3;
-std::int64_t used_in_sandboxes_us = 0;
+double used_in_sandboxes_ms = 0;
 constexpr auto start_patience = std::chrono::seconds(30), end_patience = std::chrono::seconds(5);
 
 }  // namespace
@@ -95,7 +95,7 @@ class PreparedSandbox {
         std::vector<Descriptor> received;
         for (const int fd : attached.descriptors) received.emplace_back(fd);
         if (!valid) is_lost("ended unexpectedly");
-        if (report.kind == spawn::Kind::ended) used_in_sandboxes_us += report.cpu_us;
+        if (report.kind == spawn::Kind::ended) used_in_sandboxes_ms += report.cpu_ms;
         const auto found = children_.find(report.id);
         if (found == children_.end()) return true;  // nobody waits for it any more
         Child& child = found->second;
@@ -215,7 +215,7 @@ std::optional<double> SandboxedProcess::cpu_ns() {
 }
 
 double used_processor_seconds() {
-    double us = static_cast<double>(used_in_sandboxes_us);
+    double us = used_in_sandboxes_ms * 1e3;
     for (const int who : {RUSAGE_SELF, RUSAGE_CHILDREN}) {
         rusage used{};
         getrusage(who, &used);

@@ -134,8 +134,8 @@ void reap(const SpawnPlan& plan, Child& child) {
     while (wait4(child.pid, &status, 0, &used) < 0)
         if (errno != EINTR) fail("wait4");
     report.value = status;
-    report.cpu_us = (used.ru_utime.tv_sec + used.ru_stime.tv_sec) * std::int64_t{1'000'000} + used.ru_utime.tv_usec +
-                    used.ru_stime.tv_usec;
+    const auto seconds = used.ru_utime.tv_sec + used.ru_stime.tv_sec;
+    report.cpu_ms = static_cast<std::uint32_t>(1000 * seconds + (used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1000);
     close(std::exchange(child.handle, -1));
     if (!spawn::send(plan.options.spawner_fd, report)) fail("report");
 }
