@@ -144,12 +144,20 @@ class Verdicts:
 
 def judge(plan: Plan, on_line: Callable[[Line], None] = lambda line: None) -> Verdicts:
     """Run the tests, and those again by themselves which got no verdict or an error."""
+    if plan.budget and (exceeded := plan.budget.exceeded):
+        return Verdicts(plan.seed, cases={name: _failed(name, exceeded) for name in plan.tests})
     deadline = time.monotonic() + plan.seconds
     chosen = [word for name in plan.tests for word in ("--test", name)] if plan.chosen else []
     verdicts = _run(plan, chosen, plan.seed, on_line, deadline)
     if verdicts.seed is None:
         detail = bounded(verdicts.trouble, lines=12)
         raise GraderError("the judge gave no verdict at all", detail=detail, hint="see `warpgrade doctor`")
+    _run_again(plan, verdicts, on_line, deadline)
+    return verdicts
+
+
+def _run_again(plan: Plan, verdicts: Verdicts, on_line: Callable[[Line], None], deadline: float) -> None:
+    """Run tests again by themselves which got no verdict or an error; what is over a limit fails."""
     for _ in range(_RETRIES):
         for name in plan.tests:
             known = verdicts.cases.get(name)
@@ -175,7 +183,6 @@ def judge(plan: Plan, on_line: Callable[[Line], None] = lambda line: None) -> Ve
                 trouble = again.trouble or "it wrote no verdict"
                 message = f"the judge did not finish this test: {bounded(trouble, lines=3)}"
                 verdicts.cases[name] = Case(name=name, status="error", message=message)
-    return verdicts
 
 
 def judge_first(

@@ -80,7 +80,7 @@ class Limits(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     instructions: int = 2_000_000_000
     compile_seconds: float = 120
     analysis_seconds: float = 10
-    processor_seconds: float = 120
+    processor_seconds: float = 60
     made_mib: int = 256
     output_mib: int = 64
 

@@ -9,6 +9,7 @@ function declares, and no more of it than allowed. docs/security.md says what th
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import functools
 import math
@@ -264,6 +265,14 @@ class _Helper(_Connection):
             )  # fmt: skip
         super().__init__(ours)
         self._owner = os.getpid()
+        atexit.register(self._end)
+
+    def _end(self) -> None:
+        """Let it go, and wait for it."""
+        self._control.close()
+        if self._owner == os.getpid():
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(timeout=1)
 
     @property
     def lives(self) -> bool:

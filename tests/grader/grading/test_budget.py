@@ -85,3 +85,11 @@ def test_what_it_compiles_to_is_bounded(size: int, says: str) -> None:
     one.add_made(size)
     assert says in one.exceeded
     assert bool(one.exceeded) is bool(says)
+
+
+def test_nothing_begins_beyond_the_budget(script: Install) -> None:
+    one = budget(processor_seconds=1)
+    one.build_seconds = 2.0
+    program = script([["die"]])
+    assert {each.status for each in judge.judge(plan(program, one)).cases.values()} == {"fail"}
+    assert not (program.parent / "calls.jsonl").exists()
