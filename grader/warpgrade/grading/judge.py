@@ -34,8 +34,8 @@ _RETRIES = 1
 _PATIENCE_FACTOR = 6
 _PATIENCE_SECONDS = 60
 # Of all tests together, so large that no honest submission comes near.
-_MOST_LINE_BYTES = 8 << 20
-_MOST_BYTES = 64 << 20
+_MOST_LINE_BYTES = 32 << 20
+_MOST_BYTES = 256 << 20
 _CHUNK_BYTES = 1 << 20
 _LITTLE_SPACE = 1 << 20  # of verdicts: a judge that ended early may have had no room for them
 _KEPT_WORDS = 20_000  # of what the judge says besides, for the log

@@ -82,7 +82,7 @@ class Limits(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     analysis_seconds: float = 10
     processor_seconds: float = 60
     made_mib: int = 256
-    output_mib: int = 64
+    output_mib: int = 256
 
 
 class Headers(msgspec.Struct, forbid_unknown_fields=True, frozen=True):

@@ -50,8 +50,8 @@ class Allowance:
     """
 
     seconds: float = 10
-    memory_mib: int = 1024
-    output_mib: int = 64
+    memory_mib: int = 2048
+    output_mib: int = 256
     where: str = ""
     used: float = 0.0
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
