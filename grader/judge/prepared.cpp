@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -22,6 +23,7 @@ namespace spawn = sandbox::spawn;
 namespace {
 
 constexpr int spawner_fd = 3;
+double used_in_sandboxes_ms = 0;
 constexpr auto start_patience = std::chrono::seconds(30), end_patience = std::chrono::seconds(5);
 
 }  // namespace
@@ -92,6 +94,7 @@ class PreparedSandbox {
         std::vector<Descriptor> received;
         for (const int fd : attached.descriptors) received.emplace_back(fd);
         if (!valid) is_lost("ended unexpectedly");
+        if (report.kind == spawn::Kind::ended) used_in_sandboxes_ms += report.cpu_ms;
         const auto found = children_.find(report.id);
         if (found == children_.end()) return true;  // nobody waits for it any more
         Child& child = found->second;
@@ -197,5 +200,16 @@ bool SandboxedProcess::signal(int number) {
 }
 
 void SandboxedProcess::kill() { signal(SIGKILL); }
+
+double used_processor_seconds() {
+    double us = used_in_sandboxes_ms * 1e3;
+    for (const int who : {RUSAGE_SELF, RUSAGE_CHILDREN}) {
+        rusage used{};
+        getrusage(who, &used);
+        us += static_cast<double>(used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1e6 +
+              static_cast<double>(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
+    }
+    return us / 1e6;
+}
 
 }  // namespace warpgrade::judge

@@ -44,4 +44,7 @@ class SandboxedProcess {
     Descriptor handle_;  // of the process: no other takes its place, as one could that of a number
 };
 
+// Processor time of this judge and of all processes in sandboxes that have ended.
+double used_processor_seconds();
+
 }  // namespace warpgrade::judge

@@ -17,6 +17,7 @@
 #include "judge/assertion.hpp"
 #include "judge/context.hpp"
 #include "judge/errors.hpp"
+#include "judge/prepared.hpp"
 #include "judge/run_tests.hpp"
 
 namespace warpgrade::judge {
@@ -89,7 +90,8 @@ class VerdictReporter : public StreamingBase {
         run.verdicts->end_case(current);
         ++run.cases;
         if (run.progress) std::fprintf(stderr, "%-5s %s\n", current.status(), current.name().c_str());
-        context().end_test();
+        context().end_test();  // here its processes end
+        run.verdicts->used(used_processor_seconds());
         StreamingBase::testCaseEnded(stats);
     }
 

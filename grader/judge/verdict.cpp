@@ -46,6 +46,10 @@ void VerdictFile::begin_case(const std::string& name) { write({{"type", "case_st
 
 void VerdictFile::end_case(CaseVerdict& verdict) { write(verdict.end()); }
 
+void VerdictFile::used(double processor_seconds) {
+    write({{"type", "used"}, {"processor_seconds", processor_seconds}});
+}
+
 void VerdictFile::end(std::size_t cases) { write({{"type", "end"}, {"cases", cases}}); }
 
 void CaseVerdict::begin(std::string name, std::vector<std::string> tags) {

@@ -20,6 +20,8 @@ class VerdictFile {
     // The first line: the seed, and the device as it describes itself in JSON ("": there is none).
     void begin(std::uint64_t seed, const std::string& device);
     void begin_case(const std::string& name);
+    // What all has used so far.
+    void used(double processor_seconds);
     void end_case(CaseVerdict& verdict);
     void end(std::size_t cases);
 

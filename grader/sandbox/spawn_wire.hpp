@@ -35,7 +35,8 @@ struct Report {
     std::uint32_t id = 0;
     Kind kind = Kind::forked;
     std::int32_t value = 0;
-    char step[20] = {};
+    char step[16] = {};
+    std::uint32_t cpu_ms = 0;  // with `ended`: processor time of the process and of all that it started
 };
 
 template <class Message>

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -129,9 +130,12 @@ void reap(const SpawnPlan& plan, Child& child) {
     // What it left behind: in its session, if it is not in a process namespace of its own.
     if (!plan.options.has_namespaces()) kill(-child.pid, SIGKILL);
     int status = 0;
-    while (waitpid(child.pid, &status, 0) < 0)
-        if (errno != EINTR) fail("waitpid");
+    rusage used{};
+    while (wait4(child.pid, &status, 0, &used) < 0)
+        if (errno != EINTR) fail("wait4");
     report.value = status;
+    const auto seconds = used.ru_utime.tv_sec + used.ru_stime.tv_sec;
+    report.cpu_ms = static_cast<std::uint32_t>(1000 * seconds + (used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1000);
     close(std::exchange(child.handle, -1));
     if (!spawn::send(plan.options.spawner_fd, report)) fail("report");
 }

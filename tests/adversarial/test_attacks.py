@@ -59,6 +59,10 @@ def test_an_attack_gets_its_verdict(
     # The student's doing is a failure of the student's; only a broken machine is an error.
     assert not any(test.status == "error" for test in result.tests), story
     assert fixture.says in story, story
+    if most := fixture.limits.get("processor_seconds"):
+        # Of the test that runs when the limit is reached there is one more, of which program and device use up all.
+        assert result.used is not None
+        assert result.used.tests <= most + 4 * fixture.limits["seconds"]
     assert any(fixture.review in reason for reason in result.review) or not fixture.review
 
 

@@ -223,6 +223,18 @@ TEST_CASE("a judge whose spawner is killed tries the test again") {
     CHECK_THAT(judged.message(), Contains("killed"));
 }
 
+TEST_CASE("what ended processes used is added up") {
+    both();
+    const double before = used_processor_seconds();
+    CHECK(happens([&] {
+        Probe busy({"spin"});
+        std::this_thread::sleep_for(100ms);
+        busy.process.kill();
+        busy.status();
+        return used_processor_seconds() - before >= 0.05;
+    }));
+}
+
 TEST_CASE("limits hold for each process anew") {
     both();
     for (int time = 0; time < 2; ++time) CHECK(Probe({"signal"}).status() == 128 + SIGSEGV);

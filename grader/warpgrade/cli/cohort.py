@@ -17,7 +17,7 @@ import click
 
 from warpgrade import __version__
 from warpgrade.cli.console import console
-from warpgrade.cohort import collect, grades, merge, opened, outputs, run, standing, store
+from warpgrade.cohort import grades, merge, opened, outputs, receive, run, standing, store
 from warpgrade.cohort import roster as rosters
 from warpgrade.cohort.handed_in import PLATFORMS, Collected
 from warpgrade.cohort.row import Decision
@@ -89,7 +89,7 @@ def class_command(lab_name: str, path: Path, out: Path, **given: Any) -> int:
     if path.resolve() in (out.resolve(), *out.resolve().parents):
         raise BadInput("--out lies in the folder of the submissions, and would be taken for one of them next time",
                        hint="choose a folder beside it")  # fmt: skip
-    collected = collect.collect(lab, path, roster=given["roster"], platform=given["platform"])
+    collected = receive.read(lab, path, roster=given["roster"], platform=given["platform"])
     class_store = Store(out)
     head = _head(class_store, lab, "" if lab.folder.parent == layout.labs else str(lab.folder), given)
     quiet: bool = given["quiet"]

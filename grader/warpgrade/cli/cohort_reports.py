@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from warpgrade.cli.console import console
-from warpgrade.cohort import collect, similarity, similarity_page
+from warpgrade.cohort import receive, similarity, similarity_page
 from warpgrade.cohort.handed_in import PLATFORMS, Collected, HandedIn, Platform, latest
 from warpgrade.cohort.similarity import Source
 from warpgrade.lab import agreement
@@ -47,7 +47,7 @@ def similarity_command(
     lab = agreement.find_own(paths.find_layout(), lab_name)
     texts = [*similarity.given_of(lab), *(file.read_text(encoding="utf-8", errors="replace") for file in given)]
     with Progress(console(stderr=True)) as progress:
-        sources = _sources(collect.collect(lab, path, platform=platform))
+        sources = _sources(receive.read(lab, path, platform=platform))
         found = similarity.compare(sources, texts, threshold=threshold, most=top, say=progress.say)
     if page is not None:
         write(page, "--html", similarity_page.page(found, f"{lab.title}: similar submissions"))

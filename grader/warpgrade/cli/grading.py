@@ -14,7 +14,7 @@ from warpgrade.cli import watch
 from warpgrade.cli.console import console
 from warpgrade.cli.options import CHECKING, EXIT_STATUSES, THREADS, no_sandbox, take, together
 from warpgrade.course import course as courses
-from warpgrade.grading import grade, intake, of_course
+from warpgrade.grading import grade, intake, of_course, receive
 from warpgrade.grading.result import Result
 from warpgrade.lab import labs, note
 from warpgrade.lab.labs import Lab
@@ -130,7 +130,7 @@ def _grade(layout: Layout, lab: Lab, path: Path, given: dict[str, Any], *, publi
     display = _Display(**given)
     outlets.check()
     try:
-        submission = intake.read(lab, path)
+        submission = receive.read(lab, path)
     except BadInput as problem:
         refused = grade.rejected(lab, printable_name(str(path)), problem, options)
         outlets.publish(Report(result=of_course.marked(course, refused)))
@@ -168,7 +168,7 @@ def _watch(layout: Layout, lab: Lab, folder: Path, given: dict[str, Any]) -> int
             grade.prepare(layout, lab, options)
 
     session = watch.Watch(
-        lab, folder, options, lambda: intake.read(lab, folder), graded, prepare,
+        lab, folder, options, lambda: receive.read(lab, folder), graded, prepare,
         advice=display.advice, full=display.full, quiet=display.quiet,
     )  # fmt: skip
     return session.run()

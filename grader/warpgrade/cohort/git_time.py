@@ -13,7 +13,7 @@ import zlib
 from datetime import UTC, datetime
 from pathlib import Path
 
-_MOST_BYTES = 1 << 20  # of a commit, or of what one is made from
+_MOST_BYTES = 1 << 16  # of a commit, or of what one is made from
 _MOST_REFERENCES = 16 << 20
 _MOST_STEPS = 60
 _HASH = re.compile(rb"[0-9a-f]{40}")

@@ -97,13 +97,14 @@ class _Events:
         self._events = (
             event for event in events if not isinstance(event, (yaml.StreamStartEvent, yaml.DocumentStartEvent))
         )
+        self._put_back: list[Any] = []  # events that were looked at, and are still the next ones
         self._texts: dict[str, str] = {}
 
     def mapping(self) -> Iterator[str | None]:
         """Yield a mapping's keys, None for one that is no text; whoever takes them reads the value after each."""
         if not self._begins(yaml.MappingStartEvent):
             return
-        while not isinstance(event := next(self._events), yaml.MappingEndEvent):
+        while not isinstance(event := self._next(), yaml.MappingEndEvent):
             text = self._text(event)
             if text is None:
                 self._skip_rest(event)
@@ -113,16 +114,16 @@ class _Events:
         """Yield for each element that is a mapping, which the taker must read."""
         if not self._begins(yaml.SequenceStartEvent):
             return
-        while not isinstance(event := next(self._events), yaml.SequenceEndEvent):
+        while not isinstance(event := self._next(), yaml.SequenceEndEvent):
             if isinstance(event, yaml.MappingStartEvent):
-                self._put_back(event)
+                self._put_back.append(event)
                 yield
             else:
                 self._skip_rest(event)
 
     def text(self) -> str:
         """Return a value that is text, or nothing for any other."""
-        event = next(self._events)
+        event = self._next()
         text = self._text(event)
         if text is None:
             self._skip_rest(event)
@@ -130,28 +131,27 @@ class _Events:
 
     def text_or(self, *keys: str) -> str:
         """Return a value that is text, or the first of these keys' if it is a mapping, as Rails writes times."""
-        event = next(self._events)
+        event = self._next()
         if not isinstance(event, yaml.MappingStartEvent):
-            self._put_back(event)
+            self._put_back.append(event)
             return self.text()
-        self._put_back(event)
+        self._put_back.append(event)
         values = {key: self.text() for key in self.mapping()}
         return next((values[key] for key in keys if values.get(key)), "")
 
     def skip(self) -> None:
         """Read a value and forget it."""
-        self._skip_rest(next(self._events))
+        self._skip_rest(self._next())
 
     def _begins(self, kind: type) -> bool:
-        event = next(self._events)
+        event = self._next()
         if isinstance(event, kind):
             return True
         self._skip_rest(event)
         return False
 
-    def _put_back(self, event: Any) -> None:
-        rest = self._events
-        self._events = (each for part in ((event,), rest) for each in part)
+    def _next(self) -> Any:
+        return self._put_back.pop() if self._put_back else next(self._events)
 
     def _text(self, event: Any) -> str | None:
         if isinstance(event, yaml.AliasEvent):
@@ -174,7 +174,7 @@ class _Events:
                 depth -= 1
             if depth <= 0:
                 return
-            event = next(self._events)
+            event = self._next()
 
 
 def _record(events: _Events) -> Record:

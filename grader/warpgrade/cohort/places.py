@@ -10,7 +10,6 @@ import io
 import os
 import stat
 import struct
-import tempfile
 import weakref
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
@@ -24,6 +23,7 @@ from warpgrade.grading import archives, intake, tars
 from warpgrade.grading.archives import Member
 from warpgrade.grading.intake import Submission
 from warpgrade.lab.labs import Lab
+from warpgrade.machine import confined
 from warpgrade.machine.errors import BadInput, GraderError
 from warpgrade.machine.text import printable_name
 
@@ -322,7 +322,7 @@ def _of_tar(lab: Lab, path: Path, shown: str) -> Iterator[_Entry]:
 
 
 def _temporary() -> int:
-    with tempfile.TemporaryFile() as file:
+    with confined.temporary_file() as file:
         return os.dup(file.fileno())
 
 

@@ -19,6 +19,7 @@ from typing import Final
 from warpgrade.cohort import fingerprints, tokens
 from warpgrade.cohort.fingerprints import LENGTH, Index, hashes, winnow
 from warpgrade.lab.labs import Lab
+from warpgrade.machine.confined import Allowance, OverBudget
 from warpgrade.machine.errors import BadInput
 from warpgrade.machine.text import one_line
 
@@ -206,11 +207,11 @@ def _read(source: Source, theirs: set[int], found: Similar | None) -> _Own | Non
     """Return a submission without what was given; None where it cannot be read or nothing is left."""
     try:
         files = source.read()
-    except BadInput as error:
+        whole = tokens.read_confined(Allowance(), files)
+    except (BadInput, OverBudget) as error:
         if found is not None:
-            found.unread.append(f"{one_line(source.name, 100)}: {one_line(error.message, _WIDTH)}")
+            found.unread.append(f"{one_line(source.name, 100)}: {one_line(_why(error), _WIDTH)}")
         return None
-    whole = tokens.read(files)
     kept = bytearray(b"\1" * len(whole.codes))
     for place, value in enumerate(hashes(whole.codes, _GIVEN_LENGTH)):
         if value in theirs:
@@ -224,6 +225,10 @@ def _read(source: Source, theirs: set[int], found: Similar | None) -> _Own | Non
         return None
     codes = array("I", [whole.codes[place] for place in at])
     return _Own(whole, codes, at, files, bytearray(b"\1" * len(at)))
+
+
+def _why(error: BadInput | OverBudget) -> str:
+    return error.message if isinstance(error, BadInput) else f"to compare it {error}"
 
 
 def _pair(left: _Own, right: _Own, left_name: str, right_name: str) -> Pair:

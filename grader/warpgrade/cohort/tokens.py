@@ -11,6 +11,9 @@ from array import array
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from warpgrade.machine import confined
+from warpgrade.machine.confined import Allowance
+
 _MOST = 50_000  # tokens of a submission; a lab's solution has a few thousand
 _LINE_BITS = 21  # of a place; the rest is the number of the file
 _RAW_STRINGS = 16  # without an end, after which none is looked for any more
@@ -72,6 +75,17 @@ def read(files: Mapping[str, bytes | str]) -> Tokens:
         tokens.files.append(name)
         _add(tokens, text, (len(tokens.files) - 1) << _LINE_BITS)
     return tokens
+
+
+def read_confined(allowance: Allowance, files: Mapping[str, bytes]) -> Tokens:
+    """Return the tokens of a student's files, which are read in a confined process; raises OverBudget."""
+    names, codes, places, cut = confined.call(allowance, _packed, dict(files))
+    return Tokens(names, array("I", codes), array("I", places), cut)
+
+
+def _packed(files: dict[str, bytes]) -> tuple[list[str], bytes, bytes, bool]:
+    found = read(files)
+    return found.files, found.codes.tobytes(), found.places.tobytes(), found.cut
 
 
 def _add(tokens: Tokens, text: str, file: int) -> None:

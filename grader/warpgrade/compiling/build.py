@@ -10,7 +10,6 @@ from __future__ import annotations
 import concurrent.futures
 import functools
 import os
-import re
 import shutil
 import tempfile
 import time
@@ -18,13 +17,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from warpgrade.compiling import head_start, headers, link, parsers, warnings
-from warpgrade.compiling.compiler_words import as_the_student_knows_it
+from warpgrade.compiling import head_start, headers, link, parsers, reading, warnings
 from warpgrade.compiling.failure import BuildFailure
 from warpgrade.compiling.toolchain import HOST_LINES, Compilers
 from warpgrade.compiling.warnings import CompilerWarning
+from warpgrade.lab.budget import Budget
 from warpgrade.lab.labs import Lab
 from warpgrade.machine import cache, space
+from warpgrade.machine.confined import Allowance
 from warpgrade.machine.errors import GraderError
 from warpgrade.machine.paths import COMMAND, Layout
 from warpgrade.machine.sandbox import (
@@ -48,12 +48,7 @@ _GIVEN_FOLDER = "/given"
 _HOST_WARNINGS = ("-Xcompiler", "-Wall,-Wno-sign-compare")
 _TIME = 1_700_000_000  # of all source files
 _MOST_FILE_MIB = 256  # of what nvcc writes in between
-# The compilers' own words, which begin a line: a source file has its say in others.
 _NO_SPACE = "No space left on device"
-_TOO_LARGE = re.compile(
-    r"^(?:g\+\+|c\+\+|as|nvcc|fatbinary|ptxas|Fatal error)[ :][^\n]*(?:File too large|File size limit|signal 25\b)",
-    re.MULTILINE,
-)
 
 
 @dataclass(frozen=True)
@@ -80,6 +75,7 @@ class Builder:
     sandbox: Sandbox
     architecture: int
     binding: Path  # how the worker calls the lab's functions
+    budget: Budget | None = None  # of the submission; none where it is not one that is compiled
 
     def build(self, files: Mapping[str, bytes]) -> Path:
         """Return the worker program of these files; raises BuildFailure or GraderError."""
@@ -89,24 +85,39 @@ class Builder:
             [*(folder.name for folder in folders), self.compilers.identity, *link.flags(self.compilers)],
             {path.name: _read_library(path) for path in libraries},
         )
-        linker = link.Linker(self.lab, self.compilers, self.sandbox, [*files, *self._given()])
+        linker = link.Linker(self.lab, self.compilers, self.sandbox, [*files, *self._given()], self.budget)
         worker = cache.cached(
             self.layout.cache / "workers" / worker_key,
             lambda target: linker.link([next(folder.glob("*.o")) for folder in folders], libraries, target),
         )
-        return worker / "worker"
+        program = worker / "worker"
+        if self.budget:
+            self.budget.add_made(program.stat().st_size + sum(map(len, files.values())))
+            self._require_budget(self.lab.main_file)
+        return program
+
+    @functools.cached_property
+    def _allowance(self) -> Allowance:
+        return self.budget.analysis if self.budget else Allowance()
+
+    def _require_budget(self, unit: str) -> None:
+        """Raise BuildFailure where the submission is over its budget."""
+        if self.budget and (problem := self.budget.exceeded):
+            raise BuildFailure(
+                "compile", problem, hint=f"what {unit} makes of the compiler is too much", review=[problem]
+            )
 
     def warnings(self, files: Mapping[str, bytes]) -> list[CompilerWarning]:
         """Return what the compilers warned of when they compiled these files; nothing where they refused them."""
         return warnings.together([self._objects(unit, files) for unit in _units(files, _OBJECT)])
 
-    def device_code(self, files: Mapping[str, bytes]) -> str:
+    def device_code(self, files: Mapping[str, bytes]) -> bytes:
         """Return the PTX that nvcc makes of these files' kernels; raises BuildFailure or GraderError."""
         with tempfile.TemporaryDirectory(prefix="warpgrade-ptx-") as scratch:
             files = {**self._given_sources(), **files}
             for unit in _units(files, _DEVICE_CODE):
                 self._compile(unit, files, Path(scratch), self._deadline(), _DEVICE_CODE)
-            return "\n".join(path.read_text(errors="replace") for path in sorted(Path(scratch).iterdir()))
+            return b"\n".join(path.read_bytes() for path in sorted(Path(scratch).iterdir()))
 
     def _objects(self, unit: str, files: Mapping[str, bytes]) -> Path:
         """Return where a translation unit's object file is kept."""
@@ -158,15 +169,17 @@ class Builder:
             _put(sources, _seen_by(unit, files))
             _put(given, self._given())
             output = f"{unit}{phase.suffix}"
-            said = self._compile_unit(unit, output, sources, given, deadline, phase)
-            content = link.take_object(sources / output)
+            found = self._compile_unit(unit, files, sources, given, deadline, phase)
+            (target / output).write_bytes(link.take_object(sources / output))
             if phase is _OBJECT:
-                link.read_object(content, unit)  # here, where the file's name is known
-                warnings.keep(target, warnings.find([said], files))
-            (target / output).write_bytes(content)
+                link.read_object(target / output, unit, self._allowance)  # here, where the file's name is known
+                warnings.keep(target, found)
 
-    def _compile_unit(self, unit: str, output: str, sources: Path, given: Path, deadline: float, phase: _Phase) -> str:
-        """Return what the compilers say of a unit that they accept."""
+    def _compile_unit(
+        self, unit: str, files: Mapping[str, bytes], sources: Path, given: Path, deadline: float, phase: _Phase
+    ) -> list[CompilerWarning]:
+        """Return what the compilers warn of in a unit that they accept."""
+        output = f"{unit}{phase.suffix}"
         nvcc = _Nvcc(self, unit, output, sources, given, phase)
         start = self._head_start(unit) if phase is _OBJECT else None
         with cache.held(*([start] if start else [])):
@@ -174,20 +187,27 @@ class Builder:
         # What is refused is refused by the compilers alone, and an image may be what makes a parser fail.
         if start is not None and done.status not in (0, OUT_OF_TIME, CPU_LIMIT, KILLED):
             done = nvcc.run(self._compile_limits(deadline), None)
-        # Before what the compiler says: the mistake to fix first is the header.
-        found = headers.refused(
-            nvcc.record, unit, self.lab.refused_headers, folder=nvcc.folder, toolkits=self.compilers.folders,
-            compiled=done.status == 0,
+        if self.budget:
+            self.budget.add_tool(done)
+        said = reading.within(
+            self._allowance, "compile", f"to read what the compiler says of {unit}", reading.read_compiled,
+            reading.Compiled(
+                unit, done.status, done.words, nvcc.record, self.lab.refused_headers, nvcc.folder,
+                self.compilers.folders, [path.name for path in (*sources.iterdir(), *given.iterdir())],
+                [nvcc.include, nvcc.folder], self.compilers.header_folders, dict(files),
+            ),
         )  # fmt: skip
-        if found is not None:
-            raise BuildFailure("compile", found.message, hint=found.hint)
-        own = [path.name for path in (*sources.iterdir(), *given.iterdir())]
-        words = as_the_student_knows_it(done.words, own, [nvcc.include, nvcc.folder], self.compilers.has_header)
+        # Before what the compiler says: the mistake to fix first is the header.
+        if said.problem is not None:
+            raise BuildFailure("compile", said.problem.message, hint=said.problem.hint)
         if done.status != 0:
-            if _NO_SPACE in words:  # or so a file says
+            if _NO_SPACE in said.words:  # or so a file says
                 space.require(sources, "the compiler")
-            self._refuse(unit, done.status, words)
-        return words
+            if done.status == CPU_LIMIT:
+                self._require_budget(unit)
+            self._refuse(unit, done.status, said)
+        self._require_budget(unit)
+        return said.warnings
 
     # --- what all submissions of a lab have in common ------------------------------------------------------------
 
@@ -261,32 +281,31 @@ class Builder:
 
     def _compile_limits(self, deadline: float) -> Limits:
         seconds = max(deadline - time.monotonic(), 1.0)
+        left = self.budget.seconds_left if self.budget else 2 * seconds
         return Limits(
-            seconds=seconds, cpu_seconds=int(2 * seconds) + 1, memory_mib=8192,
+            seconds=seconds, cpu_seconds=max(int(min(2 * seconds, left)) + 1, 1), memory_mib=8192,
             file_size_mib=_MOST_FILE_MIB, processes=128, tmp_mib=1024,
         )  # fmt: skip
 
-    def _refuse(self, unit: str, status: int, words: str) -> None:
+    def _refuse(self, unit: str, status: int, said: reading.Said) -> None:
         seconds = self.lab.file.limits.compile_seconds
         if status == COULD_NOT_START:
-            raise GraderError("the sandbox could not start the compiler", detail=bounded(words, lines=8))
+            raise GraderError("the sandbox could not start the compiler", detail=bounded(said.words, lines=8))
         review = True
         if status in (OUT_OF_TIME, CPU_LIMIT):
             message, hint = f"{unit} took longer than {seconds:g} s to compile", "unroll less, or use fewer templates"
-        elif status == FILE_SIZE_LIMIT or _TOO_LARGE.search(words):
+        elif status == FILE_SIZE_LIMIT or said.is_too_large:
             message = f"compiling {unit} makes a file of more than {_MOST_FILE_MIB} MiB"
             hint = "fill large arrays while the program runs"
-        elif status >= KILLED and not re.search(r"\berror\b", words):
+        elif status >= KILLED and not said.has_error:
             message = f"the system killed the compiler while it compiled {unit}"
             hint = "it may need too much memory"
         else:
-            count = len(re.findall(r"(?:^|\s|:)(?:fatal )?error\b\s*(?:#\d+-?\w*)?:", words, re.MULTILINE))
-            message = f"{unit} does not compile" + (f" ({count} errors)" if count > 1 else "")
+            message = f"{unit} does not compile" + (f" ({said.errors} errors)" if said.errors > 1 else "")
             hint = "fix the first error first; it often causes the later ones"
-            words = warnings.errors_first(words)
             review = False
         raise BuildFailure(
-            "compile", message, detail=bounded(words.strip()), hint=hint, review=[message] if review else []
+            "compile", message, detail=bounded(said.words.strip()), hint=hint, review=[message] if review else []
         )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Collection, Sequence
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 from warpgrade.machine.text import bounded, clean, printable_name
 
@@ -26,6 +26,19 @@ _FILES = (
     ),
     re.compile(r"(?P<lead>\bat line \d{1,9} of \"?)(?P<file>[^\s\"]++)"),
 )
+
+
+def header_test(homes: Sequence[Path]) -> Callable[[str], bool]:
+    """Return what tells whether a compiler's word for a file names a header in one of these folders."""
+
+    def is_header(path: str) -> bool:
+        name = os.path.normpath(path)
+        try:
+            return any(Path(name).is_relative_to(home) for home in homes) and Path(name).is_file()
+        except (OSError, ValueError):
+            return False
+
+    return is_header
 
 
 def as_the_student_knows_it(

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ParamSpec, TypeVar
 
-from warpgrade.compiling import elf_object, link_errors
-from warpgrade.compiling.compiler_words import as_the_student_knows_it
+from warpgrade.compiling import link_errors, reading
+from warpgrade.compiling.elf_object import ObjectFile
 from warpgrade.compiling.failure import BuildFailure
 from warpgrade.compiling.link_errors import LinkProblem
 from warpgrade.compiling.toolchain import Compilers
+from warpgrade.lab.budget import Budget
 from warpgrade.lab.labs import Lab
 from warpgrade.machine import space
+from warpgrade.machine.confined import Allowance
 from warpgrade.machine.errors import GraderError
 from warpgrade.machine.sandbox import (
     COULD_NOT_START,
@@ -29,6 +33,9 @@ from warpgrade.machine.sandbox import (
     Sandbox,
 )
 from warpgrade.machine.text import bounded, clean
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 # Of an object as of the program, which is copied into the worker's sandbox for each test.
 MOST_BYTES = 64 << 20
@@ -48,17 +55,19 @@ _SAYS = re.compile(rb"^\S{0,300}/ld(?:\.\w{1,20})?: ", re.MULTILINE)
 _SCRATCH = re.compile(rb"(?<![^\s(])/[^\s:]{0,300}" + re.escape(SUBMISSION_FOLDER.encode()) + rb"/")
 
 
-def read_object(raw: bytes, source: str) -> elf_object.ObjectFile:
+def read_object(path: Path, source: str, allowance: Allowance) -> ObjectFile:
     """Check what the compiler made of `source`; raises BuildFailure for what no linker is shown."""
-    try:
-        return elf_object.read(raw)
-    except elf_object.RefusedObject as refused:
+    found, refused = reading.within(
+        allowance, "link", f"to read the object file of {source}", reading.read_object, path
+    )  # fmt: skip
+    if refused:
         raise BuildFailure(
             "link",
             f"{source} puts something into the program that no lab needs: {refused}",
             hint="remove the asm statement, attribute or pragma that creates it",
             review=[f"refused {refused} in {source}"],
-        ) from None
+        )
+    return found
 
 
 def flags(compilers: Compilers) -> tuple[str, ...]:
@@ -74,15 +83,21 @@ class Linker:
     compilers: Compilers
     sandbox: Sandbox
     own: Collection[str] = ()  # the files that messages may name
+    budget: Budget | None = None
+
+    @functools.cached_property
+    def _allowance(self) -> Allowance:
+        """For reading objects, and what the linker says."""
+        return self.budget.analysis if self.budget else Allowance()
 
     def link(self, units: Sequence[Path], libraries: Sequence[Path], target: Path) -> None:
         """Link the worker into `target`, the first library whole; raises BuildFailure or GraderError."""
-        objects = [read_object(unit.read_bytes(), unit.name) for unit in units]
+        objects = [read_object(unit, unit.name, self._allowance) for unit in units]
         self._check_memory(sum(each.memory for each in objects))
         functions = [function for each in objects for function in each.functions]
         if link_errors.lacks_functions(self.lab, functions):
             named = self._candidates(functions)
-            if problem := link_errors.missing_functions(self.lab, named):
+            if problem := self._read(reading.missing_functions, self.lab, named):
                 raise _failure(problem, "")
         if self.compilers.has_gold and self._links_at_once(units, libraries, target):
             return
@@ -90,7 +105,10 @@ class Linker:
         if done is not None:
             named = self._candidates(functions)
             known = link_errors.cuda_functions(self.compilers)
-            raise _failure(link_errors.explain_link(self.lab, done, named, known), done)
+            raise _failure(self._read(reading.explain_link, self.lab, done, named, sorted(known)), done)
+
+    def _read(self, function: Callable[P, R], /, *arguments: P.args) -> R:  # type: ignore[valid-type]
+        return reading.within(self._allowance, "link", "to read what the linker says", function, *arguments)
 
     def _check_memory(self, needed: int) -> None:
         allowed = self.lab.file.limits.memory_mib
@@ -116,7 +134,7 @@ class Linker:
         objects = [f"{_OBJECTS}/{unit.name}" if own_paths else str(unit) for unit in units]
         binding, *others = [f"{_LIBRARIES}/{path.name}" if own_paths else str(path) for path in libraries]
         output = _OUTPUT if own_paths else str(target)
-        return self.sandbox.execute(
+        done = self.sandbox.execute(
             "compile",
             Run(
                 command=[
@@ -134,6 +152,9 @@ class Linker:
                 environment=TOOLS_ENVIRONMENT,
             ),
         )  # fmt: skip
+        if self.budget:
+            self.budget.add_tool(done)
+        return done
 
     def _run(self, units: Sequence[Path], libraries: Sequence[Path], target: Path) -> str | None:
         """Return nothing when it is done, else what the linker says, with names as people write them."""
@@ -144,7 +165,7 @@ class Linker:
         if not self.sandbox.has_own_paths:
             folders = [str(target), *{str(path.parent) for path in [*units, *libraries]}]
             said = _SCRATCH.sub(b"", said)
-        words = as_the_student_knows_it(said, own, folders, self.compilers.has_header)
+        words = self._read(reading.read_linked, said, own, folders, self.compilers.header_folders)
         if done.status == 0:
             if not (target / _PROGRAM).is_file() or (target / _PROGRAM).is_symlink():
                 raise GraderError("the linker reported no error, but wrote no program")

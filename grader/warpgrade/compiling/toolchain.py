@@ -43,14 +43,10 @@ class Compilers:
         home = self.nvcc.resolve().parents[1]
         return [home / "include", *sorted(home.glob("targets/*/include")), Path("/usr/include")]
 
-    def has_header(self, path: str) -> bool:
-        """Tell whether a compiler's word for a file names one of the toolkit's or the system's headers."""
-        name = os.path.normpath(path)
-        homes = [*self.folders, *self.cuda_includes, Path("/usr/lib/gcc"), Path("/usr/lib/llvm")]
-        try:
-            return any(Path(name).is_relative_to(home) for home in homes) and Path(name).is_file()
-        except (OSError, ValueError):
-            return False
+    @property
+    def header_folders(self) -> list[Path]:
+        """Where the toolkit's and the system's headers lie."""
+        return [*self.folders, *self.cuda_includes, Path("/usr/lib/gcc"), Path("/usr/lib/llvm")]
 
     @functools.cached_property
     def parsers(self) -> tuple[Path, ...]:

@@ -39,9 +39,9 @@ _DECLARATION = re.compile(
 _NO_TYPES = {"return", "else", "goto", "delete", "new", "throw", "case", "do", "typename", "using", "struct"}
 _SHARED = re.compile(r"\b__shared__\b[^;]*;")
 _DEREFERENCE = re.compile(r"[;{})]\s*\*\s*\Z")
-_LONGEST_VALUE = 2000
+_LONGEST_VALUE = 500
 _MOST_ASSIGNMENTS = 2000
-_MOST_ROUNDS = 20  # of values on their way through assignments
+_MOST_WORDS = 100_000  # in what is assigned
 _MOST_BARRIERS = 200
 
 Gap = tuple[int, int]  # the lines of what stands before and behind it
@@ -96,6 +96,7 @@ class _Function:
         self.text = code.text[region.start : region.last + 1]
         self._code = code
         self._known: dict[tuple[str, int], bool] = {}
+        self._left: dict[Region, int] = {}
         self.gaps = functools.cache(self._gaps)
 
     # --- barriers ---
@@ -176,7 +177,14 @@ class _Function:
         """Whether threads may have left before they come here, because of a statement beside it."""
         if region.parent is None:
             return False
-        return any(self._leaves(one) for one in region.parent.statements if one.last < region.start)
+        return self._first_leave(region.parent) < region.start
+
+    def _first_leave(self, parent: Region) -> int:
+        """Return the end of the first statement at which threads may leave."""
+        if parent not in self._left:
+            ends = (one.last for one in parent.statements if self._leaves(one))
+            self._left[parent] = next(ends, len(self._code.text))
+        return self._left[parent]
 
     def _leaves(self, one: Region | Simple) -> bool:
         return (
@@ -237,13 +245,25 @@ class _Function:
     @functools.cached_property
     def _own(self) -> set[tuple[str, int]]:
         """The variables of which each thread has a value of its own, because it was made from the thread's number."""
-        self.__dict__["_own"] = own = set[tuple[str, int]]()  # grows, and is asked meanwhile
-        values = list(self._assignments())
-        for _ in range(_MOST_ROUNDS):
-            more = {variable for variable, value, at in values if variable not in own and self._depends(value, at)}
-            if not more:
+        own: set[tuple[str, int]] = set()
+        users: dict[tuple[str, int], list[tuple[str, int]]] = {}  # who is made from a variable
+        open_: list[tuple[str, int]] = []
+        words = 0
+        for variable, assigned, at in self._assignments():
+            value = _without_uniform_calls(assigned)
+            if _OF_THREAD.search(value):
+                open_.append(variable)
+            names = set(_IDENTIFIER.findall(value))
+            words += len(names)
+            if words > _MOST_WORDS:
                 break
-            own |= more
+            for name in names:
+                users.setdefault(self._variable(name, at), []).append(variable)
+        while open_:
+            variable = open_.pop()
+            if variable not in own:
+                own.add(variable)
+                open_ += users.pop(variable, ())
         return own
 
     def _assignments(self) -> Iterator[tuple[tuple[str, int], str, int]]:

@@ -174,9 +174,14 @@ def rule_alone(diagnostic: Diagnostic) -> Diagnostic:
 def locate(diagnostics: Iterable[Diagnostic], sources: Sources, lookup: Lookup) -> list[Diagnostic]:
     """Clean the texts, give each place its file, line and source, and name the memory in the message."""
     found = list(diagnostics)
-    codes = sorted({place.code for one in found for place in _places(one) if place.code and not place.file})
-    frames = lookup(codes) if codes else {}
+    asked = codes(found)
+    frames = lookup(asked) if asked else {}
     return [_located(one, sources, frames) for one in found]
+
+
+def codes(diagnostics: Iterable[Diagnostic]) -> list[int]:
+    """Return the places in the program whose lines are not known."""
+    return sorted({place.code for one in diagnostics for place in _places(one) if place.code and not place.file})
 
 
 def _places(diagnostic: Diagnostic) -> list[Place]:

@@ -45,8 +45,11 @@ class Sources:
         name_of: Callable[[str], str],
         read: Callable[[str], bytes],
         is_header: Callable[[str], bool] = lambda path: True,
+        *,
+        reads_kernels: bool = True,
     ) -> None:
         self._name_of, self._read, self._is_header = name_of, read, is_header
+        self._reads_kernels = reads_kernels
         self._lines: dict[str, list[str]] = {}
         self._kernels: dict[str, Kernels] = {}
 
@@ -90,7 +93,7 @@ class Sources:
     def kernels(self, name: str) -> Kernels:
         """Return the functions of an own file that run on the device; `name` is one that own_name gave."""
         if name not in self._kernels:
-            self._kernels[name] = Kernels("\n".join(self._all(name)))
+            self._kernels[name] = Kernels("\n".join(self._all(name)) if self._reads_kernels else "")
         return self._kernels[name]
 
     def _all(self, name: str) -> list[str]:
@@ -99,14 +102,16 @@ class Sources:
         return self._lines[name]
 
 
-def of_submission(files: Mapping[str, bytes], folder: re.Pattern[str], is_header: Callable[[str], bool]) -> Sources:
+def of_submission(
+    files: Mapping[str, bytes], folder: re.Pattern[str], is_header: Callable[[str], bool], *, reads_kernels: bool = True
+) -> Sources:
     """The files of a submission; `folder` matches the one in which they were compiled. No other file is named."""
 
     def name_of(path: str) -> str:
         name = os.path.normpath(folder.sub("", path, count=1))
         return name if name in files else ""
 
-    return Sources(name_of, lambda name: files[name], is_header)
+    return Sources(name_of, lambda name: files[name], is_header, reads_kernels=reads_kernels)
 
 
 def of_folders(folders: Sequence[Path], others: Sequence[Path] = ()) -> Sources:
@@ -145,9 +150,13 @@ class HostCode:
 
     def __call__(self, codes: Sequence[int]) -> dict[int, list[Frame]]:
         """Return for each place of a call its file and line, innermost inlined function first; {} when it cannot."""
-        asked = [code for code in dict.fromkeys(codes) if 0 < code < 1 << 63][:_MAX_CODES]
+        return frames(codes, self.ask(codes))
+
+    def ask(self, codes: Sequence[int]) -> bytes:
+        """Return what addr2line says of places of calls; nothing when it cannot."""
+        asked = _bounded(codes)
         if not asked:
-            return {}
+            return b""
         inside = _IN_SANDBOX if self.sandbox.has_own_paths else str(self.program)
         # The address is where the call returns to: the byte before it is the call's.
         command = ["addr2line", "-e", inside, "-i", "-a", *(hex(code - 1) for code in asked)]
@@ -161,15 +170,19 @@ class HostCode:
             files={inside: self.program},
             environment=TOOLS_ENVIRONMENT,
         )  # fmt: skip
-        return _frames(asked, clean(self.sandbox.execute("compile", run, _MOST_WORDS, errors=False).words))
+        return self.sandbox.execute("compile", run, _MOST_WORDS, errors=False).words
 
 
-def _frames(codes: Sequence[int], words: str) -> dict[int, list[Frame]]:
-    """Read what `addr2line -a -i` says: an address, then `file:line` for each frame."""
-    by_address = {code - 1: code for code in codes}
+def _bounded(codes: Sequence[int]) -> list[int]:
+    return [code for code in dict.fromkeys(codes) if 0 < code < 1 << 63][:_MAX_CODES]
+
+
+def frames(codes: Sequence[int], words: bytes) -> dict[int, list[Frame]]:
+    """Read what `addr2line -a -i` says: an address, then `file:line` for each frame, innermost function first."""
+    by_address = {code - 1: code for code in _bounded(codes)}
     found: dict[int, list[Frame]] = {}
     current: list[Frame] = []
-    for row in words.splitlines():
+    for row in clean(words).splitlines():
         if row.startswith("0x") and ":" not in row:
             try:
                 code = by_address.get(int(row, 16))

@@ -25,10 +25,9 @@ _TEXTS = re.compile(
     r"""|"(?:[^"\\\n]|\\.)*"?|(?<![0-9a-fA-F])'(?:[^'\\\n]|\\.)*'?""",
     re.DOTALL,
 )
-_DIRECTIVES = re.compile(r"^[ ]*#(?:[^\n\\]|\\.|\\\n)*", re.MULTILINE)
-_TURNED_OFF = re.compile(
-    r"^[ ]*#[ ]*if[ ]+0\b.*?^(?:^[ ]*#[ ]*(?:endif|else|elif)\b[^\n]*|\Z)", re.MULTILINE | re.DOTALL
-)
+# A directive, with the lines that it goes on over. Possessive: nothing is scanned twice.
+_DIRECTIVES = re.compile(r"^[ ]*+#(?P<word>[ ]*+\w*+)(?P<rest>(?:[^\n\\]++|\\\n|\\)*+)", re.MULTILINE)
+_NEVER = re.compile(r"[ ]*+0\b")
 _ON_DEVICE = re.compile(r"\b__(?:global|device)__\b")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _NAME = re.compile(r"([A-Za-z_]\w*)\s*\Z")
@@ -96,8 +95,7 @@ class Code:
     """A source file without comments, texts and directives; offsets are those of the file."""
 
     def __init__(self, text: str) -> None:
-        blanked = _TEXTS.sub(_blank, text[:_MOST_CHARACTERS])
-        self.text = _DIRECTIVES.sub(_blank, _TURNED_OFF.sub(_blank, blanked))
+        self.text = _without_directives(_TEXTS.sub(_blank, text[:_MOST_CHARACTERS]))
         self._lines = [match.start() for match in re.finditer("\n", self.text)]
 
     def line(self, offset: int) -> int:
@@ -245,4 +243,32 @@ class Code:
 
 
 def _blank(match: re.Match[str]) -> str:
-    return re.sub(r"[^\n]", " ", match[0])
+    return _blanked(match[0])
+
+
+def _without_directives(text: str) -> str:
+    """Blank out directives, and what `#if 0` turns off: up to the #else, #elif or #endif that belongs to it."""
+    parts: list[str] = []
+    at, off, depth = 0, -1, 0  # where what is turned off began, and how many conditions stand open in it
+    for match in _DIRECTIVES.finditer(text):
+        word = match["word"].strip()
+        begins = word in ("if", "ifdef", "ifndef")
+        if off >= 0:
+            depth += begins
+            if depth == 0 and word in ("endif", "else", "elif"):
+                parts.append(_blanked(text[off : match.end()]))
+                at, off = match.end(), -1
+            depth -= word == "endif" and depth > 0
+            continue
+        parts.append(text[at : match.start()])
+        if word == "if" and _NEVER.match(match["rest"]):
+            off = match.start()
+        else:
+            parts.append(_blanked(match[0]))
+            at = match.end()
+    parts.append(_blanked(text[off:]) if off >= 0 else text[at:])
+    return "".join(parts)
+
+
+def _blanked(text: str) -> str:
+    return re.sub(r"[^\n]", " ", text)

@@ -5,9 +5,7 @@ from __future__ import annotations
 import concurrent.futures
 import dataclasses
 import hashlib
-import itertools
 import os
-import re
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -15,16 +13,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-import msgspec
-
 from warpgrade import __version__
 from warpgrade.compiling import judges, toolchain
-from warpgrade.compiling.build import SUBMISSION_FOLDER, Builder
+from warpgrade.compiling.build import Builder
 from warpgrade.compiling.failure import BuildFailure, Problem
 from warpgrade.compiling.warnings import CompilerWarning
-from warpgrade.findings import conditional, diagnosis, sources
+from warpgrade.findings import conditional, sources
 from warpgrade.grading import baseline as baselines
-from warpgrade.grading import judge, review, score, unsupported
+from warpgrade.grading import judge, own_lines, review, score, unsupported
 from warpgrade.grading.intake import Submission
 from warpgrade.grading.result import (
     DeviceInfo,
@@ -35,10 +31,12 @@ from warpgrade.grading.result import (
     SubmissionInfo,
     TestResult,
     Toolchain,
+    Used,
 )
 from warpgrade.lab import agreement
+from warpgrade.lab.budget import Budget, allowance_of
 from warpgrade.lab.labs import Lab
-from warpgrade.machine import cache, device
+from warpgrade.machine import cache, confined, device
 from warpgrade.machine.errors import BadInput, GraderError
 from warpgrade.machine.paths import COMMAND, Layout
 from warpgrade.machine.sandbox import Kind, Sandbox
@@ -49,9 +47,6 @@ if TYPE_CHECKING:
 
 Say = Callable[[str], None]
 OnFirst = Callable[[Mapping[str, judge.Case]], None]
-
-# In the sandbox the folder has a fixed name; without it, it lies in a scratch folder.
-_COMPILED_IN = re.compile(rf"(?<![^\s:'\"(\[])(?:/[^\s/:'\"]+)*{SUBMISSION_FOLDER}/")
 
 _SANDBOX_FLAGS: dict[Kind, list[str]] = {"namespaces": [], "plain": ["--plain-sandbox"], "none": ["--no-sandbox"]}
 
@@ -98,13 +93,18 @@ def grade(
     submission = _with_note_of(from_starter, submission)
     files = {**from_starter, **submission.files}
     target = device.resolve(layout, options.device)
-    builder, programs = _builder(layout, lab, options, target, say)
+    confined.begin()
+    shared, programs = _builder(layout, lab, options, target, say)
+    limits = lab.file.limits
+    budget = Budget(limits, allowance_of(limits), intake_seconds=submission.seconds)
+    budget.analysis.add(submission.seconds)
+    builder = dataclasses.replace(shared, budget=budget)
     sandbox, compilers = builder.sandbox, builder.compilers
 
     say(f"compiling {', '.join(submission.files)}")
-    report = _Report(lab, submission, options, target, compilers, sandbox.kind, started_at)
+    report = _Report(lab, submission, options, target, compilers, sandbox.kind, started_at, budget)
     try:
-        worker, baseline = _build_both(builder, files, starter)
+        worker, baseline = _build_both(builder, files, shared, starter)
     except BuildFailure as failure:
         seconds = Seconds(build=_since(started), judge=0)
         return report.not_judged(failure, seconds, builder.warnings(files))
@@ -121,6 +121,7 @@ def grade(
         seconds_each=lab.file.limits.seconds,
         seed=options.seed,
         log=layout.logs / f"judge-{lab.name}.log",
+        budget=budget,
     )
     with cache.held(worker.parent, baseline.parent):
         verdicts = judge.Verdicts(options.seed, properties)
@@ -130,17 +131,15 @@ def grade(
         if recall:
             recall.keep(files, verdicts.cases, verdicts.device)
         verdicts.cases = {**known, **verdicts.cases}
-        cases = unsupported.settle(verdicts.cases, lambda: builder.device_code(files))
+        cases = unsupported.settle(verdicts.cases, lambda: builder.device_code(files), budget.analysis)
         tests = score.score_tests(lab, cases, target.kind, public_only=options.public_only, only=options.only)
-        own = sources.of_submission(files, _COMPILED_IN, compilers.has_header)
-        tests = [_without_folders(test, own) for test in tests]
-        host_code = sources.HostCode(worker, sandbox)
-        tests = _with_own_lines(tests, own, host_code)
-        tests = _with_place_of_hang(tests, cases, own, host_code)
-        if conditional.is_wanted(options.checks):
-            tests = [_with_conditional_barriers(test, own, files) for test in tests]
+        stops = {name: case.stopped_at for name, case in cases.items() if case.stopped_at}
+        tests, left_out = own_lines.show(
+            tests, stops, files, sources.HostCode(worker, sandbox), compilers.header_folders, budget.analysis,
+            reads_sources=conditional.is_wanted(options.checks),
+        )  # fmt: skip
     seconds = Seconds(build=round(built - started, 3), judge=_since(built))
-    return report.judged(tests, verdicts, cases, seconds, warnings)
+    return report.judged(tests, verdicts, cases, seconds, warnings, left_out)
 
 
 def prepare(layout: Layout, lab: Lab, options: Options) -> None:
@@ -200,10 +199,12 @@ def rejected(lab: Lab, name: str, problem: BadInput, options: Options) -> Result
     )
 
 
-def _build_both(builder: Builder, mine: Mapping[str, bytes], starter: Mapping[str, bytes]) -> tuple[Path, Path]:
-    """Build the submission and the baseline side by side."""
+def _build_both(
+    builder: Builder, mine: Mapping[str, bytes], shared: Builder, starter: Mapping[str, bytes]
+) -> tuple[Path, Path]:
+    """Build the submission and the baseline side by side, the latter at nobody's expense."""
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        baseline = pool.submit(builder.build, starter)
+        baseline = pool.submit(shared.build, starter)
         worker = builder.build(mine)
         try:
             return worker, baseline.result()
@@ -266,6 +267,7 @@ class _Report:
     compilers: toolchain.Compilers
     sandbox: Kind
     started_at: datetime
+    budget: Budget
 
     def judged(
         self,
@@ -274,11 +276,12 @@ class _Report:
         cases: Mapping[str, judge.Case],
         seconds: Seconds,
         warnings: list[CompilerWarning],
+        left_out: str,
     ) -> Result:
         error = any(test.status == "error" for test in tests)
         seen = review.listed(f"{case.name}: {note}" for case in cases.values() for note in case.review)
         status: Literal["error", "graded"] = "error" if error else "graded"
-        return self._result(status, tests, seconds, verdicts.seed, verdicts.device, None, seen, warnings)
+        return self._result(status, tests, seconds, verdicts.seed, verdicts.device, None, seen, warnings, left_out)
 
     def not_judged(self, failure: BuildFailure, seconds: Seconds, warnings: list[CompilerWarning]) -> Result:
         unsupported = failure.unsupported
@@ -298,6 +301,7 @@ class _Report:
         problem: Problem | None,
         seen: list[str],
         warnings: list[CompilerWarning],
+        left_out: str = "",
     ) -> Result:
         return Result(
             lab=LabInfo(name=self.lab.name, title=self.lab.title),
@@ -318,12 +322,26 @@ class _Report:
             problem=problem,
             review=seen,
             warnings=warnings,
+            notes=[left_out] if left_out else [],
+            used=_used(self.budget),
             toolchain=Toolchain(
                 nvcc=self.compilers.nvcc_version,
                 host_compiler=self.compilers.host_version,
                 architecture=f"sm_{self.target.architecture}",
             ),
         )
+
+
+def _used(budget: Budget) -> Used:
+    return Used(
+        intake=round(budget.intake_seconds, 3),
+        analysis=round(budget.analysis.used - budget.intake_seconds, 3),
+        build=round(budget.build_seconds, 3),
+        tests=round(budget.test_seconds, 3),
+        made_bytes=budget.made_bytes,
+        output_bytes=budget.output_bytes,
+        exceeded=budget.exceeded,
+    )
 
 
 def _describe(submission: Submission) -> SubmissionInfo:
@@ -352,66 +370,6 @@ def _all_failed(lab: Lab, options: Options, status: Literal["fail", "error"], me
         )
         for item in lab.chosen(public_only=options.public_only, only=options.only)
     ]
-
-
-def _without_folders(test: TestResult, own: sources.Sources) -> TestResult:
-    """Name source lines by the student's file: the compiler wrote the folder in which it found it."""
-
-    def name(file: object) -> str:
-        return own.own_name(str(file)) or own.foreign_name(str(file))
-
-    launches = []
-    for launch in test.launches:
-        lines = launch.get("lines")
-        if isinstance(lines, list):
-            lines = [{**line, "file": name(line["file"])} if "file" in line else line for line in lines]
-            launches.append({**launch, "lines": lines})
-        else:
-            launches.append(launch)
-    return msgspec.structs.replace(test, launches=launches, message=_student_path(test.message))
-
-
-def _with_own_lines(tests: list[TestResult], own: sources.Sources, lookup: sources.HostCode) -> list[TestResult]:
-    """Show what the checks found in the student's own lines. All tests at once: addr2line is started once."""
-    found = [one for test in tests for one in test.diagnostics]
-    located = iter(diagnosis.locate(found, own, lookup))
-    return [
-        msgspec.structs.replace(test, diagnostics=diagnosis.merged(itertools.islice(located, len(test.diagnostics))))
-        for test in tests
-    ]
-
-
-def _with_place_of_hang(
-    tests: list[TestResult], cases: Mapping[str, judge.Case], own: sources.Sources, lookup: sources.HostCode
-) -> list[TestResult]:
-    """Name the line of the student's in which host code was when its time was up."""
-    codes = {test.name: cases[test.name].stopped_at for test in tests if test.name in cases}
-    frames = lookup([code for places in codes.values() for code in places]) if any(codes.values()) else {}
-    if not frames:
-        return tests
-
-    def with_place(test: TestResult) -> TestResult:
-        calls = (frame for code in codes.get(test.name, []) for frame in frames.get(code, ()))
-        found = next(((name, line) for file, line in calls if (name := own.own_name(file))), None)
-        if found is None:
-            return test
-        first, *rest = test.message.split("\n")
-        source = own.line(*found).strip()
-        first += f": host code was at {found[0]}:{found[1]}" + (f", `{source}`" if source else "")
-        return msgspec.structs.replace(test, message="\n".join([first, *rest]))
-
-    return [with_place(test) for test in tests]
-
-
-def _with_conditional_barriers(test: TestResult, own: sources.Sources, files: Iterable[str]) -> TestResult:
-    """Add what the device cannot see: barriers under conditions that the compiler has merged."""
-    launched = {str(launch.get("name", "")) for launch in test.launches}
-    more = conditional.look(test.diagnostics, launched, own, list(conditional.own_files(files)))
-    return msgspec.structs.replace(test, diagnostics=diagnosis.merged([*test.diagnostics, *more])) if more else test
-
-
-def _student_path(text: str) -> str:
-    return _COMPILED_IN.sub("", text)
 
 
 def _since(start: float) -> float:

@@ -9,10 +9,10 @@ from __future__ import annotations
 import difflib
 import functools
 import hashlib
+import io
 import os
 import re
 import stat
-import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
@@ -27,7 +27,6 @@ from warpgrade.machine.text import listing, printable_name
 MAX_FILE_BYTES = 1 << 20
 MAX_TOTAL_BYTES = 4 << 20
 MAX_ARCHIVE_BYTES = 64 << 20  # of an archive that is not a file of its own
-_MEMORY_BYTES = 8 << 20
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}")
 _SOURCE_SUFFIXES = {".cu", ".cuh", ".c", ".cc", ".cpp", ".cxx", ".h", ".hpp"}
 
@@ -45,6 +44,7 @@ class Submission:
     ignored: list[str]
     folder: Path | None = None
     notes: list[str] = field(default_factory=list)
+    seconds: float = 0.0  # of processor time that reading it took
 
     @property
     def digest(self) -> str:
@@ -292,7 +292,7 @@ def _read_archive(lab: Lab, path: Path, shown: str) -> _Found:
 def _read_packed(lab: Lab, member: Member) -> _Found:
     """Read an archive that is itself a part of something: a bounded copy of it, without a name."""
     shown = printable_name(member.name)
-    with tempfile.SpooledTemporaryFile(_MEMORY_BYTES) as copy, member.open() as file:
+    with io.BytesIO() as copy, member.open() as file:
         size = 0
         while chunk := file.read(1 << 16):
             size += copy.write(chunk)

@@ -23,6 +23,7 @@ from typing import IO, Annotated, Any, Literal
 import msgspec
 
 from warpgrade.findings.diagnosis import Diagnostic
+from warpgrade.lab.budget import Budget
 from warpgrade.machine import space
 from warpgrade.machine.errors import GraderError
 from warpgrade.machine.text import bounded, clean, one_line
@@ -86,13 +87,19 @@ class Case(msgspec.Struct, frozen=True, tag_field="type", tag="case"):
     seed: int | None = None
 
 
+class Used(msgspec.Struct, frozen=True, tag_field="type", tag="used"):
+    """After each test: the processor time of the judge and of all processes that have ended."""
+
+    processor_seconds: float
+
+
 class End(msgspec.Struct, frozen=True, tag_field="type", tag="end"):
     """Last line: the judge has not died on the way."""
 
     cases: int
 
 
-Line = Start | CaseStart | Case | End
+Line = Start | CaseStart | Case | Used | End
 
 
 @dataclass(frozen=True)
@@ -106,6 +113,7 @@ class Plan:
     chosen: bool = False  # `tests` are not all that the judge has
     seed: int | None = None
     log: Path | None = None
+    budget: Budget | None = None  # of the submission; none where it is our own
 
     @property
     def seconds(self) -> float:
@@ -130,20 +138,34 @@ class Verdicts:
     trouble: str = ""
     flood: str = ""  # what the test that was running has written too much of
     out_of_time: bool = False
+    processor_seconds: float = 0.0
+    exceeded: str = ""  # which limit of the submission's budget has ended it
 
 
 def judge(plan: Plan, on_line: Callable[[Line], None] = lambda line: None) -> Verdicts:
     """Run the tests, and those again by themselves which got no verdict or an error."""
+    if plan.budget and (exceeded := plan.budget.exceeded):
+        return Verdicts(plan.seed, cases={name: _failed(name, exceeded) for name in plan.tests})
     deadline = time.monotonic() + plan.seconds
     chosen = [word for name in plan.tests for word in ("--test", name)] if plan.chosen else []
     verdicts = _run(plan, chosen, plan.seed, on_line, deadline)
     if verdicts.seed is None:
         detail = bounded(verdicts.trouble, lines=12)
         raise GraderError("the judge gave no verdict at all", detail=detail, hint="see `warpgrade doctor`")
+    _run_again(plan, verdicts, on_line, deadline)
+    return verdicts
+
+
+def _run_again(plan: Plan, verdicts: Verdicts, on_line: Callable[[Line], None], deadline: float) -> None:
+    """Run tests again by themselves which got no verdict or an error; what is over a limit fails."""
     for _ in range(_RETRIES):
         for name in plan.tests:
             known = verdicts.cases.get(name)
             if known is not None and (known.status != "error" or known.unsupported):
+                continue
+            if plan.budget and (exceeded := plan.budget.exceeded):
+                if known is None:
+                    verdicts.cases[name] = _failed(name, exceeded)
                 continue
             if verdicts.flood and name == verdicts.started:
                 verdicts.cases[name] = _failed(name, verdicts.flood)
@@ -161,7 +183,6 @@ def judge(plan: Plan, on_line: Callable[[Line], None] = lambda line: None) -> Ve
                 trouble = again.trouble or "it wrote no verdict"
                 message = f"the judge did not finish this test: {bounded(trouble, lines=3)}"
                 verdicts.cases[name] = Case(name=name, status="error", message=message)
-    return verdicts
 
 
 def judge_first(
@@ -209,11 +230,11 @@ def _run(
             raise GraderError(f"the judge {Path(command[0]).name} cannot be started: {error.strerror}") from None
         words = _Tail(process.stdout)
         try:
-            _follow(process, verdict_file, plan.patience, verdicts, on_line, deadline)
+            _follow(process, verdict_file, plan, verdicts, on_line, deadline)
         finally:
             _end(process)
             kept = words.end()
-        if not verdicts.complete:
+        if not verdicts.complete and not verdicts.exceeded:
             space.require(Path(folder), "the judge", _LITTLE_SPACE)
             said = clean(kept).strip()
             verdicts.trouble = "\n".join(filter(None, (verdicts.trouble or _how(process.returncode), said)))
@@ -255,13 +276,15 @@ class _Tail(threading.Thread):
 def _follow(
     process: subprocess.Popen[bytes],
     path: Path,
-    patience: float,
+    plan: Plan,
     verdicts: Verdicts,
     on_line: Callable[[Line], None],
     deadline: float,
 ) -> None:
-    """Read lines until the judge has ended or the submission's time; each complete line resets our patience."""
+    """Read lines until the judge has ended or the submission's budget; each complete line resets our patience."""
+    patience, budget = plan.patience, plan.budget
     silent_until = time.monotonic() + patience
+    before = budget.test_seconds if budget else 0.0
     with path.open("rb") as file, _end_of(process) as wait:
         rest = bytearray()
         while True:
@@ -274,6 +297,12 @@ def _follow(
                     if len(raw) <= _MOST_LINE_BYTES and not _take(raw, verdicts, on_line):
                         return
                     silent_until = time.monotonic() + patience
+                if budget:
+                    budget.test_seconds = before + verdicts.processor_seconds
+                    budget.output_bytes += len(chunk)
+                    verdicts.exceeded = budget.exceeded
+                    if verdicts.exceeded:
+                        return
                 if max(map(len, [*lines, rest])) > _MOST_LINE_BYTES or file.tell() > _MOST_BYTES:
                     verdicts.flood = "the test's record is too long: the program does too much in it"
                     return
@@ -323,6 +352,8 @@ def _note(verdicts: Verdicts, line: Line) -> None:
             verdicts.started = line.name
         case Case():
             verdicts.cases[line.name] = line
+        case Used():
+            verdicts.processor_seconds = line.processor_seconds
         case End():
             verdicts.complete = True
 

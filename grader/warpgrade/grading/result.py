@@ -113,6 +113,24 @@ class Seconds(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     judge: float
 
 
+class Used(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What grading the submission has used of its budget, `[limits]` of lab.toml.
+
+    Processor seconds: `intake` of reading what was handed in, `analysis` of reading sources, objects and messages,
+    `build` of compilers and linker, `tests` of judge, program and device; what a cache had takes none. made_bytes: its
+    files and what they compile to. output_bytes: what compilers said and the record of the tests. `exceeded` says what
+    was over its limit.
+    """
+
+    intake: float = 0.0
+    analysis: float = 0.0
+    build: float = 0.0
+    tests: float = 0.0
+    made_bytes: int = 0
+    output_bytes: int = 0
+    exceeded: str = ""
+
+
 class Result(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One graded submission.
 
@@ -147,6 +165,7 @@ class Result(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     toolchain: Toolchain | None = None
     notes: list[str] = []
     hidden_until: str = ""
+    used: Used | None = None
 
 
 def encode(result: Result) -> bytes:

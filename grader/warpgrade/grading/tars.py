@@ -17,6 +17,8 @@ from typing import IO, Literal, Protocol
 _BLOCK = 512
 _CHUNK_BYTES = 1 << 16
 _MOST_HEADER_BYTES = 1 << 18  # of the kind that describes the next file
+_MOST_IN_A_ROW = 16  # headers without a file: honest archives have three or four
+_MOST_WORDS = 1000  # of an extended header: honest ones have a dozen
 _MOST_XZ_MEMORY = 128 << 20
 _FILES = (tarfile.REGTYPE, tarfile.AREGTYPE, tarfile.CONTTYPE)
 _LINKS = (tarfile.SYMTYPE, tarfile.LNKTYPE)
@@ -149,8 +151,12 @@ def entries(stream: Stream) -> Iterator[Entry]:
     """
     name, size = "", -1
     sparse = False
+    row = 0
     while len(block := stream.exactly(_BLOCK)) == _BLOCK and block.count(0) < _BLOCK:
         header = tarfile.TarInfo.frombuf(block, "utf-8", "surrogateescape")
+        row += 1
+        if row > _MOST_IN_A_ROW:
+            raise TooMuchError("has many headers without a file")
         if header.size < 0:
             raise tarfile.HeaderError("a negative size")
         if header.type in _SKIPPED:
@@ -169,6 +175,7 @@ def entries(stream: Stream) -> Iterator[Entry]:
         yield Entry(name or header.name, "other" if sparse else _kind(header, name), held)
         stream.skip(_padded(held) - (stream.at - start))
         name, size, sparse = "", -1, False
+        row = 0
     if block and block.count(0) < len(block):
         raise EOFError("it ends too early")
 
@@ -198,8 +205,11 @@ def _described(stream: Stream, size: int) -> bytes:
 def _extended(text: bytes, name: str) -> tuple[str, int, bool]:
     """Return name, size (or −1) and whether the file has holes, of an extended header: lines `LENGTH KEY=VALUE`."""
     size, sparse = -1, False
-    at = 0
+    at = words = 0
     while at < len(text) and text[at] != 0:
+        words += 1
+        if words > _MOST_WORDS:
+            raise TooMuchError("has a huge header")
         digits = text[at : at + 12].split(b" ", 1)[0]
         length = int(digits) if digits.isdigit() else 0
         if not len(digits) + 2 < length <= len(text) - at:

@@ -14,6 +14,8 @@ import msgspec
 
 from warpgrade.compiling.failure import BuildFailure
 from warpgrade.grading.judge import Case
+from warpgrade.machine import confined
+from warpgrade.machine.confined import Allowance, OverBudget
 
 _INLINE = "// begin inline asm"
 # What the virtual GPU says of an opcode that it knows and does not run. A kernel's name may say the like before it.
@@ -23,7 +25,7 @@ _TOO_MUCH = "its device code is too large for nvcc to write out, and the device 
 _FOREIGN = "it runs device code that nvcc did not generate from its files, and that the device cannot run"
 
 
-def settle(cases: Mapping[str, Case], device_code: Callable[[], str]) -> dict[str, Case]:
+def settle(cases: Mapping[str, Case], device_code: Callable[[], bytes], allowance: Allowance) -> dict[str, Case]:
     """Return the verdicts, with a fail and a note for review for each error that the submission caused.
 
     `device_code` returns nvcc's PTX; it is called only when a test is an error because the device lacks something.
@@ -33,20 +35,28 @@ def settle(cases: Mapping[str, Case], device_code: Callable[[], str]) -> dict[st
         return dict(cases)
     settled = dict(cases)
     try:
-        code: str | None = device_code()
+        code: bytes | None = device_code()
     except BuildFailure:  # it was compiled before: what stops it now is a limit
         code = None
     for case in lacking:
-        if reason := _TOO_MUCH if code is None else _reason(case.message, code):
-            message = f"{case.message}\n  the submission itself causes this: {reason}"
+        if cause := _TOO_MUCH if code is None else _read(case.message, code, allowance):
+            message = f"{case.message}\n  the submission itself causes this: {cause}"
             settled[case.name] = msgspec.structs.replace(
-                case, status="fail", unsupported=False, message=message, review=[*case.review, reason]
+                case, status="fail", unsupported=False, message=message, review=[*case.review, cause]
             )
     return settled
 
 
-def _reason(message: str, code: str) -> str:
+def _read(message: str, code: bytes, allowance: Allowance) -> str:
+    try:
+        return confined.call(allowance, reason, message, code)
+    except OverBudget:
+        return _TOO_MUCH
+
+
+def reason(message: str, raw: bytes) -> str:
     """Return why it is the submission's doing; nothing where nvcc asks for what the device lacks."""
+    code = raw.decode("utf-8", "replace")
     if _INLINE in code:
         return _ASSEMBLY
     opcodes = _OPCODE.findall(message)

@@ -33,7 +33,10 @@ _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _HEADER = re.compile(r"[A-Za-z0-9_][\w.+-]*(?:/[A-Za-z0-9_][\w.+-]*)*/?")
 # Libraries of headers that do what labs ask for. A lab that teaches them allows them.
 USUALLY_REFUSED = ("cub/", "thrust/")
-_LARGEST_LIMITS = {"seconds": 86_400, "memory_mib": 1 << 20, "instructions": 10**12, "compile_seconds": 86_400}
+_LARGEST_LIMITS = {
+    "seconds": 86_400, "memory_mib": 1 << 20, "instructions": 10**12, "compile_seconds": 86_400,
+    "analysis_seconds": 86_400, "processor_seconds": 864_000, "made_mib": 1 << 20, "output_mib": 4096,
+}  # fmt: skip
 _MOST_POINTS = 1_000_000
 _TABLES = ("lab", "limits", "headers", "baseline")  # those that are there once
 
@@ -70,12 +73,16 @@ class LabHead(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
 
 class Limits(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """Table `[limits]`: of one test, except for compile_seconds."""
+    """Table `[limits]`: of one test, the first three; of a submission, the others (lab/budget.py)."""
 
     seconds: float = 20
     memory_mib: int = 2048
     instructions: int = 2_000_000_000
     compile_seconds: float = 120
+    analysis_seconds: float = 10
+    processor_seconds: float = 60
+    made_mib: int = 256
+    output_mib: int = 256
 
 
 class Headers(msgspec.Struct, forbid_unknown_fields=True, frozen=True):

@@ -18,7 +18,7 @@ from warpgrade.machine.text import printable_name
 
 # In the folder that students get: what checking needs besides what they read and write.
 HANDOUT = ".warpgrade"
-FORMAT = 1
+FORMAT = 2
 OLDEST = 1  # that is still read
 _NAME = "handout.json"
 _MOST_BYTES = 4096

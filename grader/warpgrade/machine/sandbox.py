@@ -62,10 +62,11 @@ class Run:
 
 @dataclass(frozen=True)
 class Done:
-    """How a command ended, and the first of what it said."""
+    """How a command ended, the first of what it said, and the processor time that it and all in it took."""
 
     status: int
     words: bytes
+    cpu_seconds: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -171,9 +172,22 @@ class Sandbox:
             with process:
                 while process.stdout is not None and (chunk := process.stdout.read1(_CHUNK_BYTES)):  # type: ignore[attr-defined]
                     kept += chunk[: most_bytes - len(kept)]
+                cpu_seconds = _wait(process)
         except BaseException:
             process.kill()
             raise
         finally:
             watch.cancel()
-        return Done(OUT_OF_TIME if out_of_patience.is_set() else process.returncode, bytes(kept))
+        status = OUT_OF_TIME if out_of_patience.is_set() else process.returncode
+        return Done(status, bytes(kept), cpu_seconds)
+
+
+def _wait(process: subprocess.Popen[bytes]) -> float:
+    """Wait for its end, and return the processor time that it took with all that it waited for itself."""
+    try:
+        _, status, used = os.wait4(process.pid, 0)
+    except ChildProcessError:  # somebody else has waited for it
+        process.wait()
+        return 0.0
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return used.ru_utime + used.ru_stime

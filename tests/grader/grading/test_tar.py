@@ -106,6 +106,22 @@ def test_bombs_stop_early(lab: Lab, tmp_path: Path, suffix: str, monkeypatch: py
         tracemalloc.stop()
 
 
+def test_headers_without_files_are_few(lab: Lab, tmp_path: Path) -> None:
+    note = member("note", tarfile.XGLTYPE)
+    file = tarfile.TarInfo("toy.cu")
+    file.size = len(CODE)
+    for count in (10, 100_000):
+        raw = note.tobuf(tarfile.USTAR_FORMAT) * count + file.tobuf() + CODE.ljust(512, b"\0") + bytes(1024)
+        (tmp_path / f"{count}.tar.gz").write_bytes(gzip.compress(raw, 1))
+    assert intake.read(lab, tmp_path / "10.tar.gz").files == {"toy.cu": CODE}
+    assert "has many headers without a file" in refused(lab, tmp_path / "100000.tar.gz")
+    words = {f"a{number}": "b" for number in range(2000)}
+    several = member("toy.cu", tarfile.REGTYPE)
+    several.pax_headers = words
+    path = tar_of(tmp_path / "words.tar", (several, CODE), style=tarfile.PAX_FORMAT)
+    assert "has a huge header" in refused(lab, path)
+
+
 def test_too_much_of_other_kinds(lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "larger than 1 MiB" in refused(lab, tar_of(tmp_path / "a.tar", ("toy.cu", bytes(2 << 20))))
     many = tar_of(tmp_path / "b.tar.gz", *((f"{n}.txt", b"") for n in range(archives.MAX_ENTRIES + 1)))

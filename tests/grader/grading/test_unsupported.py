@@ -7,6 +7,7 @@ import pytest
 from warpgrade.compiling.failure import BuildFailure
 from warpgrade.grading import unsupported
 from warpgrade.grading.judge import Case
+from warpgrade.machine.confined import Allowance
 
 ASKED = (
     "the device cannot run this program: a.cu:3: kernel 'k': 'mma.sp.sync.m16n8k16' is not supported by the virtual GPU"
@@ -23,10 +24,10 @@ INLINE = PLAIN + "\n\t// begin inline asm\n\tmov.u32 %r1, 1;\n\t// end inline as
 
 
 def test_code_that_cannot_be_written_out_is_the_submissions_doing() -> None:
-    def too_much() -> str:
+    def too_much() -> bytes:
         raise BuildFailure("compile", "too large")
 
-    case = unsupported.settle({"adds": lacking()}, too_much)["adds"]
+    case = unsupported.settle({"adds": lacking()}, too_much, Allowance())["adds"]
     assert case.status == "fail"
     assert case.review
 
@@ -36,7 +37,7 @@ def lacking(message: str = ASKED, name: str = "adds", **more: object) -> Case:
 
 
 def settled(code: str, *cases: Case) -> list[Case]:
-    return list(unsupported.settle({case.name: case for case in cases}, lambda: code).values())
+    return list(unsupported.settle({case.name: case for case in cases}, code.encode, Allowance()).values())
 
 
 def test_what_nvcc_asks_for_is_our_lack() -> None:
@@ -70,7 +71,10 @@ def test_only_what_the_device_lacks_is_looked_into() -> None:
     assert [case.status for case in cases] == ["error", "pass", "fail", "fail"]
     assert [bool(case.review) for case in cases] == [False, False, True, True]
 
-    def never() -> str:
+    def never() -> bytes:
         raise AssertionError("nvcc was asked without need")
 
-    assert unsupported.settle({"broken": other, "fine": passed}, never) == {"broken": other, "fine": passed}
+    assert unsupported.settle({"broken": other, "fine": passed}, never, Allowance()) == {
+        "broken": other,
+        "fine": passed,
+    }

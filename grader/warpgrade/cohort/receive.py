@@ -1,0 +1,85 @@
+"""Takes in what a class handed in: the export is listed in a confined process, which reads each submission in another.
+
+The names in an export are its students', and so are all contents; the roster is the course's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+
+import msgspec
+
+from warpgrade.cohort import collect
+from warpgrade.cohort.handed_in import Collected, HandedIn, Platform
+from warpgrade.grading import receive
+from warpgrade.grading.intake import Submission
+from warpgrade.lab.labs import Lab
+from warpgrade.machine.confined import Allowance, OverBudget, Session
+from warpgrade.machine.errors import BadInput
+from warpgrade.machine.text import printable_name
+
+# Of names alone: 100,000 submissions take some ten seconds and a quarter of a gigabyte.
+_LIST_SECONDS, _LIST_MIB, _LIST_OUTPUT_MIB = 600, 8192, 1024
+
+
+class Listed(msgspec.Struct, array_like=True):
+    """What is known of a submission before anybody reads it (cohort/handed_in.py)."""
+
+    student: str
+    name: str
+    source: str
+    submitted: datetime | None
+    number: int
+    late: bool
+    identifiers: tuple[str, ...]
+
+
+class Listing(msgspec.Struct):
+    """What is known of all."""
+
+    platform: Platform
+    submissions: list[Listed]
+    others: list[str]
+    missing: list[tuple[str, str]]
+    unknown: list[tuple[str, str]]
+
+
+def read(lab: Lab, path: Path, *, roster: Path | None = None, platform: Platform | None = None) -> Collected:
+    """Find the submissions as `collect.collect` does; what is wrong with one is said when it is read."""
+    allowance = Allowance(_LIST_SECONDS, _LIST_MIB, _LIST_OUTPUT_MIB)
+    try:
+        session = Session(allowance, listing, lab, path, roster, platform)
+    except OverBudget as over:
+        raise BadInput(f"{printable_name(str(path))}: listing the submissions {over}") from None
+    made: Listing = session.made
+    submissions = [
+        HandedIn(
+            each.student, each.name, each.source, partial(_read, session, lab, each.source, number), each.submitted,
+            each.number, each.late, each.identifiers,
+        )
+        for number, each in enumerate(made.submissions)
+    ]  # fmt: skip
+    return Collected(made.platform, submissions, made.others, made.missing, made.unknown)
+
+
+def _read(session: Session, lab: Lab, shown: str, number: int) -> Submission:
+    return receive.within(lab, shown, lambda allowance: session.call(allowance, number))
+
+
+def listing(
+    lab: Lab, path: Path, roster: Path | None, platform: Platform | None
+) -> tuple[Listing, Callable[[int], Submission]]:
+    """List the submissions; return also what reads one, by its number."""
+    found = collect.collect(lab, path, roster=roster, platform=platform)
+
+    def submission(number: int) -> Submission:
+        return found.submissions[number].read()
+
+    listed = [
+        Listed(each.student, each.name, each.source, each.submitted, each.number, each.late, each.identifiers)
+        for each in found.submissions
+    ]
+    return Listing(found.platform, listed, found.others, found.missing, found.unknown), submission

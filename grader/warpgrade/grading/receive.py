@@ -1,0 +1,35 @@
+"""Takes in a submission: what it is made of is read in a confined process, within the lab's limits."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from pathlib import Path
+
+from warpgrade.grading import intake
+from warpgrade.grading.intake import Submission
+from warpgrade.lab.budget import allowance_of
+from warpgrade.lab.labs import Lab
+from warpgrade.machine import confined
+from warpgrade.machine.confined import Allowance, OverBudget
+from warpgrade.machine.errors import BadInput
+from warpgrade.machine.text import printable_name
+
+
+def read(lab: Lab, path: Path, called: str = "") -> Submission:
+    """Read the submission at `path` as `intake.read` does; what takes too long or too much is refused as well."""
+    shown = called or printable_name(str(path))
+    return within(lab, shown, lambda allowance: confined.call(allowance, intake.read, lab, path, called))
+
+
+def within(lab: Lab, shown: str, reader: Callable[[Allowance], Submission]) -> Submission:
+    """Have a submission read, and note the processor time that it takes."""
+    allowance = allowance_of(lab.file.limits)
+    try:
+        taken = reader(allowance)
+    except OverBudget as over:
+        raise BadInput(
+            f"{shown}: reading it {over}", hint="hand in the source files alone, or a plain zip of them",
+            review="a submission that takes too much to be read",
+        ) from None  # fmt: skip
+    return dataclasses.replace(taken, seconds=allowance.used)

@@ -1,0 +1,49 @@
+"""A finding that does not come in time is left out, and that is said; lines and verdicts stay."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+from samples import GRADED, RACE
+
+from warpgrade.findings.diagnosis import Place
+from warpgrade.findings.sources import HostCode
+from warpgrade.grading import own_lines
+from warpgrade.machine.confined import Allowance
+from warpgrade.machine.sandbox import Sandbox
+
+FILES = {"my.cu": b"#include <x>\n__global__ void k() {\n    if (threadIdx.x) __syncthreads();\n}\n"}
+HOST_CODE = HostCode(Path("/nothing"), Sandbox(Path("/nothing")))
+
+
+def shown(allowance: Allowance) -> tuple[list[str], str]:
+    found = msgspec.structs.replace(RACE, place=Place(file="/submission/my.cu", line=3), related=[])
+    launch = {"name": "k()", "lines": [{"file": "/submission/my.cu", "line": 3}]}
+    test = msgspec.structs.replace(
+        GRADED.tests[0], diagnostics=[found], launches=[launch], message="/submission/my.cu:3 is wrong"
+    )
+    (after,), left_out = own_lines.show([test], {}, FILES, HOST_CODE, [], allowance, reads_sources=True)
+    assert after.message == "my.cu:3 is wrong"
+    assert after.launches[0].get("lines", [{"file": "my.cu", "line": 3}]) == [{"file": "my.cu", "line": 3}]
+    assert (after.status, after.points) == (test.status, test.points)
+    return [f"{one.rule} {one.place.text}" for one in after.diagnostics], left_out
+
+
+def test_with_time_all_is_found() -> None:
+    assert shown(Allowance()) == ([f"{RACE.rule} my.cu:3", "synccheck/conditional-barrier my.cu:3"], "")
+
+
+def test_without_time_lines_are_shown_and_the_rest_is_said_to_be_left_out() -> None:
+    found, left_out = shown(Allowance(seconds=0, where="limits.analysis_seconds in lab.toml"))
+    assert found == [f"{RACE.rule} my.cu:3"]
+    assert left_out == (
+        "findings in the sources are left out, since to look for them takes more than 0 s of processor time "
+        "(limits.analysis_seconds in lab.toml)"
+    )
+
+
+def test_where_not_even_lines_can_be_read_the_verdicts_stay() -> None:
+    found, left_out = shown(Allowance(output_mib=0))
+    assert found == []
+    assert left_out.startswith("findings of the checks are left out")
