@@ -23,8 +23,10 @@ MEMORY_BYTES = 12 << 30  # a fault may allocate without end
 LEAST_SECONDS, SLOWER = 30.0, 6.0
 _NAMESPACES = ["--pid", "--mount", "--fork", "--kill-child", "--mount-proc"]
 _GIVE_UP_RIGHTS = [] if os.geteuid() == 0 else ["setpriv", "--ambient-caps", "-all", "--inh-caps", "-all", "--"]
+# The copy may lie in /tmp: it is reached through the working directory when an empty one has taken that place.
 _WALL = (
-    'mount --bind "$1" "$1" && mount -t tmpfs none /tmp && mount -o remount,bind,ro / && cd "$1" && shift && exec "$@"'
+    'cd "$1" && mount -t tmpfs none /tmp && mkdir -p "$1" && mount -c --bind . "$1" && mount -o remount,bind,ro / && '
+    'cd "$1" && shift && exec "$@"'
 )
 
 
