@@ -30,6 +30,11 @@ _WALL = (
 )
 
 
+def escape(name: str) -> str:
+    """Return a test's name as Catch2's command line takes it."""
+    return re.sub(r'([\\,\[\]"*])', r"\\\1", name)
+
+
 @dataclass(frozen=True)
 class Part:
     """A folder whose faults the same tests must notice."""
@@ -49,8 +54,11 @@ class Part:
         programs = [[f"build/release/bin/{name}", "--abort", "--reporter", "xml"] for name in self.tests]
         if not self.later:
             return programs
-        quick = [[*program, *(f"~{name}" for name in self.later)] for program in programs]
-        return [*quick, *([*program, "-w", "NoTests", ",".join(self.later)] for program in programs)]
+        quick = [[*program, *(f"~{escape(name)}" for name in self.later)] for program in programs]
+        return [
+            *quick,
+            *([*program, "-w", "NoTests", ",".join(escape(name) for name in self.later)] for program in programs),
+        ]
 
     def sources(self, root: Path) -> list[Path]:
         """Return its files, by name."""
@@ -191,8 +199,7 @@ class Tree:
         name = _failed_test(command, output)
         if not name or command[0] == sys.executable:
             return False
-        spec = re.sub(r"([\\,\[\]\"*])", r"\\\1", name)
-        return self.test([command[0], "--abort", spec], limit)[0] == 0 and self.test(command, limit)[0] == 0
+        return self.test([command[0], "--abort", escape(name)], limit)[0] == 0 and self.test(command, limit)[0] == 0
 
     def test(self, command: list[str], limit: float) -> tuple[int | None, str]:
         """Run a test where it sees no other process and can write to this tree alone: faults may kill and delete."""
