@@ -63,6 +63,10 @@ class Fault:
         """Names the fault as long as its own line stays as it is, wherever in the file that line stands."""
         return (self.path, self.text, self.change, self.nth)
 
+    def __str__(self) -> str:
+        which = f" (number {self.nth + 1} in the line)" if self.nth else ""
+        return f"{self.path}:{self.line}: {self.change}{which}"
+
     def rank(self, seed: str) -> bytes:
         """Return a number for samples: the same for a seed, and not moved by faults elsewhere."""
         return hashlib.sha256(repr((seed, *self.key)).encode()).digest()

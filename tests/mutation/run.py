@@ -34,6 +34,9 @@ EQUIVALENT = Path(__file__).parent / "equivalent.toml"
 def read_equivalent() -> set[tuple[str, str, str, int]]:
     """Return the keys of the faults that change nothing that can be seen."""
     rows = tomllib.loads(EQUIVALENT.read_text(encoding="utf-8")).get("fault", [])
+    for row in rows:
+        if not row.get("reason"):
+            raise ValueError(f"{EQUIVALENT.name}: {row['line']} has no reason")
     return {(row["file"], row["line"], row["change"], row.get("nth", 0)) for row in rows}
 
 
@@ -97,7 +100,7 @@ class Outcomes:
             self.rows[fault.key] = row
             with self.path.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(row, ensure_ascii=False) + "\n")
-            print(f"{outcome.status:<16} {fault.path}:{fault.line}: {fault.change}  {outcome.by}", flush=True)
+            print(f"{outcome.status:<16} {fault}  {outcome.by}", flush=True)
 
 
 def percent(killed: int, survived: int) -> float:
@@ -191,7 +194,7 @@ def main() -> int:
     work = choose_work(options)
     if options.list:
         for part, fault in work:
-            print(f"{part.name}  {fault.path}:{fault.line}: {fault.kind}: {fault.change}")
+            print(f"{part.name}  {fault}")
         return 0
     outcomes = Outcomes(options.trees / "outcomes.jsonl", resume=options.resume)
     equivalent = read_equivalent()
