@@ -52,13 +52,10 @@ class Part:
             python = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-m", "not labs"]
             return [[*python, *names] for names in (self.pytest, self.later) if names]
         programs = [[f"build/release/bin/{name}", "--abort", "--reporter", "xml"] for name in self.tests]
-        if not self.later:
-            return programs
-        quick = [[*program, *(f"~{escape(name)}" for name in self.later)] for program in programs]
-        return [
-            *quick,
-            *([*program, "-w", "NoTests", ",".join(escape(name) for name in self.later)] for program in programs),
-        ]
+        slow = [name.split(": ", 1) for name in self.later]  # of which program
+        names = [[escape(name) for program, name in slow if program == one] for one in self.tests]
+        quick = [[*program, *(f"~{name}" for name in own)] for program, own in zip(programs, names, strict=True)]
+        return [*quick, *([*program, ",".join(own)] for program, own in zip(programs, names, strict=True) if own)]
 
     def sources(self, root: Path) -> list[Path]:
         """Return its files, by name."""
