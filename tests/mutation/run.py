@@ -58,20 +58,22 @@ def choose(faults: list[Fault], count: int | None, seed: str) -> list[Fault]:
     return list(chosen.values())
 
 
-def changed_lines(revision: str) -> dict[str, set[int]]:
-    """Return which lines of which files differ from the revision."""
-    text = subprocess.run(
-        ["git", "diff", "--unified=0", "--no-color", "--no-ext-diff", revision, "--", "grader"],
-        cwd=ROOT, capture_output=True, text=True, check=True,
-    ).stdout  # fmt: skip
+def changed_lines(revision: str, root: Path) -> dict[str, set[int]]:
+    """Return which lines of which files differ from the revision; all those of files that git does not know yet."""
+
+    def git(*words: str) -> str:
+        return subprocess.run(["git", *words], cwd=root, capture_output=True, text=True, check=True).stdout
+
     lines: dict[str, set[int]] = {}
     path = ""
-    for line in text.splitlines():
+    for line in git("diff", "--unified=0", "--no-color", "--no-ext-diff", "--no-prefix", revision).splitlines():
         if line.startswith("+++ "):
-            path = line[4:].removeprefix("b/")
+            path = line[4:]
         elif (hunk := re.match(r"@@ -\S+ \+(\d+)(?:,(\d+))? @@", line)) is not None:
             first, count = int(hunk[1]), int(hunk[2] or 1)
             lines.setdefault(path, set()).update(range(first, first + count))
+    for path in git("ls-files", "-z", "--others", "--exclude-standard").split("\0")[:-1]:
+        lines[path] = set(range(1, (root / path).read_bytes().count(b"\n") + 2))
     return lines
 
 
@@ -147,7 +149,7 @@ def parse_arguments() -> argparse.Namespace:
 
 def choose_work(options: argparse.Namespace) -> list[tuple[Part, Fault]]:
     """Return what to plant, mixed: what is stopped early has tried some of each part."""
-    changed = changed_lines(options.changed) if options.changed else None
+    changed = changed_lines(options.changed, ROOT) if options.changed else None
     work: list[tuple[Part, Fault]] = []
     for part in read_parts():
         if options.only and part.name not in options.only:

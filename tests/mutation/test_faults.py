@@ -202,23 +202,17 @@ def test_named_equivalents_are_faults_that_can_be_planted(everything: list[tuple
     assert sorted(run.read_equivalent() - known) == [], "the line or the fault is no more: name it again or take it out"
 
 
-def test_only_changed_lines_are_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
-    text = "\n".join(
-        [
-            "+++ b/grader/a.cpp",
-            "@@ -1,0 +2,2 @@ x",
-            "+a",
-            "+b",
-            "@@ -9 +11 @@",
-            "-c",
-            "+d",
-            "@@ -20,2 +21,0 @@",
-            "-e",
-            "-f",
-        ]
-    )
-    monkeypatch.setattr(subprocess, "run", lambda *_, **__: type("Done", (), {"stdout": text})())
-    assert run.changed_lines("HEAD") == {"grader/a.cpp": {2, 3, 11}}
+def test_changed_lines_are_those_that_git_says_and_all_of_new_files(tmp_path: Path) -> None:
+    def git(*words: str) -> None:
+        subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", *words], cwd=tmp_path, check=True)
+
+    git("init", "--quiet")
+    (tmp_path / "a.cpp").write_text("1\n2\n3\n4\n5\n6\n")
+    git("add", "a.cpp")
+    git("commit", "--quiet", "--message", "first")
+    (tmp_path / "a.cpp").write_text("1\n2.0\n2.5\n3\n5\nsix\n")
+    (tmp_path / "b.cpp").write_text("1\n2\n")
+    assert run.changed_lines("HEAD", tmp_path) == {"a.cpp": {2, 3, 6}, "b.cpp": {1, 2, 3}}
 
 
 def test_slow_tests_run_last_and_once() -> None:
