@@ -31,13 +31,20 @@ _CORES = len(os.sched_getaffinity(0))
 EQUIVALENT = Path(__file__).parent / "equivalent.toml"
 
 
-def read_equivalent() -> set[tuple[str, str, str, int]]:
-    """Return the keys of the faults that change nothing that can be seen."""
-    rows = tomllib.loads(EQUIVALENT.read_text(encoding="utf-8")).get("fault", [])
+def read_equivalent() -> list[dict[str, object]]:
+    """Return the entries for faults that change nothing that can be seen; raises ValueError for one without a reason."""
+    rows: list[dict[str, object]] = tomllib.loads(EQUIVALENT.read_text(encoding="utf-8"))["fault"]
     for row in rows:
         if not row.get("reason"):
             raise ValueError(f"{EQUIVALENT.name}: {row['line']} has no reason")
-    return {(row["file"], row["line"], row["change"], row.get("nth", 0)) for row in rows}
+    return rows
+
+
+def names(row: dict[str, object], fault: Fault) -> bool:
+    """Whether the entry is about this fault."""
+    if (row["file"], row["line"]) != (fault.path, fault.text):
+        return False
+    return "change" not in row or (row["change"], row.get("nth", 0)) == (fault.change, fault.nth)
 
 
 def find_faults(part: Part, root: Path) -> list[Fault]:
@@ -199,10 +206,9 @@ def main() -> int:
             print(f"{part.name}  {fault}")
         return 0
     outcomes = Outcomes(options.trees / "outcomes.jsonl", resume=options.resume)
-    equivalent = read_equivalent()
-    plant_all(
-        [one for one in work if one[1].key not in equivalent and one[1].key not in outcomes.rows], outcomes, options
-    )
+    rows = read_equivalent()
+    equivalent = {one.key for _, one in work if any(names(row, one) for row in rows)}
+    plant_all([one for one in work if one[1].key not in equivalent | outcomes.rows.keys()], outcomes, options)
     counts: dict[str, Counter[str]] = {}
     for part, fault in work:
         status = "equivalent" if fault.key in equivalent else str(outcomes.rows[fault.key]["status"])
