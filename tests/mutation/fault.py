@@ -39,7 +39,7 @@ NAMES = {"min": "max", "max": "min", "min_element": "max_element", "max_element"
 
 @dataclass(frozen=True)
 class Fault:
-    """`original` at this byte of the file becomes `replacement`; `nth` counts equal faults of one line, from 0."""
+    """`original` at this byte of the file becomes `replacement`; `nth` counts, from 0, equal faults in lines with one text."""
 
     path: str
     offset: int
@@ -64,7 +64,7 @@ class Fault:
         return (self.path, self.text, self.change, self.nth)
 
     def __str__(self) -> str:
-        which = f" (number {self.nth + 1} in the line)" if self.nth else ""
+        which = f" (number {self.nth + 1} of these)" if self.nth else ""
         return f"{self.path}:{self.line}: {self.change}{which}"
 
     def rank(self, seed: str) -> bytes:

@@ -32,7 +32,7 @@ EQUIVALENT = Path(__file__).parent / "equivalent.toml"
 
 
 def read_equivalent() -> list[dict[str, object]]:
-    """Return the entries for faults that change nothing that can be seen; raises ValueError for one without a reason."""
+    """Return the entries for faults that nothing can notice; raises ValueError for one without a reason."""
     rows: list[dict[str, object]] = tomllib.loads(EQUIVALENT.read_text(encoding="utf-8"))["fault"]
     for row in rows:
         if not row.get("reason"):
