@@ -39,7 +39,7 @@ NAMES = {"min": "max", "max": "min", "min_element": "max_element", "max_element"
 
 @dataclass(frozen=True)
 class Fault:
-    """`original` at this byte of the file becomes `replacement`; `nth` counts, from 0, equal faults in lines with one text."""
+    """`original` at this byte of the file becomes `replacement`; `nth` counts equal faults of equal lines, from 0."""
 
     path: str
     offset: int
