@@ -1,0 +1,238 @@
+"""A copy of the checkout to plant faults in: built, tested in a sandbox, and put right again."""
+
+from __future__ import annotations
+
+import functools
+import html
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from fault import Fault
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD_SECONDS = 900
+MEMORY_BYTES = 12 << 30  # a fault may allocate without end
+# Long enough that a busy machine is not taken for a loop without end.
+LEAST_SECONDS, SLOWER = 30.0, 6.0
+_NAMESPACES = ["--pid", "--mount", "--fork", "--kill-child", "--mount-proc"]
+_GIVE_UP_RIGHTS = [] if os.geteuid() == 0 else ["setpriv", "--ambient-caps", "-all", "--inh-caps", "-all", "--"]
+# The copy may lie in /tmp: it is reached through the working directory when an empty one has taken that place.
+_WALL = (
+    'cd "$1" && mount -t tmpfs none /tmp && mkdir -p "$1" && mount -c --bind . "$1" && mount -o remount,bind,ro / && '
+    'cd "$1" && shift && exec "$@"'
+)
+
+
+def escape(name: str) -> str:
+    """Return a test's name as Catch2's command line takes it."""
+    return re.sub(r'([\\,\[\]"*])', r"\\\1", name)
+
+
+@dataclass(frozen=True)
+class Part:
+    """A folder whose faults the same tests must notice."""
+
+    name: str
+    folder: str
+    targets: tuple[str, ...] = ()
+    tests: tuple[str, ...] = ()
+    later: tuple[str, ...] = ()  # slow tests, which run when all others have passed
+    pytest: tuple[str, ...] = ()
+
+    def commands(self) -> list[list[str]]:
+        """Return what runs, relative to a tree."""
+        if self.pytest:
+            python = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-m", "not labs"]
+            return [[*python, *names] for names in (self.pytest, self.later) if names]
+        programs = [[f"build/release/bin/{name}", "--abort", "--reporter", "xml"] for name in self.tests]
+        slow = [name.split(": ", 1) for name in self.later]  # of which program
+        names = [[escape(name) for program, name in slow if program == one] for one in self.tests]
+        quick = [[*program, *(f"~{name}" for name in own)] for program, own in zip(programs, names, strict=True)]
+        return [*quick, *([*program, ",".join(own)] for program, own in zip(programs, names, strict=True) if own)]
+
+    def sources(self, root: Path) -> list[Path]:
+        """Return its files, by name."""
+        kinds = {".py"} if self.pytest else {".cpp", ".hpp"}
+        return sorted(path for path in (root / self.folder).rglob("*") if path.suffix in kinds)
+
+
+@functools.cache
+def find_wall() -> list[str]:
+    """Return how to start a program in namespaces of its own; raises RuntimeError where there are none.
+
+    Without it, a fault in the sandbox or the judge could end any process of this user, and delete any file.
+    """
+    for user in ([], ["--user", "--map-current-user", "--keep-caps"], ["--user", "--map-root-user"]):
+        wall = ["unshare", *user, *_NAMESPACES]
+        if subprocess.run([*wall, "true"], capture_output=True, check=False).returncode == 0:
+            return wall
+    raise RuntimeError(
+        "faults are planted only where unshare(1) can make namespaces: allow user namespaces, or be root"
+    )
+
+
+def read_parts() -> list[Part]:
+    """Return the parts of parts.toml."""
+    rows = tomllib.loads((Path(__file__).parent / "parts.toml").read_text(encoding="utf-8"))["part"]
+    return [
+        Part(
+            row["name"],
+            row["folder"],
+            **{key: tuple(row.get(key, ())) for key in ("targets", "tests", "later", "pytest")},
+        )
+        for row in rows
+    ]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """killed, survived, or does not compile; `by` is the test that noticed."""
+
+    status: str
+    by: str = ""
+    seconds: float = 0.0
+
+
+@dataclass
+class Tree:
+    """One copy. `under` comes in front of each command, such as `nice`."""
+
+    home: Path
+    under: list[str] = field(default_factory=list)
+    seconds: dict[str, float] = field(default_factory=dict)  # of each command without a fault
+
+    def update(self) -> None:
+        """Copy what the checkout has and this tree has not."""
+        listed = subprocess.run(
+            ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+            cwd=ROOT, capture_output=True, check=True,
+        ).stdout.decode()  # fmt: skip
+        wanted = {name for name in listed.split("\0") if name and (ROOT / name).is_file()}
+        for name in wanted:
+            source, copy = ROOT / name, self.home / name
+            if not copy.is_file() or copy.read_bytes() != source.read_bytes():
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(source, copy)
+        # Never in build/, which the checkout does not list.
+        for folder in sorted({name.partition("/")[0] for name in wanted if "/" in name}):
+            for path in sorted((self.home / folder).rglob("*")):
+                if path.is_file() and str(path.relative_to(self.home)) not in wanted:
+                    path.unlink()
+
+    def configure(self) -> None:
+        """Prepare a build of single files, which takes the least time for each fault."""
+        if (self.home / "build" / "release" / "build.ninja").exists():
+            return
+        cache = ROOT / "build" / "release" / "CMakeCache.txt"
+        known = cache.read_text(encoding="utf-8") if cache.exists() else ""
+        options = [
+            f"-D{option}={match[1]}"
+            for option, name in (
+                ("WARPGRADE_CUDA_INCLUDE", "WG_CUDA_INCLUDE_DIR:PATH"),
+                ("WG_NVCC", "WG_NVCC:FILEPATH"),
+            )
+            if (match := re.search(rf"^{name}=(.*)$", known, re.MULTILINE)) is not None
+        ]
+        self._run_or_raise(
+            ["cmake", "-S", ".", "-B", "build/release", "-G", "Ninja", "-DCMAKE_BUILD_TYPE=None",
+             "-DCMAKE_CXX_FLAGS=-O1", "-DWARPGRADE_TESTS=ON", "-DWARPGRADE_UNITY=OFF", *options]
+        )  # fmt: skip
+
+    def build(self, targets: tuple[str, ...], jobs: int) -> bool:
+        """Build; False when it does not compile."""
+        if not targets:
+            return True
+        command = [*self.under, "ninja", "-C", "build/release", f"-j{jobs}", *targets]
+        return self._call(command, BUILD_SECONDS)[0] == 0
+
+    def prepare(self, parts: list[Part], jobs: int) -> None:
+        """Build what these parts need, and measure their tests; raises RuntimeError when one fails without a fault."""
+        targets = tuple(sorted({target for part in parts for target in part.targets}))
+        if targets:
+            self.configure()
+            self._run_or_raise([*self.under, "ninja", "-C", "build/release", f"-j{jobs}", *targets])
+        for part in parts:
+            for command in part.commands():
+                name = " ".join(command)
+                if name in self.seconds:
+                    continue
+                started = time.monotonic()
+                status, output = self.test(command, BUILD_SECONDS)
+                if status != 0 and not self._passes_again(command, output, BUILD_SECONDS):
+                    raise RuntimeError(f"{name} fails without any fault:\n{output[-4000:]}")
+                self.seconds[name] = time.monotonic() - started
+
+    def judge(self, fault: Fault, part: Part, jobs: int) -> Outcome:
+        """Plant the fault, build, test, and take it out again."""
+        path = self.home / fault.path
+        source = path.read_bytes()
+        started = time.monotonic()
+        try:
+            path.write_bytes(fault.plant(source))
+            return self._judge(part, jobs, started)
+        finally:
+            path.write_bytes(source)
+
+    def _judge(self, part: Part, jobs: int, started: float) -> Outcome:
+        if not self.build(part.targets, jobs):
+            return Outcome("does not compile", "", time.monotonic() - started)
+        for command in part.commands():
+            limit = max(LEAST_SECONDS, SLOWER * self.seconds[" ".join(command)])
+            status, output = self.test(command, limit)
+            if status != 0 and not self._passes_again(command, output, limit):
+                ended = "runs without end: " if status is None else ""
+                return Outcome("killed", ended + _failed_test(command, output), time.monotonic() - started)
+        return Outcome("survived", "", time.monotonic() - started)
+
+    def _passes_again(self, command: list[str], output: str, limit: float) -> bool:
+        """Whether it was the machine, not the fault."""
+        name = _failed_test(command, output)
+        if not name or command[0] == sys.executable:
+            return False
+        return self.test([command[0], "--abort", escape(name)], limit)[0] == 0 and self.test(command, limit)[0] == 0
+
+    def test(self, command: list[str], limit: float) -> tuple[int | None, str]:
+        """Run a test where it sees no other process and can write to this tree alone: faults may kill and delete."""
+        wall = [*find_wall(), "sh", "-c", _WALL, "sh", str(self.home)]
+        bounded = ["prlimit", f"--as={MEMORY_BYTES}", "--core=0", "--", *command]
+        return self._call([*self.under, *wall, *_GIVE_UP_RIGHTS, *bounded], limit)
+
+    def _run_or_raise(self, command: list[str]) -> None:
+        status, output = self._call(command, 4 * BUILD_SECONDS)
+        if status != 0:
+            raise RuntimeError(f"{' '.join(command)} fails without any fault:\n{output[-4000:]}")
+
+    def _call(self, command: list[str], limit: float) -> tuple[int | None, str]:
+        """Return the exit status, None when it took too long, and the output."""
+        environment = {
+            **os.environ, "PYTHONPATH": str(self.home / "grader"), "PYTHONDONTWRITEBYTECODE": "1",
+            "CCACHE_BASEDIR": str(self.home), "CMAKE_CXX_COMPILER_LAUNCHER": "ccache" if shutil.which("ccache") else "",
+            "CCACHE_SLOPPINESS": "pch_defines,time_macros,include_file_mtime,include_file_ctime",
+        }  # fmt: skip
+        process = subprocess.Popen(
+            command, cwd=self.home, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )  # fmt: skip
+        try:
+            output, _ = process.communicate(timeout=limit)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            output, _ = process.communicate()
+            return None, output.decode(errors="replace")
+        return process.returncode, output.decode(errors="replace")
+
+
+def _failed_test(command: list[str], output: str) -> str:
+    """Return the name of the test that failed first, or ran when the program ended."""
+    if command[0] == sys.executable:
+        failed = re.search(r"^(?:FAILED|ERROR) (\S+)", output, re.MULTILINE)
+        return failed[1] if failed else ""
+    names: list[str] = re.findall(r'<TestCase name="([^"]*)"', output)
+    return html.unescape(names[-1]) if names else ""
