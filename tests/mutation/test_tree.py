@@ -65,6 +65,14 @@ def test_tests_that_fail_without_a_fault_are_an_error(copy: Tree) -> None:
         copy.prepare([PART], 1)
 
 
+def test_a_machine_without_pytest_has_noticed_nothing(copy: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
+    copy.prepare([PART], 1)
+    [fault, *_] = plant_python.find_faults("toy/code_under_test.py", SOURCE.encode())
+    monkeypatch.setattr(Tree, "test", lambda *_: (1, "python: No module named pytest\n"))
+    with pytest.raises(RuntimeError, match="pytest could not run"):
+        copy.judge(fault, PART, 1)
+
+
 def test_a_fault_reaches_neither_processes_nor_files_of_others(copy: Tree, tmp_path: Path) -> None:
     beside = Path(__file__).parent / "written-by-a-fault"
     attack = f"touch inside; touch {beside}; touch /tmp/lost; kill -9 -1"

@@ -186,6 +186,8 @@ class Tree:
         for command in part.commands():
             limit = max(LEAST_SECONDS, SLOWER * self.seconds[" ".join(command)])
             status, output = self.test(command, limit)
+            if status == 1 and command[0] == sys.executable and not _failed_test(command, output):
+                raise RuntimeError(f"pytest could not run:\n{output[-2000:]}")  # which is not what a fault does
             if status != 0 and not self._passes_again(command, output, limit):
                 ended = "runs without end: " if status is None else ""
                 return Outcome("killed", ended + _failed_test(command, output), time.monotonic() - started)
