@@ -104,7 +104,7 @@ void Grid::start_block(Executor& e, BlockState& block, std::uint64_t linear) con
         ++e.watch.now;
     }
     block.l1.begin_block(limits.l1_bytes, warps, e.memory);
-    const std::uint64_t local_granules = local_stride >> code.local_granule_shift;
+    const std::uint64_t local_granules = (local_stride >> code.local_granule_shift) + 1;  // the last may be a part
     const bool watches_local = limits.checks.init && local_stride != 0;
     if (watches_local && !block.watch.local_written.data())
         block.watch.local_written = HostPages(warps * local_granules * sizeof(std::uint32_t));
