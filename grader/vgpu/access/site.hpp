@@ -97,7 +97,8 @@ class PatternPool {
 
 // One memory instruction on one host thread.
 struct alignas(64) MemorySite : MemoryStats {
-    Allocation* allocation = nullptr;  // where its lanes found their bytes last
+    Allocation* allocation = nullptr;                  // where its lanes found their bytes last
+    std::uint32_t shared_begin = 0, shared_bytes = 0;  // the same of shared memory: a variable, or its dynamic part
     Pattern* pattern = nullptr;
     std::uint32_t misses = 0;  // in a row; an instruction whose shapes never recur stops looking for a while
 

@@ -101,6 +101,85 @@ void note_received(Warp& w, const Insn& in, std::uint32_t lanes) {
     });
 }
 
+// Compilers know that local arrays and __shared__ variables are there. So they load elements of them before it is known
+// whether they are wanted, compute with them, and drop the result if they are not. What was computed with one is only
+// undefined as well: it is an error when a branch, an address, or memory that others read depends on it.
+bool may_be_dropped(const UndefinedOrigin& origin) {
+    return origin.space == ptx::Space::Local || origin.space == ptx::Space::Shared;
+}
+
+// Is the register's value, in one of the lanes, so bad that storing it is an error?
+bool must_not_be_stored(const Warp& w, Ref place, std::uint32_t lanes) {
+    const std::byte* at = operand<std::byte>(w, place);
+    return std::ranges::any_of(w.watch.undefined, [&](const UndefinedRegister& r) {
+        return r.place == at && (r.lanes & lanes) && (r.origin.space == ptx::Space::None || r.origin.computed);
+    });
+}
+
+// Is there one whose use is an error at once?
+bool must_not_be_computed_with(const Warp& w, Ref place, std::uint32_t lanes) {
+    const std::byte* at = operand<std::byte>(w, place);
+    return std::ranges::any_of(w.watch.undefined, [&](const UndefinedRegister& r) {
+        return r.place == at && (r.lanes & lanes) && !may_be_dropped(r.origin);
+    });
+}
+
+bool is_used(const Warp& w, const Insn& in, const RegisterUse& use, std::uint32_t lanes) {
+    if (use.writes || !(undefined_at(w, use.place) & lanes)) return false;
+    if (in.has_guard && use.place == in.guard) return true;
+    switch (in.flow) {
+        case Flow::Uses:
+        case Flow::Loads:
+            return true;
+        case Flow::Carries:
+        case Flow::Passes:
+        case Flow::Receives:
+            return false;
+        case Flow::Computes:
+            return must_not_be_computed_with(w, use.place, lanes);
+        case Flow::Selects:
+            return use.place == in.c && must_not_be_computed_with(w, use.place, lanes);
+        case Flow::Stores: {
+            if (use.place == in.a) return true;
+            const StatKind kind = w.executor->code->stat_kinds[in.memory_slot];
+            return kind != StatKind::LocalStore && must_not_be_stored(w, use.place, lanes);
+        }
+    }
+    return true;
+}
+
+StoredUndefined stored_undefined(const Warp& w, const Insn& in, std::uint32_t lanes) {
+    StoredUndefined stored;
+    if (in.flow != Flow::Stores) return stored;
+    stored.elements = in.form & param_form::elements;
+    const Ref places[4] = {in.d, in.b, in.c, in.e};
+    for (unsigned i = 0; i < stored.elements; ++i) stored.lanes[i] = undefined_at(w, places[i]) & lanes;
+    return stored;
+}
+
+// Runs an instruction that computes with predicates. Returns the lanes in which a predicate that it sets depends on the
+// undefined ones; "false and anything" does not.
+std::uint32_t run_and_compare(Warp& w, const Insn& in, std::uint32_t mask, std::span<const RegisterUse> uses) {
+    struct Saved {
+        Ref place;
+        std::uint32_t before, otherwise;
+        bool writes;
+    };
+    std::vector<Saved> saved;
+    for (const RegisterUse& use : uses)
+        if (use.predicate) saved.push_back({use.place, predicate(w, use.place), 0, use.writes});
+    for (const Saved& s : saved)
+        if (!s.writes) predicate(w, s.place) = s.before ^ undefined_at(w, s.place);
+    in.masked(w, in, mask);
+    for (Saved& s : saved) s.otherwise = predicate(w, s.place);
+    for (const Saved& s : saved) predicate(w, s.place) = s.before;
+    in.masked(w, in, mask);
+    std::uint32_t differ = 0;
+    for (const Saved& s : saved)
+        if (s.writes) differ |= s.otherwise ^ predicate(w, s.place);
+    return differ;
+}
+
 void run_carefully(Warp& w, const Insn* begin, const Insn* end, std::uint32_t mask) {
     w.watch.carefully = true;
     for (const Insn* i = begin; i != end; ++i) {
@@ -119,48 +198,37 @@ void run_carefully(Warp& w, const Insn* begin, const Insn* end, std::uint32_t ma
             for (const UndefinedRegister& r : w.watch.undefined)
                 if (r.place == at && (r.lanes & of)) undefined |= r.lanes & of, origin = r.origin;
         };
-        const auto is_made_up = [&](Ref place) {
-            const std::byte* at = operand<std::byte>(w, place);
-            return std::ranges::any_of(w.watch.undefined, [&](const UndefinedRegister& r) {
-                return r.place == at && (r.lanes & lanes) && r.origin.space == ptx::Space::None;
-            });
-        };
-        const auto is_used = [&](const RegisterUse& use) {
-            if (in.has_guard && use.place == in.guard) return true;
-            switch (in.flow) {
-                case Flow::Uses:
-                case Flow::Loads:
-                    return true;
-                case Flow::Carries:
-                case Flow::Passes:
-                case Flow::Receives:
-                    return false;
-                case Flow::Selects:
-                    return use.place == in.c;
-                case Flow::Stores:  // what a shuffle made up must not stay
-                    return use.place == in.a || is_made_up(use.place);
-            }
-            return true;
-        };
-        bool used = false;
-        for (const RegisterUse& use : uses) used |= !use.writes && is_used(use) && (undefined_at(w, use.place) & lanes);
-        if (used) {
+        bool has_run = false;
+        if (std::ranges::any_of(uses, [&](const RegisterUse& use) { return is_used(w, in, use, lanes); })) {
             check_use(w, in, lanes);  // of a copy with an undefined address or predicate, everything
         } else if (in.flow == Flow::Selects) {
             const std::uint32_t first = predicate(w, in.c) ^ (in.form & select_form::negated ? ~0u : 0u);
             carry(in.a, lanes & first);
             carry(in.b, lanes & ~first);
+            const std::uint32_t of_values = undefined;
+            carry(in.c, lanes);
+            if (undefined != of_values && !origin.computed) origin.computed = &in;
         } else if (in.flow == Flow::Carries || in.flow == Flow::Stores) {
             for (const RegisterUse& use : uses)
                 if (!use.writes) carry(use.place, lanes);
+        } else if (in.flow == Flow::Computes) {
+            bool of_predicates = false, of_values = false;
+            for (const RegisterUse& use : uses) {
+                if (use.writes || !(undefined_at(w, use.place) & lanes)) continue;
+                carry(use.place, lanes);
+                (use.predicate ? of_predicates : of_values) = true;
+            }
+            if (of_predicates && !of_values) undefined &= run_and_compare(w, in, mask, uses), has_run = true;
+            if (undefined && !origin.computed) origin.computed = &in;
         }
-        w.watch.stored_undefined = in.flow == Flow::Stores ? undefined : 0;
+        const StoredUndefined stored = stored_undefined(w, in, lanes);
+        w.watch.stored_undefined = undefined && in.flow == Flow::Stores ? &stored : nullptr;
         w.watch.stored_from = origin;
         if (in.flow == Flow::Loads)
             for (const RegisterUse& use : uses)
                 if (use.writes) set_undefined(w, use.place, lanes, 0, {});
-        in.masked(w, in, mask);
-        w.watch.stored_undefined = 0;
+        if (!has_run) in.masked(w, in, mask);
+        w.watch.stored_undefined = nullptr;
         if (in.flow == Flow::Loads) continue;
         if (in.flow == Flow::Passes) note_passed(w, in, lanes);
         if (in.flow == Flow::Receives) note_received(w, in, lanes);

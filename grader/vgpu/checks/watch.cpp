@@ -23,17 +23,11 @@ const Insn* insn_of(const Code& code, std::uint32_t site) {
     return &code.insns[code.stat_insns[site]];
 }
 
-// The static shared variable at an offset of the block's shared memory, or its dynamic part.
-device::MemoryPlace shared_place(const Launch& launch, std::uint64_t offset) {
-    const std::uint64_t dynamic = launch.limits.shared_bytes - launch.limits.dynamic_shared_bytes;
-    const std::pair<std::string, std::uint32_t>* variable = nullptr;
-    std::uint64_t end = launch.code.static_shared_bytes;
-    for (const auto& candidate : launch.code.shared_offsets) {
-        if (candidate.second > offset) end = std::min<std::uint64_t>(end, candidate.second);
-        if (candidate.second <= offset && (!variable || candidate.second >= variable->second)) variable = &candidate;
-    }
-    if (!variable || offset >= dynamic) return {"dynamic shared memory", false, launch.limits.dynamic_shared_bytes, {}};
-    return {variable_name(variable->first), true, end - variable->second, {}};
+// The variable at an address of shared memory, or its dynamic part.
+device::MemoryPlace shared_place(const Launch& launch, std::uint64_t address) {
+    const SharedRange* range = launch.shared.find(address, address, 1);
+    if (!range || !range->variable) return {"dynamic shared memory", false, launch.limits.dynamic_shared_bytes, {}};
+    return {variable_name(range->variable->name), true, range->bytes, {}};
 }
 
 device::MemoryPlace memory_place(const Warp& w, Space space, std::uint64_t address) {
@@ -86,7 +80,9 @@ void report_race(Warp& w, const Insn& in, const WatchedAccess& a, const Observer
     Executor& e = *w.executor;
     if (!e.launch->limits.checks.race) return;
     const bool same_warp = is_own_warp(other.mark, o);
-    const device::Rule& rule = same_warp                  ? rules::race_warp
+    const bool too_narrow = mark::is_atomic(other.mark) && mark::is_atomic(o.me);
+    const device::Rule& rule = too_narrow                 ? rules::race_scope
+                               : same_warp                ? rules::race_warp
                                : a.space == Space::Shared ? rules::race_shared
                                                           : rules::race_global;
     const auto thread = other_thread(w, o, lane, other, a.space);
@@ -94,12 +90,17 @@ void report_race(Warp& w, const Insn& in, const WatchedAccess& a, const Observer
     const Insn* theirs = thread ? insn_of(*e.code, mark::site_of(other.mark)) : nullptr;
     device::Diagnostic* d = found(w, rule, in, lane, theirs);
     if (!d) return;
-    const bool atomic = (o.me & mark::kind) == mark::atomic;
-    const char* mine = a.op == Op::Load ? "reads" : atomic ? "changes" : "writes";
+    const char* mine = a.op == Op::Load ? "reads" : mark::is_atomic(o.me) ? "changes" : "writes";
     const char* between = same_warp ? "no barrier" : a.space == Space::Shared ? "no __syncthreads()" : "no order";
     d->memory = memory_place(w, a.space, address);
-    d->message = std::string(mine) + " an element of {memory} that another thread " +
-                 (other.wrote ? "writes" : "reads") + ", with " + between + " between the two";
+    if (too_narrow && mark::is_of_block(o.me))
+        d->message = "changes an element of {memory} by an atomic of block scope, and another block changes it too";
+    else if (too_narrow)
+        d->message =
+            std::string(mine) + " an element of {memory} that another block changes by an atomic of block scope";
+    else
+        d->message = std::string(mine) + " an element of {memory} that another thread " +
+                     (other.wrote ? "writes" : "reads") + ", with " + between + " between the two";
     d->related.push_back({other.wrote ? "written by" : "read by",
                           theirs ? e.launch->source_place(*theirs) : device::SourcePlace{}, thread});
 }
@@ -116,10 +117,11 @@ void report_overlap(Warp& w, const Insn& in, const WatchedAccess& a, unsigned la
 }
 
 // Do the two accesses race, if they have no order? Volatile ones are as good as atomic ones to PTX. Inside a warp they
-// stand for the lockstep that there is no more.
+// stand for the lockstep that there is no more. Atomics of block scope are none to other blocks.
 bool conflict(Mark m, const Observer& o) {
     const Mark theirs = m & mark::kind, mine = o.me & mark::kind;
     if (theirs == mark::plain || mine == mark::plain) return true;
+    if ((mark::is_of_block(m) || mark::is_of_block(o.me)) && !is_own_block(m, o)) return true;
     return is_own_warp(m, o) && theirs == mark::is_volatile && mine == mark::is_volatile;
 }
 
@@ -135,7 +137,7 @@ bool is_guess(const Code& code, const Insn* load) {
 
 // Do a load and an atomic operation make no race after all?
 bool is_confirmed(const Code& code, const Insn& in, const WatchedAccess& a, Mark other, bool wrote) {
-    if (a.op == Op::Load) return wrote && (other & mark::kind) == mark::atomic && is_guess(code, &in);
+    if (a.op == Op::Load) return wrote && mark::is_atomic(other) && is_guess(code, &in);
     return a.op == Op::Atomic && !wrote && is_guess(code, insn_of(code, mark::site_of(other)));
 }
 
@@ -189,12 +191,38 @@ void report_conflicts(Warp& w, const Insn& in, const WatchedAccess& a, const Gra
         });
     }
     force_store(a.memory, g.shape, g.first, o, a.op == Op::Atomic && a.space == Space::Global);
-    if (how.undefined)
-        for_active(x.mask & how.undefined, [&](unsigned l) {
-            const std::uint64_t begin = x.address[l] - a.base;
-            for (std::uint64_t at = begin >> a.shift; at <= (begin + a.bytes - 1) >> a.shift; ++at)
-                a.memory.writes[at] = 0, w.block->watch.came_from.insert_or_assign(at, w.watch.stored_from);
-        });
+    if (!how.undefined) return;
+    for_active(x.mask & how.undefined->any(), [&](unsigned l) {
+        const std::uint64_t begin = x.address[l] - a.base;
+        for (std::uint64_t at = begin >> a.shift; at <= (begin + a.bytes - 1) >> a.shift; ++at) {
+            if (!lane_on(how.undefined->at_byte((at << a.shift) - begin, a.bytes), l)) continue;
+            a.memory.writes[at] = 0;
+            w.block->watch.came_from.insert_or_assign(at, w.watch.stored_from);
+        }
+    });
+}
+
+// What is unordered as well is a race, and reported as one.
+void report_stale_reads(Warp& w, const Insn& in, const Access& x, unsigned bytes, const Allocation& allocation,
+                        const LaunchTrack& track, const Observer& o) {
+    if (!w.executor->launch->limits.checks.race) return;
+    const Mark* writes = track.marks().writes;
+    for_active(x.mask, [&](unsigned lane) {
+        const std::uint64_t begin = x.address[lane] - allocation.base;
+        const Mark* const end = writes + ((begin + bytes - 1) >> track.shift) + 1;
+        const Mark* const written = std::find_if(writes + (begin >> track.shift), end, [](Mark m) { return m != 0; });
+        if (written == end) return;
+        const Insn* theirs = insn_of(*w.executor->code, mark::site_of(*written));
+        device::Diagnostic* d = found(w, rules::stale_read, in, lane, theirs);
+        if (!d) return;
+        d->memory = memory_place(w, Space::Global, x.address[lane]);
+        d->message = "reads an element of {memory} through the read-only cache, though this kernel has written it";
+        const std::uint64_t block = is_own_block(*written, o)
+                                        ? w.block->linear
+                                        : w.executor->watch.turns.block_at(*written).value_or(w.block->linear);
+        d->related.push_back({"written by", theirs ? w.executor->launch->source_place(*theirs) : device::SourcePlace{},
+                              w.executor->launch->thread_place(block, mark::thread_of(*written))});
+    });
 }
 
 void note_synchronisation(Warp& w, const Access& x, Space space, Op op, bool releases) {
@@ -233,8 +261,15 @@ void watch_defined(Warp& w, const Insn& in, Allocation& a, const Access& x, unsi
     }
     for_active(x.mask, [&](unsigned l) {
         const std::uint64_t offset = x.address[l] - a.base;
-        if (O == Op::Store)
-            return lane_on(how.undefined, l) ? defined.undefine(offset, bytes) : defined.define(offset, bytes);
+        if (O == Op::Store) {
+            if (!how.undefined) return defined.define(offset, bytes);
+            const unsigned size = bytes / how.undefined->elements;
+            for (unsigned i = 0; i < how.undefined->elements; ++i) {
+                const std::uint64_t at = offset + std::uint64_t{i} * size;
+                lane_on(how.undefined->lanes[i], l) ? defined.undefine(at, size) : defined.define(at, size);
+            }
+            return;
+        }
         if (defined.all(offset, bytes)) return;
         for (unsigned i = 0; i < bytes; ++i)
             if (!defined.all(offset + i, 1))
@@ -252,6 +287,11 @@ void found_undefined(Warp& w, const Insn& in, Space space, unsigned lane, std::u
     if (const BlockWatch& block = w.block->watch; space == Space::Shared && !block.came_from.empty())
         if (const auto stored = block.came_from.find(address >> block.marks.shift); stored != block.came_from.end())
             origin = stored->second;
+    if (space == Space::Local) {
+        const std::uint64_t granule = address >> w.executor->code->local_granule_shift;
+        if (const auto stored = w.watch.local_from.find(granule * warp_size + lane); stored != w.watch.local_from.end())
+            origin = stored->second;
+    }
     if (origin.space == Space::Global && !origin.copied)
         if (const Allocation* a = w.executor->global->find(origin.address))
             if (const auto* copy = a->copied_to(origin.address)) {
@@ -278,14 +318,20 @@ void report_use(Warp& w, const Insn& in, unsigned lane, const UndefinedOrigin& o
     if (!e.launch->limits.checks.init) return;
     const device::Rule& rule = origin.space == Space::None     ? rules::absent_lane
                                : origin.space == Space::Shared ? rules::uninitialized_shared
+                               : origin.space == Space::Local  ? rules::uninitialized_local
                                                                : rules::uninitialized_global;
     // Of a shuffle, the shuffle is the mistake.
     const bool made_up = origin.space == Space::None;
-    const Insn &here = made_up ? *origin.insn : in, &there = made_up ? in : *origin.insn;
+    const Insn &here = made_up           ? *origin.insn
+                       : origin.computed ? *origin.computed
+                                         : in,
+               &there = made_up ? in : *origin.insn;
     device::Diagnostic* d = found(w, rule, here, lane, &there);
     if (!d) return;
     if (made_up) {
         d->message = "reads from a lane that takes no part in the shuffle, and the result is used";
+    } else if (origin.space == Space::Local) {
+        d->message = "uses an uninitialized element of one of its local arrays";
     } else {
         d->memory = memory_place(w, origin.space, origin.address);
         d->memory->address = origin.address;

@@ -20,8 +20,10 @@ struct Watching {
     unsigned copies = 0;
     // A store whose values can be had apart: writes each lane's to a place of its own.
     Mover spread = nullptr;
-    bool overwrites = false;      // an atomic that does not care what was there
-    std::uint32_t undefined = 0;  // a store: lanes whose value is undefined
+    bool overwrites = false;  // an atomic that does not care what was there
+    bool read_only = false;   // a load through the read-only cache: __ldg, const __restrict__, textures
+    // A store: the lanes whose value is undefined, if there are any.
+    const StoredUndefined* undefined = nullptr;
 };
 
 // The granules of an access of a known or unknown shape.
@@ -62,6 +64,10 @@ struct WatchedAccess {
 void report_conflicts(Warp& w, const Insn& in, const WatchedAccess& a, const Granules& g, const Observer& o,
                       const Watching& how);
 
+// A load through the read-only cache: reports the lanes that read what this launch has written.
+void report_stale_reads(Warp& w, const Insn& in, const Access& x, unsigned bytes, const Allocation& allocation,
+                        const LaunchTrack& track, const Observer& o);
+
 // `access` makes the Access if somebody needs it.
 template <Op O, class F>
 inline void watch_shared(Warp& w, const Insn& in, const Granules& g, unsigned bytes, const Watching& how, F&& access) {
@@ -87,8 +93,11 @@ inline void watch_global(Warp& w, const Insn& in, Allocation& allocation, Launch
     o.settled_reads = w.block->watch.settled_reads;
     o.turns = w.block->watch.resumed ? &w.executor->watch.turns : nullptr;
     const MarkedMemory memory = track.marks();
-    if (O == Op::Load && note_load(memory, g.shape, g.first, o, 0)) [[likely]]
+    if (O == Op::Load && note_load(memory, g.shape, g.first, o, 0)) [[likely]] {
+        if (how.read_only) [[unlikely]]
+            report_stale_reads(w, in, access(), bytes, allocation, track, o);
         return;
+    }
     if (O == Op::Store && !g.shape.overlap && note_store(memory, g.shape, g.first, o)) [[likely]]
         return;
     if (w.executor->optimistic) throw GiveUpAttempt{};

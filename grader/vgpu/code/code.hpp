@@ -41,13 +41,14 @@ inline constexpr Ref offset_mask = (1u << 30) - 1;
 
 // What an instruction does with the values that it reads: for values that nothing has written.
 enum class Flow : std::uint8_t {
-    Uses,     // the result, or what happens, depends on them
-    Carries,  // moves bits: the result is as good as they are
-    Selects,  // the same, of one of a and b, by predicate c
-    Loads,    // uses the address; the result is what lies in memory
-    Stores,   // uses the address (a); memory is then what the value is
-    Passes,   // the same of parameters and results of functions, whose place (a) no register holds: see param_form
-    Receives  // loads those
+    Uses,      // what happens depends on them
+    Computes,  // the result does, and nothing else; the decoder tells these from Uses
+    Carries,   // moves bits: the result is as good as they are
+    Selects,   // the same, of one of a and b, by predicate c
+    Loads,     // uses the address; the result is what lies in memory
+    Stores,    // uses the address (a); memory is then what the value is
+    Passes,    // the same of parameters and results of functions, whose place (a) no register holds: see param_form
+    Receives   // loads those
 };
 
 // A register that an instruction reads or writes.
@@ -55,6 +56,7 @@ struct RegisterUse {
     std::uint32_t insn = 0;
     Ref place = 0;
     bool writes = false;
+    bool predicate = false;
 };
 
 // What a handler finds of its instruction. Some fields have several names, one for each family of opcodes that uses
@@ -207,12 +209,19 @@ enum class StatKind : std::uint8_t {
     None,
 };
 
+// A static variable of shared memory.
+struct SharedVariable {
+    std::string name;
+    std::uint32_t begin = 0, bytes = 0;
+};
+
 struct FunctionCode {
     std::string name;
     std::uint32_t entry_block = 0;
     std::uint32_t first_block = 0, end_block = 0;
     std::uint32_t frame_bytes = 0;  // registers and parameter storage of one activation, 32 lanes
     std::uint32_t local_bytes = 0;  // per thread
+    std::uint32_t local_end = 0;    // of its variables, without padding
     std::vector<ParameterSlot> parameters, returns;
 };
 
@@ -235,16 +244,21 @@ struct Code {
     std::vector<std::uint32_t> compare_and_swaps;  // slots of these instructions
     std::vector<std::uint32_t> stat_bytes;         // that a lane moves; 0: it is no plain load or store
     std::uint32_t used_specials = 0;               // bit per Special
-    unsigned granule_shift = 2;     // granules of 2^this bytes hold every access of shared or global memory
-    bool orders_memory = false;     // has fences, or accesses that acquire and release
-    bool talks_to_host = false;     // has volatile accesses, or those that order what the host sees
-    std::uint32_t warp_sync = ~0u;  // the one of `collectives` that orders memory: __syncwarp()
-    std::uint32_t static_shared_bytes = 0;
+    unsigned granule_shift = 2;             // granules of 2^this bytes hold every access of shared or global memory
+    unsigned local_granule_shift = 2;       // the same of local memory
+    bool orders_memory = false;             // has fences, or accesses that acquire and release
+    bool talks_to_host = false;             // has volatile accesses, or those that order what the host sees
+    std::uint32_t warp_sync = ~0u;          // the one of `collectives` that orders memory: __syncwarp()
+    std::uint32_t static_shared_bytes = 0;  // as on a device: without the gaps between variables
     std::uint32_t local_bytes = 0;
     std::uint32_t register_estimate = 0;
     bool has_calls = false;
     bool synchronises_globally = false;  // may see other blocks' effects while it runs, or prints
-    std::vector<std::pair<std::string, std::uint32_t>> shared_offsets;  // static shared variables by name
+    // By address. Between two variables is a gap that belongs to nobody, so that an index beyond one of them does not
+    // find the next one. Each lies where it would without gaps, modulo 1 KiB: in the same bank, and as aligned.
+    std::vector<SharedVariable> shared_variables;
+    std::uint32_t dynamic_shared_begin = 0;  // where the dynamic part begins, behind a gap as well
+    bool names_dynamic_shared = false;       // has an extern __shared__ array
 };
 
 }  // namespace warpgrade::vgpu

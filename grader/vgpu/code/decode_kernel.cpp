@@ -106,6 +106,7 @@ void decode_functions(CodeBuilder& builder, const ptx::Function& kernel) {
             }
         }
     }
+    builder.place_dynamic_shared();
     for (std::uint32_t i = 0; i < builder.queue.size(); ++i) FunctionDecoder(builder, *builder.queue[i], i).decode();
 }
 

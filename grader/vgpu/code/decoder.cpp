@@ -23,6 +23,23 @@ std::uint32_t aligned(std::uint64_t value, std::uint64_t to) {
     return static_cast<std::uint32_t>((value + to - 1) / to * to);
 }
 
+// A gap between shared variables is as large as the larger one of them, within these bounds: the usual wrong index
+// belongs to the next block or the next row.
+constexpr std::uint64_t smallest_shared_gap = 1024, largest_shared_gap = 8192;
+constexpr std::size_t most_shared_gaps = 32;  // of one kernel: PTX from anywhere may have thousands of variables
+
+// Where a shared variable begins that would begin at `offset` if there were no gaps.
+std::uint32_t behind_gap(const std::vector<SharedVariable>& before, std::uint32_t offset, std::uint64_t bytes,
+                         std::uint32_t align) {
+    if (before.empty()) return offset;
+    const SharedVariable& last = before.back();
+    if (before.size() > most_shared_gaps) return aligned(last.begin + last.bytes, align);
+    const std::uint64_t gap =
+        std::clamp(std::max<std::uint64_t>(last.bytes, bytes), smallest_shared_gap, largest_shared_gap);
+    const std::uint32_t unit = std::max<std::uint32_t>(smallest_shared_gap, align);
+    return aligned(last.begin + last.bytes + gap, unit) + offset % unit;
+}
+
 }  // namespace
 
 std::vector<std::uint32_t> parameter_offsets(const std::vector<ptx::Parameter>& parameters, std::uint32_t* total) {
@@ -68,9 +85,15 @@ void CodeBuilder::place_shared(const ptx::Variable& v) {
     const std::uint64_t at = aligned(code.static_shared_bytes, std::max(v.align, 1u));
     if (at + v.bytes > max_shared_bytes)
         throw PtxError(v.ptx_line, fmt::format("shared variable '{}' of {} bytes does not fit", v.name, v.bytes));
-    shared.emplace(v.name, static_cast<std::uint32_t>(at));
+    const std::uint32_t begin = behind_gap(code.shared_variables, static_cast<std::uint32_t>(at), v.bytes, v.align);
+    shared.emplace(v.name, begin);
     code.static_shared_bytes = static_cast<std::uint32_t>(at + v.bytes);
-    code.shared_offsets.emplace_back(v.name, static_cast<std::uint32_t>(at));
+    code.shared_variables.push_back({v.name, begin, static_cast<std::uint32_t>(v.bytes)});
+}
+
+void CodeBuilder::place_dynamic_shared() {
+    code.dynamic_shared_begin =
+        behind_gap(code.shared_variables, aligned(code.static_shared_bytes, 16), largest_shared_gap, 16);
 }
 
 FunctionDecoder::FunctionDecoder(CodeBuilder& b, const ptx::Function& f, std::uint32_t index)
@@ -138,6 +161,7 @@ void FunctionDecoder::place_variables() {
                 local += p.bytes;
             }
     }
+    local_end_ = static_cast<std::uint32_t>(local);
     local_bytes_ = aligned(local, 16);
 }
 
@@ -158,8 +182,8 @@ Ref FunctionDecoder::register_place(std::uint32_t reg, std::uint32_t ptx_line, R
         const unsigned bytes = register_bytes(reg);
         places_[reg] = is_predicate(reg) ? allocate(4, 4) : allocate(bytes * warp_size, 64);
     }
-    builder.code.uses.push_back(
-        {static_cast<std::uint32_t>(builder.code.insns.size()), places_[reg], access != RegisterAccess::Kind::Read});
+    builder.code.uses.push_back({static_cast<std::uint32_t>(builder.code.insns.size()), places_[reg],
+                                 access != RegisterAccess::Kind::Read, is_predicate(reg)});
     return places_[reg];
 }
 
@@ -182,8 +206,10 @@ std::optional<SymbolPlace> FunctionDecoder::symbol(const std::string& name) cons
         return SymbolPlace{Space::Shared, it->second, 0};
     if (const auto p = parameter(name); p && p->kernel) return SymbolPlace{Space::Param, p->offset, p->bytes};
     if (const auto it = builder.symbols.find(name); it != builder.symbols.end()) {
-        if (it->second.space == Space::Shared)  // extern: the dynamic part begins after the static one
-            return SymbolPlace{Space::Shared, aligned(builder.code.static_shared_bytes, 16), 0};
+        if (it->second.space == Space::Shared) {  // extern
+            builder.code.names_dynamic_shared = true;
+            return SymbolPlace{Space::Shared, builder.code.dynamic_shared_begin, 0};
+        }
         return it->second;
     }
     return std::nullopt;
@@ -262,14 +288,13 @@ void FunctionDecoder::note_memory(const InsnBuilder& b, const OpcodeRow& row, st
     if (row.facts.granule == granule::none)
         throw std::logic_error("the row of '" + b.text() + "' does not say how much memory a lane accesses");
     const bool of_type = row.facts.granule == granule::of_type;
-    const bool watched = std::any_of(
-        code.stat_kinds.begin() + static_cast<std::ptrdiff_t>(first_slot), code.stat_kinds.end(), [](StatKind kind) {
-            return kind != StatKind::LocalLoad && kind != StatKind::LocalStore && kind != StatKind::ConstantLoad &&
-                   kind != StatKind::None;
-        });
-    if (watched) {
-        const unsigned bytes = of_type ? ptx::size_of(b.type()) : row.facts.granule;
-        code.granule_shift = std::min(code.granule_shift, static_cast<unsigned>(std::countr_zero(bytes)));
+    const unsigned bytes = of_type ? ptx::size_of(b.type()) : row.facts.granule;
+    for (std::size_t slot = first_slot; slot < code.stat_kinds.size(); ++slot) {
+        const StatKind kind = code.stat_kinds[slot];
+        if (kind == StatKind::None || kind == StatKind::ConstantLoad) continue;
+        const bool local = kind == StatKind::LocalLoad || kind == StatKind::LocalStore;
+        unsigned& shift = local ? code.local_granule_shift : code.granule_shift;
+        shift = std::min(shift, static_cast<unsigned>(std::countr_zero(bytes)));
     }
     if (!of_type) return;
     const unsigned elements = b.has("v4") ? 4 : b.has("v2") ? 2 : 1;
@@ -286,6 +311,10 @@ void FunctionDecoder::decode_instruction(std::uint32_t position) {
     b.out.flow = row->facts.flow;
     row->decode(b);
     note_memory(b, *row, first_slot);
+    const OpcodeFacts& facts = row->facts;
+    const bool touches_memory = first_slot != builder.code.stat_kinds.size() || facts.fence;
+    if (b.out.flow == Flow::Uses && facts.ends == Terminator::Fall && !touches_memory && !b.has("sync"))
+        b.out.flow = Flow::Computes;
     apply_guard(in, b.out);
     if (b.out.has_guard) {
         b.out.inner = b.out.masked;
@@ -331,6 +360,7 @@ void FunctionDecoder::decode() {
     f.end_block = static_cast<std::uint32_t>(code.blocks.size());
     f.frame_bytes = aligned(std::max(frame_bytes_, 64u), 64);
     f.local_bytes = local_bytes_;
+    f.local_end = local_end_;
     const auto slots = [&](const std::vector<ptx::Parameter>& parameters, std::vector<ParameterSlot>& to) {
         for (const auto& p : parameters) {
             const ParameterPlace& place = builder.parameters[index_].at(p.name);

@@ -66,6 +66,7 @@ class CodeBuilder {
     Ref table(std::span<const Ref> entries);
     std::uint32_t function(const ptx::Function& f);
     void place_shared(const ptx::Variable& v);
+    void place_dynamic_shared();  // once all static ones are placed
 };
 
 class FunctionDecoder {
@@ -109,7 +110,7 @@ class FunctionDecoder {
 
     std::uint32_t index_;
     std::vector<const OpcodeRow*> rows_;  // by instruction; nullptr: it has none
-    std::uint32_t frame_bytes_ = 0, local_bytes_ = 0;
+    std::uint32_t frame_bytes_ = 0, local_bytes_ = 0, local_end_ = 0;
     std::vector<Ref> places_;
     std::optional<Ref> sink_;
     Ref carry_ = 0;

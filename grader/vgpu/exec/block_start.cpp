@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "device/fresh_memory.hpp"
+#include "vgpu/checks/local_values.hpp"
 #include "vgpu/exec/grid.hpp"
 
 namespace warpgrade::vgpu {
@@ -10,17 +11,14 @@ namespace warpgrade::vgpu {
 namespace {
 
 constexpr std::uint32_t special_bytes = static_cast<std::uint32_t>(Special::Count) * warp_size * 4;
-// What the system keeps of each block's shared memory; cooperative groups of several warps synchronise in it. Behind
-// the program's own part here, before it on a real device.
-constexpr std::uint32_t reserved_shared_bytes = 1024;
 constexpr std::uint32_t call_stack_bytes = 16384;  // local memory a thread for called functions, on top of the kernel's
 
 std::uint32_t threads_of(const device::Dim3& d) { return static_cast<std::uint32_t>(d.count()); }
 
-std::uint32_t reserved_shared_offset(const LaunchLimits& limits) { return (limits.shared_bytes + 63) / 64 * 64; }
-
-void fill_specials(const Code& code, const device::LaunchConfig& config, const LaunchLimits& limits,
-                   const BlockState& block, std::uint64_t workspace, Warp& w) {
+void fill_specials(const Launch& launch, const BlockState& block, std::uint64_t workspace, Warp& w) {
+    const Code& code = launch.code;
+    const device::LaunchConfig& config = launch.config;
+    const LaunchLimits& limits = launch.limits;
     const auto fill = [&](Special s, auto&& value) {
         if (!(code.used_specials >> static_cast<unsigned>(s) & 1)) return;
         auto* lanes = reinterpret_cast<std::uint32_t*>(w.base[2] + static_cast<unsigned>(s) * warp_size * 4);
@@ -53,7 +51,7 @@ void fill_specials(const Code& code, const device::LaunchConfig& config, const L
     fill(Special::LanemaskGt, [](unsigned l) { return ~((2u << l) - 1); });
     same(Special::DynamicSmemSize, limits.dynamic_shared_bytes);
     same(Special::TotalSmemSize, limits.shared_bytes);
-    same(Special::ReservedSharedOffset, reserved_shared_offset(limits));
+    same(Special::ReservedSharedOffset, launch.shared.system() ? launch.shared.system()->begin : 0);
     same(Special::EnvReg1, static_cast<std::uint32_t>(workspace >> 32));
     same(Special::EnvReg2, static_cast<std::uint32_t>(workspace));
 }
@@ -70,10 +68,8 @@ void Grid::start_block(Executor& e, BlockState& block, std::uint64_t linear) con
     const std::uint32_t stack =
         code.has_calls ? std::max(call_stack_bytes, static_cast<std::uint32_t>(limits.stack_bytes)) : 0;
     const std::uint32_t local_stride = code.functions[0].local_bytes + stack;
+    const std::uint64_t available = launch_.shared.span();
     // Behind the end, load_words may read the rest of a window.
-    const bool uses_reserved = code.used_specials >> static_cast<unsigned>(Special::ReservedSharedOffset) & 1;
-    const std::uint64_t available =
-        uses_reserved ? reserved_shared_offset(limits) + reserved_shared_bytes : limits.shared_bytes;
     const std::uint64_t shared = (available + 63) / 64 * 64 + sector_bytes;
     if (!block.storage) {
         block.storage = aligned_bytes(warps * warp_bytes + shared);
@@ -86,8 +82,8 @@ void Grid::start_block(Executor& e, BlockState& block, std::uint64_t linear) con
     block.y = place.y;
     block.z = place.z;
     block.shared = block.storage.get() + warps * warp_bytes;
-    block.shared_bytes = available;
-    std::memset(block.shared, device::fresh_byte, shared);
+    for (const SharedRange& range : launch_.shared.ranges())
+        std::memset(block.shared + range.begin, device::fresh_byte, range.bytes);
     if (const std::uint32_t own = code.functions[0].local_bytes)  // a called function's part is filled at its call
         for (std::size_t lane = 0; lane < std::size_t{warps} * warp_size; ++lane)
             std::memset(block.local.data() + lane * local_stride, device::fresh_byte, own);
@@ -102,13 +98,16 @@ void Grid::start_block(Executor& e, BlockState& block, std::uint64_t linear) con
         block.watch.marks.writes.resize((available >> code.granule_shift) + 1);
         block.watch.marks.reads.resize(block.watch.marks.writes.size());
     }
-    if (block.watch.shared && uses_reserved) {  // the system has written it before
+    if (const SharedRange* system = launch_.shared.system(); system && block.watch.shared) {  // written before
         auto& written = block.watch.marks.writes;
-        std::fill(written.begin() + (reserved_shared_offset(limits) >> code.granule_shift), written.end(),
-                  block.watch.start);
+        std::fill(written.begin() + (system->begin >> code.granule_shift), written.end(), block.watch.start);
         ++e.watch.now;
     }
     block.l1.begin_block(limits.l1_bytes, warps, e.memory);
+    const std::uint64_t local_granules = (local_stride >> code.local_granule_shift) + 1;  // the last may be a part
+    const bool watches_local = limits.checks.init && local_stride != 0;
+    if (watches_local && !block.watch.local_written.data())
+        block.watch.local_written = HostPages(warps * local_granules * sizeof(std::uint32_t));
     block.live_threads = threads;
     block.barriers.fill(Barrier{});
     block.warps_done = 0;
@@ -132,6 +131,11 @@ void Grid::start_block(Executor& e, BlockState& block, std::uint64_t linear) con
         w.work = {};
         w.watch.fenced = false;
         if (e.watch.values) w.watch.begin(mark::at_time(e.watch.now));
+        if (watches_local) {
+            w.watch.local_written =
+                reinterpret_cast<std::uint32_t*>(block.watch.local_written.data()) + i * local_granules;
+            forget_local(w, 0, code.functions[0].local_bytes, full_mask);
+        }
         w.frame = 0;
         w.frames.resize(1);
         w.frame_storage.clear();
@@ -140,11 +144,12 @@ void Grid::start_block(Executor& e, BlockState& block, std::uint64_t linear) con
         w.watch.departures.clear();
         w.frames[0] = Frame{};
         w.frames[0].registers = registers;
+        w.frames[0].local_end = code.functions[0].local_end;
         w.frames[0].users = lanes;
         w.splits.assign(1, Split{});
         w.splits[0].pc = code.functions[0].entry_block;
         w.splits[0].mask = w.live;
-        fill_specials(code, config, limits, block, workspace_, w);
+        fill_specials(launch_, block, workspace_, w);
     }
 }
 

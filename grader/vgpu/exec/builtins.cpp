@@ -18,10 +18,10 @@ std::byte read_byte(const Warp& w, const Insn& in, unsigned lane, std::uint64_t 
     namespace windows = device::address_space;
     if (const Allocation* a = w.executor->global->find(address)) {
         if (a->holds(address, 1)) return *a->at(address);
-    } else if (address >= windows::local_base && address - windows::local_base < w.local_stride) {
+    } else if (address >= windows::local_base && address - windows::local_base < w.local_end) {
         return w.local[std::size_t{lane} * w.local_stride + (address - windows::local_base)];
-    } else if (address >= windows::shared_base && address - windows::shared_base < w.block->shared_bytes) {
-        return w.block->shared[address - windows::shared_base];
+    } else if (const std::uint64_t at = address - windows::shared_base; w.executor->launch->shared.find(at, at, 1)) {
+        return w.block->shared[at];
     }
     raise_at(w, &in, error::illegal_address, lane,
              fmt::format("reads an argument of printf or assert at {:#x}, where nothing is allocated", address));

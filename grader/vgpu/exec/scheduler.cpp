@@ -91,8 +91,10 @@ std::uint32_t WarpRunner::reconvergence_point(std::size_t self) const {
 }
 
 void WarpRunner::enter_frame(std::uint32_t frame) {
+    const Frame& f = w.frames[frame];
     w.frame = frame;
-    w.base[0] = w.frames[frame].registers;
+    w.base[0] = f.registers;
+    w.local_end = f.local_end;
 }
 
 // Without checks, nobody asks where the lanes were before or what their registers hold.

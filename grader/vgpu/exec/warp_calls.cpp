@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "device/address_space.hpp"
+#include "vgpu/checks/local_values.hpp"
 #include "vgpu/exec/warp_runner.hpp"
 #include "vgpu/state/lanes.hpp"
 #include "vgpu/text/words.hpp"
@@ -86,13 +87,16 @@ std::uint32_t WarpRunner::enter_function(std::uint32_t function, const CallSite&
     f.users = static_cast<std::uint32_t>(std::popcount(mask));
     f.depth = caller.depth + 1;
     f.local_offset = local;
+    f.local_end = local + callee.local_end;
     if (callee.local_bytes)
         for_active(mask, [&](unsigned l) {
             std::memset(w.local + std::size_t{l} * w.local_stride + local, fresh_pattern, callee.local_bytes);
         });
+    forget_local(w, local, callee.local_bytes, mask);
     copy_slots(w, caller.registers, site.arguments, f.registers, callee.parameters, mask);
     for (const ParameterSlot& p : callee.parameters) {
         if (p.local == ParameterSlot::no_address) continue;
+        define_local(w, local + p.local, p.bytes, mask);
         const std::byte* from = f.registers + (p.storage & area::offset_mask);
         for_active(mask, [&](unsigned l) {
             std::memcpy(w.local + std::size_t{l} * w.local_stride + local + p.local, from + std::size_t{l} * p.stride,

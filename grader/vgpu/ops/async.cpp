@@ -47,13 +47,14 @@ void load_staged(Warp& w, const Insn& in, const Access& x, unsigned bytes, Stage
 }
 
 void store_staged(Warp& w, const Insn& in, const Access& x, unsigned bytes, const Staged& staged) {
+    const StoredUndefined undefined{{staged.undefined}};
     perform_access<Op::Store, Space::Shared>(
         w, in, in.memory_slot + 1, x, bytes,
         [&](std::byte* origin, const Access& part) {
             for_active(part.mask,
                        [&](unsigned l) { std::memcpy(host_place(origin, part.address[l]), staged.bytes[l], bytes); });
         },
-        {.undefined = staged.undefined});
+        {.undefined = staged.undefined ? &undefined : nullptr});
 }
 
 // A copy goes on after its instruction: until its thread has waited for it, nobody may look at the place.

@@ -109,7 +109,8 @@ void perform(Warp& w, const Insn& in, std::byte* origin, const Access& x) {
     });
 }
 
-constexpr std::uint16_t releases = 32;  // in form: what was written before is visible to whoever reads the new value
+// In form: what was written before is visible to whoever reads the new value; atomic for the threads of one block only.
+constexpr std::uint16_t releases = 32, of_block = 64;
 
 using Performer = void (*)(Warp&, const Insn&, std::byte* origin, const Access&);
 
@@ -123,7 +124,7 @@ void access_atomically(Warp& w, const Insn& in, std::uint32_t mask, unsigned byt
         x.collect(operand<std::uint64_t>(w, in.a), in.offset, mask, bytes);
     const auto body = [&](std::byte* origin, const Access& part) { perform_other(w, in, origin, part); };
     Watching how;
-    how.kind = mark::atomic;
+    how.kind = in.form & of_block ? mark::of_block : mark::atomic;
     const auto synchronise = [&](const Access& part, Space space) {
         if (w.executor->watch.values && w.executor->code->orders_memory)
             note_synchronisation(w, part, space, Op::Atomic, in.form & releases);
@@ -171,6 +172,7 @@ void decode_atomic_address(InsnBuilder& b) {
     b.address(address, space, 16);
     b.out.form = static_cast<std::uint16_t>(b.out.form | (static_cast<unsigned>(space) << 8));
     if (b.has("release") || b.has("acq_rel")) b.out.form |= releases;
+    if (b.has("cta")) b.out.form |= of_block;
     b.out.memory_slot = b.function.statistics(space, AccessClass::Atomic);
     if (space != Space::Shared) b.function.synchronises_globally();
 }

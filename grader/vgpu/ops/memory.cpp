@@ -11,11 +11,12 @@ namespace {
 using ptx::Space;
 // form: bits 0–2 the number of elements, bit 3: counts as synchronisation (volatile, acquire …), bit 4: 32-bit address,
 // bit 5: one four-byte element to or from a 32-bit register, bit 6: past L1, bit 7: of constants, which have a cache of
-// their own, bit 8: volatile, bit 9: relaxed or stronger, bit 10: releases what was written before. Of functions'
+// their own, bit 8: volatile, bit 9: relaxed or stronger, bit 10: releases what was written before, bit 11: through
+// the read-only cache. Of functions'
 // parameters param_form says more.
 namespace form {
 constexpr std::uint16_t elements = 7, synchronises = 8, address32 = 16, word = 32, past_l1 = 64, constant = 128;
-constexpr std::uint16_t is_volatile = 256, atomic = 512, releases = 1024;
+constexpr std::uint16_t is_volatile = 256, atomic = 512, releases = 1024, read_only = 2048;
 }  // namespace form
 
 template <class Mem, class Reg>
@@ -73,7 +74,7 @@ Watching watching_of(const Warp& w, const Insn& in, Mover move, bool load) {
         how.kind = flag ? mark::atomic : mark::is_volatile;
     }
     if (load)
-        how.copies = in.form & form::elements;
+        how.copies = in.form & form::elements, how.read_only = in.form & form::read_only;
     else
         how.spread = move, how.undefined = w.watch.stored_undefined;
     return how;
@@ -90,7 +91,7 @@ template <Op O, Space S>
 void perform(Warp& w, const Insn& in, std::uint32_t slot, const Access& x, unsigned bytes, Mover move) {
     const auto body = [&](std::byte* origin, const Access& part) { move(w, in, origin, part); };
     if constexpr (S == Space::Local) {
-        perform_access<O, S>(w, in, slot, x, bytes, body);
+        perform_access<O, S>(w, in, slot, x, bytes, body, watching_of(w, in, move, O == Op::Load));
     } else {
         const Watching how = watching_of(w, in, move, O == Op::Load);
         if (S == Space::Global && in.form & form::constant) {
@@ -126,6 +127,11 @@ template <StatKind K>
     w.work.l1_tenths += l1_tenths_of(K, units);
 }
 
+template <Op O>
+[[gnu::noinline]] void observe_local(Warp& w, const Insn& in, const Pattern& p, std::uint64_t first, Mover move) {
+    watch_local<O>(w, in, p.at(first), p.bytes, watching_of(w, in, move, O == Op::Load));
+}
+
 // An access of the shape that the instruction had last time: everything but its bounds is known. False: not so, or
 // something is wrong with it, and the long way says what.
 template <Op O, Space S>
@@ -135,7 +141,7 @@ template <Op O, Space S>
     if (first & (p.bytes - 1)) return false;
     MemorySite& site = w.executor->memory[in.memory_slot];
     if constexpr (S == Space::Shared) {
-        if (!fits(low, high, 0, w.block->shared_bytes, p.bytes) || first % bank_bytes != 0) return false;
+        if (!fits_shared(w, site, low, high, p.bytes) || first % bank_bytes != 0) return false;
         if (w.block->watch.shared) observe_shared<O>(w, in, p, first, move);
         std::byte* origin = host_place(w.block->shared, first);
         if (O == Op::Load && p.windowed && (in.form & form::word))
@@ -146,7 +152,8 @@ template <Op O, Space S>
         count_known<O == Op::Load ? StatKind::SharedLoad : StatKind::SharedStore>(w, site, waves.total,
                                                                                   waves.total - waves.ideal);
     } else if constexpr (S == Space::Local) {
-        if (!fits(low, high, 0, w.local_stride, p.bytes) || first % bank_bytes != 0) return false;
+        if (!fits(low, high, 0, w.local_end, p.bytes) || first % bank_bytes != 0) return false;
+        if (w.watch.local_written) observe_local<O>(w, in, p, first, move);
         move_local(w, in, p, first, move);
         count_known<O == Op::Load ? StatKind::LocalLoad : StatKind::LocalStore>(w, site, p.local_sectors_anywhere());
     } else {
@@ -426,6 +433,7 @@ void decode_access(InsnBuilder& b) {
     if (b.has("volatile") || b.has("mmio") || b.has("cv")) b.out.form |= form::is_volatile;
     if (b.has("acquire") || b.has("release") || b.has("relaxed")) b.out.form |= form::atomic;
     if (b.has("release")) b.out.form |= form::releases;
+    if (b.has("nc")) b.out.form |= form::read_only;
     // Volatile accesses of shared memory are how old warp-synchronous code is written; they order nothing across
     // blocks.
     if (ordered && space != Space::Shared && space != Space::Local) b.function.synchronises_globally();

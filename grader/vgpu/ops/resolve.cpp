@@ -100,42 +100,48 @@ void diagnose_global(const Wrong& wrong, device::Diagnostic& d) {
     d.message = fmt::format("{} at {:#x}, where nothing is allocated", wrong.does, at);
 }
 
-// The static variable of shared memory that ends where all of it ends.
-std::optional<device::MemoryPlace> last_shared_variable(const Code& code) {
-    const std::pair<std::string, std::uint32_t>* last = nullptr;
-    for (const auto& variable : code.shared_offsets)
-        if (!last || variable.second >= last->second) last = &variable;
-    if (!last) return std::nullopt;
-    return device::MemoryPlace{variable_name(last->first), true, code.static_shared_bytes - last->second, {}};
+// The range of shared memory that the instruction means: the one in which other lanes, or it itself before, found their
+// bytes; else the nearest one.
+const SharedRange* meant_shared(const Wrong& wrong, std::int64_t at) {
+    const SharedLayout& shared = wrong.w.executor->launch->shared;
+    const SharedRange* found = shared.find(wrong.address, wrong.address, 1);  // the end of it lies in a gap
+    for_active(wrong.x.mask, [&](unsigned l) {
+        if (!found) found = shared.find(wrong.x.address[l], wrong.x.address[l], wrong.bytes);
+    });
+    if (!found && wrong.in.memory_slot < wrong.w.executor->memory.size())
+        if (const MemorySite& site = wrong.w.executor->memory[wrong.in.memory_slot]; site.shared_bytes != 0)
+            found = shared.find(site.shared_begin, site.shared_begin, 1);
+    return found && found->kind != SharedRange::Kind::System ? found : shared.nearest(at);
 }
 
 void diagnose_shared(const Wrong& wrong, device::Diagnostic& d) {
     const Executor& e = *wrong.w.executor;
     const LaunchLimits& limits = e.launch->limits;
-    const std::uint64_t size = limits.shared_bytes, at = wrong.address;
+    // Addresses have 32 bits: one before the beginning is a very high one.
+    const auto at = wrong.address <= ~std::uint32_t{0} ? static_cast<std::int32_t>(wrong.address)
+                                                       : static_cast<std::int64_t>(wrong.address);
     d.rule = &rules::out_of_bounds;
-    if (size == 0) {
-        d.message = wrong.does +
-                    " of shared memory, but the launch gives the block none: its size is the third "
-                    "argument in <<<blocks, threads, bytes>>>";
+    const SharedRange* range = meant_shared(wrong, at);
+    const bool is_dynamic = e.code->names_dynamic_shared && at >= e.code->dynamic_shared_begin;
+    if (!range || (is_dynamic && limits.dynamic_shared_bytes == 0)) {
+        d.message = fmt::format(
+            "{} of {}shared memory, but the launch gives the block none: its size is the third argument in "
+            "<<<blocks, threads, bytes>>>",
+            wrong.does, range ? "dynamic " : "");
         return;
     }
-    const auto where = at == size  ? std::string(" directly past the end of ")
-                       : at > size ? fmt::format(", {} past the end of ", counted(at - size, "byte"))
-                                   : fmt::format(", the last {} past the end of ", grouped(at + wrong.bytes - size));
-    // Addresses have 32 bits: one before the beginning is a very high one.
-    const bool before = at >= 0x8000'0000 && at <= 0xFFFF'FFFF;
-    if (!limits.dynamic_shared_bytes && !before) d.memory = last_shared_variable(*e.code);
-    if (before)
-        d.message = fmt::format("{}, {} before the beginning of shared memory", wrong.does,
-                                counted(0x1'0000'0000 - at, "byte"));
-    else if (d.memory)
+    const std::int64_t begin = range->begin, end = range->end();
+    const auto where = at < begin  ? fmt::format(", {} before ", counted(begin - at, "byte"))
+                       : at == end ? std::string(" directly past the end of ")
+                       : at > end  ? fmt::format(", {} past the end of ", counted(at - end, "byte"))
+                                   : fmt::format(", the last {} past the end of ", grouped(at + wrong.bytes - end));
+    if (range->variable) {
+        d.memory = device::MemoryPlace{variable_name(range->variable->name), true, range->bytes, {}};
         d.message = wrong.does + where + "{memory} in shared memory";
-    else
-        d.message = fmt::format("{}{}the block's {} of shared memory{}", wrong.does, where, counted(size, "byte"),
-                                limits.dynamic_shared_bytes < size
-                                    ? fmt::format(" ({} of them dynamic)", grouped(limits.dynamic_shared_bytes))
-                                    : "");
+    } else {
+        d.message = fmt::format("{}{}the block's {} of {}shared memory", wrong.does, where,
+                                counted(range->bytes, "byte"), e.code->static_shared_bytes != 0 ? "dynamic " : "");
+    }
 }
 
 void diagnose_outside(const Wrong& wrong, Space space, device::Diagnostic& d) {
@@ -169,19 +175,34 @@ void diagnose_read_only(const Wrong& wrong, device::Diagnostic& d) {
 
 }  // namespace
 
+bool find_shared(const Warp& w, MemorySite& site, std::uint64_t low, std::uint64_t high, unsigned bytes) {
+    const SharedRange* range = w.executor->launch->shared.find(low, high, bytes);
+    if (!range) return false;
+    site.shared_begin = range->begin;
+    site.shared_bytes = range->bytes;
+    return true;
+}
+
+bool fits_shared(const Warp& w, const Access& x, unsigned bytes) {
+    std::uint32_t fit = 0;
+    for_active(x.mask, [&](unsigned l) {
+        fit |= std::uint32_t{w.executor->launch->shared.find(x.address[l], x.address[l], bytes) != nullptr} << l;
+    });
+    return fit == x.mask;
+}
+
 void raise_access(const Warp& w, const Insn& in, const Access& x, Space space, Op op, unsigned bytes) {
     namespace error = device::error;
     constexpr const char* verbs[] = {"reads", "writes", "updates"};
     const GlobalMemory& memory = *w.executor->global;
-    const auto size = space == Space::Shared  ? w.block->shared_bytes
-                      : space == Space::Local ? std::uint64_t{w.local_stride}
-                                              : w.executor->param_bytes;
+    const std::uint64_t size = space == Space::Local ? w.local_end : w.executor->param_bytes;
     const auto lanes_with = [&](auto&& wrong) {
         std::uint32_t lanes = 0;
         for_active(x.mask, [&](unsigned l) { lanes |= std::uint32_t{wrong(x.address[l])} << l; });
         return lanes;
     };
     std::uint32_t lanes = lanes_with([&](std::uint64_t a) {  // at fault
+        if (space == Space::Shared) return w.executor->launch->shared.find(a, a, bytes) == nullptr;
         if (space != Space::Global) return !fits(a, a, 0, size, bytes);
         const Allocation* found = memory.find(a);
         return !found || !found->holds(a, bytes);

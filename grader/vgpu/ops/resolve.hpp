@@ -7,6 +7,7 @@
 #include "device/address_space.hpp"
 #include "device/device.hpp"
 #include "vgpu/access/access.hpp"
+#include "vgpu/checks/local_values.hpp"
 #include "vgpu/checks/watch.hpp"
 #include "vgpu/state/launch.hpp"
 
@@ -84,7 +85,7 @@ inline void note_observed(Warp& w, const Insn& in, Allocation& a, unsigned bytes
     constexpr std::uint8_t wanted = O == Op::Load ? Allocation::Read : Allocation::Written;
     Executor& e = *w.executor;
     if (e.watch.accesses) [[unlikely]]
-        e.watch.notes.note(a, access(), bytes, how.kind == mark::atomic ? device::MemoryUse::atomic : use_of(O));
+        e.watch.notes.note(a, access(), bytes, mark::is_atomic(how.kind) ? device::MemoryUse::atomic : use_of(O));
     const auto note_bytes = [&] {  // after its pages are saved, where the launch may be undone
         if (O == Op::Load ? a.host_copy != nullptr : a.writers != nullptr) note_origin<O>(e, a, access(), bytes);
         if (a.defined && !a.defined->complete()) [[unlikely]]
@@ -172,10 +173,23 @@ template <Op O>
     watch_shared<O>(w, in, g, bytes, how, [&]() -> const Access& { return x; });
 }
 
+bool find_shared(const Warp& w, MemorySite& site, std::uint64_t low, std::uint64_t high, unsigned bytes);
+
+// Do all lanes from `low` to `high` find their bytes in one variable of shared memory, or in its dynamic part?
+inline bool fits_shared(const Warp& w, MemorySite& site, std::uint64_t low, std::uint64_t high, unsigned bytes) {
+    if (fits(low, high, site.shared_begin, site.shared_bytes, bytes)) [[likely]]
+        return true;
+    return find_shared(w, site, low, high, bytes);
+}
+
+// Does each lane find its bytes in one, whichever it is?
+bool fits_shared(const Warp& w, const Access& x, unsigned bytes);
+
 template <Op O, class F>
 inline void resolve_shared(Warp& w, const Insn& in, const Access& x, unsigned bytes, F&& body,
                            const Watching& how = {}) {
-    if (x.misaligned || !fits(x.low, x.high, 0, w.block->shared_bytes, bytes)) [[unlikely]]
+    const bool fit = w.executor->launch->shared.find(x.low, x.high, bytes) || fits_shared(w, x, bytes);
+    if (x.misaligned || !fit) [[unlikely]]
         raise_access(w, in, x, ptx::Space::Shared, O, bytes);
     if (w.block->watch.shared) watch_shared<O>(w, in, x, bytes, how);
     body(w.block->shared, x);
@@ -183,9 +197,11 @@ inline void resolve_shared(Warp& w, const Insn& in, const Access& x, unsigned by
 
 // Local memory is lane-major on the host; `x` holds each lane's own offsets.
 template <Op O, class F>
-inline void resolve_local(Warp& w, const Insn& in, const Access& x, unsigned bytes, F&& body) {
-    if (x.misaligned || !fits(x.low, x.high, 0, w.local_stride, bytes)) [[unlikely]]
+inline void resolve_local(Warp& w, const Insn& in, const Access& x, unsigned bytes, F&& body,
+                          const Watching& how = {}) {
+    if (x.misaligned || !fits(x.low, x.high, 0, w.local_end, bytes)) [[unlikely]]
         raise_access(w, in, x, ptx::Space::Local, O, bytes);
+    if (w.watch.local_written) watch_local<O>(w, in, x, bytes, how);
     Access lanes = x;
     for (unsigned l = 0; l < warp_size; ++l) lanes.address[l] += std::uint64_t{l} * w.local_stride;
     for (auto& g : lanes.group) g = Access::Kind::Other;
@@ -208,7 +224,7 @@ inline void perform_access(Warp& w, const Insn& in, std::uint32_t slot, const Ac
         const auto waves = x.wavefronts(bytes);
         count(w, slot, waves.total, waves.total - waves.ideal);
     } else {
-        resolve_local<O>(w, in, x, bytes, body);
+        resolve_local<O>(w, in, x, bytes, body, how);
         count(w, slot, local_sectors(x, bytes));
     }
 }

@@ -206,7 +206,7 @@ class Fetch {
         Allocation& memory = image_memory<Op::Load>(w_, in_, image_, static_cast<unsigned>(std::countr_zero(lanes)));
         Access x;
         x.collect(address, 0, lanes, bytes);
-        note_global<Op::Load>(w_, in_, memory, x, bytes);
+        note_global<Op::Load>(w_, in_, memory, x, bytes, {.read_only = true});
         w_.block->l1.access(w_.index, x, bytes, in_.memory_slot, LineRequest::Kind::Read);
         const TexelReader read = texel_reader(image_);
         for_active(lanes, [&](unsigned l) {

@@ -185,12 +185,13 @@ bool note_store(const MarkedMemory& memory, const GranuleShape& shape, std::int6
 }
 
 void force_store(const MarkedMemory& memory, const GranuleShape& shape, std::int64_t first, const Observer& o,
-                 bool keep_plain) {
+                 bool keep_weaker) {
     for (const GranuleShape::Run& run : shape.runs)
         for (std::uint32_t i = 0; i < run.count; ++i) {
             Mark& write = memory.writes[first + run.begin + i];
             const bool own = write >= o.turn || (write >= o.settled && o.turns && o.turns->is_own(write));
-            if (keep_plain && own && write >= o.settled && (write & mark::kind) == mark::plain) continue;
+            const bool weaker = (write & mark::kind) == mark::plain || mark::is_of_block(write);
+            if (keep_weaker && own && write >= o.settled && weaker) continue;
             write = shape.who[run.who + i] | o.me;
         }
 }

@@ -33,8 +33,12 @@ inline constexpr unsigned time_shift = 30, site_shift = 15, kind_shift = 13;
 inline constexpr Mark warp_bits = 31 << 5, thread_bits = lane_bits | warp_bits;
 // As `lanes`, reads of several warps, several blocks. Only the first thread's number is kept.
 inline constexpr Mark warps = 1 << 11, blocks = 1 << 12;
-// How it accessed: plainly, volatile, or atomically. The kinds of merged reads are and-ed.
-inline constexpr Mark plain = 0, is_volatile = 1 << kind_shift, atomic = 3 << kind_shift, kind = 3 << kind_shift;
+// How it accessed: plainly, volatile, or atomically, for all or for its own block only. The kinds of merged reads are
+// and-ed.
+inline constexpr Mark plain = 0, is_volatile = 1 << kind_shift, of_block = 2 << kind_shift, atomic = 3 << kind_shift,
+                      kind = 3 << kind_shift;
+constexpr bool is_atomic(Mark m) { return (m & of_block) != 0; }  // of any scope
+constexpr bool is_of_block(Mark m) { return (m & kind) == of_block; }
 // Of a write that is under way: no order with anybody.
 inline constexpr Mark under_way = ((Mark{1} << 33) - 1) << time_shift | warps;
 inline constexpr Mark unknown_site = (1 << (time_shift - site_shift)) - 1;
@@ -100,8 +104,9 @@ bool note_load(const MarkedMemory& memory, const GranuleShape& shape, std::int64
                Mark written_since);
 // Notes a store. False, with nothing or only a part noted, if another access of a granule has no order with it.
 bool note_store(const MarkedMemory& memory, const GranuleShape& shape, std::int64_t first, const Observer& o);
-// The same without asking. `keep_plain`: plain writes of this block stay, since they race with what other blocks do.
+// The same without asking. `keep_weaker`: writes of this block that race with what other blocks do, plain ones and
+// atomics of block scope, stay.
 void force_store(const MarkedMemory& memory, const GranuleShape& shape, std::int64_t first, const Observer& o,
-                 bool keep_plain);
+                 bool keep_weaker);
 
 }  // namespace warpgrade::vgpu

@@ -26,7 +26,8 @@ struct UndefinedOrigin {
     const Insn* insn = nullptr;
     ptx::Space space = ptx::Space::None;
     std::uint64_t address = 0;
-    std::uint64_t copied = 0;  // the call that had copied it there, of the host's code
+    std::uint64_t copied = 0;        // the call that had copied it there, of the host's code
+    const Insn* computed = nullptr;  // of an array: the first instruction that has computed with it
 };
 struct UndefinedRegister {
     std::byte* place = nullptr;
@@ -35,6 +36,16 @@ struct UndefinedRegister {
     unsigned bytes = 0;  // of a parameter or result of a function, for each lane; 0: it is a register
     [[nodiscard]] bool lies_in(const std::byte* at, std::uint64_t size) const {
         return bytes != 0 && place < at + size && at < place + bytes;
+    }
+};
+// Lanes of a store whose value is undefined, by element of a vector.
+struct StoredUndefined {
+    std::uint32_t lanes[4] = {};
+    unsigned elements = 1;
+    [[nodiscard]] std::uint32_t any() const { return lanes[0] | lanes[1] | lanes[2] | lanes[3]; }
+    // Of the element that holds byte number `at` of the `bytes` of one lane.
+    [[nodiscard]] std::uint32_t at_byte(std::uint64_t at, unsigned bytes) const {
+        return lanes[at / (bytes / elements)];
     }
 };
 // Lanes of a load that found what nothing has written, by element of a vector.
@@ -65,11 +76,15 @@ struct WarpWatch {
     bool carefully = false;
     // Asynchronous copies to shared memory that nobody has waited for.
     std::vector<CopyUnderWay> copies;
-    std::uint32_t copy_group = 0;        // how many groups have been committed
-    std::uint32_t stored_undefined = 0;  // of the running store: lanes whose value is undefined
-    UndefinedOrigin stored_from;         // and where that comes from
-    UndefinedLoad loaded;                // of the running load
-    const Insn* exchange = nullptr;      // the running collective
+    std::uint32_t copy_group = 0;                       // how many groups have been committed
+    const StoredUndefined* stored_undefined = nullptr;  // of the running store; nullptr: all is defined
+    UndefinedOrigin stored_from;                        // and where that comes from
+    UndefinedLoad loaded;                               // of the running load
+    // Of local memory, by granule: the lanes that have written it; nullptr: nobody asks.
+    std::uint32_t* local_written = nullptr;
+    // Of undefined values that were stored there, by granule and lane: where they come from.
+    std::unordered_map<std::uint64_t, UndefinedOrigin> local_from;
+    const Insn* exchange = nullptr;  // the running collective
     // Of its lanes, those that give others what nothing has written.
     std::vector<UndefinedRegister> exchanged;
     std::vector<Departure> departures;
@@ -80,14 +95,16 @@ struct WarpWatch {
         undefined.clear();
         copies.clear();
         carefully = false;
-        stored_undefined = 0;
+        stored_undefined = nullptr;
         loaded = {};
+        local_from.clear();
     }
 };
 
 struct BlockWatch {
-    bool shared = false;  // accesses of shared memory are watched
-    SharedMarks marks;    // of it
+    bool shared = false;      // accesses of shared memory are watched
+    SharedMarks marks;        // of it
+    HostPages local_written;  // of all warps: see WarpWatch
     // Of undefined values that were stored there, by granule: where they come from.
     std::unordered_map<std::uint64_t, UndefinedOrigin> came_from;
     Mark start = 0;                                 // of the block

@@ -10,6 +10,7 @@ Launch::Launch(const Code& its_code, const ptx::Module& its_module, const device
       module(its_module),
       config(its_config),
       limits(its_limits),
+      shared(its_code, its_limits.dynamic_shared_bytes),
       tracks(limits.threads, limits.checks.race, code.granule_shift),
       output(limits.printf_bytes) {}
 

@@ -13,6 +13,7 @@
 #include "vgpu/state/fault.hpp"
 #include "vgpu/state/launch_track.hpp"
 #include "vgpu/state/print_buffer.hpp"
+#include "vgpu/state/shared_layout.hpp"
 #include "vgpu/state/warp.hpp"
 
 namespace warpgrade::vgpu {
@@ -53,6 +54,7 @@ class Launch {
     const ptx::Module& module;
     const device::LaunchConfig& config;
     const LaunchLimits& limits;
+    const SharedLayout shared;
     LaunchTracks tracks;
     PrintBuffer output;  // what device printf wrote
     std::atomic<std::uint64_t> instructions{0};

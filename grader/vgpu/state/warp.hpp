@@ -53,6 +53,7 @@ struct Frame {
     std::uint32_t storage_bytes = 0;
     std::uint32_t depth = 0;
     std::uint32_t local_offset = 0;  // of this activation in each thread's local memory
+    std::uint32_t local_end = 0;     // of its variables there
 };
 
 struct Warp {
@@ -61,6 +62,7 @@ struct Warp {
     BlockState* block = nullptr;
     std::byte* local = nullptr;         // local memory of this warp: lane-major
     std::uint32_t local_stride = 0;     // bytes of each lane's local memory
+    std::uint32_t local_end = 0;        // of them, up to where the running activation's variables end
     std::uint32_t index = 0;            // in the block
     std::uint32_t live = 0;             // lanes that have not exited
     std::uint32_t sync_operations = 0;  // atomics and volatile accesses since this warp was scheduled
@@ -91,8 +93,7 @@ struct Barrier {
 struct BlockState {
     std::uint32_t x = 0, y = 0, z = 0;
     std::uint64_t linear = 0;
-    std::byte* shared = nullptr;
-    std::uint64_t shared_bytes = 0;
+    std::byte* shared = nullptr;  // where Launch::shared lays it out
     std::uint32_t live_threads = 0;
     std::vector<Warp> warps;
     std::array<Barrier, 16> barriers{};

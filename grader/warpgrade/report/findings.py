@@ -15,7 +15,7 @@ from warpgrade.report import failures, hidden
 _SAME_CAUSE = 3
 # As grader/vgpu/ops/resolve.cpp words it.
 _BELOW_ZERO = re.compile(r"^\w+ \S+ bytes?, \S+ bytes? before |\(-\d+ converted to unsigned\)")
-_OF_BLOCK = re.compile(r" past the end of the block's \S+ bytes? of shared memory")
+_OF_BLOCK = re.compile(r" past the end of the block's \S+ bytes? of (?:dynamic )?shared memory")
 
 
 @dataclass(frozen=True)

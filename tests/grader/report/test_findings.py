@@ -73,6 +73,7 @@ def test_several_tests_that_found_the_same_show_it_once() -> None:
         ("reads 4 bytes at index 4,294,967,295 of `d_x` (-1 converted to unsigned)", "The index is negative"),
         ("writes 4 bytes directly past the end of the block's 200 bytes of shared memory; 13 more", "third argument"),
         ("writes 4 bytes, 40 bytes past the end of the block's 1,200 bytes of shared memory", "third argument"),
+        ("reads 4 bytes directly past the end of the block's 100 bytes of dynamic shared memory", "third argument"),
         ("writes 4 bytes directly past the end of `s` (1,024 bytes) in shared memory", "Compare the index first."),
         ("", "Compare the index first."),
     ],

@@ -148,7 +148,8 @@ TEST_CASE("shared memory: the array that was left, or the bytes that the launch 
     d = m.gpu->take_diagnostics().at(0);
     CHECK(d.message == "writes 4 bytes, 176 bytes past the end of the block's 1,024 bytes of shared memory");
     d = fault_of(m, "shared_static", {1}, {1}, out, -30);
-    CHECK_THAT(d.message, Contains("before the beginning of shared memory"));
+    CHECK(d.message == "writes 4 bytes, 120 bytes before {memory} in shared memory");
+    CHECK(d.memory.value().name == "tile");
 }
 
 TEST_CASE("assertions and loops without end name their line") {

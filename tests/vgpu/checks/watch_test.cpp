@@ -1,0 +1,258 @@
+// racecheck and initcheck at memory: which accesses conflict, which of them are none all the same, and what is said.
+#include "support/contains.hpp"
+#include "vgpu/checks/snippet.hpp"
+
+using namespace warpgrade;
+using device::Diagnostic;
+using vgpu::test::Found;
+using vgpu::test::in_short;
+using vgpu::test::Snippet;
+using Findings = std::vector<Found>;
+
+namespace {
+
+// Line 1: %r5 is the thread's word of `first`, %r6 that of the thread 32 further on or back.
+const std::string own_and_other =
+    "mov.u32 %r5, first; xor.b32 %r6, %i, 128; add.u32 %r6, %r6, %r5; add.u32 %r5, %r5, %i;\n";
+
+Findings run(const std::string& lines, device::Dim3 grid = {1}, device::Dim3 block = {64}) {
+    return Snippet(lines, "", 256).run(grid, block);
+}
+Diagnostic first_of(const std::string& lines, device::Dim3 grid = {1}, device::Dim3 block = {64}) {
+    const auto found = Snippet(lines, "", 256).diagnose(grid, block);
+    REQUIRE_FALSE(found.empty());
+    return found[0];
+}
+
+const std::string shared = "racecheck/shared", warp = "racecheck/warp", global = "racecheck/global";
+
+}  // namespace
+
+TEST_CASE("a race in shared memory: both parties, what each does, and the array") {
+    const std::string lines = own_and_other + "st.shared.u32 [%r5], %t;\nld.shared.u32 %r1, [%r6];";
+    CHECK(run(lines) == Findings{{shared, 2, 3, 32, 32}, {shared, 3, 2, 32, 32}});
+    const auto found = Snippet(lines).diagnose({1}, {64});
+    REQUIRE(found.size() == 2);
+    CHECK(found[0].message ==
+          "writes an element of {memory} that another thread reads, with no __syncthreads() between the two");
+    CHECK(found[0].related.at(0).role == "read by");
+    CHECK(found[0].related.at(0).thread == device::ThreadPlace{{0, 0, 0}, {0, 0, 0}});
+    CHECK(found[1].message ==
+          "reads an element of {memory} that another thread writes, with no __syncthreads() between the two");
+    CHECK(found[1].related.at(0).role == "written by");
+    CHECK(found[1].memory.value().name == "first");
+    CHECK(found[1].memory.value().bytes == 256);
+    CHECK(run(own_and_other + "st.shared.u32 [%r5], %t;\nbar.sync 0;\nld.shared.u32 %r1, [%r6];").empty());
+}
+
+TEST_CASE("a race inside a warp is one of its own") {
+    const std::string lines =
+        "mov.u32 %r5, first; add.u32 %r5, %r5, %i;\nst.shared.u32 [%r5], %t;\n"
+        "xor.b32 %r5, %r5, 4;\n";
+    CHECK(run(lines + "ld.shared.u32 %r1, [%r5];", {1}, {32}) == Findings{{warp, 4, 2, 0, 32}});
+    CHECK(first_of(lines + "ld.shared.u32 %r1, [%r5];", {1}, {32}).message ==
+          "reads an element of {memory} that another thread writes, with no barrier between the two");
+    CHECK(run(lines + "bar.warp.sync 0xffffffff;\nld.shared.u32 %r1, [%r5];", {1}, {32}).empty());
+}
+
+TEST_CASE("a race in global memory, between blocks and inside one") {
+    const std::string change = "ld.global.u32 %r1, [%a];\nst.global.u32 [%a], %i;";
+    const auto found = run(change, {2}, {1});
+    REQUIRE_FALSE(found.empty());
+    CHECK(found[0].rule == global);
+    const auto d = first_of(
+        "setp.eq.u32 %p1, %t, 0;\nmov.u32 %r2, %ctaid.x;\nadd.u32 %r2, %r2, 7;\n"
+        "@%p1 st.global.u32 [%a], %r2;",
+        {2}, {1});
+    CHECK(d.message == "writes an element of {memory} that another thread writes, with no order between the two");
+    CHECK(d.thread == device::ThreadPlace{{0, 0, 0}, {1, 0, 0}});
+    CHECK(d.related.at(0).thread == device::ThreadPlace{{0, 0, 0}, {0, 0, 0}});
+    CHECK(d.memory.value().bytes == 1024);
+}
+
+TEST_CASE("who writes what is there already disturbs nobody") {
+    CHECK(run("mov.u32 %r1, 3;\nst.global.u32 [%b], %r1;", {3}, {64}).empty());
+    CHECK_FALSE(run("mov.u32 %r1, 3;\nst.global.u32 [%b], %t;", {1}, {64}).empty());
+    const auto overlap = first_of("shr.u32 %r1, %t, 4;\nst.global.u32 [%b], %r1;", {1}, {32});
+    CHECK(overlap.message ==
+          "writes an element of {memory} that other threads write at the same time, with different values");
+    CHECK(overlap.rule->id == global);
+    CHECK(overlap.thread.value().thread[0] == 16);
+    CHECK(overlap.related.at(0).thread.value().thread[0] == 0);
+    CHECK(first_of("shr.u32 %r1, %t, 4;\nst.shared.u32 [first+4], %r1;", {1}, {32}).rule->id == shared);
+    CHECK(run("mov.u32 %r1, 4;\nst.shared.u32 [first+4], %r1;", {1}, {32}).empty());
+}
+
+TEST_CASE("volatile and atomic accesses are no race among themselves") {
+    const auto accesses = [](const std::string& store, const std::string& load) {
+        return own_and_other + store + " [%r5], %t;\n" + load + " %r1, [%r6];";
+    };
+    CHECK(run(accesses("st.volatile.shared.u32", "ld.volatile.shared.u32")).empty());
+    CHECK_FALSE(run(accesses("st.shared.u32", "ld.volatile.shared.u32")).empty());
+    CHECK_FALSE(run(accesses("st.volatile.shared.u32", "ld.shared.u32")).empty());
+    CHECK(run(own_and_other + "st.shared.u32 [%r5], 0;\nbar.sync 0;\natom.shared.exch.b32 %r1, [%r5], 1;\n"
+                              "atom.shared.add.u32 %r2, [%r6], 1;")
+              .empty());
+    // Inside a warp, volatile stands for the lockstep that there is no more.
+    CHECK(run("mov.u32 %r5, first; add.u32 %r5, %r5, %i;\nst.volatile.shared.u32 [%r5], %t;\nxor.b32 %r5, %r5, 4;\n"
+              "ld.volatile.shared.u32 %r1, [%r5];",
+              {1}, {32}) == Findings{{warp, 4, 2, 0, 32}});
+    CHECK(run("atom.global.add.u32 %r1, [%a], 1;", {4}, {64}).empty());
+    const auto mixed = run("ld.global.u32 %r1, [%a];\natom.global.add.u32 %r2, [%a], 1;", {1}, {64});
+    CHECK_FALSE(mixed.empty());
+    CHECK_THAT(first_of("ld.global.u32 %r1, [%a];\natom.global.add.u32 %r2, [%a], 1;").message, Contains("changes an"));
+}
+
+TEST_CASE("a load whose value a compare-and-swap confirms is no race") {
+    const std::string swap = "ld.global.u32 %r1, [%a];\nadd.u32 %r2, %r1, 1;\natom.global.cas.b32 %r3, [%a], %r1, %r2;";
+    CHECK(run(swap, {2}, {64}).empty());
+    // The same value, from another place; the same place, another value.
+    CHECK(
+        run("ld.global.u32 %r1, [%a];\nmov.u64 %l1, %a;\natom.global.cas.b32 %r3, [%l1], %r1, 7;", {2}, {64}).empty());
+    CHECK(run("ld.global.u32 %r1, [%a];\nadd.u32 %r2, %r1, 0;\natom.global.cas.b32 %r3, [%a], %r2, 7;", {2}, {64})
+              .empty());
+    CHECK_FALSE(run("mov.u64 %l1, %a;\nld.global.u32 %r1, [%a];\nadd.u32 %r2, %r1, 0;\n"
+                    "atom.global.cas.b32 %r3, [%l1], %r2, 7;",
+                    {2}, {64})
+                    .empty());
+    // A plain load behind it confirms nothing.
+    CHECK_FALSE(run("atom.global.cas.b32 %r3, [%a], 0, 7;\nld.global.u32 %r1, [%a];", {2}, {64}).empty());
+}
+
+TEST_CASE("atomics of block scope are atomic for one block only") {
+    const std::string block = "atom.global.cta.add.u32 %r1, [%a], 1;";
+    CHECK(run(block, {1}, {128}).empty());
+    CHECK(run(block, {2}, {1}) == Findings{{"racecheck/scope", 1, 1, 0, 1}});
+    CHECK(first_of(block, {2}, {1}).message ==
+          "changes an element of {memory} by an atomic of block scope, and another block changes it too");
+    CHECK(run("red.global.cta.add.u32 [%a], 1;", {2}, {1}).at(0).rule == "racecheck/scope");
+    CHECK(run("atom.global.gpu.add.u32 %r1, [%a], 1;", {2}, {1}).empty());
+    CHECK(run("atom.global.sys.add.u32 %r1, [%a], 1;", {2}, {1}).empty());
+    CHECK(run("atom.shared.cta.add.u32 %r1, [first], 1;", {2}, {64}).size() == 1);  // it is not initialized
+    const std::string own = "mov.u32 %r1, %ctaid.x;\nmul.wide.u32 %l1, %r1, 4;\nadd.s64 %l1, %a, %l1;\n";
+    CHECK(run(own + "atom.global.cta.add.u32 %r2, [%l1], 1;", {4}, {64}).empty());
+    // The first block's stays, though the block goes on with one for all.
+    const auto both =
+        run("mov.u32 %r1, %ctaid.x;\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 atom.global.cta.add.u32 %r2, [%a], 1;\n"
+            "atom.global.add.u32 %r3, [%a], 1;",
+            {2}, {1});
+    CHECK(both == Findings{{"racecheck/scope", 4, 3, 0, 1}});
+    CHECK(first_of("mov.u32 %r1, %ctaid.x;\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 atom.global.cta.add.u32 %r2, [%a], 1;\n"
+                   "@!%p1 atom.global.add.u32 %r3, [%a], 1;",
+                   {2}, {1})
+              .message == "changes an element of {memory} that another block changes by an atomic of block scope");
+}
+
+TEST_CASE("the read-only cache may be stale for what the kernel has written") {
+    const std::string write = "st.global.u32 [%pa], %i;\nbar.sync 0;\n", stale = "racecheck/stale-read";
+    CHECK(run(write + "ld.global.nc.u32 %r1, [%pa];", {1}, {32}) == Findings{{stale, 3, 1, 0, 32}});
+    CHECK(run(write + "ld.global.u32 %r1, [%pa];").empty());
+    CHECK(run(write + "ld.global.nc.u32 %r1, [%pa+512];").empty());
+    CHECK(run(write + "ld.global.nc.u32 %r1, [%pa+128];") == Findings{{stale, 3, 1, 0, 32}});
+    CHECK(run("ld.global.nc.u32 %r1, [%pa];\nst.global.u32 [%pa], %i;").empty());
+    const auto d = first_of(write + "ld.global.nc.u32 %r1, [%pa+128];");
+    CHECK(d.message == "reads an element of {memory} through the read-only cache, though this kernel has written it");
+    CHECK(d.related.at(0).role == "written by");
+    CHECK(d.related.at(0).thread == device::ThreadPlace{{32, 0, 0}, {0, 0, 0}});
+    // Without order it is a race, which says it better.
+    CHECK(run("st.global.u32 [%pa], %i;\nxor.b32 %r1, %i, 128;\ncvt.u64.u32 %l1, %r1;\nadd.s64 %l1, %a, %l1;\n"
+              "ld.global.nc.u32 %r1, [%l1];")
+              .at(0)
+              .rule == global);
+    Snippet k("st.global.u32 [%pb], %i;\nld.global.nc.u32 %r1, [%pa];", "", 256);
+    CHECK(k.run().empty());
+    CHECK(k.run().empty());  // what the launch before wrote
+    CHECK(Snippet(write + "ld.global.nc.u32 %r1, [%pa];", "", 256, {.race = false}).run().empty());
+}
+
+namespace {
+
+// Block 0 writes b[4] and sets the flag b[0]; block 1 waits for the flag and reads.
+std::string handed_over(const std::string& fence, const std::string& set) {
+    return "mov.u32 %r1, %ctaid.x;\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 bra WAIT;\nst.global.u32 [%b+16], 5;\n" + fence +
+           "\n" + set +
+           "\nbra DONE;\nWAIT: ld.volatile.global.u32 %r2, [%b];\nsetp.eq.u32 %p2, %r2, 0;\n"
+           "@%p2 bra WAIT;\nld.global.u32 %r3, [%b+16];\nDONE:";
+}
+
+}  // namespace
+
+TEST_CASE("a fence and a flag order what one block writes before what another one reads") {
+    CHECK(run(handed_over("membar.gl;", "st.volatile.global.u32 [%b], 1;"), {2}, {1}).empty());
+    CHECK(run(handed_over("membar.gl;", "atom.global.exch.b32 %r4, [%b], 1;"), {2}, {1}).empty());
+    CHECK(run(handed_over("", "st.release.gpu.global.u32 [%b], 1;"), {2}, {1}).empty());
+    CHECK(
+        run(handed_over("", "membar.gl;\nst.volatile.global.u32 [%b+4], 1;\nst.volatile.global.u32 [%b], 1;"), {2}, {1})
+            .empty());
+    CHECK(run(handed_over("", "st.volatile.global.u32 [%b], 1;\nmembar.gl;"), {2}, {1}) ==
+          Findings{{global, 12, 4, 0, 1}});
+}
+
+TEST_CASE("a flag in shared memory orders warps of one block") {
+    const auto lines = [](const std::string& fence) {
+        return "st.shared.u32 [first], 0;\nbar.sync 0;\nsetp.ge.u32 %p1, %t, 32;\n@%p1 bra WAIT;\n"
+               "st.shared.u32 [second], 7;\n" +
+               fence +
+               "\nst.volatile.shared.u32 [first], 1;\nbra DONE;\n"
+               "WAIT: ld.volatile.shared.u32 %r2, [first];\nsetp.eq.u32 %p2, %r2, 0;\n@%p2 bra WAIT;\n"
+               "ld.shared.u32 %r3, [second];\nDONE:";
+    };
+    CHECK(run(lines("membar.cta;")).empty());
+    // Without a fence anywhere, nothing orders anything.
+    CHECK(run(lines("")) == Findings{{shared, 12, 5, 32, 32}});
+}
+
+TEST_CASE("an atomic of undefined memory is a use, and defines it") {
+    Snippet k("atom.global.add.u32 %r1, [%pa], 1;\nld.global.u32 %r2, [%pa];\nadd.u32 %r2, %r2, 1;", "", 5);
+    CHECK(k.run() == Findings{{"initcheck/global", 1, 1, 5, 108}});
+    CHECK(Snippet("st.global.u32 [%pa], %t;\nld.global.u32 %r2, [%pa];\nadd.u32 %r2, %r2, 1;").run().empty());
+    // Some lanes store, and only their words count.
+    CHECK(Snippet("setp.lt.u32 %p1, %t, 9;\n@%p1 st.global.u32 [%pa], %t;\nld.global.u32 %r2, [%pa];\n"
+                  "add.u32 %r2, %r2, 1;")
+              .run() == Findings{{"initcheck/global", 4, 3, 9, 1}});
+    // A byte of a word is enough.
+    CHECK(Snippet("shl.b32 %r1, %t, 2;\ncvt.u64.u32 %l1, %r1;\nadd.s64 %l1, %a, %l1;\nst.global.u16 [%l1], %h1;\n"
+                  "ld.global.u32 %r2, [%l1];\nadd.u32 %r2, %r2, 1;")
+              .run() == Findings{{"initcheck/global", 6, 5, 0, 1}});
+    CHECK(Snippet("st.global.u16 [%pa], %h1;\nst.global.u16 [%pa+2], %h1;\nld.global.u32 %r2, [%pa];\n"
+                  "add.u32 %r2, %r2, 1;")
+              .run()
+              .empty());
+}
+
+TEST_CASE("an atomic of shared memory that nothing wrote is a use") {
+    CHECK(run("atom.shared.add.u32 %r1, [first+8], 1;", {1}, {1}) == Findings{{"initcheck/shared", 1, 1, 0, 1}});
+    CHECK(run("st.shared.u32 [first+8], 0;\natom.shared.add.u32 %r1, [first+8], 1;", {1}, {1}).empty());
+    // What an earlier block wrote is gone.
+    CHECK(run("mov.u32 %r1, %ctaid.x;\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 st.shared.u32 [first], 1;\nld.shared.u32 %r2, "
+              "[first];\n"
+              "add.u32 %r2, %r2, 1;\nst.shared.u32 [second], %r2;",
+              {2}, {1}) == Findings{{"initcheck/shared", 5, 4, 0, 1}});
+}
+
+TEST_CASE("a copy on the device takes the state of its source along, and the finding names it") {
+    Snippet k("ld.global.u32 %r1, [%pb];\nadd.u32 %r2, %r1, 1;", "", 5);
+    k.machine.gpu->copy(k.b.address, k.a.address, 128, 99);
+    const auto d = k.diagnose().at(0);
+    CHECK(d.rule->id == std::string("initcheck/global"));
+    CHECK(d.thread.value().thread[0] == 5);
+    REQUIRE(d.related.size() == 2);
+    CHECK(d.related[1].role == "copied");
+    CHECK(d.related[1].place.code == 99);
+}
+
+TEST_CASE("checks that are switched off say nothing, and the others go on") {
+    const auto rules = [&](const device::Checks& checks) {
+        std::string text;
+        for (const Found& f : Snippet(own_and_other + "st.shared.u32 [%r5], %t;\nld.shared.u32 %r1, [%r6];\n"
+                                                      "ld.global.u32 %r3, [%pa];\nadd.u32 %r3, %r3, 1;",
+                                      "", 0, checks)
+                                  .run({1}, {64}))
+            text += f.rule + " ";
+        return text;
+    };
+    CHECK(rules({}) == "initcheck/global racecheck/shared racecheck/shared ");
+    CHECK(rules({.race = false}) == "initcheck/global ");
+    CHECK(rules({.init = false}) == "racecheck/shared racecheck/shared ");
+    CHECK(rules({.race = false, .init = false}).empty());
+}
