@@ -262,11 +262,11 @@ void FunctionDecoder::note_memory(const InsnBuilder& b, const OpcodeRow& row, st
     if (row.facts.granule == granule::none)
         throw std::logic_error("the row of '" + b.text() + "' does not say how much memory a lane accesses");
     const bool of_type = row.facts.granule == granule::of_type;
-    const bool watched = std::any_of(
-        code.stat_kinds.begin() + static_cast<std::ptrdiff_t>(first_slot), code.stat_kinds.end(), [](StatKind kind) {
-            return kind != StatKind::LocalLoad && kind != StatKind::LocalStore && kind != StatKind::ConstantLoad &&
-                   kind != StatKind::None;
-        });
+    const bool watched = std::any_of(code.stat_kinds.begin() + static_cast<std::ptrdiff_t>(first_slot),
+                                     code.stat_kinds.end(), [](StatKind kind) {
+                                         return kind != StatKind::LocalLoad && kind != StatKind::LocalStore &&
+                                                kind != StatKind::ConstantLoad && kind != StatKind::None;
+                                     });
     if (watched) {
         const unsigned bytes = of_type ? ptx::size_of(b.type()) : row.facts.granule;
         code.granule_shift = std::min(code.granule_shift, static_cast<unsigned>(std::countr_zero(bytes)));
