@@ -229,7 +229,8 @@ std::string explain_origin(const OriginVerdict& verdict, const CallSpec& spec, c
                 "host code gave the device {}{} bytes that are not the function's inputs{}{}. Kernels have "
                 "to work on the inputs as they are: host code must not compute, sort or transpose "
                 "anything before it copies.",
-                verdict.bytes < 4096 ? "" : "at least ", verdict.bytes, verdict.mapped ? ", through mapped or managed memory" : "",
+                verdict.bytes < 4096 ? "" : "at least ", verdict.bytes,
+                verdict.mapped ? ", through mapped or managed memory" : "",
                 verdict.came.empty()
                     ? ""
                     : fmt::format("; the first of them: {}", value_text(buffer_type(spec), verdict.came)));

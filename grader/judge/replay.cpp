@@ -84,6 +84,7 @@ Replay::Replay(const Options& options, const std::string& executable, Inputs inp
 
 bool Replay::call(const CallSpec& spec, Clock::time_point deadline) {
     ++calls_;
+    const auto begin = Clock::now();
     StoredCall copy(spec);
     spec_ = std::move(copy.spec);
     data_ = std::move(copy.data);
@@ -99,7 +100,9 @@ bool Replay::call(const CallSpec& spec, Clock::time_point deadline) {
             spec_.arguments[i].input = data_[i];
         }
     arena_ = std::make_unique<Arena>(spec_, random_);
-    return session_.trace_call(*arena_, deadline, trace_.get());
+    const bool came_back = session_.trace_call(*arena_, deadline, trace_.get());
+    used_ += Clock::now() - begin;
+    return came_back;
 }
 
 std::span<const std::byte> Replay::before(std::size_t argument) const {

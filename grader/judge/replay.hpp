@@ -27,6 +27,8 @@ class Replay {
 
     // False if the call did not come back. Throws InfrastructureError.
     bool call(const CallSpec& spec, Clock::time_point deadline);
+    // What all calls have taken.
+    [[nodiscard]] Clock::duration used() const { return used_; }
 
     [[nodiscard]] std::size_t calls() const { return calls_; }
     // Of the last call that came back: the file that its device has written, and what a buffer held before.
@@ -39,6 +41,7 @@ class Replay {
     RandomStream random_;
     device::Descriptor trace_;
     std::size_t calls_ = 0;
+    Clock::duration used_{};
     CallSpec spec_;
     std::vector<std::vector<std::byte>> data_;  // of the arguments
     std::unique_ptr<Arena> arena_;

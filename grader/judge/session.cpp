@@ -173,7 +173,13 @@ CallResult Session::call(const CallSpec& spec, const Arena& arena, Clock::time_p
     const bool came_back = reply.status == wire::Status::returned && reply.result_type == spec.result;
     bool is_compared = false;
     if (device_ && is_submission_ && came_back && by_host(spec.function) != ByHost::all) {
-        is_compared = replay && replay->call(spec, deadline);
+        if (replay) {
+            // It has a limit of its own, as long as the submission's.
+            const auto before = Clock::now();
+            is_compared = replay->call(spec, before + std::chrono::duration_cast<Clock::duration>(
+                                                          std::chrono::duration<double>(options_.seconds)));
+            deadline += Clock::now() - before;
+        }
         origin = ask_origin(spec, arena, snapshot, reply.result, executable_, is_compared ? replay : nullptr);
     }
     auto report = take(std::max(deadline, Clock::now() + device_grace), origin ? &*origin : nullptr);

@@ -189,6 +189,7 @@ CallResult Program::attempt(const CallSpec& spec) {
     auto* const cache = role_ == Role::baseline ? current.baseline_cache.get() : nullptr;
     if (cache && !calls_) calls_ = std::make_unique<Calls>();
     CallResult result;
+    Clock::duration not_its_own{};  // of replays
     try {
         auto random = stream();
         std::unique_ptr<Arena> arena;
@@ -210,15 +211,21 @@ CallResult Program::attempt(const CallSpec& spec) {
         session().wait_until_ready(spec, deadline);
         if (!arena) arena = std::make_unique<Arena>(spec, random);
         stream() = random;
+        const auto used_before = replay_ ? replay_->used() : Clock::duration{};
         auto* const replay = replay_of(spec, deadline);
         result = session().call(spec, *arena, deadline, current.notes, replay);
-        if (result.suspicion && replay) settle_suspicion(executable, stored_calls_);
+        if (replay) not_its_own = replay->used() - used_before;
+        if (result.suspicion && replay) {
+            const auto before = Clock::now();
+            settle_suspicion(executable, stored_calls_);
+            not_its_own += Clock::now() - before;
+        }
         if (cache) cache->add(calls_->chain.key(), {result.result, result.outputs, session().last_report()});
     } catch (const OutOfTime& late) {
         if (role_ != Role::submission) throw SubmissionFailure(fmt::format("it takes more than {:g} seconds", limit));
         fail_out_of_time(spec.function, late, limit);
     }
-    seconds_used_ += std::chrono::duration<double>(Clock::now() - begin).count();
+    seconds_used_ += std::chrono::duration<double>(Clock::now() - begin - not_its_own).count();
     return result;
 }
 

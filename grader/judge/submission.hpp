@@ -54,7 +54,7 @@ struct Profile {
     Record<device::TransferRecord> transfers;
     Record<device::AllocationRecord> allocations;
     Record<double> waits_ns;
-    double time_ns = 0;      // of the device's clock
+    double time_ns = 0;  // of the device's clock
     std::string device_output;
     std::vector<device::Diagnostic> diagnostics;  // what the device's checks found; clean() in diagnostics.hpp
 

@@ -217,10 +217,6 @@ class VirtualGpu final : public device::Device {
 
   private:
     void skip(const device::FunctionInfo& info, const device::LaunchConfig& config, const device::Occupancy& fit) {
-        if (options_.origin)
-            memory_.for_each([](Allocation& a) {
-                if (a.host_copy) a.host_copy->take(*a.writers);
-            });
         device::LaunchRecord record;
         record.kernel = info.name;
         record.config = config;

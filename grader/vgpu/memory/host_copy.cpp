@@ -62,6 +62,11 @@ std::vector<std::pair<std::uint64_t, std::vector<std::byte>>> HostCopy::take_use
                 at += size;
                 continue;
             }
+            if (at % page_bytes == 0 && loaded_.none(at, size)) {
+                more = true;
+                at += size;
+                continue;
+            }
             if (!changed_.all(at, 1)) {
                 ++at;
                 continue;

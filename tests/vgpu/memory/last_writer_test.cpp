@@ -133,7 +133,7 @@ TEST_CASE("memory that host code maps: kernels see it as it was, and give back w
     // What the kernel has read of what the host wrote, once.
     const auto used = m.gpu->take_host_data();
     REQUIRE(used.size() == 1);
-    CHECK(used[0].size() == 800);
+    CHECK(used[0].bytes.size() == 800);
     m.launch("copy", {1, 1, 1}, {256, 1, 1}, from.buffer, to.buffer, 200);
     CHECK(m.gpu->take_host_data().empty());
     // Host code changes a result: it is the host's from then on.
