@@ -33,7 +33,7 @@ struct Block {
     }
     [[nodiscard]] unsigned missed() const {
         unsigned sectors = 0;
-        for (const auto& m : l1.misses) sectors += static_cast<unsigned>(std::popcount(unsigned{m.sectors}));
+        for (const auto& m : l1.misses) sectors += static_cast<unsigned>(std::popcount(static_cast<unsigned>(m.sectors)));
         return sectors;
     }
     std::vector<MemorySite> stats = std::vector<MemorySite>(4);
@@ -157,9 +157,9 @@ TEST_CASE("misses beyond what is kept are counted by what they are") {
     access(Kind::Atomic, ~0u);
     CHECK((b.l1.lost_reads == 3 && b.l1.lost_writes == 7));
     CHECK(b.l1.misses.size() == BlockL1::most_requests);
-    CacheReplay replay(1 << 20, 1);
+    CacheReplay replay(1 << 20, 1, 1);
     b.l1.misses.clear();
-    replay.finish_block(0, b.l1);
+    replay.finish_block(0, b.l1, {});
     const auto& lost = replay.lost();
     CHECK((lost.l2_reads == 3 && lost.dram_reads == 3 && lost.l2_writes == 7 && lost.dram_writes == 7));
     CHECK(lost.l2_read_hits == 0);
