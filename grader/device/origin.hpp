@@ -43,17 +43,17 @@ struct OriginQuery {
 struct OriginVerdict {
     enum class Problem : std::uint8_t {
         none,
-        nothing_came,    // no copy, no memory of both
-        not_found,       // the value came down nowhere
-        changed,         // `came` is what came in its place
-        moved,           // it came down, but `elsewhere`
-        host_wrote,      // it came down as the host had sent it
-        scattered,       // put in place by small copies on the device
-        went_up,         // `came`: what went up that is none of the inputs; `bytes` of it
-        arranged,        // `came`: the first element of the inputs that copies put among others than its neighbours
-        decided,         // `decision`: what differs where the inputs' values do
-        code_went_up,    // device code that is not in the program's file
-        overflow,        // too much to look at
+        nothing_came,  // no copy, no memory of both
+        not_found,     // the value came down nowhere
+        changed,       // `came` is what came in its place
+        moved,         // it came down, but `elsewhere`
+        host_wrote,    // it came down as the host had sent it
+        scattered,     // put in place by small copies on the device
+        went_up,       // `came`: what went up that is none of the inputs; `bytes` of it
+        arranged,      // `came`: the first element of the inputs that copies put among others than its neighbours
+        decided,       // `decision`: what differs where the inputs' values do
+        code_went_up,  // device code that is not in the program's file
+        overflow,      // too much to look at
     };
     Problem problem = Problem::none;
     int argument = -1;  // -1: the returned value

@@ -15,8 +15,8 @@ struct VirtualGpuOptions {
     std::uint64_t instruction_limit = 0;   // warp instructions of one launch; 0: no limit
     std::uint64_t memory_limit_bytes = 0;  // device memory; 0: the profile's
     device::Checks checks;
-    bool skip_kernels = false;  // check each launch, then run nothing: for those who want to know what host code does
     bool origin = false;        // keep what the origin of outputs is told from (device/origin.hpp)
+    bool skip_kernels = false;  // check each launch, then run nothing: for those who want to know what host code does
 };
 
 // `profile` is a name from profile.hpp; throws std::invalid_argument that lists the names there are. Results, counters

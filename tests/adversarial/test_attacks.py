@@ -60,9 +60,9 @@ def test_an_attack_gets_its_verdict(
     assert not any(test.status == "error" for test in result.tests), story
     assert fixture.says in story, story
     if most := fixture.limits.get("processor_seconds"):
-        # Of the test that runs when the limit is reached there is one more, of which program and device use up all.
+        # Not the limit of every test: what is over it is not begun.
         assert result.used is not None
-        assert result.used.tests <= most + 4 * fixture.limits["seconds"]
+        assert result.used.exceeded or result.used.tests <= most
     assert any(fixture.review in reason for reason in result.review) or not fixture.review
 
 

@@ -34,7 +34,7 @@ def layout(tmp_path: Path) -> Layout:
 def graded(layout: Layout, path: Path, seed: int | None) -> Result:
     found = grade.grade(layout, LAB, intake.read(LAB, path), grade.Options(threads=1, seed=seed))
     tests = [msgspec.structs.replace(test, seconds=0) for test in found.tests]
-    return msgspec.structs.replace(found, started_at="", seconds=Seconds(build=0, judge=0), tests=tests)
+    return msgspec.structs.replace(found, started_at="", seconds=Seconds(build=0, judge=0), tests=tests, used=None)
 
 
 def kept(layout: Layout) -> list[Path]:

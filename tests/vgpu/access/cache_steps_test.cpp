@@ -33,7 +33,8 @@ struct Block {
     }
     [[nodiscard]] unsigned missed() const {
         unsigned sectors = 0;
-        for (const auto& m : l1.misses) sectors += static_cast<unsigned>(std::popcount(static_cast<unsigned>(m.sectors)));
+        for (const auto& m : l1.misses)
+            sectors += static_cast<unsigned>(std::popcount(static_cast<unsigned>(m.sectors)));
         return sectors;
     }
     std::vector<MemorySite> stats = std::vector<MemorySite>(4);
