@@ -14,7 +14,7 @@ pytestmark = pytest.mark.labs
 
 # What a kernel is worth that multiplies as these do.
 LEAST_POINTS = 8
-# A clock among a kernel's arguments, addresses of the host, threads: told to the teacher, without a word against anybody.
+# A clock among a kernel's arguments, addresses of the host, threads: the teacher is told, and nobody is accused.
 DIFFERS_FROM_RUN_TO_RUN = {"clock_and_pointers", "two_threads"}
 
 
