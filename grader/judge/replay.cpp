@@ -37,7 +37,7 @@ std::vector<std::byte> resampled(std::span<const std::byte> bytes, RandomStream&
     if (count == 0) return result;
     Jitter jitter(random.next());
     const std::size_t turn = random.below(count);
-    const T factor = std::is_floating_point_v<T> ? static_cast<T>(0.5 + random.unit24() / 2) : T{1};
+    const T factor = std::is_floating_point_v<T> ? static_cast<T>((1 + random.unit24()) / 2) : T{1};
     for (std::size_t i = 0; i < count; ++i) {
         T value;
         std::memcpy(&value, bytes.data() + (i + turn + jitter.next() % 8) % count * sizeof value, sizeof value);
