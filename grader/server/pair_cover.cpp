@@ -36,11 +36,35 @@ void PairCover::add_came(Bytes mine, Bytes other) { add(mine, other, word_bytes,
 
 void PairCover::add(Bytes mine, Bytes other, unsigned element_bytes, bool is_input) {
     if (mine.empty() || other.empty()) return;
-    sources_.push_back({pairs_of(mine, other), 2 * std::size_t{std::max(element_bytes, 1u)}, is_input, 0});
+    const std::size_t size = std::min(mine.size(), other.size());
+    sources_.push_back(
+        {mine.first(size), other.first(size), {}, 2 * std::size_t{std::max(element_bytes, 1u)}, is_input});
     if (is_input) unit_ = std::min(unit_, std::bit_floor(sources_.back().element));
 }
 
+bool PairCover::is_one_piece(Bytes mine, Bytes other) {
+    if (mine.size() != other.size()) return false;
+    for (Source& source : sources_) {
+        if (!source.is_input) continue;
+        for (const std::size_t at : {source.cursor / 2, std::size_t{0}}) {
+            if (at + mine.size() > source.mine.size()) continue;
+            const bool goes_on = at == source.cursor / 2, is_long = 2 * mine.size() >= warp_elements * source.element;
+            if (!goes_on && !is_long && mine.size() != source.mine.size()) continue;
+            if (common_prefix(source.mine.subspan(at), mine) < mine.size() ||
+                common_prefix(source.other.subspan(at), other) < other.size())
+                continue;
+            source.cursor = 2 * (at + mine.size());
+            last_ = &source;
+            return true;
+        }
+    }
+    return false;
+}
+
 void PairCover::explain(Bytes mine, Bytes other) {
+    if (is_one_piece(mine, other)) return;
+    for (Source& source : sources_)
+        if (source.pairs.empty()) source.pairs = pairs_of(source.mine, source.other);
     const auto all = pairs_of(mine, other);
     const Source* open = nullptr;  // of a piece that is too short to stand by itself
     std::size_t length = 0;

@@ -33,8 +33,9 @@ class PairCover {
 
   private:
     struct Source {
-        std::vector<std::byte> pairs;
-        std::size_t element = 0;  // bytes of one, in pairs
+        Bytes mine, other;
+        std::vector<std::byte> pairs;  // when a piece is looked for that is not the whole of what was sent
+        std::size_t element = 0;       // bytes of one, in pairs
         bool is_input = true;
         std::size_t cursor = 0;
         // Blocks of half a warp's elements, side by side: their bytes' hash, and where they begin. Any piece of a
@@ -46,6 +47,8 @@ class PairCover {
         std::size_t at = 0, bytes = 0;
         bool goes_on = false;
     };
+    // The usual case, for which no pairs are needed: all of it is what comes next in a source, or its beginning.
+    bool is_one_piece(Bytes mine, Bytes other);
     void add(Bytes mine, Bytes other, unsigned element_bytes, bool is_input);
     [[nodiscard]] Piece find(Bytes rest);
     static void consider(Piece& best, Source& source, std::size_t at, Bytes rest, bool goes_on);

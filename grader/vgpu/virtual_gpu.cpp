@@ -202,6 +202,7 @@ class VirtualGpu final : public device::Device {
         return all;
     }
     void visit_host_memory(const std::function<void(const device::HostMemoryView&)>& visit) override {
+        if (options_.skip_kernels) return;  // nothing came down
         memory_.for_each([&](Allocation& a) {
             if (!a.host_copy) return;
             a.host_copy->take(*a.writers);
