@@ -23,10 +23,11 @@ MEMORY_BYTES = 12 << 30  # a fault may allocate without end
 LEAST_SECONDS, SLOWER = 30.0, 6.0
 _NAMESPACES = ["--pid", "--mount", "--fork", "--kill-child", "--mount-proc"]
 _GIVE_UP_RIGHTS = [] if os.geteuid() == 0 else ["setpriv", "--ambient-caps", "-all", "--inh-caps", "-all", "--"]
-# The copy may lie in /tmp: it is reached through the working directory when an empty one has taken that place.
+# The copy, and the checkout whose Python runs the tests, may lie in /tmp: they stay when an empty one takes its place.
 _WALL = (
-    'cd "$1" && mount -t tmpfs none /tmp && mkdir -p "$1" && mount -c --bind . "$1" && mount -o remount,bind,ro / && '
-    'cd "$1" && shift && exec "$@"'
+    'cd "$1" && mount --bind "$2" /mnt && mount -t tmpfs none /tmp && mkdir -p "$1" "$2" && mount --bind /mnt "$2" && '
+    'umount /mnt && mount -o remount,bind,ro "$2" && mount -c --bind . "$1" && mount -o remount,bind,ro / && '
+    'cd "$1" && shift 2 && exec "$@"'
 )
 
 
@@ -202,7 +203,7 @@ class Tree:
 
     def test(self, command: list[str], limit: float) -> tuple[int | None, str]:
         """Run a test where it sees no other process and can write to this tree alone: faults may kill and delete."""
-        wall = [*find_wall(), "sh", "-c", _WALL, "sh", str(self.home)]
+        wall = [*find_wall(), "sh", "-c", _WALL, "sh", str(self.home), str(ROOT)]
         bounded = ["prlimit", f"--as={MEMORY_BYTES}", "--core=0", "--", *command]
         return self._call([*self.under, *wall, *_GIVE_UP_RIGHTS, *bounded], limit)
 

@@ -79,8 +79,11 @@ def read(files: Mapping[str, bytes | str]) -> Tokens:
 
 def read_confined(allowance: Allowance, files: Mapping[str, bytes]) -> Tokens:
     """Return the tokens of a student's files, which are read in a confined process; raises OverBudget."""
-    names, codes, places, cut = confined.call(allowance, _packed, dict(files))
-    return Tokens(names, array("I", codes), array("I", places), cut)
+    # A name need not be text that can be written down.
+    known = {name.encode(errors="replace").decode(): name for name in files}
+    readable = {shown: files[name] for shown, name in known.items()}
+    names, codes, places, cut = confined.call(allowance, _packed, readable)
+    return Tokens([known[name] for name in names], array("I", codes), array("I", places), cut)
 
 
 def _packed(files: dict[str, bytes]) -> tuple[list[str], bytes, bytes, bool]:
