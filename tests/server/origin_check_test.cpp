@@ -421,7 +421,8 @@ TEST_CASE("questions of all sizes travel in one file") {
     for (const std::size_t count : {std::size_t{8}, std::size_t{100'000}, std::size_t{100}}) {
         const auto in = numbers(count);
         OriginQuery query;
-        query.buffers.push_back({OriginBuffer::Kind::in, 0, 4, std::as_bytes(std::span(in)), {}, std::as_bytes(std::span(in)).last(8)});
+        query.buffers.push_back(
+            {OriginBuffer::Kind::in, 0, 4, std::as_bytes(std::span(in)), {}, std::as_bytes(std::span(in)).last(8)});
         const OriginMessage message = origin_message(query, memory);
         const OriginRequest request(nlohmann::json::parse(message.question), memory.descriptor(), Descriptor(),
                                     Descriptor(), false);
