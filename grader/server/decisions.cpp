@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <map>
 #include <set>
 
 #include "device/address_space.hpp"
@@ -92,10 +91,10 @@ std::string dimensions(const Decision& launch, std::size_t at) {
                        field<std::uint32_t>(launch, at + 8));
 }
 
-struct Ordinals {
-    std::map<Op, std::size_t> counts;
-    std::size_t next(Op op) { return ++counts[op]; }
-};
+// Which of its kind it is, from 1.
+std::size_t ordinal_of(std::span<const Decision> all, std::size_t i) {
+    return static_cast<std::size_t>(std::ranges::count(all.first(i + 1), all[i].op, &Decision::op));
+}
 
 std::string name_of(Op op, std::size_t ordinal) {
     switch (op) {
@@ -216,30 +215,18 @@ Decision decision_of(Op op, std::span<const std::byte> payload,
 }
 
 std::optional<std::string> first_difference(std::span<const Decision> mine, std::span<const Decision> other) {
-    Ordinals ordinals;
-    for (std::size_t i = 0; i < std::min(mine.size(), other.size()); ++i) {
-        const std::size_t ordinal = ordinals.next(mine[i].op);
-        if (mine[i].op != other[i].op) {
-            Ordinals theirs;
-            std::size_t their_ordinal = 0;
-            for (std::size_t j = 0; j <= i; ++j) {
-                const auto next = theirs.next(other[j].op);
-                if (j == i) their_ordinal = next;
-            }
-            return fmt::format("where {} comes, {} comes with other inputs", name_of(mine[i].op, ordinal),
-                               name_of(other[i].op, their_ordinal));
-        }
-        if (mine[i].payload != other[i].payload) return describe(mine[i], other[i], ordinal);
+    const std::size_t both = std::min(mine.size(), other.size());
+    const auto name_at = [](std::span<const Decision> all, std::size_t i) {
+        return name_of(all[i].op, ordinal_of(all, i));
+    };
+    for (std::size_t i = 0; i < both; ++i) {
+        if (mine[i].op != other[i].op)
+            return fmt::format("where {} comes, {} comes with other inputs", name_at(mine, i), name_at(other, i));
+        if (mine[i].payload != other[i].payload) return describe(mine[i], other[i], ordinal_of(mine, i));
     }
     if (mine.size() == other.size()) return std::nullopt;
-    const bool more = mine.size() > other.size();
-    const Decision& next = more ? mine[other.size()] : other[mine.size()];
-    Ordinals counted;
-    std::size_t ordinal = 0;
-    for (const Decision& each : (more ? mine : other).first(std::min(mine.size(), other.size()) + 1))
-        if (const auto count = counted.next(each.op); each.op == next.op) ordinal = count;
-    return fmt::format("{} comes {}", name_of(next.op, ordinal),
-                       more ? "only with these inputs" : "only with other inputs");
+    return mine.size() > other.size() ? name_at(mine, both) + " comes only with these inputs"
+                                      : name_at(other, both) + " comes only with other inputs";
 }
 
 std::size_t count_changes(std::span<const Decision> mine, std::span<const Decision> other, std::size_t most) {
