@@ -282,6 +282,8 @@ class Device {
 
     // What the origin of outputs is told from (origin.hpp). Does this device keep it?
     [[nodiscard]] virtual bool keeps_origin() const { return false; }
+    // False: launches are checked and do nothing.
+    [[nodiscard]] virtual bool runs_kernels() const { return true; }
     virtual void begin_call() {}  // launches are numbered from 1 on again, and nobody has written anything
     // Who has written the words that begin at the address, and 4 bytes further, and so on.
     virtual void writers_of(DevicePtr, std::span<WriterTag> words) const { std::ranges::fill(words, writer::nobody); }

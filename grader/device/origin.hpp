@@ -35,9 +35,6 @@ struct OriginQuery {
     std::optional<Result> result;
     std::span<const std::byte> program;         // its file: device code in it was compiled before the call
     std::vector<std::uint64_t> program_images;  // where in the file it may begin
-    // What host code did when the call was made once more, in another process and with other inputs of the same shape,
-    // as that run's server has written it (server/call_trace.hpp). Without it, decisions cannot be told from data.
-    std::optional<std::span<const std::byte>> other_run;
 };
 
 struct OriginVerdict {
@@ -61,8 +58,10 @@ struct OriginVerdict {
     std::vector<std::byte> came;
     bool mapped = false;  // through memory of both, not by a copy
     std::string decision;
-    // Of went_up, arranged and decided: how many kinds of change tell one run from the other, apart from the order of
-    // requests and the addresses; max_changes + 1: more.
+    // Told by comparing two runs: how many kinds of change tell one from the other, apart from the order of requests
+    // and the addresses (max_changes + 1: more); and whether the other one has to run its kernels before anything is
+    // told.
+    bool compared = false, needs_kernels = false;
     std::uint64_t changes = 0;
     static constexpr std::uint64_t max_changes = 4;
     // Launches (from 1) that the outputs do not come from; empty where that cannot be told.

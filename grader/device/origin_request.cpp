@@ -93,7 +93,7 @@ OriginRequest::Mapping::~Mapping() {
 }
 
 OriginRequest::OriginRequest(const json& question, const Descriptor& file, const Descriptor& program,
-                             const Descriptor& other_run, bool wants_program)
+                             bool wants_program)
     : data_(file, "its file is missing") {
     for (const json& entry : question.at("buffers")) {
         OriginBuffer buffer;
@@ -113,10 +113,6 @@ OriginRequest::OriginRequest(const json& question, const Descriptor& file, const
     if (wants_program) {
         program_ = Mapping(program, "the program's file is missing");
         query_.program = program_.bytes();
-    }
-    if (other_run) {
-        other_run_ = Mapping(other_run, "the other run's file is empty");
-        query_.other_run = other_run_.bytes();
     }
     query_.program_images = question.at("program_images").get<std::vector<std::uint64_t>>();
     if (const auto result = question.find("result"); result != question.end())
@@ -143,6 +139,8 @@ json to_json(const OriginVerdict& verdict) {
             {"came", came},
             {"mapped", verdict.mapped},
             {"decision", verdict.decision},
+            {"compared", verdict.compared},
+            {"needs_kernels", verdict.needs_kernels},
             {"changes", verdict.changes},
             {"not_part", verdict.not_part}};
 }

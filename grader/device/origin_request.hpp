@@ -35,7 +35,6 @@ struct OriginMessage {
     std::string question;  // JSON
     int file = -1;         // the asker's OriginFile
     int program = -1;      // the program's file, which the asker keeps open
-    int other_run = -1;    // of the trace; -1: there is no other run
 };
 // Throws std::system_error where the machine has no memory for the bytes.
 OriginMessage origin_message(const OriginQuery& query, OriginFile& file);
@@ -45,7 +44,7 @@ class OriginRequest {
   public:
     // `program` is mapped if somebody asks for it.
     OriginRequest(const nlohmann::json& question, const Descriptor& file, const Descriptor& program,
-                  const Descriptor& other_run, bool wants_program);
+                  bool wants_program);
     [[nodiscard]] const OriginQuery& query() const { return query_; }
 
   private:
@@ -63,7 +62,7 @@ class OriginRequest {
         std::span<const std::byte> bytes_;
     };
     [[nodiscard]] std::span<const std::byte> range(const nlohmann::json& place) const;
-    Mapping data_, program_, other_run_;
+    Mapping data_, program_;
     OriginQuery query_;
 };
 

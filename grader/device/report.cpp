@@ -117,7 +117,7 @@ void fields(Way& way, OriginVerdict& verdict) {
     way.choice(verdict.problem, OriginVerdict::Problem::overflow);
     way(verdict.argument, verdict.element, verdict.elsewhere, verdict.bytes);
     way.list(verdict.came, max_came_bytes);
-    way(verdict.mapped, verdict.decision, verdict.changes);
+    way(verdict.mapped, verdict.decision, verdict.compared, verdict.needs_kernels, verdict.changes);
     way.list(verdict.not_part, RecordLimits::max_launches);
 }
 

@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <stdexcept>
@@ -23,7 +24,7 @@ bool is_buffer(const wire::Argument& argument) {
 
 }  // namespace
 
-Arena::Arena(const CallSpec& spec, RandomStream& random) {
+Arena::Arena(const CallSpec& spec, RandomStream& random, Prefill prefill) {
     if (spec.function.size() >= wire::max_name_bytes || spec.arguments.size() > wire::max_arguments)
         throw std::invalid_argument("the call of " + spec.function + " is too large");
     std::memcpy(call_.function, spec.function.data(), spec.function.size());
@@ -55,7 +56,10 @@ Arena::Arena(const CallSpec& spec, RandomStream& random) {
         if (!is_buffer(argument)) continue;
         if (argument.kind == wire::Kind::out) {
             auto& garbage = prefill_.emplace_back(size_of(argument));
-            random.fill(garbage);
+            if (prefill == Prefill::random)
+                random.fill(garbage);
+            else
+                std::ranges::fill(garbage, static_cast<std::byte>(random.next()));
             if (!garbage.empty()) std::memcpy(data_ + argument.value, garbage.data(), garbage.size());
         } else if (const auto input = spec.arguments[i].input; !input.empty()) {
             std::memcpy(data_ + argument.value, input.data(), input.size());

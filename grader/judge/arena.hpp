@@ -15,8 +15,10 @@ namespace warpgrade::judge {
 
 class Arena {
   public:
-    // Lays out the buffers of `spec`, fills inputs in and prefills outputs with random bytes.
-    Arena(const CallSpec& spec, RandomStream& random);
+    // Lays out the buffers of `spec`, fills inputs in and prefills outputs with random bytes, or with one random byte
+    // where nobody asks what was written.
+    enum class Prefill { random, one_byte };
+    Arena(const CallSpec& spec, RandomStream& random, Prefill prefill = Prefill::random);
     ~Arena();
     Arena(const Arena&) = delete;
     Arena& operator=(const Arena&) = delete;

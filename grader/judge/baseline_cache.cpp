@@ -47,10 +47,10 @@ BaselineCache::Entry entry_from_json(const json& value) {
 BaselineCache::BaselineCache(std::string file) : file_(std::move(file)), entries_(read()) {}
 
 BaselineCache::Entries BaselineCache::read() const {
-    std::ifstream file(file_, std::ios::binary);
-    const std::vector<std::uint8_t> raw((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
     Entries entries;
     try {
+        std::ifstream file(file_, std::ios::binary);
+        const std::vector<std::uint8_t> raw((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
         const json all = json::from_cbor(raw);
         if (all.at("format") != format) return {};
         for (const auto& [key, value] : all.at("calls").items()) entries.emplace(key, entry_from_json(value));

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -58,6 +59,7 @@ struct Context {
 
     std::map<std::string, std::vector<std::string>> parameters;  // names of each function's
     std::map<std::string, Hang> hangs;                           // by function; "": before the first call
+    std::set<std::string> to_blame;                              // functions that are known to decide by their inputs
 
     // Of the running test.
     KernelWork kernels = KernelWork::unknown;

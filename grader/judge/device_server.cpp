@@ -9,6 +9,8 @@
 #include <cerrno>
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <tuple>
+#include <utility>
 
 #include "device/descriptor_passing.hpp"
 #include "device/origin_request.hpp"
@@ -59,7 +61,7 @@ std::vector<std::string> sandbox_line(const Options& options) {
     return line;
 }
 
-std::vector<std::string> command_line(const Options& options, DeviceServer::Kernels kernels) {
+std::vector<std::string> command_line(const Options& options, DeviceServer::ReplayDevice replay) {
     std::vector<std::string> line{is_sandboxed(options) ? server_in_sandbox : options.device_server,
                                   "--device",
                                   options.device,
@@ -76,7 +78,8 @@ std::vector<std::string> command_line(const Options& options, DeviceServer::Kern
                                   "--control-fd",
                                   "3",
                                   "--origin"};
-    if (kernels == DeviceServer::Kernels::skipped) line.emplace_back("--skip-kernels");
+    if (replay != DeviceServer::ReplayDevice::none) line.insert(line.end(), {"--replay-fd", "5"});
+    if (replay == DeviceServer::ReplayDevice::runs_kernels) line.emplace_back("--replay-runs-kernels");
     return line;
 }
 
@@ -94,19 +97,28 @@ DeviceReport read_report(std::string_view packed) {
     return report;
 }
 
-DeviceServer::DeviceServer(const Options& options, const std::string& sandbox, Kernels kernels)
+DeviceServer::DeviceServer(const Options& options, const std::string& sandbox, ReplayDevice replay)
     : in_sandbox_(is_sandboxed(options)) {
     auto [control, control_theirs] = socket_pair(SOCK_STREAM);
     auto [client, client_theirs] = socket_pair(SOCK_STREAM);
-    if (in_sandbox_)
-        sandboxed_ = SandboxedProcess(sandbox, sandbox_line(options), command_line(options, kernels),
-                                      {{1, 1}, {2, 2}, {3, control_theirs.get()}, {4, client_theirs.get()}});
-    else
-        process_ = Process(command_line(options, kernels), {{3, control_theirs.get()}, {4, client_theirs.get()}});
+    Descriptor replay_theirs;
+    std::vector<std::pair<int, int>> files{{3, control_theirs.get()}, {4, client_theirs.get()}};
+    if (replay != ReplayDevice::none) {
+        std::tie(replay_, replay_theirs) = socket_pair(SOCK_STREAM);
+        files.emplace_back(5, replay_theirs.get());
+    }
+    const auto command = command_line(options, replay);
+    if (in_sandbox_) {
+        files.insert(files.begin(), {{1, 1}, {2, 2}});
+        sandboxed_ = SandboxedProcess(sandbox, sandbox_line(options), command, files);
+    } else {
+        process_ = Process(command, files);
+    }
     control_ = std::move(control);
     client_ = std::move(client);
     control_theirs.close();
     client_theirs.close();
+    replay_theirs.close();
     const auto hello = request("hello", "", Clock::now() + std::chrono::seconds(30));
     if (!hello.contains("properties")) throw InfrastructureError("the device server does not describe its device");
     properties_ = hello["properties"].dump();
@@ -173,16 +185,15 @@ json DeviceServer::request(std::string_view operation, std::string_view more, Cl
     return reply;
 }
 
-DeviceReport DeviceServer::take(Clock::time_point deadline, const device::OriginMessage* origin) {
-    const std::string more = R"(,"packed":true)" + (origin ? R"(,"origin":)" + origin->question : "");
-    const int files[] = {origin ? origin->file : -1, origin ? origin->program : -1, origin ? origin->other_run : -1};
-    const std::size_t count = !origin ? 0 : origin->other_run < 0 ? 2 : 3;
-    return read_packed(request("take", more, deadline, std::span(files).first(count)), deadline);
+DeviceReport DeviceServer::take(Clock::time_point deadline, const device::OriginMessage* origin, bool compare) {
+    std::string more = R"(,"packed":true)";
+    if (origin) more += fmt::format(R"(,"compare":{},"origin":{})", compare, origin->question);
+    const int files[] = {origin ? origin->file : -1, origin ? origin->program : -1};
+    return read_packed(request("take", more, deadline, std::span(files).first(origin ? 2 : 0)), deadline);
 }
 
-void DeviceServer::take_trace(Clock::time_point deadline, int file) {
-    read_packed(request("take", R"(,"packed":true,"trace":true,"lines":false)", deadline, std::span(&file, 1)),
-                deadline);
+void DeviceServer::end_replay(Clock::time_point deadline, bool forget) {
+    request("end_replay", fmt::format(R"(,"forget":{})", forget), deadline);
 }
 
 DeviceReport DeviceServer::read_packed(const json& reply, Clock::time_point deadline) {

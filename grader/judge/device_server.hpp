@@ -44,19 +44,22 @@ DeviceReport read_report(std::string_view packed);
 // Every member function throws InfrastructureError when the server is gone, silent or talks nonsense.
 class DeviceServer {
   public:
+    // Beside the program's own device there may be another one for its replay.
+    enum class ReplayDevice { none, skips_kernels, runs_kernels };
     // Servers with another name of the sandbox run in another one.
-    enum class Kernels { run, skipped };
-    explicit DeviceServer(const Options& options, const std::string& sandbox = "submission",
-                          Kernels kernels = Kernels::run);
+    DeviceServer(const Options& options, const std::string& sandbox, ReplayDevice replay);
     ~DeviceServer();
 
     [[nodiscard]] const std::string& properties_json() const { return properties_; }
     [[nodiscard]] int client_socket() const { return client_.get(); }
     void client_was_passed_on() { client_.close(); }
-    // With `origin`, the report says where the outputs of the call come from.
-    DeviceReport take(Clock::time_point deadline, const device::OriginMessage* origin = nullptr);
-    // The same, for a call that is compared with another run of it: what its host code did goes to this file.
-    void take_trace(Clock::time_point deadline, int file);
+    [[nodiscard]] int replay_socket() const { return replay_.get(); }
+    void replay_was_passed_on() { replay_.close(); }
+    // With `origin`, the report says where the outputs of the call come from; `compare`: and whether its host code did
+    // the same as that of the replay.
+    DeviceReport take(Clock::time_point deadline, const device::OriginMessage* origin = nullptr, bool compare = false);
+    // The replay's call has returned. `forget`: it will not be compared.
+    void end_replay(Clock::time_point deadline, bool forget);
 
     // The last report, as it came.
     [[nodiscard]] const std::string& last_report() const { return last_report_; }
@@ -72,7 +75,7 @@ class DeviceServer {
     std::string read_bytes(std::size_t count, Clock::time_point deadline);
     void receive(Clock::time_point deadline);
 
-    Descriptor control_, client_;
+    Descriptor control_, client_, replay_;
     std::optional<int> wait(Clock::time_point deadline);
 
     Process process_;  // that of a real GPU: it is in no sandbox

@@ -11,6 +11,7 @@
 #include "judge/context.hpp"
 #include "judge/device_server.hpp"
 #include "judge/errors.hpp"
+#include "judge/replay.hpp"
 #include "judge/run_tests.hpp"
 
 namespace {
@@ -39,6 +40,7 @@ void add_options(CLI::App& app, Options& options) {
     app.add_option("--parameters", options.parameters, "names for messages, one function each: matmul=A,B,C,m,k,n");
     app.add_flag("--no-sandbox", options.no_sandbox, "only for your own code, on a machine without user namespaces");
     app.add_flag("--plain-sandbox", options.plain_sandbox, "the sandbox for machines without user namespaces");
+    app.add_flag("--no-replay", options.no_replay, "only to measure what it costs: host code may decide by its inputs");
     app.add_option("--data", options.data, "folder of the lab's data files");
     app.add_option("--baseline-cache", options.baseline_cache,
                    "file in which what the starter does is kept; its name must change with programs and device");
@@ -66,7 +68,7 @@ void prepare(const Options& options) {
     // A real GPU measures anew.
     if (!options.baseline_cache.empty() && !options.device.starts_with("gpu"))
         current.baseline_cache = std::make_unique<BaselineCache>(options.baseline_cache);
-    if (!options.device_server.empty()) current.idle_device = std::make_unique<DeviceServer>(options);
+    if (!options.device_server.empty()) current.idle_device = device_of_submission(options);
 }
 
 int run(const Options& options) {

@@ -18,6 +18,7 @@ struct Options {
     std::string checks = "all";           // as device::parse_checks reads it
     std::vector<std::string> parameters;  // names of the functions' parameters: matmul=A,B,C,m,k,n
     bool no_sandbox = false, plain_sandbox = false, progress = false;
+    bool no_replay = false;  // to measure what replays cost
     std::string only = "all";
     std::string baseline_cache;      // file of what the starter did before; none: ""
     std::string data;                // the lab's folder of data files; none: ""

@@ -183,7 +183,6 @@ device::OriginMessage ask_origin(const CallSpec& spec, const Arena& arena, const
     static device::OriginFile file;  // a judge asks one thing at a time
     auto message = device::origin_message(query, file);
     message.program = its.file.get();
-    if (replay) message.other_run = replay->trace();
     return message;
 }
 

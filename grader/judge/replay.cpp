@@ -1,53 +1,61 @@
 #include "judge/replay.hpp"
 
 #include <fmt/format.h>
-#include <sys/mman.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 
 #include "judge/context.hpp"
 #include "judge/errors.hpp"
 #include "judge/origin.hpp"
+#include "judge/session.hpp"
 #include "judge/signs.hpp"
 
 namespace warpgrade::judge {
 namespace {
 
-// Numbers that are cheap: nobody sees them who could make use of them.
-class Jitter {
-  public:
-    explicit Jitter(std::uint64_t seed) : state_(seed | 1) {}
-    std::uint64_t next() {
-        state_ ^= state_ << 13, state_ ^= state_ >> 7, state_ ^= state_ << 17;
-        return state_;
-    }
-
-  private:
-    std::uint64_t state_;
-};
-
-// Elements from about the same place of the array after a turn, some of them twice and some not at all: other values
-// of the same kind, with other sums, extremes and orders.
+// Elements from about the same place of the array after a turn, a few at a time, some of them twice and some not at
+// all: other values of the same kind, with other sums, extremes and orders.
 template <class T>
 std::vector<std::byte> resampled(std::span<const std::byte> bytes, RandomStream& random) {
+    constexpr std::size_t most = 4, reach = 8;
     std::vector<std::byte> result(bytes.begin(), bytes.end());
     const std::size_t count = bytes.size() / sizeof(T);
     if (count == 0) return result;
-    Jitter jitter(random.next());
+    const std::size_t group = count < 16 * most ? 1 : most;
+    // Numbers that are cheap: nobody sees them who could make use of them.
+    std::uint64_t jitter = random.next() | 1;
     const std::size_t turn = random.below(count);
     const T factor = std::is_floating_point_v<T> ? static_cast<T>((1 + random.unit24()) / 2) : T{1};
-    for (std::size_t i = 0; i < count; ++i) {
-        T value;
-        std::memcpy(&value, bytes.data() + (i + turn + jitter.next() % 8) % count * sizeof value, sizeof value);
-        value = static_cast<T>(value * factor);
-        std::memcpy(result.data() + i * sizeof value, &value, sizeof value);
+    for (std::size_t i = 0; i < count; i += group) {
+        if (i % (16 * group) == 0) jitter ^= jitter << 13, jitter ^= jitter >> 7, jitter ^= jitter << 17;
+        const std::size_t from = (i + turn + (jitter >> i / group % 16 * 4) % reach) % count,
+                          size = std::min(group, count - i);
+        T values[most];
+        if (from + size <= count)
+            std::memcpy(values, bytes.data() + from * sizeof(T), size * sizeof(T));
+        else
+            for (std::size_t k = 0; k < size; ++k)
+                std::memcpy(&values[k], bytes.data() + (from + k) % count * sizeof(T), sizeof(T));
+        for (std::size_t k = 0; k < size; ++k) values[k] = static_cast<T>(values[k] * factor);
+        std::memcpy(result.data() + i * sizeof(T), values, size * sizeof(T));
     }
     return result;
 }
 
-std::vector<std::byte> other_values(const ArgumentData& argument, RandomStream& random) {
+std::uint64_t hash_of(std::span<const std::byte> bytes) {
+    std::uint64_t hash = bytes.size();
+    for (std::size_t at = 0; at < bytes.size(); at += sizeof hash) {
+        std::uint64_t word = 0;
+        std::memcpy(&word, bytes.data() + at, std::min(sizeof word, bytes.size() - at));
+        hash = (hash ^ word) * 0x9E3779B97F4A7C15ULL, hash ^= hash >> 29;
+    }
+    return hash;
+}
+
+// Equal arrays stay equal, in the same call and in another: host code may keep one that it has already sent.
+std::vector<std::byte> other_values(const ArgumentData& argument) {
+    RandomStream random(context().seed, fmt::format("instead of {:x}", hash_of(argument.input)));
     switch (argument.type) {
         case wire::Type::f32:
             return resampled<float>(argument.input, random);
@@ -68,42 +76,52 @@ std::vector<std::byte> other_values(const ArgumentData& argument, RandomStream& 
     }
 }
 
-std::unique_ptr<DeviceServer> device_for(Options options, DeviceServer::Kernels kernels) {
-    options.checks = "none";  // they are about the submission's own call
-    return std::make_unique<DeviceServer>(options, "replay", kernels);
-}
+constexpr auto device_grace = std::chrono::seconds(5);
 
 }  // namespace
 
-Replay::Replay(const Options& options, const std::string& executable, Inputs inputs, DeviceServer::Kernels kernels)
+Replay::Replay(const Options& options, const std::string& executable, DeviceServer& device, Inputs inputs)
     : inputs_(inputs),
-      session_(options, executable, device_for(options, kernels), Session::Role::replay),
-      random_(context().seed, "replay of " + context().test),
-      trace_(memfd_create("trace", MFD_CLOEXEC)) {
-    if (!trace_) throw InfrastructureError(std::string("a file for a trace: ") + std::strerror(errno));
+      device_(device),
+      worker_(options, executable, device.replay_socket(), "replay"),
+      random_(context().seed, "replay of " + context().test) {
+    device.replay_was_passed_on();
+    worker_.pause();
 }
 
-bool Replay::call(const CallSpec& spec, Clock::time_point deadline) {
+void Replay::vary(const CallSpec& spec) {
+    spec_ = spec;
+    data_.assign(spec.arguments.size(), {});
+    if (inputs_ == Inputs::same) return;
+    for (std::size_t i = 0; i < data_.size(); ++i) {
+        if (spec.arguments[i].input.empty()) continue;
+        data_[i] = other_values(spec.arguments[i]);
+        spec_.arguments[i].input = data_[i];
+    }
+}
+
+bool Replay::call(const CallSpec& spec, bool compare, Clock::time_point deadline) {
     ++calls_;
     const auto begin = Clock::now();
-    StoredCall copy(spec);
-    spec_ = std::move(copy.spec);
-    data_ = std::move(copy.data);
-    if (inputs_ == Inputs::other)
-        for (std::size_t i = 0; i < data_.size(); ++i) {
-            if (data_[i].empty()) continue;
-            // Arrays that are equal stay so: the same vector may be passed twice.
-            const auto twin = std::ranges::find_if(spec.arguments, [&](const ArgumentData& argument) {
-                return std::ranges::equal(argument.input, spec.arguments[i].input);
-            });
-            const auto at = static_cast<std::size_t>(twin - spec.arguments.begin());
-            data_[i] = at < i ? data_[at] : other_values(spec.arguments[i], random_);
-            spec_.arguments[i].input = data_[i];
-        }
-    arena_ = std::make_unique<Arena>(spec_, random_);
-    const bool came_back = session_.trace_call(*arena_, deadline, trace_.get());
+    vary(spec);
+    arena_ = std::make_unique<Arena>(spec_, random_, Arena::Prefill::one_byte);
+    worker_.go_on();
+    const bool came_back = make_call(compare, deadline);
+    worker_.pause();
     used_ += Clock::now() - begin;
     return came_back;
+}
+
+bool Replay::make_call(bool compare, Clock::time_point deadline) {
+    wire::Reply reply;
+    if (!ready_ && worker_.receive(reply, deadline) != WorkerProcess::Event::reply) return false;
+    ready_ = true;
+    wire::Call call = arena_->call();
+    call.sequence = static_cast<std::uint32_t>(calls_);
+    if (!worker_.send(call, arena_->descriptor())) return false;
+    if (worker_.receive(reply, deadline) != WorkerProcess::Event::reply) return false;
+    device_.end_replay(std::max(deadline, Clock::now() + device_grace), !compare);
+    return true;
 }
 
 std::span<const std::byte> Replay::before(std::size_t argument) const {
@@ -118,10 +136,19 @@ StoredCall::StoredCall(const CallSpec& call) : spec(call), data(call.arguments.s
     }
 }
 
-bool can_replay(const Options& options) { return !options.device_server.empty() && !options.device.starts_with("gpu"); }
+bool can_replay(const Options& options) {
+    return !options.no_replay && !options.device_server.empty() && !options.device.starts_with("gpu");
+}
+
+std::unique_ptr<DeviceServer> device_of_submission(const Options& options) {
+    using ReplayDevice = DeviceServer::ReplayDevice;
+    return std::make_unique<DeviceServer>(options, "submission",
+                                          can_replay(options) ? ReplayDevice::skips_kernels : ReplayDevice::none);
+}
 
 bool is_compared(const CallSpec& call) {
-    return by_host(call.function) != ByHost::all && !is_decided_by_host(call.function);
+    return by_host(call.function) != ByHost::all && !is_decided_by_host(call.function) &&
+           std::ranges::any_of(call.arguments, [](const ArgumentData& argument) { return !argument.input.empty(); });
 }
 
 namespace {
@@ -131,8 +158,10 @@ std::optional<Suspicion> compare_runs(const std::string& executable, std::span<c
                                       Replay::Inputs inputs) {
     auto& current = context();
     const auto& options = current.options;
-    Session session(options, executable, std::make_unique<DeviceServer>(options), Session::Role::submission);
-    Replay replay(options, executable, inputs, DeviceServer::Kernels::run);
+    Session session(options, executable,
+                    std::make_unique<DeviceServer>(options, "submission", DeviceServer::ReplayDevice::runs_kernels),
+                    Session::Role::submission);
+    Replay replay(options, executable, *session.device(), inputs);
     RandomStream random(current.seed, "again " + current.test);
     const auto deadline =
         Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(2 * options.seconds));
@@ -141,40 +170,46 @@ std::optional<Suspicion> compare_runs(const std::string& executable, std::span<c
     for (const StoredCall& call : calls) {
         const Arena arena(call.spec, random);
         session.wait_until_ready(call.spec, deadline);
-        if (!is_compared(call.spec)) replay.call(call.spec, deadline);
+        if (!is_compared(call.spec)) replay.call(call.spec, false, deadline);
         suspicion =
             session.call(call.spec, arena, deadline, notes, is_compared(call.spec) ? &replay : nullptr).suspicion;
     }
     return suspicion;
 }
 
+[[noreturn]] void blame(const std::string& function, const Suspicion& suspicion) {
+    auto& current = context();
+    current.to_blame.insert(function);
+    current.add_sign(sign::origin);
+    current.review.emplace_back("its result was not computed by the device");
+    throw SubmissionFailure(suspicion.text);
+}
+
 }  // namespace
 
-void settle_suspicion(const std::string& executable, std::span<const StoredCall> calls) {
+void settle_suspicion(const std::string& executable, std::span<const StoredCall> calls, const Suspicion& suspicion) {
     auto& current = context();
+    const std::string& function = calls.back().spec.function;
+    if (current.to_blame.contains(function) && !suspicion.needs_kernels) blame(function, suspicion);
     // What differs in nothing but its order, addresses and streams may be the doing of host threads, which now and then
     // take turns differently: that has to be seen again and again.
     constexpr int rounds_for_order = 4;
-    std::optional<Suspicion> suspicion;
+    std::optional<Suspicion> found;
     bool is_repeatable = true;
     for (int round = 0; round < rounds_for_order; ++round) {
-        suspicion = compare_runs(executable, calls, Replay::Inputs::other);
-        if (!suspicion) return;
+        found = compare_runs(executable, calls, Replay::Inputs::other);
+        if (!found) return;
         is_repeatable = !compare_runs(executable, calls, Replay::Inputs::same);
-        if (!is_repeatable || suspicion->changes != 0) break;
+        if (!is_repeatable || found->changes != 0) break;
     }
-    if (is_repeatable) {
-        current.add_sign(sign::origin);
-        current.review.emplace_back("its result was not computed by the device");
-        throw SubmissionFailure(suspicion->text);
-    }
+    if (is_repeatable) blame(function, *found);
     current.review.emplace_back("what its host code asks of the device differs from run to run, with equal inputs");
-    if (suspicion->changes <= device::OriginVerdict::max_changes) return;
+    if (found->changes <= device::OriginVerdict::max_changes) return;
     throw SubmissionFailure(fmt::format(
         "{} asks something else of the device each time that it is called, with equal inputs too, so that nobody can "
         "tell where its result comes from. Do random numbers, clocks or host threads decide about its copies, launches "
         "or arguments? Make it repeatable",
-        calls.back().spec.function));
+        function));
 }
 
 }  // namespace warpgrade::judge

@@ -1,6 +1,6 @@
 // A call of the submission once more, in another process and with other inputs of the same shape. What host code asks
 // of the device must be the same then: sizes, shapes, places, arguments, and every byte that is not input. Results that
-// the host computes need a way to the device, and all ways are such a decision.
+// the host computes need a way to the device, and all ways are such a decision. The device server compares.
 //
 // The call is first repeated without running its kernels, which is cheap: whoever makes decisions without looking at
 // the inputs makes the same ones. If they differ, kernels run as well (a program may read what they wrote), and the
@@ -16,30 +16,38 @@
 #include "judge/arena.hpp"
 #include "judge/device_server.hpp"
 #include "judge/random.hpp"
-#include "judge/session.hpp"
+#include "judge/submission.hpp"
+#include "judge/worker_process.hpp"
 
 namespace warpgrade::judge {
 
+// Its process and the program's never run at the same time: one could tell the other what it knows, be it by the time
+// that it leaves it.
 class Replay {
   public:
     enum class Inputs { other, same };
-    Replay(const Options& options, const std::string& executable, Inputs inputs, DeviceServer::Kernels kernels);
+    // `device` has one for a replay, and stays.
+    Replay(const Options& options, const std::string& executable, DeviceServer& device, Inputs inputs);
 
-    // False if the call did not come back. Throws InfrastructureError.
-    bool call(const CallSpec& spec, Clock::time_point deadline);
+    // False if the call did not come back. `compare`: with the call that its program has just made. Throws
+    // InfrastructureError.
+    bool call(const CallSpec& spec, bool compare, Clock::time_point deadline);
     // What all calls have taken.
     [[nodiscard]] Clock::duration used() const { return used_; }
 
     [[nodiscard]] std::size_t calls() const { return calls_; }
-    // Of the last call that came back: the file that its device has written, and what a buffer held before.
-    [[nodiscard]] int trace() const { return trace_.get(); }
+    // What a buffer held before the last call.
     [[nodiscard]] std::span<const std::byte> before(std::size_t argument) const;
 
   private:
+    void vary(const CallSpec& spec);
+    bool make_call(bool compare, Clock::time_point deadline);
+
     Inputs inputs_;
-    Session session_;
+    DeviceServer& device_;
+    WorkerProcess worker_;
+    bool ready_ = false;
     RandomStream random_;
-    device::Descriptor trace_;
     std::size_t calls_ = 0;
     Clock::duration used_{};
     CallSpec spec_;
@@ -57,10 +65,13 @@ struct StoredCall {
 
 // Only the virtual GPU tells what went up and down.
 bool can_replay(const Options& options);
-// Not where the host rightly does the work, or decides.
+// For calls of the submission, and their replays if there can be any.
+std::unique_ptr<DeviceServer> device_of_submission(const Options& options);
+// Not where the host rightly does the work, or decides, nor without inputs that could be others.
 bool is_compared(const CallSpec& call);
 
-// Makes all calls again, with their kernels: throws SubmissionFailure if the last one's host code is to blame.
-void settle_suspicion(const std::string& executable, std::span<const StoredCall> calls);
+// Throws SubmissionFailure if the last call's host code is to blame. Makes all calls again for that, with their
+// kernels, unless its function has been to blame before.
+void settle_suspicion(const std::string& executable, std::span<const StoredCall> calls, const Suspicion& suspicion);
 
 }  // namespace warpgrade::judge

@@ -127,19 +127,14 @@ CallResult result_of(DeviceReport report, std::uint64_t returned, std::vector<st
 // suspicion yet: kernels may not have run in the other one.
 std::optional<Suspicion> suspicion_of(const device::OriginVerdict& verdict, const CallSpec& spec,
                                       const Arena::Snapshot& snapshot, std::uint64_t result) {
-    using Problem = device::OriginVerdict::Problem;
-    if (verdict.problem != Problem::decided && verdict.problem != Problem::arranged &&
-        verdict.problem != Problem::went_up)
-        return std::nullopt;
-    return Suspicion{explain_origin(verdict, spec, snapshot, result), verdict.changes};
+    if (!verdict.compared) return std::nullopt;
+    return Suspicion{explain_origin(verdict, spec, snapshot, result), verdict.changes, verdict.needs_kernels};
 }
 
 const char* sandbox_of(Session::Role role) {
     switch (role) {
         case Session::Role::submission:
             return "submission";
-        case Session::Role::replay:
-            return "replay";
         case Session::Role::baseline:
             return "baseline";
     }
@@ -174,15 +169,13 @@ CallResult Session::call(const CallSpec& spec, const Arena& arena, Clock::time_p
     bool is_compared = false;
     if (device_ && is_submission_ && came_back && by_host(spec.function) != ByHost::all) {
         if (replay) {
-            // It has a limit of its own, as long as the submission's.
             const auto before = Clock::now();
-            is_compared = replay->call(spec, before + std::chrono::duration_cast<Clock::duration>(
-                                                          std::chrono::duration<double>(options_.seconds)));
+            is_compared = make_replay(*replay, spec);
             deadline += Clock::now() - before;
         }
         origin = ask_origin(spec, arena, snapshot, reply.result, executable_, is_compared ? replay : nullptr);
     }
-    auto report = take(std::max(deadline, Clock::now() + device_grace), origin ? &*origin : nullptr);
+    auto report = take(std::max(deadline, Clock::now() + device_grace), origin ? &*origin : nullptr, is_compared);
     refuse_unsupported(report);
     if (is_submission_) context().kernels = work_of(report);
     if (!report.fault.empty()) {
@@ -207,16 +200,13 @@ CallResult Session::call(const CallSpec& spec, const Arena& arena, Clock::time_p
     return result;
 }
 
-bool Session::trace_call(const Arena& arena, Clock::time_point deadline, int file) {
-    wire::Reply reply;
-    if (!ready_ && worker_.receive(reply, deadline) != WorkerProcess::Event::reply) return false;
-    ready_ = true;
-    wire::Call call = arena.call();
-    call.sequence = ++sequence_;
-    if (!worker_.send(call, arena.descriptor())) return false;
-    if (worker_.receive(reply, deadline) != WorkerProcess::Event::reply) return false;
-    device_->take_trace(std::max(deadline, Clock::now() + device_grace), file);
-    return true;
+// It has a limit of its own, as long as the submission's.
+bool Session::make_replay(Replay& replay, const CallSpec& spec) {
+    const auto limit = std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options_.seconds));
+    worker_.pause();
+    const bool came_back = replay.call(spec, true, Clock::now() + limit);
+    worker_.go_on();
+    return came_back;
 }
 
 CallResult result_of(const BaselineCache::Entry& entry, std::vector<std::string>& notes) {
@@ -295,18 +285,18 @@ void Session::fail(std::string message, bool ask_device) {
     throw SubmissionFailure(message);
 }
 
-DeviceReport Session::take(Clock::time_point deadline, const device::OriginMessage* origin) {
+DeviceReport Session::take(Clock::time_point deadline, const device::OriginMessage* origin, bool compare) {
     if (!device_) return {};
     try {
-        return hear_device(deadline, origin);
+        return hear_device(deadline, origin, compare);
     } catch (const DeviceSilent&) {
         if (Clock::now() < deadline) throw;
         throw OutOfTime(ready_);
     }
 }
 
-DeviceReport Session::hear_device(Clock::time_point deadline, const device::OriginMessage* origin) {
-    auto report = device_->take(deadline, origin);
+DeviceReport Session::hear_device(Clock::time_point deadline, const device::OriginMessage* origin, bool compare) {
+    auto report = device_->take(deadline, origin, compare);
     diagnostics_.insert(diagnostics_.end(), report.diagnostics.begin(), report.diagnostics.end());
     return report;
 }

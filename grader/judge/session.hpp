@@ -20,7 +20,7 @@ class Replay;
 class Session {
   public:
     // Whose calls it serves, in a sandbox of its own. The outputs of the submission's must come from the device.
-    enum class Role : std::uint8_t { submission, replay, baseline };
+    enum class Role : std::uint8_t { submission, baseline };
     // `device` may be null for labs that use none.
     Session(const Options& options, const std::string& executable, std::unique_ptr<DeviceServer> device, Role role);
 
@@ -31,9 +31,7 @@ class Session {
     // the call is made there as well, and compared.
     CallResult call(const CallSpec& spec, const Arena& arena, Clock::time_point deadline,
                     std::vector<std::string>& notes, Replay* replay = nullptr);
-    // Makes the call, whether it comes back or not, and has the device write what host code did to this file. False if
-    // it was not heard of in time.
-    bool trace_call(const Arena& arena, Clock::time_point deadline, int file);
+    [[nodiscard]] DeviceServer* device() const { return device_.get(); }
     // The device's report on the last call, as it came.
     [[nodiscard]] std::string last_report() const { return device_ ? device_->last_report() : ""; }
     // Ends the program between two calls and takes what the device says of its end. Never throws: the verdict stands.
@@ -46,8 +44,10 @@ class Session {
     void wait_for_reply(const CallSpec& spec, Clock::time_point deadline, wire::Reply& reply);
     [[noreturn]] void worker_is_gone(const CallSpec& spec);
     [[noreturn]] void fail(std::string message, bool ask_device);
-    DeviceReport take(Clock::time_point deadline, const device::OriginMessage* origin);
-    DeviceReport hear_device(Clock::time_point deadline, const device::OriginMessage* origin = nullptr);
+    bool make_replay(Replay& replay, const CallSpec& spec);
+    DeviceReport take(Clock::time_point deadline, const device::OriginMessage* origin, bool compare);
+    DeviceReport hear_device(Clock::time_point deadline, const device::OriginMessage* origin = nullptr,
+                             bool compare = false);
 
     const Options& options_;
     std::unique_ptr<DeviceServer> device_;

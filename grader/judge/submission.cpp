@@ -19,9 +19,10 @@ namespace {
 std::unique_ptr<DeviceServer> start_device(Program::Role role) {
     auto& current = context();
     if (current.options.device_server.empty()) return nullptr;
-    if (role == Program::Role::baseline) return std::make_unique<DeviceServer>(current.options, "baseline");
+    if (role == Program::Role::baseline)
+        return std::make_unique<DeviceServer>(current.options, "baseline", DeviceServer::ReplayDevice::none);
     if (current.idle_device) return std::move(current.idle_device);
-    return std::make_unique<DeviceServer>(current.options);
+    return device_of_submission(current.options);
 }
 
 std::string names_of(const std::vector<device::LaunchRecord>& launches) {
@@ -217,7 +218,7 @@ CallResult Program::attempt(const CallSpec& spec) {
         if (replay) not_its_own = replay->used() - used_before;
         if (result.suspicion && replay) {
             const auto before = Clock::now();
-            settle_suspicion(executable, stored_calls_);
+            settle_suspicion(executable, stored_calls_, *result.suspicion);
             not_its_own += Clock::now() - before;
         }
         if (cache) cache->add(calls_->chain.key(), {result.result, result.outputs, session().last_report()});
@@ -246,9 +247,10 @@ Replay* Program::replay_of(const CallSpec& spec, Clock::time_point deadline) {
     stored_calls_.emplace_back(spec);
     if (!is_compared(spec)) return nullptr;
     if (!replay_)
-        replay_ = std::make_unique<Replay>(current.options, current.options.worker, Replay::Inputs::other,
-                                           DeviceServer::Kernels::skipped);
-    while (replay_->calls() + 1 < stored_calls_.size()) replay_->call(stored_calls_[replay_->calls()].spec, deadline);
+        replay_ = std::make_unique<Replay>(current.options, current.options.worker, *session().device(),
+                                           Replay::Inputs::other);
+    while (replay_->calls() + 1 < stored_calls_.size())
+        replay_->call(stored_calls_[replay_->calls()].spec, false, deadline);
     return replay_.get();
 }
 
@@ -267,8 +269,8 @@ void Program::finish() {
 
 void Program::end_session() {
     if (session_) output_ = session_->output();
-    session_.reset();
     replay_.reset();
+    session_.reset();
     stored_calls_.clear();
     calls_.reset();
 }

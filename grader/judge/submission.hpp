@@ -76,6 +76,7 @@ struct Run : Profile {
 struct Suspicion {
     std::string text;
     std::uint64_t changes = 0;
+    bool needs_kernels = false;  // nothing is known before both runs have made them
 };
 
 struct CallResult {

@@ -1,6 +1,7 @@
 // One sandboxed worker: its process, its connection, and what it prints.
 #pragma once
 
+#include <csignal>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -40,6 +41,10 @@ class WorkerProcess {
 
     // Ends a program that takes too long; returns where it was: places in its file, innermost first, as it says itself.
     std::vector<std::uint64_t> stop(Clock::time_point deadline);
+
+    // All of its threads stand still until it goes on.
+    void pause() { process_.signal(SIGSTOP); }
+    void go_on() { process_.signal(SIGCONT); }
 
     // After Event::gone: the program's exit code (128 + signal); negative: it still ran. Throws InfrastructureError if
     // not the program but the sandbox has ended.

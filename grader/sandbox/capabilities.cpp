@@ -14,11 +14,10 @@ void drop_capabilities(bool bounded) {
     const auto require = [](bool done) {
         if (!done) throw std::system_error(errno, std::generic_category(), "capabilities");
     };
-    require(prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) == 0);
     for (unsigned long capability = 0; bounded && prctl(PR_CAPBSET_READ, capability) >= 0; ++capability)
         require(prctl(PR_CAPBSET_DROP, capability) == 0);
     __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
-    const __user_cap_data_struct none[2] = {};
+    const __user_cap_data_struct none[2] = {};  // the ambient set goes with these
     require(syscall(SYS_capset, &header, none) == 0);
 }
 

@@ -29,10 +29,6 @@ enum : std::uint64_t {
 constexpr std::uint64_t net_all = 3;    // TCP: bind, connect; version 4
 constexpr std::uint64_t scope_all = 3;  // abstract Unix sockets, signals; version 6
 
-struct Ruleset {
-    std::uint64_t files = 0, net = 0, scoped = 0;
-};
-
 struct [[gnu::packed]] PathRule {
     std::uint64_t allowed;
     std::int32_t parent;
@@ -57,6 +53,16 @@ std::uint64_t rights_of(FileRule::Access access) {
 
 }  // namespace
 
+LandlockRights landlock_rights(int version) {
+    LandlockRights all{fs_of_version_1, 0, 0};
+    if (version >= 2) all.files |= fs_refer;
+    if (version >= 3) all.files |= fs_truncate;
+    if (version >= 4) all.net = net_all;
+    if (version >= 5) all.files |= fs_ioctl_dev;
+    if (version >= 6) all.scoped = scope_all;
+    return all;
+}
+
 int landlock_version() {
     const long version = syscall(create_ruleset, nullptr, 0, version_flag);
     return version > 0 ? static_cast<int>(version) : 0;
@@ -64,14 +70,9 @@ int landlock_version() {
 
 void give_up_files(const std::vector<FileRule>& rules) {
     const int version = landlock_version();
-    Ruleset all{fs_of_version_1, 0, 0};
-    if (version >= 2) all.files |= fs_refer;
-    if (version >= 3) all.files |= fs_truncate;
-    if (version >= 4) all.net = net_all;
-    if (version >= 5) all.files |= fs_ioctl_dev;
-    if (version >= 6) all.scoped = scope_all;
-    const std::size_t size = version >= 6 ? sizeof all : version >= 4 ? 2 * sizeof all.files : sizeof all.files;
-    const int ruleset = static_cast<int>(syscall(create_ruleset, &all, size, 0));
+    // An older kernel takes the longer structure too, since what it does not know is 0.
+    const auto all = landlock_rights(version);
+    const int ruleset = static_cast<int>(syscall(create_ruleset, &all, sizeof all, 0));
     if (ruleset < 0) fail("Landlock");
     for (const auto& rule : rules) {
         const int parent = open(rule.path.c_str(), O_PATH | O_CLOEXEC);

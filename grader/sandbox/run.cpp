@@ -109,7 +109,9 @@ class StatusReader {
             // bubblewrap writes `"key": N`; one form is enough to search for.
             for (ssize_t i = 0; i < got; ++i)
                 if (buffer[i] != ' ') text_ += buffer[i];
-            if (copy_to_ >= 0 && write(copy_to_, buffer, static_cast<std::size_t>(got)) < 0) copy_to_ = -1;
+            // Whoever does not read them any more misses them.
+            if (copy_to_ >= 0) [[maybe_unused]]
+                const auto told = write(copy_to_, buffer, static_cast<std::size_t>(got));
         }
     }
 
@@ -175,16 +177,26 @@ int run_confined(const Options& options, pid_t caller) {
     StatusReader reports(status.read_end, options.status_fd);
     const long command_pid = reports.wait_for("child-pid", deadline);
     bool started = false, timed_out = command_pid == -2;
+    // Of the two, the command first: until it has begun, it may not have heard yet that it is to end with bubblewrap.
+    const auto end_all = [&] {
+        if (command_pid > 0) kill(static_cast<pid_t>(command_pid), SIGKILL);
+        kill(child, SIGKILL);
+    };
     if (command_pid > 0) {
-        // Limits go to the blocked command itself, now that it is in its own user namespace: processes are counted
-        // there, so that a limit of 64 means 64 of the command's and none of the caller's.
-        set_limits(options, static_cast<pid_t>(command_pid));
-        if (write(block.write_end, "x", 1) != 1) fail("starting the command");
+        try {
+            // Limits go to the blocked command itself, now that it is in its own user namespace: processes are counted
+            // there, so that a limit of 64 means 64 of the command's and none of the caller's.
+            set_limits(options, static_cast<pid_t>(command_pid));
+            if (write(block.write_end, "x", 1) != 1) fail("starting the command");
+        } catch (const std::system_error&) {
+            end_all();
+            throw;
+        }
         const long code = reports.wait_for("exit-code", deadline);
         started = code >= 0;
         timed_out = code == -2;
     }
-    if (timed_out) kill(child, SIGKILL);
+    if (timed_out) end_all();
     const int code = exit_status_of(child);
     return timed_out ? exit_timed_out : started ? code : exit_not_started;
 }

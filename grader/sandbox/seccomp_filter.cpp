@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <memory>
 #include <string_view>
 #include <system_error>
@@ -27,13 +28,13 @@ constexpr const char* path_calls[] = {"newfstatat", "stat",      "lstat",      "
                                       "renameat2",  "mkdir",     "mkdirat",    "rmdir"};
 
 // What besides reaches processes that are not in a namespace of their own, by a number that need not be the caller's.
-constexpr const char* process_calls[] = {"fcntl", "kill", "tgkill", "tkill", "prlimit64", "sched_setaffinity",
-                                         "sched_getparam", "sched_getscheduler",
+constexpr const char* process_calls[] = {"kill", "tgkill", "tkill", "prlimit64", "sched_setaffinity", "sched_getparam",
+                                         "sched_getscheduler",
                                          // bubblewrap and the spawner start the program after the filter is in place
                                          "execve"};
 
-// What else a C++ program with threads and inherited descriptors needs, and no more. Names that this libseccomp does
-// not know are skipped: they stay refused.
+// What else a C++ program with threads and inherited descriptors needs, and no more: not what tells of other processes
+// (sysinfo, mincore). Names that this libseccomp does not know are skipped: they stay refused.
 constexpr const char* worker_calls[] = {
     // descriptors that exist
     "read", "write", "readv", "writev", "pread64", "pwrite64", "close", "close_range", "fstat", "lseek", "ftruncate",
@@ -41,14 +42,14 @@ constexpr const char* worker_calls[] = {
     "epoll_create", "epoll_create1", "epoll_ctl", "epoll_wait", "epoll_pwait", "eventfd", "eventfd2", "sendto",
     "recvfrom", "sendmsg", "recvmsg", "shutdown", "getsockopt", "getsockname", "getpeername",
     // memory
-    "mmap", "munmap", "mremap", "mprotect", "brk", "madvise", "mincore", "msync", "mlock", "munlock", "membarrier",
+    "mmap", "munmap", "mremap", "mprotect", "brk", "madvise", "msync", "mlock", "munlock", "membarrier",
     // threads, signals, time
     "futex", "set_robust_list", "get_robust_list", "rseq", "set_tid_address", "gettid", "getpid", "getppid", "getpgrp",
-    "getuid", "geteuid", "getgid", "getegid", "getgroups", "sched_yield", "sched_getaffinity", "getcpu", "rt_sigaction",
+    "getuid", "geteuid", "getgid", "getegid", "getgroups", "sched_yield", "sched_getaffinity", "getcpu",
     "rt_sigprocmask", "rt_sigreturn", "rt_sigpending", "rt_sigsuspend", "rt_sigtimedwait", "sigaltstack", "pause",
     "alarm", "getitimer", "setitimer", "nanosleep", "clock_nanosleep", "clock_gettime", "clock_getres", "gettimeofday",
-    "time", "times", "getrusage", "getrlimit", "setrlimit", "sysinfo", "uname", "getrandom", "restart_syscall",
-    "arch_prctl", "wait4", "waitid", "exit", "exit_group"};
+    "time", "times", "getrusage", "getrlimit", "setrlimit", "uname", "getrandom", "restart_syscall", "arch_prctl",
+    "wait4", "waitid", "exit", "exit_group"};
 
 // What no compiler needs. Compilers use too many calls, which differ too much between distributions, to list.
 constexpr const char* compile_refused[] = {"ptrace",
@@ -156,6 +157,12 @@ Filter common_filter(Profile profile) {
         add(filter, SCMP_ACT_ALLOW, "ioctl", SCMP_A1(SCMP_CMP_EQ, static_cast<std::uint64_t>(request)));
     for (const int option : {PR_SET_NAME, PR_GET_NAME, PR_GET_DUMPABLE})
         add(filter, SCMP_ACT_ALLOW, "prctl", SCMP_A0(SCMP_CMP_EQ, static_cast<std::uint64_t>(option)));
+    // No locks and leases: a program's two processes (judge/replay.hpp) could tell each other of them what they know.
+    for (const int command : {F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_ADD_SEALS, F_GET_SEALS})
+        add(filter, SCMP_ACT_ALLOW, "fcntl", SCMP_A1(SCMP_CMP_EQ, static_cast<std::uint64_t>(command)));
+    // The judge stops a program and lets it go on: that comes without a handler, as SIGSTOP does.
+    add(filter, SCMP_ACT_ALLOW, "rt_sigaction", SCMP_A0(SCMP_CMP_NE, SIGCONT));
+    add(filter, SCMP_ACT_ERRNO(EINVAL), "rt_sigaction", SCMP_A0(SCMP_CMP_EQ, SIGCONT));
     // Memory that the device shares with the program. The program itself must not have files that no limit counts.
     if (profile == Profile::device) add(filter, SCMP_ACT_ALLOW, "memfd_create");
     return filter;
@@ -182,8 +189,6 @@ Filter plain_filter(Profile profile, const char* empty_path) {
     add(filter, SCMP_ACT_ALLOW, "tgkill", SCMP_A0(SCMP_CMP_EQ, static_cast<std::uint64_t>(own_pid)));
     for (const char* name : {"prlimit64", "sched_setaffinity", "sched_getparam", "sched_getscheduler"})
         add(filter, SCMP_ACT_ALLOW, name, SCMP_A0(SCMP_CMP_EQ, 0));
-    for (const int command : {F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_ADD_SEALS, F_GET_SEALS})
-        add(filter, SCMP_ACT_ALLOW, "fcntl", SCMP_A1(SCMP_CMP_EQ, static_cast<std::uint64_t>(command)));
     add(filter, SCMP_ACT_ALLOW, "execveat", SCMP_A1(SCMP_CMP_EQ, reinterpret_cast<std::uint64_t>(empty_path)),
         SCMP_A4(SCMP_CMP_EQ, static_cast<std::uint64_t>(AT_EMPTY_PATH)));
     if (profile == Profile::worker) {

@@ -13,52 +13,56 @@ bool Arrangement::add(const wire::Region& region, std::span<const std::byte> byt
     return !is_full();
 }
 
+bool Arrangement::Run::join(std::span<const std::byte> more) {
+    if (bytes.size() >= long_bytes && more.size() >= long_bytes) return false;
+    if (joined.empty()) joined.assign(bytes.begin(), bytes.end());
+    joined.insert(joined.end(), more.begin(), more.end());
+    bytes = joined;
+    return true;
+}
+
 void Arrangement::add_run(std::uint64_t address, std::span<const std::byte> bytes) {
     if (bytes.empty()) return;
     cut_out(address, address + bytes.size());
     const auto next = runs_.lower_bound(address);
-    if (next != runs_.begin()) {
-        auto& [before, its] = *std::prev(next);
-        if (before + its.size() == address) {
-            its.insert(its.end(), bytes.begin(), bytes.end());
-            return;
-        }
-    }
-    runs_.emplace_hint(next, address, std::vector<std::byte>(bytes.begin(), bytes.end()));
+    if (next != runs_.begin())
+        if (auto& [begin, before] = *std::prev(next); before.end() == address && before.join(bytes)) return;
+    runs_.emplace_hint(next, address, Run{address, bytes, {}});
 }
 
 void Arrangement::cut_out(std::uint64_t begin, std::uint64_t end) {
+    // A piece of a run, whose bytes move along if they are its own.
+    const auto piece_of = [&](const Run& run, std::uint64_t from, std::uint64_t to) {
+        Run piece{run.address + from, run.bytes.subspan(from, to - from), {}};
+        if (run.joined.empty()) return piece;
+        cut_bytes_ += piece.bytes.size();
+        piece.joined.assign(piece.bytes.begin(), piece.bytes.end());
+        piece.bytes = piece.joined;
+        return piece;
+    };
     auto at = runs_.lower_bound(begin);
-    if (at != runs_.begin() && std::prev(at)->first + std::prev(at)->second.size() > begin) --at;
+    if (at != runs_.begin() && std::prev(at)->second.end() > begin) --at;
     while (at != runs_.end() && at->first < end) {
-        const std::uint64_t address = at->first;
-        std::vector<std::byte> bytes = std::move(at->second);
+        Run run = std::move(at->second);
         at = runs_.erase(at);
-        const std::uint64_t from = std::max(begin, address) - address,
-                            to = std::min<std::uint64_t>(end - address, bytes.size());
-        if (from == 0 && to == bytes.size()) {
-            replaced_.push_back({address, std::move(bytes)});
+        const std::uint64_t from = std::max(begin, run.address) - run.address,
+                            to = std::min<std::uint64_t>(end - run.address, run.bytes.size());
+        if (from == 0 && to == run.bytes.size()) {
+            replaced_.push_back(std::move(run));
             continue;
         }
-        cut_bytes_ += bytes.size();
-        const auto first = bytes.begin() + static_cast<std::ptrdiff_t>(from),
-                   last = bytes.begin() + static_cast<std::ptrdiff_t>(to);
-        if (to < bytes.size()) at = runs_.emplace_hint(at, address + to, std::vector<std::byte>(last, bytes.end()));
-        replaced_.push_back({address + from, {first, last}});
-        bytes.resize(from);
-        if (from > 0) runs_.emplace(address, std::move(bytes));
+        if (to < run.bytes.size()) at = runs_.emplace_hint(at, run.address + to, piece_of(run, to, run.bytes.size()));
+        replaced_.push_back(piece_of(run, from, to));
+        if (from > 0) runs_.emplace(run.address, piece_of(run, 0, from));
     }
 }
 
 std::vector<Arrangement::Run> Arrangement::take() {
     std::vector<Run> all = std::move(replaced_);
     const std::size_t settled = all.size();
-    for (auto& [address, bytes] : runs_) {
-        if (all.size() > settled && all.back().address + all.back().bytes.size() == address)
-            all.back().bytes.insert(all.back().bytes.end(), bytes.begin(), bytes.end());
-        else
-            all.push_back({address, std::move(bytes)});
-    }
+    for (auto& [address, run] : runs_)
+        if (all.size() == settled || all.back().end() != address || !all.back().join(run.bytes))
+            all.push_back(std::move(run));
     replaced_.clear(), runs_.clear(), cut_bytes_ = 0;
     return all;
 }

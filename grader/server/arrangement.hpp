@@ -17,12 +17,22 @@ class Arrangement {
     // Pieces that are told apart, and bytes that are moved when a copy replaces the middle of others.
     static constexpr std::size_t max_runs = std::size_t{1} << 20, max_cut_bytes = std::size_t{1} << 30;
 
+    // A copy of as many bytes says by itself what it brings, and is not joined with its neighbours.
+    static constexpr std::size_t long_bytes = 4096;
+
+    // Bytes that lie side by side: those of one copy, or of many in an array of their own.
     struct Run {
         std::uint64_t address = 0;
-        std::vector<std::byte> bytes;
+        std::span<const std::byte> bytes;
+        std::vector<std::byte> joined;
+
+        [[nodiscard]] std::uint64_t end() const { return address + bytes.size(); }
+        // False if both are long.
+        bool join(std::span<const std::byte> more);
     };
 
-    // A copy of these bytes to the region; those that lay there before are kept as replaced. False: too many pieces.
+    // A copy of these bytes, which must stay, to the region; those that lay there before are kept as replaced. False:
+    // too many pieces.
     bool add(const wire::Region& region, std::span<const std::byte> bytes);
 
     // First what was replaced, in that order, then what lies there in the end, by address: as long runs as there are.
@@ -36,7 +46,7 @@ class Arrangement {
     void cut_out(std::uint64_t begin, std::uint64_t end);
 
     std::vector<Run> replaced_;
-    std::map<std::uint64_t, std::vector<std::byte>> runs_;  // disjoint
+    std::map<std::uint64_t, Run> runs_;  // by address, disjoint
     std::size_t cut_bytes_ = 0;
 };
 

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <exception>
 #include <limits>
+#include <memory>
 
 #include "device/records.hpp"
 #include "sandbox/apply_filter.hpp"
@@ -53,7 +54,14 @@ int main(int argc, char** argv) {
     app.add_flag("--wait-for-take", server_options.wait_for_take,
                  "let the worker wait when the record of its launches is full, instead of refusing further launches");
     app.add_flag("--origin", options.origin, "tell the judge where the outputs of a call come from");
-    app.add_flag("--skip-kernels", options.skip_kernels, "check each launch, but run no kernel");
+    int replay_fd = -1;
+    bool replay_runs = false;
+    auto* replay =
+        app.add_option("--replay-fd", replay_fd, "socket of a worker that makes the same calls on a device of its own")
+            ->needs(client)
+            ->check(CLI::NonNegativeNumber);
+    app.add_flag("--replay-runs-kernels", replay_runs, "without it, its launches are checked and do nothing")
+        ->needs(replay);
     bool describe = false;
     app.add_flag("--describe", describe, "print the device's properties as one line of JSON, serve nobody")
         ->excludes(client);
@@ -71,8 +79,16 @@ int main(int argc, char** argv) {
             fmt::print("{}\n", line_of(device->properties()));
             return 0;
         }
+        std::unique_ptr<Device> other;
+        if (*replay) {
+            options.checks = parse_checks("none");  // they are about the submission's own calls
+            options.skip_kernels = !replay_runs;
+            other = open_device(spec, options);
+        }
         give_up_files();
-        Server(*device, client_fd, control_fd, server_options).run();
+        Server server(*device, client_fd, control_fd, server_options);
+        if (other) server.add_replay(*other, replay_fd);
+        server.run();
     } catch (const std::exception& failure) {
         fmt::print(stderr, "warpgrade-device: {}\n", failure.what());
         return 1;

@@ -19,7 +19,8 @@ bool is_fill(Bytes bytes, unsigned element) {
 
 class Judgement {
   public:
-    Judgement(const OriginQuery& query, const OriginLog& log) : query_(query), log_(log) {}
+    Judgement(const OriginQuery& query, const OriginLog& log, const OriginLog* other_run)
+        : query_(query), log_(log), other_run_(other_run) {}
 
     OriginVerdict pronounce() {
         for (const OriginScalar& scalar : query_.scalars)
@@ -29,7 +30,11 @@ class Judgement {
         for (const OriginBuffer& buffer : query_.buffers)
             if (buffer.kind != OriginBuffer::Kind::in && !check_output(buffer)) return verdict_;
         if (query_.result && !check_result(*query_.result)) return verdict_;
-        if (outputs_ != 0 && !check_up(query_, log_, verdict_)) return verdict_;
+        if (outputs_ != 0 && !check_up(query_, log_, other_run_, verdict_)) {
+            verdict_.compared &= verdict_.problem != Problem::overflow;
+            return verdict_;
+        }
+        verdict_.compared = false;
         if (traced_ && !final_.empty() && !find_contributors()) verdict_.problem = Problem::arranged;
         return verdict_;
     }
@@ -125,7 +130,7 @@ class Judgement {
     bool find_contributors() {
         std::set<DevicePtr> needed;
         std::set<std::size_t> part;
-        const auto& steps = log_.steps();
+        const auto steps = steps_and_round_trips();
         for (std::size_t i = steps.size(); i-- > 0;) {
             const OriginLog::Step& step = steps[i];
             const bool writes_it =
@@ -137,6 +142,32 @@ class Judgement {
         for (const OriginLog::Step& step : steps)
             if (step.launch != 0 && !part.contains(step.launch)) verdict_.not_part.push_back(step.launch);
         return std::ranges::none_of(needed, [&](DevicePtr base) { return is_put_together(base); });
+    }
+
+    // Round trips too: what came down may have gone up again, wherever something went up that is no input.
+    [[nodiscard]] std::vector<OriginLog::Step> steps_and_round_trips() const {
+        auto steps = log_.steps();
+        std::vector<std::size_t> cursors(query_.buffers.size());
+        for (const OriginLog::Up& up : log_.up()) {
+            OriginLog::Step trip{0, {}, {up.base}, up.number};
+            for (const OriginLog::Down& down : log_.down())
+                if (!down.mapped && down.number < up.number) trip.read_from.push_back(down.base);
+            if (!trip.read_from.empty() && !is_input(up.bytes, cursors)) steps.push_back(std::move(trip));
+        }
+        std::ranges::stable_sort(steps, {}, &OriginLog::Step::number);
+        return steps;
+    }
+
+    // An input's next piece, or its first.
+    [[nodiscard]] bool is_input(Bytes bytes, std::vector<std::size_t>& cursors) const {
+        for (std::size_t i = 0; i < cursors.size(); ++i)
+            for (const std::size_t at : {cursors[i], std::size_t{0}}) {
+                const Bytes rest = query_.buffers[i].before.subspan(at);
+                if (rest.size() < bytes.size() || common_prefix(rest, bytes) < bytes.size()) continue;
+                cursors[i] = at + bytes.size();
+                return true;
+            }
+        return false;
     }
 
     // Rows of the function's own may be short.
@@ -153,6 +184,7 @@ class Judgement {
 
     const OriginQuery& query_;
     const OriginLog& log_;
+    const OriginLog* other_run_;
     OriginVerdict verdict_;
     std::vector<std::size_t> rows_;
     std::set<WriterTag> final_;  // launches that wrote the outputs
@@ -163,6 +195,8 @@ class Judgement {
 
 }  // namespace
 
-OriginVerdict check_origin(const OriginQuery& query, const OriginLog& log) { return Judgement(query, log).pronounce(); }
+OriginVerdict check_origin(const OriginQuery& query, const OriginLog& log, const OriginLog* other_run) {
+    return Judgement(query, log, other_run).pronounce();
+}
 
 }  // namespace warpgrade::device

@@ -13,6 +13,7 @@
 
 namespace warpgrade::device {
 
-OriginVerdict check_origin(const OriginQuery& query, const OriginLog& log);
+// `other_run`: what the same call did in another process, with the inputs OriginBuffer::other; null if it was not made.
+OriginVerdict check_origin(const OriginQuery& query, const OriginLog& log, const OriginLog* other_run = nullptr);
 
 }  // namespace warpgrade::device

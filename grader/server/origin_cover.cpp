@@ -78,7 +78,7 @@ std::size_t UpCover::charge(Bytes rest) {
     const std::size_t size = std::min<std::size_t>(4, rest.size());
     std::uint32_t word = 0;
     std::memcpy(&word, rest.data(), size);
-    const bool seen = size == 4 && fills_[kind_of(word, size)]++ != 0;
+    const bool seen = size == 4 && !fills_.insert(kind_of(word, size)).second;
     if (seen && !after_fill_) return size;
     const std::size_t run = std::min<std::size_t>(unit_, size);
     cost_ += run;
@@ -145,7 +145,7 @@ std::size_t UpCover::match_fill(Bytes rest) {
     if (longest == 0) return 0;
     if (after_fill_)
         cost_ += std::min<std::uint64_t>(fill_after_fill_cost, longest);
-    else if (fills_[kind_of(value, longest)]++ == 0)
+    else if (fills_.insert(kind_of(value, longest)).second)
         cost_ += std::min<std::uint64_t>(jump_cost, longest);
     return longest;
 }

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <span>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace warpgrade::device {
@@ -59,8 +60,8 @@ class UpCover {
     std::vector<std::size_t> own_;                              // of the sources
     std::unordered_multimap<std::uint64_t, std::size_t> came_;  // the others, by their first bytes
     std::size_t last_came_ = npos;
-    unsigned unit_ = 8;                                       // bytes of the smallest elements
-    std::unordered_map<std::uint64_t, std::uint64_t> fills_;  // value and length, how often
+    unsigned unit_ = 8;                        // bytes of the smallest elements
+    std::unordered_set<std::uint64_t> fills_;  // values and lengths
     std::unordered_multimap<std::uint64_t, std::pair<std::uint32_t, std::uint32_t>> index_;  // first bytes → place
     std::uint32_t indexed_ = 0;                                                              // sources
     bool after_fill_ = false;

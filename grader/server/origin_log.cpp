@@ -68,6 +68,7 @@ void OriginLog::read(const wire::Region& region) {
     if (!enabled()) return;
     Down piece;
     piece.address = region.address;
+    piece.base = base_of(region.address);
     piece.bytes.resize(region.bytes());
     piece.writers.resize((piece.bytes.size() + 3) / 4);
     if (!region.contiguous()) piece.row_bytes = region.width;
@@ -75,13 +76,13 @@ void OriginLog::read(const wire::Region& region) {
         device_.read(address, std::span(piece.bytes).subspan(at, bytes));
         device_.writers_of(address, std::span(piece.writers).subspan(at / 4, (bytes + 3) / 4));
     });
-    if (std::ranges::find(piece.writers, writer::host) != piece.writers.end()) used_.insert(base_of(region.address));
+    if (std::ranges::find(piece.writers, writer::host) != piece.writers.end()) used_.insert(piece.base);
     keep(std::move(piece));
 }
 
 void OriginLog::copied(const wire::Region& destination, const wire::Region& source) {
     if (!enabled()) return;
-    steps_.push_back({0, {base_of(source.address)}, {base_of(destination.address)}});
+    steps_.push_back({0, {base_of(source.address)}, {base_of(destination.address)}, ++number_});
     used_.insert(base_of(source.address));
     const std::uint64_t run = source.pitch == source.width && destination.pitch == destination.width
                                   ? source.bytes()
@@ -97,13 +98,18 @@ void OriginLog::copied(const wire::Region& destination, const wire::Region& sour
 
 void OriginLog::launched(const LaunchRecord& record) {
     if (!enabled()) return;
-    steps_.push_back({++launches_, record.read_from, record.written_to});
     used_.insert(record.read_from.begin(), record.read_from.end());
     overwritten_.insert(record.written_to.begin(), record.written_to.end());
     for (const auto& [address, bytes] : device_.take_host_data()) {
-        up_.push_back({wire::Region::range(canonical(address), bytes.size()), {}, true, ++number_, launches_, 0});
+        up_.push_back({wire::Region::range(canonical(address), bytes.size()),
+                       {},
+                       true,
+                       ++number_,
+                       launches_ + 1,
+                       base_of(address)});
         append(up_.back(), bytes);
     }
+    steps_.push_back({++launches_, record.read_from, record.written_to, ++number_});
 }
 
 void OriginLog::loaded(std::span<const std::byte> image) {

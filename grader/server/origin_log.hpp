@@ -37,7 +37,8 @@ class OriginLog {
         DevicePtr address = 0;
         bool mapped = false;
         std::uint64_t row_bytes = 0;  // of a copy of rows that do not lie side by side on the device
-        std::uint64_t number = 0;     // in the order of all that went up and came down
+        DevicePtr base = 0;           // of the allocation that it came from
+        std::uint64_t number = 0;     // in the order of all that went up, came down, and was done
     };
     // What host code sent to the device in one copy, or wrote to memory of both where the device has read it.
     struct Up {
@@ -46,12 +47,13 @@ class OriginLog {
         bool mapped = false;
         std::uint64_t number = 0;
         std::size_t launch = 0;  // by which memory of both was read
-        DevicePtr base = 0;      // of the allocation that it went to; 0: in memory of both
+        DevicePtr base = 0;      // of the allocation that it went to
     };
     // What the device did, in order.
     struct Step {
         std::size_t launch = 0;  // its number in the call, from 1; 0: a copy on the device
         std::vector<DevicePtr> read_from, written_to;
+        std::uint64_t number = 0;  // in the order of all that went up, came down, and was done
     };
 
     // For the session. Nothing is noted for a device that does not keep origins.
@@ -67,6 +69,7 @@ class OriginLog {
     void begin_call();
 
     [[nodiscard]] bool enabled() const { return device_.keeps_origin(); }
+    [[nodiscard]] bool ran_kernels() const { return device_.runs_kernels(); }
     [[nodiscard]] const std::deque<Down>& down() const { return down_; }
     [[nodiscard]] const std::deque<Up>& up() const { return up_; }
     [[nodiscard]] const std::vector<Step>& steps() const { return steps_; }
@@ -79,7 +82,7 @@ class OriginLog {
     // Did kernels only write to what this piece went to, and nobody read what it left there? So it is where somebody
     // uploads the output array as well, whatever stands in it.
     [[nodiscard]] bool is_overwritten(const Up& piece) const {
-        return piece.base != 0 && overwritten_.contains(piece.base) && !used_.contains(piece.base);
+        return !piece.mapped && piece.base != 0 && overwritten_.contains(piece.base) && !used_.contains(piece.base);
     }
     // Images of device code. Those that the program holds in its file are nobody's doing at run time.
     [[nodiscard]] const std::vector<std::vector<std::byte>>& images() const { return images_; }

@@ -7,7 +7,8 @@
 
 namespace warpgrade::device {
 
-// False: verdict says why. Throws std::exception for a trace that cannot be read.
-bool check_up(const OriginQuery& query, const OriginLog& log, OriginVerdict& verdict);
+// `other_run`: the same call, made once more in another process and with the inputs OriginBuffer::other; may be null.
+// False: verdict says why.
+bool check_up(const OriginQuery& query, const OriginLog& log, const OriginLog* other_run, OriginVerdict& verdict);
 
 }  // namespace warpgrade::device

@@ -80,6 +80,7 @@ void PairCover::explain(Bytes mine, Bytes other) {
         length = piece.goes_on && piece.source == last_ ? length + piece.bytes : piece.bytes;
         piece.source->cursor = piece.at + piece.bytes;
         last_ = piece.source;
+        used_came_ |= !last_->is_input;
         const bool is_complete = length >= warp_elements * last_->element || last_->cursor == last_->pairs.size();
         open = is_complete ? nullptr : last_;
         rest = rest.subspan(piece.bytes);

@@ -28,6 +28,8 @@ class PairCover {
     static constexpr std::uint64_t enough = 4096;
     [[nodiscard]] std::uint64_t cost() const { return cost_; }
     [[nodiscard]] const std::vector<std::byte>& first_unexplained() const { return first_; }
+    // Something came down before: what it was in the other run is known only if kernels ran there.
+    [[nodiscard]] bool used_came() const { return used_came_; }
     // They are an input's element, at a place where its neighbours are not.
     [[nodiscard]] bool is_arranged() const { return is_arranged_; }
 
@@ -60,7 +62,7 @@ class PairCover {
     Source* last_ = nullptr;
     std::uint64_t cost_ = 0;
     std::vector<std::byte> first_;
-    bool is_arranged_ = false;
+    bool is_arranged_ = false, used_came_ = false;
 };
 
 }  // namespace warpgrade::device

@@ -1,6 +1,5 @@
 #include "server/server.hpp"
 
-#include <fcntl.h>
 #include <fmt/core.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -15,7 +14,6 @@
 #include "device/descriptor_passing.hpp"
 #include "device/origin_request.hpp"
 #include "device/records.hpp"
-#include "server/call_trace.hpp"
 #include "server/origin_check.hpp"
 
 namespace warpgrade::device {
@@ -29,110 +27,33 @@ bool again(int error) { return error == EAGAIN || error == EWOULDBLOCK || error 
 
 Server::Server(Device& device, int client_fd, int control_fd, ServerOptions options)
     : device_(device),
-      options_(options),
-      timeline_(HostCosts::of(device.properties())),
-      origin_(device),
-      client_fd_(client_fd),
-      control_fd_(control_fd) {
-    session_.emplace(device_, timeline_, journal_, origin_, options_.order_streams);
-}
+      client_(device, client_fd, options.order_streams, options.wait_for_take),
+      control_fd_(control_fd) {}
 
-Server::~Server() {
-    if (client_fd_ >= 0) ::close(client_fd_);
-    ::close(control_fd_);
-}
+Server::~Server() { ::close(control_fd_); }
+
+// Nobody looks at its records: they never hold it up, and are never full of anything that counts.
+void Server::add_replay(Device& device, int fd) { replay_.emplace(device, fd, false, false); }
 
 void Server::run() {
     while (!shutdown_) {
-        pollfd sockets[2] = {{control_fd_, POLLIN, 0}, {client_fd_, POLLIN, 0}};
-        const bool sending = session_ && !session_->output().empty();
-        if (sending) sockets[1].events = POLLOUT;
-        const bool listening = client_fd_ >= 0 && !(options_.wait_for_take && journal_.full());
         // What is here already is not waited for; the judge is asked all the same.
-        const bool waiting = listening && !sending && input_.ready();
-        if (::poll(sockets, listening && !waiting ? 2 : 1, waiting ? 0 : -1) < 0) {
+        Client* const clients[] = {&client_, replay_ ? &*replay_ : nullptr};
+        pollfd sockets[3] = {{control_fd_, POLLIN, 0}, {-1, 0, 0}, {-1, 0, 0}};
+        bool waiting = false;
+        for (std::size_t i = 0; i < std::size(clients); ++i) {
+            if (!clients[i] || clients[i]->events() == 0) continue;
+            sockets[1 + i] = {clients[i]->fd(), clients[i]->events(), 0};
+            waiting |= clients[i]->has_frame();
+        }
+        if (::poll(sockets, std::size(sockets), waiting ? 0 : -1) < 0) {
             if (errno == EINTR) continue;
             throw std::system_error(errno, std::generic_category(), "poll");
         }
         if (sockets[0].revents != 0 && !serve_control()) return;
-        if (waiting || (listening && sockets[1].revents != 0)) serve_client();
+        for (std::size_t i = 0; i < std::size(clients); ++i)
+            if (clients[i] && (sockets[1 + i].revents != 0 || clients[i]->has_frame())) clients[i]->serve();
     }
-}
-
-// One round: what can be sent, else one frame, or a few that are little work. Then the judge has its turn.
-void Server::serve_client() {
-    try {
-        if (!session_->output().empty()) {
-            send_client();
-            return;
-        }
-        if (!receive_client()) return;
-        // Whoever does not wait for the reply to one of these gets it together with the next.
-        wire::Op op = wire::Op::hello;
-        do {
-            const wire::Header header = input_.header();
-            op = header.op;
-            session_->handle(header, input_.payload());
-            input_.next();
-        } while (wire::may_be_posted(op) && input_.ready());
-        send_client();
-    } catch (const wire::ProtocolError& failure) {
-        close_client(
-            fmt::format("the program broke the device protocol ({}): its connection was closed", failure.what()));
-    } catch (const std::exception& failure) {
-        journal_.add_internal_error(fmt::format("device server: {}", failure.what()));
-        close_client("the device server failed");
-    }
-}
-
-// Reads what is there of the next frame; true when it is complete, or cannot become a frame.
-bool Server::receive_client() {
-    while (!input_.ready()) {
-        const auto room = input_.room();
-        const ssize_t got = ::recv(client_fd_, room.data(), room.size(), MSG_DONTWAIT);
-        if (got == 0) return close_client(""), false;
-        if (got < 0) {
-            if (!again(errno)) close_client("");
-            return false;
-        }
-        input_.added(static_cast<std::size_t>(got));
-    }
-    return true;
-}
-
-bool Server::send_client() {
-    auto& output = session_->output();
-    while (!output.empty()) {
-        const int file = session_->attachment().get();
-        const ssize_t put = send_with(client_fd_, std::span(output).subspan(sent_),
-                                      std::span(&file, session_->attachment() ? 1 : 0), MSG_DONTWAIT);
-        if (put < 0) {
-            if (!again(errno)) close_client("");
-            return false;
-        }
-        sent_ += static_cast<std::size_t>(put);
-        session_->attachment().reset();
-        if (sent_ < output.size()) continue;
-        output.clear();
-        sent_ = 0;
-        session_->refill();
-    }
-    return true;
-}
-
-// The journal stays for the judge. The context's memory goes with the process.
-void Server::close_client(const std::string& reason) {
-    if (!reason.empty()) journal_.add_error("protocol", error::unknown, reason);
-    session_->finish();
-    ::close(client_fd_);
-    client_fd_ = -1;
-}
-
-// The program may have ended just before the judge asks: what it left undone belongs in the answer.
-void Server::notice_end() {
-    char byte;
-    if (client_fd_ >= 0 && !input_.ready() && ::recv(client_fd_, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0)
-        close_client("");
 }
 
 bool Server::serve_control() {
@@ -159,6 +80,10 @@ std::string Server::answer(const std::string& line) {
         return as_line({{"ok", false}, {"error", "expected an object with \"op\""}});
     if (*operation == "hello") return as_line({{"ok", true}, {"properties", to_json(device_.properties())}});
     if (*operation == "take") return take(request);
+    if (*operation == "end_replay" && replay_) {
+        end_replay(request.value("forget", false));
+        return as_line({{"ok", true}});
+    }
     if (*operation == "shutdown") {
         shutdown_ = true;
         return as_line({{"ok", true}});
@@ -174,27 +99,24 @@ std::string Server::take(const nlohmann::json& request) {
     };
     // Who looks at a program in the middle of its work must not change its clock.
     const bool finish = wants("finish", true);
-    if (finish) notice_end();
-    if (finish && client_fd_ >= 0) session_->end_call();
-    Report report = journal_.take(finish ? timeline_.finish() : 0);
-    report.transfers = timeline_.take_transfers();
-    report.waits_ns = timeline_.take_waits();
-    if (session_->migrations().gave_up()) report.truncated.insert("migrations");
-    if (timeline_.take_missed_transfers()) report.truncated.insert("transfers");
-    if (timeline_.take_missed_waits()) report.truncated.insert("waits");
-    report.connected = client_fd_ >= 0;
+    if (finish) client_.end_call();
+    Report report = client_.take(finish);
     const auto files = std::exchange(control_files_, {});
-    if (const auto question = request.find("origin"); question != request.end() && origin_.enabled()) {
-        origin_.waited();
+    OriginLog& log = client_.origin();
+    if (const auto question = request.find("origin"); question != request.end() && log.enabled()) {
+        log.waited();
         try {
-            report.origin = check_origin(
-                OriginRequest(*question, files[0], files[1], files[2], !origin_.images().empty()).query(), origin_);
+            const OriginRequest asked(*question, files[0], files[1], !log.images().empty());
+            const bool compare = wants("compare", false) && replay_;
+            report.origin = check_origin(asked.query(), log, compare ? &replay_->origin() : nullptr);
         } catch (const std::exception& failure) {
             report.internal_error = fmt::format("device server: origin of outputs: {}", failure.what());
         }
     }
-    if (wants("trace", false)) write_trace(trace_of(origin_), files[0].get());
-    if (finish) origin_.begin_call();
+    if (finish) {
+        log.begin_call();
+        if (replay_) replay_->origin().begin_call();
+    }
     if (!wants("lines", true))
         for (LaunchRecord& launch : report.launches) launch.lines.clear();
     if (wants("packed", false)) {
@@ -202,8 +124,15 @@ std::string Server::take(const nlohmann::json& request) {
         return fmt::format("{{\"ok\":true,\"packed\":{}}}\n", bytes.size()) + bytes;
     }
     json reply = to_json(report);
-    reply["migrations"] = session_->migrations().take();
+    reply["migrations"] = client_.migrations().take();
     return dump_line(reply) + '\n';
+}
+
+// Its call has returned; what it asked for is kept until the next take, or forgotten.
+void Server::end_replay(bool forget) {
+    replay_->end_call();
+    replay_->take(true);
+    if (forget) replay_->origin().begin_call();
 }
 
 void Server::send_control(std::string_view answer) {

@@ -1,5 +1,6 @@
-// The device server's loop: one worker's socket (untrusted) and the judge's control socket (trusted), one device. The
-// worker may send anything at any pace or vanish; the judge is still answered.
+// The device server's loop: the judge's control socket (trusted), and one worker with its device. A second worker, the
+// replay, makes the same calls on a device of its own, so that what both asked for can be compared. The judge is
+// answered whatever they do.
 #pragma once
 
 #include <array>
@@ -7,14 +8,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
+#include "device/descriptor.hpp"
 #include "device/device.hpp"
-#include "device/frame_buffer.hpp"
-#include "server/journal.hpp"
-#include "server/origin_log.hpp"
-#include "server/session.hpp"
-#include "server/timeline.hpp"
+#include "server/client.hpp"
 
 namespace warpgrade::device {
 
@@ -33,32 +30,26 @@ class Server {
     Server(const Server&) = delete;
     Server& operator=(const Server&) = delete;
 
+    // Serves the replay as well. Takes the descriptor over.
+    void add_replay(Device& device, int fd);
+
     // Serves until the judge says shutdown or closes the control socket.
     void run();
 
   private:
-    void serve_client();
-    bool receive_client();  // false when nothing more is there
-    bool send_client();     // false when the socket is full
-    void close_client(const std::string& reason);
-    void notice_end();
     bool serve_control();  // false to end
     // The answer to a line of the judge's.
     std::string answer(const std::string& line);
     std::string take(const nlohmann::json& request);
+    void end_replay(bool forget);
     void send_control(std::string_view answer);
 
     Device& device_;
-    ServerOptions options_;
-    Journal journal_;
-    Timeline timeline_;
-    OriginLog origin_;
-    std::optional<Session> session_;
-    int client_fd_, control_fd_;
-    wire::FrameBuffer input_;  // of the worker
-    std::size_t sent_ = 0;     // bytes of the session's output that are gone
+    Client client_;
+    std::optional<Client> replay_;
+    int control_fd_;
     std::string control_input_;
-    std::array<Descriptor, 3> control_files_;  // came with the last request
+    std::array<Descriptor, 2> control_files_;  // came with the last request
     bool shutdown_ = false;
 };
 

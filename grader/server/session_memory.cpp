@@ -258,7 +258,7 @@ void Session::accept_piece(std::span<const std::byte> piece) {
     Incoming& incoming = *incoming_;
     const std::uint64_t offset = incoming.received;
     incoming.received += piece.size();
-    if (incoming.discard || incoming.failure) return;
+    if (incoming.discard || incoming.failure || piece.empty()) return;  // nothing may go to any address
     try {
         if (incoming.op == Op::load_module)
             incoming.image.insert(incoming.image.end(), piece.begin(), piece.end());

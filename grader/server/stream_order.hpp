@@ -49,8 +49,6 @@ class StreamOrder {
     // False: there are too many whose work may still be under way.
     bool add_stream(StreamId stream, bool blocking);
     void remove_stream(StreamId stream);
-    // Has there ever been a stream besides the default one?
-    [[nodiscard]] bool several_streams() const { return lanes_.size() > 1; }
 
     // The next operation of a stream.
     OperationPtr begin(Operation::Kind kind, StreamId stream, std::uint64_t code, std::string kernel = {},

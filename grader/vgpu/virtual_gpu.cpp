@@ -40,7 +40,7 @@ class VirtualGpu final : public device::Device {
           memory_(options.memory_limit_bytes
                       ? std::min<std::uint64_t>(options.memory_limit_bytes, profile_.properties.total_global_mem)
                       : profile_.properties.total_global_mem,
-                  options.checks.init, options.origin) {
+                  options.checks.init, options.origin && !options.skip_kernels) {
         if (options_.threads == 0) options_.threads = std::max(1u, std::thread::hardware_concurrency());
     }
 
@@ -190,6 +190,7 @@ class VirtualGpu final : public device::Device {
         else
             std::ranges::fill(words, device::writer::nobody);
     }
+    [[nodiscard]] bool runs_kernels() const override { return !options_.skip_kernels; }
     void mark_written(device::DevicePtr address, std::uint64_t bytes, device::WriterTag who) override {
         memory_.written_by(address, bytes, who);
     }

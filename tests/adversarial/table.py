@@ -15,7 +15,7 @@ from warpgrade.machine.paths import find_layout
 
 LAYOUT = find_layout()
 HERE = Path(__file__).parent
-CLASSES = range(1, 64)
+CLASSES = range(1, 66)
 
 # What stands behind the starter in fixtures that are too long to be kept. All of it compiles.
 MADE = {

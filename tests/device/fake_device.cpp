@@ -167,7 +167,7 @@ void FakeDevice::launch(FunctionId id, const LaunchConfig& config, std::span<con
     record.kernel = record.demangled = function.info.name;
     record.config = config;
     record.occupancy = occupancy(id, static_cast<std::uint32_t>(config.block.count()), 0);
-    record.duration_ns = 1000.0 * static_cast<double>(config.grid.count());
+    record.duration_ns = block_ns * static_cast<double>(config.grid.count());
     if (needs_all_of_dram) record.demand[static_cast<std::size_t>(Resource::dram)] = record.duration_ns;
     record.counters.blocks_launched = config.grid.count();
     try {

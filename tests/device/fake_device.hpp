@@ -5,6 +5,7 @@
 #include <cstring>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -50,10 +51,22 @@ class FakeDevice : public Device {
     Occupancy occupancy(FunctionId, std::uint32_t block_threads, std::uint64_t) const override {
         return {2048 / block_threads, 1.0, 0.0, "warps"};
     }
-    std::vector<LaunchRecord> take_records() override { return std::exchange(records_, {}); }
+    std::vector<LaunchRecord> take_records() override {
+        if (forgets_launches) records_.clear();
+        return std::exchange(records_, {});
+    }
     std::string take_output() override { return std::exchange(output_, {}); }
+    std::vector<MemoryAccess> take_accesses() override { return std::exchange(next_accesses, {}); }
+    bool talks_to_host(FunctionId) const override { return kernels_talk_to_host; }
+    bool lies_on_host(DevicePtr address) const override { return on_host.contains(address); }
+    ImageId create_image(const ImageDescriptor&) override { return next_image_++; }
+    void destroy_image(ImageId) override {}
 
     std::vector<std::byte> last_image;
+    std::vector<MemoryAccess> next_accesses;  // what the next launch will say to have used
+    std::set<DevicePtr> on_host;              // managed memory that no kernel has touched
+    bool kernels_talk_to_host = false, forgets_launches = false;
+    double block_ns = 1000;          // what each takes, one after the other
     bool needs_all_of_dram = false;  // launches from now on
     std::size_t live_allocations() const { return memory_.size(); }
 
@@ -107,6 +120,7 @@ class FakeDevice : public Device {
     std::uint64_t used_ = 0;
     DevicePtr next_address_ = address_space::global_base, next_host_ = address_space::host_base;
     ModuleId next_module_ = 1;
+    ImageId next_image_ = 1;
 };
 
 }  // namespace warpgrade::device::testing

@@ -226,6 +226,14 @@ def test_slow_tests_run_last_and_once() -> None:
     assert slow == [r"one\, two,\[three\]"]
 
 
+def test_of_a_program_the_tests_with_a_tag_may_run() -> None:
+    part = Part("a", "a", tests=("test-a", "test-b [fast]"), later=("test-b: one",))
+    first, second, slow = ([command[0], *command[4:]] for command in part.commands())
+    assert first == ["build/release/bin/test-a"]
+    assert second == ["build/release/bin/test-b", "[fast]", "~one"]
+    assert slow == ["build/release/bin/test-b", "one"]
+
+
 def test_parts_are_folders_with_tests() -> None:
     for part in read_parts():
         assert part.sources(ROOT), part.name

@@ -52,10 +52,15 @@ class Part:
         if self.pytest:
             python = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-m", "not labs"]
             return [[*python, *names] for names in (self.pytest, self.later) if names]
-        programs = [[f"build/release/bin/{name}", "--abort", "--reporter", "xml"] for name in self.tests]
+        # A program alone, or with a tag of those of its tests that count.
+        tests = [one.partition(" ") for one in self.tests]
+        programs = [[f"build/release/bin/{name}", "--abort", "--reporter", "xml"] for name, _, _ in tests]
         slow = [name.split(": ", 1) for name in self.later]  # of which program
-        names = [[escape(name) for program, name in slow if program == one] for one in self.tests]
-        quick = [[*program, *(f"~{name}" for name in own)] for program, own in zip(programs, names, strict=True)]
+        names = [[escape(name) for program, name in slow if program == one] for one, _, _ in tests]
+        quick = [
+            [*program, *([tag] if tag else []), *(f"~{name}" for name in own)]
+            for program, own, (_, _, tag) in zip(programs, names, tests, strict=True)
+        ]
         return [*quick, *([*program, ",".join(own)] for program, own in zip(programs, names, strict=True) if own)]
 
     def sources(self, root: Path) -> list[Path]:

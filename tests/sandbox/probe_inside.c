@@ -15,6 +15,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -42,6 +43,19 @@ static int network(void) {
     int broken = 0;
     for (unsigned i = 0; i < sizeof families / sizeof *families; ++i)
         broken |= holds("socket", socket(families[i], SOCK_STREAM, 0) < 0 && socket(families[i], SOCK_RAW, 0) < 0);
+    return broken;
+}
+
+// What would tell a program's other process something.
+static int no_signs(void) {
+    int broken = 0;
+    struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET, .l_start = 7, .l_len = 1};
+    broken |= holds("locks", fcntl(1, F_SETLK, &lock) < 0 && errno == ENOSYS);
+    broken |= holds("a look at locks", fcntl(1, F_GETLK, &lock) < 0 && errno == ENOSYS);
+    broken |= holds("leases", fcntl(1, F_SETLEASE, F_RDLCK) < 0 && errno == ENOSYS);
+    broken |= holds("sysinfo", syscall(SYS_sysinfo, &lock) < 0 && errno == ENOSYS);
+    broken |= holds("mincore", syscall(SYS_mincore, 0, 0, 0) < 0 && errno == ENOSYS);
+    broken |= holds("a handler of SIGCONT", signal(SIGCONT, SIG_IGN) == SIG_ERR && errno == EINVAL);
     return broken;
 }
 
@@ -250,6 +264,57 @@ static int limits(void) {
     return broken;
 }
 
+// The limits that this process has, soft and hard where they differ.
+static int print_limits(void) {
+    const struct {
+        const char* name;
+        int resource;
+    } all[] = {{"core", RLIMIT_CORE}, {"files", RLIMIT_NOFILE}, {"locked", RLIMIT_MEMLOCK}, {"cpu", RLIMIT_CPU},
+               {"memory", RLIMIT_AS}, {"size", RLIMIT_FSIZE},   {"processes", RLIMIT_NPROC}};
+    for (unsigned i = 0; i < sizeof all / sizeof *all; ++i) {
+        struct rlimit limit;
+        getrlimit(all[i].resource, &limit);
+        printf("%s %ld", all[i].name, (long)limit.rlim_cur);
+        if (limit.rlim_max != limit.rlim_cur) printf("/%ld", (long)limit.rlim_max);
+        puts("");
+    }
+    return 0;
+}
+
+// The names in a folder, in order.
+static int lists(const char* path) {
+    struct dirent** names;
+    const int count = scandir(path, &names, NULL, alphasort);
+    for (int i = 0; i < count; ++i)
+        if (names[i]->d_name[0] != '.') printf("%s ", names[i]->d_name);
+    return count < 0;
+}
+
+static int devices(void) {
+    char byte = 1;
+    const int null = open("/dev/null", O_RDWR), zero = open("/dev/zero", O_RDONLY);
+    return holds("/dev/null", null >= 0 && write(null, "x", 1) == 1 && read(null, &byte, 1) == 0) |
+           holds("/dev/zero", zero >= 0 && read(zero, &byte, 1) == 1 && byte == 0);
+}
+
+static int no_input(void) {
+    char byte;
+    return holds("standard input", read(0, &byte, 1) == 0);
+}
+
+// Runs a command for whom one system call fails.
+static int without(int call, int error, char** command) {
+    struct sock_filter instructions[] = {{BPF_LD | BPF_W | BPF_ABS, 0, 0, 0},
+                                         {BPF_JMP | BPF_JEQ | BPF_K, 0, 1, (unsigned)call},
+                                         {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ERRNO | (unsigned)error},
+                                         {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW}};
+    const struct sock_fprog program = {4, instructions};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+        return 98;
+    execvp(command[0], command);
+    return 97;
+}
+
 static int environment(void) {
     extern char** environ;
     int broken = 0;
@@ -263,6 +328,7 @@ int main(int argc, char** argv) {
     plain = argc > 2 && strcmp(argv[argc - 1], "plain") == 0;
     if (strcmp(what, "network") == 0) return network();
     if (strcmp(what, "system-calls") == 0) return system_calls();
+    if (strcmp(what, "no-signs") == 0) return no_signs();
     if (strcmp(what, "processes") == 0) return processes();
     if (strcmp(what, "no-fork") == 0) return no_fork();
     if (strcmp(what, "descriptors") == 0) return descriptors(argc > 2 ? argv[2] : "");
@@ -278,6 +344,13 @@ int main(int argc, char** argv) {
     if (strcmp(what, "last-filter") == 0) return last_filter();
     if (strcmp(what, "limits") == 0) return limits();
     if (strcmp(what, "environment") == 0) return environment();
+    if (strcmp(what, "print-limits") == 0) return print_limits();
+    if (strcmp(what, "lists") == 0) return lists(argv[2]);
+    if (strcmp(what, "devices") == 0) return devices();
+    if (strcmp(what, "no-input") == 0) return no_input();
+    if (strcmp(what, "identity") == 0) return printf("%d %d\n", (int)getuid(), (int)getgid()), 0;
+    if (strcmp(what, "without") == 0) return without(atoi(argv[2]), atoi(argv[3]), argv + 4);
+    if (strcmp(what, "closes") == 0) return close(atoi(argv[2])), sleep(60), 0;
     if (strcmp(what, "exit") == 0) return atoi(argv[2]);
     if (strcmp(what, "signal") == 0) return raise(SIGSEGV), abort(), 0;
     if (strcmp(what, "spin") == 0)

@@ -77,3 +77,52 @@ TEST_CASE_METHOD(Managed, "addresses that are not managed count nothing") {
     device_uses(0, 1);
     CHECK(migrations.take().empty());
 }
+
+TEST_CASE_METHOD(Managed, "pages that nobody has used cost nothing to move, and then lie where they went") {
+    migrations.prefetch(address, page, true);
+    migrations.prefetch(address + page, 1, false);
+    CHECK(migrations.take().empty());
+    host_writes(5);
+    device_uses(0, page + 1);
+    CHECK(migrations.take() == nlohmann::json{{"to_device", moved(2, 2 * page)}, {"to_host", moved(1, page)}});
+}
+
+TEST_CASE_METHOD(Managed,
+                 "what the device only reads lies where its bytes are known, what it writes is looked at anew") {
+    device_uses(0, 1);
+    host_writes(9);
+    device_uses(0, 1, MemoryUse::atomic);
+    CHECK(migrations.take() == nlohmann::json{{"to_device", moved(1, page)}, {"to_host", moved(1, page)}});
+    migrations.look();
+    migrations.look();
+    CHECK(migrations.take().empty());
+}
+
+TEST_CASE_METHOD(Managed, "an access counts for the pages that it touches, to the byte") {
+    host_writes(0), host_writes(page), host_writes(2 * page);
+    device_uses(2 * page + 100, 1);
+    device_uses(page, 0);
+    CHECK(migrations.take().empty());
+    device_uses(page, page);
+    CHECK(migrations.take() == nlohmann::json{{"to_device", moved(1, page)}});
+    device_uses(2 * page + 99, ~std::uint64_t{0});
+    CHECK(migrations.take() == nlohmann::json{{"to_device", moved(1, 100)}});
+    migrations.clear();
+    host_writes(0);
+    device_uses(0, 1);
+    CHECK(migrations.take().empty());
+}
+
+TEST_CASE("a device that keeps origins is not looked at") {
+    class Keeping : public testing::FakeDevice {
+      public:
+        bool keeps_origin() const override { return true; }
+    } device;
+    const DevicePtr address = device.allocate(page, {"cudaMallocManaged"});
+    Migrations migrations(device);
+    migrations.add(address, page);
+    migrations.look();
+    const MemoryAccess access{address, 1, MemoryUse::read};
+    migrations.used({&access, 1});
+    CHECK(migrations.take().empty());
+}

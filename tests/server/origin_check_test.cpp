@@ -9,7 +9,6 @@
 #include "device/fake_device.hpp"
 #include "device/origin_request.hpp"
 #include "judge/catch.hpp"
-#include "server/call_trace.hpp"
 #include "server/origin_check.hpp"
 
 using namespace warpgrade::device;
@@ -117,14 +116,9 @@ class Call {
         OriginFile memory;
         const OriginMessage message = origin_message(query, memory);
         const Descriptor file = file_of(program);
-        Descriptor other_run;
-        if (other) {
-            other_run = file_of({});
-            write_trace(trace_of(other->log), other_run.get());
-        }
-        const OriginRequest request(nlohmann::json::parse(message.question), memory.descriptor(), file, other_run,
+        const OriginRequest request(nlohmann::json::parse(message.question), memory.descriptor(), file,
                                     !program.empty());
-        return check_origin(request.query(), log);
+        return check_origin(request.query(), log, other ? &other->log : nullptr);
     }
 
     OriginDevice device;
@@ -362,6 +356,23 @@ TEST_CASE("launches that the result does not come from are named") {
     CHECK(verdict.not_part == std::vector<std::size_t>{1, 3, 5});
 }
 
+TEST_CASE("launches whose results came down and went up again are part of what is made of them") {
+    Call call(numbers(512));
+    const auto d = call.up(call.in), e = call.allocate(512), f = call.allocate(512), g = call.allocate(512);
+    call.kernel({d}, e, numbers(512, 3e6f));  // 1: comes down too late
+    call.kernel({d}, f, doubled(call.in));    // 2
+    const auto came = call.down(f, 512);
+    SECTION("as it came") {
+        call.kernel({call.up(came)}, g, doubled(call.in));  // 3: only stores it
+        call.down(e, 512);
+        CHECK(call.returns(call.down(g, 512)).not_part == std::vector<std::size_t>{1});
+    }
+    SECTION("an input that goes up later needs nothing that came") {
+        call.kernel({call.up(call.in)}, g, doubled(call.in));
+        CHECK(call.returns(call.down(g, 512)).not_part == std::vector<std::size_t>{1, 2});
+    }
+}
+
 TEST_CASE("small copies on the device do not arrange a result") {
     Call call(numbers(64));
     const auto d = call.up(call.in), e = call.allocate(64), f = call.allocate(64);
@@ -377,14 +388,23 @@ TEST_CASE("small copies on the device do not arrange a result") {
 }
 
 TEST_CASE("small copies on the device do not arrange what a kernel then reads") {
-    Call call(numbers(64));
-    const auto d = call.up(call.in), e = call.allocate(64), f = call.allocate(64);
     const auto width = GENERATE(4u, 20u);
     CAPTURE(width);
-    for (std::size_t i = 0; i + width / 4 <= 64; i += width / 4)
-        call.log.copied(wire::Region::range(f + 4 * (64 - i) - width, width), wire::Region::range(d + 4 * i, width));
-    call.kernel({f}, e, doubled(call.in));
-    const auto out = call.down(e, 64);
+    const auto run = [&](Call& call) {
+        const auto d = call.up(call.in), e = call.allocate(64), f = call.allocate(64);
+        for (std::size_t i = 0; i + width / 4 <= 64; i += width / 4)
+            call.log.copied(wire::Region::range(f + 4 * (64 - i) - width, width),
+                            wire::Region::range(d + 4 * i, width));
+        call.kernel({f}, e, doubled(call.in));
+        return call.down(e, 64);
+    };
+    Call call(numbers(64)), other(numbers(64, 3000.5f));
+    const auto out = run(call);
+    run(other);
+    // Another run that does the same is no excuse.
+    const auto verdict = call.returns(out, {number(64)}, &other);
+    CHECK(verdict.problem == Problem::arranged);
+    CHECK_FALSE(verdict.compared);
     CHECK(call.returns(out, {number(64)}).problem == Problem::arranged);
     // Rows of the function's own are no arrangement, however short they are.
     CHECK(call.returns(out, {number(width / 4)}).problem == (width == 4 ? Problem::arranged : Problem::none));
@@ -402,8 +422,8 @@ TEST_CASE("a question with places outside of its file is refused") {
                            {"before", {0, 1 << 20}},
                            {"after", {0, 0}},
                            {"other", {0, 0}}}};
-    CHECK_THROWS(OriginRequest(outside, memory.descriptor(), Descriptor(), Descriptor(), false));
-    CHECK_THROWS(OriginRequest(asked, memory.descriptor(), Descriptor(), Descriptor(), true));
+    CHECK_THROWS(OriginRequest(outside, memory.descriptor(), Descriptor(), false));
+    CHECK_THROWS(OriginRequest(asked, memory.descriptor(), Descriptor(), true));
 }
 
 TEST_CASE("a question without bytes travels: of a function that takes numbers alone") {
@@ -411,8 +431,7 @@ TEST_CASE("a question without bytes travels: of a function that takes numbers al
     OriginQuery query;
     query.scalars.push_back({7, 4, true});
     const OriginMessage message = origin_message(query, memory);
-    const OriginRequest request(nlohmann::json::parse(message.question), memory.descriptor(), Descriptor(),
-                                Descriptor(), false);
+    const OriginRequest request(nlohmann::json::parse(message.question), memory.descriptor(), Descriptor(), false);
     CHECK(request.query().scalars.at(0).bits == 7);
 }
 
@@ -424,8 +443,7 @@ TEST_CASE("questions of all sizes travel in one file") {
         query.buffers.push_back(
             {OriginBuffer::Kind::in, 0, 4, std::as_bytes(std::span(in)), {}, std::as_bytes(std::span(in)).last(8)});
         const OriginMessage message = origin_message(query, memory);
-        const OriginRequest request(nlohmann::json::parse(message.question), memory.descriptor(), Descriptor(),
-                                    Descriptor(), false);
+        const OriginRequest request(nlohmann::json::parse(message.question), memory.descriptor(), Descriptor(), false);
         CHECK(std::ranges::equal(request.query().buffers.at(0).before, std::as_bytes(std::span(in))));
         CHECK(std::ranges::equal(request.query().buffers.at(0).other, std::as_bytes(std::span(in)).last(8)));
     }

@@ -201,3 +201,129 @@ TEST_CASE("origin: elements that host code has cleared and no kernel has written
     call.down(out);
     CHECK(call.check(out, {320}).problem == Problem::none);
 }
+
+TEST_CASE("origin: what explaining costs, to the byte") {
+    const auto source = numbers(1000);
+    const auto part = [&](std::size_t from, std::size_t count) {
+        return bytes_of(source).subspan(4 * from, 4 * count);
+    };
+    UpCover cover;
+    cover.add_source(bytes_of(source), 4);
+    std::uint64_t before = 0;
+    const auto up = [&](Bytes bytes) {
+        cover.explain(bytes);
+        return cover.cost() - std::exchange(before, cover.cost());
+    };
+    CHECK(up(part(0, 3)) == 0);
+    CHECK(up(part(3, 1)) == 0);
+    CHECK(up(part(0, 1000)) == 0);
+    CHECK(up(part(500, 100)) == 8);  // somewhere else
+    CHECK(up(part(600, 1)) == 0);
+    CHECK(up(part(585, 20)) == 1);  // a little before the last one's end
+    CHECK(up(part(588, 20)) == 8);  // further before it
+    CHECK(up(part(700, 4)) == 8);
+    CHECK(up(part(710, 3)) == 12);  // too short to be found
+    CHECK(up(part(0, 4)) == 0);
+    const std::vector<float> strange{-1.25f, -2.5f};
+    CHECK(up(bytes_of(strange)) == 8);
+    CHECK(up(bytes_of(strange)) == 4);  // each is known the second time, but for one that follows what is not
+    CHECK(cover.unexplained_words().size() == 6);
+    REQUIRE(cover.first_unexplained().size() == 8);
+    CHECK(std::memcmp(cover.first_unexplained().data(), &source[710], 8) == 0);
+}
+
+TEST_CASE("origin: what padding costs, to the byte") {
+    const auto cost_of = [](std::initializer_list<std::vector<int>> pieces) {
+        UpCover cover;
+        const std::vector<int> source{-11, -12, -13, -14};
+        cover.add_source(bytes_of(source), 4);
+        for (const auto& piece : pieces) cover.explain(bytes_of(piece));
+        return cover.cost();
+    };
+    using Ints = std::vector<int>;
+    CHECK(cost_of({Ints(100, 7)}) == 8);
+    CHECK(cost_of({Ints(100, 7), Ints(100, 7)}) == 8);  // the same again
+    CHECK(cost_of({Ints(100, 7), Ints(99, 7)}) == 16);
+    CHECK(cost_of({Ints(100, 7), Ints(100, 9)}) == 16);
+    CHECK(cost_of({Ints(2, 7)}) == 8);
+    CHECK(cost_of({Ints(1, 7)}) == 4);
+    Ints two(50, 7);
+    two.insert(two.end(), 50, 9);
+    CHECK(cost_of({two}) == 8 + 32);
+    Ints short_second(50, 7);
+    short_second.insert(short_second.end(), 3, 9);
+    CHECK(cost_of({short_second}) == 8 + 12);
+    // Of elements of a byte, padding may have any length.
+    UpCover letters;
+    const std::vector<char> source{'a', 'b', 'c', 'd'}, nine(9, 'y');
+    letters.add_source(bytes_of(source), 1);
+    letters.explain(bytes_of(nine));
+    CHECK(letters.cost() == 8);
+}
+
+TEST_CASE("origin: what came down is gone on with where the last piece ended") {
+    const auto a = numbers(200);
+    auto b = a;
+    for (float& value : b) value += 7000;
+    const auto part = [](const std::vector<float>& of, std::size_t from, std::size_t count) {
+        return bytes_of(of).subspan(4 * from, 4 * count);
+    };
+    UpCover cover;
+    cover.add_came(bytes_of(a).first(15));  // less than can be found
+    cover.add_came(bytes_of(a)), cover.add_came(bytes_of(b));
+    cover.explain(part(a, 0, 32));
+    cover.explain(part(a, 32, 1));
+    cover.explain(part(b, 0, 32));
+    CHECK(cover.cost() == 0);
+    cover.explain(part(a, 33, 4));  // a came before: found again as any place
+    CHECK(cover.cost() == 8);
+    cover.explain(part(a, 37, 2));
+    CHECK(cover.cost() == 8);
+    cover.explain(part(b, 0, 31));
+    CHECK(cover.cost() == 16);
+}
+
+TEST_CASE("origin: of a returned value only its own bytes count") {
+    const auto problem = [](unsigned bytes, std::uint64_t bits, WriterTag who = 1, float came = 77.0f) {
+        Call call;
+        call.device.who = who;
+        const std::vector<float> all{came};
+        call.down(all);
+        OriginQuery query;
+        query.result = {OriginQuery::Result::Type::whole, bytes, bits};
+        return check_origin(query, call.log).problem;
+    };
+    // Nothing, as of no elements, whatever stands behind it.
+    CHECK(problem(4, 0) == Problem::none);
+    CHECK(problem(4, 0xFFFF'FFFF'0000'0000) == Problem::none);
+    CHECK(problem(1, 0xFFFF'FFFF'FFFF'FF00) == Problem::none);
+    CHECK(problem(2, 0xFFFF'FFFF'FFFF'0000) == Problem::none);
+    CHECK(problem(4, 0x8000'0000) == Problem::not_found);
+    CHECK(problem(8, 1ULL << 63) == Problem::not_found);
+    CHECK(problem(4, 77) == Problem::none);
+    CHECK(problem(4, 77, writer::host) == Problem::host_wrote);
+    CHECK(problem(4, 77, writer::scattered) == Problem::scattered);
+    CHECK(problem(4, 0xFFFF'FFFF'0000'0000, writer::host, 0.0f) == Problem::none);
+}
+
+TEST_CASE("origin: an output that was left alone speaks for no other one") {
+    const auto came = numbers(100), old = numbers(50);
+    std::vector<float> invented(100);
+    std::iota(invented.begin(), invented.end(), 5000.5f);
+    Call call;
+    call.down(came);
+    const auto buffer = [](unsigned argument, const std::vector<float>& before, const std::vector<float>& after) {
+        OriginBuffer one;
+        one.kind = OriginBuffer::Kind::out, one.argument = argument;
+        one.before = bytes_of(before), one.after = bytes_of(after);
+        return one;
+    };
+    const std::vector<float> empty(100, -1.0f);
+    OriginQuery query;
+    query.buffers = {buffer(0, old, old), buffer(1, empty, invented)};
+    const auto verdict = check_origin(query, call.log);
+    CHECK(verdict.problem == Problem::not_found);
+    CHECK(verdict.argument == 1);
+    query.buffers = {buffer(0, old, old), buffer(1, empty, came)};
+    CHECK(check_origin(query, call.log).problem == Problem::none);
+}

@@ -1,16 +1,12 @@
 // What host code sends up and decides, told from two runs of the same call with other inputs.
-#include <unistd.h>
-
-#include <sys/mman.h>
-
 #include <algorithm>
+#include <deque>
 #include <numeric>
 #include <random>
 
 #include "device/fake_device.hpp"
 #include "judge/catch.hpp"
 #include "server/arrangement.hpp"
-#include "server/call_trace.hpp"
 #include "server/origin_up.hpp"
 
 using namespace warpgrade::device;
@@ -31,7 +27,9 @@ struct Run {
       public:
         [[nodiscard]] bool keeps_origin() const override { return true; }
         std::vector<HostData> take_host_data() override { return std::exchange(host_data, {}); }
+        [[nodiscard]] bool runs_kernels() const override { return runs; }
         std::vector<HostData> host_data;
+        bool runs = true;
     };
 
     explicit Run(Numbers values) : in(std::move(values)) {}
@@ -94,19 +92,15 @@ Numbers digits(std::size_t count, unsigned seed) {
 
 // Runs the same host code with two inputs.
 template <class HostCode>
-OriginVerdict compare(const Numbers& mine, const Numbers& other, HostCode&& host_code) {
+OriginVerdict compare(const Numbers& mine, const Numbers& other, HostCode&& host_code, bool runs = true) {
     Run first(mine), second(other);
+    second.device.runs = runs;
     host_code(first);
     host_code(second);
-    Descriptor file(memfd_create("trace", MFD_CLOEXEC));
-    write_trace(trace_of(second.log), file.get());
-    std::vector<std::byte> trace(static_cast<std::size_t>(lseek(file.get(), 0, SEEK_END)));
-    REQUIRE(pread(file.get(), trace.data(), trace.size(), 0) == static_cast<ssize_t>(trace.size()));
     OriginQuery query;
     query.buffers.push_back({OriginBuffer::Kind::in, 0, 4, bytes_of(first.in), {}, bytes_of(second.in)});
-    query.other_run = trace;
     OriginVerdict verdict;
-    const bool is_input = check_up(query, first.log, verdict);
+    const bool is_input = check_up(query, first.log, &second.log, verdict);
     CHECK(is_input == (verdict.problem == Problem::none));
     return verdict;
 }
@@ -257,6 +251,30 @@ TEST_CASE("two runs: what came down may go up again, unchanged") {
           }) == Problem::went_up);
 }
 
+TEST_CASE("two runs: what came down may only go up again if kernels have made it in both") {
+    const auto mine = numbers(1024, 1), other = numbers(1024, 2);
+    const auto ramp = numbers(4096, 3);
+    // Which piece goes up is the message.
+    const auto told = [&](Run& run, std::size_t piece) {
+        const auto d = run.allocate(4096), e = run.allocate(32);
+        const auto came = run.down(d, run.device.runs ? ramp : Numbers(4096));
+        run.up(e, std::span(came).subspan(32 * piece, 32));
+    };
+    const auto by_inputs = [&](Run& run) { told(run, static_cast<unsigned>(run.in[0]) % 128); };
+    const auto always = [&](Run& run) { told(run, 5); };
+    for (const bool runs : {true, false}) {
+        const auto verdict = compare(mine, other, always, runs);
+        CHECK(verdict.problem == (runs ? Problem::none : Problem::went_up));
+        CHECK(verdict.needs_kernels == !runs);
+        CHECK(verdict.compared);
+    }
+    CHECK(compare(mine, other, by_inputs, false).needs_kernels);
+    const auto verdict = compare(mine, other, by_inputs);
+    CHECK(verdict.problem == Problem::went_up);
+    CHECK_FALSE(verdict.needs_kernels);
+    CHECK(verdict.bytes >= 128);
+}
+
 TEST_CASE("two runs: memory of both is compared where both runs have read it") {
     const auto reads = [](Run& run, std::size_t from, std::size_t count, const Numbers& host) {
         const auto bytes = bytes_of(host).subspan(4 * from, 4 * count);
@@ -332,24 +350,14 @@ TEST_CASE("decisions are told with what differs, by its number") {
           }) == "where allocation 1 comes, launch 1 comes with other inputs");
 }
 
-TEST_CASE("a trace that is cut off is refused") {
-    Run run(numbers(64, 1));
-    run.up(run.allocate(64), run.in);
-    Descriptor file(memfd_create("trace", MFD_CLOEXEC));
-    write_trace(trace_of(run.log), file.get());
-    std::vector<std::byte> all(static_cast<std::size_t>(lseek(file.get(), 0, SEEK_END)));
-    REQUIRE(pread(file.get(), all.data(), all.size(), 0) == static_cast<ssize_t>(all.size()));
-    CHECK(read_trace(all).up.size() == 1);
-    for (std::size_t size = 0; size < all.size(); ++size) CHECK_THROWS(read_trace(std::span(all).first(size)));
-    all.push_back({});
-    CHECK_THROWS(read_trace(all));
-}
-
 TEST_CASE("an arrangement keeps what copies replace, and joins what lies side by side") {
-    const auto bytes = [](std::initializer_list<int> values) {
-        std::vector<std::byte> all;
-        for (const int value : values) all.push_back(static_cast<std::byte>(value));
-        return all;
+    std::deque<std::vector<std::byte>> kept;
+    const auto bytes = [&](std::initializer_list<int> values) {
+        for (auto& all = kept.emplace_back(); const int value : values) all.push_back(static_cast<std::byte>(value));
+        return std::span(kept.back());
+    };
+    const auto holds = [&](const Arrangement::Run& run, std::uint64_t address, std::initializer_list<int> values) {
+        return run.address == address && std::ranges::equal(run.bytes, bytes(values));
     };
     Arrangement arrangement;
     CHECK(arrangement.add(wire::Region::range(100, 6), bytes({1, 2, 3, 4, 5, 6})));
@@ -357,23 +365,46 @@ TEST_CASE("an arrangement keeps what copies replace, and joins what lies side by
     CHECK(arrangement.add(wire::Region::range(106, 1), bytes({9})));
     CHECK(arrangement.add({110, 4, 1, 2}, bytes({10, 11})));
     CHECK(arrangement.add(wire::Region::range(99, 1), bytes({0})));
+    CHECK(arrangement.add(wire::Region::range(107, 3), bytes({20, 21, 22})));
+    CHECK(arrangement.add(wire::Region::range(106, 3), bytes({30, 31, 32})));
     const auto runs = arrangement.take();
     REQUIRE(runs.size() == 4);
-    CHECK((runs[0].address == 102 && runs[0].bytes == bytes({3, 4})));
-    CHECK((runs[1].address == 99 && runs[1].bytes == bytes({0, 1, 2, 7, 8, 5, 6, 9})));
-    CHECK((runs[2].address == 110 && runs[2].bytes == bytes({10})));
-    CHECK((runs[3].address == 114 && runs[3].bytes == bytes({11})));
+    CHECK(holds(runs[0], 102, {3, 4}));
+    CHECK(holds(runs[1], 106, {9, 20, 21}));
+    CHECK(holds(runs[2], 99, {0, 1, 2, 7, 8, 5, 6, 30, 31, 32, 22, 10}));
+    CHECK(holds(runs[3], 114, {11}));
     CHECK(arrangement.take().empty());
 }
 
-TEST_CASE("an arrangement that is cut into pieces for ever has an end") {
+TEST_CASE("an arrangement leaves long copies as they are") {
+    const std::vector<std::byte> all(Arrangement::long_bytes);
+    Arrangement arrangement;
+    CHECK(arrangement.add(wire::Region::range(0, all.size()), all));
+    CHECK(arrangement.add(wire::Region::range(2 * all.size(), all.size()), all));
+    CHECK(arrangement.add(wire::Region::range(all.size(), all.size()), all));
+    auto runs = arrangement.take();
+    REQUIRE(runs.size() == 3);
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        CHECK(runs[i].address == i * all.size());
+        CHECK(runs[i].bytes.data() == all.data());
+    }
+    CHECK(arrangement.add(wire::Region::range(0, all.size()), all));
+    CHECK(arrangement.add(wire::Region::range(all.size(), all.size() - 1), std::span(all).subspan(1)));
+    CHECK(arrangement.add(wire::Region::range(8, 8), std::span(all).first(8)));
+    runs = arrangement.take();
+    REQUIRE(runs.size() == 2);
+    CHECK(runs[0].address == 8);
+    CHECK(runs[1].bytes.size() == 2 * all.size() - 1);
+}
+
+TEST_CASE("an arrangement whose joined copies are cut for ever has an end") {
     Arrangement arrangement;
     const std::vector<std::byte> large(1 << 20), small(1);
     arrangement.add(wire::Region::range(0, large.size()), large);
     bool all = true;
     for (std::uint64_t i = 0; i < 4000 && all; ++i) {
-        all = arrangement.add(wire::Region::range(500'000, 1), small);
-        arrangement.add(wire::Region::range(0, large.size()), large);
+        arrangement.add(wire::Region::range(large.size(), 1), small);
+        all = arrangement.add(wire::Region::range(500'000 + i, 1), small);
     }
     CHECK_FALSE(all);
 }

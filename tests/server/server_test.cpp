@@ -1,4 +1,7 @@
 // The server with a client that keeps to the protocol: memory, launches, faults, what the judge sees.
+#include <cmath>
+#include <limits>
+
 #include "server/session_fixture.hpp"
 #include "support/approx.hpp"
 
@@ -110,6 +113,23 @@ TEST_CASE_METHOD(ServerFixture, "a launch that shares the device is as long as i
     CHECK(launches[1].at("start_ns").get<double>() < start_ns + 100'000);
     CHECK(launches[1].at("start_ns").get<double>() + launches[1].at("duration_ns").get<double>() ==
           Approx(start_ns + 200'000).epsilon(1e-6));
+}
+
+TEST_CASE_METHOD(ServerFixture, "a device that cannot be right is the grader's error, and no test's") {
+    const DevicePtr address = allocate(4);
+    const FunctionId store = kernel("store_to");
+    const char* told = "an impossible duration";
+    SECTION("no number") { device.block_ns = std::nan(""); }
+    SECTION("endless") { device.block_ns = std::numeric_limits<double>::infinity(); }
+    SECTION("backwards") { device.block_ns = -1; }
+    SECTION("no record") { device.forgets_launches = true, told = "without exactly one record"; }
+    const auto reply = launch(store, 1, address);
+    CHECK(reply.status == error::unknown);
+    CHECK((reply.flags & wire::flag_sticky) != 0);
+    const auto found = judge.take();
+    CHECK(found.at("internal_error").get<std::string>().find(told) != std::string::npos);
+    CHECK(found.at("launches").empty());
+    CHECK(call(Op::memory_info).status == error::unknown);
 }
 
 TEST_CASE_METHOD(ServerFixture, "a wrong launch configuration fails that call only") {

@@ -124,6 +124,82 @@ TEST_CASE_METHOD(DiagnoseFixture, "a copy in the wrong direction is told, and wh
     CHECK(is_closed());
 }
 
+TEST_CASE_METHOD(DiagnoseFixture,
+                 "every copy in a wrong direction says what does not fit, and what a GPU makes of it") {
+    const char* const names[] = {"HostToHost", "HostToDevice", "DeviceToHost", "DeviceToDevice"};
+    for (const unsigned kind : {0u, 1u, 2u, 3u})
+        for (const unsigned sides : {0u, 1u, 2u, 3u}) {
+            const bool destination = sides & 1, source = sides & 2;  // is it on the device?
+            const bool to_device = kind == 1 || kind == 3, from_device = kind >= 2;
+            CAPTURE(names[kind], destination, source);
+            Writer request;
+            for (const unsigned value : {kind, sides & 1, sides >> 1}) request.put(static_cast<std::uint8_t>(value));
+            CHECK(call(Op::wrong_direction, request).status == 0);
+            const std::string told = only().at("message");
+            CHECK((told.find("the destination is " + std::string(destination ? "device" : "host") + " memory") == 0) ==
+                  (destination != to_device));
+            CHECK((told.find("the source is " + std::string(source ? "device" : "host") + " memory") !=
+                   std::string::npos) == (source != from_device));
+            CHECK((told.find(" and ") != std::string::npos) == (destination != to_device && source != from_device));
+            CHECK(told.find(std::string("but the call says cudaMemcpy") + names[kind] + ":") != std::string::npos);
+            const bool refused = (to_device && !destination) || (from_device && !source);
+            CHECK(told.ends_with(refused ? ": nothing is copied"
+                                         : ": a GPU copies anyway, since it goes by the addresses"));
+        }
+}
+
+TEST_CASE_METHOD(DiagnoseFixture, "what is freed in the middle says how far, and whether it is there at all") {
+    const DevicePtr address = allocate_at(0x10, 1024);
+    call(Op::free_memory, Writer().put(address + 1));
+    CHECK(only().at("message") == "frees an address 1 byte past the start of {memory}");
+    call(Op::free_memory, Writer().put(address));
+    call(Op::free_memory, Writer().put(address + 1000));
+    const auto it = only();
+    CHECK(it.at("rule") == "memcheck/bad-free");
+    CHECK(it.at("message") == "frees an address 1,000 bytes past the start of {memory}, which was freed before");
+    CHECK(it.at("related").size() == 1);
+}
+
+TEST_CASE_METHOD(DiagnoseFixture, "copies to nowhere, of nothing, and of rows that overlap") {
+    const DevicePtr address = allocate_at(0x10, 1024), nowhere = address_space::global_end - 4096;
+    call(Op::read, transfer(Region::range(nowhere, 1234567)));
+    CHECK(only().at("message") == "copies 1,234,567 bytes from 0x77ffffff000, where nothing is allocated");
+    call(Op::read, transfer(Region::range(0x5555'0000'1000, 4)));
+    CHECK(found().empty());  // the client has told of it
+    CHECK(call(Op::read, transfer(Region::range(nowhere, 0))).status == 0);
+    CHECK(call(Op::write, transfer(Region::range(nowhere, 0))).status == 0);
+    CHECK(call(Op::write, transfer(Region{nowhere, 8, 4, 0})).status == 0);
+    const auto taken = judge.take();
+    CHECK((taken.at("diagnostics").empty() && taken.at("transfers").empty()));
+    const auto reply = call(Op::read, transfer(Region{address, 3, 4, 2}));
+    CHECK(reply.status == error::invalid_value);
+    CHECK(wire::Reader(reply.results).get_string() == "copy from the device: rows of 4 bytes with a pitch of only 3");
+    CHECK(call(Op::read, transfer(Region{address, 3, 4, 1})).status == 0);
+    CHECK(call(Op::read, transfer(Region{address, 4, 4, 256})).status == 0);
+    CHECK(call(Op::read, transfer(Region{address + 4, 4, 4, 256})).status == error::invalid_value);
+    CHECK(call(Op::read, transfer(Region{address, 8, 4, 128})).status == 0);
+    CHECK(call(Op::read, transfer(Region{address + 4, 8, 4, 128})).status == 0);  // the last row ends where it may
+    CHECK(call(Op::read, transfer(Region{address + 5, 8, 4, 128})).status == error::invalid_value);
+}
+
+TEST_CASE_METHOD(DiagnoseFixture, "host code that follows a wild pointer is told of it by its address") {
+    call(Op::host_fault, Writer().put(address_space::global_base + 0x123456).put(std::uint8_t{0}));
+    auto it = only();
+    CHECK(it.at("rule") == "launch/host-dereference");
+    CHECK(it.at("message") == "host code reads 0x70000123456, an address in device memory");
+    // Behind device memory, which the host could not use either.
+    const DevicePtr address = allocate_at(0x10, 4096);
+    call(Op::host_fault, Writer().put(address + 4096 + 64).put(std::uint8_t{0}));
+    CHECK(only().at("rule") == "launch/host-dereference");
+    // Two pages behind memory of both sides is somewhere else.
+    const DevicePtr host = allocate_at(0x20, 4096, "cudaHostAlloc");
+    const DevicePtr next = (host + 4096 + 4095) / 4096 * 4096;
+    call(Op::host_fault, Writer().put(next + 4095).put(std::uint8_t{0}));
+    CHECK(only().at("message") == "host code reads past the end of {memory}");
+    call(Op::host_fault, Writer().put(next + 4096).put(std::uint8_t{0}));
+    CHECK(only().at("rule") == "launch/host-dereference");
+}
+
 TEST_CASE_METHOD(DiagnoseFixture, "mistakes of one line are counted, of two lines told apart") {
     for (const std::uint64_t place : {0x20, 0x20, 0x30}) {
         at(place);

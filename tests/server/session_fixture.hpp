@@ -35,6 +35,9 @@ class Judge {
     nlohmann::json ask(const std::string& line) {
         const std::string request = line + "\n";
         if (::send(socket_, request.data(), request.size(), MSG_NOSIGNAL) < 0) throw std::runtime_error("server gone");
+        return answer();
+    }
+    nlohmann::json answer() {
         std::size_t end;
         while ((end = received_.find('\n')) == std::string::npos) {
             char buffer[4096];
@@ -53,19 +56,13 @@ class Judge {
     std::string received_;
 };
 
-class ServerFixture {
+// A worker that can send anything.
+class RawClient {
   public:
-    ServerFixture() : judge(control_.ours), socket(client_.ours) {
-        thread_ = std::thread([this] { Server(device, client_.theirs, control_.theirs).run(); });
-    }
-    ~ServerFixture() {
-        hang_up();
-        try {
-            judge.ask(R"({"op":"shutdown"})");
-        } catch (const std::exception&) {  // a test ended it
-        }
-        thread_.join();
-    }
+    explicit RawClient(int its_socket) : socket(its_socket) {}
+    ~RawClient() { hang_up(); }
+    RawClient(const RawClient&) = delete;
+    RawClient& operator=(const RawClient&) = delete;
 
     struct Reply {
         int status = 0;
@@ -153,17 +150,35 @@ class ServerFixture {
         return request;
     }
 
-  private:
-    SocketPair control_, client_;
-    ModuleId module_ = 0;
-    std::thread thread_;
-
-  public:
-    FakeDevice device;
-    Judge judge;
     int socket;
     std::uint32_t sequence = 0;
     std::uint64_t code = 0;  // where the program calls from
+
+  private:
+    ModuleId module_ = 0;
+};
+
+class ServerFixture : public RawClient {
+  public:
+    ServerFixture() : ServerFixture(SocketPair{}, SocketPair{}) {}
+    ~ServerFixture() {
+        hang_up();
+        try {
+            judge.ask(R"({"op":"shutdown"})");
+        } catch (const std::exception&) {  // a test ended it
+        }
+        thread_.join();
+    }
+
+    FakeDevice device;
+    Judge judge;
+
+  private:
+    ServerFixture(SocketPair control, SocketPair client) : RawClient(client.ours), judge(control.ours) {
+        thread_ = std::thread([this, control, client] { Server(device, client.theirs, control.theirs).run(); });
+    }
+
+    std::thread thread_;
 };
 
 }  // namespace warpgrade::device::testing

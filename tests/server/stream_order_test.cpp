@@ -201,11 +201,17 @@ TEST_CASE("what is remembered of memory is bounded") {
     StreamOrder order;
     order.add_stream(1, false);
     order.add_stream(2, false);
-    const auto writer = order.begin(Kind::kernel, 1, 1);
+    order.add_stream(3, false);
+    const auto writer = order.begin(Kind::kernel, 1, 1), other = order.begin(Kind::kernel, 3, 3);
     for (DevicePtr i = 0; i < StreamOrder::most_pieces + 5000; ++i)
-        order.touch(writer, {1000 + 3 * i, 1, MemoryUse::write});
+        order.touch(i % 2 ? other : writer, {1000 + 3 * i, 1, MemoryUse::write});
     CHECK(order.pieces() <= StreamOrder::most_pieces);
     CHECK(order.touch(order.begin(Kind::kernel, 2, 2), {1000 + 3 * 5000, 1, MemoryUse::read}));
+    // Of what became one, each is still known.
+    order.host_waits_for_stream(1);
+    const auto conflict = order.touch(order.begin(Kind::kernel, 2, 2), {1000 + 3 * 6000, 1, MemoryUse::read});
+    REQUIRE(conflict);
+    CHECK(conflict->earlier == other);
 }
 
 TEST_CASE("what a kernel writes is not for the host until it has waited, to the byte") {
@@ -243,4 +249,126 @@ TEST_CASE("what a kernel writes is not for the host until it has waited, to the 
         order.device_is_idle();
         CHECK(order.running_write(1000, 800) == nullptr);
     }
+}
+
+TEST_CASE("a conflict names both operations, both uses and the first byte that they share") {
+    StreamOrder order;
+    order.add_stream(1, false), order.add_stream(2, false);
+    const auto write = order.begin(Kind::to_device, 1, 77);
+    CHECK_FALSE(order.touch(write, {1000, 100, MemoryUse::write}));
+    const auto kernel = order.begin(Kind::kernel, 2, 78, "sum", true);
+    CHECK((kernel->kernel == "sum" && kernel->code == 78 && kernel->stream == 2 && kernel->talks_to_host));
+    CHECK_FALSE(order.touch(kernel, {1050, 0, MemoryUse::read}));
+    const auto conflict = order.touch(kernel, {900, 300, MemoryUse::atomic});
+    REQUIRE(conflict);
+    CHECK(conflict->earlier == write);
+    CHECK((conflict->earlier_use == MemoryUse::write && conflict->use == MemoryUse::atomic));
+    CHECK(conflict->address == 1000);
+    CHECK(order.begin(Kind::fill, 2, 1)->number == kernel->number + 1);
+}
+
+TEST_CASE("a write stays known when its own stream has read it since") {
+    Program p;
+    CHECK(p.write(blocking) == 0);
+    CHECK(p.read(blocking) == 0);
+    CHECK(p.read(blocking) == 0);
+    CHECK(p.read(independent) == 1);
+    CHECK(p.write(other_independent) == 1);
+}
+
+TEST_CASE("a stream that is made comes after what the host has waited for, and nothing else") {
+    Program p;
+    CHECK(p.write(independent) == 0);
+    p.order.add_stream(9, false);
+    CHECK(p.read(9) == 1);
+    p.order.host_waits_for_stream(independent);
+    p.order.add_stream(10, false);
+    CHECK(p.write(10) == 2);  // the other one's reading, not the writing
+    CHECK(p.write(independent, 5000) == 0);
+    p.order.host_waits_for_event(99);  // which nobody has recorded
+    CHECK(p.read(10, 5000) == 4);
+}
+
+TEST_CASE("streams that do not exist are not removed, nor is the default one") {
+    Program p;
+    p.order.remove_stream(0), p.order.remove_stream(50);
+    CHECK(p.write(0) == 0);
+    CHECK(p.read(blocking) == 0);
+}
+
+TEST_CASE("after a reset nothing is known") {
+    StreamOrder order;
+    order.add_stream(1, false), order.add_stream(2, false);
+    const auto first = order.begin(Kind::kernel, 1, 1);
+    order.touch(first, {1000, 100, MemoryUse::write});
+    order.record(7, 1);
+    order.host_function(1);
+    order.host_waits_for_device();
+    order.touch(order.begin(Kind::kernel, 1, 1), {1000, 100, MemoryUse::write});
+    order.reset();
+    CHECK(order.pieces() == 0);
+    CHECK(order.unseen_write(1000, 100) == nullptr);
+    order.add_stream(1, false), order.add_stream(2, false);
+    // What was waited for before says nothing about the streams that there are now.
+    order.touch(order.begin(Kind::kernel, 1, 5), {1000, 100, MemoryUse::write});
+    order.wait(2, 7);
+    CHECK(order.touch(order.begin(Kind::kernel, 2, 6), {1000, 100, MemoryUse::read}));
+    CHECK(order.unseen_write(1000, 1)->code == 5);
+    CHECK(order.running_write(1000, 1)->code == 5);
+}
+
+TEST_CASE("what is swept together still tells who wrote which bytes") {
+    StreamOrder order;
+    order.add_stream(1, false), order.add_stream(2, false), order.add_stream(3, false);
+    const auto a = order.begin(Kind::kernel, 1, 1), b = order.begin(Kind::kernel, 2, 2);
+    const auto race = [&](DevicePtr address) {
+        const auto conflict = order.touch(order.begin(Kind::fill, 3, 3), {address, 1, MemoryUse::read});
+        return conflict ? conflict->earlier->code : 0;
+    };
+    SECTION("neighbours of one operation become one piece") {
+        for (DevicePtr i = 0; i < 20000; ++i) order.touch(a, {1000 + i, 1, MemoryUse::write});
+        CHECK(order.pieces() < 9000);
+        CHECK(race(999) == 0);
+        CHECK(race(1000) == 1);
+        CHECK(race(20999) == 1);
+        CHECK(race(21000) == 0);
+    }
+    SECTION("with a gap, or of different operations, they stay apart") {
+        for (DevicePtr i = 0; i < 5000; ++i) {
+            order.touch(a, {1000 + 4 * i, 1, MemoryUse::write});
+            order.touch(b, {1001 + 4 * i, 1, MemoryUse::write});
+            order.touch(a, {1002 + 4 * i, 1, MemoryUse::read});
+        }
+        CHECK(order.pieces() == 15000);
+        for (const DevicePtr i : {1000u, 5000u, 20996u}) {
+            CHECK(race(i) == 1);
+            CHECK(race(i + 1) == 2);
+            CHECK(race(i + 2) == 0);
+            CHECK(race(i + 3) == 0);
+        }
+    }
+    SECTION("what the host has waited for goes, what it has not asked for stays") {
+        order.touch(b, {500, 1, MemoryUse::write});
+        for (DevicePtr i = 0; i < 4095; ++i) order.touch(a, {1000 + 2 * i, 1, MemoryUse::write});
+        order.host_waits_for_stream(1);
+        order.device_is_idle();
+        CHECK(order.pieces() == 4096);
+        const auto next = order.begin(Kind::kernel, 3, 4);
+        order.touch(next, {50000, 1, MemoryUse::write});
+        CHECK(order.pieces() == 2);
+        CHECK(order.unseen_write(500, 1)->code == 2);
+        CHECK(order.unseen_write(1000, 8192) == nullptr);
+    }
+}
+
+TEST_CASE("memory that is gone is forgotten to the byte") {
+    StreamOrder order;
+    order.add_stream(1, false);
+    order.touch(order.begin(Kind::kernel, 1, 1), {1000, 100, MemoryUse::write});
+    order.forget_memory(1020, 10);
+    order.forget_memory(1050, 50);
+    order.forget_memory(900, 101);
+    const auto known = [&](DevicePtr address) { return order.unseen_write(address, 1) != nullptr; };
+    for (const DevicePtr gone : {1000u, 1020u, 1029u, 1050u, 1099u}) CHECK_FALSE(known(gone));
+    for (const DevicePtr kept : {1001u, 1019u, 1030u, 1049u}) CHECK(known(kept));
 }

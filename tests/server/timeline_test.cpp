@@ -189,8 +189,10 @@ TEST_CASE("what is not listed is said to be missing") {
     timeline.fill(0, 4, true);
     CHECK(timeline.take_transfers().size() == RecordLimits::max_transfers);
     CHECK(timeline.take_missed_transfers());
+    CHECK(timeline.take_waits().size() == RecordLimits::max_waits);
     CHECK(timeline.take_missed_waits());
     CHECK_FALSE(timeline.take_missed_transfers());
+    CHECK_FALSE(timeline.take_missed_waits());
 }
 
 TEST_CASE("modules cost what a copy of them costs, but for the code that any lab has") {
@@ -204,4 +206,97 @@ TEST_CASE("modules cost what a copy of them costs, but for the code that any lab
     timeline.load(16 << 20);
     CHECK(timeline.host_ns() == Approx((160 + (16 << 20)) / costs.pageable_bytes_per_ns));
     CHECK(timeline.take_transfers().empty());
+}
+
+TEST_CASE("what each kind of transfer costs: its issue, its latency and its bytes, within the device both ways") {
+    HostCosts costs = simple();
+    costs.copy_issue_ns = 3, costs.launch_issue_ns = 5;
+    costs.link_latency_ns = 10, costs.device_copy_latency_ns = 20, costs.fill_latency_ns = 40;
+    costs.pinned_bytes_per_ns = 4, costs.pageable_bytes_per_ns = 2, costs.device_bytes_per_ns = 8;
+    costs.device_efficiency = 0.5;
+    Timeline timeline(costs);
+    const auto length = [](const Interval& when) { return when.end_ns - when.start_ns; };
+    CHECK(length(timeline.copy(0, Link::to_device, 800, true, true)) == 210);
+    CHECK(length(timeline.copy(0, Link::to_host, 800, false, true)) == 410);
+    CHECK(length(timeline.copy(0, Link::within_device, 800, false, true)) == 420);
+    CHECK(length(timeline.copy(0, Link::within_device, 800, true, true)) == 420);
+    CHECK(length(timeline.fill(0, 800, true)) == 240);
+    CHECK(timeline.host_ns() == 210 + 410 + 420 + 420 + 240 + 5 * 3);
+    // Events and waiting for them are issued at a copy's cost, kernels at their own.
+    const double before = timeline.host_ns();
+    CHECK(timeline.record(0) == before + 3);
+    timeline.wait(0, 0);
+    CHECK(timeline.host_ns() == before + 6);
+    CHECK(timeline.kernel(0, 100, 1).start_ns == before + 11);
+    CHECK(timeline.host_ns() == before + 11);
+}
+
+TEST_CASE("copies within the device and fills share an engine of their own") {
+    Timeline timeline(simple());
+    timeline.add_stream(1, false), timeline.add_stream(2, false), timeline.add_stream(3, false);
+    CHECK(timeline.copy(1, Link::within_device, 50, true, false).end_ns == 100);
+    CHECK(timeline.fill(2, 100, false).start_ns == 100);
+    CHECK(timeline.copy(3, Link::to_host, 10, true, false).start_ns == 0);
+}
+
+TEST_CASE("waking up costs, but only if the host has slept") {
+    HostCosts costs = simple();
+    costs.wake_ns = 7;
+    Timeline timeline(costs);
+    timeline.kernel(0, 100, 1);
+    timeline.synchronize_stream(0);
+    CHECK(timeline.host_ns() == 107);
+    timeline.synchronize_device();
+    CHECK(timeline.host_ns() == 107);
+    timeline.synchronize_until(107);
+    CHECK(timeline.host_ns() == 107);
+    CHECK(timeline.take_waits() == std::vector<double>{107, 107, 107});
+    CHECK(timeline.finish() == 107);
+}
+
+TEST_CASE("the default stream waits for blocking streams alone, those that are gone included") {
+    Timeline timeline(simple());
+    timeline.add_stream(1, true), timeline.add_stream(2, false);
+    timeline.kernel(1, 100, 0.1);
+    timeline.kernel(2, 500, 0.1);
+    timeline.remove_stream(2);
+    timeline.remove_stream(2);
+    timeline.remove_stream(0);  // which stays
+    CHECK(timeline.kernel(0, 10, 0.1).start_ns == 100);
+    timeline.kernel(1, 100, 0.1);
+    timeline.remove_stream(1);
+    CHECK(timeline.kernel(0, 10, 0.1).start_ns == 210);
+    timeline.drain();
+    CHECK(timeline.host_ns() == 500);
+}
+
+TEST_CASE("an event of the default stream holds back all blocking streams") {
+    Timeline timeline(simple());
+    timeline.add_stream(1, true), timeline.add_stream(2, true), timeline.add_stream(3, false);
+    timeline.kernel(1, 100, 0.1);
+    CHECK(timeline.record(0) == 100);
+    CHECK(timeline.kernel(2, 10, 0.1).start_ns == 100);
+    CHECK(timeline.kernel(3, 10, 0.1).start_ns == 0);
+}
+
+TEST_CASE("waiting for what is over keeps nobody back, nor does it undo what a stream still has to do") {
+    Timeline timeline(simple());
+    timeline.add_stream(1, false), timeline.add_stream(2, false);
+    const double early = timeline.record(2);
+    timeline.kernel(1, 100, 0.1);
+    timeline.wait(1, early);
+    CHECK(timeline.kernel(1, 10, 0.1).start_ns == 100);
+    timeline.synchronize_stream(2);
+    CHECK(timeline.host_ns() == 0);
+}
+
+TEST_CASE("the calendar keeps so many moments; no kernel begins before the first of them") {
+    Timeline timeline(simple());
+    timeline.add_stream(1, false), timeline.add_stream(2, false);
+    // Each kernel adds a moment; with the last one's end there are 2049 of them, and the next call forgets one.
+    for (int i = 0; i < 2048; ++i) timeline.kernel(1, 10, 0.1);
+    CHECK(timeline.kernel(2, 1, 0.1).start_ns == 10);
+    // What the host has waited for is forgotten first.
+    timeline.synchronize_device();
+    CHECK(timeline.kernel(2, 1, 0.1).start_ns == 20480);
 }

@@ -47,8 +47,7 @@ bool holds_our_stack(std::uintptr_t begin, std::uintptr_t end) {
 cudaError_t replace(std::uintptr_t begin, std::size_t bytes) {
     if (holds_our_stack(begin, begin + bytes)) return not_supported("cudaHostRegister of memory on the stack");
     auto* target = reinterpret_cast<void*>(begin);
-    std::vector<unsigned char> resident(bytes / page);
-    if (::mincore(target, bytes, resident.data()) != 0) return cudaErrorInvalidValue;  // nothing is mapped there
+    if (::msync(target, bytes, MS_ASYNC) != 0) return cudaErrorInvalidValue;  // nothing is mapped there
     Connection& connection = Connection::get();
     std::vector<std::byte> results;
     device::Descriptor file;

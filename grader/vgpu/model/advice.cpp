@@ -201,7 +201,7 @@ std::vector<device::Diagnostic> advise(const Profile& profile, const device::Lau
                                        const Traffic& traffic, const LaunchUse& use) {
     Adviser adviser(profile, config, counters, occupancy, traffic);
     adviser.small_grid(use.kernel);
-    if (config.grid.count() * (config.block.count() + 31) / 32 < fewest_warps) return adviser.take();
+    if (config.grid.count() * ((config.block.count() + 31) / 32) < fewest_warps) return adviser.take();
     for (const LineUse& line : use.lines) {
         for (const bool load : {true, false}) {
             adviser.uncoalesced(line, load);

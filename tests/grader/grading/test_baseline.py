@@ -31,6 +31,15 @@ def layout(tmp_path: Path) -> Layout:
     return dataclasses.replace(SHARED, state_home=tmp_path)
 
 
+@pytest.fixture
+def bare(tmp_path: Path) -> Layout:
+    """A checkout in which nothing is built but a device server, of a kind."""
+    layout = Layout(tmp_path / "bare")
+    layout.device_server.parent.mkdir(parents=True)
+    layout.device_server.write_bytes(b"a server")
+    return layout
+
+
 def graded(layout: Layout, path: Path, seed: int | None) -> Result:
     found = grade.grade(layout, LAB, intake.read(LAB, path), grade.Options(threads=1, seed=seed))
     tests = [msgspec.structs.replace(test, seconds=0) for test in found.tests]
@@ -61,7 +70,7 @@ def test_a_class_gets_what_each_would_get_alone(layout: Layout) -> None:
     assert len(kept(layout)) == 2
 
 
-def test_whatever_makes_a_difference_begins_another_file(layout: Layout, tmp_path: Path) -> None:
+def test_whatever_makes_a_difference_begins_another_file(bare: Layout, tmp_path: Path) -> None:
     judge, starter = (tmp_path / name for name in ("judge", "starter"))
     judge.write_bytes(b"a judge")
     virtual = Device("vgpu", "vgpu:h100", "vgpu", {})
@@ -69,7 +78,7 @@ def test_whatever_makes_a_difference_begins_another_file(layout: Layout, tmp_pat
     def name(
         target: Device = virtual, starter: Path = starter / "worker", seed: int | None = 1, checks: str = "all"
     ) -> Path | None:
-        return baseline.cache_file(layout, LAB, target, judge, starter, seed, checks)
+        return baseline.cache_file(bare, LAB, target, judge, starter, seed, checks)
 
     first = name()
     assert first == name()
@@ -88,11 +97,25 @@ def test_whatever_makes_a_difference_begins_another_file(layout: Layout, tmp_pat
     assert name(target=dataclasses.replace(virtual, kind="gpu", spec="gpu:0")) is None
 
 
-def test_files_of_old_classes_are_forgotten(layout: Layout, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_of_old_classes_are_forgotten(bare: Layout, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(baseline, "_MOST_FILES", 3)
     virtual = Device("vgpu", "vgpu:h100", "vgpu", {})
     for seed in range(6):
-        file = baseline.cache_file(layout, LAB, virtual, SHARED.device_server, Path("starter/worker"), seed, "all")
+        file = baseline.cache_file(bare, LAB, virtual, bare.device_server, Path("starter/worker"), seed, "all")
         assert file is not None
         file.write_bytes(b"kept")
-    assert len(kept(layout)) == 3
+    assert len(kept(bare)) == 3
+
+
+def test_files_that_another_grader_forgets_at_the_same_time_are_no_trouble(
+    bare: Layout, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(baseline, "_MOST_FILES", 1)
+    folder = bare.cache / "baselines"
+    folder.mkdir(parents=True)
+    for name in "abc":
+        (folder / name).write_bytes(b"kept")
+    listed = Path.iterdir
+    monkeypatch.setattr(Path, "iterdir", lambda path: [*listed(path), folder / "gone", *listed(path)])
+    baseline._forget_oldest(folder)
+    assert list(listed(folder)) == []

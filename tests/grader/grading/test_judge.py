@@ -236,3 +236,11 @@ def test_no_verdict_at_all_is_the_graders_error(script: Install) -> None:
 def test_a_judge_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(GraderError, match="cannot be started"):
         judge.judge(plan(tmp_path / "judge-toy"))
+
+
+def test_of_a_line_that_is_no_verdict_three_hundred_letters_are_told() -> None:
+    verdicts = judge.Verdicts()
+    assert not judge._take(json.dumps({"type": "x" * 1000}).encode(), verdicts, lambda line: None)
+    told = verdicts.trouble.removeprefix("the judge wrote a line that is not a verdict: ")
+    assert told.rstrip("…x ").startswith("Invalid value '")
+    assert len(told) == 300

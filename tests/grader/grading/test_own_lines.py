@@ -47,3 +47,44 @@ def test_where_not_even_lines_can_be_read_the_verdicts_stay() -> None:
     found, left_out = shown(Allowance(output_mib=0))
     assert found == []
     assert left_out.startswith("findings of the checks are left out")
+
+
+HOST = {"my.cu": b"int main() {\n    for (;;) {}  \n\n}\n"}
+
+
+def read(message: str, code: int | None, words: bytes = b"", **launch: object) -> tuple[str, list[dict[str, object]]]:
+    test = msgspec.structs.replace(
+        GRADED.tests[0], diagnostics=[], launches=[launch] if launch else [], message=message
+    )
+    stops = {test.name: [code]} if code is not None else {"another": [17]}
+    (after,) = own_lines.read([test], stops, HOST, [17], words, [], "lines")
+    return after.message, after.launches
+
+
+def test_where_host_code_hung_is_told_in_the_first_line_by_the_innermost_frame_of_the_students() -> None:
+    words = b"0x0000000000000010\n/usr/include/x.h:9\n/a/b/submission/my.cu:2\n/a/b/submission/my.cu:1\n"
+    told = "it did not finish: host code was at my.cu:2, `for (;;) {}`\nand more"
+    assert read("it did not finish\nand more", 17, words)[0] == told
+    assert read("it did not finish", 17, words.replace(b"my.cu:2", b"my.cu:3"))[0] == (
+        "it did not finish: host code was at my.cu:3"
+    )
+    for nothing in (b"", b"0x10\n??:0\n", b"0x10\n/usr/include/x.h:9\n", b"0x11\n/a/submission/my.cu:2\n"):
+        assert read("it did not finish", 17, nothing)[0] == "it did not finish"
+    assert read("it did not finish", None, words)[0] == "it did not finish"
+
+
+def test_launches_name_the_students_files_and_no_folder() -> None:
+    lines = [
+        {"file": "/scratch/x7/submission/my.cu", "line": 3, "counters": {}},
+        {"file": "/usr/include/cuda/x.h", "line": 4},
+        {"line": 5},
+    ]
+    _, (launch,) = read("", None, name="k()", lines=lines)
+    shown = launch["lines"]
+    assert isinstance(shown, list)
+    assert shown[0] == {"file": "my.cu", "line": 3, "counters": {}}
+    assert "/" not in shown[1]["file"]
+    assert shown[2] == {"line": 5}
+    assert launch["name"] == "k()"
+    assert read("", None, name="k()")[1] == [{"name": "k()"}]
+    assert read("see /scratch/x7/submission/my.cu:3", None)[0] == "see my.cu:3"

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
+import io
 from pathlib import Path
 
 import msgspec
 import pytest
 from handed_in import CODE, tar_of
 
-from warpgrade.grading import receive
+from warpgrade.grading import intake, receive
+from warpgrade.grading.archives import Member
 from warpgrade.lab.labs import Lab
 from warpgrade.machine.errors import BadInput
 
@@ -43,3 +46,26 @@ def test_an_archive_that_takes_too_long_is_refused(lab: Lab, tmp_path: Path) -> 
         receive.read(with_limits(lab, analysis_seconds=0.0), path)
     assert "reading it takes more than 0 s of processor time (limits.analysis_seconds in lab.toml)" in str(caught.value)
     assert caught.value.review
+
+
+def test_how_large_a_file_all_files_and_an_archive_among_others_may_be(lab: Lab) -> None:
+    mib = 1 << 20
+
+    def read(**contents: bytes) -> intake.Submission:
+        members = [
+            Member(name.replace("__", "."), functools.partial(io.BytesIO, raw)) for name, raw in contents.items()
+        ]
+        return intake.read_members(lab, members, "jane")
+
+    full = CODE.ljust(mib, b" ")
+    assert read(toy__cu=full).files == {"toy.cu": full}
+    with pytest.raises(BadInput, match=r"toy\.cu is larger than 1 MiB"):
+        read(toy__cu=full + b" ")
+    more = {f"{name}__cuh": full for name in "abc"}
+    assert len(read(toy__cu=full, **more).files) == 4
+    with pytest.raises(BadInput, match="larger than 4 MiB"):
+        read(toy__cu=full, **more, d__cuh=b" x")
+    with pytest.raises(BadInput, match=r"a\.zip is not a readable zip archive"):
+        read(a__zip=bytes(64 * mib))
+    with pytest.raises(BadInput, match=r"a\.zip is larger than 64 MiB"):
+        read(a__zip=bytes(64 * mib + 1))

@@ -43,3 +43,12 @@ def test_the_schema_refuses_what_is_no_result() -> None:
             jsonschema.validate(broken, schema)
         with pytest.raises(msgspec.ValidationError):
             result.decode(json.dumps(broken).encode())
+
+
+def test_nobody_changes_a_result_that_is_made_and_no_key_is_read_over() -> None:
+    structs = [each for each in vars(result).values() if isinstance(each, type) and issubclass(each, msgspec.Struct)]
+    ours = [each for each in structs if each.__module__ == result.__name__]
+    assert len(ours) >= 10
+    for each in ours:
+        config = each.__struct_config__
+        assert (each.__name__, config.frozen, config.forbid_unknown_fields) == (each.__name__, True, True)

@@ -167,6 +167,18 @@ TEST_CASE("printf writes each thread's text, assert ends the kernel") {
     CHECK_THAT(text, Contains("kernels.cu:") &&
                          Contains(": fails the assertion `in[threadIdx.x] > 0`; one more thread of its warp does the "
                                   "same [thread (2,0,0) of block (0,0,0)]"));
+    Machine again;
+    const auto more = again.upload(std::vector<int>{1, -2, -3, -4});
+    CHECK_THAT(message_of([&] { again.launch("check_positive", {1}, {4}, more); }, device::error::assert_failed),
+               Contains("; 2 more threads of its warp do the same [thread (1,0,0)"));
+    const auto found = again.gpu->take_diagnostics();
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].place.file.ends_with("kernels.cu"));
+    CHECK((found[0].place.line > 0 && found[0].place.code == 0));
+    Machine alone;
+    const auto one = alone.upload(std::vector<int>{1, 2, 3, -4});
+    CHECK_THAT(message_of([&] { alone.launch("check_positive", {1}, {4}, one); }, device::error::assert_failed),
+               Contains("in[threadIdx.x] > 0` [thread (3,0,0)"));
 }
 
 TEST_CASE("launches beyond the device's limits are refused before they run") {

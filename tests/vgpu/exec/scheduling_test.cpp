@@ -191,6 +191,27 @@ TEST_CASE("printf in kernels writes as the host's does, and returns the number o
     CHECK(m.download(results) == std::vector<int>{7, 7, 7, 4, 0, 2});
 }
 
+TEST_CASE("printf reads its texts wherever they are, as far as it goes, and no further than it must") {
+    Machine m = scheduling();
+    std::string long_text(5000, 'a');
+    std::vector<char> text(long_text.begin(), long_text.end());
+    text.push_back(0);
+    const auto a = m.upload(std::vector<char>{'g', 'g', 0}), b = m.upload(text);
+    m.launch("print_from_everywhere", {1}, {1}, a, 0);
+    CHECK(m.gpu->take_output() == "gg sss lll\n");
+    const auto results = m.upload(ints(5));
+    m.launch("print_limits", {1}, {1}, results, b, -6000);
+    const std::string digits = "123456789";
+    const auto spaces = [](int n) { return std::string(static_cast<std::size_t>(n), ' '); };
+    CHECK(m.gpu->take_output() == digits + digits + digits + "123450|" + std::string(4096, 'a') + "|" + spaces(4095) +
+                                      "1|2" + spaces(4095) + "|" + std::string(4095, '0') +
+                                      "3|%q 7|+8   |44 4464 xend ");
+    CHECK(m.download(results) == std::vector<int>{32, 1, 4, 5, 0});
+    CHECK_THAT(message_of([&] { m.launch("print_from_everywhere", {1}, {1}, std::uint64_t{16}, 0); },
+                          device::error::illegal_address),
+               Contains("reads an argument of printf or assert at 0x10, where nothing is allocated"));
+}
+
 TEST_CASE("printf's buffer is a ring: the newest lines stay") {
     Machine m = scheduling();
     CHECK(m.gpu->set_limit(device::Limit::PrintfFifoSize, 1 << 20) == 1 << 20);

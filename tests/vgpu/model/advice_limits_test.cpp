@@ -177,3 +177,22 @@ TEST_CASE("the worst comes first") {
     CHECK((found[0].place.line == 8 && found[1].place.line == 7));
     CHECK(found[0].weight > found[1].weight);
 }
+
+TEST_CASE("launches of fewer than 64 warps are not about speed, those of any part of a warp counted whole") {
+    const auto advised = [](std::uint32_t blocks, std::uint32_t threads) {
+        Advised a;
+        a.profile = "h100:1";
+        a.config.grid = {blocks, 1, 1}, a.config.block = {threads, 1, 1};
+        a.line().loads = {many, 8 * many, 0, 4 * many, 32.0 * many};
+        a.counters.global_load_requests = many, a.counters.global_load_sectors = 8 * many;
+        return !a.message(device::rules::uncoalesced).empty();
+    };
+    CHECK(advised(64, 32));
+    CHECK_FALSE(advised(63, 32));
+    CHECK(advised(64, 1));
+    CHECK_FALSE(advised(63, 1));
+    CHECK(advised(32, 33));
+    CHECK_FALSE(advised(31, 40));
+    CHECK(advised(2, 1024));
+    CHECK_FALSE(advised(1, 1024));
+}

@@ -223,3 +223,28 @@ TEST_CASE("blocks go round the multiprocessors, and wait where there is no room"
     CHECK(of(8, 2).latency_ns == Approx(once / 8));
     CHECK(of(12, 2).latency_ns == Approx(2 * once / 12));
 }
+
+TEST_CASE("what a kernel needs of the whole device: its parts over all multiprocessors, the largest with its latency") {
+    const Profile four = find_profile("h100:4");
+    const double clock = four.properties.clock_ghz;
+    const auto need = [](const KernelTime& time, device::Resource r) {
+        return time.demand[static_cast<std::size_t>(r)];
+    };
+    using device::Resource;
+    device::Counters c;
+    c.inst_executed = 1000;
+    c.shared_load_wavefronts = 80;
+    const auto check = [&](std::uint32_t blocks, std::uint32_t resident, double room) {
+        const KernelTime time = time_of(c, {}, four, blocks, resident);
+        CAPTURE(blocks, resident);
+        const double issue = 800 / 4 / four.issue_per_cycle / clock, l1 = 80.0 / 4 / clock;
+        CHECK(need(time, Resource::l1) == Approx(l1));
+        const double waiting = room * time.latency_ns;
+        CHECK(need(time, Resource::issue) == Approx(std::sqrt(issue * issue + l1 * l1 + waiting * waiting)));
+        CHECK((need(time, Resource::l2) == 0 && need(time, Resource::dram) == 0 && need(time, Resource::link) == 0));
+    };
+    check(2, 1, 0.5);
+    check(2, 4, 0.125);
+    check(4, 1, 1);
+    check(64, 1, 1);
+}

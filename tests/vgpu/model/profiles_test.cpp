@@ -4,7 +4,8 @@
 #include <map>
 #include <string>
 
-#include "judge/catch.hpp"
+#include "support/approx.hpp"
+#include "support/contains.hpp"
 #include "vgpu/model/profile.hpp"
 
 using namespace warpgrade::vgpu;
@@ -40,4 +41,56 @@ TEST_CASE("the profiles' numbers are those that the labs were proved with") {
         CAPTURE(name);
         CHECK(numbers.at(name) == found);
     }
+}
+
+TEST_CASE("what all profiles have in common") {
+    for (const std::string& name : profile_names()) {
+        const auto p = find_profile(name).properties;
+        CAPTURE(name);
+        CHECK(p.profile == name);
+        CHECK(p.name.ends_with(" (virtual)"));
+        CHECK(p.warp_size == 32);
+        CHECK(p.max_threads_per_block == 1024);
+        CHECK(p.regs_per_block == p.regs_per_multiprocessor);
+        CHECK(p.shared_mem_per_block == 49152);
+        CHECK(p.multi_processor_count == find_profile(name).full_sms);
+        CHECK((p.max_threads_dim.x == 1024 && p.max_threads_dim.y == 1024 && p.max_threads_dim.z == 64));
+        CHECK((p.max_grid_size.x == 2147483647 && p.max_grid_size.y == 65535 && p.max_grid_size.z == 65535));
+    }
+}
+
+TEST_CASE("a slice has its part of what the multiprocessors share, and says so") {
+    const auto whole = find_profile("h100").properties, part = find_profile("h100:33").properties;
+    CHECK(part.multi_processor_count == 33);
+    CHECK(find_profile("h100:33").full_sms == 132);
+    CHECK(part.dram_bytes_per_ns == whole.dram_bytes_per_ns / 4);
+    CHECK(part.l2_bytes_per_ns == whole.l2_bytes_per_ns / 4);
+    CHECK(part.l2_cache_bytes == whole.l2_cache_bytes / 4);
+    CHECK(part.l1_cache_bytes == whole.l1_cache_bytes);
+    CHECK(part.name == "NVIDIA H100 80GB HBM3 (virtual, 33 of 132 SMs)");
+    CHECK(find_profile("h100:132").properties.name == whole.name);
+    CHECK(find_profile("h100:all").properties.l2_cache_bytes == whole.l2_cache_bytes);
+    // Of a slice as well.
+    const auto smaller = slice(find_profile("h100:33"), 11);
+    CHECK(smaller.properties.dram_bytes_per_ns == Approx(whole.dram_bytes_per_ns / 12));
+    CHECK(smaller.properties.name == "NVIDIA H100 80GB HBM3 (virtual, 11 of 132 SMs)");
+    CHECK_THROWS_AS(slice(find_profile("h100:33"), 34), ProfileError);
+}
+
+TEST_CASE("profiles and slices that there are not are refused with what there is") {
+    const auto message = [](const std::string& name) -> std::string {
+        try {
+            find_profile(name);
+        } catch (const ProfileError& e) {
+            return e.what();
+        }
+        return "";
+    };
+    CHECK_THAT(message("h200"), Contains("unknown device profile 'h200'; use one of h100, a100, rtx3060, t4,"));
+    CHECK_THAT(message("h100:0"), Contains("a slice of h100 has 1 to 132 multiprocessors, not 0"));
+    CHECK_THAT(message("h100:133"), Contains("not 133"));
+    for (const char* odd : {"h100:", "h100:4x", "h100:x", "h100:-1", "h100:99999999999"})
+        CHECK_THAT(message(odd), Contains("is not a number of multiprocessors"));
+    CHECK(message("h100:1").empty());
+    CHECK(message("h100:132").empty());
 }

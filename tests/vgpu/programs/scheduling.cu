@@ -233,3 +233,20 @@ KERNEL clocks(long long* out) {
 KERNEL trap_some(int which) {
     if (threadIdx.x == which) __trap();
 }
+KERNEL print_from_everywhere(const char* text, int n) {
+    __shared__ char shared_text[4];
+    char local_text[4];
+    for (int i = 0; i < 4; ++i) {
+        shared_text[(i + n) % 4] = i < 3 ? 's' : 0;
+        local_text[(i + n) % 4] = i < 3 ? 'l' : 0;
+    }
+    printf("%s %s %s\n", text, shared_text, local_text);
+}
+KERNEL print_limits(int* results, const char* text, int wide) {
+    results[0] = printf("%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d|", 1, 2, 3, 4, 5, 6, 7, 8, 9, 1,
+                        2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3, 4, 5, 6);
+    results[1] = printf("%s|", text);
+    results[2] = printf("%9999d|%*d|%.5000d|", 1, wide, 2, 3);
+    results[3] = printf("%q %d|%- +#05d|%hhd %hd %c", 7, 8, 300, 70000, 'x');
+    results[4] = printf("end %");
+}

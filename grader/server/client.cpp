@@ -1,0 +1,121 @@
+#include "server/client.hpp"
+
+#include <fmt/core.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <exception>
+#include <span>
+
+#include "device/descriptor_passing.hpp"
+
+namespace warpgrade::device {
+namespace {
+
+bool again(int error) { return error == EAGAIN || error == EWOULDBLOCK || error == EINTR; }
+
+}  // namespace
+
+Client::Client(Device& device, int fd, bool order_streams, bool wait_for_take)
+    : wait_for_take_(wait_for_take),
+      timeline_(HostCosts::of(device.properties())),
+      origin_(device),
+      session_(device, timeline_, journal_, origin_, order_streams),
+      fd_(fd) {}
+
+Client::~Client() {
+    if (connected()) ::close(fd_);
+}
+
+short Client::events() const {
+    if (!connected() || (wait_for_take_ && journal_.full())) return 0;
+    return session_.output().empty() ? POLLIN : POLLOUT;
+}
+
+void Client::serve() {
+    try {
+        if (!session_.output().empty()) {
+            send();
+            return;
+        }
+        if (!receive()) return;
+        // Whoever does not wait for the reply to one of these gets it together with the next.
+        wire::Op op = wire::Op::hello;
+        do {
+            const wire::Header header = input_.header();
+            op = header.op;
+            session_.handle(header, input_.payload());
+            input_.next();
+        } while (wire::may_be_posted(op) && input_.ready());
+        send();
+    } catch (const wire::ProtocolError& failure) {
+        close(fmt::format("the program broke the device protocol ({}): its connection was closed", failure.what()));
+    } catch (const std::exception& failure) {
+        journal_.add_internal_error(fmt::format("device server: {}", failure.what()));
+        close("the device server failed");
+    }
+}
+
+// Reads what is there of the next frame; true when it is complete, or cannot become a frame.
+bool Client::receive() {
+    while (!input_.ready()) {
+        const auto room = input_.room();
+        const ssize_t got = ::recv(fd_, room.data(), room.size(), MSG_DONTWAIT);
+        if (got == 0) return close(""), false;
+        if (got < 0) {
+            if (!again(errno)) close("");
+            return false;
+        }
+        input_.added(static_cast<std::size_t>(got));
+    }
+    return true;
+}
+
+bool Client::send() {
+    auto& output = session_.output();
+    while (!output.empty()) {
+        const int file = session_.attachment().get();
+        const ssize_t put = send_with(fd_, std::span(output).subspan(sent_),
+                                      std::span(&file, session_.attachment() ? 1 : 0), MSG_DONTWAIT);
+        if (put < 0) {
+            if (!again(errno)) close("");
+            return false;
+        }
+        sent_ += static_cast<std::size_t>(put);
+        session_.attachment().reset();
+        if (sent_ < output.size()) continue;
+        output.clear();
+        sent_ = 0;
+        session_.refill();
+    }
+    return true;
+}
+
+// The journal stays for the judge. The context's memory goes with the process.
+void Client::close(const std::string& reason) {
+    if (!reason.empty()) journal_.add_error("protocol", error::unknown, reason);
+    session_.finish();
+    ::close(fd_);
+    fd_ = -1;
+}
+
+// The program may have ended just before the judge asks: what it left undone belongs in the answer.
+void Client::end_call() {
+    char byte;
+    if (connected() && !input_.ready() && ::recv(fd_, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0) close("");
+    if (connected()) session_.end_call();
+}
+
+Report Client::take(bool finish) {
+    Report report = journal_.take(finish ? timeline_.finish() : 0);
+    report.transfers = timeline_.take_transfers();
+    report.waits_ns = timeline_.take_waits();
+    if (session_.migrations().gave_up()) report.truncated.insert("migrations");
+    if (timeline_.take_missed_transfers()) report.truncated.insert("transfers");
+    if (timeline_.take_missed_waits()) report.truncated.insert("waits");
+    report.connected = connected();
+    return report;
+}
+
+}  // namespace warpgrade::device

@@ -1,0 +1,106 @@
+// How long a name or a text may be that comes from a program, and what is said where not all of it can be told.
+#include "server/journal.hpp"
+
+#include "judge/catch.hpp"
+
+using namespace warpgrade::device;
+
+namespace {
+
+const std::string endless(10'000, 'x');
+
+bool is_cut(const std::string& text, std::size_t limit) {
+    return text.size() > limit && text.substr(0, limit) == endless.substr(0, limit) && text.substr(limit) == "…";
+}
+
+LaunchRecord with_lines(std::size_t count, const std::string& file = "k.cu") {
+    LaunchRecord record;
+    record.demangled = "k()";
+    for (std::size_t i = 0; i < count; ++i) {
+        LineCounters line;
+        line.file = file, line.line = static_cast<std::uint32_t>(i);
+        record.lines.push_back(line);
+    }
+    return record;
+}
+
+}  // namespace
+
+TEST_CASE("a journal cuts each name and text that a program made up") {
+    Journal journal;
+    Diagnostic found;
+    found.rule = &rules::race_shared;
+    found.message = found.kernel = found.place.file = endless;
+    found.related.push_back({"written by", {endless, 1, 0}, std::nullopt});
+    found.memory.emplace().name = endless;
+    journal.add(found);
+    LaunchRecord launch = with_lines(1, endless);
+    launch.kernel = launch.demangled = endless;
+    journal.add_launch(launch);
+    const Report report = journal.take(3);
+    const Diagnostic& told = report.diagnostics.at(0);
+    CHECK(is_cut(told.message, RecordLimits::max_text_bytes));
+    CHECK(is_cut(told.kernel, RecordLimits::max_name_bytes));
+    CHECK(is_cut(told.place.file, RecordLimits::max_name_bytes));
+    CHECK(is_cut(told.related.at(0).place.file, RecordLimits::max_name_bytes));
+    CHECK(is_cut(told.memory.value().name, RecordLimits::max_name_bytes));
+    const LaunchRecord& kept = report.launches.at(0);
+    CHECK(is_cut(kept.kernel, RecordLimits::max_name_bytes));
+    CHECK(is_cut(kept.demangled, RecordLimits::max_name_bytes));
+    CHECK(is_cut(kept.lines.at(0).file, RecordLimits::max_name_bytes));
+    CHECK(report.clock_ns == 3);
+    CHECK(report.truncated.empty());
+}
+
+TEST_CASE("a name that just fits stays as it is") {
+    Journal journal;
+    LaunchRecord launch;
+    launch.kernel = endless.substr(0, RecordLimits::max_name_bytes);
+    journal.add_launch(launch);
+    CHECK(journal.take().launches.at(0).kernel == launch.kernel);
+}
+
+TEST_CASE("lines beyond what can be told are left out with a word, launch by launch, until the next taking") {
+    Journal journal;
+    journal.add_launch(with_lines(RecordLimits::max_lines - 5));
+    journal.add_launch(with_lines(6));
+    journal.add_launch(with_lines(5));
+    journal.add_launch(with_lines(1));
+    const Report report = journal.take();
+    REQUIRE(report.launches.size() == 4);
+    CHECK(report.launches[0].lines.size() == RecordLimits::max_lines - 5);
+    CHECK(report.launches[1].lines.empty());
+    CHECK(report.launches[2].lines.size() == 5);
+    CHECK(report.launches[3].lines.empty());
+    CHECK(report.truncated.contains("lines"));
+    REQUIRE(report.call_errors.size() == 2);
+    CHECK(report.call_errors[0].operation == "launch");
+    CHECK(report.call_errors[0].code == 0);
+    CHECK(report.call_errors[0].message ==
+          "k(): no counters by source line, since earlier launches already have 262139 lines");
+    CHECK_FALSE(report.last_error);
+    journal.add_launch(with_lines(6));
+    CHECK(journal.take().launches.at(0).lines.size() == 6);
+}
+
+TEST_CASE("allocations are listed up to a limit, and that some are missing is said") {
+    Journal journal;
+    for (std::size_t i = 0; i < RecordLimits::max_allocations; ++i) journal.add_allocation("cudaMalloc", i);
+    Report report = journal.take();
+    CHECK(report.allocations.size() == RecordLimits::max_allocations);
+    CHECK(report.truncated.empty());
+    for (std::size_t i = 0; i <= RecordLimits::max_allocations; ++i) journal.add_allocation("cudaMalloc", i);
+    report = journal.take();
+    CHECK(report.allocations.size() == RecordLimits::max_allocations);
+    CHECK(report.allocations.back().bytes == RecordLimits::max_allocations - 1);
+    CHECK(report.truncated == std::set<std::string>{"allocations"});
+    CHECK(journal.take().truncated.empty());
+}
+
+TEST_CASE("the server's own trouble stays, the first of it") {
+    Journal journal;
+    journal.add_internal_error("first");
+    journal.add_internal_error("second");
+    CHECK(journal.take().internal_error == "first");
+    CHECK(journal.take().internal_error == "first");
+}

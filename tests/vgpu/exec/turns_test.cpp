@@ -1,0 +1,44 @@
+// How long lanes and warps that wait go on before those that they wait for have a turn: counts depend on it.
+#include "judge/catch.hpp"
+#include "vgpu/checks/snippet.hpp"
+
+using namespace warpgrade;
+using vgpu::test::Machine;
+
+namespace {
+
+// How often warps have run each line.
+std::vector<std::uint64_t> executed(const std::string& lines, device::Dim3 block, std::uint64_t limit = 50'000'000) {
+    constexpr device::Checks none{false, false, false, false};
+    Machine m(1, vgpu::test::snippet(lines), limit, "h100", none);
+    const auto a = m.upload(std::vector<std::uint32_t>(256)), b = m.upload(std::vector<std::uint32_t>(256));
+    std::vector<std::uint64_t> counts(20);
+    for (const auto& line : m.launch("k", {1}, block, a, b).lines) counts.at(line.line) = line.counters.inst_executed;
+    return counts;
+}
+
+// Threads below `first` wait until one of the others has set a flag.
+std::string wait(const std::string& load, unsigned first) {
+    return "setp.ge.u32 %p1, %t, " + std::to_string(first) +
+           ";\n@%p1 bra SET;\n"
+           "WAIT: " +
+           load +
+           " %r2, [%a];\nsetp.eq.u32 %p2, %r2, 0;\n@%p2 bra WAIT;\nbra DONE;\nSET: st.volatile.global.u32 [%a], 1;\n"
+           "DONE:";
+}
+
+}  // namespace
+
+TEST_CASE("lanes that wait for others of their warp ask 64 times, then step back") {
+    CHECK(executed(wait("ld.volatile.global.u32", 16), {32})[3] == 65);
+}
+
+TEST_CASE("a warp that waits for another one asks 512 times in its turn") {
+    CHECK(executed(wait("ld.volatile.global.u32", 32), {64})[3] == 513);
+}
+
+TEST_CASE("a warp that waits without synchronising has a turn of 2^20 instructions") {
+    const auto counts = executed(wait("ld.global.u32", 32), {64});
+    CHECK(counts[3] == 349'524);
+    CHECK(counts[7] == 1);
+}
