@@ -51,6 +51,8 @@ class DeviceServer {
     ~DeviceServer();
 
     [[nodiscard]] const std::string& properties_json() const { return properties_; }
+    // That it has used so far; not known of a real GPU's.
+    [[nodiscard]] double processor_seconds() const { return in_sandbox_ ? sandboxed_.processor_seconds() : 0; }
     [[nodiscard]] int client_socket() const { return client_.get(); }
     void client_was_passed_on() { client_.close(); }
     [[nodiscard]] int replay_socket() const { return replay_.get(); }

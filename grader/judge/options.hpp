@@ -12,7 +12,7 @@ struct Options {
     std::string worker, baseline, device_server, sandbox, device = "vgpu:h100", verdict;
     std::optional<std::uint64_t> seed;
     unsigned threads = 1;
-    double seconds = 20;  // wall clock of one test's calls
+    double seconds = 20;  // of one test's calls, as TimeLimit counts them
     std::uint64_t memory_mib = 2048;
     std::uint64_t instructions = 2'000'000'000;
     std::string checks = "all";           // as device::parse_checks reads it

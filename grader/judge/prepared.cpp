@@ -11,6 +11,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <ctime>
 #include <map>
 
 #include "judge/errors.hpp"
@@ -193,6 +194,14 @@ std::optional<int> SandboxedProcess::wait(Clock::time_point deadline) {
         if (!sandbox_->hear(deadline)) return std::nullopt;
     }
     return child.status;
+}
+
+double SandboxedProcess::processor_seconds() const {
+    clockid_t clock{};
+    timespec used{};
+    const auto& child = sandbox_->child(id_);
+    if (child.status || clock_getcpuclockid(child.pid, &clock) != 0 || clock_gettime(clock, &used) != 0) return 0;
+    return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) / 1e9;
 }
 
 bool SandboxedProcess::signal(int number) {

@@ -32,6 +32,8 @@ class SandboxedProcess {
 
     // Its wait status if it has ended by the deadline. Throws InfrastructureError if the sandbox has ended.
     std::optional<int> wait(Clock::time_point deadline);
+    // That it has used so far; none once it has ended.
+    [[nodiscard]] double processor_seconds() const;
     // False if it has ended.
     bool signal(int number);
     void kill();

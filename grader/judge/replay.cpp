@@ -100,27 +100,34 @@ void Replay::vary(const CallSpec& spec) {
     }
 }
 
-bool Replay::call(const CallSpec& spec, bool compare, Clock::time_point deadline) {
+bool Replay::call(const CallSpec& spec, bool compare, TimeLimit limit) {
     ++calls_;
     const auto begin = Clock::now();
     vary(spec);
     arena_ = std::make_unique<Arena>(spec_, random_, Arena::Prefill::one_byte);
     worker_.go_on();
-    const bool came_back = make_call(compare, deadline);
+    const bool came_back = make_call(compare, limit);
     worker_.pause();
     used_ += Clock::now() - begin;
     return came_back;
 }
 
-bool Replay::make_call(bool compare, Clock::time_point deadline) {
+bool Replay::hear(wire::Reply& reply, TimeLimit& limit) {
+    auto event = worker_.receive(reply, limit.deadline());
+    while (event == WorkerProcess::Event::timed_out && !limit.is_over(worker_.processor_seconds()))
+        event = worker_.receive(reply, limit.deadline());
+    return event == WorkerProcess::Event::reply;
+}
+
+bool Replay::make_call(bool compare, TimeLimit& limit) {
     wire::Reply reply;
-    if (!ready_ && worker_.receive(reply, deadline) != WorkerProcess::Event::reply) return false;
+    if (!ready_ && !hear(reply, limit)) return false;
     ready_ = true;
     wire::Call call = arena_->call();
     call.sequence = static_cast<std::uint32_t>(calls_);
     if (!worker_.send(call, arena_->descriptor())) return false;
-    if (worker_.receive(reply, deadline) != WorkerProcess::Event::reply) return false;
-    device_.end_replay(std::max(deadline, Clock::now() + device_grace), !compare);
+    if (!hear(reply, limit)) return false;
+    device_.end_replay(std::max(limit.last(), Clock::now() + device_grace), !compare);
     return true;
 }
 
@@ -163,16 +170,15 @@ std::optional<Suspicion> compare_runs(const std::string& executable, std::span<c
                     Session::Role::submission);
     Replay replay(options, executable, *session.device(), inputs);
     RandomStream random(current.seed, "again " + current.test);
-    const auto deadline =
-        Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(2 * options.seconds));
+    const TimeLimit limit(2 * options.seconds);
     std::optional<Suspicion> suspicion;
     std::vector<std::string> notes;
     for (const StoredCall& call : calls) {
         const Arena arena(call.spec, random);
-        session.wait_until_ready(call.spec, deadline);
-        if (!is_compared(call.spec)) replay.call(call.spec, false, deadline);
+        session.wait_until_ready(call.spec, limit);
+        if (!is_compared(call.spec)) replay.call(call.spec, false, limit);
         suspicion =
-            session.call(call.spec, arena, deadline, notes, is_compared(call.spec) ? &replay : nullptr).suspicion;
+            session.call(call.spec, arena, limit, notes, is_compared(call.spec) ? &replay : nullptr).suspicion;
     }
     return suspicion;
 }

@@ -17,6 +17,7 @@
 #include "judge/device_server.hpp"
 #include "judge/random.hpp"
 #include "judge/submission.hpp"
+#include "judge/time_limit.hpp"
 #include "judge/worker_process.hpp"
 
 namespace warpgrade::judge {
@@ -31,7 +32,7 @@ class Replay {
 
     // False if the call did not come back. `compare`: with the call that its program has just made. Throws
     // InfrastructureError.
-    bool call(const CallSpec& spec, bool compare, Clock::time_point deadline);
+    bool call(const CallSpec& spec, bool compare, TimeLimit limit);
     // What all calls have taken.
     [[nodiscard]] Clock::duration used() const { return used_; }
 
@@ -41,7 +42,8 @@ class Replay {
 
   private:
     void vary(const CallSpec& spec);
-    bool make_call(bool compare, Clock::time_point deadline);
+    bool make_call(bool compare, TimeLimit& limit);
+    bool hear(wire::Reply& reply, TimeLimit& limit);
 
     Inputs inputs_;
     DeviceServer& device_;

@@ -152,14 +152,14 @@ Session::Session(const Options& options, const std::string& executable, std::uni
     if (device_) device_->client_was_passed_on();
 }
 
-CallResult Session::call(const CallSpec& spec, const Arena& arena, Clock::time_point deadline,
-                         std::vector<std::string>& notes, Replay* replay) {
+CallResult Session::call(const CallSpec& spec, const Arena& arena, TimeLimit limit, std::vector<std::string>& notes,
+                         Replay* replay) {
     wire::Call call = arena.call();
     call.sequence = ++sequence_;
     if (!worker_.send(call, arena.descriptor())) worker_is_gone(spec);
 
     wire::Reply reply;
-    wait_for_reply(spec, deadline, reply);
+    wait_for_reply(spec, limit, reply);
     // From here on nothing that the worker still does can change what is checked.
     auto snapshot = arena.snapshot();
     if (is_submission_) remember_outputs(spec, arena, snapshot);
@@ -171,11 +171,11 @@ CallResult Session::call(const CallSpec& spec, const Arena& arena, Clock::time_p
         if (replay) {
             const auto before = Clock::now();
             is_compared = make_replay(*replay, spec);
-            deadline += Clock::now() - before;
+            limit.add(Clock::now() - before);
         }
         origin = ask_origin(spec, arena, snapshot, reply.result, executable_, is_compared ? replay : nullptr);
     }
-    auto report = take(std::max(deadline, Clock::now() + device_grace), origin ? &*origin : nullptr, is_compared);
+    auto report = take(std::max(limit.last(), Clock::now() + device_grace), origin ? &*origin : nullptr, is_compared);
     refuse_unsupported(report);
     if (is_submission_) context().kernels = work_of(report);
     if (!report.fault.empty()) {
@@ -202,9 +202,8 @@ CallResult Session::call(const CallSpec& spec, const Arena& arena, Clock::time_p
 
 // It has a limit of its own, as long as the submission's.
 bool Session::make_replay(Replay& replay, const CallSpec& spec) {
-    const auto limit = std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options_.seconds));
     worker_.pause();
-    const bool came_back = replay.call(spec, true, Clock::now() + limit);
+    const bool came_back = replay.call(spec, true, TimeLimit(options_.seconds));
     worker_.go_on();
     return came_back;
 }
@@ -229,17 +228,20 @@ void Session::finish() noexcept {
     }
 }
 
-void Session::wait_until_ready(const CallSpec& spec, Clock::time_point deadline) {
+void Session::wait_until_ready(const CallSpec& spec, TimeLimit limit) {
     if (ready_) return;
     wire::Reply reply;
-    wait_for_reply(spec, deadline, reply);
+    wait_for_reply(spec, limit, reply);
     if (reply.status != wire::Status::ready) fail(explain(reply, spec), true);
     ready_ = true;
 }
 
 // Returns with the reply to the current call; the greeting has number 0.
-void Session::wait_for_reply(const CallSpec& spec, Clock::time_point deadline, wire::Reply& reply) {
-    switch (worker_.receive(reply, deadline)) {
+void Session::wait_for_reply(const CallSpec& spec, TimeLimit& limit, wire::Reply& reply) {
+    auto event = worker_.receive(reply, limit.deadline());
+    while (event == WorkerProcess::Event::timed_out && !limit.is_over(processor_seconds()))
+        event = worker_.receive(reply, limit.deadline());
+    switch (event) {
         case WorkerProcess::Event::gone:
             worker_is_gone(spec);
         // The device may be in the middle of the kernel that takes too long: it is not asked.
@@ -256,6 +258,10 @@ void Session::wait_for_reply(const CallSpec& spec, Clock::time_point deadline, w
         fail(explain(reply, spec), true);
     }
     if (reply.sequence != sequence_) fail("your program wrote to the judge's connection", true);
+}
+
+double Session::processor_seconds() const {
+    return worker_.processor_seconds() + (device_ ? device_->processor_seconds() : 0);
 }
 
 void Session::worker_is_gone(const CallSpec& spec) {

@@ -11,6 +11,7 @@
 #include "judge/baseline_cache.hpp"
 #include "judge/device_server.hpp"
 #include "judge/submission.hpp"
+#include "judge/time_limit.hpp"
 #include "judge/worker_process.hpp"
 
 namespace warpgrade::judge {
@@ -26,11 +27,11 @@ class Session {
 
     // Both throw SubmissionFailure or InfrastructureError, after which the session is of no use.
     // Waits for the program, before its first call.
-    void wait_until_ready(const CallSpec& spec, Clock::time_point deadline);
+    void wait_until_ready(const CallSpec& spec, TimeLimit limit);
     // `arena` is made of `spec`, for this call alone. `notes` receives what may explain a wrong result. With `replay`,
     // the call is made there as well, and compared.
-    CallResult call(const CallSpec& spec, const Arena& arena, Clock::time_point deadline,
-                    std::vector<std::string>& notes, Replay* replay = nullptr);
+    CallResult call(const CallSpec& spec, const Arena& arena, TimeLimit limit, std::vector<std::string>& notes,
+                    Replay* replay = nullptr);
     [[nodiscard]] DeviceServer* device() const { return device_.get(); }
     // The device's report on the last call, as it came.
     [[nodiscard]] std::string last_report() const { return device_ ? device_->last_report() : ""; }
@@ -41,7 +42,8 @@ class Session {
     [[nodiscard]] std::string output() const { return worker_.output(); }
 
   private:
-    void wait_for_reply(const CallSpec& spec, Clock::time_point deadline, wire::Reply& reply);
+    void wait_for_reply(const CallSpec& spec, TimeLimit& limit, wire::Reply& reply);
+    [[nodiscard]] double processor_seconds() const;
     [[noreturn]] void worker_is_gone(const CallSpec& spec);
     [[noreturn]] void fail(std::string message, bool ask_device);
     bool make_replay(Replay& replay, const CallSpec& spec);

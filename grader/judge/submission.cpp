@@ -185,8 +185,7 @@ CallResult Program::attempt(const CallSpec& spec) {
     double limit = current.options.seconds;
     if (role_ == Role::submission) limit = std::min(seconds_for(""), seconds_for(spec.function));
     const auto begin = Clock::now();
-    const std::chrono::duration<double> left(std::max(0.0, limit - seconds_used_));
-    const auto deadline = begin + std::chrono::duration_cast<Clock::duration>(left);
+    const TimeLimit time(limit, seconds_used_);
     auto* const cache = role_ == Role::baseline ? current.baseline_cache.get() : nullptr;
     if (cache && !calls_) calls_ = std::make_unique<Calls>();
     CallResult result;
@@ -205,16 +204,16 @@ CallResult Program::attempt(const CallSpec& spec) {
             }
             std::vector<std::string> notes;
             for (const auto& [earlier, its_arena] : std::exchange(calls_->known, {})) {
-                session().wait_until_ready(earlier, deadline);
-                session().call(earlier, *its_arena, deadline, notes);
+                session().wait_until_ready(earlier, time);
+                session().call(earlier, *its_arena, time, notes);
             }
         }
-        session().wait_until_ready(spec, deadline);
+        session().wait_until_ready(spec, time);
         if (!arena) arena = std::make_unique<Arena>(spec, random);
         stream() = random;
         const auto used_before = replay_ ? replay_->used() : Clock::duration{};
-        auto* const replay = replay_of(spec, deadline);
-        result = session().call(spec, *arena, deadline, current.notes, replay);
+        auto* const replay = replay_of(spec, time);
+        result = session().call(spec, *arena, time, current.notes, replay);
         if (replay) not_its_own = replay->used() - used_before;
         if (result.suspicion && replay) {
             const auto before = Clock::now();
@@ -241,7 +240,7 @@ Session& Program::session() {
 }
 
 // A program remembers: the other one makes the calls before this one as well.
-Replay* Program::replay_of(const CallSpec& spec, Clock::time_point deadline) {
+Replay* Program::replay_of(const CallSpec& spec, TimeLimit limit) {
     auto& current = context();
     if (role_ != Role::submission || !can_replay(current.options)) return nullptr;
     stored_calls_.emplace_back(spec);
@@ -250,7 +249,7 @@ Replay* Program::replay_of(const CallSpec& spec, Clock::time_point deadline) {
         replay_ = std::make_unique<Replay>(current.options, current.options.worker, *session().device(),
                                            Replay::Inputs::other);
     while (replay_->calls() + 1 < stored_calls_.size())
-        replay_->call(stored_calls_[replay_->calls()].spec, false, deadline);
+        replay_->call(stored_calls_[replay_->calls()].spec, false, limit);
     return replay_.get();
 }
 

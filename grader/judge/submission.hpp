@@ -88,6 +88,7 @@ struct CallResult {
 
 class Replay;
 class Session;
+class TimeLimit;
 struct StoredCall;
 
 class Program {
@@ -137,7 +138,7 @@ class Program {
     CallResult attempt(const CallSpec& spec);
     CallResult attempt_again(const CallSpec& spec);
     Session& session();
-    Replay* replay_of(const CallSpec& spec, Clock::time_point deadline);
+    Replay* replay_of(const CallSpec& spec, TimeLimit limit);
     void collect_diagnostics();
     void end_session();
 

@@ -43,6 +43,7 @@ class WorkerProcess {
     std::vector<std::uint64_t> stop(Clock::time_point deadline);
 
     // All of its threads stand still until it goes on.
+    [[nodiscard]] double processor_seconds() const { return process_.processor_seconds(); }
     void pause() { process_.signal(SIGSTOP); }
     void go_on() { process_.signal(SIGCONT); }
 

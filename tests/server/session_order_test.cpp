@@ -100,7 +100,7 @@ TEST_CASE_METHOD(OrderFixture, "a race of two streams is told with both calls, o
 TEST_CASE_METHOD(OrderFixture, "each kind of work in a race has its words") {
     const DevicePtr memory = allocate(256), other = allocate(256), host = allocate_host(256, "cudaMallocHost");
     const auto use = [&](StreamId stream, MemoryUse how) {
-        return [this, stream, use, memory] { launch_in(stream, {{memory, 4, how}}); };
+        return [this, stream, how, memory] { launch_in(stream, {{memory, 4, how}}); };
     };
     const std::string kernel = std::string(" {memory} while kernel `store_to` in stream 1") + waits;
     CHECK(beside(use(one, MemoryUse::read), use(two, MemoryUse::write)) == "the kernel in stream 2 writes" + kernel);
