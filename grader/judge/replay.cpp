@@ -177,8 +177,7 @@ std::optional<Suspicion> compare_runs(const std::string& executable, std::span<c
         const Arena arena(call.spec, random);
         session.wait_until_ready(call.spec, limit);
         if (!is_compared(call.spec)) replay.call(call.spec, false, limit);
-        suspicion =
-            session.call(call.spec, arena, limit, notes, is_compared(call.spec) ? &replay : nullptr).suspicion;
+        suspicion = session.call(call.spec, arena, limit, notes, is_compared(call.spec) ? &replay : nullptr).suspicion;
     }
     return suspicion;
 }
