@@ -1,8 +1,8 @@
 // Processor time counts, and the wall clock ends what only waits.
-#include <catch2/catch.hpp>
+#include "judge/time_limit.hpp"
 
 #include "judge/judged.hpp"
-#include "judge/time_limit.hpp"
+#include "support/approx.hpp"
 
 using warpgrade::judge::Clock;
 using warpgrade::judge::TimeLimit;
