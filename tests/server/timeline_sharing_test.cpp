@@ -5,6 +5,7 @@
 
 #include "judge/catch.hpp"
 #include "server/timeline.hpp"
+#include "support/approx.hpp"
 
 using namespace warpgrade::device;
 

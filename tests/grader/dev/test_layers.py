@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -35,6 +36,18 @@ def test_tests_lie_as_what_they_test() -> None:
     home = ROOT / "tests" / "grader"
     folders = {path.parent.relative_to(home).as_posix() for path in home.rglob("test_*.py")}
     assert folders <= set(ORDER.python.purposes)
+
+
+def test_what_the_versions_of_catch2_call_differently_comes_from_one_header() -> None:
+    files = [path for folder in ("grader", "labs", "tests") for path in (ROOT / folder).rglob("*.[ch]pp")]
+    texts = {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in files}
+    using = {name for name, text in texts.items() if re.search(r"\bApprox\(", text)}
+    assert [name for name in using if '#include "support/approx.hpp"' not in texts[name]] == []
+    include = re.compile(r"^\s*#include <catch2/", re.MULTILINE)
+    assert {name for name, text in texts.items() if include.search(text)} == {
+        "grader/judge/catch.hpp", "grader/judge/run_tests.cpp", "tests/support/approx.hpp",
+        "tests/support/catch_main.cpp",
+    }  # fmt: skip
 
 
 def written(root: Path, files: dict[str, str]) -> Path:

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <string>
 
+#include "support/approx.hpp"
 #include "support/contains.hpp"
 #include "vgpu/model/occupancy.hpp"
 
