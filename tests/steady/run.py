@@ -36,7 +36,7 @@ from warpgrade.machine.paths import find_layout
 
 _SEED = 20
 _TIMES = {"seconds", "started_at", "used"}
-_LONGEST_STOP = 0.1  # seconds: a limit of the machine's patience is never reached by it
+_LONGEST_STOP = 0.05  # seconds: a limit of the machine's patience is never reached by it
 # What two host threads ask of the device comes in an order of its own each time, which the device's clock shows.
 _ORDER_OF_ITS_OWN = {"host threads"}
 _OF_THE_DEVICE = {"launches", "measurements"}
@@ -120,7 +120,7 @@ def _trouble(busy: int) -> Iterator[None]:
 
     def disturb() -> None:
         chance = random.Random(_SEED)  # noqa: S311 - no secret
-        while not over.wait(chance.uniform(0, 0.05)):
+        while not over.wait(chance.uniform(0, 0.2)):
             chosen = [pid for pid in _descendants(os.getpid()) if pid not in spared]
             for pid in chance.sample(chosen, min(len(chosen), chance.randint(1, 3))):
                 _stop_for(pid, chance.uniform(0, _LONGEST_STOP))
