@@ -62,11 +62,15 @@ def _submissions() -> dict[str, tuple[Lab, Submission]]:
         one = next(one for one in table.read().fixture if one.name == name and lab_name in one.labs)
         return of(lab_name, one.source(labs.find(layout, lab_name)))
 
+    def right(lab_name: str, name: str) -> tuple[Lab, Submission]:
+        return of(lab_name, (layout.labs / lab_name / "right" / f"{name}.cu").read_text(encoding="utf-8"))
+
     return {
         "reference of reduction": of("reduction", None),
         "reference of debug, with streams": of("debug", None),
         "host threads": odd("two_threads"),
         "clocks among the arguments": odd("clock_and_pointers"),
+        "a cooperative kernel": right("scan", "cooperative"),
         "a race between streams": hostile("matmul", "unordered_streams"),
         "results in choices": hostile("vecadd", "chosen"),
     }
