@@ -61,10 +61,8 @@ def sources(lab: Path) -> Iterator[tuple[str, str]]:
     main_file = f"{lab.name}.cu"
     for kind in ("reference", "starter"):
         yield f"{lab.name}-{kind}", (ROOT / kind / lab.name / main_file).read_text(encoding="utf-8")
-    for path in sorted([*lab.glob("wrong/*.patch"), *lab.glob("right/*.cu")]):
-        text = path.read_text(encoding="utf-8")
-        if path.suffix == ".patch":
-            text = run("wrong", lab.name, path.stem).stdout
+    for path in sorted([*lab.glob("wrong/*.patch"), *lab.glob("right/*.patch"), *lab.glob("right/*.cu")]):
+        text = run(path.parent.name, lab.name, path.stem).stdout
         yield f"{lab.name}-{path.parent.name}-{path.stem}", text
 
 

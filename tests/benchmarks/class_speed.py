@@ -42,7 +42,7 @@ from warpgrade.engine.work import Say
 from warpgrade.grading.grade import Options, grade, starter_files
 from warpgrade.grading.intake import Submission
 from warpgrade.grading.result import Result, Seconds
-from warpgrade.lab import labs, starter, wrong
+from warpgrade.lab import labs, starter, variant, wrong
 from warpgrade.lab.labs import Lab
 from warpgrade.machine import device
 from warpgrade.machine.paths import Layout, find_layout
@@ -72,7 +72,7 @@ def solutions(lab: Lab) -> Iterator[dict[str, bytes]]:
     for path in sorted((lab.folder / "right").glob("*.cu")):
         yield {**reference, lab.main_file: path.read_bytes()}
     for name in wrong.names(lab):
-        yield {file: text.encode() for file, text in wrong.files(lab, wrong.find(lab, name)).items()}
+        yield {file: text.encode() for file, text in variant.files(lab, wrong.find(lab, name)).items()}
 
 
 def submissions(lab: Lab, count: int) -> list[Submission]:

@@ -1,4 +1,4 @@
-"""`new`, `prove` and `wrong`: for those who write labs."""
+"""`new`, `prove`, `wrong` and `right`: for those who write labs."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from rich.text import Text
 from warpgrade.cli.console import console
 from warpgrade.dev import prove
 from warpgrade.dev.told import Messages
-from warpgrade.lab import agreement, new, wrong
+from warpgrade.lab import agreement, new, right, variant, wrong
 from warpgrade.lab.labs import Lab
+from warpgrade.lab.variant import Variant
 from warpgrade.machine import paths
 from warpgrade.machine.errors import EXIT_BELOW_THRESHOLD, EXIT_DONE
 from warpgrade.machine.progress import Progress
@@ -101,20 +102,47 @@ def wrong_command(lab_name: str, name: str | None, edited: Path | None) -> int:
             raise click.UsageError("--update needs the NAME of the wrong solution.")
         click.echo(f"{wrong.update(lab, name, edited).relative_to(layout.root)} written")
     elif name is not None:
-        mistake = wrong.find(lab, name)
-        click.echo(wrong.files(lab, mistake)[mistake.patch.file], nl=False)
+        _print_file(lab, wrong.find(lab, name))
     else:
-        _list_wrong(lab)
+        for known in wrong.names(lab):
+            mistake = wrong.find(lab, known)
+            _list(mistake, "loses " + ", ".join(f"“{test}”" for test in mistake.loses))
     return EXIT_DONE
 
 
-def _list_wrong(lab: Lab) -> None:
+@click.command("right")
+@click.argument("lab_name", metavar="LAB")
+@click.argument("name", metavar="[NAME]", required=False)
+@click.option(
+    "--update", "edited", metavar="FILE.cu", type=click.Path(path_type=Path),
+    help="Keep a whole file as the solution NAME: as a patch, if that is shorter.",
+)  # fmt: skip
+def right_command(lab_name: str, name: str | None, edited: Path | None) -> int:
+    """List a lab's other right solutions, print one, or keep a file as one.
+
+    With NAME, the whole file goes to stdout: ./warpgrade right LAB NAME > FILE.cu
+    """
+    layout = paths.find_layout()
+    lab = agreement.find_own(layout, lab_name)
+    if edited is not None:
+        if name is None:
+            raise click.UsageError("--update needs the NAME of the right solution.")
+        click.echo(f"{right.update(lab, name, edited).relative_to(layout.root)} written")
+    elif name is not None:
+        _print_file(lab, right.find(lab, name))
+    else:
+        for known in right.names(lab):
+            way = right.find(lab, known)
+            _list(way, f"{way.points:g} of {lab.max_points:g} points")
+    return EXIT_DONE
+
+
+def _print_file(lab: Lab, solution: Variant) -> None:
+    click.echo(variant.files(lab, solution)[variant.changed_file(lab, solution)], nl=False)
+
+
+def _list(solution: Variant, gets: str) -> None:
     terminal = console()
     with no_commands():
-        for name in wrong.names(lab):
-            mistake = wrong.find(lab, name)
-            loses = ", ".join(f"“{test}”" for test in mistake.loses)
-            terminal.print(Text(name, "bold"))
-            terminal.print(
-                Padding(Text.assemble(mistake.what, "\n", (f"loses {loses}", "dim")), (0, 0, 0, 4), expand=False)
-            )
+        terminal.print(Text(solution.name, "bold"))
+        terminal.print(Padding(Text.assemble(solution.what, "\n", (gets, "dim")), (0, 0, 0, 4), expand=False))

@@ -41,6 +41,7 @@ COMMANDS = {
     "starter": ("labs", "Make the starters from the references."),
     "test": ("dev", "Run the project's own tests."),
     "wrong": ("authors", "List a lab's wrong solutions, print one, or write its patch again."),
+    "right": ("authors", "List a lab's other right solutions, print one, or keep a file as one."),
 }
 
 

@@ -7,9 +7,8 @@ expected and what happened, the lines that follow say why points are missing.
 from __future__ import annotations
 
 import os
-import re
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from functools import partial
@@ -20,15 +19,13 @@ from warpgrade.dev import told
 from warpgrade.dev.told import Messages
 from warpgrade.grading import grade, intake
 from warpgrade.grading.result import Result
-from warpgrade.lab import starter, wrong
+from warpgrade.lab import right, starter, variant, wrong
 from warpgrade.lab.labs import Lab
 from warpgrade.machine.errors import BadInput, GraderError
 from warpgrade.machine.paths import COMMAND, Layout
 
 Say = Callable[[str], None]
 
-_RIGHT = re.compile(r"// RIGHT(?: \((?P<points>\d+) points\))?: .+")
-_RIGHT_FORM = "// RIGHT: <what it does otherwise>, or // RIGHT (N points): …"
 _USUAL = grade.Options()
 
 
@@ -52,7 +49,7 @@ def proofs(layout: Layout, lab: Lab, messages: Messages | None = None) -> list[P
             Proof(f"wrong {name}", partial(wrong_solution, layout, lab, name, messages=messages))
             for name in wrong.names(lab)
         ),
-        *(Proof(f"right {path.stem}", partial(right_solution, layout, lab, path)) for path in right_solutions(lab)),
+        *(Proof(f"right {name}", partial(right_solution, layout, lab, name)) for name in right.names(lab)),
     ]
 
 
@@ -115,16 +112,13 @@ def wrong_solution(
     """Prove that a wrong solution loses exactly the tests that it names, and is told as messages.txt has it."""
     try:
         mistake = wrong.find(lab, name)
-        files = wrong.files(lab, mistake)
+        files = variant.files(lab, mistake)
     except GraderError as problem:
         return _words(problem)
     unknown = [test for test in mistake.loses if test not in {item.name for item in lab.items}]
     if unknown:
         return f"expected names of tests; lab.toml has no {_quoted(unknown)}"
-    with tempfile.TemporaryDirectory(prefix="warpgrade-prove-") as folder:
-        for file, text in files.items():
-            Path(folder, file).write_text(text, encoding="utf-8")
-        result = _graded(layout, lab, Path(folder), replace(options, seed=told.SEED))
+    result = _graded_files(layout, lab, files, replace(options, seed=told.SEED))
     lost = [test.name for test in result.tests if test.points < test.max_points]
     expected = f"to lose exactly {_quoted(mistake.loses)}"
     if result.status != "graded":
@@ -134,24 +128,16 @@ def wrong_solution(
     return (messages or Messages(lab)).what_differs(mistake, result)
 
 
-def right_solutions(lab: Lab) -> list[Path]:
-    """Return where a lab's right solutions are."""
-    return sorted((lab.folder / "right").glob("*.cu"))
-
-
-def right_solution(layout: Layout, lab: Lab, path: Path, options: grade.Options = _USUAL) -> str:
+def right_solution(layout: Layout, lab: Lab, name: str, options: grade.Options = _USUAL) -> str:
     """Prove that another right way gets its points, and that the checks find nothing in it."""
-    source = path.read_text(encoding="utf-8")
-    first = _RIGHT.fullmatch(source.partition("\n")[0])
-    if first is None:
-        return f"the first line must read: {_RIGHT_FORM}; it reads: {source.partition(chr(10))[0]}"
-    with tempfile.TemporaryDirectory(prefix="warpgrade-prove-") as folder:
-        for file in starter.reference_files(lab):
-            Path(folder, file.name).write_bytes(file.read_bytes())
-        Path(folder, lab.main_file).write_text(source, encoding="utf-8")
-        result = _graded(layout, lab, Path(folder), options)
+    try:
+        way = right.find(lab, name)
+        files = variant.files(lab, way)
+    except GraderError as problem:
+        return _words(problem)
+    result = _graded_files(layout, lab, files, options)
     # How much of a speed item a slower way gets is the timing model's affair.
-    points = float(first["points"] or lab.max_points)
+    points = way.points
     # Memory that is kept from call to call is a matter of taste.
     found = [mistake for mistake in mistakes(result) if not mistake.startswith("memcheck/leak")]
     return _not_scored(result, f"{points:g} points", good=result.score.points >= points) or _found(found)
@@ -171,6 +157,13 @@ def mistakes(result: Result) -> list[str]:
 
 def _graded(layout: Layout, lab: Lab, path: Path, options: grade.Options) -> Result:
     return grade.grade(layout, lab, intake.read(lab, path), options)
+
+
+def _graded_files(layout: Layout, lab: Lab, files: Mapping[str, str], options: grade.Options) -> Result:
+    with tempfile.TemporaryDirectory(prefix="warpgrade-prove-") as folder:
+        for name, text in files.items():
+            Path(folder, name).write_text(text, encoding="utf-8")
+        return _graded(layout, lab, Path(folder), options)
 
 
 def _not_scored(result: Result, expected: str, *, good: bool) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from stand_ins import REFERENCE, Script, case, end, run, speed, start
 
-from warpgrade.lab import labs, wrong
+from warpgrade.lab import labs, variant, wrong
 from warpgrade.machine.paths import Layout
 
 Capture = pytest.CaptureFixture[str]
@@ -22,7 +22,7 @@ def test_wrong_solutions_are_listed_and_printed_whole(in_project: Layout, capsys
     status, out, err = run(capsys, "wrong", "toy", "no_guard")
     lab = labs.find(in_project, "toy")
     assert (status, err) == (0, "")
-    assert out == wrong.files(lab, wrong.find(lab, "no_guard"))["toy.cu"]
+    assert out == variant.files(lab, wrong.find(lab, "no_guard"))["toy.cu"]
     status, _, err = run(capsys, "wrong", "toy", "no_gaurd")
     assert (status, err.splitlines()[-1]) == (2, "warpgrade: did you mean no_guard?")
 

@@ -15,7 +15,7 @@ from warpgrade.compiling.failure import BuildFailure
 from warpgrade.compiling.warnings import CompilerWarning
 from warpgrade.dev import prove
 from warpgrade.grading import grade, intake
-from warpgrade.lab import labs, starter
+from warpgrade.lab import labs, right, starter
 from warpgrade.lab.labs import Lab
 from warpgrade.machine.errors import BadInput, GraderError
 from warpgrade.machine.paths import Layout
@@ -90,7 +90,7 @@ def with_prelab(layout: Layout, reference: Path) -> Lab:
 
 
 def test_a_file_that_was_not_handed_in_is_the_starters(
-    layout: Layout, with_prelab: Lab, right: Path, script: Install, submission: Path, monkeypatch: pytest.MonkeyPatch
+    layout: Layout, with_prelab: Lab, other_way: Path, script: Install, submission: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     built: list[dict[str, bytes]] = []
 
@@ -111,7 +111,7 @@ def test_a_file_that_was_not_handed_in_is_the_starters(
     assert b"int blocks() { return 4; }\n" in [files["prelab.cpp"] for files in built]
     # Another right way is in the main file; the rest is the reference's.
     built.clear()
-    assert prove.right_solution(layout, with_prelab, right) == ""
+    assert prove.right_solution(layout, with_prelab, other_way.stem) == ""
     assert b"int blocks() { return 3; }\n" in [files["prelab.cpp"] for files in built]
 
 
@@ -163,7 +163,7 @@ def test_a_patch_that_says_something_else_is_told(layout: Layout, lab: Lab, refe
 
 
 @pytest.fixture
-def right(lab: Lab) -> Path:
+def other_way(lab: Lab) -> Path:
     path = lab.folder / "right" / "other.cu"
     path.parent.mkdir()
     path.write_text("// RIGHT: in another way\nvoid toy(float*, int) {}\n", encoding="utf-8")
@@ -171,24 +171,24 @@ def right(lab: Lab) -> Path:
 
 
 def test_a_right_solution_gets_its_points(
-    layout: Layout, lab: Lab, right: Path, script: Install, monkeypatch: pytest.MonkeyPatch
+    layout: Layout, lab: Lab, other_way: Path, script: Install, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert prove.right_solutions(lab) == [right]
+    assert right.names(lab) == ["other"]
     script(FULL)
-    assert prove.right_solution(layout, lab, right) == ""
+    assert prove.right_solution(layout, lab, "other") == ""
     script(verdicts(speedup=1))
-    assert prove.right_solution(layout, lab, right).startswith("expected 40 points; it got 30")
-    right.write_text("// RIGHT (30 points): slow\nvoid toy(float*, int) {}\n", encoding="utf-8")
-    assert prove.right_solution(layout, lab, right) == ""
+    assert prove.right_solution(layout, lab, "other").startswith("expected 40 points; it got 30")
+    other_way.write_text("// RIGHT (30 points): slow\nvoid toy(float*, int) {}\n", encoding="utf-8")
+    assert prove.right_solution(layout, lab, "other") == ""
     finding(monkeypatch, LEAK, RACE)  # a leak is a matter of taste
-    assert RACE.rule in prove.right_solution(layout, lab, right)
-    assert LEAK.rule not in prove.right_solution(layout, lab, right)
-    right.write_text("// right: slow\n", encoding="utf-8")
-    assert prove.right_solution(layout, lab, right).endswith("; it reads: // right: slow")
+    assert RACE.rule in prove.right_solution(layout, lab, "other")
+    assert LEAK.rule not in prove.right_solution(layout, lab, "other")
+    other_way.write_text("// right: slow\n", encoding="utf-8")
+    assert prove.right_solution(layout, lab, "other").startswith("labs/toy/right/other.cu:1: the first line must read: // RIGHT: <what")
 
 
 def test_all_proofs_of_a_lab(
-    layout: Layout, lab: Lab, right: Path, script: Install, monkeypatch: pytest.MonkeyPatch
+    layout: Layout, lab: Lab, other_way: Path, script: Install, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("warpgrade.machine.on_demand.require_lab", lambda layout, name, say: say(f"building {name}"))
     script(FULL)

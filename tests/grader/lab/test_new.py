@@ -11,7 +11,7 @@ import pytest
 
 from warpgrade.compiling import toolchain
 from warpgrade.compiling.build import Builder
-from warpgrade.lab import labs, new, starter, wrong
+from warpgrade.lab import labs, new, starter, variant, wrong
 from warpgrade.lab.labs import Lab
 from warpgrade.machine import device
 from warpgrade.machine.errors import BadInput
@@ -50,7 +50,7 @@ def test_starter_and_wrong_solutions_follow_from_its_reference(layout: Layout, s
     lost: set[str] = set()
     for name in wrong.names(saxpy):
         mistake = wrong.find(saxpy, name)
-        assert wrong.files(saxpy, mistake)["saxpy.cu"].startswith("// WRONG: loses ")
+        assert variant.files(saxpy, mistake)["saxpy.cu"].startswith("// WRONG: loses ")
         lost |= set(mistake.loses)
     assert lost == {item.name for item in saxpy.items}
 

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from stand_ins import PATCH, REFERENCE
 
-from warpgrade.lab import labs, wrong
+from warpgrade.lab import labs, variant, wrong
 from warpgrade.lab.labs import Lab
+from warpgrade.lab.patch import Patch
 from warpgrade.machine.errors import BadInput, GraderError
 from warpgrade.machine.paths import Layout, find_layout
 
@@ -28,7 +29,7 @@ def test_a_patch_makes_the_whole_file_without_tasks_and_markers(layout: Layout, 
     found = wrong.find(lab, "no_guard")
     assert (found.loses, found.what) == (("adds", "adds odd sizes"), "no guard")
     (reference.parent / "tile.cuh").write_text("int x;\n", encoding="utf-8")
-    assert wrong.files(lab, found) == {"tile.cuh": "int x;\n", "toy.cu": WHOLE}
+    assert variant.files(lab, found) == {"tile.cuh": "int x;\n", "toy.cu": WHOLE}
 
 
 def test_a_patch_is_made_of_a_whole_file(layout: Layout, lab: Lab, reference: Path, tmp_path: Path) -> None:
@@ -50,7 +51,7 @@ def test_what_is_no_wrong_solution_is_refused(layout: Layout, lab: Lab, referenc
     with pytest.raises(BadInput, match=r"the first line of .*edited\.cu must read: // WRONG: loses"):
         wrong.update(lab, "another", edited)
     edited.write_text(REFERENCE, encoding="utf-8")
-    with pytest.raises(BadInput, match=r"has no mistake: it is what reference/toy/toy\.cu gives"):
+    with pytest.raises(BadInput, match=r"changes nothing: it is what reference/toy/toy\.cu gives"):
         wrong.update(lab, "no_guard", edited)
     with pytest.raises(BadInput, match="cannot be the name"):
         wrong.update(lab, "../x", edited)
@@ -64,7 +65,7 @@ def test_what_is_no_wrong_solution_is_refused(layout: Layout, lab: Lab, referenc
 def test_a_patch_that_no_longer_applies_says_where_and_what_to_do(layout: Layout, lab: Lab, reference: Path) -> None:
     reference.write_text(REFERENCE.replace("+= 1", "+= 2"), encoding="utf-8")
     with pytest.raises(GraderError) as caught:
-        wrong.files(lab, wrong.find(lab, "no_guard"))
+        variant.files(lab, wrong.find(lab, "no_guard"))
     assert caught.value.message == (
         "labs/toy/wrong/no_guard.patch:4: hunk 1 no longer applies: the reference changed at reference/toy/toy.cu:10"
     )
@@ -77,7 +78,7 @@ def test_a_patch_that_no_longer_applies_says_where_and_what_to_do(layout: Layout
     body = REFERENCE[REFERENCE.index("__global__") :]
     reference.write_text(REFERENCE + body, encoding="utf-8")
     with pytest.raises(GraderError, match=r"its old lines are in reference/toy/toy\.cu at lines 7 and 13"):
-        wrong.files(lab, wrong.find(lab, "no_guard"))
+        variant.files(lab, wrong.find(lab, "no_guard"))
 
 
 @pytest.mark.parametrize(
@@ -95,25 +96,31 @@ def test_mistakes_in_a_patch_are_named(
     count = 2 if new == " other.cu" else 1
     (lab.folder / "wrong" / "no_guard.patch").write_text(PATCH.replace(old, new, count), encoding="utf-8")
     with pytest.raises(GraderError, match=complaint):
-        wrong.files(lab, wrong.find(lab, "no_guard"))
+        variant.files(lab, wrong.find(lab, "no_guard"))
 
 
 LAYOUT = find_layout()
 ALL = [(lab, name) for lab in labs.discover(LAYOUT) for name in wrong.names(lab)]
 
 
+def patch_of(lab: Lab, name: str) -> Patch:
+    change = wrong.find(lab, name).change
+    assert isinstance(change, Patch)
+    return change
+
+
 @pytest.mark.parametrize(("lab", "name"), ALL, ids=[f"{lab.name}-{name}" for lab, name in ALL])
 def test_every_patch_applies_and_names_tests_of_its_lab(lab: Lab, name: str) -> None:
     mistake = wrong.find(lab, name)
     assert set(mistake.loses) <= {item.name for item in lab.items}
-    text = wrong.files(lab, mistake)[mistake.patch.file]
+    text = variant.files(lab, mistake)[variant.changed_file(lab, mistake)]
     assert text.startswith(f"// WRONG: loses {mistake.header.removeprefix('WRONG: loses ')}\n#include")
     assert "SOLUTION" not in text
     assert "TODO" not in text
 
 
 def test_a_wrong_solution_is_one_mistake() -> None:
-    changes = [sum(len(hunk.new) for hunk in wrong.find(lab, name).patch.hunks) for lab, name in ALL]
+    changes = [sum(len(hunk.new) for hunk in patch_of(lab, name).hunks) for lab, name in ALL]
     assert statistics.median(changes) <= 3  # the changed line between two others
     assert sorted(changes)[-1] < 60
     for lab in labs.discover(LAYOUT):
