@@ -74,7 +74,6 @@ std::vector<std::string> bwrap_arguments(const Options& options, const BwrapDesc
     else
         append(arguments, {"--size", std::to_string(options.tmp_mib << 20), "--perms", "1777", "--tmpfs", "/tmp"});
 
-    if (!options.proc.empty()) append(arguments, {"--proc", options.proc});
     for (const auto& [source, target] : options.read_only) append(arguments, {"--ro-bind", source, target});
     for (const auto& [source, target] : options.writable) append(arguments, {"--bind", source, target});
     for (std::size_t i = 0; i < options.files.size(); ++i)

@@ -20,7 +20,6 @@ usage: warpgrade-sandbox [options] -- COMMAND [ARGUMENT…]
   --ro-bind SRC DST          show a file or folder of the host read-only
   --bind SRC DST             show it writable
   --file SRC DST             copy an executable into the sandbox (its user needs no access to SRC)
-  --proc DIR                 show the sandbox's own processes (namespaces only)
   --keep-fd N                pass this descriptor on; all others but 0, 1 and 2 are closed
   --setenv KEY VALUE         the environment is empty otherwise
   --chdir DIR
@@ -98,8 +97,6 @@ Options parse(int argc, const char* const* argv) {
             options.writable.push_back(arguments.pair());
         else if (option == "--file")
             options.files.push_back(arguments.pair());
-        else if (option == "--proc")
-            options.proc = arguments.value();
         else if (option == "--setenv")
             options.environment.push_back(arguments.pair());
         else if (option == "--keep-fd")

@@ -25,7 +25,6 @@ struct Options {
     std::vector<PathPair> environment;
     std::vector<int> keep_fds;
     std::string directory;
-    std::string proc;  // where the sandbox's own processes are seen, if anywhere
     std::optional<std::uint64_t> cpu_seconds, memory_mib, file_size_mib, processes;
     std::uint64_t tmp_mib = 64;
     double seconds = 0;   // wall clock, 0: no limit here

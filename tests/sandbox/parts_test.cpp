@@ -45,7 +45,7 @@ TEST_CASE("each option is told apart, and all are off at first") {
     CHECK(none.command == std::vector<std::string>{"a", "--help"});
     CHECK((none.profile == Profile::worker && !none.plain && !none.unconfined && !none.probe && !none.help));
     CHECK((none.read_only.empty() && none.writable.empty() && none.files.empty() && none.environment.empty()));
-    CHECK((none.keep_fds.empty() && none.directory.empty() && none.proc.empty()));
+    CHECK((none.keep_fds.empty() && none.directory.empty()));
     CHECK_FALSE((none.cpu_seconds || none.memory_mib || none.file_size_mib || none.processes));
     CHECK((none.tmp_mib == 64 && none.seconds == 0));
     CHECK((none.spawner_fd < 0 && none.seccomp_fd < 0 && none.status_fd < 0));
@@ -65,8 +65,6 @@ TEST_CASE("each option is told apart, and all are off at first") {
                              "--file",
                              "f1",
                              "f2",
-                             "--proc",
-                             "p",
                              "--setenv",
                              "K",
                              "V",
@@ -100,7 +98,7 @@ TEST_CASE("each option is told apart, and all are off at first") {
     CHECK(all.files == std::vector<PathPair>{{"f1", "f2"}});
     CHECK(all.environment == std::vector<PathPair>{{"K", "V"}});
     CHECK(all.keep_fds == std::vector<int>{5, 6});
-    CHECK((all.proc == "p" && all.directory == "d"));
+    CHECK(all.directory == "d");
     CHECK((all.cpu_seconds == 1u && all.memory_mib == 2u && all.file_size_mib == 3u && all.processes == 4u));
     CHECK((all.tmp_mib == 8 && all.seconds == 0.5 && all.status_fd == 9 && all.seccomp_fd == 10));
     CHECK(parsed({"--spawner-fd", "0", "--", "x"}).spawner_fd == 0);

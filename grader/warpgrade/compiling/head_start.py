@@ -8,8 +8,6 @@ compiler's place, with a folder beside it that holds
                     its macros, which are all that is needed to preprocess what comes after it
     host.*/         beginnings of what cudafe++ writes, with a precompiled header of each: up to the first line of the
                     starter's own, and up to the end of cuda_runtime.h
-    parse.*         cudafe++ and cicc themselves, as they are when they have read cuda_runtime.h, and when they have
-                    read all of the starter's headers (parsers.py)
 
 All are used only where the compiler is called with the same words and the text begins with the same bytes, and only
 for what compiles without a word: errors and warnings come from a compiler that saw the whole. The object file is the

@@ -48,16 +48,6 @@ class Compilers:
         """Where the toolkit's and the system's headers lie."""
         return [*self.folders, *self.cuda_includes, Path("/usr/lib/gcc"), Path("/usr/lib/llvm")]
 
-    @functools.cached_property
-    def parsers(self) -> tuple[Path, ...]:
-        """nvcc's own programs cudafe++ and cicc, where it says that it calls them; nothing if no sandbox has them."""
-        said = facts.asked_once(("parsers", str(self.nvcc)), [self.nvcc.resolve()], lambda: _dry_run(self.nvcc))
-        folders = dict(re.findall(r"^#\$ (_HERE_|CICC_PATH)=(.+)$", said, re.MULTILINE))
-        places = (Path(folders.get("_HERE_", ""), "cudafe++"), Path(folders.get("CICC_PATH", ""), "cicc"))
-        found = tuple(place.resolve() for place in places if place.is_absolute() and place.is_file())
-        are_seen = all(any(path.is_relative_to(folder) for folder in self.folders) for path in found)
-        return found if len(found) == len(places) and are_seen else ()
-
     @property
     def is_gcc(self) -> bool:
         """Whether the host compiler is GCC."""
@@ -138,18 +128,6 @@ def _is_new_enough(nvcc: Path) -> bool:
 
 def _output(command: list[str]) -> str:
     return facts.asked_once(tuple(command), [Path(command[0])], lambda: _run(command))
-
-
-def _dry_run(nvcc: Path) -> str:
-    """Return how nvcc would compile a file; nothing if it does not say."""
-    command = [str(nvcc), "--dryrun", "-ptx", "-x", "cu", os.devnull]
-    try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, timeout=60, check=False, stdin=subprocess.DEVNULL
-        )
-    except (OSError, subprocess.SubprocessError):
-        return ""
-    return done.stderr
 
 
 def _run(command: list[str]) -> str:

@@ -139,9 +139,7 @@ def _words(kind: Kind, line: str, place: str, prefix: str = "") -> Mapping[str, 
     return first.groupdict(default="")
 
 
-def _misfit(
-    lab: Lab, variant: Variant, changed: str, base: list[starter.Line], problem: patch.Misfit
-) -> GraderError:
+def _misfit(lab: Lab, variant: Variant, changed: str, base: list[starter.Line], problem: patch.Misfit) -> GraderError:
     reference = f"reference/{lab.name}/{changed}"
     if problem.places:
         lines = [str(base[place].number) for place in problem.places]

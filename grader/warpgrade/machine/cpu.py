@@ -28,11 +28,6 @@ def levels() -> list[str]:
     return possible[possible.index(wanted) :]
 
 
-def identity() -> str:
-    """Return what tells this kind of processor from others, for what is kept of a process that has looked."""
-    return f"{_of_first('model name')} {' '.join(sorted(_flags()))}"
-
-
 @functools.cache
 def _flags() -> frozenset[str]:
     return frozenset(_of_first("flags").split())

@@ -57,7 +57,6 @@ class Run:
     writable: Mapping[str, Path] = field(default_factory=dict)
     files: Mapping[str, Path] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=dict)
-    proc: str = ""  # where it sees its own processes, if anywhere
 
 
 @dataclass(frozen=True)
@@ -140,8 +139,6 @@ class Sandbox:
             for option, places in (("--ro-bind", run.read_only), ("--bind", run.writable), ("--file", run.files)):
                 for inside, host in places.items():
                     line += [option, str(host), inside]
-            if run.proc:
-                line += ["--proc", run.proc]
         for key, value in run.environment.items():
             line += ["--setenv", key, value]
         line += ["--chdir", run.directory, "--seconds", f"{limits.seconds:g}"]

@@ -90,7 +90,12 @@ def with_prelab(layout: Layout, reference: Path) -> Lab:
 
 
 def test_a_file_that_was_not_handed_in_is_the_starters(
-    layout: Layout, with_prelab: Lab, other_way: Path, script: Install, submission: Path, monkeypatch: pytest.MonkeyPatch
+    layout: Layout,
+    with_prelab: Lab,
+    other_way: Path,
+    script: Install,
+    submission: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     built: list[dict[str, bytes]] = []
 
@@ -184,7 +189,8 @@ def test_a_right_solution_gets_its_points(
     assert RACE.rule in prove.right_solution(layout, lab, "other")
     assert LEAK.rule not in prove.right_solution(layout, lab, "other")
     other_way.write_text("// right: slow\n", encoding="utf-8")
-    assert prove.right_solution(layout, lab, "other").startswith("labs/toy/right/other.cu:1: the first line must read: // RIGHT: <what")
+    told = prove.right_solution(layout, lab, "other")
+    assert told.startswith("labs/toy/right/other.cu:1: the first line must read: // RIGHT: <what")
 
 
 def test_all_proofs_of_a_lab(

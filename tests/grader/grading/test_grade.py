@@ -90,7 +90,7 @@ def test_the_first_command_of_the_readme_in_a_fresh_checkout(tmp_path: Path) -> 
     assert "building the judge of lab matmul" in done.stderr
     programs = {path.name for path in (root / "build" / "release" / "bin").iterdir()}
     # The spawner is carried by warpgrade-sandbox in its own file.
-    ours = {f"warpgrade-{name}" for name in ("device", "resume", "sandbox", "spawner")}
+    ours = {f"warpgrade-{name}" for name in ("device", "sandbox", "spawner")}
     assert programs == {*ours, "judge-matmul"}
     again = launch("grade", "matmul", "reference/matmul", root=root)
     assert "100 / 100" in again.stdout, again.stderr
