@@ -30,7 +30,8 @@ import table
 from warpgrade.grading import grade as grading
 from warpgrade.grading.intake import Submission
 from warpgrade.grading.result import Result, encode
-from warpgrade.lab import labs, starter
+from warpgrade.lab import labs, starter, variant
+from warpgrade.lab import right as other_ways
 from warpgrade.lab.labs import Lab
 from warpgrade.machine.paths import find_layout
 
@@ -63,7 +64,8 @@ def _submissions() -> dict[str, tuple[Lab, Submission]]:
         return of(lab_name, one.source(labs.find(layout, lab_name)))
 
     def right(lab_name: str, name: str) -> tuple[Lab, Submission]:
-        return of(lab_name, (layout.labs / lab_name / "right" / f"{name}.cu").read_text(encoding="utf-8"))
+        lab = labs.find(layout, lab_name)
+        return of(lab_name, variant.files(lab, other_ways.find(lab, name))[lab.main_file])
 
     return {
         "reference of reduction": of("reduction", None),
