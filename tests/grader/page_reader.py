@@ -14,6 +14,7 @@ class Reader(html.parser.HTMLParser):
     def __init__(self, page: bytes) -> None:
         super().__init__()
         self.text = ""
+        self.pieces: list[str] = []
         self.open: list[str] = []
         self.feed(page.decode())
         self.close()
@@ -33,3 +34,4 @@ class Reader(html.parser.HTMLParser):
     def handle_data(self, data: str) -> None:
         if self.open[-1:] != ["style"]:
             self.text += data
+            self.pieces.append(data)

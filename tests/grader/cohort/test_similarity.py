@@ -19,7 +19,7 @@ from stand_ins import run
 from warpgrade.cohort import fingerprints, similarity, similarity_page, tokens
 from warpgrade.cohort.fingerprints import LENGTH, WINDOW, Index, hashes, winnow
 from warpgrade.cohort.similarity import Similar, Source, compare
-from warpgrade.lab import labs
+from warpgrade.lab import labs, right, variant
 from warpgrade.lab.labs import Lab
 from warpgrade.machine import paths
 from warpgrade.machine.errors import BadInput
@@ -239,12 +239,12 @@ def test_the_index_knows_who_shares(documents: list[set[int]], most: int) -> Non
 
 def test_a_real_lab_gives_its_starter_and_a_disguised_solution_is_seen() -> None:
     lab = labs.find(paths.find_layout(), "reduction")
-    right = {path.stem: path.read_text(encoding="utf-8") for path in sorted((lab.folder / "right").glob("*.cu"))}
-    text = right["parts_of_warps"]
+    ways = {name: variant.files(lab, right.find(lab, name))[lab.main_file] for name in right.names(lab)}
+    text = ways["parts_of_warps"]
     for old, new in (("sums", "partial"), ("stride", "step"), ("const int ", "int "), ("blocks", "grid")):
         text = text.replace(old, new)
     starter = (lab.starter_folder / lab.main_file).read_text(encoding="utf-8")
-    sources = [source(name, each) for name, each in [*right.items(), ("copy", text), ("starter", starter)]]
+    sources = [source(name, each) for name, each in [*ways.items(), ("copy", text), ("starter", starter)]]
     found = compare(sources, similarity.given_of(lab))
     assert found.without_own == ["starter"]
     assert names(found)[0] == {"parts_of_warps", "copy"}
@@ -268,7 +268,7 @@ def test_hostile_names_and_code(words: str) -> None:
     found = compare(sources, [])
     assert len(found.pairs) == 1
     page = Reader(similarity_page.page(found, words))
-    assert not ACTS.search(page.text)
+    assert not any(map(ACTS.search, page.pieces))
     assert json.loads(similarity_page.encode(found))["pairs"][0]["pieces"][0]["left"]["first"] == 2
     console = Console(width=60, record=True, file=open("/dev/null", "w"), markup=False)  # noqa: PTH123, SIM115
     similarity_page.show(console, found)

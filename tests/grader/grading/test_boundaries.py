@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import gzip
 import io
 import stat
 import struct
@@ -56,6 +57,13 @@ def test_a_large_zips_list_is_endless_or_as_long_as_its_records_say(gap: int, sm
     assert len(record) == 56
     assert archives.directory_bytes(io.BytesIO(raw)) == 1 << 62
     assert archives.directory_bytes(io.BytesIO(raw), large=True) == 123_456_789_012
+
+
+def test_a_large_zips_record_is_also_looked_for_where_zipfile_looks() -> None:
+    record = b"PK\x06\x06" + struct.pack("<QHHIIQQQQ", 44, 45, 45, 0, 0, 1, 1, 98_765_432_109, 0)
+    locator = b"PK\x06\x07" + struct.pack("<IQI", 0, 1 << 40, 1)  # says that it is elsewhere
+    end = b"PK\x05\x06" + struct.pack("<HHHHIIH", 0, 0, 0xFFFF, 0xFFFF, 7, 0xFFFFFFFF, 0)
+    assert archives.directory_bytes(io.BytesIO(b"z" * 50 + record + locator + end), large=True) == 98_765_432_109
 
 
 def test_a_large_zips_records_may_be_all_that_there_is() -> None:
@@ -237,6 +245,26 @@ def test_headers_that_describe_the_next_file_have_a_limit(monkeypatch: pytest.Mo
         list(tars.entries(tars.Stream(io.BytesIO(raw), 1 << 20)))
 
 
+def test_a_description_is_a_quarter_of_a_mebibyte_at_most_and_all_there() -> None:
+    def described(held: int, size: int) -> int:
+        return len(tars._described(tars.Stream(io.BytesIO(b"x" * held), 1 << 30), size))
+
+    assert described(1 << 19, 1 << 18) == 1 << 18
+    with pytest.raises(tars.TooMuchError, match="huge header"):
+        described(1 << 19, (1 << 18) + 1)
+    with pytest.raises(EOFError, match="ends too early"):
+        described(199, 200)
+
+
+@pytest.mark.parametrize("together", [0, 1, 4, 7, 8, 20])
+def test_packed_pieces_follow_each_other_wherever_a_chunk_ends(together: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """together: bytes of the second piece that are read with the first."""
+    first, second = gzip.compress(b"a" * 1000), gzip.compress(b"b" * 1000)
+    monkeypatch.setattr(tars, "_CHUNK_BYTES", len(first) + together)
+    stream = tars.Stream(io.BytesIO(first + second), 1 << 20)
+    assert stream.exactly(3000) == b"a" * 1000 + b"b" * 1000
+
+
 @pytest.mark.parametrize("size", [0, 1, 511, 512, 513, 1024])
 def test_what_follows_a_file_is_found_behind_its_padding(size: int) -> None:
     file = io.BytesIO()
@@ -287,6 +315,7 @@ def test_what_is_missing_to_all_points_of_a_speed(lab: Lab) -> None:
     points, message, _ = speed(1.1)
     assert points == 0.5
     assert message == "1.1× as fast as the starter; points begin above 1×, all 10 at 3×"
+    assert speed(1.2345)[1].startswith("1.23× as fast")
 
 
 def test_sums_are_of_what_is_decided_and_what_is_not(lab: Lab) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,9 +10,10 @@ import msgspec
 import pytest
 from stand_ins import Script
 
-from warpgrade.grading import judge
+from warpgrade.grading import grade, intake, judge
 from warpgrade.lab.budget import Budget, allowance_of
-from warpgrade.lab.labs import Limits
+from warpgrade.lab.labs import Lab, Limits
+from warpgrade.machine.paths import Layout
 from warpgrade.machine.sandbox import Done
 
 TESTS = ["adds", "adds odd sizes", "speed"]
@@ -53,6 +55,15 @@ def test_tests_beyond_the_budget_fail_with_its_limit(script: Install) -> None:
     assert (verdicts.cases["speed"].message, verdicts.cases["speed"].review) == (message, [message])
     assert (one.build_seconds, one.test_seconds, one.seconds_left) == (4.0, 26.5, -0.5)
     assert len((program.parent / "calls.jsonl").read_text().splitlines()) == 1
+
+
+def test_reading_what_was_handed_in_counts(layout: Layout, lab: Lab, script: Install, submission: Path) -> None:
+    script([[START, *(case(name) for name in TESTS), used(2.0), {"type": "end", "cases": 3}]])
+    handed_in = dataclasses.replace(intake.read(lab, submission), seconds=1.5)
+    result = grade.grade(layout, lab, handed_in, grade.Options())
+    assert result.used is not None
+    assert (result.used.intake, result.used.tests) == (1.5, 2.0)
+    assert 0 <= result.used.analysis < 1.5
 
 
 def test_a_test_that_has_its_verdict_keeps_it(script: Install) -> None:

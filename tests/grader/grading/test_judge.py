@@ -112,6 +112,12 @@ def test_errors_are_tried_once_more(script: Install) -> None:
     assert verdicts.cases["adds"].message == "no memory"
 
 
+def test_errors_are_tried_no_more_than_twice(script: Install) -> None:
+    bad = [start(), case("adds", "error", "no memory"), *map(case, TESTS[1:]), end()]
+    good = [start(), *map(case, TESTS), end()]
+    assert statuses(judge.judge(plan(script([bad, bad, good]))))["adds"] == "error"
+
+
 @pytest.mark.parametrize(
     "garbage",
     [
