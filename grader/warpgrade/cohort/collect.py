@@ -17,6 +17,7 @@ from warpgrade.cohort.handed_in import Collected, HandedIn, Platform
 from warpgrade.cohort.names import identifier
 from warpgrade.cohort.places import Place
 from warpgrade.cohort.roster import Roster, Student
+from warpgrade.grading import platform_names
 from warpgrade.grading.intake import Submission
 from warpgrade.lab.labs import Lab
 from warpgrade.machine.errors import BadInput
@@ -77,7 +78,7 @@ def _is_wrapping(lab: Lab, place: Place) -> bool:
     if len(place.items) != 1 or not place.items[0].is_folder:
         return False
     (item,) = place.items
-    if exports.of_canvas(item.name) or exports.of_moodle(item.name) or item.is_checkout:
+    if platform_names.canvas(item.name) or platform_names.moodle(item.name) or item.is_checkout:
         return False
     inner = places.inside(place).items
     return bool(inner) and not any(not each.is_folder and lab.allows(each.name) for each in inner)
@@ -86,9 +87,9 @@ def _is_wrapping(lab: Lab, place: Place) -> bool:
 def _recognised(place: Place) -> Platform:
     if _metadata(place):
         return "gradescope"
-    if exports.share(place, exports.of_moodle) > 0.5:
+    if exports.share(place, platform_names.moodle) > 0.5:
         return "moodle"
-    if exports.share(place, exports.of_canvas) > 0.5:
+    if exports.share(place, platform_names.canvas) > 0.5:
         return "canvas"
     return "github" if checkouts.looks_so(place) else "plain"
 

@@ -1,7 +1,4 @@
-"""What the platforms' exports look like: how each is recognised, and how its names say whose a file is.
-
-The patterns of Canvas and Moodle are those of their own sources (content_zipper.rb; mod/assign, downloader.php).
-"""
+"""What the platforms' exports look like: how each is recognised, and how its names say whose a file is."""
 
 from __future__ import annotations
 
@@ -13,28 +10,14 @@ from functools import partial
 from pathlib import PurePosixPath
 
 from warpgrade.cohort.places import Item, Place
-from warpgrade.grading import archives, handed_in_names, intake
+from warpgrade.grading import archives, intake, platform_names
 from warpgrade.grading.intake import Submission
 from warpgrade.lab.labs import Lab
 from warpgrade.machine.errors import BadInput
 from warpgrade.machine.text import listing, printable_name
 
-# lovelaceada_LATE_12345_678910_matmul.cu; without names: LATE_anon_x1Y2z_678910_matmul.cu. The last number is the
-# file's, and grows from one hand-in to the next.
-_CANVAS = re.compile(
-    r"(?:(?P<name>.+?)(?P<late>_LATE)?_(?P<id>\d{2,20})|(?P<late2>LATE_)?anon_(?P<anonymous>[A-Za-z0-9]{3,12}))"
-    r"_(?P<file>\d{2,20})_(?P<rest>.+)",
-    re.DOTALL,
-)
-_CANVAS_TYPED = re.compile(r".+_\w{3,20}_(?:text|link)\.html", re.DOTALL)
-# Ada Lovelace_1234567_assignsubmission_file_/matmul.cu, and before the files were put into folders, or if they shall
-# not be, Ada Lovelace_1234567_assignsubmission_file_matmul.cu. A group may have no number.
-_MOODLE = re.compile(
-    r"(?P<name>.+?)(?:_(?P<id>\d{1,20}))?_assignsubmission_(?P<type>file|onlinetext)(?:_(?P<rest>.*))?", re.DOTALL
-)
 _AGAIN = re.compile(r"(?P<stem>.+)-\d{1,3}", re.DOTALL)
 _SEPARATORS = "_-. "
-_LONGEST = 300
 
 
 @dataclass(frozen=True)
@@ -72,11 +55,6 @@ def share(place: Place, fits: Callable[[str], object]) -> float:
 # --- Canvas ----------------------------------------------------------------------------------------------------------
 
 
-def of_canvas(name: str) -> re.Match[str] | None:
-    """Return the parts of a name that Canvas gave to a file."""
-    return _CANVAS.fullmatch(name) if len(name) <= _LONGEST else None
-
-
 @dataclass(frozen=True)
 class _Upload:
     item: Item
@@ -91,15 +69,15 @@ def canvas(lab: Lab, place: Place) -> Export:
     late: set[str] = set()
     others: list[str] = []
     for item in place.items:
-        parts = of_canvas(item.name)
+        parts = platform_names.canvas(item.name)
         if parts is None:
-            typed = len(item.name) <= _LONGEST and _CANVAS_TYPED.fullmatch(item.name)
+            typed = platform_names.is_typed_in_canvas(item.name)
             others.append(f"{item.shown}: " + ("typed in the browser" if typed else "not named as Canvas names files"))
             continue
-        student = parts["id"] or f"anon_{parts['anonymous']}"
-        uploads.setdefault(student, []).append(_Upload(item, int(parts["file"]), parts["rest"]))
-        names.setdefault(student, parts["name"] or "")
-        if parts["late"] or parts["late2"]:
+        student = parts.user or f"anon_{parts.anonymous}"
+        uploads.setdefault(student, []).append(_Upload(item, parts.file, parts.rest))
+        names.setdefault(student, parts.name)
+        if parts.late:
             late.add(student)
     found = []
     for student, several in uploads.items():
@@ -149,26 +127,21 @@ def _stands_for(lab: Lab, upload: _Upload) -> str:
 # --- Moodle ----------------------------------------------------------------------------------------------------------
 
 
-def of_moodle(name: str) -> re.Match[str] | None:
-    """Return the parts of a name that Moodle gave to a folder or a file."""
-    return _MOODLE.fullmatch(name) if len(name) <= _LONGEST else None
-
-
 def moodle(lab: Lab, place: Place) -> Export:
     """Read names as Moodle gives them, to folders or to files."""
     items: dict[str, list[Item]] = {}
     names: dict[str, str] = {}
     others: list[str] = []
     for item in place.items:
-        parts = of_moodle(item.name)
+        parts = platform_names.moodle(item.name)
         if parts is None:
             others.append(f"{item.shown}: not named as Moodle names submissions")
-        elif parts["type"] == "onlinetext":
+        elif parts.typed:
             others.append(f"{item.shown}: typed in the browser")
         else:
-            student = parts["id"] or parts["name"]
+            student = parts.participant or parts.name
             items.setdefault(student, []).append(item)
-            names.setdefault(student, parts["name"])
+            names.setdefault(student, parts.name)
     return Export(
         [
             Found(
@@ -247,7 +220,7 @@ def _after(stem: str, name: str) -> str:
 
 def _split(lab: Lab, name: str) -> tuple[str, str] | None:
     """Return the student and the lab's file of ada_matmul.cu."""
-    for possible in reversed(handed_in_names.possible(name)):
+    for possible in reversed(platform_names.possible(name)):
         for file in lab.file.lab.files:
             if not any(char in file for char in "*?[") and (student := _before(possible, file)):
                 return student, file

@@ -16,11 +16,12 @@ from warpgrade.cohort import feedback_text
 from warpgrade.cohort.feedback_text import Feedback
 from warpgrade.cohort.row import Row
 from warpgrade.cohort.zip_names import Names, safe
+from warpgrade.grading import platform_names
+from warpgrade.grading.platform_names import OfCanvas
 from warpgrade.grading.result import Result
 from warpgrade.machine import files
 from warpgrade.machine.errors import BadInput
 from warpgrade.machine.text import printable_name
-from warpgrade.platforms import ids
 
 Kind = Literal["moodle", "canvas", "plain"]
 
@@ -99,11 +100,11 @@ def _for_moodle(told: Iterable[tuple[Row, Feedback]], left_out: list[str]) -> It
 
 def _of_moodle(row: Row) -> str:
     for part in reversed(row.source.split("/")):
-        if number := ids.moodle(part):
-            return number
+        if (found := platform_names.moodle(part)) and found.participant:
+            return found.participant
     for name in (row.student, *row.identifiers):
-        if found := _PARTICIPANT.fullmatch(name):
-            return found["number"]
+        if number := _PARTICIPANT.fullmatch(name):
+            return number["number"]
     return ""
 
 
@@ -113,19 +114,19 @@ def _for_canvas(told: Iterable[tuple[Row, Feedback]], left_out: list[str]) -> It
     Canvas shows each as a comment, under the name of the file that the student had handed in. So it is one of the same
     type: the feedback as a comment of C++, as text, or in a zip.
     """
-    seen: set[tuple[str, str]] = set()
+    seen: set[tuple[str, int]] = set()
     for row, about in told:
         source = _first(PurePosixPath(row.source).name)
-        found = ids.canvas(source)
-        if found is None or found in seen:
-            why = "a second submission of one file" if found else "its name has not Canvas's numbers"
+        found = platform_names.canvas(source)
+        if found is None or not found.user or (found.user, found.file) in seen:
+            why = "a second submission of one file" if found and found.user else "its name has not Canvas's numbers"
             left_out.append(f"{_who(row)}: {why}")
             continue
         suffix = PurePosixPath(source).suffix.lower()
         if suffix in _ARCHIVES:
             left_out.append(f"{_who(row)}: handed in a {suffix} file, and feedback would look like a damaged one")
             continue
-        seen.add(found)
+        seen.add((found.user, found.file))
         yield _canvas_name(source, found, suffix), _as(suffix, about)
 
 
@@ -133,13 +134,13 @@ def _first(source: str) -> str:
     """Return the first of several files, which are listed with commas; a name may have commas of its own."""
     first, *others = source.split(", ")
     for other in others:
-        if ids.canvas(other):
+        if platform_names.canvas(other):
             break
         first += f", {other}"
     return first
 
 
-def _canvas_name(source: str, numbers: ids.OfCanvas, suffix: str) -> str:
+def _canvas_name(source: str, numbers: OfCanvas, suffix: str) -> str:
     """Return the name itself, or one with its numbers: Canvas reads the first two, and ignores a link."""
     first, *_, last = source.split("_")
     if safe(source) == source and not first.isdigit() and not last.startswith("link"):

@@ -10,8 +10,8 @@ from typing import Final
 import msgspec
 
 from warpgrade.cohort.row import Row
+from warpgrade.grading import platform_names
 from warpgrade.machine.text import clean_tree, number, one_line
-from warpgrade.platforms import ids
 from warpgrade.platforms.gradebook import Grade
 
 COLUMNS: Final = (
@@ -95,5 +95,5 @@ def for_platforms(rows: Iterable[Row], *, missing: bool = True) -> list[Grade]:
 def _names(row: Row) -> tuple[str, ...]:
     """Return the student's identifiers, and what was handed in if a platform has put its own number into the name."""
     source = row.source.rstrip("/").rsplit("/", 1)[-1]
-    of_platform = [source] if ids.canvas(source) or ids.moodle(source) else []
+    of_platform = [source] if platform_names.canvas(source) or platform_names.moodle(source) else []
     return tuple(dict.fromkeys([row.student, *row.identifiers, *of_platform]))

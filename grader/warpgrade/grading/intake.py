@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-from warpgrade.grading import archives, handed_in_names
+from warpgrade.grading import archives, platform_names
 from warpgrade.grading.archives import MAX_ENTRIES, Member
 from warpgrade.lab.labs import Lab
 from warpgrade.machine.errors import BadInput
@@ -132,7 +132,7 @@ def _submission(lab: Lab, found: _Found, shown: str, folder: Path | None) -> Sub
     ignored = sorted(
         printable_name(name)
         for name in found.others
-        if is_source(name) and not any(lab.gives(each) for each in handed_in_names.possible(name))
+        if is_source(name) and not any(lab.gives(each) for each in platform_names.possible(name))
     )
     return Submission(
         name=shown,
@@ -154,7 +154,7 @@ def _taken(lab: Lab, name: str) -> bool:
 
 def meant(lab: Lab, name: str) -> str:
     """Return the name under which the lab takes a file, as it had it before a platform renamed it; or nothing."""
-    names = [each for each in handed_in_names.possible(name) if _taken(lab, each)]
+    names = [each for each in platform_names.possible(name) if _taken(lab, each)]
     plain = [each for each in names if each in lab.file.lab.files]
     # A pattern of the lab's fits the platform's name as well as the student's.
     return next(iter([*plain, *reversed(names)]), "")

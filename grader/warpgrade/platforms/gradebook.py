@@ -12,11 +12,12 @@ from typing import Literal
 
 import msgspec
 
+from warpgrade.grading import platform_names
 from warpgrade.grading import result as results
 from warpgrade.grading.result import Result
 from warpgrade.machine.errors import BadInput
 from warpgrade.machine.text import number, printable_name
-from warpgrade.platforms import csv_cells, ids
+from warpgrade.platforms import csv_cells
 from warpgrade.platforms.csv_cells import Table
 
 Kind = Literal["canvas", "moodle"]
@@ -235,10 +236,10 @@ class _Book:
 
     def _ids(self, name: str) -> list[str]:
         if self.kind == "canvas":
-            found = ids.canvas(name)
-            return [found.user] if found else []
-        user = ids.moodle(name)
-        return [f"participant {user}"] if user else []
+            of_canvas = platform_names.canvas(name)
+            return [of_canvas.user] if of_canvas and of_canvas.user else []
+        of_moodle = platform_names.moodle(name)
+        return [f"participant {of_moodle.participant}"] if of_moodle and of_moodle.participant else []
 
     def column(self, assignment: str) -> int:
         """Return the column of the assignment; raises BadInput with those that there are."""
