@@ -1,4 +1,4 @@
-// What the starter did in an earlier run: the same verdicts, and no starter that runs.
+// What the starter did in an earlier run is kept: the verdicts stay the same, and the starter need not run again.
 #include "judge/baseline_cache.hpp"
 
 #include <filesystem>

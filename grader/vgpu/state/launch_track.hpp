@@ -20,8 +20,8 @@ struct Executor;
 struct LaunchTrack {
     static constexpr std::uint64_t page_bytes = 4096, word_bytes = 4;
 
-    // `threads`: of the host, that run in parallel or may have to be undone; 0: nothing is recorded for that. `marked`:
-    // with marks for racecheck, in granules of 2^shift bytes.
+    // `threads`: how many host threads run blocks in parallel; 0 if the launch can never have to be undone, so that
+    // nothing is recorded for it. `marked`: keep marks for racecheck, one for each 2^granule_shift bytes.
     LaunchTrack(Allocation& allocation, unsigned threads, bool marked, unsigned granule_shift);
     Allocation& allocation;
     std::vector<HostPages> written;                           // by host thread: one bit a word
@@ -43,17 +43,18 @@ struct LaunchTrack {
     [[nodiscard]] bool conflicts() const;
 };
 
-// Thrown to give an attempt to run in parallel up: what it did is undone, and the launch begins again.
+// Thrown when blocks turn out to depend on each other's order: what they did in parallel is undone, and the launch
+// starts again.
 struct GiveUpAttempt {
-    // An allocation that is written as well as read: record reads of it from the beginning, then it may work out.
-    // nullptr: the blocks need each other's order.
+    // Not null: this allocation is read as well as written, and its reads were not recorded. With reads recorded from
+    // the start, the next attempt may succeed. Null: the blocks have to run one after the other.
     Allocation* track_reads = nullptr;
 };
 
 // The tracks of one launch.
 class LaunchTracks {
   public:
-    // `threads`: of the host, as LaunchTrack says it; `marked`: racecheck asks, in granules of 2^granule_shift bytes.
+    // The parameters are those of LaunchTrack.
     LaunchTracks(unsigned threads, bool marked, unsigned granule_shift)
         : threads_(threads), marked_(marked), granule_shift_(granule_shift) {}
 
