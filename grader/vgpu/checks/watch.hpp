@@ -1,6 +1,6 @@
 // The observers of memory: racecheck and initcheck. Each access of shared memory, and each access of global memory that
-// matters to them, comes by here before it is performed; shadow/marks.hpp knows who else was there. Switched off, nothing of
-// this is called.
+// matters to them, comes by here before it is performed; shadow/marks.hpp knows who else was there. Switched off,
+// nothing of this is called.
 #pragma once
 
 #include "vgpu/access/site.hpp"
