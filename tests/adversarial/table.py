@@ -35,8 +35,8 @@ class Fixture(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
     `labs` gives for each lab how many points it may get at most. `status` is that of the whole result, `says` stands in
     the problem or in a test's message, `review` in what a person should look at. `shift` is for those in host/: which
-    function hands its result out in which way; below zero the reference runs for show. `beside_reference`: the file
-    defines some of the lab's functions only, the reference has the others, and all that these share.
+    function hands its result out in which way; below zero the reference runs for show. `beside`: the file
+    defines some of the lab's functions only; the reference or the starter has the others, and all that these share.
     """
 
     name: str
@@ -45,7 +45,7 @@ class Fixture(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     says: str = ""
     review: str = ""
     shift: int | None = None
-    beside_reference: bool = False
+    beside: Literal["", "reference", "starter"] = ""
     limits: dict[str, int] = {}
     public_only: bool = False
 
@@ -64,9 +64,9 @@ class Fixture(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
             return _empty(lab)
         text = path.read_text(encoding="utf-8")
         text = _INCLUDE.sub(lambda match: (path.parent / match["name"]).read_text(encoding="utf-8"), text)
-        if self.beside_reference:
+        if self.beside:
             own = [name for name in lab.file.lab.functions if f"\nvoid {name}(" in text]
-            return _reference_without(lab, own) + text
+            return _without(lab.reference_folder if self.beside == "reference" else lab.starter_folder, lab, own) + text
         return text if self.shift is None else f"{_shown_reference(lab)}#define SHIFT {self.shift}\n{text}"
 
 
@@ -139,11 +139,13 @@ def _empty(lab: Lab) -> str:
 def _shown_reference(lab: Lab) -> str:
     """Return the reference with those functions renamed that the fixture defines itself."""
     own = (HERE / "host" / f"{lab.name}.cu").read_text(encoding="utf-8")
-    return _reference_without(lab, [name for name in lab.file.lab.functions if re.search(rf"\bshown_{name}\b", own)])
+    return _without(
+        lab.reference_folder, lab, [name for name in lab.file.lab.functions if re.search(rf"\bshown_{name}\b", own)]
+    )
 
 
-def _reference_without(lab: Lab, names: list[str]) -> str:
-    """Return the reference with these functions called shown_…."""
-    reference = (LAYOUT.references / lab.name / lab.main_file).read_text(encoding="utf-8")
+def _without(folder: Path, lab: Lab, names: list[str]) -> str:
+    """Return the reference or the starter with these functions called shown_…."""
+    text = (folder / lab.main_file).read_text(encoding="utf-8")
     renamed = "".join(f"#define {name} shown_{name}\n" for name in names)
-    return renamed + reference + "".join(f"#undef {name}\n" for name in names)
+    return renamed + text + "".join(f"#undef {name}\n" for name in names)
