@@ -53,7 +53,7 @@ std::vector<std::string> sandbox_line(const Options& options) {
     std::vector<std::string> line{options.sandbox, "--profile", "device"};
     if (options.no_sandbox) line.emplace_back("--unconfined");
     if (options.plain_sandbox) line.insert(line.end(), {"--sandbox", "plain"});
-    // Wall clock is the limit that counts; this one holds if the judge is gone.
+    // The judge's limit is what counts; this one holds if the judge is gone.
     const double cpu_seconds = (4 * options.seconds + 60) * std::max(options.threads, 1u);
     line.insert(line.end(), {"--memory-mib", std::to_string(address_space_mib(options)), "--cpu-seconds",
                              std::to_string(static_cast<std::uint64_t>(cpu_seconds)), "--file", options.device_server,

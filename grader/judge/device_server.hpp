@@ -44,6 +44,8 @@ DeviceReport read_report(std::string_view packed);
 // Every member function throws InfrastructureError when the server is gone, silent or talks nonsense.
 class DeviceServer {
   public:
+    // How long a server that has nothing else to do may take for an answer.
+    static constexpr auto grace = std::chrono::seconds(5);
     // Beside the program's own device there may be another one for its replay.
     enum class ReplayDevice { none, skips_kernels, runs_kernels };
     // Servers with another name of the sandbox run in another one.

@@ -76,8 +76,6 @@ std::vector<std::byte> other_values(const ArgumentData& argument) {
     }
 }
 
-constexpr auto device_grace = std::chrono::seconds(5);
-
 }  // namespace
 
 Replay::Replay(const Options& options, const std::string& executable, DeviceServer& device, Inputs inputs)
@@ -112,22 +110,16 @@ bool Replay::call(const CallSpec& spec, bool compare, TimeLimit limit) {
     return came_back;
 }
 
-bool Replay::hear(wire::Reply& reply, TimeLimit& limit) {
-    auto event = worker_.receive(reply, limit.deadline());
-    while (event == WorkerProcess::Event::timed_out && !limit.is_over(worker_.processor_seconds()))
-        event = worker_.receive(reply, limit.deadline());
-    return event == WorkerProcess::Event::reply;
-}
-
 bool Replay::make_call(bool compare, TimeLimit& limit) {
     wire::Reply reply;
-    if (!ready_ && !hear(reply, limit)) return false;
+    const auto hears = [&] { return worker_.receive(reply, limit) == WorkerProcess::Event::reply; };
+    if (!ready_ && !hears()) return false;
     ready_ = true;
     wire::Call call = arena_->call();
     call.sequence = static_cast<std::uint32_t>(calls_);
     if (!worker_.send(call, arena_->descriptor())) return false;
-    if (!hear(reply, limit)) return false;
-    device_.end_replay(std::max(limit.last(), Clock::now() + device_grace), !compare);
+    if (!hears()) return false;
+    device_.end_replay(std::max(limit.last(), Clock::now() + DeviceServer::grace), !compare);
     return true;
 }
 

@@ -43,7 +43,6 @@ class Replay {
   private:
     void vary(const CallSpec& spec);
     bool make_call(bool compare, TimeLimit& limit);
-    bool hear(wire::Reply& reply, TimeLimit& limit);
 
     Inputs inputs_;
     DeviceServer& device_;

@@ -21,7 +21,6 @@
 namespace warpgrade::judge {
 namespace {
 
-constexpr auto device_grace = std::chrono::seconds(5);
 constexpr auto stop_grace = std::chrono::milliseconds(500);
 constexpr auto end_grace = std::chrono::seconds(1);
 
@@ -175,7 +174,8 @@ CallResult Session::call(const CallSpec& spec, const Arena& arena, TimeLimit lim
         }
         origin = ask_origin(spec, arena, snapshot, reply.result, executable_, is_compared ? replay : nullptr);
     }
-    auto report = take(std::max(limit.last(), Clock::now() + device_grace), origin ? &*origin : nullptr, is_compared);
+    auto report =
+        take(std::max(limit.last(), Clock::now() + DeviceServer::grace), origin ? &*origin : nullptr, is_compared);
     refuse_unsupported(report);
     if (is_submission_) context().kernels = work_of(report);
     if (!report.fault.empty()) {
@@ -238,10 +238,7 @@ void Session::wait_until_ready(const CallSpec& spec, TimeLimit limit) {
 
 // Returns with the reply to the current call; the greeting has number 0.
 void Session::wait_for_reply(const CallSpec& spec, TimeLimit& limit, wire::Reply& reply) {
-    auto event = worker_.receive(reply, limit.deadline());
-    while (event == WorkerProcess::Event::timed_out && !limit.is_over(processor_seconds()))
-        event = worker_.receive(reply, limit.deadline());
-    switch (event) {
+    switch (worker_.receive(reply, limit, device_.get())) {
         case WorkerProcess::Event::gone:
             worker_is_gone(spec);
         // The device may be in the middle of the kernel that takes too long: it is not asked.
@@ -260,10 +257,6 @@ void Session::wait_for_reply(const CallSpec& spec, TimeLimit& limit, wire::Reply
     if (reply.sequence != sequence_) fail("your program wrote to the judge's connection", true);
 }
 
-double Session::processor_seconds() const {
-    return worker_.processor_seconds() + (device_ ? device_->processor_seconds() : 0);
-}
-
 void Session::worker_is_gone(const CallSpec& spec) {
     const int code = worker_.exit_code();
     context().add_sign(sign::crash);
@@ -274,7 +267,7 @@ void Session::worker_is_gone(const CallSpec& spec) {
 void Session::fail(std::string message, bool ask_device) {
     if (ask_device && device_) {
         try {
-            const auto report = hear_device(Clock::now() + device_grace);
+            const auto report = hear_device(Clock::now() + DeviceServer::grace);
             refuse_unsupported(report);
             // The program ended because of it, more often than not by its own check of an error.
             if (!report.fault.empty()) {

@@ -43,7 +43,6 @@ class Session {
 
   private:
     void wait_for_reply(const CallSpec& spec, TimeLimit& limit, wire::Reply& reply);
-    [[nodiscard]] double processor_seconds() const;
     [[noreturn]] void worker_is_gone(const CallSpec& spec);
     [[noreturn]] void fail(std::string message, bool ask_device);
     bool make_replay(Replay& replay, const CallSpec& spec);

@@ -14,6 +14,7 @@
 #include <cstring>
 
 #include "device/descriptor_passing.hpp"
+#include "judge/device_server.hpp"
 #include "judge/errors.hpp"
 
 namespace warpgrade::judge {
@@ -29,7 +30,7 @@ std::vector<std::string> command_line(const Options& options, const std::string&
     if (options.plain_sandbox) add({"--sandbox", "plain"});
     add({"--setenv", "WARPGRADE_CALL_FD", std::to_string(call_fd)});
     if (with_device) add({"--setenv", "WARPGRADE_DEVICE_FD", std::to_string(device_fd)});
-    // Wall clock is the limit that counts; this one holds if the judge is gone, and for programs with many threads.
+    // The judge's limit is what counts; this one holds if the judge is gone, and for programs with many threads.
     add({"--cpu-seconds", std::to_string(static_cast<long>(std::ceil(options.seconds * 4)) + 2)});
     add({"--memory-mib", std::to_string(options.memory_mib), "--file-size-mib", "64", "--processes", "64"});
     return command;
@@ -90,6 +91,14 @@ WorkerProcess::Event WorkerProcess::receive(wire::Reply& reply, Clock::time_poin
                                                                                                  : Event::malformed;
         }
         if (Clock::now() >= deadline) return Event::timed_out;
+    }
+}
+
+WorkerProcess::Event WorkerProcess::receive(wire::Reply& reply, TimeLimit& limit, const DeviceServer* device) {
+    for (;;) {
+        const auto event = receive(reply, limit.deadline());
+        if (event != Event::timed_out) return event;
+        if (limit.is_over(process_.processor_seconds() + (device ? device->processor_seconds() : 0))) return event;
     }
 }
 

@@ -9,9 +9,12 @@
 
 #include "judge/options.hpp"
 #include "judge/prepared.hpp"
+#include "judge/time_limit.hpp"
 #include "worker/wire.hpp"
 
 namespace warpgrade::judge {
+
+class DeviceServer;
 
 // The last bytes that a program printed. A flood is read and dropped, so that printing never blocks the program.
 class OutputTail {
@@ -38,12 +41,13 @@ class WorkerProcess {
     enum class Event { reply, malformed, gone, timed_out };
     // Waits for the next message, and reads what the program prints meanwhile.
     Event receive(wire::Reply& reply, Clock::time_point deadline);
+    // The same, until its time is over; what `device` does for it counts too.
+    Event receive(wire::Reply& reply, TimeLimit& limit, const DeviceServer* device = nullptr);
 
     // Ends a program that takes too long; returns where it was: places in its file, innermost first, as it says itself.
     std::vector<std::uint64_t> stop(Clock::time_point deadline);
 
     // All of its threads stand still until it goes on.
-    [[nodiscard]] double processor_seconds() const { return process_.processor_seconds(); }
     void pause() { process_.signal(SIGSTOP); }
     void go_on() { process_.signal(SIGCONT); }
 

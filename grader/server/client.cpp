@@ -11,12 +11,6 @@
 #include "device/descriptor_passing.hpp"
 
 namespace warpgrade::device {
-namespace {
-
-bool again(int error) { return error == EAGAIN || error == EWOULDBLOCK || error == EINTR; }
-
-}  // namespace
-
 Client::Client(Device& device, int fd, bool order_streams, bool wait_for_take)
     : wait_for_take_(wait_for_take),
       timeline_(HostCosts::of(device.properties())),
@@ -64,7 +58,7 @@ bool Client::receive() {
         const ssize_t got = ::recv(fd_, room.data(), room.size(), MSG_DONTWAIT);
         if (got == 0) return close(""), false;
         if (got < 0) {
-            if (!again(errno)) close("");
+            if (!is_to_try_again(errno)) close("");
             return false;
         }
         input_.added(static_cast<std::size_t>(got));
@@ -79,7 +73,7 @@ bool Client::send() {
         const ssize_t put = send_with(fd_, std::span(output).subspan(sent_),
                                       std::span(&file, session_.attachment() ? 1 : 0), MSG_DONTWAIT);
         if (put < 0) {
-            if (!again(errno)) close("");
+            if (!is_to_try_again(errno)) close("");
             return false;
         }
         sent_ += static_cast<std::size_t>(put);

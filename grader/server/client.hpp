@@ -48,7 +48,7 @@ class Client {
     Journal journal_;
     Timeline timeline_;
     OriginLog origin_;
-    mutable Session session_;
+    Session session_;
     int fd_;
     wire::FrameBuffer input_;
     std::size_t sent_ = 0;  // bytes of the session's output that are gone

@@ -21,8 +21,6 @@ namespace {
 
 constexpr std::size_t max_control_line = 1 << 16;
 
-bool again(int error) { return error == EAGAIN || error == EWOULDBLOCK || error == EINTR; }
-
 }  // namespace
 
 Server::Server(Device& device, int client_fd, int control_fd, ServerOptions options)
@@ -61,7 +59,7 @@ bool Server::serve_control() {
     const ssize_t got =
         receive_with(control_fd_, std::as_writable_bytes(std::span(buffer)), control_files_, MSG_DONTWAIT);
     if (got == 0) return false;
-    if (got < 0) return again(errno);
+    if (got < 0) return is_to_try_again(errno);
     control_input_.append(buffer, static_cast<std::size_t>(got));
     for (std::size_t end; (end = control_input_.find('\n')) != std::string::npos;) {
         const std::string line = control_input_.substr(0, end);
@@ -140,7 +138,7 @@ void Server::send_control(std::string_view answer) {
         const ssize_t put = ::send(control_fd_, answer.data(), answer.size(), MSG_NOSIGNAL);
         if (put < 0) {
             if (errno == EINTR) continue;
-            if (again(errno)) {  // the judge's end of the socket pair may have made it non-blocking
+            if (is_to_try_again(errno)) {  // the judge's end of the socket pair may have made it non-blocking
                 pollfd writable{control_fd_, POLLOUT, 0};
                 ::poll(&writable, 1, -1);
                 continue;

@@ -35,6 +35,7 @@ class Session {
     void handle(const wire::Header& header, std::span<const std::byte> payload);
     // Bytes for the client; take them away, then call refill(): a read goes on with its next piece.
     [[nodiscard]] std::vector<std::byte>& output() { return output_; }
+    [[nodiscard]] const std::vector<std::byte>& output() const { return output_; }
     void refill();
     // The call that the judge made has returned, and the device is idle from here on.
     void end_call();

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import click
@@ -95,19 +96,12 @@ def wrong_command(lab_name: str, name: str | None, edited: Path | None) -> int:
 
     With NAME, the whole file goes to stdout: ./warpgrade wrong LAB NAME > FILE.cu
     """
-    layout = paths.find_layout()
-    lab = agreement.find_own(layout, lab_name)
-    if edited is not None:
-        if name is None:
-            raise click.UsageError("--update needs the NAME of the wrong solution.")
-        click.echo(f"{wrong.update(lab, name, edited).relative_to(layout.root)} written")
-    elif name is not None:
-        _print_file(lab, wrong.find(lab, name))
-    else:
-        for known in wrong.names(lab):
-            mistake = wrong.find(lab, known)
-            _list(mistake, "loses " + ", ".join(f"“{test}”" for test in mistake.loses))
-    return EXIT_DONE
+
+    def all_of(lab: Lab) -> Iterator[tuple[Variant, str]]:
+        for mistake in (wrong.find(lab, each) for each in wrong.names(lab)):
+            yield mistake, "loses " + ", ".join(f"“{test}”" for test in mistake.loses)
+
+    return _solutions(wrong.KIND, lab_name, name, edited, all_of)
 
 
 @click.command("right")
@@ -122,23 +116,32 @@ def right_command(lab_name: str, name: str | None, edited: Path | None) -> int:
 
     With NAME, the whole file goes to stdout: ./warpgrade right LAB NAME > FILE.cu
     """
+
+    def all_of(lab: Lab) -> Iterator[tuple[Variant, str]]:
+        for way in (right.find(lab, each) for each in right.names(lab)):
+            yield way, f"{way.points:g} of {lab.max_points:g} points"
+
+    return _solutions(right.KIND, lab_name, name, edited, all_of)
+
+
+def _solutions(
+    kind: variant.Kind, lab_name: str, name: str | None, edited: Path | None,
+    all_of: Callable[[Lab], Iterator[tuple[Variant, str]]],
+) -> int:  # fmt: skip
+    """Keep a file as a solution, print one, or list all, each with what it gets."""
     layout = paths.find_layout()
     lab = agreement.find_own(layout, lab_name)
     if edited is not None:
         if name is None:
-            raise click.UsageError("--update needs the NAME of the right solution.")
-        click.echo(f"{right.update(lab, name, edited).relative_to(layout.root)} written")
+            raise click.UsageError(f"--update needs the NAME of the {kind.folder} solution.")
+        click.echo(f"{variant.update(lab, kind, name, edited).relative_to(layout.root)} written")
     elif name is not None:
-        _print_file(lab, right.find(lab, name))
+        solution = variant.find(lab, kind, name)
+        click.echo(variant.files(lab, solution)[variant.changed_file(lab, solution)], nl=False)
     else:
-        for known in right.names(lab):
-            way = right.find(lab, known)
-            _list(way, f"{way.points:g} of {lab.max_points:g} points")
+        for solution, gets in all_of(lab):
+            _list(solution, gets)
     return EXIT_DONE
-
-
-def _print_file(lab: Lab, solution: Variant) -> None:
-    click.echo(variant.files(lab, solution)[variant.changed_file(lab, solution)], nl=False)
 
 
 def _list(solution: Variant, gets: str) -> None:

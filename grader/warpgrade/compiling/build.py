@@ -248,8 +248,9 @@ class Builder:
             _put(sources, {unit: content})
             _put(given, self._given())
             recorded = sources / "recorded"
-            for step in (head_start.HOST, *(() if content else (head_start.PREPROCESS,))):
-                (recorded / step).mkdir(parents=True)
+            (recorded / head_start.HOST).mkdir(parents=True)
+            if not content:
+                (recorded / head_start.PREPROCESS).mkdir()
             nvcc = _Nvcc(self, unit, f"{unit}.o", sources, given, _OBJECT)
             nvcc.run(self._compile_limits(self._deadline()), target, recorded)
             if not content:

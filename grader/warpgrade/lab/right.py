@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from pathlib import Path
 
 from warpgrade.lab import variant
 from warpgrade.lab.labs import Lab
 
-_KIND = variant.Kind(
+KIND = variant.Kind(
     folder="right",
     header=re.compile(r"(?P<all>RIGHT(?: \((?P<points>\d+) points\))?: (?P<what>.*\S))\s*"),
     form="RIGHT: <what it does otherwise>, or RIGHT (N points): …",
@@ -29,15 +28,10 @@ class Right(variant.Variant):
 
 def names(lab: Lab) -> list[str]:
     """Return the names of a lab's right solutions."""
-    return variant.names(lab, _KIND)
+    return variant.names(lab, KIND)
 
 
 def find(lab: Lab, name: str) -> Right:
     """Read the right solution of that name, or say which there are."""
-    found = variant.find(lab, _KIND, name)
+    found = variant.find(lab, KIND, name)
     return Right(**vars(found), points=float(found.words["points"] or lab.max_points))
-
-
-def update(lab: Lab, name: str, path: Path) -> Path:
-    """Keep the whole file at `path` as the solution of that name."""
-    return variant.update(lab, _KIND, name, path)

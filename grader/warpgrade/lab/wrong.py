@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from pathlib import Path
 
 from warpgrade.lab import variant
 from warpgrade.lab.labs import Lab
 
-_KIND = variant.Kind(
+KIND = variant.Kind(
     folder="wrong",
     header=re.compile(r'(?P<all>WRONG: loses (?P<loses>"[^"]+"(?:, "[^"]+")*) - (?P<what>.*\S))\s*'),
     form='WRONG: loses "<test>"[, "<test>" …] - <what is wrong>',
@@ -29,15 +28,10 @@ class Wrong(variant.Variant):
 
 def names(lab: Lab) -> list[str]:
     """Return the names of a lab's wrong solutions."""
-    return variant.names(lab, _KIND)
+    return variant.names(lab, KIND)
 
 
 def find(lab: Lab, name: str) -> Wrong:
     """Read the wrong solution of that name, or say which there are."""
-    found = variant.find(lab, _KIND, name)
+    found = variant.find(lab, KIND, name)
     return Wrong(**vars(found), loses=tuple(re.findall(r'"([^"]+)"', found.words["loses"])))
-
-
-def update(lab: Lab, name: str, path: Path) -> Path:
-    """Write the patch that makes the whole file at `path` of the reference; it may still have the markers."""
-    return variant.update(lab, _KIND, name, path)

@@ -26,7 +26,7 @@ def edited(lab: Lab, reference: Path, tmp_path: Path) -> Path:
 
 
 def test_what_is_nearly_the_reference_is_kept_as_a_patch(lab: Lab, edited: Path) -> None:
-    assert right.update(lab, "other", edited) == lab.folder / "right" / "other.patch"
+    assert variant.update(lab, right.KIND, "other", edited) == lab.folder / "right" / "other.patch"
     assert right.names(lab) == ["other"]
     found = right.find(lab, "other")
     assert (found.what, found.points) == ("turned round", lab.max_points)
@@ -35,14 +35,14 @@ def test_what_is_nearly_the_reference_is_kept_as_a_patch(lab: Lab, edited: Path)
     assert "if (n > threadIdx.x)" in text
     # Without a first line it keeps its own.
     edited.write_text(NEARLY.replace("+= 1", "+= 1.0f"), encoding="utf-8")
-    right.update(lab, "other", edited)
+    variant.update(lab, right.KIND, "other", edited)
     assert right.find(lab, "other").what == "turned round"
 
 
 def test_what_has_little_in_common_with_it_is_kept_whole(lab: Lab, edited: Path) -> None:
-    right.update(lab, "other", edited)
+    variant.update(lab, right.KIND, "other", edited)
     edited.write_text(ANOTHER, encoding="utf-8")
-    assert right.update(lab, "other", edited) == lab.folder / "right" / "other.cu"
+    assert variant.update(lab, right.KIND, "other", edited) == lab.folder / "right" / "other.cu"
     assert right.names(lab) == ["other"]  # the patch is gone
     found = right.find(lab, "other")
     assert found.points == 30
@@ -52,8 +52,8 @@ def test_what_has_little_in_common_with_it_is_kept_whole(lab: Lab, edited: Path)
 def test_mistakes_are_named(lab: Lab, edited: Path) -> None:
     edited.write_text(NEARLY, encoding="utf-8")
     with pytest.raises(BadInput, match=r"the first line of .*edited\.cu must read: // RIGHT: <what it does"):
-        right.update(lab, "other", edited)
-    right.update(lab, "other", _with(edited, ANOTHER))
+        variant.update(lab, right.KIND, "other", edited)
+    variant.update(lab, right.KIND, "other", _with(edited, ANOTHER))
     path = lab.folder / "right" / "other.cu"
     path.write_text(ANOTHER.replace("RIGHT", "right"), encoding="utf-8")
     with pytest.raises(GraderError, match=r"labs/toy/right/other\.cu:1: the first line must read: // RIGHT"):

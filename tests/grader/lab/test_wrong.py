@@ -37,11 +37,11 @@ def test_a_patch_is_made_of_a_whole_file(layout: Layout, lab: Lab, reference: Pa
     path.unlink()
     edited = tmp_path / "edited.cu"
     edited.write_text(WHOLE, encoding="utf-8")
-    assert wrong.update(lab, "no_guard", edited) == path
+    assert variant.update(lab, wrong.KIND, "no_guard", edited) == path
     assert path.read_text(encoding="utf-8") == PATCH
     # Of a copy of the reference as well, with its tasks and markers; then the first line stays.
     edited.write_text(REFERENCE.replace("if (threadIdx.x < n)", "if (threadIdx.x <= n)"), encoding="utf-8")
-    wrong.update(lab, "no_guard", edited)
+    variant.update(lab, wrong.KIND, "no_guard", edited)
     assert path.read_text(encoding="utf-8") == PATCH.replace("+    a[", "+    if (threadIdx.x <= n) a[")
 
 
@@ -49,14 +49,14 @@ def test_what_is_no_wrong_solution_is_refused(layout: Layout, lab: Lab, referenc
     edited = tmp_path / "edited.cu"
     edited.write_text(WHOLE.partition("\n")[2], encoding="utf-8")
     with pytest.raises(BadInput, match=r"the first line of .*edited\.cu must read: // WRONG: loses"):
-        wrong.update(lab, "another", edited)
+        variant.update(lab, wrong.KIND, "another", edited)
     edited.write_text(REFERENCE, encoding="utf-8")
     with pytest.raises(BadInput, match=r"changes nothing: it is what reference/toy/toy\.cu gives"):
-        wrong.update(lab, "no_guard", edited)
+        variant.update(lab, wrong.KIND, "no_guard", edited)
     with pytest.raises(BadInput, match="cannot be the name"):
-        wrong.update(lab, "../x", edited)
+        variant.update(lab, wrong.KIND, "../x", edited)
     with pytest.raises(BadInput, match="cannot be read"):
-        wrong.update(lab, "no_guard", tmp_path / "nowhere.cu")
+        variant.update(lab, wrong.KIND, "no_guard", tmp_path / "nowhere.cu")
     with pytest.raises(BadInput) as caught:
         wrong.find(lab, "no_gaurd")
     assert caught.value.hint == "did you mean no_guard?"
