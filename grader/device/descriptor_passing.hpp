@@ -19,9 +19,6 @@ namespace warpgrade::device {
 
 inline constexpr std::size_t max_passed_descriptors = 8;  // with one message
 
-// Whether a call on a socket is to be tried again later, by what errno says.
-inline bool is_to_try_again(int error) { return error == EAGAIN || error == EWOULDBLOCK || error == EINTR; }
-
 // Sends what fits, and the descriptors if there are any; returns what sendmsg() returns.
 inline ssize_t send_with(int socket, std::span<const std::byte> bytes, std::span<const int> descriptors,
                          int flags = 0) {

@@ -4,6 +4,7 @@
 
 #include <poll.h>
 
+#include <cerrno>
 #include <string>
 
 #include "device/device.hpp"
@@ -14,6 +15,9 @@
 #include "server/timeline.hpp"
 
 namespace warpgrade::device {
+
+// Whether a call on a socket is to be tried again later, by what errno says.
+inline bool is_to_try_again(int error) { return error == EAGAIN || error == EWOULDBLOCK || error == EINTR; }
 
 class Client {
   public:
