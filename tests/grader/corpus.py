@@ -13,16 +13,15 @@ import functools
 import hashlib
 import re
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-import msgspec
 
 from warpgrade.compiling import toolchain
+from warpgrade.findings.diagnosis import Diagnostic, Place
 from warpgrade.machine.paths import find_layout
 from warpgrade.running import run
+from warpgrade.running.profile import Profile
 
 LAYOUT = find_layout()
 CORPUS = LAYOUT.root / "tests" / "checks"
@@ -89,17 +88,22 @@ def _items(text: str, line: int) -> Iterator[Finding]:
         at = item.end()
 
 
-def findings(diagnostics: list[dict[str, Any]], source: Path) -> set[Finding]:
+def counted(profile: Profile, source: Path) -> list[Diagnostic]:
+    """Return the diagnostics that count: advice is the matter of the programs on advice alone."""
+    return [one for one in profile.diagnostics if one.severity != "advice" or source.parent.name == "advice"]
+
+
+def findings(diagnostics: Sequence[Diagnostic], source: Path) -> set[Finding]:
     """Return the diagnostics as findings, one for each other party."""
     result = set()
     for diagnostic in diagnostics:
-        related = [_line(party["place"], source) for party in diagnostic["related"]] or [0]
-        result |= {Finding(diagnostic["rule"], _line(diagnostic["place"], source), other) for other in related}
+        related = [_line(party.place, source) for party in diagnostic.related] or [0]
+        result |= {Finding(diagnostic.rule, _line(diagnostic.place, source), other) for other in related}
     return result
 
 
-def _line(place: dict[str, Any], source: Path) -> int:
-    return place["line"] if Path(place["file"]).name == source.name else -1
+def _line(place: Place, source: Path) -> int:
+    return place.line if Path(place.file).name == source.name else -1
 
 
 def differences(expected: Expectations, found: set[Finding]) -> list[str]:
@@ -169,8 +173,8 @@ int main(int, char** argv) {{
 """
 
 
-def execute(source: Path) -> tuple[int, list[dict[str, Any]]]:
-    """Run the program; return its exit status and the diagnostics."""
+def execute(source: Path) -> Profile:
+    """Run the program."""
     limit = _ARGUMENTS.search(source.read_text())
     # The folder is named so that the program's lines count as the user's own: run sees an executable only.
     options = run.Options(
@@ -179,5 +183,4 @@ def execute(source: Path) -> tuple[int, list[dict[str, Any]]]:
         threads=1, instructions=int(limit[1]) if limit else 0, nvcc=(f"-I{source.parent}",),
         confined=LAYOUT.preset != "asan",  # AddressSanitizer needs more than the sandbox allows
     )  # fmt: skip
-    profile = run.run(LAYOUT, [executable(source.parent)], [source.stem], options)
-    return profile.exit_status, msgspec.to_builtins(profile.diagnostics)
+    return run.run(LAYOUT, [executable(source.parent)], [source.stem], options)

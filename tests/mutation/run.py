@@ -179,13 +179,15 @@ def plant_all(work: list[tuple[Part, Fault]], outcomes: Outcomes, options: argpa
     jobs = min(options.jobs, len(work))
     trees = [Tree(options.trees.resolve() / str(number), shlex.split(options.under)) for number in range(jobs)]
     needed = {part.name: part for part, _ in work}
-    for tree in trees:  # one after the other: the first fills ccache, and measures
+
+    def prepare(tree: Tree, cores: int) -> None:
         tree.seconds = trees[0].seconds
         tree.home.mkdir(parents=True, exist_ok=True)
         tree.update()
-        tree.prepare(list(needed.values()), _CORES)
+        tree.prepare(list(needed.values()), cores)
 
     def take(tree: Tree) -> None:
+        prepare(tree, max(1, _CORES // jobs))
         while True:
             try:
                 part, fault = waiting.get_nowait()
@@ -193,6 +195,8 @@ def plant_all(work: list[tuple[Part, Fault]], outcomes: Outcomes, options: argpa
                 return
             outcomes.add(part, fault, tree.judge(fault, part, max(1, _CORES // jobs)))
 
+    if trees:  # the first by itself: it fills ccache, and measures
+        prepare(trees[0], _CORES)
     with ThreadPoolExecutor(max(1, jobs)) as pool:
         list(pool.map(take, trees))
 

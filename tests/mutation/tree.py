@@ -174,6 +174,7 @@ class Tree:
                 if status != 0 and not self._passes_again(command, output, BUILD_SECONDS):
                     raise RuntimeError(f"{name} fails without any fault:\n{output[-4000:]}")
                 self.seconds[name] = time.monotonic() - started
+                print(f"{self.seconds[name]:7.1f} s  {name}", flush=True)
 
     def judge(self, fault: Fault, part: Part, jobs: int) -> Outcome:
         """Plant the fault, build, test, and take it out again."""

@@ -10,6 +10,7 @@ from pathlib import Path
 from subprocess import CompletedProcess
 
 import jsonschema
+import known_numbers
 import pytest
 
 from warpgrade.dev import prove
@@ -64,11 +65,19 @@ def test_another_right_way_gets_its_points_and_the_checks_find_nothing(lab: Lab,
 
 
 @by_name
-def test_a_replay_gives_the_same_whatever_the_number_of_threads(lab: Lab) -> None:
+def test_a_replay_gives_the_same_whatever_the_number_of_threads_and_the_machine(lab: Lab) -> None:
     first, second = (graded(lab, LAYOUT.references / lab.name, seed=5, threads=threads) for threads in (1, 4))
     assert first.seed == second.seed == 5
     for one, other in zip(first.tests, second.tests, strict=True):
         assert (one.points, one.measurements, one.launches) == (other.points, other.measurements, other.launches)
+    known_numbers.check("grades.tsv", {f"{lab.name}: {test.name}": _numbers(test) for test in first.tests})
+
+
+def _numbers(test: result.TestResult) -> str:
+    """Return points, measurements and a digest of all that was counted and found in a test."""
+    measured = ", ".join(f"{one.name} {one.value:.6g} {one.unit}" for one in test.measurements)
+    counted = known_numbers.digest(test.points, test.message, test.measurements, test.launches, test.diagnostics)
+    return f"{test.points:g}\t{measured}\t{counted}"
 
 
 def launch(*arguments: str | Path, folder: Path | None = None, root: Path = LAYOUT.root) -> CompletedProcess[str]:
