@@ -36,6 +36,9 @@ def escape(name: str) -> str:
     return re.sub(r'([\\,\[\]"*])', r"\\\1", name)
 
 
+_PYTEST = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
+
+
 @dataclass(frozen=True)
 class Part:
     """A folder whose faults the same tests must notice."""
@@ -46,12 +49,13 @@ class Part:
     tests: tuple[str, ...] = ()
     later: tuple[str, ...] = ()  # slow tests, which run when all others have passed
     pytest: tuple[str, ...] = ()
+    whole_targets: tuple[str, ...] = ()
+    whole: tuple[str, ...] = ()  # of pytest: run when all others have passed, after these targets are built
 
     def commands(self) -> list[list[str]]:
         """Return what runs, relative to a tree."""
         if self.pytest:
-            python = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-m", "not labs"]
-            return [[*python, *names] for names in (self.pytest, self.later) if names]
+            return [[*_PYTEST, "-m", "not labs", *names] for names in (self.pytest, self.later) if names]
         # A program alone, or with a tag of those of its tests that count.
         tests = [one.partition(" ") for one in self.tests]
         programs = [[f"build/release/bin/{name}", "--abort", "--reporter", "xml"] for name, _, _ in tests]
@@ -62,6 +66,10 @@ class Part:
             for program, own, (_, _, tag) in zip(programs, names, tests, strict=True)
         ]
         return [*quick, *([*program, ",".join(own)] for program, own in zip(programs, names, strict=True) if own)]
+
+    def last_commands(self) -> list[list[str]]:
+        """Return what runs last, when `whole_targets` are built."""
+        return [[*_PYTEST, *self.whole]] if self.whole else []
 
     def sources(self, root: Path) -> list[Path]:
         """Return its files, by name."""
@@ -86,14 +94,16 @@ def find_wall() -> list[str]:
 
 def read_parts() -> list[Part]:
     """Return the parts of parts.toml."""
-    rows = tomllib.loads((Path(__file__).parent / "parts.toml").read_text(encoding="utf-8"))["part"]
+    document = tomllib.loads((Path(__file__).parent / "parts.toml").read_text(encoding="utf-8"))
+    whole = {"whole": tuple(document["whole"]["pytest"]), "whole_targets": tuple(document["whole"]["targets"])}
     return [
         Part(
             row["name"],
             row["folder"],
             **{key: tuple(row.get(key, ())) for key in ("targets", "tests", "later", "pytest")},
+            **(whole if "targets" in row else {}),
         )
-        for row in rows
+        for row in document["part"]
     ]
 
 
@@ -160,12 +170,12 @@ class Tree:
 
     def prepare(self, parts: list[Part], jobs: int) -> None:
         """Build what these parts need, and measure their tests; raises RuntimeError when one fails without a fault."""
-        targets = tuple(sorted({target for part in parts for target in part.targets}))
+        targets = tuple(sorted({target for part in parts for target in (*part.targets, *part.whole_targets)}))
         if targets:
             self.configure()
             self._run_or_raise([*self.under, "ninja", "-C", "build/release", f"-j{jobs}", *targets])
         for part in parts:
-            for command in part.commands():
+            for command in [*part.commands(), *part.last_commands()]:
                 name = " ".join(command)
                 if name in self.seconds:
                     continue
@@ -188,9 +198,17 @@ class Tree:
             path.write_bytes(source)
 
     def _judge(self, part: Part, jobs: int, started: float) -> Outcome:
-        if not self.build(part.targets, jobs):
-            return Outcome("does not compile", "", time.monotonic() - started)
-        for command in part.commands():
+        for targets, commands in (part.targets, part.commands()), (part.whole_targets, part.last_commands()):
+            if not self.build(targets, jobs):
+                return Outcome("does not compile", "", time.monotonic() - started)
+            noticed = self._notice(commands, started)
+            if noticed is not None:
+                return noticed
+        return Outcome("survived", "", time.monotonic() - started)
+
+    def _notice(self, commands: list[list[str]], started: float) -> Outcome | None:
+        """Return which test noticed, if one did."""
+        for command in commands:
             limit = max(LEAST_SECONDS, SLOWER * self.seconds[" ".join(command)])
             status, output = self.test(command, limit)
             if status == 1 and command[0] == sys.executable and not _failed_test(command, output):
@@ -198,7 +216,7 @@ class Tree:
             if status != 0 and not self._passes_again(command, output, limit):
                 ended = "runs without end: " if status is None else ""
                 return Outcome("killed", ended + _failed_test(command, output), time.monotonic() - started)
-        return Outcome("survived", "", time.monotonic() - started)
+        return None
 
     def _passes_again(self, command: list[str], output: str, limit: float) -> bool:
         """Whether it was the machine, not the fault."""
