@@ -123,15 +123,25 @@ def _words(finding: Finding) -> str:
     return f"{finding.rule} at line {finding.line}" + (f" (other: {finding.other})" if finding.other else "")
 
 
-@functools.cache
-def executable(folder: Path) -> Path:
-    """Return a program with all of a folder's programs, compiled as `warpgrade run` does; kept by content.
+# The time that a larger image than this makes takes to load counts, and depends on the folder's path, which is in it.
+_TOGETHER = 24
 
-    nvcc needs some three seconds for CUDA's headers, and a fraction of one for a small program. The name of the one to
-    run is the argument.
+
+def executable(source: Path) -> Path:
+    """Return a program that holds this one and others of its folder; the name of the one to run is the argument."""
+    beside = [path for path in PROGRAMS if path.parent == source.parent]
+    first = beside.index(source) // _TOGETHER * _TOGETHER
+    return _executable(tuple(beside[first : first + _TOGETHER]))
+
+
+@functools.cache
+def _executable(sources: tuple[Path, ...]) -> Path:
+    """Compile programs of a folder as `warpgrade run` does; kept by content.
+
+    nvcc needs some three seconds for CUDA's headers, and a fraction of one for a small program.
     """
     compilers = toolchain.find(LAYOUT)
-    sources = [path for path in PROGRAMS if path.parent == folder]
+    folder = sources[0].parent
     words = [
         "-lineinfo", *run.host_lines(()), f"-I{folder}",
         "-gencode", "arch=compute_90,code=[compute_90,sm_90]", "-ccbin", str(compilers.host), "-cudart", "shared",
@@ -152,7 +162,7 @@ def executable(folder: Path) -> Path:
     return made
 
 
-def _all_in_one(sources: list[Path], texts: list[str]) -> str:
+def _all_in_one(sources: Sequence[Path], texts: list[str]) -> str:
     """Return a source with each program in a namespace of its own, and a main function that calls the one named."""
     includes = sorted({line for text in texts for line in text.splitlines() if line.startswith("#include")})
     parts = [f'namespace {path.stem} {{\n#include "{path.name}"\n}}' for path in sources]
@@ -183,4 +193,4 @@ def execute(source: Path) -> Profile:
         threads=1, instructions=int(limit[1]) if limit else 0, nvcc=(f"-I{source.parent}",),
         confined=LAYOUT.preset != "asan",  # AddressSanitizer needs more than the sandbox allows
     )  # fmt: skip
-    return run.run(LAYOUT, [executable(source.parent)], [source.stem], options)
+    return run.run(LAYOUT, [executable(source)], [source.stem], options)
