@@ -38,14 +38,13 @@ function(wg_install_native)
     wg_server_of(${level} server)
     install(PROGRAMS $<TARGET_FILE:${server}> DESTINATION bin RENAME warpgrade-device-${level} COMPONENT servers)
   endforeach()
-  install(TARGETS wg_worker wg_cudart wg_cudart_shared wg_judge wg_judge_core wg_device wg_ptx
+  install(TARGETS wg_worker wg_cudart wg_cudart_shared wg_judge wg_judge_core wg_device wg_model
           ARCHIVE DESTINATION lib ${native} LIBRARY DESTINATION lib ${native} NAMELINK_SKIP)
   if(WG_FMT_IS_KNOWN)
     install(TARGETS wg_fmt ARCHIVE DESTINATION lib ${native})
   endif()
   # Under the name that nvcc itself links (grader/cudart/CMakeLists.txt); a wheel has no links.
   install(FILES $<TARGET_FILE:wg_cudart> DESTINATION lib/nvcc RENAME libcudart_static.a ${native})
-  install(FILES ${WG_ZSTD_FILE} ${WG_LZ4_FILE} DESTINATION lib ${native})
   # What tests include: the judge's headers with those below them, and the libraries that these name.
   foreach(folder judge device worker vgpu)
     install(DIRECTORY ${CMAKE_SOURCE_DIR}/grader/${folder} DESTINATION include ${native} FILES_MATCHING

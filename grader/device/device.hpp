@@ -1,6 +1,7 @@
-// What every device offers: VirtualGpu (PTX on the CPU) and CudaGpu (the driver API) implement this interface, and the
-// device server drives it. All sizes are bytes, all times nanoseconds of the device's own clock unless a name says
-// otherwise. Errors are thrown as DeviceError with CUDA's own error code.
+// What every device offers, in CUDA's own terms: memory, images, modules, launches, streams, events and time. The
+// device server drives it. What only some devices can tell besides is Analysis (analysis.hpp). All sizes are bytes, all
+// times nanoseconds of the device's own clock unless a name says otherwise. Errors are thrown as DeviceError with
+// CUDA's own error code.
 #pragma once
 
 #include <algorithm>
@@ -58,19 +59,6 @@ inline constexpr int success = 0, invalid_value = 1, memory_allocation = 2, init
                      invalid_address_space = 717, invalid_pc = 718, launch_failure = 719,
                      cooperative_launch_too_large = 720, not_permitted = 800, not_supported = 801, unknown = 999;
 }
-
-struct Counters {
-#define WG_COUNTER(field, ncu, meaning) std::uint64_t field = 0;
-#include "device/counters.def"
-#undef WG_COUNTER
-    Counters& operator+=(const Counters& other) {
-#define WG_COUNTER(field, ncu, meaning) field += other.field;
-#include "device/counters.def"
-#undef WG_COUNTER
-        return *this;
-    }
-    friend bool operator==(const Counters&, const Counters&) = default;
-};
 
 // Limits and rates of the device. Field names follow cudaDeviceProp where one exists.
 struct DeviceProperties {
@@ -136,56 +124,6 @@ struct Occupancy {
     std::string limiter;     // "registers", "shared memory", "warps", "blocks"
 };
 
-struct LineCounters {
-    std::string file;
-    std::uint32_t line = 0;
-    Counters counters;
-};
-
-// What kernels that run at the same time share.
-enum class Resource : std::uint8_t { issue, l1, l2, dram, link };
-// For how long a launch needs each of them, in nanoseconds, by Resource: that of the whole device, and all of it.
-using Demand = std::array<double, 5>;
-
-// What one kernel launch did. `error` is empty when it finished.
-struct LaunchRecord {
-    std::string kernel;     // mangled
-    std::string demangled;  // without parameter list where possible: "matmul_tiled"
-    LaunchConfig config;
-    std::uint32_t registers_per_thread = 0, static_shared_bytes = 0;
-    Counters counters;
-    std::uint64_t most_block_instructions = 0;  // warp instructions of the block that executed most
-    Occupancy occupancy;
-    double start_ns = 0, duration_ns = 0;
-    Demand demand{};                  // for the timeline; reports do not hold it
-    std::vector<LineCounters> lines;  // ordered by file and line; only with line information
-    int error_code = 0;
-    std::string error;
-    bool part_of_result = true;                    // the judge's finding (origin_check.hpp)
-    std::vector<DevicePtr> read_from, written_to;  // the beginnings of the allocations that it has read and written
-};
-
-// Memory that the worker maps, as the device sees it between two operations.
-struct HostMemoryView {
-    DevicePtr address;
-    std::span<const std::byte> bytes;
-    std::span<const WriterTag> writers;  // of each word
-    std::uint64_t version;               // changes whenever the bytes do
-};
-
-// A run of bytes that host code wrote to such memory.
-struct HostData {
-    DevicePtr address;
-    std::vector<std::byte> bytes;
-};
-
-// Memory that a program asked for. `call` is what its own runtime says it called: "cudaMalloc", "cudaMallocManaged",
-// "cudaHostAlloc" (cudaMallocHost too), "cudaHostRegister", …
-struct AllocationRecord {
-    std::string call;
-    std::uint64_t bytes = 0;
-};
-
 // Where the program asked for memory: the name of its call, and the place in its file that the call returns to (see
 // SourcePlace).
 struct AllocationOrigin {
@@ -199,36 +137,31 @@ struct AllocationOrigin {
     MemoryKind kind;
 };
 
-// What is known of the memory at an address, live or freed: for messages.
-struct KnownMemory {
-    MemoryPlace place;
-    DevicePtr base = 0;
-    bool freed = false;
-    SourcePlace freed_at;
-};
-
 struct MemoryInfo {
     std::uint64_t free_bytes = 0, total_bytes = 0;
 };
 
-// Bytes of one allocation that a launch touched, and how. Atomics do not disturb each other.
-enum class MemoryUse : std::uint8_t { read, atomic, write };
-struct MemoryAccess {
-    DevicePtr address = 0;
-    std::uint64_t bytes = 0;
-    MemoryUse use = MemoryUse::read;
-    [[nodiscard]] bool operator==(const MemoryAccess&) const = default;
-};
-
 enum class Limit : std::uint8_t { StackSize, PrintfFifoSize, MallocHeapSize };  // of cudaDeviceSetLimit
 
-// Device-side printf and the like: text that the program under test printed, in order.
+// A transfer whose bytes have been moved: what its place in its stream, and its time, depend on.
+struct TransferTime {
+    enum class Kind : std::uint8_t { to_device, to_host, within_device, fill } kind = Kind::to_device;
+    StreamId stream = 0;
+    std::uint64_t bytes = 0;
+    bool page_locked = false;  // the host's side; pageable memory goes through a buffer of the driver's
+    bool blocking = false;     // the host waits for it
+};
+
+class Analysis;
+
 class Device {
   public:
     virtual ~Device() = default;
 
     [[nodiscard]] virtual const DeviceProperties& properties() const = 0;
     [[nodiscard]] virtual MemoryInfo memory_info() const = 0;
+    // What it can tell of its work besides results and time; null: nothing.
+    [[nodiscard]] virtual Analysis* analysis() { return nullptr; }
 
     // Memory. Addresses are checked against live allocations; a range outside one throws invalid_value (host copies) as
     // the CUDA runtime would. `code` of free: the place of that call.
@@ -248,60 +181,56 @@ class Device {
     [[nodiscard]] virtual std::optional<SymbolInfo> find_allocation(DevicePtr address) const = 0;
     // Does what is at the address lie in the host's memory, so that a copy of it crosses the link?
     [[nodiscard]] virtual bool lies_on_host(DevicePtr) const { return false; }
-    // The memory that holds the address, or held it until it was freed.
-    [[nodiscard]] virtual std::optional<KnownMemory> known_memory(DevicePtr) const { return std::nullopt; }
 
     // Texture and surface objects: handles are never given out twice, and never 0. Throws what is wrong with the
     // descriptor.
     virtual ImageId create_image(const ImageDescriptor& image);
     virtual void destroy_image(ImageId image);
 
-    // Modules: `image` is a fatbinary container, a PTX text or (CudaGpu) a cubin.
+    // Modules: `image` is a fatbinary container, a PTX text or a cubin. Loading takes its time.
     virtual ModuleId load_module(std::span<const std::byte> image) = 0;
     virtual void unload_module(ModuleId module) = 0;
     virtual FunctionId find_function(ModuleId module, std::string_view name) = 0;  // throws invalid_device_function
     [[nodiscard]] virtual const FunctionInfo& function_info(FunctionId function) const = 0;
     // As the source has it: "matmul_tiled".
     [[nodiscard]] virtual std::string readable_name(FunctionId function) const { return function_info(function).name; }
-    // May host code rightly look at what the kernel writes while it runs?
-    [[nodiscard]] virtual bool talks_to_host(FunctionId) const { return false; }
     virtual SymbolInfo find_symbol(ModuleId module, std::string_view name) = 0;  // throws invalid_symbol
     // A __managed__ variable of the module; its file is handed out once.
     virtual HostVisibleMemory share_symbol(ModuleId module, std::string_view name);
 
     // Launch: `params` is the parameter block laid out as FunctionInfo::params says. Configuration errors throw before
-    // anything runs (not sticky, and what() does not name the kernel); faults while running throw sticky errors. Runs
-    // to completion. Appends a record.
+    // anything runs (not sticky, and what() does not name the kernel); faults while running throw sticky errors. Its
+    // results are there when it returns, but it is over only when its stream says so.
     virtual void launch(FunctionId function, const LaunchConfig& config, std::span<const std::byte> params) = 0;
     [[nodiscard]] virtual Occupancy occupancy(FunctionId function, std::uint32_t block_threads,
                                               std::uint64_t dynamic_shared_bytes) const = 0;
+    // What device-side printf wrote since the last call.
+    virtual std::string take_output() = 0;
 
     // cudaDeviceSetLimit; returns the bytes that hold from now on, which may be more. Throws DeviceError if it is too
     // late, or too much.
     virtual std::uint64_t set_limit(Limit, std::uint64_t bytes) { return bytes; }
 
-    // What the origin of outputs is told from (origin.hpp). Does this device keep it?
-    [[nodiscard]] virtual bool keeps_origin() const { return false; }
-    // False: launches are checked and do nothing.
-    [[nodiscard]] virtual bool runs_kernels() const { return true; }
-    virtual void begin_call() {}  // launches are numbered from 1 on again, and nobody has written anything
-    // Who has written the words that begin at the address, and 4 bytes further, and so on.
-    virtual void writers_of(DevicePtr, std::span<WriterTag> words) const { std::ranges::fill(words, writer::nobody); }
-    virtual void mark_written(DevicePtr, std::uint64_t /*bytes*/, WriterTag) {}
-    // What host code wrote to memory that it maps, and the device has read since the last call of this function.
-    virtual std::vector<HostData> take_host_data() { return {}; }
-    virtual void visit_host_memory(const std::function<void(const HostMemoryView&)>&) {}
-    // Are the accesses of later launches told byte by byte, or by whole allocations? Exactly costs time.
-    virtual void note_accesses([[maybe_unused]] bool exactly) {}
-    // What the last launch read, wrote and changed atomically: disjoint pieces for each use.
-    virtual std::vector<MemoryAccess> take_accesses() { return {}; }
-
-    // Records of launches since the last call, in launch order.
-    virtual std::vector<LaunchRecord> take_records() = 0;
-    // What the checks found since the last call.
-    virtual std::vector<Diagnostic> take_diagnostics() { return {}; }
-    // What device-side printf wrote since the last call.
-    virtual std::string take_output() = 0;
+    // Streams and events, which the caller numbers; stream 0 is always there. `blocking`: it and stream 0 wait for each
+    // other. An event that was never recorded counts as one that has happened.
+    virtual void create_stream(StreamId stream, bool blocking) = 0;
+    virtual void destroy_stream(StreamId stream) = 0;
+    [[nodiscard]] virtual bool query_stream(StreamId stream) = 0;  // is all of its work over?
+    virtual void synchronize_stream(StreamId stream) = 0;
+    virtual void record_event(EventId event, StreamId stream) = 0;
+    virtual void wait_for_event(StreamId stream, EventId event) = 0;  // later work of the stream does
+    [[nodiscard]] virtual bool query_event(EventId event) = 0;
+    virtual void synchronize_event(EventId event) = 0;
+    virtual void forget_event(EventId event) = 0;
+    // Of two events that were recorded; none: one of them has not happened yet.
+    virtual std::optional<double> elapsed_ns(EventId start, EventId end) = 0;
+    virtual void synchronize_device() = 0;
+    // The same for calls that wait although the program has not asked for it, as cudaFree.
+    virtual void drain() = 0;
+    // After read(), write(), copy() or fill() of all of its bytes.
+    virtual void transferred(const TransferTime& transfer) = 0;
+    // Waits for everything; the time since the last call of this function, or the start.
+    virtual double finish() = 0;
 };
 
 inline HostVisibleMemory Device::allocate_host_visible(std::uint64_t, DevicePtr, AllocationOrigin) {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "device/fields.hpp"
+#include "device/kinds.hpp"
 
 namespace warpgrade::device {
 
@@ -11,12 +12,14 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char* kinds[] = {"to_device", "to_host", "within_device", "fill"};  // of transfers
+constexpr const char* transfer_kinds[] = {"to_device", "to_host", "within_device", "fill"};
 
 json dim_json(const Dim3& dim) { return json::array({dim.x, dim.y, dim.z}); }
 
 // A JSON number cannot hold an infinity.
 json number(double value) { return std::isfinite(value) ? json(value) : json(0.0); }
+
+json number(const std::optional<double>& value) { return value ? number(*value) : json(nullptr); }
 
 json nonzero_counters(const Counters& counters) {
     json result = json::object();
@@ -64,7 +67,7 @@ json to_json(const LaunchRecord& record) {
               {"blocks_per_multiprocessor", record.occupancy.blocks_per_multiprocessor},
               {"limiter", record.occupancy.limiter}}},
             {"part_of_result", record.part_of_result},
-            {"counters", to_json(record.counters)},
+            {"counters", record.counters ? to_json(*record.counters) : json(nullptr)},
             {"most_block_instructions", record.most_block_instructions},
             {"lines", std::move(lines)},
             {"error", record.error_code == 0 ? json(nullptr)
@@ -82,12 +85,35 @@ json to_json(const DeviceProperties& properties) {
     return result;
 }
 
-std::string line_of(const DeviceProperties& properties) { return dump_line(to_json(properties)); }
+DeviceProperties properties_of(const std::string& text) {
+    const auto all = json::parse(text).get<json::object_t>();
+    DeviceProperties properties;
+    for_each_field(properties, [&]<class T>(const char* name, T& field) {
+        const auto found = all.find(name);
+        if (found == all.end()) return;
+        if constexpr (std::is_same_v<T, Dim3>)
+            field = {found->second.at(0), found->second.at(1), found->second.at(2)};
+        else
+            field = found->second.get<T>();
+    });
+    return properties;
+}
+
+json describe(const DeviceProperties& properties, std::string_view device) {
+    const Kind kind = kind_of(device);
+    json result = to_json(properties);
+    result["kind"] = {{"name", kind.name}, {"repeatable", kind.repeatable}, {"analysed", kind.analysed}};
+    return result;
+}
+
+std::string line_of(const DeviceProperties& properties, std::string_view device) {
+    return dump_line(describe(properties, device));
+}
 
 json to_json(const std::vector<TransferRecord>& transfers) {
     json result = json::array();
     for (const auto& transfer : transfers)
-        result.push_back({{"kind", kinds[static_cast<std::size_t>(transfer.kind)]},
+        result.push_back({{"kind", transfer_kinds[static_cast<std::size_t>(transfer.kind)]},
                           {"stream", transfer.stream},
                           {"bytes", transfer.bytes},
                           {"start_ns", number(transfer.when.start_ns)},

@@ -7,14 +7,18 @@
 #include <vector>
 
 #include "device/device.hpp"
-#include "device/transfer.hpp"
+#include "device/record.hpp"
 
 namespace warpgrade::device {
 
 nlohmann::json to_json(const Counters& counters);    // every counter
 nlohmann::json to_json(const LaunchRecord& record);  // its lines hold counters other than zero only
 nlohmann::json to_json(const DeviceProperties& properties);
-std::string line_of(const DeviceProperties& properties);  // for files that are compiled without the optimiser
+// What is missing in the JSON is zero. Throws std::exception for what is none.
+DeviceProperties properties_of(const std::string& text);
+// With what its kind is; `device` as the command line names it.
+nlohmann::json describe(const DeviceProperties& properties, std::string_view device);
+std::string line_of(const DeviceProperties& properties, std::string_view device);  // for files without the optimiser
 nlohmann::json to_json(const std::vector<TransferRecord>& transfers);
 nlohmann::json to_json(const std::vector<AllocationRecord>& allocations);
 nlohmann::json to_json(const std::vector<Diagnostic>& diagnostics);  // title and help of the rule included

@@ -48,11 +48,18 @@ void fields(Way& way, LineCounters& line) {
 }
 
 template <class Way>
+void moment(Way& way, std::optional<double>& ns) {
+    bool known = ns.has_value();
+    way(known);
+    if (known) way.time(Way::reads ? ns.emplace() : *ns);
+}
+
+template <class Way>
 void fields(Way& way, LaunchRecord& record) {
     LaunchConfig& config = record.config;
     way(record.kernel, record.demangled, config.grid, config.block, config.dynamic_shared_bytes, config.stream,
         config.cooperative, record.static_shared_bytes, record.registers_per_thread);
-    way.time(record.start_ns), way.time(record.duration_ns);
+    moment(way, record.start_ns), moment(way, record.duration_ns);
     Occupancy& occupancy = record.occupancy;
     way(occupancy.theoretical, occupancy.achieved, occupancy.blocks_per_multiprocessor, occupancy.limiter);
     way(record.counters, record.most_block_instructions);
@@ -123,6 +130,7 @@ void fields(Way& way, OriginVerdict& verdict) {
 
 template <class Way>
 void fields(Way& way, Report& report) {
+    way(report.analysed);
     way.list(report.launches, RecordLimits::max_launches);
     way.list(report.transfers, RecordLimits::max_transfers);
     way.list(report.allocations, RecordLimits::max_allocations);
@@ -160,6 +168,7 @@ nlohmann::json to_json(const Report& report) {
     if (report.last_error)
         last_error = {{"code", report.last_error->code}, {"message", shown(report.last_error->message)}};
     json reply = {{"ok", true},
+                  {"analysed", report.analysed},
                   {"launches", std::move(launches)},
                   {"transfers", to_json(report.transfers)},
                   {"allocations", to_json(report.allocations)},

@@ -11,7 +11,7 @@
 
 #include "device/device.hpp"
 #include "device/origin.hpp"
-#include "device/transfer.hpp"
+#include "device/record.hpp"
 
 namespace warpgrade::device {
 
@@ -22,6 +22,7 @@ struct CallError {  // a call that failed
 };
 
 struct Report {
+    bool analysed = true;  // false: of launches it is known that there were, and of nothing else what it did
     std::vector<LaunchRecord> launches;
     std::vector<TransferRecord> transfers;
     std::vector<AllocationRecord> allocations;

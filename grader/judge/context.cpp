@@ -35,6 +35,7 @@ void Context::begin_test(const std::string& name) {
     failure.clear();
     part = 1;
     why_part.clear();
+    pending.clear();
     outputs.clear();
     signs.clear();
     signs_settled = false;
@@ -99,5 +100,6 @@ std::uint64_t seed() { return context().seed; }
 
 Program& submission() { return *context().submission; }
 Program& baseline() { return *context().baseline; }
+const device::DeviceProperties& device_properties() { return context().device; }
 
 }  // namespace warpgrade::judge

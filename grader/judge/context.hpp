@@ -51,6 +51,7 @@ struct Context {
     Context();
     ~Context();
     Options options;
+    device::DeviceProperties device;
     device::Checks checks;
     std::uint64_t seed = 0;
     std::unique_ptr<DeviceServer> idle_device;  // started to describe itself; the submission's first session takes it
@@ -77,6 +78,7 @@ struct Context {
     std::string failure;                          // the same, with the name of what was looked at
     double part = 1;                              // of the test's points, where what it measures is nearly good
     std::string why_part;                         // in words, where it is less than 1
+    std::string pending;                          // what of the test no device tells, in words; empty: nothing
     std::vector<LastOutput> outputs;              // of the submission's last call
     std::vector<std::string> signs;               // what is known of the failure: names from signs.hpp
     bool signs_settled = false;                   // those of a test's first failure stay: its message comes first

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "device/descriptor_passing.hpp"
+#include "device/kinds.hpp"
 #include "device/origin_request.hpp"
 #include "device/records.hpp"
 #include "judge/errors.hpp"
@@ -45,10 +46,6 @@ bool ends_the_context(int code) {
     return false;
 }
 
-// The server reads what a student compiled, and is kept as apart from the machine as the student's program. A real
-// GPU's server needs the driver's devices and files.
-bool is_sandboxed(const Options& options) { return !options.device.starts_with("gpu"); }
-
 std::vector<std::string> sandbox_line(const Options& options) {
     std::vector<std::string> line{options.sandbox, "--profile", "device"};
     if (options.no_sandbox) line.emplace_back("--unconfined");
@@ -62,7 +59,7 @@ std::vector<std::string> sandbox_line(const Options& options) {
 }
 
 std::vector<std::string> command_line(const Options& options, DeviceServer::ReplayDevice replay) {
-    std::vector<std::string> line{is_sandboxed(options) ? server_in_sandbox : options.device_server,
+    std::vector<std::string> line{device::kind_of(options.device).sandboxed ? server_in_sandbox : options.device_server,
                                   "--device",
                                   options.device,
                                   "--threads",
@@ -98,7 +95,7 @@ DeviceReport read_report(std::string_view packed) {
 }
 
 DeviceServer::DeviceServer(const Options& options, const std::string& sandbox, ReplayDevice replay)
-    : in_sandbox_(is_sandboxed(options)) {
+    : in_sandbox_(device::kind_of(options.device).sandboxed) {
     auto [control, control_theirs] = socket_pair(SOCK_STREAM);
     auto [client, client_theirs] = socket_pair(SOCK_STREAM);
     Descriptor replay_theirs;

@@ -28,6 +28,13 @@ class InfrastructureError : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
+// What no device of this grade can tell, such as counters on a device that has none: the test is pending, neither a
+// pass nor a fail, until a device tells.
+class NotKnown : public std::runtime_error {
+  public:
+    using std::runtime_error::runtime_error;
+};
+
 // The device lacks what the program's kernels need. The grader, which can look at what the compiler made, says whether
 // that is the machine's lack or the submission's doing.
 class Unsupported : public InfrastructureError {

@@ -7,6 +7,8 @@
 #include <csignal>
 #include <cstdio>
 
+#include "device/kinds.hpp"
+#include "device/records.hpp"
 #include "judge/baseline_cache.hpp"
 #include "judge/context.hpp"
 #include "judge/device_server.hpp"
@@ -26,7 +28,7 @@ void add_options(CLI::App& app, Options& options) {
     app.add_option("--device-server", options.device_server, "warpgrade-device; without it, tests run without a device")
         ->check(CLI::ExistingFile);
     app.add_option("--sandbox", options.sandbox, "warpgrade-sandbox")->required()->check(CLI::ExistingFile);
-    app.add_option("--device", options.device, "vgpu[:PROFILE]")->capture_default_str();
+    app.add_option("--device", options.device, "KIND[:PROFILE]")->capture_default_str();
     app.add_option("--verdict", options.verdict, "file for the verdicts, JSON lines")->required();
     app.add_option("--seed", options.seed, "replay an earlier run's inputs (default: from the system's entropy)");
     app.add_option("--threads", options.threads, "host threads of the virtual GPU")->capture_default_str();
@@ -65,10 +67,11 @@ void prepare(const Options& options) {
     current.seed = options.seed ? *options.seed : random_seed();
     current.submission = std::make_unique<Program>(Program::Role::submission);
     current.baseline = std::make_unique<Program>(Program::Role::baseline);
-    // A real GPU measures anew.
-    if (!options.baseline_cache.empty() && !options.device.starts_with("gpu"))
+    if (!options.baseline_cache.empty() && warpgrade::device::kind_of(options.device).repeatable)
         current.baseline_cache = std::make_unique<BaselineCache>(options.baseline_cache);
-    if (!options.device_server.empty()) current.idle_device = device_of_submission(options);
+    if (options.device_server.empty()) return;
+    current.idle_device = device_of_submission(options);
+    current.device = warpgrade::device::properties_of(current.idle_device->properties_json());
 }
 
 int run(const Options& options) {

@@ -18,7 +18,7 @@
 #include <utility>
 
 #include "device/device.hpp"
-#include "device/transfer.hpp"
+#include "device/record.hpp"
 #include "judge/submission.hpp"
 
 namespace warpgrade::judge {
@@ -123,7 +123,7 @@ inline Prediction predicts(Measure measured, std::optional<Number> described = {
 // What has counters: one launch, or all launches of a call together.
 struct Counted {
     Counted(const device::Counters& all) : counters(all) {}                     // NOLINT: counters are counted
-    Counted(const device::LaunchRecord& launch) : counters(launch.counters) {}  // NOLINT: so is a launch
+    Counted(const device::LaunchRecord& launch) : counters(counted(launch)) {}  // NOLINT: so is a launch
     Counted(const Profile& run) : counters(run.total()) {}                      // NOLINT: and a run
     device::Counters counters;
 };

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "device/kinds.hpp"
 #include "judge/context.hpp"
 #include "judge/errors.hpp"
 #include "judge/origin.hpp"
@@ -136,7 +137,7 @@ StoredCall::StoredCall(const CallSpec& call) : spec(call), data(call.arguments.s
 }
 
 bool can_replay(const Options& options) {
-    return !options.no_replay && !options.device_server.empty() && !options.device.starts_with("gpu");
+    return !options.no_replay && !options.device_server.empty() && device::kind_of(options.device).analysed;
 }
 
 std::unique_ptr<DeviceServer> device_of_submission(const Options& options) {

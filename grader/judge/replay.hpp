@@ -64,7 +64,7 @@ struct StoredCall {
     std::vector<std::vector<std::byte>> data;
 };
 
-// Only the virtual GPU tells what went up and down.
+// Only an analysed device tells what went up and down.
 bool can_replay(const Options& options);
 // For calls of the submission, and their replays if there can be any.
 std::unique_ptr<DeviceServer> device_of_submission(const Options& options);

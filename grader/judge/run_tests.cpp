@@ -28,7 +28,7 @@ struct RunState {
     bool progress = false;
     std::size_t cases = 0;
     CaseVerdict current;
-    enum class Thrown { other, submission, infrastructure, unsupported } thrown = Thrown::other;
+    enum class Thrown { other, submission, infrastructure, unsupported, not_known } thrown = Thrown::other;
 };
 RunState run;
 
@@ -102,6 +102,7 @@ class VerdictReporter : public StreamingBase {
         const std::string said = text(result.getMessage());
         if (threw && run.thrown == RunState::Thrown::unsupported) return run.current.unsupported(said);
         if (threw && run.thrown == RunState::Thrown::infrastructure) return run.current.error(said);
+        if (threw && run.thrown == RunState::Thrown::not_known) return static_cast<void>(context().pending = said);
         if (threw && run.thrown == RunState::Thrown::other) return run.current.error("the test itself failed: " + said);
         std::string message;
         if (threw || result.getResultType() == Catch::ResultWas::ExplicitFailure) {
@@ -133,6 +134,11 @@ CATCH_REGISTER_REPORTER("warpgrade", VerdictReporter)
 
 CATCH_TRANSLATE_EXCEPTION(const SubmissionFailure& failure) {
     run.thrown = RunState::Thrown::submission;
+    return failure.what();
+}
+
+CATCH_TRANSLATE_EXCEPTION(const NotKnown& failure) {
+    run.thrown = RunState::Thrown::not_known;
     return failure.what();
 }
 

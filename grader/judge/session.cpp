@@ -62,8 +62,9 @@ void remember_outputs(const CallSpec& spec, const Arena& arena, const Arena::Sna
 KernelWork work_of(const DeviceReport& report) {
     if (!report.fault.empty() || !report.call_errors.empty()) return KernelWork::unknown;
     if (report.launches.empty()) return KernelWork::not_launched;
+    if (!report.analysed) return KernelWork::unknown;
     const bool wrote = std::ranges::any_of(report.launches, [](const auto& each) {
-        const auto& did = each.counters;
+        const auto& did = *each.counters;
         return did.global_store_requests + did.atomic_requests + did.surface_store_requests > 0;
     });
     return wrote ? KernelWork::written : KernelWork::nothing_written;
@@ -111,14 +112,14 @@ CallResult result_of(DeviceReport report, std::uint64_t returned, std::vector<st
             !report.origin || std::ranges::find(report.origin->not_part, i + 1) == report.origin->not_part.end();
         (part ? result.profile.launches : result.profile.not_part).push_back(std::move(report.launches[i]));
     }
-    result.profile.transfers = {std::move(report.transfers), "copies and fills",
-                                report.truncated.contains("transfers")};
-    result.profile.allocations = {std::move(report.allocations), "allocations",
-                                  report.truncated.contains("allocations")};
-    result.profile.waits_ns = {std::move(report.waits_ns), "waits for the device", report.truncated.contains("waits")};
+    const auto kept = [&](const char* list) { return report.truncated.contains(list) ? Kept::not_all : Kept::all; };
+    const auto told = [&](const char* list) { return report.analysed ? kept(list) : Kept::unknown; };
+    result.profile.transfers = {std::move(report.transfers), "copies and fills", told("transfers")};
+    result.profile.allocations = {std::move(report.allocations), "allocations", kept("allocations")};
+    result.profile.waits_ns = {std::move(report.waits_ns), "waits for the device", told("waits")};
     result.profile.time_ns = report.clock_ns;
     result.profile.device_output = std::move(report.output);
-    result.profile.diagnostics = std::move(report.diagnostics);
+    result.profile.diagnostics = {std::move(report.diagnostics), "findings", told("")};
     return result;
 }
 
@@ -188,6 +189,11 @@ CallResult Session::call(const CallSpec& spec, const Arena& arena, TimeLimit lim
 
     fail_without_order(report);
     add_notes(report, notes);
+    if (device_ && is_submission_ && !report.analysed && by_host(spec.function) != ByHost::all)
+        context().pending =
+            "the values are checked; whether the device computed them, and without a race, is not known of this "
+            "device. "
+            "The virtual GPU tells it: --device vgpu";
     std::optional<Suspicion> suspicion;
     if (replay && origin && !is_compared)
         suspicion = Suspicion{fmt::format("{} did not return when it was called again", spec.function), 0};

@@ -55,14 +55,32 @@ const device::LaunchRecord& Profile::kernel(std::string_view name) const {
 
 device::Counters Profile::total() const {
     device::Counters sum;
-    for (const auto& launch : launches) sum += launch.counters;
+    for (const auto& launch : launches) sum += counted(launch);
     return sum;
 }
 
 double Profile::kernel_time_ns() const {
     double sum = 0;
-    for (const auto& launch : launches) sum += launch.duration_ns;
+    for (const auto& launch : launches) {
+        if (!launch.duration_ns) detail::not_known("how long each kernel takes");
+        sum += *launch.duration_ns;
+    }
     return sum;
+}
+
+device::Interval when(const device::LaunchRecord& launch) {
+    if (!launch.start_ns || !launch.duration_ns) detail::not_known("how long each kernel takes");
+    return {*launch.start_ns, *launch.start_ns + *launch.duration_ns};
+}
+
+const device::Counters& counted(const device::LaunchRecord& launch) {
+    if (!launch.counters) detail::not_known("what kernels count");
+    return *launch.counters;
+}
+
+void detail::not_known(const char* what) {
+    throw NotKnown(fmt::format("{} is not known of this device ({}). The virtual GPU tells it: --device vgpu", what,
+                               context().options.device));
 }
 
 void detail::fail_truncated(const char* what, std::size_t kept) {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "device/device.hpp"
-#include "device/transfer.hpp"
+#include "device/record.hpp"
 #include "judge/arguments.hpp"
 #include "judge/process.hpp"
 
@@ -17,18 +17,21 @@ namespace warpgrade::judge {
 
 namespace detail {
 [[noreturn]] void fail_truncated(const char* what, std::size_t kept);
-}
+[[noreturn]] void not_known(const char* what);
+}  // namespace detail
 
 // A list of what a program did, which the device bounds. Who looks at one that is not complete fails the test: what is
-// missing might be what the test is about.
+// missing might be what the test is about. Of a device that tells nothing, who looks learns that it is not known.
+enum class Kept : std::uint8_t { all, not_all, unknown };
 template <class T>
 class Record {
   public:
     Record() = default;
-    Record(std::vector<T> items, const char* what = "", bool truncated = false)  // NOLINT: a list is one
-        : items_(std::move(items)), what_(what), truncated_(truncated) {}
+    Record(std::vector<T> items, const char* what = "", Kept kept = Kept::all)  // NOLINT: a list is one
+        : items_(std::move(items)), what_(what), kept_(kept) {}
     [[nodiscard]] const std::vector<T>& all() const {
-        if (truncated_) detail::fail_truncated(what_, items_.size());
+        if (kept_ == Kept::unknown) detail::not_known(what_);
+        if (kept_ == Kept::not_all) detail::fail_truncated(what_, items_.size());
         return items_;
     }
     [[nodiscard]] auto begin() const { return all().begin(); }
@@ -42,7 +45,7 @@ class Record {
   private:
     std::vector<T> items_;
     const char* what_ = "";
-    bool truncated_ = false;
+    Kept kept_ = Kept::all;
 };
 
 // What the device did during one call.
@@ -56,15 +59,21 @@ struct Profile {
     Record<double> waits_ns;
     double time_ns = 0;  // of the device's clock
     std::string device_output;
-    std::vector<device::Diagnostic> diagnostics;  // what the device's checks found; clean() in diagnostics.hpp
+    Record<device::Diagnostic> diagnostics;  // what the device's checks found; clean() in diagnostics.hpp
 
     // The only launch; with a name, the only one whose kernel's name contains it. Fails the test when there is none or
     // more than one.
     [[nodiscard]] const device::LaunchRecord& kernel(std::string_view name = {}) const;
+    // Of all launches. Throws NotKnown where the device does not count.
     [[nodiscard]] device::Counters total() const;
-    // The durations of all launches, added up: without copies and gaps.
+    // The durations of all launches, added up: without copies and gaps. Throws NotKnown as well.
     [[nodiscard]] double kernel_time_ns() const;
 };
+
+// What the launch counted. Throws NotKnown where the device does not count.
+const device::Counters& counted(const device::LaunchRecord& launch);
+// When it ran, by the device's clock. Throws NotKnown where the device does not time each launch.
+device::Interval when(const device::LaunchRecord& launch);
 
 template <class Output>
 struct Run : Profile {
@@ -156,5 +165,7 @@ class Program {
 
 Program& submission();
 Program& baseline();
+// Of the device on which they run, as it describes itself.
+const device::DeviceProperties& device_properties();
 
 }  // namespace warpgrade::judge

@@ -97,8 +97,10 @@ void CaseVerdict::unsupported(std::string message) {
 }
 
 const char* CaseVerdict::status() const {
-    if (!errors_.empty() || (checks_ == 0 && failures_.empty())) return "error";
-    return failures_.empty() ? "pass" : "fail";
+    if (!errors_.empty()) return "error";
+    if (!failures_.empty()) return "fail";
+    if (!context().pending.empty()) return "pending";
+    return checks_ == 0 ? "error" : "pass";
 }
 
 std::string CaseVerdict::join(const std::vector<Told>& told) {
@@ -123,8 +125,9 @@ std::string CaseVerdict::join(const std::vector<Told>& told) {
 
 std::string CaseVerdict::message() const {
     if (!errors_.empty()) return join(errors_);
-    if (checks_ == 0 && failures_.empty()) return "the test checked nothing";
-    return failures_.empty() ? context().why_part : join(failures_);
+    if (!failures_.empty()) return join(failures_);
+    if (!context().pending.empty()) return context().pending;
+    return checks_ == 0 ? "the test checked nothing" : context().why_part;
 }
 
 nlohmann::json CaseVerdict::end() {

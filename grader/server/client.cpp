@@ -13,9 +13,9 @@
 namespace warpgrade::device {
 Client::Client(Device& device, int fd, bool order_streams, bool wait_for_take)
     : wait_for_take_(wait_for_take),
-      timeline_(HostCosts::of(device.properties())),
+      device_(device),
       origin_(device),
-      session_(device, timeline_, journal_, origin_, order_streams),
+      session_(device, journal_, origin_, order_streams),
       fd_(fd) {}
 
 Client::~Client() {
@@ -102,12 +102,17 @@ void Client::end_call() {
 }
 
 Report Client::take(bool finish) {
-    Report report = journal_.take(finish ? timeline_.finish() : 0);
-    report.transfers = timeline_.take_transfers();
-    report.waits_ns = timeline_.take_waits();
+    Report report = journal_.take(finish ? device_.finish() : 0);
+    report.analysed = device_.analysis() != nullptr;
+    if (Analysis* analysis = device_.analysis()) {
+        auto transfers = analysis->take_transfers();
+        auto waits_ns = analysis->take_waits();
+        report.transfers = std::move(transfers.items);
+        report.waits_ns = std::move(waits_ns.items);
+        if (!transfers.all) report.truncated.insert("transfers");
+        if (!waits_ns.all) report.truncated.insert("waits");
+    }
     if (session_.migrations().gave_up()) report.truncated.insert("migrations");
-    if (timeline_.take_missed_transfers()) report.truncated.insert("transfers");
-    if (timeline_.take_missed_waits()) report.truncated.insert("waits");
     report.connected = connected();
     return report;
 }

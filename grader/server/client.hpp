@@ -12,7 +12,6 @@
 #include "server/journal.hpp"
 #include "server/origin_log.hpp"
 #include "server/session.hpp"
-#include "server/timeline.hpp"
 
 namespace warpgrade::device {
 
@@ -50,7 +49,7 @@ class Client {
 
     bool wait_for_take_;
     Journal journal_;
-    Timeline timeline_;
+    Device& device_;
     OriginLog origin_;
     Session session_;
     int fd_;

@@ -38,7 +38,7 @@ int main(int argc, char** argv) {
     DeviceOptions options;
     std::uint64_t memory_mib = 0;
     int client_fd = -1, control_fd = -1;
-    app.add_option("--device", spec, "vgpu[:PROFILE]")->capture_default_str();
+    app.add_option("--device", spec, "KIND[:PROFILE]: vgpu or plain")->capture_default_str();
     app.add_option("--threads", options.threads, "host threads; 0: one per core")->capture_default_str();
     app.add_option("--instructions", options.instruction_limit, "warp instructions of one launch; 0: no limit")
         ->capture_default_str();
@@ -76,7 +76,7 @@ int main(int argc, char** argv) {
         server_options.order_streams = options.checks.race;
         const auto device = open_device(spec, options);
         if (describe) {
-            fmt::print("{}\n", line_of(device->properties()));
+            fmt::print("{}\n", line_of(device->properties(), spec));
             return 0;
         }
         std::unique_ptr<Device> other;

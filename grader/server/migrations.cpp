@@ -20,7 +20,7 @@ bool is_fresh(std::span<const std::byte> bytes) {
 
 void Migrations::add(DevicePtr address, std::uint64_t bytes) {
     // Who keeps the origin of outputs has a copy of its own, which looking here would bring up to date too early.
-    if (device_.keeps_origin()) return;
+    if (const Analysis* analysis = device_.analysis(); !analysis || analysis->keeps_origin()) return;
     ranges_[address] = {bytes, std::vector<Page>((bytes + page_bytes - 1) / page_bytes)};
 }
 

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "device/device.hpp"
+#include "device/analysis.hpp"
 
 namespace warpgrade::device {
 

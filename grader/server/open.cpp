@@ -1,7 +1,9 @@
 #include "server/open.hpp"
 
 #include <stdexcept>
+#include <utility>
 
+#include "plain/plain_device.hpp"
 #include "vgpu/virtual_gpu.hpp"
 
 namespace warpgrade::device {
@@ -10,15 +12,16 @@ std::unique_ptr<Device> open_device(const std::string& spec, const DeviceOptions
     const std::size_t colon = spec.find(':');
     const std::string kind = spec.substr(0, colon);
     const std::string which = colon == std::string::npos ? "" : spec.substr(colon + 1);
-    if (kind == "vgpu") {
+    if (kind == "vgpu" || kind == "plain") {
         vgpu::VirtualGpuOptions gpu;
         gpu.threads = options.threads;
         gpu.instruction_limit = options.instruction_limit;
         gpu.memory_limit_bytes = options.memory_limit_bytes;
-        gpu.checks = options.checks;
-        gpu.origin = options.origin;
         gpu.skip_kernels = options.skip_kernels;
-        return vgpu::make_virtual_gpu(which.empty() ? "h100" : which, gpu);
+        const bool analysed = kind == "vgpu";
+        if (analysed) gpu.checks = options.checks, gpu.origin = options.origin;
+        auto device = vgpu::make_virtual_gpu(which.empty() ? "h100" : which, gpu);
+        return analysed ? std::move(device) : plain::make_plain(std::move(device));
     }
     throw std::invalid_argument("unknown device '" + spec + "'; use vgpu[:PROFILE]");
 }

@@ -19,7 +19,7 @@ struct DeviceOptions {
     bool origin = false;        // keep what the origin of outputs is told from
 };
 
-// "vgpu", "vgpu:PROFILE". Throws std::invalid_argument for names of no device.
+// "vgpu", "vgpu:PROFILE", "plain" (kinds.def). Throws std::invalid_argument for names of no device.
 std::unique_ptr<Device> open_device(const std::string& spec, const DeviceOptions& options);
 
 }  // namespace warpgrade::device

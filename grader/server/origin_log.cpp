@@ -74,7 +74,7 @@ void OriginLog::read(const wire::Region& region) {
     if (!region.contiguous()) piece.row_bytes = region.width;
     region.for_each_part(0, piece.bytes.size(), [&](std::uint64_t address, std::uint64_t at, std::uint64_t bytes) {
         device_.read(address, std::span(piece.bytes).subspan(at, bytes));
-        device_.writers_of(address, std::span(piece.writers).subspan(at / 4, (bytes + 3) / 4));
+        analysis_->writers_of(address, std::span(piece.writers).subspan(at / 4, (bytes + 3) / 4));
     });
     if (std::ranges::find(piece.writers, writer::host) != piece.writers.end()) used_.insert(piece.base);
     keep(std::move(piece));
@@ -93,14 +93,14 @@ void OriginLog::copied(const wire::Region& destination, const wire::Region& sour
     scattered_[base_of(destination.address)].insert(run);
     if (small_copies_ <= max_small_copies) return;
     for (std::uint64_t row = 0; row < destination.height; ++row)
-        device_.mark_written(destination.address + row * destination.pitch, destination.width, writer::scattered);
+        analysis_->mark_written(destination.address + row * destination.pitch, destination.width, writer::scattered);
 }
 
 void OriginLog::launched(const LaunchRecord& record) {
     if (!enabled()) return;
     used_.insert(record.read_from.begin(), record.read_from.end());
     overwritten_.insert(record.written_to.begin(), record.written_to.end());
-    for (const auto& [address, bytes] : device_.take_host_data()) {
+    for (const auto& [address, bytes] : analysis_->take_host_data()) {
         up_.push_back({wire::Region::range(canonical(address), bytes.size()),
                        {},
                        true,
@@ -132,7 +132,7 @@ void OriginLog::waited() {
         if (changed && std::ranges::any_of(piece.writers, writer::is_launch)) keep(std::move(piece));
         piece = {}, changed = false;
     };
-    device_.visit_host_memory([&](const HostMemoryView& view) {
+    analysis_->visit_host_memory([&](const HostMemoryView& view) {
         const bool registered = view.address < address_space::host_base || view.address >= address_space::host_end;
         std::uint64_t& seen = seen_[view.address];
         const bool is_new = std::exchange(seen, view.version) != view.version;
@@ -152,7 +152,7 @@ void OriginLog::begin_call() {
     used_.clear(), overwritten_.clear();
     down_bytes_ = up_bytes_ = small_copies_ = launches_ = decision_bytes_ = 0;
     overflown_ = false;
-    device_.begin_call();
+    analysis_->begin_call();
 }
 
 }  // namespace warpgrade::device

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "device/device.hpp"
+#include "device/analysis.hpp"
 #include "device/protocol.hpp"
 #include "server/decisions.hpp"
 
@@ -28,7 +28,7 @@ class OriginLog {
 
     static constexpr std::size_t max_decision_bytes = std::size_t{32} << 20;
 
-    explicit OriginLog(Device& device) : device_(device) {}
+    explicit OriginLog(Device& device) : device_(device), analysis_(device.analysis()) {}
 
     // What the device sent to the host in one copy, or what stood in memory of both when the program waited.
     struct Down {
@@ -68,8 +68,8 @@ class OriginLog {
     // Everything so far belongs to the call that has ended.
     void begin_call();
 
-    [[nodiscard]] bool enabled() const { return device_.keeps_origin(); }
-    [[nodiscard]] bool ran_kernels() const { return device_.runs_kernels(); }
+    [[nodiscard]] bool enabled() const { return analysis_ && analysis_->keeps_origin(); }
+    [[nodiscard]] bool ran_kernels() const { return !analysis_ || analysis_->runs_kernels(); }
     [[nodiscard]] const std::deque<Down>& down() const { return down_; }
     [[nodiscard]] const std::deque<Up>& up() const { return up_; }
     [[nodiscard]] const std::vector<Step>& steps() const { return steps_; }
@@ -95,6 +95,7 @@ class OriginLog {
     [[nodiscard]] std::uint64_t canonical(std::uint64_t address);
 
     Device& device_;
+    Analysis* analysis_;
     std::deque<Down> down_;
     std::deque<Up> up_;
     std::size_t down_bytes_ = 0, up_bytes_ = 0, small_copies_ = 0;

@@ -140,15 +140,16 @@ void Session::op_data(Reader&, Writer&) { throw wire::ProtocolError("data withou
 
 void Session::op_reset(Reader& in, Writer&) {
     in.done();
-    timeline_.drain();
+    device_.drain();
     for (const ImageId image : images_) device_.destroy_image(image);
     for (const DevicePtr address : allocations_) device_.free(address);
     for (const auto& [module, bytes] : modules_) device_.unload_module(module);
     image_bytes_ = 0;
     for (const StreamId stream : streams_)
-        if (stream != 0) timeline_.remove_stream(stream);
+        if (stream != 0) device_.destroy_stream(stream);
+    for (const auto& [event, state] : events_) device_.forget_event(event);
     order_.reset();
-    device_.note_accesses(false);
+    if (analysis_) analysis_->note_accesses(false);
     managed_.clear(), touched_early_.clear(), migrations_.clear();
     images_.clear(), allocations_.clear(), host_allocations_.clear(), modules_.clear(), functions_.clear(),
         dynamic_shared_.clear(), events_.clear();

@@ -14,21 +14,26 @@
 #include <unordered_set>
 #include <vector>
 
+#include "device/analysis.hpp"
 #include "device/device.hpp"
 #include "device/protocol.hpp"
 #include "server/journal.hpp"
 #include "server/migrations.hpp"
 #include "server/origin_log.hpp"
 #include "server/stream_order.hpp"
-#include "server/timeline.hpp"
 
 namespace warpgrade::device {
 
 class Session {
   public:
-    // `order_streams`: look for work that uses the same memory in streams that nothing orders.
-    Session(Device& device, Timeline& timeline, Journal& journal, OriginLog& origin, bool order_streams = true)
-        : device_(device), timeline_(timeline), journal_(journal), origin_(origin), ordering_(order_streams) {}
+    // `order_streams`: look for work that uses the same memory in streams that nothing orders, if the device tells what
+    // its work uses.
+    Session(Device& device, Journal& journal, OriginLog& origin, bool order_streams = true)
+        : device_(device),
+          analysis_(device.analysis()),
+          journal_(journal),
+          origin_(origin),
+          ordering_(order_streams && analysis_) {}
 
     // Executes one frame and appends what it answers to output(). Call it only while output() is empty, or holds
     // replies to requests that may_be_posted().
@@ -53,7 +58,7 @@ class Session {
     };
     struct Event {
         bool timing = true;
-        std::optional<double> time_ns;
+        bool recorded = false;
     };
     // A transfer whose data frames are on their way in.
     struct Incoming {
@@ -93,11 +98,17 @@ class Session {
     void for_each_host_part(const wire::Region& host, std::uint64_t offset, std::uint64_t bytes, Visit&& visit);
     void read_host(const wire::Region& host, std::uint64_t offset, std::span<std::byte> to);
     void write_host(const wire::Region& host, std::uint64_t offset, std::span<const std::byte> from);
+    // The bytes have been moved: their transfer takes its place in its stream.
+    void moved(TransferTime::Kind kind, const wire::Transfer& transfer, std::uint64_t bytes, bool page_locked);
     enum class Use { writes, reads, sets };
     void check_region(const wire::Region& region, const char* what, Use use);
 
     // What the call at hand did wrong (session_diagnose.cpp): it fails all the same.
     [[nodiscard]] Diagnostic found(const Rule& rule, std::string message) const;
+    [[nodiscard]] std::optional<KnownMemory> known_memory(DevicePtr address) const {
+        return analysis_ ? analysis_->known_memory(address) : std::nullopt;
+    }
+    [[nodiscard]] std::optional<KnownMemory> memory_before(DevicePtr address) const;
     void diagnose_free(DevicePtr address);
     // `bytes` bytes from an offset of what is at the address.
     void diagnose_range(DevicePtr address, std::uint64_t offset, std::uint64_t bytes, Use use);
@@ -125,10 +136,11 @@ class Session {
 
     [[nodiscard]] std::uint64_t dynamic_shared_limit(FunctionId function) const;
     void launch(FunctionId function, const LaunchConfig& config, std::span<const std::byte> params);
+    LaunchRecord record_of(FunctionId function, const LaunchConfig& config, const FunctionInfo& info);
     void collect(FunctionId function, const LaunchConfig& config, const FunctionInfo& info);
 
     Device& device_;
-    Timeline& timeline_;
+    Analysis* analysis_;  // null: the device tells nothing
     Journal& journal_;
     OriginLog& origin_;
     bool ordering_;

@@ -22,19 +22,19 @@ std::string bytes_text(std::uint64_t bytes) {
     return digits + (bytes == 1 ? " byte" : " bytes");
 }
 
-// What ends on the page before the address, or at its end. Host code that runs past the end of memory of both sides
-// is only stopped there.
-std::optional<KnownMemory> memory_before(const Device& device, DevicePtr address) {
-    constexpr DevicePtr page = 4096, unit = 256;  // of allocations
-    const DevicePtr end = address / page * page;
-    for (DevicePtr at = end; at > end - page; at -= unit)
-        if (auto memory = device.known_memory(at - 1)) return memory;
-    return std::nullopt;
-}
-
 RelatedPlace freed_at(const KnownMemory& memory) { return {"freed", memory.freed_at, std::nullopt}; }
 
 }  // namespace
+
+// What ends on the page before the address, or at its end. Host code that runs past the end of memory of both sides
+// is only stopped there.
+std::optional<KnownMemory> Session::memory_before(DevicePtr address) const {
+    constexpr DevicePtr page = 4096, unit = 256;  // of allocations
+    const DevicePtr end = address / page * page;
+    for (DevicePtr at = end; at > end - page; at -= unit)
+        if (auto memory = known_memory(at - 1)) return memory;
+    return std::nullopt;
+}
 
 Diagnostic Session::found(const Rule& rule, std::string message) const {
     Diagnostic diagnostic;
@@ -45,7 +45,7 @@ Diagnostic Session::found(const Rule& rule, std::string message) const {
 }
 
 void Session::diagnose_free(DevicePtr address) {
-    const auto memory = device_.known_memory(address);
+    const auto memory = known_memory(address);
     if (!memory) {
         const bool device = address_space::is_device_address(address);
         journal_.add(found(rules::bad_free,
@@ -75,7 +75,7 @@ void Session::diagnose_range(DevicePtr address, std::uint64_t offset, std::uint6
     const std::string what = use == Use::sets     ? fmt::format("sets {} of ", bytes_text(bytes))
                              : use == Use::writes ? fmt::format("copies {} to ", bytes_text(bytes))
                                                   : fmt::format("copies {} from ", bytes_text(bytes));
-    const auto memory = device_.known_memory(address);
+    const auto memory = known_memory(address);
     if (!memory) {
         // Of copies that do not fit their direction the client has told already.
         if (address_space::is_device_address(address))
@@ -124,7 +124,7 @@ void Session::finish() {
 void Session::report_leaks() {
     std::map<std::pair<std::uint64_t, std::string>, Diagnostic> leaks;
     for (const DevicePtr address : allocations_) {
-        const auto memory = device_.known_memory(address);
+        const auto memory = known_memory(address);
         // Registered memory is the program's own.
         if (!memory || memory->freed || memory->place.kind == MemoryKind::registered) continue;
         const auto [leak, first] = leaks.try_emplace({memory->place.allocated.code, memory->place.name});
@@ -183,8 +183,8 @@ void Session::op_host_fault(Reader& in, Writer&) {
     const auto address = in.get<std::uint64_t>();
     const bool writes = in.get_bool();
     in.done();
-    const auto memory = device_.known_memory(address);
-    if (const auto before = memory ? std::nullopt : memory_before(device_, address);
+    const auto memory = known_memory(address);
+    if (const auto before = memory ? std::nullopt : memory_before(address);
         before && !before->freed &&
         (before->place.kind == MemoryKind::managed || before->place.kind == MemoryKind::page_locked)) {
         Diagnostic past = found(rules::out_of_bounds,

@@ -2,7 +2,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "device/fields.hpp"
 #include "server/session.hpp"
@@ -142,7 +141,7 @@ void Session::launch(FunctionId function, const LaunchConfig& config, std::span<
         device_.launch(function, config, params);
     } catch (const DeviceError& failure) {
         if (!failure.sticky) {
-            device_.take_records();  // nothing ran
+            if (analysis_) analysis_->take_records();  // nothing ran
             throw;
         }
         // The host learns of it when it next waits for the device; the judge, at once.
@@ -152,30 +151,31 @@ void Session::launch(FunctionId function, const LaunchConfig& config, std::span<
     collect(function, config, info);
 }
 
-// Places the launch on the clock and keeps its record.
+// What the launch did, as far as the device tells.
+LaunchRecord Session::record_of(FunctionId function, const LaunchConfig& config, const FunctionInfo& info) {
+    std::vector<LaunchRecord> records;
+    if (analysis_) records = analysis_->take_records();
+    if (records.size() == 1) return std::move(records.front());
+    if (analysis_ && !stalled()) throw std::logic_error("a launch without exactly one record");
+    LaunchRecord record;
+    record.kernel = info.name;
+    record.demangled = device_.readable_name(function);
+    record.config = config;
+    record.registers_per_thread = info.registers_per_thread;
+    record.static_shared_bytes = info.static_shared_bytes;
+    record.occupancy =
+        device_.occupancy(function, static_cast<std::uint32_t>(config.block.count()), config.dynamic_shared_bytes);
+    return record;
+}
+
 void Session::collect(FunctionId function, const LaunchConfig& config, const FunctionInfo& info) {
-    std::vector<LaunchRecord> records = device_.take_records();
-    if (records.empty() && stalled()) {
-        LaunchRecord record;
-        record.kernel = record.demangled = info.name;
-        record.config = config;
-        records.push_back(std::move(record));
-    }
-    for (Diagnostic& found : device_.take_diagnostics()) journal_.add(std::move(found));
-    if (records.size() != 1) throw std::logic_error("a launch without exactly one record");
-    LaunchRecord& record = records.front();
+    LaunchRecord record = record_of(function, config, info);
     if (stalled()) record.error_code = fault_.code, record.error = fault_.message;
-    origin_.launched(record);
-    const auto possible = [](double ns) { return std::isfinite(ns) && ns >= 0; };
-    if (!possible(record.duration_ns) || !std::ranges::all_of(record.demand, possible))
-        throw std::logic_error("a launch with an impossible duration");
-    const double resident =
-        static_cast<double>(record.occupancy.blocks_per_multiprocessor) * device_.properties().multi_processor_count;
-    const double share = resident > 0 ? static_cast<double>(config.grid.count()) / resident : 1;
-    order_launch(function, config.stream);
-    const Interval when = timeline_.kernel(config.stream, record.duration_ns, share, record.demand);
-    if (when.end_ns != when.start_ns + record.duration_ns) record.duration_ns = when.end_ns - when.start_ns;  // shared
-    record.start_ns = when.start_ns;
+    if (analysis_) {
+        for (Diagnostic& found : analysis_->take_diagnostics()) journal_.add(std::move(found));
+        origin_.launched(record);
+        order_launch(function, config.stream);
+    }
     journal_.add_launch(std::move(record));
     journal_.print(device_.take_output());
 }
@@ -198,8 +198,8 @@ void Session::op_create_stream(Reader& in, Writer& out) {
         throw DeviceError(error::memory_allocation, "too many streams were destroyed while they still had work");
     ++next_stream_;
     streams_.insert(stream);
-    timeline_.add_stream(stream, blocking);
-    if (ordering_) device_.note_accesses(true);
+    device_.create_stream(stream, blocking);
+    if (ordering_) analysis_->note_accesses(true);
     out.put(stream);
 }
 
@@ -208,21 +208,21 @@ void Session::op_destroy_stream(Reader& in, Writer&) {
     in.done();
     if (stream == 0) throw DeviceError(error::invalid_resource_handle, "the default stream cannot be destroyed");
     streams_.erase(stream);
-    timeline_.remove_stream(stream);
+    device_.destroy_stream(stream);
     order_.remove_stream(stream);
 }
 
 void Session::op_synchronize_stream(Reader& in, Writer&) {
     const StreamId stream = checked_stream(in.get<std::uint32_t>());
     in.done();
-    timeline_.synchronize_stream(stream);
+    device_.synchronize_stream(stream);
     order_.host_waits_for_stream(stream);
 }
 
 void Session::op_query_stream(Reader& in, Writer&) {
     const StreamId stream = checked_stream(in.get<std::uint32_t>());
     in.done();
-    if (!timeline_.stream_done(stream)) throw DeviceError(error::not_ready, "the stream still has work");
+    if (!device_.query_stream(stream)) throw DeviceError(error::not_ready, "the stream still has work");
     order_.host_waits_for_stream(stream);
 }
 
@@ -231,8 +231,8 @@ void Session::op_stream_wait_event(Reader& in, Writer&) {
     const EventId id = in.get<std::uint32_t>();
     const Event& event = checked_event(id);
     in.done();
-    if (!event.time_ns || stalled()) return;
-    timeline_.wait(stream, *event.time_ns);
+    if (!event.recorded || stalled()) return;
+    device_.wait_for_event(stream, id);
     order_.wait(stream, id);
 }
 
@@ -247,7 +247,7 @@ void Session::op_create_event(Reader& in, Writer& out) {
     in.done();
     if (events_.size() >= max_events) throw DeviceError(error::memory_allocation, "too many events");
     const EventId event = next_event_++;
-    events_[event] = {timing, std::nullopt};
+    events_[event] = {timing};
     out.put(event);
 }
 
@@ -256,6 +256,7 @@ void Session::op_destroy_event(Reader& in, Writer&) {
     in.done();
     checked_event(event);
     events_.erase(event);
+    device_.forget_event(event);
     order_.forget_event(event);
 }
 
@@ -265,25 +266,25 @@ void Session::op_record_event(Reader& in, Writer&) {
     const StreamId stream = checked_stream(in.get<std::uint32_t>());
     in.done();
     if (stalled()) return;
-    event.time_ns = timeline_.record(stream);
+    event.recorded = true;
+    device_.record_event(id, stream);
     order_.record(id, stream);
 }
 
 // An event that was never recorded counts as done.
 void Session::op_synchronize_event(Reader& in, Writer&) {
     const EventId id = in.get<std::uint32_t>();
-    const Event& event = checked_event(id);
+    checked_event(id);
     in.done();
-    timeline_.synchronize_until(event.time_ns.value_or(0));
+    device_.synchronize_event(id);
     order_.host_waits_for_event(id);
 }
 
 void Session::op_query_event(Reader& in, Writer&) {
     const EventId id = in.get<std::uint32_t>();
-    const Event& event = checked_event(id);
+    checked_event(id);
     in.done();
-    if (!timeline_.reached(event.time_ns.value_or(0)))
-        throw DeviceError(error::not_ready, "the event has not happened yet");
+    if (!device_.query_event(id)) throw DeviceError(error::not_ready, "the event has not happened yet");
     order_.host_waits_for_event(id);
 }
 
@@ -293,17 +294,17 @@ void Session::op_elapsed_time(Reader& in, Writer& out) {
     in.done();
     if (!start.timing || !end.timing)
         throw DeviceError(error::invalid_resource_handle, "cudaEventElapsedTime: the event was created without timing");
-    if (!start.time_ns || !end.time_ns)
+    if (!start.recorded || !end.recorded)
         throw DeviceError(error::invalid_resource_handle, "cudaEventElapsedTime: the event was never recorded");
-    if (!timeline_.reached(std::max(*start.time_ns, *end.time_ns)))
-        throw DeviceError(error::not_ready, "cudaEventElapsedTime: the event has not happened yet");
+    const auto elapsed_ns = device_.elapsed_ns(ids[0], ids[1]);
+    if (!elapsed_ns) throw DeviceError(error::not_ready, "cudaEventElapsedTime: the event has not happened yet");
     for (const EventId id : ids) order_.host_waits_for_event(id);
-    out.put(*end.time_ns - *start.time_ns);
+    out.put(*elapsed_ns);
 }
 
 void Session::op_synchronize_device(Reader& in, Writer&) {
     in.done();
-    timeline_.synchronize_device();
+    device_.synchronize_device();
     order_.host_waits_for_device();
 }
 

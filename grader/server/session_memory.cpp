@@ -132,7 +132,7 @@ void Session::op_allocate_host(Reader& in, Writer& out) {
 void Session::note_managed(DevicePtr address, std::uint64_t bytes) {
     managed_.insert(address);
     migrations_.add(address, bytes);
-    device_.note_accesses(true);
+    if (analysis_) analysis_->note_accesses(true);
 }
 
 void Session::op_share_symbol(Reader& in, Writer& out) {
@@ -148,7 +148,7 @@ void Session::op_share_symbol(Reader& in, Writer& out) {
 void Session::op_free_memory(Reader& in, Writer&) {
     const auto address = in.get<std::uint64_t>();
     in.done();
-    timeline_.drain();
+    device_.drain();
     order_idle_free(address);
     // Not those of module variables, which are no allocations of the context.
     if (!allocations_.contains(address)) {
@@ -285,12 +285,14 @@ void Session::finish_incoming(Writer& out) {
         image_bytes_ += incoming.total;
         origin_.loaded(incoming.image);
         out.put(module);
-        timeline_.load(incoming.total);
     } else if (incoming.total > 0 && !incoming.discard) {
-        timeline_.copy(incoming.transfer.stream, Timeline::Link::to_device, incoming.total, incoming.transfer.host != 0,
-                       incoming.transfer.blocking);
+        moved(TransferTime::Kind::to_device, incoming.transfer, incoming.total, incoming.transfer.host != 0);
         order_copy(StreamOrder::Operation::Kind::to_device, incoming.transfer, &incoming.region, nullptr);
     }
+}
+
+void Session::moved(TransferTime::Kind kind, const Transfer& transfer, std::uint64_t bytes, bool page_locked) {
+    device_.transferred({kind, transfer.stream, bytes, page_locked, transfer.blocking});
 }
 
 void Session::op_read(Reader& in, Writer& out) {
@@ -315,7 +317,7 @@ void Session::op_read(Reader& in, Writer& out) {
             write_host(host, done, piece);
         }
     }
-    timeline_.copy(transfer.stream, Timeline::Link::to_host, total, transfer.host != 0, transfer.blocking);
+    moved(TransferTime::Kind::to_host, transfer, total, transfer.host != 0);
     order_copy(StreamOrder::Operation::Kind::to_host, transfer, nullptr, &region);
     if (transfer.host != 0) return;
     if (total > wire::chunk_bytes) {
@@ -368,10 +370,10 @@ void Session::op_copy(Reader& in, Writer&) {
     origin_.copied(destination, source);
     // Managed memory that no kernel has touched yet lies with the host.
     const bool from_host = device_.lies_on_host(source.address), to_host = device_.lies_on_host(destination.address);
-    const auto link = to_host     ? Timeline::Link::to_host
-                      : from_host ? Timeline::Link::to_device
-                                  : Timeline::Link::within_device;
-    timeline_.copy(transfer.stream, link, total, true, transfer.blocking);
+    const auto link = to_host     ? TransferTime::Kind::to_host
+                      : from_host ? TransferTime::Kind::to_device
+                                  : TransferTime::Kind::within_device;
+    moved(link, transfer, total, true);
     order_copy(StreamOrder::Operation::Kind::within_device, transfer, &destination, &source);
 }
 
@@ -388,7 +390,7 @@ void Session::op_fill(Reader& in, Writer&) {
     region.for_each_part(0, total, [&](std::uint64_t address, std::uint64_t, std::uint64_t bytes) {
         device_.fill(address, value, bytes);
     });
-    timeline_.fill(transfer.stream, total, transfer.blocking);
+    moved(TransferTime::Kind::fill, transfer, total, true);
     order_copy(StreamOrder::Operation::Kind::fill, transfer, &region, nullptr);
 }
 

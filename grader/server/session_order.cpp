@@ -64,7 +64,7 @@ void Session::touch(const StreamOrder::OperationPtr& operation, const MemoryAcce
                     name_of(operation->stream), verb(*operation, conflict->use), subject(earlier),
                     name_of(earlier.stream)));
     diagnostic.kernel = operation->kernel;
-    if (const auto memory = device_.known_memory(conflict->address)) diagnostic.memory = memory->place;
+    if (const auto memory = known_memory(conflict->address)) diagnostic.memory = memory->place;
     diagnostic.related.push_back({fmt::format("{} by {}, issued", participle(conflict->earlier_use), subject(earlier)),
                                   {"", 0, earlier.code},
                                   std::nullopt});
@@ -99,11 +99,11 @@ void Session::order_copy(Operation::Kind kind, const Transfer& transfer, const R
 }
 
 void Session::order_launch(FunctionId function, StreamId stream) {
-    const auto accesses = device_.take_accesses();
+    const auto accesses = analysis_->take_accesses();
     migrations_.used(accesses);
     if (!ordering_) return;
     const auto operation = order_.begin(Operation::Kind::kernel, stream, current_code_, device_.readable_name(function),
-                                        device_.talks_to_host(function));
+                                        analysis_->talks_to_host(function));
     bool told = false;
     for (const MemoryAccess& access : accesses) touch(operation, access, told);
 }
@@ -146,7 +146,7 @@ void Session::tell_unseen(const Operation& write, DevicePtr address, const char*
         fmt::format(
             "{}, but nothing has waited for {} in {}, which writes {{memory}}: host code may have read it too early",
             when, subject(write), name_of(write.stream)));
-    if (const auto memory = device_.known_memory(address)) diagnostic.memory = memory->place;
+    if (const auto memory = known_memory(address)) diagnostic.memory = memory->place;
     diagnostic.related.push_back({"issued", {"", 0, write.code}, std::nullopt});
     journal_.add(std::move(diagnostic));
 }
@@ -199,7 +199,7 @@ void Session::host_touched(DevicePtr address, std::uint64_t code, bool writes) {
                     "may still be running",
                     writes ? "writes to" : "reads", write->kernel.substr(0, 100), name_of(write->stream)));
     diagnostic.place.code = code;
-    if (const auto known = device_.known_memory(address)) diagnostic.memory = known->place;
+    if (const auto known = known_memory(address)) diagnostic.memory = known->place;
     diagnostic.related.push_back({"launched", {"", 0, write->code}, std::nullopt});
     journal_.add(std::move(diagnostic));
 }

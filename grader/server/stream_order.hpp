@@ -17,7 +17,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "device/device.hpp"
+#include "device/analysis.hpp"
 
 namespace warpgrade::device {
 

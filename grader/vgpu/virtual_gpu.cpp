@@ -12,6 +12,7 @@
 #include "vgpu/code/module.hpp"
 #include "vgpu/exec/grid.hpp"
 #include "vgpu/model/advice.hpp"
+#include "vgpu/model/clocked_device.hpp"
 #include "vgpu/model/occupancy.hpp"
 #include "vgpu/model/profile.hpp"
 #include "vgpu/model/timing.hpp"
@@ -32,10 +33,11 @@ Profile open_profile(const std::string& name) {
     return p.properties.multi_processor_count > default_slice ? slice(p, default_slice) : p;
 }
 
-class VirtualGpu final : public device::Device {
+class VirtualGpu final : public ClockedDevice {
   public:
     VirtualGpu(Profile profile, const VirtualGpuOptions& options)
-        : profile_(std::move(profile)),
+        : ClockedDevice(HostCosts::of(profile.properties)),
+          profile_(std::move(profile)),
           options_(options),
           memory_(options.memory_limit_bytes
                       ? std::min<std::uint64_t>(options.memory_limit_bytes, profile_.properties.total_global_mem)
@@ -114,6 +116,7 @@ class VirtualGpu final : public device::Device {
     device::ModuleId load_module(std::span<const std::byte> image) override {
         modules_.emplace(next_module_,
                          std::make_unique<LoadedModule>(image, profile_.compile_arch(), memory_, opcode_table()));
+        loaded(image.size());
         return next_module_++;
     }
     void unload_module(device::ModuleId module) override {
@@ -121,7 +124,7 @@ class VirtualGpu final : public device::Device {
         if (modules_.erase(module) == 0) throw DeviceError(error::invalid_resource_handle, "no such module");
     }
     device::FunctionId find_function(device::ModuleId module, std::string_view name) override {
-        LoadedKernel& kernel = loaded(module).kernel(name);
+        LoadedKernel& kernel = module_of(module).kernel(name);
         for (const auto& [id, f] : functions_)
             if (f.kernel == &kernel) return id;
         kernel.info.max_threads_per_block =
@@ -139,11 +142,11 @@ class VirtualGpu final : public device::Device {
         return find(function).kernel->code.talks_to_host;
     }
     device::SymbolInfo find_symbol(device::ModuleId module, std::string_view name) override {
-        return loaded(module).symbol(name);
+        return module_of(module).symbol(name);
     }
 
     device::HostVisibleMemory share_symbol(device::ModuleId module, std::string_view name) override {
-        const device::SymbolInfo symbol = loaded(module).symbol(name);
+        const device::SymbolInfo symbol = module_of(module).symbol(name);
         Allocation* a = memory_.find(symbol.address);
         if (!a || !a->file)
             throw DeviceError(error::invalid_symbol,
@@ -223,6 +226,8 @@ class VirtualGpu final : public device::Device {
         record.kernel = info.name;
         record.config = config;
         record.occupancy = fit;
+        record.counters.emplace();
+        place(record, 0, {});
         records_.push_back(std::move(record));
     }
     struct Function {
@@ -230,7 +235,7 @@ class VirtualGpu final : public device::Device {
         LoadedKernel* kernel;
     };
 
-    [[nodiscard]] LoadedModule& loaded(device::ModuleId id) const {
+    [[nodiscard]] LoadedModule& module_of(device::ModuleId id) const {
         const auto it = modules_.find(id);
         if (it == modules_.end()) throw DeviceError(error::invalid_resource_handle, "no such module");
         return *it->second;
@@ -349,7 +354,7 @@ void VirtualGpu::launch(device::FunctionId id, const device::LaunchConfig& confi
             if (a.host_copy) a.host_copy->take(*a.writers);
         });
     }
-    Grid grid(kernel.code, loaded(f.module).ptx(), config, limits, params, memory_);
+    Grid grid(kernel.code, module_of(f.module).ptx(), config, limits, params, memory_);
     LaunchResult result = grid.run();
     accesses_ = std::move(result.accesses);
     if (options_.origin)
@@ -367,8 +372,7 @@ void VirtualGpu::launch(device::FunctionId id, const device::LaunchConfig& confi
     record.occupancy = fit;
     record.occupancy.achieved = achieved_occupancy(profile_.properties, fit, config.grid.count());
     const KernelTime time = model_kernel(profile_, config, result.counters, fit, result.traffic, result.spread);
-    record.duration_ns = time.total_ns();
-    record.demand = time.demand;
+    place(record, time.total_ns(), time.demand);
     record.lines = std::move(result.lines);
     record.read_from = std::move(result.read_from);
     record.written_to = std::move(result.written_to);

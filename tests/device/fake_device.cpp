@@ -7,19 +7,28 @@
 
 namespace warpgrade::device::testing {
 
-FakeDevice::FakeDevice() {
-    properties_.name = "Fake H100";
-    properties_.profile = "fake";
-    properties_.major = 9;
-    properties_.multi_processor_count = 4;
-    properties_.max_threads_per_block = 1024;
-    properties_.max_threads_per_multi_processor = 2048;
-    properties_.shared_mem_per_block = 49152;
-    properties_.shared_mem_per_block_optin = 232448;
-    properties_.total_global_mem = std::uint64_t{1} << 30;
-    properties_.max_threads_dim = {1024, 1024, 64};
-    properties_.max_grid_size = {2147483647, 65535, 65535};
-    properties_.dram_bytes_per_ns = 100;
+namespace {
+
+DeviceProperties fake_properties() {
+    DeviceProperties properties;
+    properties.name = "Fake H100";
+    properties.profile = "fake";
+    properties.major = 9;
+    properties.multi_processor_count = 4;
+    properties.max_threads_per_block = 1024;
+    properties.max_threads_per_multi_processor = 2048;
+    properties.shared_mem_per_block = 49152;
+    properties.shared_mem_per_block_optin = 232448;
+    properties.total_global_mem = std::uint64_t{1} << 30;
+    properties.max_threads_dim = {1024, 1024, 64};
+    properties.max_grid_size = {2147483647, 65535, 65535};
+    properties.dram_bytes_per_ns = 100;
+    return properties;
+}
+
+}  // namespace
+
+FakeDevice::FakeDevice() : ClockedDevice(vgpu::HostCosts::of(fake_properties())), properties_(fake_properties()) {
     add_kernels();
 }
 
@@ -131,6 +140,7 @@ std::optional<KnownMemory> FakeDevice::known_memory(DevicePtr address) const {
 
 ModuleId FakeDevice::load_module(std::span<const std::byte> image) {
     last_image.assign(image.begin(), image.end());
+    loaded(image.size());
     if (image.empty()) throw DeviceError(error::device_kernel_image_is_invalid, "an empty module");
     modules_[next_module_]["factor"] = allocate(sizeof(float), "module");
     return next_module_++;
@@ -167,9 +177,11 @@ void FakeDevice::launch(FunctionId id, const LaunchConfig& config, std::span<con
     record.kernel = record.demangled = function.info.name;
     record.config = config;
     record.occupancy = occupancy(id, static_cast<std::uint32_t>(config.block.count()), 0);
-    record.duration_ns = block_ns * static_cast<double>(config.grid.count());
-    if (needs_all_of_dram) record.demand[static_cast<std::size_t>(Resource::dram)] = record.duration_ns;
-    record.counters.blocks_launched = config.grid.count();
+    const double duration_ns = block_ns * static_cast<double>(config.grid.count());
+    vgpu::Demand demand{};
+    if (needs_all_of_dram) demand[static_cast<std::size_t>(vgpu::Resource::dram)] = duration_ns;
+    place(record, duration_ns, demand);
+    record.counters.emplace().blocks_launched = config.grid.count();
     try {
         function.body({config, params, *this});
     } catch (const DeviceError& failure) {

@@ -12,10 +12,11 @@
 
 #include "device/address_space.hpp"
 #include "device/device.hpp"
+#include "vgpu/model/clocked_device.hpp"
 
 namespace warpgrade::device::testing {
 
-class FakeDevice : public Device {
+class FakeDevice : public vgpu::ClockedDevice {
   public:
     FakeDevice();
 

@@ -8,12 +8,12 @@
 #include "device/address_space.hpp"
 #include "device/checks.hpp"
 #include "device/diagnostic.hpp"
-#include "device/host_costs.hpp"
 #include "device/memory_kind.hpp"
 #include "device/packing.hpp"
 #include "device/protocol.hpp"
 #include "judge/catch.hpp"
 #include "server/journal.hpp"
+#include "vgpu/model/host_costs.hpp"
 
 using namespace warpgrade::device;
 using wire::Reader;
@@ -88,7 +88,7 @@ TEST_CASE("links are as fast as their generation, and the host's memory bounds w
         DeviceProperties properties;
         properties.major = row.major;
         properties.dram_bytes_per_ns = 320;
-        const auto costs = HostCosts::of(properties);
+        const auto costs = warpgrade::vgpu::HostCosts::of(properties);
         CAPTURE(row.major);
         CHECK(costs.pinned_bytes_per_ns == row.pinned);
         CHECK(std::abs(costs.pageable_bytes_per_ns - row.pageable) < 1e-9);
@@ -97,7 +97,7 @@ TEST_CASE("links are as fast as their generation, and the host's memory bounds w
         CHECK(std::abs(costs.mapped_write_bytes_per_ns - row.read * 52 / 50) < 1e-9);
         CHECK(costs.device_bytes_per_ns == 320);
     }
-    CHECK(HostCosts::of({}).device_bytes_per_ns == HostCosts().device_bytes_per_ns);
+    CHECK(warpgrade::vgpu::HostCosts::of({}).device_bytes_per_ns == warpgrade::vgpu::HostCosts().device_bytes_per_ns);
 }
 
 TEST_CASE("a region's rows are visited in order, from any place to any other") {

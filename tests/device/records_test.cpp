@@ -15,7 +15,7 @@ LaunchRecord sample() {
     record.config.block = {256, 1, 1};
     record.config.dynamic_shared_bytes = 1024;
     record.registers_per_thread = 40;
-    record.counters.inst_executed = 123456789012345;
+    record.counters.emplace().inst_executed = 123456789012345;
     record.occupancy = {8, 0.75, 0.25, "registers"};
     record.start_ns = 1.5;
     record.duration_ns = 1000.25;

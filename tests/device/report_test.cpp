@@ -24,8 +24,8 @@ LaunchRecord launch() {
     record.config.cooperative = true;
     record.registers_per_thread = 40;
     record.static_shared_bytes = 8;
-    record.counters.inst_executed = 123456789012345;
-    record.counters.warps_launched = 7;
+    record.counters.emplace().inst_executed = 123456789012345;
+    record.counters->warps_launched = 7;
     record.occupancy = {8, 0.75, 0.25, "registers"};
     record.start_ns = 1.5;
     record.duration_ns = 1000.25;

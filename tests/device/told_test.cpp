@@ -48,12 +48,17 @@ TEST_CASE("each property of a device travels") {
     const auto back = wire::get_properties(reader);
     CHECK_NOTHROW(reader.done());
     CHECK(to_json(back) == to_json(properties));
-    const auto told = json::parse(line_of(properties));
+    const auto told = json::parse(line_of(properties, "vgpu:h100"));
     CHECK(told["name"] == "n");
     CHECK(told["profile"] == "nn");
     CHECK(told["major"] == 3);
     CHECK(told["max_threads_dim"] == json({20, 21, 22}));
-    CHECK(line_of(properties).find('\n') == std::string::npos);
+    CHECK(told["kind"] == json{{"name", "vgpu"}, {"repeatable", true}, {"analysed", true}});
+    CHECK_FALSE(json::parse(line_of(properties, "plain"))["kind"]["analysed"].get<bool>());
+    CHECK(to_json(properties_of(line_of(properties, "vgpu"))) == to_json(properties));
+    CHECK(properties_of(R"({"name": "a fake"})").name == "a fake");
+    CHECK_THROWS(properties_of("[1]"));
+    CHECK(line_of(properties, "vgpu:h100").find('\n') == std::string::npos);
 }
 
 TEST_CASE("each fact about a kernel travels, as far as its parameters may be so") {
@@ -126,6 +131,7 @@ TEST_CASE("what is told of a launch, a transfer, an allocation and a finding") {
     launch.config.grid = {1, 2, 3}, launch.config.block = {4, 5, 6};
     launch.config.dynamic_shared_bytes = 7, launch.config.stream = 8, launch.config.cooperative = true;
     launch.static_shared_bytes = 9, launch.registers_per_thread = 10;
+    launch.counters.emplace();
     launch.start_ns = 11.5, launch.duration_ns = std::numeric_limits<double>::infinity();
     launch.occupancy = {12, 0.5, 0.25, "registers"};
     launch.part_of_result = false, launch.most_block_instructions = 13;

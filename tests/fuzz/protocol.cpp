@@ -42,9 +42,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     namespace wire = device::wire;
     const auto gpu = vgpu::make_virtual_gpu("h100:1", {1, 3000, 64 << 20});
     device::Journal journal;
-    device::Timeline timeline(device::HostCosts::of(gpu->properties()));
     device::OriginLog origin(*gpu);
-    device::Session session(*gpu, timeline, journal, origin);
+    device::Session session(*gpu, journal, origin);
     auto input = std::as_bytes(std::span(data, size));
     std::vector<device::Descriptor> shared;
     std::uint32_t sequence = 0;

@@ -95,7 +95,8 @@ import sys
 spec = sys.argv[sys.argv.index("--device") + 1]
 if spec != "vgpu:h100":
     sys.exit(f"no profile {{spec}}; there is h100")
-print('{{"name": "toy GPU", "profile": "h100", "major": 9, "minor": 0, "multi_processor_count": 4}}')
+print('{{"name": "toy GPU", "profile": "h100", "major": 9, "minor": 0, "multi_processor_count": 4,')
+print('"kind": {{"name": "vgpu", "repeatable": true, "analysed": true}}}}')
 """
 
 FAKE_SANDBOX = """#!{python}

@@ -3,6 +3,7 @@
 #include "judge/context.hpp"
 #include "judge/diagnostics.hpp"
 #include "judge/errors.hpp"
+#include "judge/measures.hpp"
 #include "server/journal.hpp"
 #include "support/contains.hpp"
 
@@ -25,9 +26,9 @@ std::string failure() { return std::exchange(context().failure, {}); }
 TEST_CASE("errors are mistakes, warnings and advice are none") {
     context().checks = {};
     Profile run;
-    run.diagnostics = {found(device::rules::leak), found(device::rules::uncoalesced)};
+    run.diagnostics = std::vector{found(device::rules::leak), found(device::rules::uncoalesced)};
     CHECK(clean().match(run));
-    run.diagnostics.push_back(found(device::rules::race_warp, 9));
+    run.diagnostics = std::vector{found(device::rules::leak), found(device::rules::race_warp, 9)};
     CHECK_FALSE(clean().match(run));
     CHECK(failure() == "the checks found a mistake: race inside a warp (racecheck/warp) at sum.cu:9");
 }
@@ -35,7 +36,7 @@ TEST_CASE("errors are mistakes, warnings and advice are none") {
 TEST_CASE("a test may ask for one check") {
     context().checks = {};
     Profile run;
-    run.diagnostics = {found(device::rules::uninitialized_shared)};
+    run.diagnostics = std::vector{found(device::rules::uninitialized_shared)};
     CHECK(clean("racecheck").match(run));
     CHECK_FALSE(clean("initcheck").match(run));
     context().checks.init = false;
@@ -50,7 +51,7 @@ TEST_CASE("what a test asks for is no mistake, until it ends") {
     context().begin_test("reports a launch that cannot work");
     expect_findings("launch/configuration");
     Profile run;
-    run.diagnostics = {found(device::rules::bad_launch)};
+    run.diagnostics = std::vector{found(device::rules::bad_launch)};
     CHECK(clean().match(run));
     collect_findings({found(device::rules::bad_launch), found(device::rules::unchecked_launch)});
     REQUIRE(context().diagnostics.size() == 1);
@@ -58,7 +59,7 @@ TEST_CASE("what a test asks for is no mistake, until it ends") {
 
     context().begin_test("another one");
     CHECK_FALSE(clean().match(run));
-    collect_findings(run.diagnostics);
+    collect_findings(run.diagnostics.all());
     CHECK(context().diagnostics.size() == 1);
     CHECK_THROWS_AS(expect_findings("launch/no-such-rule"), std::logic_error);
     context().begin_test("");
@@ -67,8 +68,10 @@ TEST_CASE("what a test asks for is no mistake, until it ends") {
 
 TEST_CASE("many mistakes are counted, and few of them named") {
     Profile run;
-    for (std::uint32_t line = 1; line <= 5; ++line) run.diagnostics.push_back(found(device::rules::race_shared, line));
-    run.diagnostics[0].place.file = "a\x1b[31m\n" + std::string(1000, 'x');
+    std::vector<device::Diagnostic> all;
+    for (std::uint32_t line = 1; line <= 5; ++line) all.push_back(found(device::rules::race_shared, line));
+    all[0].place.file = "a\x1b[31m\n" + std::string(1000, 'x');
+    run.diagnostics = all;
     CHECK_FALSE(clean().match(run));
     const auto text = failure();
     CHECK_THAT(text, Contains("found 5 mistakes: ") && Contains("sum.cu:3; and 2 more") && !Contains("sum.cu:4"));
@@ -135,7 +138,7 @@ TEST_CASE("a record that is not complete fails the test that looks at it") {
     CHECK(run.transfers.empty());
     run.waits_ns = std::vector{1.0, 2.0};
     CHECK(run.waits_ns.size() == 2);
-    run.waits_ns = {{1.0, 2.0}, "waits for the device", true};
+    run.waits_ns = {{1.0, 2.0}, "waits for the device", Kept::not_all};
     const auto looks = GENERATE(0, 1, 2, 3);
     const auto look = [&] {
         if (looks == 0) return run.waits_ns.size() == 2;
@@ -146,4 +149,22 @@ TEST_CASE("a record that is not complete fails the test that looks at it") {
                       "one call made more than 2 waits for the device: further ones are not recorded, so the test "
                       "cannot check all of them");
     CHECK_THROWS_AS(look(), SubmissionFailure);
+}
+
+TEST_CASE("what a device does not tell is not known: neither none, nor zero, nor clean") {
+    Profile run;
+    run.diagnostics = {{}, "findings", Kept::unknown};
+    run.launches.resize(1);
+    CHECK_THROWS_AS(clean().match(run), NotKnown);
+    CHECK_THROWS_AS(run.total(), NotKnown);
+    CHECK_THROWS_AS(run.kernel_time_ns(), NotKnown);
+    CHECK_THROWS_AS(sectors_stored(run), NotKnown);
+    CHECK_THROWS_AS(sectors_stored(run.launches[0]), NotKnown);
+    CHECK_THROWS_AS(when(run.launches[0]), NotKnown);
+    run.launches[0].start_ns = 3;
+    CHECK_THROWS_AS(when(run.launches[0]), NotKnown);
+    run.launches[0].duration_ns = 4;
+    CHECK(when(run.launches[0]).end_ns == 7);
+    run.launches[0].counters.emplace().global_store_sectors = 5;
+    CHECK(sectors_stored(run).number.value() == 5);
 }

@@ -15,8 +15,8 @@ using nlohmann::json;
 warpgrade::device::LaunchRecord launch(const char* name, double duration_ns) {
     warpgrade::device::LaunchRecord record;
     record.kernel = record.demangled = name;
-    record.duration_ns = duration_ns;
-    record.counters.inst_executed = 42;
+    record.start_ns = 0, record.duration_ns = duration_ns;
+    record.counters.emplace().inst_executed = 42;
     return record;
 }
 

@@ -23,8 +23,9 @@ std::string message(const Measure& measured, const Good& good) {
 // Each counter has a value of its own.
 device::LaunchRecord launch() {
     device::LaunchRecord record;
+    record.counters.emplace();
     std::uint64_t next = 1;
-#define WG_COUNTER(field, ncu, meaning) record.counters.field = next++;
+#define WG_COUNTER(field, ncu, meaning) record.counters->field = next++;
 #include "device/counters.def"
 #undef WG_COUNTER
     record.config.grid = {3, 2, 1};
@@ -94,7 +95,7 @@ TEST_CASE("each counter has its name") {
         CHECK(measured.number.value() == static_cast<double>(value));
         CHECK(measured.name == name);
     };
-    const auto& c = record.counters;
+    const auto& c = *record.counters;
     check(warp_instructions(record), c.inst_executed, "warp instructions");
     check(thread_instructions(record), c.thread_inst_executed, "thread instructions");
     check(warps(record), c.warps_launched, "warps launched");
@@ -143,7 +144,7 @@ TEST_CASE("loads of every kind count, constants and other memories do not") {
 TEST_CASE("the busiest block's part is that of the launch in which one block does most") {
     Profile run;
     run.launches = {launch(), launch()};
-    run.launches[0].counters.inst_executed = 300, run.launches[1].counters.inst_executed = 100;
+    run.launches[0].counters->inst_executed = 300, run.launches[1].counters->inst_executed = 100;
     run.launches[0].most_block_instructions = 60, run.launches[1].most_block_instructions = 100;
     CHECK(part_of_busiest_block(run).number.value() == 0.25);
     CHECK(part_of_busiest_block(Profile{}).number.value() == 0);

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "device/device.hpp"
+#include "device/analysis.hpp"
 #include "vgpu/virtual_gpu.hpp"
 
 namespace warpgrade::vgpu::test {
@@ -38,6 +38,17 @@ std::string message_of(F&& launch, int code) {
     return "the launch did not fail";
 }
 
+// A launch on a device that knows all of it.
+struct Launched : device::LaunchRecord {
+    Launched() = default;
+    Launched(device::LaunchRecord record)  // NOLINT: it is one
+        : LaunchRecord(std::move(record)),
+          counters(LaunchRecord::counters.value()),
+          duration_ns(LaunchRecord::duration_ns.value()) {}
+    device::Counters counters;
+    double duration_ns = 0;
+};
+
 class Machine {
   public:
     explicit Machine(unsigned threads = 1, const std::string& ptx = read_text(WG_TEST_KERNELS),
@@ -60,22 +71,22 @@ class Machine {
     }
 
     template <class... Args>
-    device::LaunchRecord launch(const std::string& kernel, device::Dim3 grid, device::Dim3 block, const Args&... args) {
+    Launched launch(const std::string& kernel, device::Dim3 grid, device::Dim3 block, const Args&... args) {
         return launch_shared(kernel, grid, block, 0, args...);
     }
     template <class... Args>
-    device::LaunchRecord launch_shared(const std::string& kernel, device::Dim3 grid, device::Dim3 block,
-                                       std::uint64_t dynamic_shared_bytes, const Args&... args) {
+    Launched launch_shared(const std::string& kernel, device::Dim3 grid, device::Dim3 block,
+                           std::uint64_t dynamic_shared_bytes, const Args&... args) {
         const auto f = gpu->find_function(module, kernel);
         const auto& info = gpu->function_info(f);
         std::vector<std::byte> params(info.param_bytes);
         std::size_t index = 0;
         (put(params, info.params.at(index++), args), ...);
-        gpu->take_records();
-        gpu->take_diagnostics();
+        analysis->take_records();
+        analysis->take_diagnostics();
         gpu->launch(f, {grid, block, dynamic_shared_bytes, 0, cooperative}, params);
         if (!may_be_wrong) expect_no_mistakes(kernel);
-        return gpu->take_records().at(0);
+        return analysis->take_records().at(0);
     }
 
     // The diagnostics of a launch, whether it fails or not.
@@ -88,17 +99,18 @@ class Machine {
         } catch (const device::DeviceError&) {
         }
         may_be_wrong = before;
-        return gpu->take_diagnostics();
+        return analysis->take_diagnostics();
     }
 
     std::unique_ptr<device::Device> gpu;
+    device::Analysis* analysis = gpu->analysis();
     device::ModuleId module;
     bool cooperative = false;   // launches are
     bool may_be_wrong = false;  // the checks may find mistakes in a launch that succeeds
 
   private:
     void expect_no_mistakes(const std::string& kernel) {
-        for (const device::Diagnostic& d : gpu->take_diagnostics())
+        for (const device::Diagnostic& d : analysis->take_diagnostics())
             if (d.rule->severity != device::Severity::Advice)
                 throw std::logic_error("the checks find a mistake in " + kernel + ", line " +
                                        std::to_string(d.place.line) + ": " + d.message);

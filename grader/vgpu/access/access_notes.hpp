@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "device/device.hpp"
+#include "device/analysis.hpp"
 #include "vgpu/access/access.hpp"
 #include "vgpu/memory/memory.hpp"
 

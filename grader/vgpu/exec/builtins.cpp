@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "device/address_space.hpp"
-#include "device/device.hpp"
+#include "device/analysis.hpp"
 #include "vgpu/state/lanes.hpp"
 #include "vgpu/state/launch.hpp"
 #include "vgpu/text/words.hpp"

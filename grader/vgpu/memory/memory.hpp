@@ -15,8 +15,8 @@
 #include <string_view>
 #include <vector>
 
+#include "device/analysis.hpp"
 #include "device/descriptor.hpp"
-#include "device/device.hpp"
 #include "vgpu/memory/defined.hpp"
 #include "vgpu/memory/host_copy.hpp"
 #include "vgpu/memory/host_pages.hpp"

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "device/device.hpp"
+#include "device/analysis.hpp"
 #include "vgpu/model/timing.hpp"
 
 namespace warpgrade::vgpu {

@@ -5,8 +5,8 @@
 #include <initializer_list>
 #include <utility>
 
-#include "device/host_costs.hpp"
 #include "vgpu/model/block_work.hpp"
+#include "vgpu/model/host_costs.hpp"
 
 namespace warpgrade::vgpu {
 namespace {
@@ -101,7 +101,7 @@ KernelTime model_kernel(const Profile& profile, const device::LaunchConfig& conf
                              number(c.atomic_sectors) * atomic_sector_cycles;
     time.l1_ns = l1_cycles * busiest(spread.busiest_l1) * cycle_ns;
 
-    const auto costs = device::HostCosts::of(device);
+    const auto costs = HostCosts::of(device);
     const double l1_misses = c.global_load_sectors > 0
                                  ? 1 - std::min(number(c.global_load_l1_hits) / number(c.global_load_sectors), 1.0)
                                  : 1;

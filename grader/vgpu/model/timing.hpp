@@ -22,7 +22,8 @@
 
 #include <cstdint>
 
-#include "device/device.hpp"
+#include "device/record.hpp"
+#include "vgpu/model/demand.hpp"
 #include "vgpu/model/profile.hpp"
 
 namespace warpgrade::vgpu {
@@ -30,7 +31,7 @@ namespace warpgrade::vgpu {
 struct KernelTime {
     // Of the device as a whole, for kernels that share it. That resources do not overlap perfectly, nor with latency,
     // counts as a need of the one that is needed most: work cut into several kernels takes no less than in one.
-    device::Demand demand{};
+    Demand demand{};
     double start_ns = 0;  // fixed: an empty kernel's time
     double migration_ns = 0;
     double issue_ns = 0, l1_ns = 0, l2_ns = 0, dram_ns = 0, link_ns = 0, latency_ns = 0;
@@ -54,7 +55,7 @@ struct Spread {
 };
 
 // Time between launches, that of kernels that share the device, and of copies, are the timeline's
-// (server/timeline.hpp).
+// (timeline.hpp).
 KernelTime model_kernel(const Profile& profile, const device::LaunchConfig& config, const device::Counters& counters,
                         const device::Occupancy& occupancy, const Traffic& traffic = {}, const Spread& spread = {});
 

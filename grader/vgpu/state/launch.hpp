@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <string>
 
+#include "device/analysis.hpp"
 #include "device/checks.hpp"
-#include "device/device.hpp"
 #include "vgpu/memory/device_heap.hpp"
 #include "vgpu/memory/images.hpp"
 #include "vgpu/state/fault.hpp"

@@ -30,7 +30,7 @@ _FLAGS = ("-std=c++20", "-O2", "-w", "-ffp-contract=off")
 # In the order in which a linker needs them; where several define the same template, it takes the first, and those of
 # wg_judge are not optimized (grader/judge/CMakeLists.txt).
 # Catch2 is one from version 3 on.
-_LIBRARIES = ("wg_judge_core", "wg_judge", "wg_judge_core", "Catch2", "wg_device", "wg_ptx", "wg_fmt", "zstd", "lz4")
+_LIBRARIES = ("wg_judge_core", "wg_judge", "wg_judge_core", "Catch2", "wg_device", "wg_model", "wg_fmt")
 _BINDING = """// Generated from lab.toml.
 #include "{lab}.h"
 #include "worker/bind.hpp"

@@ -179,7 +179,6 @@ def _with_note_of(from_starter: Iterable[str], submission: Submission) -> Submis
 
 def rejected(lab: Lab, name: str, problem: BadInput, options: Options) -> Result:
     """Return the result of a submission that could not even be read."""
-    kind: Literal["vgpu", "gpu"] = "gpu" if options.device.startswith("gpu") else "vgpu"
     tests = _all_failed(lab, options, "fail", problem.message)
     return Result(
         lab=LabInfo(name=lab.name, title=lab.title),
@@ -187,7 +186,7 @@ def rejected(lab: Lab, name: str, problem: BadInput, options: Options) -> Result
         status="rejected",
         score=score.total(tests),
         tests=tests,
-        device=DeviceInfo(requested=options.device, kind=kind),
+        device=DeviceInfo(requested=options.device, kind=device.kind_of(options.device)),
         started_at=timestamp(datetime.now(UTC)),
         seconds=Seconds(build=0, judge=0),
         warpgrade=__version__,

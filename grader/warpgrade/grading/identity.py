@@ -24,7 +24,7 @@ from warpgrade.machine import cache, device
 from warpgrade.machine.paths import Layout
 
 _OURS = ("machine", "lab", "findings", "course", "compiling", "grading")  # that make results
-_LIBRARIES = ("wg_judge", "wg_judge_core", "wg_device", "wg_ptx", "warpgrade_cudart", "warpgrade_worker")
+_LIBRARIES = ("wg_judge", "wg_judge_core", "wg_device", "wg_model", "warpgrade_cudart", "warpgrade_worker")
 
 
 @dataclass(frozen=True)

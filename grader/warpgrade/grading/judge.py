@@ -71,7 +71,7 @@ class Case(msgspec.Struct, frozen=True, tag_field="type", tag="case"):
     """
 
     name: str
-    status: Literal["pass", "fail", "error"]
+    status: Literal["pass", "fail", "error", "pending"]
     unsupported: bool = False
     tags: list[str] = []
     seconds: float = 0.0

@@ -12,6 +12,7 @@ import msgspec
 from warpgrade.compiling.failure import Problem
 from warpgrade.compiling.warnings import CompilerWarning
 from warpgrade.findings.diagnosis import Diagnostic
+from warpgrade.machine import device
 from warpgrade.machine.sandbox import Kind
 
 SCHEMA: Final = "warpgrade/result/1"
@@ -94,7 +95,7 @@ class DeviceInfo(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The device that was asked for and what it says of itself."""
 
     requested: str
-    kind: Literal["vgpu", "gpu"]
+    kind: device.Kind
     properties: dict[str, Any] = {}
 
 

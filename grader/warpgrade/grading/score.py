@@ -11,6 +11,7 @@ from warpgrade.grading.judge import Case
 from warpgrade.grading.result import Measurement, Score, TestResult
 from warpgrade.lab.labs import Lab, SpeedItem, TestItem
 from warpgrade.lab.signs import SIGNS
+from warpgrade.machine import device
 from warpgrade.machine.errors import GraderError
 from warpgrade.machine.text import bounded, clean, clean_tree, number
 
@@ -32,7 +33,7 @@ def points_at(curve: list[tuple[float, float]], value: float) -> float:
 def score_tests(
     lab: Lab,
     cases: Mapping[str, Case],
-    device_kind: Literal["vgpu", "gpu"],
+    device_kind: device.Kind,
     *,
     public_only: bool = False,
     only: Sequence[str] = (),
@@ -48,7 +49,7 @@ def score_tests(
     return [_score_item(item, cases.get(item.name), device_kind) for item in items]
 
 
-def _score_item(item: TestItem | SpeedItem, case: Case | None, device_kind: Literal["vgpu", "gpu"]) -> TestResult:
+def _score_item(item: TestItem | SpeedItem, case: Case | None, device_kind: device.Kind) -> TestResult:
     kind: Literal["test", "speed"] = "speed" if isinstance(item, SpeedItem) else "test"
     if case is None:
         return TestResult(
@@ -60,7 +61,7 @@ def _score_item(item: TestItem | SpeedItem, case: Case | None, device_kind: Lite
         # Something is left of whatever is within a band.
         points = item.points if case.part == 1 else min(max(round(item.points * case.part, 1), 0.1), item.points)
     elif status == "pass" and isinstance(item, SpeedItem):
-        curve = item.vgpu if device_kind == "vgpu" else item.gpu
+        curve = item.gpu if device_kind == "gpu" else item.vgpu
         speedups = [measured.value for measured in case.measurements if measured.name == SPEEDUP]
         if not speedups:
             status, message = "error", "the test measured no speed-up"
@@ -78,7 +79,7 @@ def _score_item(item: TestItem | SpeedItem, case: Case | None, device_kind: Lite
         hidden=item.hidden,
         tags=list(case.tags),
         message=message,
-        hint=_hint(item, case) if status == "fail" or points < item.points else "",
+        hint=_hint(item, case) if status != "pending" and points < item.points else "",
         signs=[sign for sign in case.signs if sign in SIGNS],
         output=_last_lines(case.output),
         seconds=round(case.seconds, 3),

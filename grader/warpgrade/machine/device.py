@@ -20,17 +20,25 @@ from warpgrade.machine.text import bounded, clean
 DEFAULT_PROFILE = "h100"
 # nvcc 13 compiles for compute capability 7.5 and newer; older profiles run the code for 7.5.
 _OLDEST_ARCHITECTURE = 75
-_SPEC = re.compile(r"auto|vgpu(?::(?P<profile>[A-Za-z0-9_-]+(?::(?:[0-9]+|all))?))?|gpu(?::(?P<index>[0-9]+))?")
+_SPEC = re.compile(
+    r"auto|(?P<kind>vgpu|plain)(?::(?P<profile>[A-Za-z0-9_-]+(?::(?:[0-9]+|all))?))?|gpu(?::(?P<index>[0-9]+))?"
+)
+Kind = Literal["vgpu", "plain", "gpu"]
 
 
 @dataclass(frozen=True)
 class Device:
-    """A device: how it was asked for, what the device server is told, what it says of itself."""
+    """A device: how it was asked for, what the device server is told, what it says of itself.
+
+    repeatable: it gives the same bits and times each time. analysed: it tells counters, findings and origins.
+    """
 
     requested: str
     spec: str
-    kind: Literal["vgpu", "gpu"]
+    kind: Kind
     properties: dict[str, Any]
+    repeatable: bool = True
+    analysed: bool = True
 
     @property
     def architecture(self) -> int:
@@ -68,13 +76,25 @@ def resolve(layout: Layout, requested: str, *, whole: bool = False) -> Device:
             hint="leave --device out, or use vgpu",
         )
     profile = (match["profile"] or DEFAULT_PROFILE).lower()
-    spec = f"vgpu:{profile}:all" if whole and ":" not in profile else f"vgpu:{profile}"
-    return Device(requested=requested, spec=spec, kind="vgpu", properties=describe(layout, spec))
+    kind = kind_of(requested)
+    spec = f"{kind}:{profile}:all" if whole and ":" not in profile else f"{kind}:{profile}"
+    properties = describe(layout, spec)
+    row = properties.pop("kind")  # of grader/device/kinds.def
+    return Device(
+        requested=requested, spec=spec, kind=kind, properties=properties,
+        repeatable=row["repeatable"], analysed=row["analysed"],
+    )  # fmt: skip
+
+
+def kind_of(requested: str) -> Kind:
+    """Return the kind of device that is asked for, be it available or not."""
+    name = requested.partition(":")[0]
+    return "gpu" if name == "gpu" else "plain" if name == "plain" else "vgpu"
 
 
 def turn(layout: Layout, target: Device) -> AbstractContextManager[None]:
     """Return the token of a device: one program at a time runs on a real GPU, or its times would not be its own."""
-    if target.kind == "vgpu":
+    if target.repeatable:
         return nullcontext()
     return files.alone(layout.state / "locks" / f"device-{target.spec.replace(':', '-')}")
 

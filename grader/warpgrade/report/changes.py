@@ -67,7 +67,7 @@ def _numbers(test: TestResult) -> dict[str, float]:
         found[name] = min(one.value, found.get(name, one.value))
     if any(_COUNTER_TAG in tag for tag in test.tags) or COUNTERS in test.signs:
         for name in _COUNTED:
-            values = [launch.get("counters", {}).get(name) for launch in test.launches]
+            values = [(launch.get("counters") or {}).get(name) for launch in test.launches]
             if counted := [value for value in values if isinstance(value, int | float)]:
                 found[name] = sum(counted)
     return found

@@ -299,7 +299,9 @@ def _summary(result: Result, rule: str = "") -> Table:
             "Error", f"{number(score.error_points)} points could not be judged: not your fault, and not counted as zero"
         )
     if score.pending_points:
-        table.add_row("Pending", f"{number(score.pending_points)} points need a device that is not available here")
+        table.add_row(
+            "Pending", f"{number(score.pending_points)} points wait for a device that tells what their tests ask"
+        )
     name = result.device.properties.get("name")
     table.add_row("Device", Text(gate.one_line(str(name or result.device.requested), 200)))
     if result.seed is not None and result.problem is None:

@@ -91,6 +91,8 @@ class Options:
 def run(layout: Layout, files: Sequence[Path], arguments: Sequence[str], options: Options) -> Profile:
     """Run the program and return what the device did; raises BadInput when it does not compile."""
     target = device.resolve(layout, options.device, whole=True)
+    if not target.analysed:
+        raise BadInput(f"device {target.spec} tells no counters, and nothing else that run shows", hint="use vgpu")
     sandbox = Sandbox(layout.program("warpgrade-sandbox"), confined=options.confined).strongest()
     with tempfile.TemporaryDirectory(prefix="warpgrade-run-") as scratch:
         program = _program(layout, sandbox, files, target.architecture, options, Path(scratch))

@@ -57,7 +57,7 @@ inline uint64_t up(uint64_t n, uint64_t part) { return (n + part - 1) / part; }
 // to nothing may be as large as it likes.
 inline const warpgrade::device::LaunchRecord& main_launch(const Profile& run, uint64_t bytes) {
     const auto threads = [&](const auto& launch) {
-        const double read = sectors_loaded(launch).number.value() - static_cast<double>(launch.counters.atomic_sectors);
+        const double read = sectors_loaded(launch).number.value() - static_cast<double>(counted(launch).atomic_sectors);
         const bool works = 2 * 32 * read >= static_cast<double>(bytes);
         return works ? launch.config.grid.count() * launch.config.block.count() : 0;
     };

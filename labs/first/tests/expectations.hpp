@@ -84,7 +84,6 @@ inline void check_reported(int blocks, int threads) {
     REQUIRE_THAT(x, equals_exactly(before));
     CHECK_THAT(measure("your answer (CUDA's error; 0 would be none)", error),
                at_least(1, "such a grid cannot be launched"));
-    if (!context().options.device.starts_with("vgpu")) return;
     const auto refused = std::ranges::count_if(
         run.diagnostics, [](const auto& found) { return std::string_view(found.rule->id) == "launch/configuration"; });
     CHECK_THAT(measure("launches that CUDA refused", refused), at_least(1, "launch, and return what CUDA says of it"));

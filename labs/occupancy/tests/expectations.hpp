@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "judge/context.hpp"
 #include "judge/judge.hpp"
 #include "occupancy.h"
 #include "vgpu/model/occupancy.hpp"
@@ -37,14 +36,8 @@ inline Limits device_limits(const std::string& profile) {
     return limits_of(warpgrade::vgpu::find_profile(profile).properties);
 }
 
-// The limits of the device on which the submission runs. A device that is not virtual describes itself.
-inline Limits running_device() {
-    using namespace warpgrade::judge;
-    const std::string& spec = context().options.device;
-    if (spec == "vgpu") return device_limits("h100");
-    if (spec.starts_with("vgpu:")) return device_limits(spec.substr(5));
-    return submission().call<query_limits>(out<int>(int{DEVICE_LIMITS}));
-}
+// The limits of the device on which the submission runs.
+inline Limits running_device() { return limits_of(warpgrade::judge::device_properties()); }
 
 namespace oracle {
 

@@ -160,7 +160,7 @@ TEST_CASE("matmul_dynamic works in dynamic shared memory", "[public][counter]") 
                at_least(1, "the width, for constant memory"));
     CHECK_THAT(static_shared_bytes(kernel), is(0));
     CHECK_THAT(dynamic_shared_bytes(kernel), is(2 * w * w * sizeof(float), "two tiles of floats"));
-    const auto& counters = kernel.counters;
+    const auto& counters = counted(kernel);
     CHECK_THAT(sectors_loaded(counters), at_most(m * n * k / (4 * w), "whole sectors, shared by a tile"));
     CHECK_THAT(sectors_loaded(counters), at_least((m * k + k * n) / 8, "every element of A and B once"));
     CHECK_THAT(shared_store_requests(counters), at_least(warps(counters), "one for each warp"));

@@ -38,7 +38,7 @@ void check_predicted_block(int version, int n, int block_size, int barriers_desc
     using namespace warpgrade::judge;
     INFO("version " << version << ", block_size = " << block_size);
     const auto run = submission().profile<sum>(in(whole_numbers(n)), n, block_size);
-    const auto counters = run.launches.empty() ? run.total() : run.launches.front().counters;
+    const auto counters = run.launches.empty() ? run.total() : counted(run.launches.front());
     const double each = barriers(counters).number.value() / std::max(warps(counters).number.value(), 1.0);
     check_prediction(submission().call<barriers_of_block>(version, block_size),
                      measure("barriers that each thread of the block passes", each), barriers_described, barrier_slips);

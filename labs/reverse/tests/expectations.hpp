@@ -65,7 +65,7 @@ warpgrade::device::LaunchRecord profile_reversal(int n) {
 // starts each warp within a sector and touches up to five instead of four a warp.
 inline void check_shared_traffic(const warpgrade::device::LaunchRecord& kernel, int n) {
     const std::uint64_t requests = warps_of(n), sectors = (static_cast<std::uint64_t>(n) + 7) / 8;
-    const auto& counters = kernel.counters;
+    const auto& counters = warpgrade::judge::counted(kernel);
     using namespace warpgrade::judge;
     CHECK_THAT(blocks(kernel), is(1));
     CHECK_THAT(shared_store_requests(counters), is(requests, one_for_each_warp));
@@ -80,7 +80,7 @@ inline void check_shared_traffic(const warpgrade::device::LaunchRecord& kernel, 
 // load the size, the same word for all lanes (one sector): between `least` and `most` times.
 inline void check_size_loads(const warpgrade::device::LaunchRecord& kernel, int n, unsigned least, unsigned most) {
     const std::uint64_t requests = warps_of(n), sectors = (static_cast<std::uint64_t>(n) + 7) / 8;
-    const auto& counters = kernel.counters;
+    const auto& counters = warpgrade::judge::counted(kernel);
     using namespace warpgrade::judge;
     const auto launched = counters.warps_launched;
     CHECK_THAT(global_load_requests(counters),

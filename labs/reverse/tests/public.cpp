@@ -85,7 +85,7 @@ TEST_CASE("dynamic_reverse_three has all three in one allocation", "[public][cou
     CHECK_THAT(static_shared_bytes(kernel), is(0));
     CHECK_THAT(dynamic_shared_bytes(kernel), between(bytes, bytes + 15, "the three arrays, and gaps between them"));
     CHECK_THAT(blocks(kernel), is(1));
-    const auto& counters = kernel.counters;
+    const auto& counters = counted(kernel);
     const char* const why = "one for each warp that has elements of an array";
     constexpr std::uint64_t unrolled = 3 * 4;
     CHECK_THAT(shared_store_requests(counters), between(requests, requests + unrolled, why));
@@ -114,7 +114,7 @@ TEST_CASE("rows_padded reverses every row", "[public]") { profile_rows<rows_padd
 TEST_CASE("rows_padded has no bank conflicts", "[public][counter]") {
     const int rows = GENERATE(32, 64, 128);
     const auto kernel = profile_rows<rows_padded>(rows);
-    const auto& counters = kernel.counters;
+    const auto& counters = counted(kernel);
     CHECK_THAT(bank_conflicts(counters), is(0));
     CHECK_THAT(shared_store_requests(counters), at_least(rows, "one for each row"));
     CHECK_THAT(shared_load_requests(counters), at_least(rows, "one for each row"));

@@ -37,16 +37,16 @@ Profile profile_step() {
 // The launch that does most of the work.
 const LaunchRecord& busiest(const Profile& run) {
     return *std::max_element(run.launches.begin(), run.launches.end(), [](const auto& one, const auto& other) {
-        return one.counters.inst_executed < other.counters.inst_executed;
+        return counted(one).inst_executed < counted(other).inst_executed;
     });
 }
 
 // What the launches count that do the work, without those that prepare: they execute a tenth as much.
 device::Counters working(const Profile& run) {
-    const auto most = busiest(run).counters.inst_executed;
+    const auto most = counted(busiest(run)).inst_executed;
     device::Counters sum;
     for (const auto& launch : run.launches) {
-        if (2 * launch.counters.inst_executed >= most) sum += launch.counters;
+        if (2 * counted(launch).inst_executed >= most) sum += counted(launch);
     }
     return sum;
 }
@@ -147,7 +147,7 @@ TEST_CASE("step_v3 shares what it loads", "[public][counter]") {
 // allowed for. Nothing is left at two for each k. Barriers around nothing that is shared do not count.
 TEST_CASE("step_v3 takes 4 k at a time", "[public][counter]") {
     const auto run = profile_step<step_v3>();
-    const auto& kernel = busiest(run).counters;
+    const auto& kernel = counted(busiest(run));
     const auto warps_of_it = kernel.warps_launched;
     CHECK_THAT(sectors_loaded(working(run)), below(sectors_of_v2, "what version 2 loads: first share, then wait less"));
     CHECK_THAT(barriers(kernel), at_least(warps_of_it, "one for each warp"));

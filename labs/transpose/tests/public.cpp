@@ -75,7 +75,7 @@ TEST_CASE("transpose_padded transposes whole tiles", "[public]") {
 // sectors on the other side. Either side may be the one in order.
 TEST_CASE("transpose_naive pays for one strided side", "[public][counter]") {
     const auto [rows, columns] = GENERATE(from_range(counted_sizes));
-    const auto counters = profile_transposition<transpose_naive>(rows, columns).counters;
+    const auto counters = counted(profile_transposition<transpose_naive>(rows, columns));
     const std::uint64_t elements = rows * columns;
     const auto [in_order, strided] =
         std::minmax({sectors_loaded(counters).number.value(), sectors_stored(counters).number.value()});
@@ -92,7 +92,7 @@ TEST_CASE("transpose_naive pays for one strided side", "[public][counter]") {
 // the warp where each warp has a tile of its own.
 TEST_CASE("transpose_shared reads and writes whole sectors", "[public][counter]") {
     const auto [rows, columns] = GENERATE(from_range(counted_sizes));
-    const auto counters = profile_transposition<transpose_shared>(rows, columns).counters;
+    const auto counters = counted(profile_transposition<transpose_shared>(rows, columns));
     check_whole_sectors(counters, rows * columns);
     check_tile_is_used(counters, rows, columns);
     report_measurement("conflicts a load",
@@ -103,7 +103,7 @@ TEST_CASE("transpose_shared reads and writes whole sectors", "[public][counter]"
 
 TEST_CASE("transpose_padded reads and writes whole sectors", "[public][counter]") {
     const auto [rows, columns] = GENERATE(from_range(counted_sizes));
-    const auto counters = profile_transposition<transpose_padded>(rows, columns).counters;
+    const auto counters = counted(profile_transposition<transpose_padded>(rows, columns));
     check_whole_sectors(counters, rows * columns);
     check_tile_is_used(counters, rows, columns);
 }
@@ -119,7 +119,7 @@ TEST_CASE("transpose_padded reads and writes whole sectors", "[public][counter]"
 TEST_CASE("transpose_padded has no bank conflicts", "[public][counter]") {
     const auto [rows, columns] = GENERATE(from_range(counted_sizes));
     const auto launch = profile_transposition<transpose_padded>(rows, columns);
-    const auto& counters = launch.counters;
+    const auto& counters = counted(launch);
     check_tile_is_used(counters, rows, columns);
     const bool whole_rows = launch.config.block.x % 32 == 0;
     const auto good = [&](std::uint64_t requests) {

@@ -108,7 +108,7 @@ inline void check_shared_by_both_sides(const judge::Profile& run, int n, std::st
 // The host had waited for all kernels and copies. Here each runs to its end at once, so that the results do not tell.
 inline void check_waited(const judge::Profile& run) {
     double last_work_ns = 0, last_wait_ns = 0;
-    for (const auto& launch : run.launches) last_work_ns = std::max(last_work_ns, launch.start_ns + launch.duration_ns);
+    for (const auto& launch : run.launches) last_work_ns = std::max(last_work_ns, judge::when(launch).end_ns);
     for (const auto& transfer : run.transfers) last_work_ns = std::max(last_work_ns, transfer.when.end_ns);
     for (const double wait : run.waits_ns) last_wait_ns = std::max(last_wait_ns, wait);
     using namespace judge;

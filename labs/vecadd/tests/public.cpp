@@ -43,7 +43,7 @@ std::pair<std::vector<Interval>, std::vector<Interval>> ways_in_and_out(const Pr
     std::vector<Interval> in, out;
     for (const auto& transfer : run.transfers)
         (transfer.kind == Transfer::Kind::to_device ? in : out).push_back(transfer.when);
-    for (const auto& launch : run.launches) out.push_back({launch.start_ns, launch.start_ns + launch.duration_ns});
+    for (const auto& launch : run.launches) out.push_back(when(launch));
     return {in, out};
 }
 

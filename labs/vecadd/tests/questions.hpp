@@ -47,11 +47,11 @@ inline void ask_time(int n, int streams) {
     INFO("n = " << n << ", streams = " << streams);
     const auto a = uniform(n), b = uniform(n);
     const auto one = submission().profile<vecadd_streams>(in(a), in(b), out<float>(n), n, 1);
-    double up = 0, kernel = 0, down = 0;  // µs
+    double up = 0, down = 0;  // µs
     for (const auto& transfer : one.transfers)
         (transfer.kind == Transfer::Kind::to_device ? up : down) +=
             (transfer.when.end_ns - transfer.when.start_ns) / 1000;
-    for (const auto& launch : one.launches) kernel += launch.duration_ns / 1000;
+    const double kernel = one.kernel_time_ns() / 1000;
     INFO("to the device " << up << " µs, kernel " << kernel << " µs, back " << down << " µs");
     const auto several = submission().profile<vecadd_streams>(in(a), in(b), out<float>(n), n, streams);
     std::set<unsigned> used;

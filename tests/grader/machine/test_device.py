@@ -30,5 +30,5 @@ def together(layout: Layout, target: Device) -> bool:
 
 
 def test_one_program_at_a_time_runs_on_a_real_gpu_and_many_on_virtual_ones(layout: Layout) -> None:
-    assert not together(layout, Device("gpu:0", "gpu:0", "gpu", {}))
+    assert not together(layout, Device("gpu:0", "gpu:0", "gpu", {}, repeatable=False, analysed=False))
     assert together(layout, Device("vgpu", "vgpu:h100", "vgpu", {}))

@@ -193,7 +193,7 @@ void measure(const Case& c, int repeats, bool speed_only) {
         off = std::min(off, best_of(1, own_processor, [&] { alone.run(); }));
         on = std::min(on, best_of(1, own_processor, [&] { watched.run(); }));
     }
-    if (!checked.gpu->take_diagnostics().empty()) throw std::runtime_error("the checks find something");
+    if (!checked.analysis->take_diagnostics().empty()) throw std::runtime_error("the checks find something");
     if (two.download(both.result) != one.download(alone.result)) throw std::runtime_error("two threads: other results");
     fmt::print("{:<16}{:>12.0f}{:>12.2f}{:>12.1f}{:>12.1f}{:>9.2f}{:>12.2f}{:>10.2f}{:>11.2f}\n", c.name,
                static_cast<double>(instructions) / 1e6, static_cast<double>(instructions) / own / 1e9, own * 1e3,

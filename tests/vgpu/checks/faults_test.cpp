@@ -145,7 +145,7 @@ TEST_CASE("shared memory: the array that was left, or the bytes that the launch 
         m.launch_shared("shared_dynamic", {1}, {1}, 1024, out, 300);
     } catch (const device::DeviceError&) {
     }
-    d = m.gpu->take_diagnostics().at(0);
+    d = m.analysis->take_diagnostics().at(0);
     CHECK(d.message == "writes 4 bytes, 176 bytes past the end of the block's 1,024 bytes of shared memory");
     d = fault_of(m, "shared_static", {1}, {1}, out, -30);
     CHECK(d.message == "writes 4 bytes, 120 bytes before {memory} in shared memory");

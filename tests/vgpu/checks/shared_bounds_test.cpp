@@ -92,7 +92,7 @@ TEST_CASE("the dynamic part has bounds of its own") {
     Snippet k("st.shared.u32 [all+100], %t;", dynamic);
     k.machine.may_be_wrong = true;
     CHECK_THROWS(k.machine.launch_shared("k", {1}, {1}, 100, k.a, k.b));
-    d = k.machine.gpu->take_diagnostics().at(0);
+    d = k.machine.analysis->take_diagnostics().at(0);
     CHECK(d.message == "writes 4 bytes directly past the end of the block's 100 bytes of dynamic shared memory");
     CHECK_FALSE(d.memory);
 }

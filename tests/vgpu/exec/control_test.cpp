@@ -171,7 +171,7 @@ TEST_CASE("printf writes each thread's text, assert ends the kernel") {
     const auto more = again.upload(std::vector<int>{1, -2, -3, -4});
     CHECK_THAT(message_of([&] { again.launch("check_positive", {1}, {4}, more); }, device::error::assert_failed),
                Contains("; 2 more threads of its warp do the same [thread (1,0,0)"));
-    const auto found = again.gpu->take_diagnostics();
+    const auto found = again.analysis->take_diagnostics();
     REQUIRE(found.size() == 1);
     CHECK(found[0].place.file.ends_with("kernels.cu"));
     CHECK((found[0].place.line > 0 && found[0].place.code == 0));

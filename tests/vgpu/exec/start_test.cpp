@@ -115,12 +115,12 @@ TEST_CASE("of a launch that fails, the counters are those of what had started") 
     Machine m(1, kernel("setp.lt.u32 %p1, %n, 130;\n@%p1 bra on;\ntrap;\non:\nst.global.u32 [%o], %n;", 1), 1'000'000,
               "h100", no_checks);
     const auto out = m.upload(std::vector<u32>(8 * 64));
-    m.gpu->take_records();
+    m.analysis->take_records();
     CHECK_THAT(message_of([&] { m.launch("k", {8}, {64}, out); }, device::error::launch_failure),
                Contains("thread (2,0,0) of block (2,0,0)"));
-    const auto record = m.gpu->take_records().at(0);
-    CHECK(record.counters.warps_launched == 5);
-    CHECK(record.counters.blocks_launched == 2);
+    const auto record = m.analysis->take_records().at(0);
+    CHECK(record.counters->warps_launched == 5);
+    CHECK(record.counters->blocks_launched == 2);
     CHECK(record.error_code == device::error::launch_failure);
     Machine good(1, kernel("st.global.u32 [%o], %n;", 1));
     const auto counters = good.launch("k", {3, 2, 4}, {33}, good.upload(std::vector<u32>(24 * 33))).counters;
@@ -132,17 +132,17 @@ TEST_CASE("what malloc gave in a kernel is none of the memory that a launch is s
     for (const bool exactly : {false, true}) {
         CAPTURE(exactly);
         Machine m(1, read_text(WG_TEST_SCHEDULING ".sm_80"));
-        m.gpu->note_accesses(exactly);
+        m.analysis->note_accesses(exactly);
         const auto pointers = m.upload(std::vector<std::uint64_t>(64));
         const auto record = m.launch("allocate", {2}, {32}, pointers, 10);
-        const auto accesses = m.gpu->take_accesses();
+        const auto accesses = m.analysis->take_accesses();
         const device::MemoryAccess expected{pointers.address, 512, device::MemoryUse::write};
         if (!exactly) CHECK(accesses == std::vector{expected});
         CHECK(std::ranges::count(accesses, expected) == 1);
         const auto sums = m.upload(std::vector<int>(64));
         m.launch("add_up", {2}, {32}, pointers, 10, sums);
         if (!exactly)
-            CHECK(m.gpu->take_accesses() ==
+            CHECK(m.analysis->take_accesses() ==
                   std::vector<device::MemoryAccess>{{pointers.address, 512, device::MemoryUse::read},
                                                     {sums.address, 256, device::MemoryUse::write}});
     }
@@ -153,10 +153,10 @@ TEST_CASE("the workspace of a cooperative launch is no memory of the program's")
         CAPTURE(exactly);
         Machine m(1, read_text(WG_TEST_COLLECTIVES ".sm_80"));
         m.cooperative = true;
-        m.gpu->note_accesses(exactly);
+        m.analysis->note_accesses(exactly);
         const auto values = m.upload(std::vector<int>(320)), out = m.upload(std::vector<int>(320));
         m.launch("grid_rounds", {5}, {64}, values, out, 2);
-        const auto accesses = m.gpu->take_accesses();
+        const auto accesses = m.analysis->take_accesses();
         CHECK_FALSE(accesses.empty());
         for (const auto& each : accesses) {
             const bool known = each.address - values.address < 1280 || each.address - out.address < 1280;
@@ -213,7 +213,7 @@ TEST_CASE("lanes that wait for one that never comes say so, each in its words") 
         const auto out = m.upload(std::vector<u32>(threads));
         m.may_be_wrong = true;
         auto message = message_of([&] { m.launch("k", {1}, {threads}, out); }, device::error::launch_timeout);
-        const auto found = m.gpu->take_diagnostics();
+        const auto found = m.analysis->take_diagnostics();
         for (const auto& d : found)
             for (const auto& other : d.related) message += " | " + other.role;
         return message;

@@ -16,6 +16,7 @@ namespace {
 Machine watched(unsigned threads = 1) {
     Machine m(threads);
     m.gpu = vgpu::make_virtual_gpu("h100", {threads, 200'000'000, 0, {}, true});
+    m.analysis = m.gpu->analysis();
     const auto ptx = vgpu::test::read_text(WG_TEST_KERNELS);
     m.module = m.gpu->load_module(std::as_bytes(std::span(ptx.data(), ptx.size())));
     return m;
@@ -23,7 +24,7 @@ Machine watched(unsigned threads = 1) {
 
 std::vector<WriterTag> writers(const Machine& m, device::DevicePtr address, std::size_t words) {
     std::vector<WriterTag> found(words);
-    m.gpu->writers_of(address, found);
+    m.gpu->analysis()->writers_of(address, found);
     return found;
 }
 
@@ -71,7 +72,7 @@ TEST_CASE("each word knows who wrote it last") {
     m.gpu->copy(copied, out.address, 4 * n);
     CHECK(writers(m, copied, n) == writers(m, out.address, n));
 
-    m.gpu->begin_call();
+    m.gpu->analysis()->begin_call();
     CHECK(writers(m, out.address, 1)[0] == writer::nobody);
     m.launch("copy", {1, 1, 1}, {32, 1, 1}, in, out, 32);
     CHECK(writers(m, out.address, 1)[0] == 1);
@@ -94,7 +95,7 @@ TEST_CASE("what is written as a whole counts for every word until somebody write
     // Again as a whole: nothing is left of what stood there.
     m.gpu->write(out.address, std::as_bytes(std::span(ones)));
     CHECK(writers(m, out.address, 1)[0] == writer::host);
-    m.gpu->begin_call();
+    m.gpu->analysis()->begin_call();
     CHECK(writers(m, in.address, 1)[0] == writer::nobody);
 }
 
@@ -131,15 +132,15 @@ TEST_CASE("memory that host code maps: kernels see it as it was, and give back w
     CHECK(writers(m, to.buffer.address, n)[199] == 1);
     CHECK(writers(m, to.buffer.address, n)[200] == writer::host);
     // What the kernel has read of what the host wrote, once.
-    const auto used = m.gpu->take_host_data();
+    const auto used = m.gpu->analysis()->take_host_data();
     REQUIRE(used.size() == 1);
     CHECK(used[0].bytes.size() == 800);
     m.launch("copy", {1, 1, 1}, {256, 1, 1}, from.buffer, to.buffer, 200);
-    CHECK(m.gpu->take_host_data().empty());
+    CHECK(m.gpu->analysis()->take_host_data().empty());
     // Host code changes a result: it is the host's from then on.
     to.data[7] = 1234;
     bool seen = false;
-    m.gpu->visit_host_memory([&](const device::HostMemoryView& view) {
+    m.gpu->analysis()->visit_host_memory([&](const device::HostMemoryView& view) {
         if (view.address != to.buffer.address) return;
         seen = true;
         CHECK(view.writers[7] == writer::host);

@@ -2,8 +2,8 @@
 #include <cmath>
 #include <vector>
 
-#include "device/host_costs.hpp"
 #include "support/approx.hpp"
+#include "vgpu/model/host_costs.hpp"
 #include "vgpu/model/timing.hpp"
 
 using namespace warpgrade;
@@ -157,7 +157,7 @@ TEST_CASE("what does not fit into L2 comes from DRAM again, a quarter of the tim
 }
 
 TEST_CASE("mapped memory takes the link in both directions at once, and is not the device's") {
-    const auto costs = device::HostCosts::of(profile.properties);
+    const auto costs = HostCosts::of(profile.properties);
     device::Counters c;
     c.global_load_sectors = c.global_store_sectors = many;
     const auto link = [&](std::uint64_t reads, std::uint64_t writes) {
@@ -179,7 +179,7 @@ TEST_CASE("mapped memory takes the link in both directions at once, and is not t
 }
 
 TEST_CASE("managed memory moves before the kernel, which takes its start and the longest of all") {
-    const auto costs = device::HostCosts::of(profile.properties);
+    const auto costs = HostCosts::of(profile.properties);
     CHECK(time_of({}).migration_ns == 0);
     CHECK(time_of({}).total_ns() == Approx(1200));
     const KernelTime moved = time_of({}, {.migrated_bytes = 1 << 20});
@@ -227,10 +227,8 @@ TEST_CASE("blocks go round the multiprocessors, and wait where there is no room"
 TEST_CASE("what a kernel needs of the whole device: its parts over all multiprocessors, the largest with its latency") {
     const Profile four = find_profile("h100:4");
     const double clock = four.properties.clock_ghz;
-    const auto need = [](const KernelTime& time, device::Resource r) {
-        return time.demand[static_cast<std::size_t>(r)];
-    };
-    using device::Resource;
+    const auto need = [](const KernelTime& time, Resource r) { return time.demand[static_cast<std::size_t>(r)]; };
+
     device::Counters c;
     c.inst_executed = 1000;
     c.shared_load_wavefronts = 80;

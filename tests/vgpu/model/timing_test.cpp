@@ -263,7 +263,7 @@ TEST_CASE("what a kernel needs of the whole device is no more than its time, and
 #include "device/counters.def"
 #undef WG_COUNTER
             piece.mapped_read_sectors /= 8, piece.mapped_write_sectors /= 8, piece.footprint_bytes /= 8;
-            const device::Demand eighth = piece.on(profile).demand;
+            const Demand eighth = piece.on(profile).demand;
             CHECK(8 * *std::ranges::max_element(eighth) >= 0.9 * need);
         }
     }

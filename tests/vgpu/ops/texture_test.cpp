@@ -63,7 +63,7 @@ std::vector<float> counting(std::size_t n) {
 
 struct Run {
     std::vector<float> results;
-    device::LaunchRecord record;
+    vgpu::test::Launched record;
 };
 Run run(Machine& machine, const std::vector<std::uint64_t>& handles, const std::vector<float>& numbers,
         std::uint32_t blocks = 1) {

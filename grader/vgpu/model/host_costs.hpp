@@ -5,7 +5,7 @@
 
 #include "device/device.hpp"
 
-namespace warpgrade::device {
+namespace warpgrade::vgpu {
 
 // Costs outside the kernels. The constants were measured on an H100 (PCIe 5, driver 580, CUDA 13.0).
 struct HostCosts {
@@ -24,10 +24,10 @@ struct HostCosts {
     double device_bytes_per_ns = 3350;  // traffic in device memory; a copy both reads and writes
     double device_efficiency = 0.89;    // share of it that copies and fills reach
 
-    static HostCosts of(const DeviceProperties& properties);
+    static HostCosts of(const device::DeviceProperties& properties);
 };
 
-inline HostCosts HostCosts::of(const DeviceProperties& properties) {
+inline HostCosts HostCosts::of(const device::DeviceProperties& properties) {
     HostCosts costs;
     // One generation of PCIe a step: 5 on Hopper and later, 4 on Ampere and Ada, 3 on Volta and Turing, 2 or 3 before.
     // Pageable copies are bound by the host's memcpy where the link is not slower.
@@ -43,4 +43,4 @@ inline HostCosts HostCosts::of(const DeviceProperties& properties) {
     return costs;
 }
 
-}  // namespace warpgrade::device
+}  // namespace warpgrade::vgpu

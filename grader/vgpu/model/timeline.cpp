@@ -1,9 +1,9 @@
-#include "server/timeline.hpp"
+#include "vgpu/model/timeline.hpp"
 
 #include <algorithm>
 #include <iterator>
 
-namespace warpgrade::device {
+namespace warpgrade::vgpu {
 namespace {
 
 // As many kernels as any device runs at once: each takes at least one of so many places.
@@ -47,10 +47,7 @@ void Timeline::wake_at(double time_ns) {
 
 void Timeline::wait_until(double time_ns) {
     wake_at(time_ns);
-    if (waits_.size() < RecordLimits::max_waits)
-        waits_.push_back(host_ns_);
-    else
-        missed_waits_ = true;
+    waits_.add(host_ns_, device::RecordLimits::max_waits);
 }
 
 bool Timeline::reached(double time_ns) {
@@ -145,12 +142,7 @@ Interval Timeline::fill(StreamId stream, std::uint64_t bytes, bool blocking) {
     return when;
 }
 
-void Timeline::keep(const TransferRecord& transfer) {
-    if (transfers_.size() < RecordLimits::max_transfers)
-        transfers_.push_back(transfer);
-    else
-        missed_transfers_ = true;
-}
+void Timeline::keep(const TransferRecord& transfer) { transfers_.add(transfer, device::RecordLimits::max_transfers); }
 
 Interval Timeline::transfer(StreamId stream, Link engine, double duration_ns, bool blocking) {
     host_ns_ += costs_.copy_issue_ns;
@@ -189,4 +181,4 @@ double Timeline::finish() {
     return elapsed;
 }
 
-}  // namespace warpgrade::device
+}  // namespace warpgrade::vgpu

@@ -1,8 +1,9 @@
-#include "server/timeline.hpp"
+#include "vgpu/model/timeline.hpp"
 
 #include "support/approx.hpp"
 
 using namespace warpgrade::device;
+using namespace warpgrade::vgpu;
 
 namespace {
 
@@ -150,14 +151,14 @@ TEST_CASE("transfers are listed with their place on the clock, once") {
     Timeline timeline(simple());
     timeline.copy(0, Timeline::Link::to_device, 1000, false, true);
     timeline.fill(0, 64, false);
-    const auto transfers = timeline.take_transfers();
+    const auto transfers = timeline.take_transfers().items;
     REQUIRE(transfers.size() == 2);
     CHECK(transfers[0].kind == TransferRecord::Kind::to_device);
     CHECK(transfers[0].bytes == 1000);
     CHECK(transfers[0].when.end_ns > transfers[0].when.start_ns);
     CHECK(transfers[1].kind == TransferRecord::Kind::fill);
     CHECK(transfers[1].when.start_ns >= transfers[0].when.end_ns);
-    CHECK(timeline.take_transfers().empty());
+    CHECK(timeline.take_transfers().items.empty());
 }
 
 TEST_CASE("waits that a program asked for are listed, those within other calls are not") {
@@ -167,32 +168,32 @@ TEST_CASE("waits that a program asked for are listed, those within other calls a
     CHECK_FALSE(timeline.stream_done(1));
     timeline.drain();
     CHECK(timeline.host_ns() >= kernel.end_ns);
-    CHECK(timeline.take_waits().empty());
+    CHECK(timeline.take_waits().items.empty());
 
     const double end_ns = timeline.kernel(1, 1000, 1).end_ns;
     timeline.synchronize_stream(1);
     CHECK(timeline.stream_done(1));
     timeline.copy(0, Timeline::Link::to_device, 1000, true, false);
     timeline.copy(0, Timeline::Link::to_host, 1000, false, true);
-    const auto waits = timeline.take_waits();
+    const auto waits = timeline.take_waits().items;
     REQUIRE(waits.size() == 3);  // the stream, the query, the blocking copy
     CHECK(waits[0] >= end_ns);
     CHECK(waits[2] == timeline.host_ns());
-    CHECK(timeline.take_waits().empty());
+    CHECK(timeline.take_waits().items.empty());
 }
 
 TEST_CASE("what is not listed is said to be missing") {
     Timeline timeline{HostCosts{}};
+    for (std::size_t i = 0; i <= RecordLimits::max_transfers; ++i) timeline.fill(0, 4, true);
+    const auto transfers = timeline.take_transfers();
+    CHECK(transfers.items.size() == RecordLimits::max_transfers);
+    CHECK_FALSE(transfers.all);
+    const auto waits = timeline.take_waits();
+    CHECK(waits.items.size() == RecordLimits::max_waits);
+    CHECK_FALSE(waits.all);
     for (std::size_t i = 0; i < RecordLimits::max_transfers; ++i) timeline.fill(0, 4, true);
-    CHECK_FALSE(timeline.take_missed_transfers());
-    CHECK_FALSE(timeline.take_missed_waits());
-    timeline.fill(0, 4, true);
-    CHECK(timeline.take_transfers().size() == RecordLimits::max_transfers);
-    CHECK(timeline.take_missed_transfers());
-    CHECK(timeline.take_waits().size() == RecordLimits::max_waits);
-    CHECK(timeline.take_missed_waits());
-    CHECK_FALSE(timeline.take_missed_transfers());
-    CHECK_FALSE(timeline.take_missed_waits());
+    CHECK(timeline.take_transfers().all);
+    CHECK(timeline.take_waits().all);
 }
 
 TEST_CASE("modules cost what a copy of them costs, but for the code that any lab has") {
@@ -205,7 +206,7 @@ TEST_CASE("modules cost what a copy of them costs, but for the code that any lab
     CHECK(timeline.host_ns() == Approx(160 / costs.pageable_bytes_per_ns));
     timeline.load(16 << 20);
     CHECK(timeline.host_ns() == Approx((160 + (16 << 20)) / costs.pageable_bytes_per_ns));
-    CHECK(timeline.take_transfers().empty());
+    CHECK(timeline.take_transfers().items.empty());
 }
 
 TEST_CASE("what each kind of transfer costs: its issue, its latency and its bytes, within the device both ways") {
@@ -250,7 +251,7 @@ TEST_CASE("waking up costs, but only if the host has slept") {
     CHECK(timeline.host_ns() == 107);
     timeline.synchronize_until(107);
     CHECK(timeline.host_ns() == 107);
-    CHECK(timeline.take_waits() == std::vector<double>{107, 107, 107});
+    CHECK(timeline.take_waits().items == std::vector<double>{107, 107, 107});
     CHECK(timeline.finish() == 107);
 }
 

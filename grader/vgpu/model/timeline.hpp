@@ -20,11 +20,16 @@
 #include <vector>
 
 #include "device/device.hpp"
-#include "device/host_costs.hpp"
+#include "device/record.hpp"
 #include "device/record_limits.hpp"
-#include "device/transfer.hpp"
+#include "vgpu/model/demand.hpp"
+#include "vgpu/model/host_costs.hpp"
 
-namespace warpgrade::device {
+namespace warpgrade::vgpu {
+
+using device::Interval;
+using device::StreamId;
+using device::TransferRecord;
 
 class Timeline {
   public:
@@ -63,13 +68,10 @@ class Timeline {
     // Waits for everything and returns the time since the last call (or the start). Not a host operation.
     double finish();
     // Those since the last call, in the order of issue.
-    std::vector<TransferRecord> take_transfers() { return std::exchange(transfers_, {}); }
+    device::Listed<TransferRecord> take_transfers() { return std::exchange(transfers_, {}); }
     // When the host knew that work was done since it had waited for it: the ends of synchronising calls and of blocking
     // transfers, and of queries that were answered with yes. Those since the last call.
-    std::vector<double> take_waits() { return std::exchange(waits_, {}); }
-    // Whether some were left out since the last call of these.
-    bool take_missed_transfers() { return std::exchange(missed_transfers_, false); }
-    bool take_missed_waits() { return std::exchange(missed_waits_, false); }
+    device::Listed<double> take_waits() { return std::exchange(waits_, {}); }
 
   private:
     struct Stream {
@@ -102,9 +104,8 @@ class Timeline {
     std::map<double, Use> calendar_{{0, {}}};          // of kernels: from each moment to the next one; nothing at last
     double host_ns_ = 0, mark_ns_ = 0;
     std::uint64_t module_bytes_ = 0;
-    std::vector<TransferRecord> transfers_;
-    std::vector<double> waits_;
-    bool missed_transfers_ = false, missed_waits_ = false;
+    device::Listed<TransferRecord> transfers_;
+    device::Listed<double> waits_;
 };
 
-}  // namespace warpgrade::device
+}  // namespace warpgrade::vgpu

@@ -4,10 +4,11 @@
 #include <vector>
 
 #include "judge/catch.hpp"
-#include "server/timeline.hpp"
 #include "support/approx.hpp"
+#include "vgpu/model/timeline.hpp"
 
 using namespace warpgrade::device;
+using namespace warpgrade::vgpu;
 
 namespace {
 

@@ -1,0 +1,37 @@
+#include "vgpu/model/clocked_device.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+namespace warpgrade::vgpu {
+
+std::optional<double> ClockedDevice::elapsed_ns(device::EventId start, device::EventId end) {
+    const double start_ns = time_of(start), end_ns = time_of(end);
+    if (!timeline_.reached(std::max(start_ns, end_ns))) return std::nullopt;
+    return end_ns - start_ns;
+}
+
+void ClockedDevice::transferred(const device::TransferTime& transfer) {
+    using Kind = device::TransferTime::Kind;
+    if (transfer.kind == Kind::fill)
+        timeline_.fill(transfer.stream, transfer.bytes, transfer.blocking);
+    else
+        timeline_.copy(transfer.stream, static_cast<Timeline::Link>(transfer.kind), transfer.bytes,
+                       transfer.page_locked, transfer.blocking);
+}
+
+void ClockedDevice::place(device::LaunchRecord& record, double duration_ns, const Demand& demand) {
+    const auto possible = [](double ns) { return std::isfinite(ns) && ns >= 0; };
+    if (!possible(duration_ns) || !std::ranges::all_of(demand, possible))
+        throw std::logic_error("a launch with an impossible duration");
+    const double resident =
+        static_cast<double>(record.occupancy.blocks_per_multiprocessor) * properties().multi_processor_count;
+    const double share = resident > 0 ? static_cast<double>(record.config.grid.count()) / resident : 1;
+    const device::Interval when = timeline_.kernel(record.config.stream, duration_ns, share, demand);
+    record.start_ns = when.start_ns;
+    // Alone it takes just what it takes, without a rounding.
+    record.duration_ns = when.end_ns == when.start_ns + duration_ns ? duration_ns : when.end_ns - when.start_ns;
+}
+
+}  // namespace warpgrade::vgpu

@@ -1,0 +1,63 @@
+"""Grades on a device that tells no counters, findings or origins: what it cannot tell is pending, and passes never."""
+
+from __future__ import annotations
+
+import pytest
+
+from warpgrade.grading import grade, intake
+from warpgrade.grading.result import Result
+from warpgrade.lab import labs
+from warpgrade.lab.labs import Lab
+from warpgrade.machine import device
+from warpgrade.machine.errors import BadInput
+from warpgrade.machine.paths import find_layout
+from warpgrade.running import run
+
+pytestmark = pytest.mark.labs
+
+LAYOUT = find_layout()
+LABS = labs.discover(LAYOUT)
+by_name = pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.name)
+
+
+def on_plain(lab: Lab, *, starter: bool = False) -> Result:
+    folder = LAYOUT.starters if starter else LAYOUT.references
+    options = grade.Options(device="plain", threads=1, seed=5)
+    return grade.grade(LAYOUT, lab, intake.read(lab, folder / lab.name), options)
+
+
+@by_name
+def test_right_work_neither_fails_nor_passes_where_the_device_does_not_tell_that_it_did_it(lab: Lab) -> None:
+    result = on_plain(lab)
+    assert result.status == "graded"
+    assert result.device.kind == "plain"
+    assert {test.status for test in result.tests} <= {"pass", "pending"}
+    for test in result.tests:
+        # What has passed is the host's own work: it has launched nothing that counts.
+        assert test.status == "pending" or not test.launches, test.name
+        assert test.status == "pass" or (test.points == 0 and "--device vgpu" in test.message), test.name
+        assert all(launch["counters"] is None and launch["duration_ns"] is None for launch in test.launches)
+    assert result.score.pending_points > 0
+    assert result.score.points + result.score.pending_points == result.score.max_points
+
+
+@by_name
+def test_wrong_values_fail_there_as_well(lab: Lab) -> None:
+    here, there = (
+        {test.name: test for test in one.tests}
+        for one in (on_plain(lab, starter=True), grade.grade(
+            LAYOUT, lab, intake.read(lab, LAYOUT.starters / lab.name), grade.Options(threads=1, seed=5)
+        ))
+    )  # fmt: skip
+    assert not [name for name in here if here[name].status == "fail" and there[name].status != "fail"]
+    assert not [name for name in here if here[name].status == "pass" and there[name].status != "pass"]
+    assert any(test.status == "fail" for test in here.values())
+
+
+def test_the_device_says_what_it_can_tell_and_run_needs_more() -> None:
+    vgpu, plain = (device.resolve(LAYOUT, name) for name in ("vgpu", "plain"))
+    assert (vgpu.analysed, vgpu.repeatable) == (True, True)
+    assert (plain.analysed, plain.repeatable) == (False, True)
+    assert vgpu.properties == plain.properties
+    with pytest.raises(BadInput, match="tells no counters"):
+        run.run(LAYOUT, [LAYOUT.references / "first" / "first.cu"], [], run.Options(device="plain"))
