@@ -12,8 +12,9 @@ import pytest
 from rich.console import Console
 from table import LAYOUT, Fixture, read
 
-from warpgrade.grading import grade, intake
+from warpgrade.grading import grade
 from warpgrade.grading.result import Result
+from warpgrade.intake import intake
 from warpgrade.lab import labs
 from warpgrade.report import findings, terminal
 from warpgrade.report.formats import github, sarif

@@ -11,12 +11,13 @@ from warpgrade.cohort import grades, opened
 from warpgrade.cohort.gradebook import for_platforms
 from warpgrade.cohort.store import HEAD
 from warpgrade.course import course as courses
+from warpgrade.handout import template
 from warpgrade.lab import agreement
 from warpgrade.machine import paths
 from warpgrade.machine.errors import EXIT_BELOW_THRESHOLD, EXIT_DONE, BadInput
 from warpgrade.machine.files import check_writable, write
 from warpgrade.machine.progress import Progress
-from warpgrade.platforms import gradebook, template
+from warpgrade.platforms import gradebook
 from warpgrade.report.stream import say
 
 

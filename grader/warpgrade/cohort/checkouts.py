@@ -8,7 +8,7 @@ from functools import partial
 from warpgrade.cohort.exports import Export, Found, read_items, source
 from warpgrade.cohort.git_time import last_commit
 from warpgrade.cohort.places import Place
-from warpgrade.grading import archives
+from warpgrade.intake import archives
 from warpgrade.lab.labs import Lab
 
 _USER = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})")

@@ -18,7 +18,7 @@ from warpgrade.cohort.names import identifier
 from warpgrade.cohort.places import Place
 from warpgrade.cohort.roster import Roster, Student
 from warpgrade.grading import platform_names
-from warpgrade.grading.intake import Submission
+from warpgrade.grading.submission import Submission
 from warpgrade.lab.labs import Lab
 from warpgrade.machine.errors import BadInput
 from warpgrade.machine.text import listing, one_line, printable_name

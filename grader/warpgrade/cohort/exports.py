@@ -10,8 +10,9 @@ from functools import partial
 from pathlib import PurePosixPath
 
 from warpgrade.cohort.places import Item, Place
-from warpgrade.grading import archives, intake, platform_names
-from warpgrade.grading.intake import Submission
+from warpgrade.grading import platform_names
+from warpgrade.grading.submission import Submission
+from warpgrade.intake import archives, intake
 from warpgrade.lab.labs import Lab
 from warpgrade.machine.errors import BadInput
 from warpgrade.machine.text import listing, printable_name

@@ -17,7 +17,7 @@ import yaml
 
 from warpgrade.cohort.exports import Export, Found, read_items, source
 from warpgrade.cohort.places import Place
-from warpgrade.grading.intake import Submission
+from warpgrade.grading.submission import Submission
 from warpgrade.lab.labs import Lab
 from warpgrade.machine.errors import BadInput
 from warpgrade.machine.text import printable_name

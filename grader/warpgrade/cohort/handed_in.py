@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, get_args
 
-from warpgrade.grading.intake import Submission
+from warpgrade.grading.submission import Submission
 
 Platform = Literal["canvas", "moodle", "gradescope", "github", "plain"]
 PLATFORMS: tuple[Platform, ...] = get_args(Platform)

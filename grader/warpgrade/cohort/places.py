@@ -19,9 +19,9 @@ from functools import partial
 from pathlib import Path
 from typing import IO
 
-from warpgrade.grading import archives, intake, tars
-from warpgrade.grading.archives import Member
-from warpgrade.grading.intake import Submission
+from warpgrade.grading.submission import Submission
+from warpgrade.intake import archives, intake, tars
+from warpgrade.intake.archives import Member
 from warpgrade.lab.labs import Lab
 from warpgrade.machine import confined
 from warpgrade.machine.errors import BadInput, GraderError

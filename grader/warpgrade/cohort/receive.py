@@ -14,8 +14,8 @@ import msgspec
 
 from warpgrade.cohort import collect
 from warpgrade.cohort.handed_in import Collected, HandedIn, Platform
-from warpgrade.grading import receive
-from warpgrade.grading.intake import Submission
+from warpgrade.grading.submission import Submission
+from warpgrade.intake import receive
 from warpgrade.lab.labs import Lab
 from warpgrade.machine.confined import Allowance, OverBudget, Session
 from warpgrade.machine.errors import BadInput

@@ -14,10 +14,12 @@ from pathlib import Path
 import pytest
 from handed_in import CODE, folder_of, refused, tar_of, zip_of
 
-from warpgrade.grading import archives, intake, recall, review, score, tars
-from warpgrade.grading.archives import Member
-from warpgrade.grading.identity import Identity
+from warpgrade.grading import recall, review, score
 from warpgrade.grading.judge import Case, JudgeMeasurement
+from warpgrade.grading.recall import Identity
+from warpgrade.grading.submission import Submission
+from warpgrade.intake import archives, intake, tars
+from warpgrade.intake.archives import Member
 from warpgrade.lab.labs import Lab
 from warpgrade.machine.errors import BadInput
 
@@ -90,7 +92,7 @@ def test_lines_of_extended_headers(text: bytes, found: tuple[str, int, bool] | N
 
 
 def test_a_single_file_is_meant_whatever_it_is_called(lab: Lab) -> None:
-    def read(*paths: str) -> intake.Submission:
+    def read(*paths: str) -> Submission:
         return intake.read_members(lab, [Member(path, lambda: io.BytesIO(CODE)) for path in paths], "jane")
 
     assert read("jane.cu").files == {"toy.cu": CODE}
@@ -106,7 +108,7 @@ def test_a_single_file_is_meant_whatever_it_is_called(lab: Lab) -> None:
 def test_an_archive_counts_where_no_source_is_beside_it(lab: Lab) -> None:
     zipped = packed(("toy.cu", CODE))
 
-    def read(**contents: bytes) -> intake.Submission:
+    def read(**contents: bytes) -> Submission:
         members = [
             Member(name.replace("__", "."), functools.partial(io.BytesIO, raw)) for name, raw in contents.items()
         ]
@@ -283,7 +285,7 @@ def test_what_follows_a_file_is_found_behind_its_padding(size: int) -> None:
 
 def test_digests_tell_names_from_contents() -> None:
     def digest(**files: bytes) -> str:
-        return intake.Submission("x", files, []).digest
+        return Submission("x", files, []).digest
 
     assert digest(a=b"1", b=b"2") == digest(b=b"2", a=b"1")
     different = [digest(a=b"1", b=b"2"), digest(a=b"2", b=b"1"), digest(a=b"12"), digest(ab=b"12"), digest(a=b"1")]

@@ -12,7 +12,8 @@ import pytest
 from handed_in import CODE, folder_of, refused, zip_of
 from stand_ins import Script, case, end, run, speed, start
 
-from warpgrade.grading import intake, platform_names
+from warpgrade.grading import platform_names
+from warpgrade.intake import intake
 from warpgrade.lab.labs import Lab
 
 RENAMED = [

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import difflib
 import functools
-import hashlib
 import io
 import os
 import re
@@ -18,8 +17,10 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-from warpgrade.grading import archives, platform_names
-from warpgrade.grading.archives import MAX_ENTRIES, Member
+from warpgrade.grading import platform_names
+from warpgrade.grading.submission import Submission
+from warpgrade.intake import archives
+from warpgrade.intake.archives import MAX_ENTRIES, Member
 from warpgrade.lab.labs import Lab
 from warpgrade.machine.errors import BadInput
 from warpgrade.machine.text import listing, printable_name
@@ -29,31 +30,6 @@ MAX_TOTAL_BYTES = 4 << 20
 MAX_ARCHIVE_BYTES = 64 << 20  # of an archive that is not a file of its own
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}")
 _SOURCE_SUFFIXES = {".cu", ".cuh", ".c", ".cc", ".cpp", ".cxx", ".h", ".hpp"}
-
-
-@dataclass(frozen=True)
-class Submission:
-    """What is graded: plain file names and their bytes, and the names of source files that are not.
-
-    `notes` say what was taken under another name, or from where. `folder` is where the files lie, unless they were in
-    a zip or have other names there.
-    """
-
-    name: str
-    files: dict[str, bytes]
-    ignored: list[str]
-    folder: Path | None = None
-    notes: list[str] = field(default_factory=list)
-    seconds: float = 0.0  # of processor time that reading it took
-
-    @property
-    def digest(self) -> str:
-        """A hash of names and contents."""
-        total = hashlib.sha256()
-        for name in sorted(self.files):
-            total.update(f"{name}\0{len(self.files[name])}\0".encode())
-            total.update(self.files[name])
-        return total.hexdigest()
 
 
 @dataclass(frozen=True)

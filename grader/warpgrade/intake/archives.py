@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import IO
 
-from warpgrade.grading import tars
+from warpgrade.intake import tars
 from warpgrade.machine.errors import BadInput
 from warpgrade.machine.text import printable_name
 
