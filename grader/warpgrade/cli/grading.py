@@ -13,6 +13,7 @@ import click
 from warpgrade.cli import watch
 from warpgrade.cli.console import console
 from warpgrade.cli.options import CHECKING, EXIT_STATUSES, THREADS, no_sandbox, take, together
+from warpgrade.cli.outlets import Outlets, with_formats
 from warpgrade.course import course as courses
 from warpgrade.grading import grade, of_course
 from warpgrade.grading.result import Result
@@ -34,7 +35,6 @@ from warpgrade.machine.progress import Progress
 from warpgrade.machine.text import printable_name
 from warpgrade.report import compiler, findings, hidden, terminal
 from warpgrade.report.format import Report
-from warpgrade.report.formats import Outlets, with_formats
 from warpgrade.report.stream import no_commands, say
 
 
