@@ -12,11 +12,13 @@ import pytest
 from rich.console import Console
 from table import LAYOUT, Fixture, read
 
-from warpgrade.grading import grade, intake
+from warpgrade.grading import grade
 from warpgrade.grading.result import Result
+from warpgrade.intake import intake
 from warpgrade.lab import labs
+from warpgrade.platforms.github import workflow_annotations as github
 from warpgrade.report import findings, terminal
-from warpgrade.report.formats import github, sarif
+from warpgrade.report.formats import sarif
 
 pytestmark = pytest.mark.labs
 

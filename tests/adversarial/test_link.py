@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from warpgrade.grading import grade, intake, result
+from warpgrade.grading import grade, result
+from warpgrade.intake import intake
 from warpgrade.lab import labs
 from warpgrade.machine.paths import find_layout
 from warpgrade.report import terminal

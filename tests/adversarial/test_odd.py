@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from table import HERE, LAYOUT
 
-from warpgrade.grading import grade, intake
+from warpgrade.grading import grade
+from warpgrade.intake import intake
 from warpgrade.lab import labs
 
 pytestmark = pytest.mark.labs

@@ -40,8 +40,8 @@ from warpgrade.engine.job import Job, Outcome
 from warpgrade.engine.local import LocalEngine
 from warpgrade.engine.work import Say
 from warpgrade.grading.grade import Options, grade, starter_files
-from warpgrade.grading.intake import Submission
 from warpgrade.grading.result import Result, Seconds
+from warpgrade.grading.submission import Submission
 from warpgrade.lab import labs, starter, variant, wrong
 from warpgrade.lab.labs import Lab
 from warpgrade.machine import device

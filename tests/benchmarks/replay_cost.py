@@ -18,8 +18,8 @@ from unittest import mock
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "grader"))
 
 from warpgrade.grading import grade as grading
-from warpgrade.grading.intake import Submission
 from warpgrade.grading.result import Used
+from warpgrade.grading.submission import Submission
 from warpgrade.lab import labs, starter
 from warpgrade.lab.labs import Lab
 from warpgrade.machine.paths import Layout, find_layout

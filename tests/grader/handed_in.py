@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from warpgrade.grading import intake
+from warpgrade.intake import intake
 from warpgrade.lab.labs import Lab
 from warpgrade.machine.errors import BadInput
 

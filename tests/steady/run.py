@@ -28,8 +28,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "adversarial"))
 import table
 
 from warpgrade.grading import grade as grading
-from warpgrade.grading.intake import Submission
 from warpgrade.grading.result import Result, encode
+from warpgrade.grading.submission import Submission
 from warpgrade.lab import labs, starter, variant
 from warpgrade.lab import right as other_ways
 from warpgrade.lab.labs import Lab

@@ -19,7 +19,7 @@ from warpgrade import __version__
 from warpgrade.cli.console import console
 from warpgrade.cohort import grades, merge, opened, outputs, receive, run, standing, store
 from warpgrade.cohort import roster as rosters
-from warpgrade.cohort.handed_in import PLATFORMS, Collected
+from warpgrade.cohort.handed_in import Collected
 from warpgrade.cohort.row import Decision
 from warpgrade.cohort.store import Head, Store
 from warpgrade.compiling import judges, toolchain
@@ -39,6 +39,7 @@ from warpgrade.machine.files import check_writable, write
 from warpgrade.machine.paths import Layout
 from warpgrade.machine.progress import Count, Progress
 from warpgrade.machine.text import clean, listing, number, printable_name, timestamp
+from warpgrade.platforms.registry import EXPORTS
 from warpgrade.report.stream import say
 
 _DONE = "Exit status: 0 done, 2 wrong usage."
@@ -59,7 +60,7 @@ def _shard(context: click.Context, parameter: click.Parameter, value: str | None
 @click.argument("path", metavar="PATH", type=click.Path(path_type=Path, exists=True))
 @click.option("--out", required=True, type=click.Path(path_type=Path, file_okay=False), help="Folder of the class.")
 @click.option("--roster", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="CSV of who is in it.")
-@click.option("--platform", type=click.Choice(PLATFORMS), help="Whose export it is, where that is not recognised.")
+@click.option("--platform", type=click.Choice(list(EXPORTS)), help="Whose export it is, where that is not recognised.")
 @click.option("--latest", "attempts", flag_value="latest", help="Of each student the last submission counts.")
 @click.option("--best", "attempts", flag_value="best", help="Of each student the best submission counts.")
 @click.option("--regrade", is_flag=True, help="Grade again what an earlier lab or warpgrade has graded.")
@@ -182,18 +183,27 @@ def _interrupts() -> Iterator[Callable[[], bool]]:
 
 def _finish(
     class_store: Store, policies: grades.Policies, collected: Collected, tally: run.Tally, wanted: run.Wanted,
-    kind: outputs.FeedbackKind, title: str, *, whole: bool, stopped: bool, quiet: bool,
+    kind: str, title: str, *, whole: bool, stopped: bool, quiet: bool,
 ) -> int:  # fmt: skip
     if wanted.dry:
         _show_changes(tally, "would change", quiet=False)
         return EXIT_INTERRUPTED if stopped else EXIT_DONE
-    people = {student: name for student, name in collected.missing if wanted.has(student)}
+    # Who seems to have handed in nothing may have handed in what nobody is named for.
+    missing = () if collected.unclaimed else collected.missing
+    people = {student: name for student, name in missing if wanted.has(student)}
     people |= {each.student: each.name for each in collected.submissions if wanted.has(each.student)}
     rows, packed = outputs.write(class_store, policies, people, kind, title, whole=whole)
     _show_changes(tally, "changed", quiet=quiet)
     if not quiet:
         outputs.show(console(), class_store, rows, collected, packed)
         click.echo(_told(tally))
+    if collected.unclaimed:
+        say(
+            f"warpgrade: not graded: {len(collected.unclaimed)} in the export that nobody is named for; "
+            "until that is settled, nobody gets a zero for having handed in nothing:", err=True,
+        )  # fmt: skip
+        say("\n".join(f"    {each}" for each in collected.unclaimed), err=True)
+        say("    give each a name as the platform gives to hand-ins, or remove it; then run this again", err=True)
     if tally.stale:
         say(
             f"warpgrade: {tally.stale} results are of an earlier lab or warpgrade and were kept: "
@@ -209,7 +219,7 @@ def _finish(
             "the same command tries them again", err=True,
         )  # fmt: skip
         return EXIT_GRADER_ERROR
-    return EXIT_DONE
+    return EXIT_GRADER_ERROR if collected.unclaimed else EXIT_DONE
 
 
 def _told(tally: run.Tally) -> str:

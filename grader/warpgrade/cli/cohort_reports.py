@@ -9,19 +9,20 @@ import click
 
 from warpgrade.cli.console import console
 from warpgrade.cohort import receive, similarity, similarity_page
-from warpgrade.cohort.handed_in import PLATFORMS, Collected, HandedIn, Platform, latest
+from warpgrade.cohort.handed_in import Collected, HandedIn, latest
 from warpgrade.cohort.similarity import Source
 from warpgrade.lab import agreement
 from warpgrade.machine import paths
 from warpgrade.machine.errors import EXIT_DONE
 from warpgrade.machine.files import check_writable, write
 from warpgrade.machine.progress import Progress
+from warpgrade.platforms.registry import EXPORTS
 
 
 @click.command("similarity")
 @click.argument("lab_name", metavar="LAB")
 @click.argument("path", metavar="PATH", type=click.Path(path_type=Path, exists=True))
-@click.option("--platform", type=click.Choice(PLATFORMS), help="Whose export it is, where that is not recognised.")
+@click.option("--platform", type=click.Choice(list(EXPORTS)), help="Whose export it is, if not recognised.")
 @click.option("--html", "page", metavar="FILE", help="A page with the pieces of each pair side by side.")
 @click.option("--json", "document", metavar="FILE", help="The pairs and where their pieces are; - is stdout.")
 @click.option(
@@ -34,7 +35,7 @@ from warpgrade.machine.progress import Progress
 )  # fmt: skip
 @click.option("--top", type=click.IntRange(1, 1000), default=50, show_default=True, help="At most so many pairs.")
 def similarity_command(
-    lab_name: str, path: Path, platform: Platform | None, page: str | None, document: str | None,
+    lab_name: str, path: Path, platform: str | None, page: str | None, document: str | None,
     given: tuple[Path, ...], threshold: float, top: int,
 ) -> int:  # fmt: skip
     """Compare a class's submissions, and show the pairs to look at.

@@ -13,9 +13,12 @@ import click
 from warpgrade.cli import watch
 from warpgrade.cli.console import console
 from warpgrade.cli.options import CHECKING, EXIT_STATUSES, THREADS, no_sandbox, take, together
+from warpgrade.cli.outlets import Outlets, with_formats
 from warpgrade.course import course as courses
-from warpgrade.grading import grade, intake, of_course, receive
+from warpgrade.grading import grade, of_course
 from warpgrade.grading.result import Result
+from warpgrade.grading.submission import Submission
+from warpgrade.intake import receive
 from warpgrade.lab import labs, note
 from warpgrade.lab.labs import Lab
 from warpgrade.machine import paths
@@ -32,7 +35,6 @@ from warpgrade.machine.progress import Progress
 from warpgrade.machine.text import printable_name
 from warpgrade.report import compiler, findings, hidden, terminal
 from warpgrade.report.format import Report
-from warpgrade.report.formats import Outlets, with_formats
 from warpgrade.report.stream import no_commands, say
 
 
@@ -154,7 +156,7 @@ def _watch(layout: Layout, lab: Lab, folder: Path, given: dict[str, Any]) -> int
         raise BadInput("--watch shows what has changed on stdout", hint="write reports to a file, such as --json FILE")
     outlets.check()
 
-    def graded(submission: intake.Submission, options: grade.Options, on_first: grade.OnFirst) -> Result:
+    def graded(submission: Submission, options: grade.Options, on_first: grade.OnFirst) -> Result:
         shown = console(stderr=True)
         # Where a line cannot change, one for each test at each save would bury what has changed.
         with Progress(shown, quiet=display.quiet or not shown.is_terminal) as progress:
@@ -174,7 +176,7 @@ def _watch(layout: Layout, lab: Lab, folder: Path, given: dict[str, Any]) -> int
     return session.run()
 
 
-def _publish(outlets: Outlets, submission: intake.Submission, graded: Result) -> None:
+def _publish(outlets: Outlets, submission: Submission, graded: Result) -> None:
     # Whoever reads these may be the student: of hidden tests findings never tell more.
     found = [*compiler.findings(graded), *findings.of_result(graded)]
     outlets.publish(Report(found, submission.folder, result=graded))

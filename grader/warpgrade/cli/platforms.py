@@ -11,12 +11,14 @@ from warpgrade.cohort import grades, opened
 from warpgrade.cohort.gradebook import for_platforms
 from warpgrade.cohort.store import HEAD
 from warpgrade.course import course as courses
+from warpgrade.handout import template
 from warpgrade.lab import agreement
 from warpgrade.machine import paths
 from warpgrade.machine.errors import EXIT_BELOW_THRESHOLD, EXIT_DONE, BadInput
 from warpgrade.machine.files import check_writable, write
 from warpgrade.machine.progress import Progress
-from warpgrade.platforms import gradebook, template
+from warpgrade.platforms import gradebook
+from warpgrade.platforms.registry import SHEETS
 from warpgrade.report.stream import say
 
 
@@ -67,17 +69,17 @@ def _of_class(folder: Path) -> list[gradebook.Grade] | None:
 
 
 @click.command("gradebook", epilog="Exit status: 0 done, 1 a result found no place, 2 wrong usage.")
-@click.argument("kind", metavar="canvas|moodle", type=click.Choice(["canvas", "moodle"]))
+@click.argument("platform", metavar="|".join(SHEETS), type=click.Choice(list(SHEETS)))
 @click.argument("export", metavar="EXPORT.csv", type=click.Path(path_type=Path, exists=True, dir_okay=False))
 @click.argument(
     "results", metavar="CLASS|RESULT.json…", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True)
 )  # fmt: skip
-@click.option("--assignment", default="", metavar="NAME", help="The column; a grading worksheet of Moodle has one.")
+@click.option("--assignment", default="", metavar="NAME", help="The column; a sheet of one assignment needs none.")
 @click.option("--out", required=True, metavar="FILE", help="The filled file, to import; - is stdout.")
 @click.option("--points", type=click.FloatRange(0, min_open=True), help="What all points of the lab are worth there.")
 @click.option("--overwrite", is_flag=True, help="Replace grades that are there and differ.")
 def gradebook_command(
-    kind: gradebook.Kind, export: Path, results: tuple[Path, ...], assignment: str, out: str, points: float | None,
+    platform: str, export: Path, results: tuple[Path, ...], assignment: str, out: str, points: float | None,
     overwrite: bool,
 ) -> int:  # fmt: skip
     """Fill one column of a gradebook that you exported, from a class or from results.
@@ -92,7 +94,7 @@ def gradebook_command(
     graded = _of_class(results[0]) if len(results) == 1 else None
     if graded is None:
         graded = gradebook.read_results(results)
-    filled = gradebook.fill(kind, export.read_bytes(), graded, assignment, points, overwrite=overwrite)
+    filled = gradebook.fill(SHEETS[platform], export.read_bytes(), graded, assignment, points, overwrite=overwrite)
     write(out, "--out", filled.content)
     for rows, what in (
         (filled.unmatched, "of no student there, or of several"),

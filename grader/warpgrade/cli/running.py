@@ -12,12 +12,12 @@ import click
 
 from warpgrade.cli.console import console
 from warpgrade.cli.options import CHECKING, THREADS, no_sandbox, take, together
+from warpgrade.cli.outlets import Outlets, with_formats
 from warpgrade.machine import paths
 from warpgrade.report import diagnosis, findings
 from warpgrade.report import profile as profile_report
 from warpgrade.report.findings import Finding
 from warpgrade.report.format import Report
-from warpgrade.report.formats import Outlets, with_formats
 from warpgrade.report.stream import no_commands
 from warpgrade.running import run
 from warpgrade.running.profile import Profile

@@ -16,8 +16,8 @@ from rich.text import Text
 from warpgrade.cli.console import console
 from warpgrade.grading import judge
 from warpgrade.grading.grade import OnFirst, Options
-from warpgrade.grading.intake import Submission
 from warpgrade.grading.result import Result
+from warpgrade.grading.submission import Submission
 from warpgrade.lab.labs import Lab
 from warpgrade.machine.errors import EXIT_DONE, BadInput, WarpgradeError
 from warpgrade.machine.saves import Saves

@@ -6,35 +6,32 @@ Nothing that one submission is or is called stops the others: what is wrong with
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from typing import cast
 
-from warpgrade.cohort import checkouts, exports, gradescope, places
+from warpgrade.cohort import places
 from warpgrade.cohort import roster as rosters
-from warpgrade.cohort.exports import Export, Found
-from warpgrade.cohort.handed_in import Collected, HandedIn, Platform
+from warpgrade.cohort.handed_in import Collected, HandedIn
 from warpgrade.cohort.names import identifier
-from warpgrade.cohort.places import Place
+from warpgrade.cohort.places import Item, Place
 from warpgrade.cohort.roster import Roster, Student
-from warpgrade.grading import platform_names
-from warpgrade.grading.intake import Submission
+from warpgrade.grading.submission import Submission
+from warpgrade.intake import intake
 from warpgrade.lab.labs import Lab
 from warpgrade.machine.errors import BadInput
 from warpgrade.machine.text import listing, one_line, printable_name
+from warpgrade.platforms.adapter import Attempt, Entry
+from warpgrade.platforms.file_names import is_archive, is_source
+from warpgrade.platforms.registry import ADAPTERS, EXPORTS, is_entry, recognise
 
 _LONGEST_NAME = 120
 _MOST_WRAPPINGS = 4
-_READERS: dict[Platform, Callable[[Lab, Place], Export]] = {
-    "canvas": exports.canvas,
-    "moodle": exports.moodle,
-    "gradescope": gradescope.gradescope,
-    "github": checkouts.github,
-    "plain": exports.plain,
-}
 
 
-def collect(lab: Lab, path: Path, *, roster: Path | None = None, platform: Platform | None = None) -> Collected:
+def collect(lab: Lab, path: Path, *, roster: Path | None = None, platform: str | None = None) -> Collected:
     """Find the submissions in a folder, or in the archive that the platform gave.
 
     roster: a CSV file that says who is in the class. platform: what the export is of, if it should not be guessed.
@@ -46,68 +43,86 @@ def collect(lab: Lab, path: Path, *, roster: Path | None = None, platform: Platf
         if not _is_wrapping(lab, place):
             break
         place = places.inside(place)
-    kind = platform or _recognised(place)
-    if kind == "gradescope" and not _metadata(place):
+    platform = platform or recognise(place.items)
+    contents = EXPORTS[platform].read(lab, place.name, place.items)
+    unclaimed = [f"{entry.shown}: {why}" for entry, why in contents.unclaimed if _may_be_work(entry)] + contents.lost
+    others = [*place.others, *contents.others]
+    others += [f"{entry.shown}: {why}" for entry, why in contents.unclaimed if not _may_be_work(entry)]
+    if not contents.attempts:
+        title = ADAPTERS[platform].title
+        left = [*unclaimed, *others]
+        some = "; ".join(printable_name(each, 160) for each in left[:2])
+        more = f"; and {len(left) - 2} more" if len(left) > 2 else ""
         raise BadInput(
-            f"{printable_name(str(path))} has no {gradescope.METADATA}",
-            hint="in Gradescope: Review Grades, Export Submissions",
-        )
-    export = _READERS[kind](lab, place)
-    others = place.others + export.others
-    if not export.found:
-        what = "" if kind == "plain" else f" of {kind.capitalize()}"
-        some = "; ".join(printable_name(other, 160) for other in others[:2])
-        more = f"; and {len(others) - 2} more" if len(others) > 2 else ""
-        raise BadInput(
-            f"{printable_name(str(path))} holds no submission{what}"
-            + (f": {some}{more}" if others else ", it is empty"),
+            f"{printable_name(str(path))} holds no submission{f' of {title}' if title else ''}"
+            + (f": {some}{more}" if left else ", it is empty"),
             hint="give the platform's export, or a folder with a folder, an archive or a file of each student",
         )
-    return _matched(kind, export.found, others, known)
-
-
-# --- what it is ------------------------------------------------------------------------------------------------------
-
-
-def _metadata(place: Place) -> bool:
-    return any(item.name == gradescope.METADATA and not item.is_folder for item in place.items)
+    return replace(_match_roster(lab, contents.attempts, known), platform=platform, unclaimed=unclaimed, others=others)
 
 
 def _is_wrapping(lab: Lab, place: Place) -> bool:
     """Whether all is in one folder, and that is not a student's."""
-    if len(place.items) != 1 or not place.items[0].is_folder:
-        return False
-    (item,) = place.items
-    if platform_names.canvas(item.name) or platform_names.moodle(item.name) or item.is_checkout:
+    if len(place.items) != 1 or not place.items[0].is_folder or is_entry(place.items[0]):
         return False
     inner = places.inside(place).items
     return bool(inner) and not any(not each.is_folder and lab.allows(each.name) for each in inner)
 
 
-def _recognised(place: Place) -> Platform:
-    if _metadata(place):
-        return "gradescope"
-    if exports.share(place, platform_names.moodle) > 0.5:
-        return "moodle"
-    if exports.share(place, platform_names.canvas) > 0.5:
-        return "canvas"
-    return "github" if checkouts.looks_so(place) else "plain"
+def _may_be_work(entry: Entry) -> bool:
+    return entry.is_folder or is_archive(entry.name) or is_source(entry.name)
+
+
+# --- reading ---------------------------------------------------------------------------------------------------------
+
+
+def _source(attempt: Attempt) -> str:
+    """Return what was handed in, as it is called there."""
+    first, *others = attempt.entries
+    return listing([entry.name for entry in attempt.entries], 3) if others else first.shown
+
+
+def _read(lab: Lab, attempt: Attempt) -> Submission:
+    """Read the submission that an attempt is; raises BadInput if it is none."""
+    items = cast("Sequence[Item]", attempt.entries)
+    if attempt.renamed:
+        return _read_renamed(lab, attempt, items)
+    if len(items) == 1:
+        return items[0].read(lab)
+    sources = [item for item in items if not item.is_folder and is_source(item.name)]
+    whole = [item for item in items if item.is_folder or is_archive(item.name)]
+    if (whole and sources) or len(whole) > 1:
+        raise BadInput(f"handed in as {listing([item.shown for item in items])}", hint="keep the one to grade")
+    if whole:
+        return whole[0].read(lab)
+    return intake.read_members(lab, [item.as_file(item.name) for item in items], _source(attempt))
+
+
+def _read_renamed(lab: Lab, attempt: Attempt, items: Sequence[Item]) -> Submission:
+    members = [item.as_file(attempt.renamed[item.name]) for item in items]
+    taken = intake.read_members(lab, members, _source(attempt))
+    notes = [
+        f"{printable_name(given)} is graded as {name}"
+        for given, name in attempt.renamed.items()
+        if given != name and name in taken.files
+    ]
+    return replace(taken, notes=notes + taken.notes)
 
 
 # --- whose it is -----------------------------------------------------------------------------------------------------
 
 
-def _matched(kind: Platform, found: Sequence[Found], others: list[str], roster: Roster | None) -> Collected:
-    by_student: dict[str, list[tuple[Found, Student | None]]] = {}
-    for one in found:
+def _match_roster(lab: Lab, attempts: Sequence[Attempt], roster: Roster | None) -> Collected:
+    by_student: dict[str, list[tuple[Attempt, Student | None]]] = {}
+    for one in attempts:
         names = (one.student, *one.identifiers)
-        student = roster.find(names, one.github, one.name or one.student) if roster else None
+        student = roster.find(names, one.accounts, one.name or one.student) if roster else None
         key = f"on the roster {student.line}" if student else f"not {one.student.casefold()}"
         by_student.setdefault(key, []).append((one, student))
     submissions: list[HandedIn] = []
     unknown: list[tuple[str, str]] = []
     for several in by_student.values():
-        handed_in = _of_one(several)
+        handed_in = _in_order(lab, several)
         submissions += handed_in
         if roster and several[0][1] is None:
             unknown.append((handed_in[0].student, handed_in[0].name))
@@ -116,21 +131,22 @@ def _matched(kind: Platform, found: Sequence[Found], others: list[str], roster: 
         [(identifier(each.id), _name(each)) for each in roster.students if each.line not in there] if roster else []
     )
     submissions.sort(key=lambda each: (each.student, each.number))
-    return Collected(kind, submissions, others, missing, unknown)
+    return Collected("", submissions, missing=missing, unknown=unknown)
 
 
-def _of_one(several: Sequence[tuple[Found, Student | None]]) -> list[HandedIn]:
+def _in_order(lab: Lab, several: Sequence[tuple[Attempt, Student | None]]) -> list[HandedIn]:
     """Return what one student handed in, in the order of time; without an order, nobody can tell what counts."""
     found = [one for one, _ in several]
     orders: list[datetime | int | None] = [one.submitted or one.order for one in found]
     same_kind = len({type(order) for order in orders}) == 1 and orders[0] is not None
     if len(found) > 1 and not (same_kind and len({one.student for one in found}) == 1):
         first, student = several[0]
-        reader = partial(_ambiguous, [one.source for one in found])
-        return [_handed_in(first, student, 1, reader, listing([one.source for one in found], 3))]
+        reader = partial(_ambiguous, [_source(one) for one in found])
+        return [_handed_in(first, student, 1, reader, listing([_source(one) for one in found], 3))]
     ranked = sorted(zip(orders, several, strict=True), key=lambda pair: _comparable(pair[0]))
     return [
-        _handed_in(one, student, number, one.read, one.source) for number, (_, (one, student)) in enumerate(ranked, 1)
+        _handed_in(one, student, number, partial(_read, lab, one), _source(one))
+        for number, (_, (one, student)) in enumerate(ranked, 1)
     ]
 
 
@@ -141,7 +157,7 @@ def _comparable(order: datetime | int | None) -> float:
 
 
 def _handed_in(
-    one: Found, student: Student | None, number: int, reader: Callable[[], Submission], source: str
+    one: Attempt, student: Student | None, number: int, reader: Callable[[], Submission], source: str
 ) -> HandedIn:
     who = student.id if student else one.student
     words = dict.fromkeys([who, *(student.identifiers if student else ()), one.student, *one.identifiers])

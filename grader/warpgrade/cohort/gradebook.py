@@ -1,5 +1,5 @@
 """The grades of a class as files: a table for people and spreadsheets, lines of JSON for programs, and grades for the
-sheets that Canvas and Moodle export."""
+sheets that platforms export."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Final
 import msgspec
 
 from warpgrade.cohort.row import Row
-from warpgrade.grading import platform_names
 from warpgrade.machine.text import clean_tree, number, one_line
 from warpgrade.platforms.gradebook import Grade
+from warpgrade.platforms.registry import is_name_of_hand_in
 
 COLUMNS: Final = (
     "student", "name", "lab", "points", "max", "percent", "late", "state", "decision", "reason", "by", "at", "earned",
@@ -95,5 +95,5 @@ def for_platforms(rows: Iterable[Row], *, missing: bool = True) -> list[Grade]:
 def _names(row: Row) -> tuple[str, ...]:
     """Return the student's identifiers, and what was handed in if a platform has put its own number into the name."""
     source = row.source.rstrip("/").rsplit("/", 1)[-1]
-    of_platform = [source] if platform_names.canvas(source) or platform_names.moodle(source) else []
+    of_platform = [source] if is_name_of_hand_in(source) else []
     return tuple(dict.fromkeys([row.student, *row.identifiers, *of_platform]))

@@ -5,12 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal, get_args
 
-from warpgrade.grading.intake import Submission
-
-Platform = Literal["canvas", "moodle", "gradescope", "github", "plain"]
-PLATFORMS: tuple[Platform, ...] = get_args(Platform)
+from warpgrade.grading.submission import Submission
 
 
 @dataclass(frozen=True)
@@ -46,12 +42,14 @@ def latest(submissions: Iterable[HandedIn]) -> list[HandedIn]:
 class Collected:
     """All that was handed in, and what of it belongs to nobody.
 
-    others: files and folders that are no submission, each with why. missing: who is on the roster and handed in
-    nothing, as (student, name). unknown: who is not on the roster, though something of theirs is in `submissions`.
+    unclaimed: what is somebody's work and nothing says whose, or is not there, each with why. others: files and folders
+    that are no submission, each with why. missing: who is on the roster and handed in nothing, as (student, name).
+    unknown: who is not on the roster, though something of theirs is in `submissions`.
     """
 
-    platform: Platform
+    platform: str
     submissions: Sequence[HandedIn]
+    unclaimed: list[str] = field(default_factory=list)
     others: list[str] = field(default_factory=list)
     missing: list[tuple[str, str]] = field(default_factory=list)
     unknown: list[tuple[str, str]] = field(default_factory=list)

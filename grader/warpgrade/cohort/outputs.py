@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Literal, get_args
 
 from rich.console import Console
 from rich.padding import Padding
@@ -14,29 +13,30 @@ from rich.text import Text
 from warpgrade.cohort import feedback, gradebook, summary, summary_terminal
 from warpgrade.cohort.feedback import Packed
 from warpgrade.cohort.grades import Policies, rows
-from warpgrade.cohort.handed_in import Collected, Platform
+from warpgrade.cohort.handed_in import Collected
 from warpgrade.cohort.row import Row
 from warpgrade.cohort.store import Store, on_disk
 from warpgrade.machine import files
 from warpgrade.machine.text import printable_name
+from warpgrade.platforms.registry import ADAPTERS, FALLBACK
 
-FeedbackKind = Literal["moodle", "canvas", "plain", "none"]
-KINDS: tuple[FeedbackKind, ...] = get_args(FeedbackKind)
+# Of feedback: a platform that takes it in its own way, a folder a student, or none at all.
+KINDS = (*(name for name, adapter in ADAPTERS.items() if adapter.name_feedback), FALLBACK, "none")
 TABLE, LINES, FEEDBACK = "grades.csv", "grades.jsonl", "feedback.zip"
 _MOST_OTHERS = 5
 _SHOWN = 200
 
 
-def kind_for(platform: Platform) -> FeedbackKind:
+def kind_for(platform: str) -> str:
     """Return the feedback that a platform takes."""
-    return platform if platform in ("moodle", "canvas") else "plain"
+    return platform if platform in KINDS else FALLBACK
 
 
 def write(
     store: Store,
     policies: Policies,
     people: Mapping[str, str],
-    kind: FeedbackKind | None,
+    kind: str | None,
     title: str,
     *,
     whole: bool = False,
@@ -73,8 +73,8 @@ def write(
     return all_rows, packed
 
 
-def _known_kind(before: Sequence[str]) -> FeedbackKind:
-    return next((each for each in KINDS if list(before[:1]) == [each]), "plain")
+def _known_kind(before: Sequence[str]) -> str:
+    return next((each for each in KINDS if list(before[:1]) == [each]), FALLBACK)
 
 
 def _hidden_until(policies: Policies) -> str:

@@ -19,13 +19,15 @@ from functools import partial
 from pathlib import Path
 from typing import IO
 
-from warpgrade.grading import archives, intake, tars
-from warpgrade.grading.archives import Member
-from warpgrade.grading.intake import Submission
+from warpgrade.grading.submission import Submission
+from warpgrade.intake import archives, intake, tars
+from warpgrade.intake.archives import Member
 from warpgrade.lab.labs import Lab
 from warpgrade.machine import confined
 from warpgrade.machine.errors import BadInput, GraderError
 from warpgrade.machine.text import printable_name
+from warpgrade.platforms.file_names import is_archive, is_source, without_archive_suffix
+from warpgrade.platforms.registry import EXPORTS, name_for_lab
 
 MOST_ENTRIES = 2_000_000
 _MOST_DIRECTORY_BYTES = 64 << 20  # some 600,000 files
@@ -60,6 +62,10 @@ class Item:
         if self.path is not None:
             return Member(name, partial(intake.open_regular, self.path, self.name))
         return Member(name, self.members[0].open)
+
+    def open(self) -> AbstractContextManager[IO[bytes]]:
+        """Open a file."""
+        return self.as_file(self.name).open()
 
     @property
     def why_no_submission(self) -> str:
@@ -111,7 +117,7 @@ def look(lab: Lab, path: Path) -> Place:
     mode = intake.mode_of(path, shown)
     if stat.S_ISDIR(mode):
         return Place(path.resolve().name, _in_folder(path, shown))
-    if stat.S_ISREG(mode) and archives.is_archive(path.name):
+    if stat.S_ISREG(mode) and is_archive(path.name):
         items: dict[str, Item] = {}
         others: list[str] = []
         with archives.told(shown, "archive"):
@@ -119,7 +125,7 @@ def look(lab: Lab, path: Path) -> Place:
             found = _of_zip(path.resolve(), shown) if is_zip else _of_tar(lab, path.resolve(), shown)
             for entry in found:
                 _sort_in(entry, items, others)
-        return Place(archives.without_suffix(path.name), _in_order(items.values()), others)
+        return Place(without_archive_suffix(path.name), _in_order(items.values()), others)
     raise BadInput(
         f"{shown} holds no submissions of a class", hint="give a folder, or the zip or tar archive from the platform"
     )
@@ -329,8 +335,8 @@ def _temporary() -> int:
 def _worth(lab: Lab, name: str) -> int:
     """Return how many of a file's bytes anybody will read; one more than allowed shows that it is too large."""
     name = name.rpartition("/")[2]
-    if name.endswith((".yml", ".yaml")):
+    if any(name == export.metadata for export in EXPORTS.values()):
         return _MOST_METADATA_BYTES
-    if archives.is_archive(name):
+    if is_archive(name):
         return intake.MAX_ARCHIVE_BYTES + 1
-    return intake.MAX_FILE_BYTES + 1 if intake.is_source(name) or intake.meant(lab, name) else 0
+    return intake.MAX_FILE_BYTES + 1 if is_source(name) or name_for_lab(lab, name) else 0

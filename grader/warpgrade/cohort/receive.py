@@ -13,9 +13,9 @@ from pathlib import Path
 import msgspec
 
 from warpgrade.cohort import collect
-from warpgrade.cohort.handed_in import Collected, HandedIn, Platform
-from warpgrade.grading import receive
-from warpgrade.grading.intake import Submission
+from warpgrade.cohort.handed_in import Collected, HandedIn
+from warpgrade.grading.submission import Submission
+from warpgrade.intake import receive
 from warpgrade.lab.labs import Lab
 from warpgrade.machine.confined import Allowance, OverBudget, Session
 from warpgrade.machine.errors import BadInput
@@ -40,14 +40,15 @@ class Listed(msgspec.Struct, array_like=True):
 class Listing(msgspec.Struct):
     """What is known of all."""
 
-    platform: Platform
+    platform: str
     submissions: list[Listed]
+    unclaimed: list[str]
     others: list[str]
     missing: list[tuple[str, str]]
     unknown: list[tuple[str, str]]
 
 
-def read(lab: Lab, path: Path, *, roster: Path | None = None, platform: Platform | None = None) -> Collected:
+def read(lab: Lab, path: Path, *, roster: Path | None = None, platform: str | None = None) -> Collected:
     """Find the submissions as `collect.collect` does; what is wrong with one is said when it is read."""
     allowance = Allowance(_LIST_SECONDS, _LIST_MIB, _LIST_OUTPUT_MIB)
     try:
@@ -62,7 +63,7 @@ def read(lab: Lab, path: Path, *, roster: Path | None = None, platform: Platform
         )
         for number, each in enumerate(made.submissions)
     ]  # fmt: skip
-    return Collected(made.platform, submissions, made.others, made.missing, made.unknown)
+    return Collected(made.platform, submissions, made.unclaimed, made.others, made.missing, made.unknown)
 
 
 def _read(session: Session, lab: Lab, shown: str, number: int) -> Submission:
@@ -70,7 +71,7 @@ def _read(session: Session, lab: Lab, shown: str, number: int) -> Submission:
 
 
 def listing(
-    lab: Lab, path: Path, roster: Path | None, platform: Platform | None
+    lab: Lab, path: Path, roster: Path | None, platform: str | None
 ) -> tuple[Listing, Callable[[int], Submission]]:
     """List the submissions; return also what reads one, by its number."""
     found = collect.collect(lab, path, roster=roster, platform=platform)
@@ -82,4 +83,4 @@ def listing(
         Listed(each.student, each.name, each.source, each.submitted, each.number, each.late, each.identifiers)
         for each in found.submissions
     ]
-    return Listing(found.platform, listed, found.others, found.missing, found.unknown), submission
+    return Listing(found.platform, listed, found.unclaimed, found.others, found.missing, found.unknown), submission

@@ -13,19 +13,22 @@ from typing import Literal
 
 from warpgrade.machine.errors import BadInput
 from warpgrade.machine.text import listing, printable_name
+from warpgrade.platforms.registry import ADAPTERS, SHEETS
 
 _MOST_BYTES = 64 << 20
 _MOST_STUDENTS = 1_000_000
 _MOST_CELL = 1000
-Column = Literal["id", "github", "student", "name", "first", "last"]
+Column = Literal["id", "account", "student", "name", "first", "last"]
 
+_ACCOUNTS = tuple(heading for adapter in ADAPTERS.values() for heading in adapter.account_headings)
 # Headings in letters and digits only. Of several identifiers the first of these is what a student is called by.
 _IDENTIFIERS = (
     "studentid", "id", "studentnumber", "idnumber", "sid", "sisid", "sisuserid", "orgdefinedid", "identifier",
     "integrationid", "matriculationnumber", "sisloginid", "loginid", "login", "netid", "username", "user", "email",
-    "emailaddress", "mail", "github", "githubusername", "githublogin", "githubuser",
+    "emailaddress", "mail", *_ACCOUNTS,
 )  # fmt: skip
-_GITHUB = ("github", "githubusername", "githublogin", "githubuser")
+# Rows of exported gradebooks that are no student's.
+_NO_STUDENTS = tuple(sheet.most_points_row for sheet in SHEETS.values() if sheet.most_points_row)
 _NAMES: dict[str, Column] = {
     "name": "name", "fullname": "name", "studentname": "name", "displayname": "name", "student": "student",
     "first": "first", "firstname": "first", "givenname": "first", "last": "last", "lastname": "last",
@@ -49,12 +52,12 @@ class Roster:
 
     students: list[Student] = field(default_factory=list)
     by_identifier: dict[str, Student] = field(default_factory=dict)
-    by_github: dict[str, Student] = field(default_factory=dict)
+    by_account: dict[str, Student] = field(default_factory=dict)
     by_name: dict[str, Student | None] = field(default_factory=dict)
 
-    def find(self, identifiers: Iterable[str], github: Iterable[str] = (), name: str = "") -> Student | None:
+    def find(self, identifiers: Iterable[str], accounts: Iterable[str] = (), name: str = "") -> Student | None:
         """Return who is meant by any of these; by the name only if nobody else in the class has it."""
-        for table, words in ((self.by_identifier, identifiers), (self.by_github, github)):
+        for table, words in ((self.by_identifier, identifiers), (self.by_account, accounts)):
             for word in words:
                 if found := table.get(_folded(word)):
                     return found
@@ -133,16 +136,16 @@ def _columns(headings: Sequence[str], where: str) -> tuple[list[Column | None], 
     """Return what each column is, and how good an identifier."""
     plain = [re.sub(r"[^a-z0-9]", "", heading.casefold()) for heading in headings]
     columns: list[Column | None] = [
-        "github" if each in _GITHUB else "id" if each in _IDENTIFIERS else _NAMES.get(each) for each in plain
+        "account" if each in _ACCOUNTS else "id" if each in _IDENTIFIERS else _NAMES.get(each) for each in plain
     ]
     others = {column for column in columns if column != "student"}
-    # In Canvas's gradebook `Student` is the name, beside `ID`; where there is no other identifier, it is that.
-    meaning: Column = "name" if others & {"id", "github"} and not others & {"name", "first", "last"} else "id"
+    # In some gradebooks `Student` is the name, beside `ID`; where there is no other identifier, it is that.
+    meaning: Column = "name" if others & {"id", "account"} and not others & {"name", "first", "last"} else "id"
     columns = [meaning if column == "student" else column for column in columns]
-    if not {"id", "github"} & set(columns):
+    if not {"id", "account"} & set(columns):
         raise BadInput(
             f"{where}: no column is headed as an identifier, only {listing(list(headings))}",
-            hint="head one of them id, login, username, email or github",
+            hint=f"head one of them id, login, username, email or {_ACCOUNTS[0]}",
         )
     ranks = [_IDENTIFIERS.index(each) if each in _IDENTIFIERS else 0 for each in plain]
     return columns, ranks
@@ -156,13 +159,13 @@ def _student(
     if len(cells) > len(columns) and any(cells[len(columns) :]):
         raise BadInput(f"{shown}, line {line}: there are more cells than headings", hint="save it as CSV again")
     told = [
-        (rank, cell) for rank, cell, column in zip(ranks, cells, columns, strict=False) if column in ("id", "github")
+        (rank, cell) for rank, cell, column in zip(ranks, cells, columns, strict=False) if column in ("id", "account")
     ]
     identifiers = [cell for _, cell in sorted(told, key=lambda pair: pair[0]) if cell]
     words = {column: cell for cell, column in zip(cells, columns, strict=False) if column and cell}
     name = words.get("name") or f"{words.get('first', '')} {words.get('last', '')}".strip()
     if not identifiers:
-        if name.casefold().startswith("points possible"):  # the second line of Canvas's gradebook
+        if name.casefold().startswith(_NO_STUDENTS):
             return None
         raise BadInput(f"{shown}, line {line}: {printable_name(name) if name else 'the student'} has no identifier")
     return Student(identifiers[0], name, tuple(dict.fromkeys(identifiers)), line)
@@ -181,8 +184,8 @@ def _add(
                 hint="each student should have one line, and identifiers of their own",
             )
     for cell, column in zip(cells, columns, strict=False):
-        if column == "github" and cell:
-            roster.by_github[_folded(cell)] = student
+        if column == "account" and cell:
+            roster.by_account[_folded(cell)] = student
     words = {column: cell for cell, column in zip(cells, columns, strict=False) if column}
     for key in _orders(words.get("name", ""), words.get("first", ""), words.get("last", "")):
         if roster.by_name.setdefault(key, student) is not student:

@@ -41,8 +41,13 @@ class Part(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
     @property
     def ranks(self) -> dict[str, int]:
-        """The number of each folder's layer."""
+        """The number of each row's layer."""
         return {name: rank for rank, layer in enumerate(self.layers) for name in layer}
+
+    def row(self, folder: str) -> str:
+        """Return the row that a folder belongs to: its own, or `plugins/*`, which is each of the folders in plugins."""
+        each = f"{folder.rpartition('/')[0]}/*"
+        return each if folder not in self.ranks and each in self.ranks else folder
 
 
 class Order(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -92,7 +97,7 @@ def read_python(root: Path, part: Part) -> Code:
     arrows = []
     for path in files:
         source = _name(path.parent, home)
-        for line, module in _imports(path, home):
+        for line, module in imports(path, home):
             target = _folder_of(module, home)
             if source and target not in ("", source):
                 arrows.append(Arrow(_name(path, root), line, source, target, f"imports {module}"))
@@ -123,7 +128,7 @@ def _name(path: Path, home: Path) -> str:
     return "" if name == "." else name
 
 
-def _imports(path: Path, home: Path) -> Iterator[tuple[int, str]]:
+def imports(path: Path, home: Path) -> Iterator[tuple[int, str]]:
     """Yield line and full name of each thing of the package that a file imports, at any depth."""
     package = home.name
     own = [package, *path.relative_to(home).parent.parts]
@@ -156,14 +161,16 @@ def mistakes(part: Part, code: Code) -> list[str]:
         told += [
             f"{part.folder}/{name} contains code but is in no layer: add it to {ORDER}, above all that it uses and "
             "below everything that uses it, and say what it is for"
-            for name in sorted(code.folders - set(ranks))
+            for name in sorted(code.folders)
+            if part.row(name) not in ranks
         ]
     told += [f"{ORDER} names {part.folder}/{name}, which contains no code: remove the row" for name in ranks
-             if name not in code.folders]  # fmt: skip
+             if name not in map(part.row, code.folders)]  # fmt: skip
     for arrow in code.arrows:
-        if arrow.source not in ranks or arrow.target not in ranks or ranks[arrow.target] < ranks[arrow.source]:
+        source, target = ranks.get(part.row(arrow.source)), ranks.get(part.row(arrow.target))
+        if source is None or target is None or target < source:
             continue
-        where = "beside" if ranks[arrow.target] == ranks[arrow.source] else "above"
+        where = "beside" if target == source else "above"
         back = _path(code.uses, arrow.target, arrow.source)
         cycle = f" It closes the cycle {' → '.join([arrow.source, *back])}." if back else ""
         told.append(
@@ -196,7 +203,8 @@ def page(root: Path) -> str:
 
 def _section(part: Part, code: Code) -> str:
     known = part.purposes
-    uses = {name: sorted(code.uses.get(name, set()) & set(known), key=list(known).index) for name in known}
+    arrows = {(part.row(arrow.source), part.row(arrow.target)) for arrow in code.arrows}
+    uses = {name: [other for other in known if (name, other) in arrows] for name in known}
     top_first = list(reversed(known))
     drawing = [f'    {_identifier(name)}["{name}"]' for name in top_first]
     for name in top_first:
@@ -219,4 +227,4 @@ def _direct(uses: Mapping[str, Sequence[str]], name: str) -> list[str]:
 
 
 def _identifier(name: str) -> str:
-    return name.replace("/", "_")
+    return re.sub(r"\W", "_", name)

@@ -17,8 +17,9 @@ from pathlib import Path
 from warpgrade.compiling import judges, toolchain
 from warpgrade.dev import told
 from warpgrade.dev.told import Messages
-from warpgrade.grading import grade, intake
+from warpgrade.grading import grade
 from warpgrade.grading.result import Result
+from warpgrade.intake import intake
 from warpgrade.lab import right, starter, variant, wrong
 from warpgrade.lab.labs import Lab
 from warpgrade.machine.errors import BadInput, GraderError

@@ -9,8 +9,8 @@ from typing import Any, Protocol
 import msgspec
 
 from warpgrade.grading.grade import Options
-from warpgrade.grading.intake import Submission
 from warpgrade.grading.result import Result
+from warpgrade.grading.submission import Submission
 
 
 class Job(msgspec.Struct, frozen=True):

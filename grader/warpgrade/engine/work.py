@@ -15,7 +15,7 @@ from warpgrade.course import course as courses
 from warpgrade.course.course import Course
 from warpgrade.engine.job import Job, Outcome
 from warpgrade.grading import grade, identity, of_course
-from warpgrade.grading.recall import Recall
+from warpgrade.grading.recall import Identity, Recall
 from warpgrade.lab import labs
 from warpgrade.lab.labs import Lab
 from warpgrade.machine import space
@@ -34,7 +34,7 @@ class Grader:
         self._layout = layout
         self._plain, self._course, self._verdicts = lab, course, verdicts
         self._lock = threading.Lock()
-        self._identities: dict[grade.Options, identity.Identity] = {}
+        self._identities: dict[grade.Options, Identity] = {}
 
     def __call__(self, job: Job, say: Say = lambda text: None) -> Outcome:
         """Return what becomes of a job; the machine's trouble is an outcome, too."""
@@ -56,7 +56,7 @@ class Grader:
         result = of_course.marked(self._course, result)
         return Outcome(job.key, result, seconds=round(time.monotonic() - started, 3))
 
-    def identity(self, options: grade.Options) -> identity.Identity:
+    def identity(self, options: grade.Options) -> Identity:
         """Return what results with these options depend on."""
         lab, options = of_course.prepared(self._course, self._plain, options)
         same = dataclasses.replace(options, seed=0, threads=None)

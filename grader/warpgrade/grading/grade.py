@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from warpgrade import __version__
 from warpgrade.compiling import judges, toolchain
@@ -21,7 +21,7 @@ from warpgrade.compiling.warnings import CompilerWarning
 from warpgrade.findings import conditional, sources
 from warpgrade.grading import baseline as baselines
 from warpgrade.grading import judge, own_lines, review, score, unsupported
-from warpgrade.grading.intake import Submission
+from warpgrade.grading.recall import Recall
 from warpgrade.grading.result import (
     DeviceInfo,
     FileInfo,
@@ -33,6 +33,7 @@ from warpgrade.grading.result import (
     Toolchain,
     Used,
 )
+from warpgrade.grading.submission import Submission
 from warpgrade.lab import agreement
 from warpgrade.lab.budget import Budget, allowance_of
 from warpgrade.lab.labs import Lab
@@ -41,9 +42,6 @@ from warpgrade.machine.errors import BadInput, GraderError
 from warpgrade.machine.paths import COMMAND, Layout
 from warpgrade.machine.sandbox import Kind, Sandbox
 from warpgrade.machine.text import timestamp
-
-if TYPE_CHECKING:
-    from warpgrade.grading.recall import Recall
 
 Say = Callable[[str], None]
 OnFirst = Callable[[Mapping[str, judge.Case]], None]

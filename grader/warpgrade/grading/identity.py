@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
@@ -18,35 +16,14 @@ from warpgrade import __version__
 from warpgrade.compiling import toolchain
 from warpgrade.course.course import Course
 from warpgrade.grading.grade import Options, starter_files
+from warpgrade.grading.recall import Identity
 from warpgrade.lab import test_digests
 from warpgrade.lab.labs import Lab
 from warpgrade.machine import cache, device
 from warpgrade.machine.paths import Layout
 
-_OURS = ("machine", "lab", "findings", "course", "compiling", "grading")  # that make results
+_OURS = ("machine", "lab", "findings", "course", "compiling", "grading", "intake")  # that make results
 _LIBRARIES = ("wg_judge", "wg_judge_core", "wg_device", "wg_model", "warpgrade_cudart", "warpgrade_worker")
-
-
-@dataclass(frozen=True)
-class Identity:
-    """Of one lab as it is graded now.
-
-    verdicts: of all that is the same for each test: starter, contract, limits, device, compilers, Warpgrade's programs,
-    what is checked. tests: of each test's own source. results: of points, hints and what makes reports of verdicts.
-    """
-
-    verdicts: str
-    tests: Mapping[str, str]
-    results: str
-    seed: int
-
-    def of_verdicts(self, files: Mapping[str, bytes]) -> str:
-        """Return the name of what is known about a submission, test by test."""
-        return cache.key([self.verdicts, str(self.seed)], files)
-
-    def of_result(self, files: Mapping[str, bytes]) -> str:
-        """Return the name of a submission's result."""
-        return cache.key([self.verdicts, self.results, str(self.seed), repr(sorted(self.tests.items()))], files)
 
 
 def find(layout: Layout, lab: Lab, options: Options, course: Course | None) -> Identity:

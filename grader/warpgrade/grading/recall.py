@@ -13,15 +13,36 @@ from typing import Any, Literal
 
 import msgspec
 
-from warpgrade.grading.identity import Identity
 from warpgrade.grading.judge import Case
-from warpgrade.machine import files
+from warpgrade.machine import cache, files
 
 
 class _Kept(msgspec.Struct, frozen=True):
     cases: dict[str, Case] = {}
     device: dict[str, Any] = {}
     schema: Literal["warpgrade/verdicts/1"] = "warpgrade/verdicts/1"
+
+
+@dataclass(frozen=True)
+class Identity:
+    """What verdicts and results of one lab depend on besides the submission (identity.py finds it out).
+
+    verdicts: of all that is the same for each test: starter, contract, limits, device, compilers, Warpgrade's programs,
+    what is checked. tests: of each test's own source. results: of points, hints and what makes reports of verdicts.
+    """
+
+    verdicts: str
+    tests: Mapping[str, str]
+    results: str
+    seed: int
+
+    def of_verdicts(self, submitted: Mapping[str, bytes]) -> str:
+        """Return the name of what is known about a submission, test by test."""
+        return cache.key([self.verdicts, str(self.seed)], submitted)
+
+    def of_result(self, submitted: Mapping[str, bytes]) -> str:
+        """Return the name of a submission's result."""
+        return cache.key([self.verdicts, self.results, str(self.seed), repr(sorted(self.tests.items()))], submitted)
 
 
 @dataclass(frozen=True)

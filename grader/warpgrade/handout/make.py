@@ -17,8 +17,9 @@ from pathlib import Path
 from warpgrade import __version__
 from warpgrade.compiling import judges
 from warpgrade.course import course as courses
-from warpgrade.grading import grade, intake
+from warpgrade.grading import grade
 from warpgrade.handout import essentials, leaks, public_toml, sheet
+from warpgrade.intake import intake
 from warpgrade.lab import agreement, labs, own_files
 from warpgrade.lab.labs import Lab
 from warpgrade.lab.note import HANDOUT

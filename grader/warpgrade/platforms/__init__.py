@@ -1,5 +1,6 @@
-"""What plugs grading into the platform that a course uses already: ready templates, and gradebooks to fill.
+"""The platforms that courses use: for each a folder, which is found by its name and knows nothing of the others.
 
-Each folder here is a platform and is found: `platform.toml` says what it is, and its files, which end in `.in`, are the
-template. `common/` has what they share.
+`adapter.py` in it says what Warpgrade knows of the platform (see adapter.py here); `platform.toml` and the files that
+end in `.in` are the template that plugs grading into it (see handout/template.py). Either may be missing. `common/` has
+what the templates share.
 """

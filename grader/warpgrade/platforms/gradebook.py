@@ -4,32 +4,21 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
 
 import msgspec
 
-from warpgrade.grading import platform_names
 from warpgrade.grading import result as results
 from warpgrade.grading.result import Result
 from warpgrade.machine.errors import BadInput
 from warpgrade.machine.text import number, printable_name
 from warpgrade.platforms import csv_cells
+from warpgrade.platforms.adapter import Sheet
 from warpgrade.platforms.csv_cells import Table
 
-Kind = Literal["canvas", "moodle"]
-
-# The columns that say who a student is, as they are headed in English.
-_IDENTIFIERS: Mapping[Kind, tuple[str, ...]] = {
-    "canvas": ("ID", "SIS User ID", "SIS Login ID", "Integration ID"),
-    "moodle": ("Identifier", "ID number", "Email address", "Username"),
-}
-_NAMES = ("Student", "Full name", "First name", "Last name", "Surname")
-_WORKSHEET, _MAXIMUM, _CHANGEABLE = "Grade", "Maximum Grade", "Grade can be changed"
-_POSSIBLE = "points possible"
 _FORMULA = re.compile(r"^[=+@\t\r]|^-(?!\s*\d)")
 
 
@@ -101,11 +90,11 @@ def of_result(result: Result, file: str) -> Grade:
 
 
 def fill(
-    kind: Kind, raw: bytes, grades: Sequence[Grade], assignment: str, points: float | None, *, overwrite: bool
+    sheet: Sheet, raw: bytes, grades: Sequence[Grade], assignment: str, points: float | None, *, overwrite: bool
 ) -> Filled:
     """Return the export with the grades in its column; raises BadInput when there is no such column."""
     table = csv_cells.read(raw)
-    book = _Book(kind, table, _headings(table))
+    book = _Book(sheet, table, _headings(table))
     column = book.column(assignment)
     scale = _scale(book, column, grades, points)
     filled = Filled(raw)
@@ -182,7 +171,7 @@ def _number(text: str) -> float | None:
 class _Book:
     """An export: which rows are students, and where what stands."""
 
-    kind: Kind
+    sheet: Sheet
     table: Table
     headings: list[str]
 
@@ -191,35 +180,36 @@ class _Book:
         return cells[column].value if column < len(cells) else ""
 
     def _at(self, heading: str) -> int | None:
-        return self.headings.index(heading) if heading in self.headings else None
+        return self.headings.index(heading) if heading and heading in self.headings else None
 
     @cached_property
     def identifiers(self) -> list[int]:
         """The columns that say who a student is."""
-        found = [place for name in _IDENTIFIERS[self.kind] if (place := self._at(name)) is not None]
+        found = [place for name in self.sheet.identifiers if (place := self._at(name)) is not None]
         if not found:
-            known = ", ".join(_IDENTIFIERS[self.kind])
+            known = ", ".join(self.sheet.identifiers)
             raise BadInput(
-                f"the export has none of the columns {known}", hint=f"is it {self.kind.capitalize()}'s, in English?"
+                f"the export has none of the columns {known}",
+                hint="is it that platform's, in English?",
             )
         return found
 
     @cached_property
     def student_rows(self) -> list[int]:
-        """The rows of students: those that have an identifier, which Canvas's rows of points and notes do not."""
+        """The rows of students: those that have an identifier, which rows of points and notes do not."""
         columns = self.identifiers
         rows = range(1, len(self.table.rows))
         return [row for row in rows if any(self.cell(row, column).strip() for column in columns)]
 
     def name(self, row: int) -> str:
         """Return a student's name for messages."""
-        columns = [place for name in _NAMES if (place := self._at(name)) is not None]
+        columns = [place for name in self.sheet.names if (place := self._at(name)) is not None]
         return printable_name(" ".join(filter(None, (self.cell(row, place).strip() for place in columns))))
 
     def students(self, names: Iterable[str]) -> list[int]:
         """Return the rows that one of the names fits, by the best that fits at all."""
         for name in names:
-            wanted = {name.casefold(), *self._ids(name)}
+            wanted = {name.casefold(), *self.sheet.find_ids(name)}
             if found := {row for each in wanted for row in self._by_identifier.get(each, ())}:
                 return sorted(found)
         return []
@@ -234,48 +224,36 @@ class _Book:
                     rows.setdefault(value, []).append(row)
         return rows
 
-    def _ids(self, name: str) -> list[str]:
-        if self.kind == "canvas":
-            of_canvas = platform_names.canvas(name)
-            return [of_canvas.user] if of_canvas and of_canvas.user else []
-        of_moodle = platform_names.moodle(name)
-        return [f"participant {of_moodle.participant}"] if of_moodle and of_moodle.participant else []
-
     def column(self, assignment: str) -> int:
         """Return the column of the assignment; raises BadInput with those that there are."""
-        if not assignment and self.kind == "moodle" and (place := self._at(_WORKSHEET)) is not None:
+        if not assignment and (place := self._at(self.sheet.only_column)) is not None:
             return place
         wanted = assignment.strip().casefold()
-        pattern = r"\s+\(\d+\)$" if self.kind == "canvas" else r"\s+\((?:Real|Points)\)$"
-        fitting = [
-            place for place, heading in enumerate(self.headings) if wanted and wanted in self._called(heading, pattern)
-        ]
+        suffix = self.sheet.heading_suffix
+        fitting = [place for place, heading in enumerate(self.headings) if wanted and wanted in self._called(heading)]
         if len(fitting) != 1:
             about = f"has {'several columns' if fitting else 'no column'} “{printable_name(assignment)}”"
-            others = [heading for heading in self.headings if re.search(pattern, heading)] or self.headings
+            others = [heading for heading in self.headings if suffix.search(heading)] or self.headings
             raise BadInput(
                 f"the export {about}" if wanted else "--assignment NAME is missing: which column is it?",
                 hint="there are: " + "; ".join(printable_name(heading) for heading in others[:20]),
             )
-        if fitting[0] in self.identifiers or self.headings[fitting[0]] in _NAMES:
+        if fitting[0] in self.identifiers or self.headings[fitting[0]] in self.sheet.names:
             raise BadInput(f"“{printable_name(assignment)}” says who a student is, and is no column of grades")
         return fitting[0]
 
-    @staticmethod
-    def _called(heading: str, pattern: str) -> set[str]:
-        bare = re.sub(pattern, "", heading)
+    def _called(self, heading: str) -> set[str]:
+        bare = self.sheet.heading_suffix.sub("", heading)
         return {heading.casefold(), bare.casefold(), bare.removeprefix("Assignment: ").casefold()}
 
     def possible(self, column: int) -> float | None:
         """Return how many points the column has, where the export says it."""
-        if self.kind == "canvas":
-            for cells in self.table.rows[1:4]:
-                if cells[0].value.strip().casefold() == _POSSIBLE and column < len(cells):
-                    if "read only" in cells[column].value:
-                        raise BadInput("that column is read only: Canvas computes it itself")
-                    return _number(cells[column].value)
-            return None
-        place = self._at(_MAXIMUM)
+        for cells in self.table.rows[1:4] if self.sheet.most_points_row else ():
+            if cells[0].value.strip().casefold() == self.sheet.most_points_row and column < len(cells):
+                if self.sheet.read_only and self.sheet.read_only in cells[column].value:
+                    raise BadInput("that column is read only: the platform computes it itself")
+                return _number(cells[column].value)
+        place = self._at(self.sheet.most_points_column)
         told = {_number(self.cell(row, place)) for row in self.student_rows} if place is not None else set()
         return told.pop() if len(told) == 1 else None
 
@@ -283,9 +261,9 @@ class _Book:
         """Return why a student's cell keeps what it has, or nothing."""
         if column >= len(self.table.rows[row]):
             return "the row ends before the column"
-        place = self._at(_CHANGEABLE)
+        place = self._at(self.sheet.locked_column)
         if place is not None and self.cell(row, place).strip().casefold() == "no":
-            return "Moodle says that this grade cannot be changed"
+            return "the export says that this grade cannot be changed"
         old = self.cell(row, column).strip()
         if old and not _same(old, value) and not overwrite:
             return f"has {printable_name(old)}, and the grade is {value} (--overwrite replaces it)"

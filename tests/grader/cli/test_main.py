@@ -288,7 +288,7 @@ def test_an_unexpected_error_keeps_its_trace_in_a_log(
     def explode(*_: object) -> None:
         raise ZeroDivisionError("surprise")
 
-    monkeypatch.setattr("warpgrade.grading.receive.read", explode)
+    monkeypatch.setattr("warpgrade.intake.receive.read", explode)
     status, _, err = run(capsys, "grade", "toy", submission)
     assert status == 3
     assert "unexpected error: ZeroDivisionError('surprise')" in err
@@ -299,7 +299,7 @@ def test_interrupts(submission: Path, monkeypatch: pytest.MonkeyPatch, capsys: p
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("warpgrade.grading.receive.read", interrupt)
+    monkeypatch.setattr("warpgrade.intake.receive.read", interrupt)
     assert run(capsys, "grade", "toy", submission)[0] == 130
 
 

@@ -17,10 +17,11 @@ from warpgrade.cohort.store import Head, Record, Store
 from warpgrade.engine.job import Job, Outcome
 from warpgrade.engine.local import LocalEngine
 from warpgrade.engine.work import Say
-from warpgrade.grading import intake, score
+from warpgrade.grading import score
 from warpgrade.grading.grade import Options
-from warpgrade.grading.identity import Identity
+from warpgrade.grading.recall import Identity
 from warpgrade.grading.result import DeviceInfo, LabInfo, Result, Seconds, SubmissionInfo, TestResult
+from warpgrade.intake import intake
 from warpgrade.lab.labs import Lab
 from warpgrade.machine.paths import Layout
 

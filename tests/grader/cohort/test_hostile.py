@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from warpgrade.cohort.collect import collect
 from warpgrade.cohort.handed_in import Collected
 from warpgrade.cohort.names import file_name
-from warpgrade.grading import archives, intake
+from warpgrade.intake import archives, intake
 from warpgrade.lab.labs import Lab
 from warpgrade.machine.errors import BadInput
 from warpgrade.machine.text import clean

@@ -15,10 +15,11 @@ from pathlib import Path
 import pytest
 from classes import CODE, Tree, laid, packed, read
 
-from warpgrade.cohort import gradescope, roster
+from warpgrade.cohort import roster
 from warpgrade.cohort.collect import collect
 from warpgrade.cohort.handed_in import Collected
 from warpgrade.lab.labs import Lab
+from warpgrade.platforms.gradescope.metadata import read_metadata
 
 FEW, MANY = 1_000, 10_000
 MOST_TIMES = 40  # as long for ten times as many
@@ -134,7 +135,7 @@ def test_metadata_keeps_nothing_of_what_autograders_printed(tmp_path: Path) -> N
     tracemalloc.start()
     try:
         with path.open("rb") as file:
-            assert len(gradescope.read_metadata(file)) == 200
+            assert len(read_metadata(file)) == 200
         _, most = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

@@ -11,7 +11,7 @@ import pytest
 
 from warpgrade.compiling import toolchain
 from warpgrade.compiling.build import Builder
-from warpgrade.grading import intake
+from warpgrade.intake import intake
 from warpgrade.lab import labs
 from warpgrade.lab.labs import Lab
 from warpgrade.machine import device

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import graphlib
 import os
 import re
 from pathlib import Path
@@ -118,6 +119,30 @@ def test_a_folder_in_a_folder_has_a_layer_of_its_own(tmp_path: Path) -> None:
         tmp_path, nested, high__plugins__one="from pkg.high import b\n", high__d="import pkg.high.plugins.one\n"
     )
     assert [each.split(": ")[0] for each in told] == ["code/pkg/high/d.py:1"]
+
+
+def test_each_folder_of_plugins_is_in_the_layer_and_knows_no_other(tmp_path: Path) -> None:
+    plugins = part({"low": "is used"}, {"high": "uses"}, {"high/*": "one plugin each"})
+    fine = {"high__one__a": "from pkg.high import b\n", "high__two__a": "from pkg.low import a\n"}
+    assert python(tmp_path, plugins, **fine) == []
+    (told,) = python(tmp_path, plugins, **fine, high__two__b="import pkg.high.one.a\n")
+    assert "high/two imports pkg.high.one.a, but docs/layers.toml puts high/one beside it." in told
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    home = ROOT / ORDER.python.folder
+    modules = {
+        ".".join((home.name, *path.relative_to(home).with_suffix("").parts)): path for path in home.rglob("*.py")
+    }
+    graph = {
+        module: {
+            used
+            for _, name in layers.imports(path, home)
+            if (used := name if name in modules else name.rpartition(".")[0]) in modules and used != module
+        }
+        for module, path in modules.items()
+    }
+    graphlib.TopologicalSorter(graph).prepare()  # raises CycleError with the circle
 
 
 def test_includes_are_arrows_too(tmp_path: Path) -> None:

@@ -14,7 +14,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from warpgrade.grading import grade, intake
+from warpgrade.grading import grade
+from warpgrade.intake import intake
 from warpgrade.lab import labs
 from warpgrade.machine import cpu
 from warpgrade.machine.paths import Layout, find_layout

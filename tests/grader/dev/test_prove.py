@@ -14,7 +14,8 @@ from warpgrade.compiling import build
 from warpgrade.compiling.failure import BuildFailure
 from warpgrade.compiling.warnings import CompilerWarning
 from warpgrade.dev import prove
-from warpgrade.grading import grade, intake
+from warpgrade.grading import grade
+from warpgrade.intake import intake
 from warpgrade.lab import labs, right, starter
 from warpgrade.lab.labs import Lab
 from warpgrade.machine.errors import BadInput, GraderError

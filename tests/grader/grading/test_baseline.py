@@ -9,8 +9,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from warpgrade.grading import baseline, grade, intake
+from warpgrade.grading import baseline, grade
 from warpgrade.grading.result import Result, Seconds
+from warpgrade.intake import intake
 from warpgrade.lab import labs
 from warpgrade.machine.device import Device
 from warpgrade.machine.paths import Layout, find_layout

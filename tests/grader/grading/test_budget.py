@@ -10,7 +10,8 @@ import msgspec
 import pytest
 from stand_ins import Script
 
-from warpgrade.grading import grade, intake, judge
+from warpgrade.grading import grade, judge
+from warpgrade.intake import intake
 from warpgrade.lab.budget import Budget, allowance_of
 from warpgrade.lab.labs import Lab, Limits
 from warpgrade.machine.paths import Layout

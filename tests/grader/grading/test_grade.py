@@ -14,8 +14,9 @@ import known_numbers
 import pytest
 
 from warpgrade.dev import prove
-from warpgrade.grading import grade, intake, result
+from warpgrade.grading import grade, result
 from warpgrade.grading.result import Result
+from warpgrade.intake import intake
 from warpgrade.lab import labs, right, wrong
 from warpgrade.lab.labs import Lab
 from warpgrade.machine.paths import find_layout

@@ -13,7 +13,7 @@ from stand_ins import Script, end, start
 
 from warpgrade.compiling.toolchain import Compilers
 from warpgrade.grading import grade, identity
-from warpgrade.grading.identity import Identity
+from warpgrade.grading.recall import Identity
 from warpgrade.lab.labs import Lab
 from warpgrade.machine.paths import Layout
 

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from handed_in import CODE, refused, tar_of, zip_of
 
-from warpgrade.grading import archives, baseline, intake, review, tars
+from warpgrade.grading import baseline, review
+from warpgrade.intake import archives, intake, tars
 from warpgrade.lab.labs import Lab
 from warpgrade.machine.paths import Layout
 

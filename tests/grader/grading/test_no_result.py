@@ -14,7 +14,8 @@ import msgspec
 import pytest
 
 from warpgrade.dev import told
-from warpgrade.grading import grade, intake
+from warpgrade.grading import grade
+from warpgrade.intake import intake
 from warpgrade.lab import labs, starter
 from warpgrade.machine.paths import find_layout
 

@@ -16,9 +16,10 @@ from stand_ins import Script, begin, case, end, speed, start
 
 from warpgrade.compiling import build
 from warpgrade.compiling.failure import BuildFailure
-from warpgrade.grading import baseline, grade, identity, intake, judge
-from warpgrade.grading.recall import Recall
+from warpgrade.grading import baseline, grade, judge
+from warpgrade.grading.recall import Identity, Recall
 from warpgrade.grading.result import Result
+from warpgrade.intake import intake
 from warpgrade.lab import labs
 from warpgrade.lab.labs import Lab
 from warpgrade.machine.device import Device
@@ -130,7 +131,7 @@ def test_only_the_tests_that_are_asked_for_run_and_count(
 
 def test_what_is_known_does_not_run_again(layout: Layout, lab: Lab, submission: Path, script: Install) -> None:
     def memory(**tests: str) -> Recall:
-        return Recall(layout.root / "known", identity.Identity("v", tests, "r", 7))
+        return Recall(layout.root / "known", Identity("v", tests, "r", 7))
 
     same = {"adds": "1", "adds odd sizes": "2", "speed": "3"}
     script([GOOD, [start(), case("adds", "fail", "no"), end(1)]])

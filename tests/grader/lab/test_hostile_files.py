@@ -14,11 +14,10 @@ import pytest
 from hostile import ACTS
 from stand_ins import TOY_LAB, run
 
-from warpgrade.handout import essentials, make, sheet
+from warpgrade.handout import essentials, make, sheet, template
 from warpgrade.lab import labs
 from warpgrade.machine.errors import GraderError
 from warpgrade.machine.paths import Layout
-from warpgrade.platforms import template
 
 COURSE = (
     'schema = 1\n[course]\ntitle = "Threads"\ntimezone = "Europe/Berlin"\n[[lab]]\nname = "toy"\ndue = 2027-03-08\n'

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from warpgrade.grading import grade, intake
+from warpgrade.grading import grade
 from warpgrade.handout import leaks, make
+from warpgrade.intake import intake
 from warpgrade.lab import labs
 from warpgrade.lab.labs import Lab
 from warpgrade.machine.paths import find_layout

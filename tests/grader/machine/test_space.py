@@ -27,7 +27,7 @@ from pathlib import Path
 from warpgrade.cli import main
 from warpgrade.lab import labs, new
 from warpgrade.machine import cache, errors, files, paths
-from warpgrade.platforms import template
+from warpgrade.handout import template
 
 disk = Path(sys.argv[1])
 large = disk.parent / "large"

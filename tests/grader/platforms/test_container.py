@@ -13,9 +13,9 @@ import pytest
 from platform_machine import pack_needed
 
 from warpgrade.dev import package
+from warpgrade.handout import template
 from warpgrade.lab import labs
 from warpgrade.machine.paths import find_layout
-from warpgrade.platforms import template
 
 LAYOUT = find_layout()
 LAB = labs.find(LAYOUT, "reverse")

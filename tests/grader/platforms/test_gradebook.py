@@ -81,7 +81,7 @@ def test_moodle(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     desk.add(graded("eve@example.edu"))
     status, err = desk.fill(capsys, "moodle", "--overwrite")
     assert status == 1
-    assert "Eve: Moodle says that this grade cannot be changed" in err
+    assert "Eve: the export says that this grade cannot be changed" in err
     assert desk.filled == MOODLE.replace("Submitted,-,", "Submitted,58.3,").replace(
         "grace@example.edu,Submitted,,", "grace@example.edu,Submitted,58.3,"
     )

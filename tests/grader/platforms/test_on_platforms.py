@@ -16,9 +16,9 @@ import pytest
 from platform_machine import Machine, pack_needed, variables
 
 from warpgrade.dev import package
+from warpgrade.handout import template
 from warpgrade.lab import labs
 from warpgrade.machine.paths import find_layout
-from warpgrade.platforms import template
 
 pytestmark = pytest.mark.labs
 

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from stand_ins import run
 
-from warpgrade.handout import essentials
+from warpgrade import platforms
+from warpgrade.handout import essentials, template
+from warpgrade.handout.template import Platform
 from warpgrade.machine.paths import Layout, find_layout
-from warpgrade.platforms import template
-from warpgrade.platforms.template import Platform
 
 ROOT = find_layout().root
 PLATFORMS = {platform.name: platform for platform in template.found()}
@@ -124,6 +124,6 @@ def test_each_platform_has_its_lines_in_the_docs(name: str) -> None:
 
 
 def test_platforms_are_found_by_their_folders() -> None:
-    folders = {path.parent.name for path in Path(template.__file__).parent.glob("*/platform.toml")}
+    folders = {path.parent.name for path in Path(platforms.__file__).parent.glob("*/platform.toml")}
     assert set(PLATFORMS) == folders
     assert all(isinstance(each, Platform) for each in PLATFORMS.values())

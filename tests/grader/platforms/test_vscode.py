@@ -17,9 +17,9 @@ from rich.console import Console
 from samples import LEAK, RACE, REJECTED, advice
 
 from warpgrade.compiling.warnings import CompilerWarning
+from warpgrade.handout import template
 from warpgrade.lab import labs
 from warpgrade.machine.paths import find_layout
-from warpgrade.platforms import template
 from warpgrade.report import compiler, diagnosis, findings, terminal
 
 LAYOUT = find_layout()

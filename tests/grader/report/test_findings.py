@@ -16,10 +16,11 @@ from samples import GRADED, LEAK, RACE, advice
 from warpgrade.findings.diagnosis import Diagnostic, Memory, Place, Related, Thread
 from warpgrade.grading import result as results
 from warpgrade.grading.result import Result
+from warpgrade.platforms.github import workflow_annotations as github
 from warpgrade.report import diagnosis as diagnosis_report
 from warpgrade.report import findings, hidden, terminal
 from warpgrade.report.findings import Finding
-from warpgrade.report.formats import github, sarif
+from warpgrade.report.formats import sarif
 
 GOLDEN = Path(__file__).parent / "golden"
 SECRET = 918273  # wherever a test's data could show

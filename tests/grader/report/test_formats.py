@@ -12,6 +12,7 @@ import pytest
 from samples import RACE
 from stand_ins import Script, Step, begin, case, end, run, speed, start
 
+from warpgrade.cli import outlets
 from warpgrade.findings.diagnosis import Place
 from warpgrade.machine.paths import Layout
 from warpgrade.report import formats
@@ -168,4 +169,5 @@ def test_a_format_is_found_by_its_file(reads: Reads, command: str, capsys: pytes
     every = {id(each) for each in [*formats.found("result"), *formats.found("profile")]}
     assert len(every) == len(files)
     shown = run(capsys, command, "--help")[1]
-    assert all(each.option.opts[0] in shown for each in formats.found(reads))
+    assert all(each.option.opts[0] in shown for each in outlets.formats(reads))
+    assert set(formats.found(reads)) < set(outlets.formats(reads))

@@ -22,10 +22,11 @@ from warpgrade.grading.judge import Case
 from warpgrade.grading.result import decode, encode
 from warpgrade.lab.labs import Lab
 from warpgrade.machine import text
+from warpgrade.platforms.github import workflow_annotations as github
 from warpgrade.report import diagnosis as diagnosis_report
 from warpgrade.report import findings, terminal
 from warpgrade.report import profile as profile_report
-from warpgrade.report.formats import github, sarif, trace
+from warpgrade.report.formats import sarif, trace
 from warpgrade.report.stream import Gated, no_commands
 from warpgrade.running.profile import Collector
 

@@ -23,19 +23,17 @@ from warpgrade.grading import result as results
 from warpgrade.grading import score
 from warpgrade.grading.result import Result
 from warpgrade.lab.labs import Lab
+from warpgrade.platforms.autolab import adapter as autolab
+from warpgrade.platforms.classroom50 import adapter as classroom50
+from warpgrade.platforms.github import summary
+from warpgrade.platforms.gitlab import adapter as code_quality
+from warpgrade.platforms.gradescope import results as gradescope
+from warpgrade.platforms.prairielearn import adapter as prairielearn
+from warpgrade.platforms.submitty import adapter as submitty
+from warpgrade.platforms.vpl import adapter as vpl
 from warpgrade.report import export, findings
 from warpgrade.report.format import Report
-from warpgrade.report.formats import (
-    autolab,
-    classroom50,
-    code_quality,
-    gradescope,
-    junit,
-    prairielearn,
-    submitty,
-    summary,
-    vpl,
-)
+from warpgrade.report.formats import junit
 
 GOLDEN = Path(__file__).parent / "golden"
 HIDDEN_WORDS = "expected NaN"  # what a hidden test of the sample says

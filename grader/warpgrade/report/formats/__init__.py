@@ -1,19 +1,11 @@
-"""Where a report goes besides the terminal: to each format of this folder that the command line asks for.
-
-A module here gives its `FORMAT`, and is found: `grade`, `check` and `run` get its option.
-"""
+"""Reports for other programs, one file each: a module here gives its `FORMAT`, and is found."""
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
 
-import click
-
-from warpgrade.report.format import Format, Reads, Report
+from warpgrade.report.format import Format, Reads
 
 
 def found(reads: Reads) -> list[Format]:
@@ -21,36 +13,3 @@ def found(reads: Reads) -> list[Format]:
     names = sorted(module.name for module in pkgutil.iter_modules(__path__))
     known: list[Format] = [importlib.import_module(f"{__name__}.{name}").FORMAT for name in names]
     return [each for each in known if each.reads in (reads, "findings")]
-
-
-@dataclass(frozen=True)
-class Outlets:
-    """The formats, each with what its option says."""
-
-    asked: Sequence[tuple[Format, Any]]
-
-    @classmethod
-    def take(cls, reads: Reads, given: dict[str, Any]) -> Outlets:
-        """Take the formats' options out of those that a command was given."""
-        return cls([(each, given.pop(each.option.name or "")) for each in found(reads)])
-
-    @property
-    def on_stdout(self) -> bool:
-        """Whether stdout belongs to one of them."""
-        return any(value == "-" for _, value in self.asked)
-
-    def check(self) -> None:
-        """Raise BadInput, before the work, when a file cannot be written."""
-        for each, value in self.asked:
-            each.check(value)
-
-    def publish(self, report: Report) -> None:
-        """Write them."""
-        for each, value in self.asked:
-            each.write(value, report)
-
-
-def with_formats(reads: Reads, command: click.Command) -> click.Command:
-    """Add the options of the formats to a command."""
-    command.params += [each.option for each in found(reads)]
-    return command

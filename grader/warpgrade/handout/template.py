@@ -17,6 +17,7 @@ from typing import Literal
 
 import msgspec
 
+from warpgrade import platforms
 from warpgrade.course import course as courses
 from warpgrade.course import excerpt
 from warpgrade.handout import essentials
@@ -30,7 +31,7 @@ from warpgrade.machine.text import number
 Say = Callable[[str], None]
 Tests = Literal["all", "public", "none"]
 
-_HERE = Path(__file__).parent
+_PLATFORMS = Path(platforms.__file__).parent
 _COMMON = "common"
 
 
@@ -62,12 +63,12 @@ class Platform:
     @property
     def folder(self) -> Path:
         """Where its template is."""
-        return _HERE / self.name
+        return _PLATFORMS / self.name
 
 
 def found() -> list[Platform]:
     """Return all platforms, by name."""
-    files = sorted(_HERE.glob("*/platform.toml"))
+    files = sorted(_PLATFORMS.glob("*/platform.toml"))
     return [
         Platform(file.parent.name, msgspec.convert(tomllib.loads(file.read_text(encoding="utf-8")), Description))
         for file in files
@@ -108,7 +109,7 @@ def write(
     words = _words(platform, lab)
     with tempfile.TemporaryDirectory(prefix="warpgrade-platform-") as scratch:
         root = Path(scratch) / "template"
-        sources = [_HERE / _COMMON, platform.folder] if about.install else [platform.folder]
+        sources = [_PLATFORMS / _COMMON, platform.folder] if about.install else [platform.folder]
         for source in sources:
             _fill(source, root, words)
         if about.install:

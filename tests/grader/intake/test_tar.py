@@ -15,7 +15,7 @@ from handed_in import CODE, refused, tar_of
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from warpgrade.grading import archives, intake, tars
+from warpgrade.intake import archives, intake, tars
 from warpgrade.lab.labs import Lab
 from warpgrade.machine.errors import BadInput
 

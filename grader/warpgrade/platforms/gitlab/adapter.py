@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from warpgrade.machine.text import one_line
+from warpgrade.platforms.adapter import Adapter
 from warpgrade.report.findings import Finding, describe, repository_path
 from warpgrade.report.format import file_format
 
@@ -39,9 +40,11 @@ def encode(findings: Sequence[Finding], folder: str = "") -> bytes:
     return msgspec.json.format(msgspec.json.encode(entries), indent=1) + b"\n"
 
 
-FORMAT = file_format(
+_FORMAT = file_format(
     "findings",
     "--code-quality",
     "Write what was found as GitLab's code quality; - is stdout.",
     lambda report: encode(report.findings, report.prefix),
 )
+
+ADAPTER = Adapter(formats=(_FORMAT,))

@@ -13,6 +13,7 @@ import msgspec
 
 from warpgrade.grading.result import Result
 from warpgrade.machine.errors import BadInput
+from warpgrade.platforms.adapter import Adapter
 from warpgrade.report import export
 from warpgrade.report.format import Report
 
@@ -69,4 +70,8 @@ def _in_runner() -> None:
         )
 
 
-FORMAT = export.platform_format("--classroom50", "Write Classroom 50's result.json, in its runner.", encode, _in_runner)
+_FORMAT = export.platform_format(
+    "--classroom50", "Write Classroom 50's result.json, in its runner.", encode, _in_runner
+)
+
+ADAPTER = Adapter(formats=(_FORMAT,))

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import IO
 
-from warpgrade.grading import tars
+from warpgrade.intake import tars
 from warpgrade.machine.errors import BadInput
 from warpgrade.machine.text import printable_name
 
@@ -30,7 +30,6 @@ _MOST_UNPACKED_BYTES = 256 << 20  # of a tar, which is read from its beginning t
 _MOST_HELD_BYTES = 32 << 20
 _END_RECORD = 22  # bytes of a zip's last record, without its comment
 _END_MARK, _ZIP64_MARK = b"PK\x05\x06", b"PK\x06\x07"
-_TARS = re.compile(r"\.(tar|tgz|tbz2?|txz|tar\.(gz|bz2|xz))\Z", re.IGNORECASE)
 _CLUTTER = {"__MACOSX", ".DS_Store", "Thumbs.db", "desktop.ini"}
 _KINDS: dict[int, tars.Kind] = {0: "file", stat.S_IFREG: "file", stat.S_IFDIR: "folder", stat.S_IFLNK: "link"}
 
@@ -51,16 +50,6 @@ class Member:
         """Return its content, or one byte more than `most` of it."""
         with self.open() as file:
             return file.read(most + 1)
-
-
-def is_archive(name: str) -> bool:
-    """Whether a file of that name should be an archive that is read."""
-    return name.lower().endswith(".zip") or _TARS.search(name) is not None
-
-
-def without_suffix(name: str) -> str:
-    """Return an archive's name without what says that it is one."""
-    return name[:-4] if name.lower().endswith(".zip") else _TARS.sub("", name)
 
 
 def is_clutter(name: str) -> bool:

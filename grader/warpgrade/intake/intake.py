@@ -8,52 +8,26 @@ from __future__ import annotations
 
 import difflib
 import functools
-import hashlib
 import io
 import os
-import re
 import stat
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-from warpgrade.grading import archives, platform_names
-from warpgrade.grading.archives import MAX_ENTRIES, Member
+from warpgrade.grading.submission import Submission
+from warpgrade.intake import archives
+from warpgrade.intake.archives import MAX_ENTRIES, Member
 from warpgrade.lab.labs import Lab
 from warpgrade.machine.errors import BadInput
 from warpgrade.machine.text import listing, printable_name
+from warpgrade.platforms.file_names import is_archive, is_source
+from warpgrade.platforms.registry import name_for_lab, original_names
 
 MAX_FILE_BYTES = 1 << 20
 MAX_TOTAL_BYTES = 4 << 20
 MAX_ARCHIVE_BYTES = 64 << 20  # of an archive that is not a file of its own
-_PLAIN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}")
-_SOURCE_SUFFIXES = {".cu", ".cuh", ".c", ".cc", ".cpp", ".cxx", ".h", ".hpp"}
-
-
-@dataclass(frozen=True)
-class Submission:
-    """What is graded: plain file names and their bytes, and the names of source files that are not.
-
-    `notes` say what was taken under another name, or from where. `folder` is where the files lie, unless they were in
-    a zip or have other names there.
-    """
-
-    name: str
-    files: dict[str, bytes]
-    ignored: list[str]
-    folder: Path | None = None
-    notes: list[str] = field(default_factory=list)
-    seconds: float = 0.0  # of processor time that reading it took
-
-    @property
-    def digest(self) -> str:
-        """A hash of names and contents."""
-        total = hashlib.sha256()
-        for name in sorted(self.files):
-            total.update(f"{name}\0{len(self.files[name])}\0".encode())
-            total.update(self.files[name])
-        return total.hexdigest()
 
 
 @dataclass(frozen=True)
@@ -93,7 +67,7 @@ def read(lab: Lab, path: Path, called: str = "") -> Submission:
             found = _read_folder(lab, folder, shown)
     elif not stat.S_ISREG(mode):
         raise BadInput(f"{shown} is neither a folder nor a file")
-    elif archives.is_archive(path.name):
+    elif is_archive(path.name):
         folder = None
         # The path itself may be a link: it was named by the person who grades.
         found = _read_archive(lab, path.resolve(), shown)
@@ -114,7 +88,7 @@ def read_members(lab: Lab, members: Sequence[Member], shown: str) -> Submission:
     A single source file, and a single archive without a source beside it, are taken as if they had been named alone.
     """
     sources = [member for member in members if is_source(member.name)]
-    packed = [member for member in members if archives.is_archive(member.name)]
+    packed = [member for member in members if is_archive(member.name)]
     if len(packed) == 1 and not sources:
         found = _read_packed(lab, packed[0])
         found.notes.insert(0, f"taken from {printable_name(packed[0].name)}")
@@ -132,7 +106,7 @@ def _submission(lab: Lab, found: _Found, shown: str, folder: Path | None) -> Sub
     ignored = sorted(
         printable_name(name)
         for name in found.others
-        if is_source(name) and not any(lab.gives(each) for each in platform_names.possible(name))
+        if is_source(name) and not any(lab.gives(each) for each in original_names(name))
     )
     return Submission(
         name=shown,
@@ -143,32 +117,15 @@ def _submission(lab: Lab, found: _Found, shown: str, folder: Path | None) -> Sub
     )
 
 
-def is_source(name: str) -> bool:
-    """Whether a file of that name should hold source code."""
-    return PurePosixPath(name).suffix.lower() in _SOURCE_SUFFIXES
-
-
-def _taken(lab: Lab, name: str) -> bool:
-    return lab.allows(name) and _PLAIN_NAME.fullmatch(name) is not None
-
-
-def meant(lab: Lab, name: str) -> str:
-    """Return the name under which the lab takes a file, as it had it before a platform renamed it; or nothing."""
-    names = [each for each in platform_names.possible(name) if _taken(lab, each)]
-    plain = [each for each in names if each in lab.file.lab.files]
-    # A pattern of the lab's fits the platform's name as well as the student's.
-    return next(iter([*plain, *reversed(names)]), "")
-
-
 def _choose(lab: Lab, members: Iterable[Member]) -> _Found:
     """Take what the lab wants: a file of the right name, else the only one that was renamed on its way."""
     by_name: dict[str, list[Member]] = {}
     by_case: dict[str, Member] = {}
     found = _Found({}, [])
     for member in members:
-        name = meant(lab, member.name)
+        name = name_for_lab(lab, member.name)
         other = by_case.setdefault(member.name.casefold(), member)
-        if other.name != member.name and (name or meant(lab, other.name)):
+        if other.name != member.name and (name or name_for_lab(lab, other.name)):
             raise BadInput(
                 f"{printable_name(other.name)} and {printable_name(member.name)} differ only in capital letters",
                 hint="keep the one to grade",
@@ -218,14 +175,14 @@ def _check_total(files: dict[str, bytes]) -> None:
 def _without_wrapping(folder: Path) -> Path:
     """People hand in the folder around the folder; one level of that is forgiven."""
     names, subfolders = _list_folder(folder)
-    wraps = len(subfolders) == 1 and not any(is_source(name) or archives.is_archive(name) for name in names)
+    wraps = len(subfolders) == 1 and not any(is_source(name) or is_archive(name) for name in names)
     return folder / subfolders[0] if wraps else folder
 
 
 def _only_archive(folder: Path) -> Path | None:
     """Return the archive of a folder that has one, and no source beside it."""
     names, _ = _list_folder(folder)
-    packed = [name for name in names if archives.is_archive(name)]
+    packed = [name for name in names if is_archive(name)]
     return folder / packed[0] if len(packed) == 1 and not any(map(is_source, names)) else None
 
 
@@ -275,7 +232,7 @@ def open_regular(path: Path, name: str) -> IO[bytes]:
 def _take_single(lab: Lab, member: Member) -> _Found:
     main = lab.main_file
     alike = [name for name in lab.file.lab.files if PurePosixPath(name).suffix == PurePosixPath(member.name).suffix]
-    if meant(lab, member.name) or alike != [main]:
+    if name_for_lab(lab, member.name) or alike != [main]:
         return _choose(lab, [member])
     # Whoever names one file means it, and there is only one that it can be.
     return _Found({main: _content(member)}, [], [_graded_as(member.name, main)])
@@ -303,7 +260,7 @@ def _read_packed(lab: Lab, member: Member) -> _Found:
 
 
 def _take_packed(lab: Lab, file: IO[bytes], name: str, shown: str) -> _Found:
-    with archives.opened(file, name, shown, lambda each: bool(meant(lab, each)), MAX_FILE_BYTES) as members:
+    with archives.opened(file, name, shown, lambda each: bool(name_for_lab(lab, each)), MAX_FILE_BYTES) as members:
         return _take(lab, members, shown)
 
 
@@ -317,7 +274,7 @@ def _take(lab: Lab, members: Sequence[Member], shown: str) -> _Found:
     for member in members:
         if member.path.removesuffix(member.name) != inner:
             elsewhere.append(member.name)
-        elif member.name in files and meant(lab, member.name):
+        elif member.name in files and name_for_lab(lab, member.name):
             raise BadInput(f"{shown} contains {printable_name(member.name)} twice")
         else:
             files[member.name] = member
@@ -330,7 +287,7 @@ def _wrapping(members: Sequence[Member]) -> str:
     """Return the folder around the files, with its slash, by the rule that holds for folders on disk; or nothing."""
     folders = {member.path.partition("/")[0] for member in members if "/" in member.path}
     top = [member.name for member in members if "/" not in member.path]
-    is_wrapped = len(folders) == 1 and not any(is_source(name) or archives.is_archive(name) for name in top)
+    is_wrapped = len(folders) == 1 and not any(is_source(name) or is_archive(name) for name in top)
     return f"{folders.pop()}/" if is_wrapped else ""
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import msgspec
 
+from warpgrade.platforms.adapter import Adapter
 from warpgrade.report import export
 from warpgrade.report.format import Report
 
@@ -22,4 +23,6 @@ def encode(report: Report) -> bytes | None:
     return feedback.encode() + msgspec.json.encode({"scores": {result.lab.name: score}}) + b"\n"
 
 
-FORMAT = export.platform_format("--autolab", "Write Autolab's feedback, with the line of scores at its end.", encode)
+_FORMAT = export.platform_format("--autolab", "Write Autolab's feedback, with the line of scores at its end.", encode)
+
+ADAPTER = Adapter(formats=(_FORMAT,))

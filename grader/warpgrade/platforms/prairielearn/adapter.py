@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from warpgrade.grading.result import Result
+from warpgrade.platforms.adapter import Adapter
 from warpgrade.report import export, pictures
 from warpgrade.report.format import Report
 
@@ -64,4 +65,6 @@ def _image(label: str, svg: str) -> dict[str, str]:
     return {"label": label, "url": "data:image/svg+xml;base64," + base64.b64encode(svg.encode()).decode()}
 
 
-FORMAT = export.platform_format("--prairielearn", "Write PrairieLearn's results.json.", encode)
+_FORMAT = export.platform_format("--prairielearn", "Write PrairieLearn's results.json.", encode)
+
+ADAPTER = Adapter(formats=(_FORMAT,))

@@ -1,6 +1,6 @@
-"""Gradescope's export: folders submission_123456, and submission_metadata.yml, which says whose they are, and when.
+"""Reads the submission_metadata.yml of Gradescope's export: whose each submission is, and when it was handed in.
 
-That file also holds all that autograders printed for each student. It is read as a stream of events, nothing is made of
+The file also holds all that autograders printed for each student. It is read as a stream of events, nothing is made of
 what is not needed, and aliases are not followed.
 """
 
@@ -10,17 +10,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, timezone
-from functools import partial
 from typing import IO, Any
 
 import yaml
 
-from warpgrade.cohort.exports import Export, Found, read_items, source
-from warpgrade.cohort.places import Place
-from warpgrade.grading.intake import Submission
-from warpgrade.lab.labs import Lab
 from warpgrade.machine.errors import BadInput
-from warpgrade.machine.text import printable_name
 
 METADATA = "submission_metadata.yml"
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -38,39 +32,6 @@ class Record:
 
     submitters: list[dict[str, str]] = field(default_factory=list)
     submitted: datetime | None = None
-
-
-def gradescope(lab: Lab, place: Place) -> Export:
-    """Read the export; a submission of several students is one of each."""
-    items = {item.name: item for item in place.items}
-    with items.pop(METADATA).as_file(METADATA).open() as file:
-        records = read_metadata(file)
-    found: list[Found] = []
-    others: list[str] = []
-    for key, record in records.items():
-        item = items.pop(key, None)
-        reader = partial(read_items, lab, [item]) if item else partial(_absent, key)
-        if not record.submitters:
-            others.append(f"{source([item]) if item else printable_name(key)}: {METADATA} names no student")
-        for one in record.submitters:
-            identifiers = [one[what] for what in ("sid", "email") if what in one]
-            name = one.get("name", "")
-            found.append(
-                Found(
-                    next(iter([*identifiers, name])),
-                    name,
-                    source([item]) if item else printable_name(key),
-                    reader,
-                    identifiers=tuple(identifiers),
-                    submitted=record.submitted,
-                )
-            )
-    others += [f"{item.shown}: not in {METADATA}" for item in items.values()]
-    return Export(found, others)
-
-
-def _absent(key: str) -> Submission:
-    raise BadInput(f"the export has no folder {printable_name(key)}", hint="export the submissions again")
 
 
 def read_metadata(file: IO[bytes]) -> dict[str, Record]:

@@ -6,8 +6,8 @@ import dataclasses
 from collections.abc import Callable
 from pathlib import Path
 
-from warpgrade.grading import intake
-from warpgrade.grading.intake import Submission
+from warpgrade.grading.submission import Submission
+from warpgrade.intake import intake
 from warpgrade.lab.budget import allowance_of
 from warpgrade.lab.labs import Lab
 from warpgrade.machine import confined

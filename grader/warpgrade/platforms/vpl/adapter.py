@@ -13,6 +13,7 @@ import re
 from warpgrade.grading.result import Result
 from warpgrade.machine.errors import BadInput
 from warpgrade.machine.text import number
+from warpgrade.platforms.adapter import Adapter
 from warpgrade.report import export
 from warpgrade.report.format import Report
 
@@ -74,4 +75,6 @@ def _check_scale() -> None:
     _scale()
 
 
-FORMAT = export.platform_format("--vpl", "Write what Moodle's VPL reads from standard output.", encode, _check_scale)
+_FORMAT = export.platform_format("--vpl", "Write what Moodle's VPL reads from standard output.", encode, _check_scale)
+
+ADAPTER = Adapter(formats=(_FORMAT,))

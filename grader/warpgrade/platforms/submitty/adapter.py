@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from warpgrade.platforms.adapter import Adapter
 from warpgrade.report import export
 from warpgrade.report.format import Report
 
@@ -42,4 +43,6 @@ def _messages(report: Report) -> list[dict[str, str]]:
     return [{"message": words, "status": status} for status, words in told]
 
 
-FORMAT = export.platform_format("--submitty", "Write Submitty's validation_results.json.", encode)
+_FORMAT = export.platform_format("--submitty", "Write Submitty's validation_results.json.", encode)
+
+ADAPTER = Adapter(formats=(_FORMAT,))

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from stand_ins import TOY_LAB
 
-from warpgrade.grading import archives, intake
+from warpgrade.intake import archives, intake
 from warpgrade.lab import labs
 from warpgrade.lab.labs import Lab
 from warpgrade.machine.errors import BadInput

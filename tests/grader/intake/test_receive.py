@@ -11,8 +11,9 @@ import msgspec
 import pytest
 from handed_in import CODE, tar_of
 
-from warpgrade.grading import intake, receive
-from warpgrade.grading.archives import Member
+from warpgrade.grading.submission import Submission
+from warpgrade.intake import intake, receive
+from warpgrade.intake.archives import Member
 from warpgrade.lab.labs import Lab
 from warpgrade.machine.errors import BadInput
 
@@ -51,7 +52,7 @@ def test_an_archive_that_takes_too_long_is_refused(lab: Lab, tmp_path: Path) -> 
 def test_how_large_a_file_all_files_and_an_archive_among_others_may_be(lab: Lab) -> None:
     mib = 1 << 20
 
-    def read(**contents: bytes) -> intake.Submission:
+    def read(**contents: bytes) -> Submission:
         members = [
             Member(name.replace("__", "."), functools.partial(io.BytesIO, raw)) for name, raw in contents.items()
         ]

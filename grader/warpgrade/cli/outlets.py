@@ -1,0 +1,52 @@
+"""Where a report goes besides the terminal: to each format that the command line asks for, also those of platforms."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import click
+
+from warpgrade.platforms import registry
+from warpgrade.report import formats as general
+from warpgrade.report.format import Format, Reads, Report
+
+
+def formats(reads: Reads) -> list[Format]:
+    """Return the formats that a result, or a profile, can be written in, by their options."""
+    found = [*general.found(reads), *registry.formats(reads)]
+    return sorted(found, key=lambda each: each.option.opts[0])
+
+
+@dataclass(frozen=True)
+class Outlets:
+    """The formats, each with what its option says."""
+
+    asked: Sequence[tuple[Format, Any]]
+
+    @classmethod
+    def take(cls, reads: Reads, given: dict[str, Any]) -> Outlets:
+        """Take the formats' options out of those that a command was given."""
+        return cls([(each, given.pop(each.option.name or "")) for each in formats(reads)])
+
+    @property
+    def on_stdout(self) -> bool:
+        """Whether stdout belongs to one of them."""
+        return any(value == "-" for _, value in self.asked)
+
+    def check(self) -> None:
+        """Raise BadInput, before the work, when a file cannot be written."""
+        for each, value in self.asked:
+            each.check(value)
+
+    def publish(self, report: Report) -> None:
+        """Write them."""
+        for each, value in self.asked:
+            each.write(value, report)
+
+
+def with_formats(reads: Reads, command: click.Command) -> click.Command:
+    """Add the options of the formats to a command."""
+    command.params += [each.option for each in formats(reads)]
+    return command

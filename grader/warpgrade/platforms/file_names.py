@@ -1,0 +1,45 @@
+"""What names of files tell: what kind of file it is, and what it was called before a browser renamed it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import PurePosixPath
+
+from warpgrade.lab.labs import Lab
+
+_SOURCE_SUFFIXES = {".cu", ".cuh", ".c", ".cc", ".cpp", ".cxx", ".h", ".hpp"}
+_TARS = re.compile(r"\.(tar|tgz|tbz2?|txz|tar\.(gz|bz2|xz))\Z", re.IGNORECASE)
+_PLAIN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}")
+# matmul (1).cu, of who downloads again.
+_COPY = re.compile(r"(?P<stem>.+?)[ +_]?\(\d{1,3}\)(?P<suffix>\.[^.]+)", re.DOTALL)
+_LONGEST = 300
+
+
+def is_source(name: str) -> bool:
+    """Whether a file of that name should hold source code."""
+    return PurePosixPath(name).suffix.lower() in _SOURCE_SUFFIXES
+
+
+def is_archive(name: str) -> bool:
+    """Whether a file of that name should be an archive that is read."""
+    return name.lower().endswith(".zip") or _TARS.search(name) is not None
+
+
+def without_archive_suffix(name: str) -> str:
+    """Return an archive's name without what says that it is one."""
+    return name[:-4] if name.lower().endswith(".zip") else _TARS.sub("", name)
+
+
+def without_copy_number(name: str) -> str:
+    """Return what a file was called before a browser numbered its copies; the name itself if it has no such number."""
+    copy = _COPY.fullmatch(name) if len(name) <= _LONGEST else None
+    return copy["stem"] + copy["suffix"] if copy else name
+
+
+def taken_as(lab: Lab, names: Sequence[str]) -> str:
+    """Return the name under which the lab takes a file, of those that it may have had, the likeliest last; or none."""
+    taken = [name for name in names if lab.allows(name) and _PLAIN_NAME.fullmatch(name)]
+    listed = [name for name in taken if name in lab.file.lab.files]
+    # A pattern of the lab's fits the platform's name as well as the student's.
+    return next(iter([*listed, *reversed(taken)]), "")
