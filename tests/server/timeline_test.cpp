@@ -198,8 +198,8 @@ TEST_CASE("what is not listed is said to be missing") {
 TEST_CASE("modules cost what a copy of them costs, but for the code that any lab has") {
     const HostCosts costs;
     Timeline timeline{costs};
-    timeline.load(Timeline::free_module_bytes / 2);
-    timeline.load(Timeline::free_module_bytes / 2);
+    timeline.load(128 << 10);
+    timeline.load(128 << 10);
     CHECK(timeline.host_ns() == 0);
     timeline.load(160);
     CHECK(timeline.host_ns() == Approx(160 / costs.pageable_bytes_per_ns));
