@@ -39,15 +39,15 @@ TEST_CASE("a journal cuts each name and text that a program made up") {
     journal.add_launch(launch);
     const Report report = journal.take(3);
     const Diagnostic& told = report.diagnostics.at(0);
-    CHECK(is_cut(told.message, RecordLimits::max_text_bytes));
-    CHECK(is_cut(told.kernel, RecordLimits::max_name_bytes));
-    CHECK(is_cut(told.place.file, RecordLimits::max_name_bytes));
-    CHECK(is_cut(told.related.at(0).place.file, RecordLimits::max_name_bytes));
-    CHECK(is_cut(told.memory.value().name, RecordLimits::max_name_bytes));
+    CHECK(is_cut(told.message, 4096));
+    CHECK(is_cut(told.kernel, 512));
+    CHECK(is_cut(told.place.file, 512));
+    CHECK(is_cut(told.related.at(0).place.file, 512));
+    CHECK(is_cut(told.memory.value().name, 512));
     const LaunchRecord& kept = report.launches.at(0);
-    CHECK(is_cut(kept.kernel, RecordLimits::max_name_bytes));
-    CHECK(is_cut(kept.demangled, RecordLimits::max_name_bytes));
-    CHECK(is_cut(kept.lines.at(0).file, RecordLimits::max_name_bytes));
+    CHECK(is_cut(kept.kernel, 512));
+    CHECK(is_cut(kept.demangled, 512));
+    CHECK(is_cut(kept.lines.at(0).file, 512));
     CHECK(report.clock_ns == 3);
     CHECK(report.truncated.empty());
 }
@@ -55,7 +55,7 @@ TEST_CASE("a journal cuts each name and text that a program made up") {
 TEST_CASE("a name that just fits stays as it is") {
     Journal journal;
     LaunchRecord launch;
-    launch.kernel = endless.substr(0, RecordLimits::max_name_bytes);
+    launch.kernel = endless.substr(0, 512);
     journal.add_launch(launch);
     CHECK(journal.take().launches.at(0).kernel == launch.kernel);
 }
@@ -85,14 +85,14 @@ TEST_CASE("lines beyond what can be told are left out with a word, launch by lau
 
 TEST_CASE("allocations are listed up to a limit, and that some are missing is said") {
     Journal journal;
-    for (std::size_t i = 0; i < RecordLimits::max_allocations; ++i) journal.add_allocation("cudaMalloc", i);
+    for (std::size_t i = 0; i < std::size_t{16384}; ++i) journal.add_allocation("cudaMalloc", i);
     Report report = journal.take();
-    CHECK(report.allocations.size() == RecordLimits::max_allocations);
+    CHECK(report.allocations.size() == std::size_t{16384});
     CHECK(report.truncated.empty());
-    for (std::size_t i = 0; i <= RecordLimits::max_allocations; ++i) journal.add_allocation("cudaMalloc", i);
+    for (std::size_t i = 0; i <= std::size_t{16384}; ++i) journal.add_allocation("cudaMalloc", i);
     report = journal.take();
-    CHECK(report.allocations.size() == RecordLimits::max_allocations);
-    CHECK(report.allocations.back().bytes == RecordLimits::max_allocations - 1);
+    CHECK(report.allocations.size() == std::size_t{16384});
+    CHECK(report.allocations.back().bytes == std::size_t{16384} - 1);
     CHECK(report.truncated == std::set<std::string>{"allocations"});
     CHECK(journal.take().truncated.empty());
 }
@@ -103,4 +103,20 @@ TEST_CASE("the server's own trouble stays, the first of it") {
     journal.add_internal_error("second");
     CHECK(journal.take().internal_error == "first");
     CHECK(journal.take().internal_error == "first");
+}
+
+TEST_CASE(
+    "lines are told as long as they take 64 MiB: each its file's name, 64 bytes, and 40 for each of its counters") {
+    Journal journal;
+    // Of 512 bytes, in two ways: 131072 of them are 64 MiB.
+    LaunchRecord plain = with_lines(65536, std::string(448, 'n')), counted = with_lines(65536, std::string(368, 'n'));
+    for (LineCounters& line : counted.lines) line.counters.inst_executed = line.counters.branches = 1;
+    journal.add_launch(plain);
+    journal.add_launch(counted);
+    CHECK(journal.take().truncated.empty());
+    journal.add_launch(plain);
+    journal.add_launch(counted);
+    journal.add_launch(with_lines(1, ""));
+    journal.add_launch(with_lines(0));
+    CHECK(journal.take().truncated == std::set<std::string>{"lines"});
 }

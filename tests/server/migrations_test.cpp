@@ -126,3 +126,38 @@ TEST_CASE("a device that keeps origins is not looked at") {
     migrations.used({&access, 1});
     CHECK(migrations.take().empty());
 }
+
+TEST_CASE("pages are of 64 KiB, the last one what is left") {
+    testing::FakeDevice device;
+    const DevicePtr address = device.allocate(131073, {"cudaMallocManaged"});
+    Migrations migrations(device);
+    migrations.add(address, 131073);
+    migrations.look();  // nothing is fresh: the host has written all of it
+    const MemoryAccess all{address, 131073, MemoryUse::read};
+    migrations.used({&all, 1});
+    CHECK(migrations.take() == nlohmann::json{{"to_device", moved(3, 131073)}});
+}
+
+TEST_CASE("four GiB are looked at in one program, and not a byte more") {
+    class Blank : public testing::FakeDevice {
+      public:
+        using FakeDevice::read;
+        void read(DevicePtr /*source*/, std::span<std::byte> /*destination*/) override {}
+    } device;
+    constexpr DevicePtr address = 1 << 20;
+    constexpr std::uint64_t bytes = 1 << 28;
+    Migrations migrations(device);
+    for (int i = 0; i < 16; ++i) {
+        CHECK_FALSE(migrations.gave_up());
+        migrations.clear();
+        migrations.add(address, bytes);
+        migrations.look();
+    }
+    CHECK_FALSE(migrations.gave_up());
+    const MemoryAccess first{address, 1, MemoryUse::read}, second{address + 65536, 1, MemoryUse::read};
+    migrations.used({&first, 1});
+    CHECK(migrations.gave_up());
+    migrations.used({&second, 1});
+    migrations.prefetch(address + 65536, 1, true);
+    CHECK(migrations.take() == nlohmann::json{{"to_device", moved(1, page)}});
+}

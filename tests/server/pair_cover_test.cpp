@@ -220,3 +220,36 @@ TEST_CASE("pairs: inputs whose sizes differ in the two runs agree as far as both
     CHECK(cover.up(in.part(50, 2)) == 8);
     CHECK(cover.up({in.part(0, 40).mine, in.part(0, 35).other}) == 0);
 }
+
+// Blocks are looked up by a hash, and of those that share one only so many are tried.
+TEST_CASE("pairs: a piece is found among thousands whose values differ in their signs alone") {
+    std::mt19937 numbers(5);
+    Two signs = equal(std::size_t{16} * 20'000, 0x3F80'0000);
+    for (unsigned& value : signs.other) value ^= static_cast<unsigned>(numbers()) & 0x8000'0000;
+    Cover cover;
+    cover.input(signs);
+    for (const std::size_t block : {19'990u, 10'000u, 3u}) CHECK(cover.up(signs.part(16 * block, 40)) == 0);
+    CHECK(cover.up(signs.part(16 * 15'000 + 5, 32)) == 0);
+}
+
+TEST_CASE("pairs: a piece is found among rows that differ from each other in one element") {
+    const Two values = random(1000, 6);
+    for (const std::size_t column : {0u, 1u, 15u}) {
+        CAPTURE(column);
+        Two rows = equal(16 * values.mine.size(), 7);
+        for (std::size_t row = 0; row < values.mine.size(); ++row)
+            rows.mine[16 * row + column] = values.mine[row], rows.other[16 * row + column] = values.other[row];
+        Cover cover;
+        cover.input(rows);
+        CHECK(cover.up(rows.part(std::size_t{16} * 900, 32)) == 0);
+    }
+}
+
+TEST_CASE("pairs: without an input, bytes are looked at eight by eight; 4096 of them are enough") {
+    Cover cover;
+    CHECK(cover.pairs.cost() == 0);
+    CHECK(cover.up({{1, 0, 5, 0}, {2, 0, 6, 0}}) == 16);
+    CHECK(cover.up({{1, 0, 0, 0}, {2, 0, 0, 0}}) == 8);
+    cover.up(strange);
+    CHECK(cover.pairs.cost() == 4096);
+}

@@ -1,5 +1,7 @@
 // The server with a client that keeps to the protocol: memory, launches, faults, what the judge sees.
+#include <chrono>
 #include <cmath>
+#include <ctime>
 #include <limits>
 
 #include "server/session_fixture.hpp"
@@ -299,4 +301,12 @@ TEST_CASE_METHOD(ServerFixture, "control requests that make no sense get an erro
     CHECK(judge.ask(R"({"op":7})").at("ok") == false);
     CHECK(judge.ask(R"({"op":"dance"})").at("ok") == false);
     CHECK(judge.take().at("ok") == true);
+}
+
+TEST_CASE_METHOD(ServerFixture, "a server that nobody asks for anything sleeps") {
+    call(Op::memory_info);
+    judge.take();
+    const auto used = std::clock();  // of all threads
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    CHECK(std::clock() - used < CLOCKS_PER_SEC / 20);
 }

@@ -210,3 +210,23 @@ TEST_CASE_METHOD(WaitsFixture, "rows are copied within the device from pitch to 
     CHECK(within(Region{address, 61, 4, 2}, Region{other, 32, 4, 2}) == error::invalid_value);  // a byte past the end
     CHECK(within(Region{address, 60, 4, 2}, Region{other, 32, 4, 2}) == 0);
 }
+
+TEST_CASE_METHOD(WaitsFixture, "the judge is told when a program knew that its work was done") {
+    work();
+    call(Op::synchronize_device);
+    const auto taken = judge.take();
+    REQUIRE(taken.at("waits").size() == 1);
+    CHECK(taken.at("waits")[0].get<double>() >= 1'000'000);
+    CHECK(judge.take().at("waits").empty());
+}
+
+TEST_CASE_METHOD(WaitsFixture, "a launch into a stream that was never made is refused, and starts nothing") {
+    Writer request;
+    request.put(store).put(1u).put(1u).put(1u).put(32u).put(1u).put(1u);
+    request.put(std::uint64_t{0}).put(StreamId{77}).put(std::uint8_t{0}).put(address);
+    CHECK(call(Op::launch, request).status == error::invalid_resource_handle);
+    const auto taken = judge.take();
+    CHECK(taken.at("launches").empty());
+    CHECK(taken.at("internal_error").is_null());
+    CHECK(taken.at("connected") == true);
+}

@@ -142,23 +142,18 @@ Space named_space(const InsnBuilder& b) {
 struct Offered {
     Element element;
     Shape shape;
-    bool operands, accumulator;
 };
-// Shapes of wmma by the element that is moved.
+// Shapes of wmma by the element that is moved; which elements A, B and C have, the rows of the opcodes say.
 constexpr Offered offered[] = {
-    {Element::F16, {16, 16, 16}, true, true},  {Element::F16, {32, 8, 16}, true, true},
-    {Element::F16, {8, 32, 16}, true, true},   {Element::F32, {16, 16, 16}, false, true},
-    {Element::F32, {32, 8, 16}, false, true},  {Element::F32, {8, 32, 16}, false, true},
-    {Element::F32, {16, 16, 8}, false, true},  {Element::BF16, {16, 16, 16}, true, false},
-    {Element::BF16, {32, 8, 16}, true, false}, {Element::BF16, {8, 32, 16}, true, false},
-    {Element::TF32, {16, 16, 8}, true, false}, {Element::F64, {8, 8, 4}, true, true},
-    {Element::S8, {16, 16, 16}, true, false},  {Element::S8, {32, 8, 16}, true, false},
-    {Element::S8, {8, 32, 16}, true, false},   {Element::U8, {16, 16, 16}, true, false},
-    {Element::U8, {32, 8, 16}, true, false},   {Element::U8, {8, 32, 16}, true, false},
-    {Element::S32, {16, 16, 16}, false, true}, {Element::S32, {32, 8, 16}, false, true},
-    {Element::S32, {8, 32, 16}, false, true},  {Element::S32, {8, 8, 32}, false, true},
-    {Element::S32, {8, 8, 128}, false, true},  {Element::S4, {8, 8, 32}, true, false},
-    {Element::U4, {8, 8, 32}, true, false},    {Element::B1, {8, 8, 128}, true, false},
+    {Element::F16, {16, 16, 16}}, {Element::F16, {32, 8, 16}},   {Element::F16, {8, 32, 16}},
+    {Element::F32, {16, 16, 16}}, {Element::F32, {32, 8, 16}},   {Element::F32, {8, 32, 16}},
+    {Element::F32, {16, 16, 8}},  {Element::BF16, {16, 16, 16}}, {Element::BF16, {32, 8, 16}},
+    {Element::BF16, {8, 32, 16}}, {Element::TF32, {16, 16, 8}},  {Element::F64, {8, 8, 4}},
+    {Element::S8, {16, 16, 16}},  {Element::S8, {32, 8, 16}},    {Element::S8, {8, 32, 16}},
+    {Element::U8, {16, 16, 16}},  {Element::U8, {32, 8, 16}},    {Element::U8, {8, 32, 16}},
+    {Element::S32, {16, 16, 16}}, {Element::S32, {32, 8, 16}},   {Element::S32, {8, 32, 16}},
+    {Element::S32, {8, 8, 32}},   {Element::S32, {8, 8, 128}},   {Element::S4, {8, 8, 32}},
+    {Element::U4, {8, 8, 32}},    {Element::B1, {8, 8, 128}},
 };
 
 template <Op O, Matrix M>
@@ -167,9 +162,8 @@ void decode_transfer(InsnBuilder& b) {
     const std::vector<Element> elements = matrix_elements(b);
     if (elements.size() != 1) b.refuse("names one type");
     const Shape shape = matrix_shape(b);
-    if (std::none_of(std::begin(offered), std::end(offered), [&](const Offered& o) {
-            return o.element == elements[0] && o.shape == shape && (M == Matrix::C ? o.accumulator : o.operands);
-        }))
+    if (std::none_of(std::begin(offered), std::end(offered),
+                     [&](const Offered& o) { return o.element == elements[0] && o.shape == shape; }))
         b.refuse("no such shape for this type");
     if (b.has("row") == b.has("col")) b.refuse("the layout is missing");
     TransferForm form{};

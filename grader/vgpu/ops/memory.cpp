@@ -423,7 +423,6 @@ void decode_access(InsnBuilder& b) {
     const unsigned width = data_operands(b, data, t, O == Op::Load);
     const Space space = space_of(b);
     if (space == Space::Param) return decode_param<O>(b, address, t, width);
-    if (space == Space::Const && O == Op::Store) b.refuse("constant memory is read-only");
     const bool ordered =
         b.has("volatile") || b.has("acquire") || b.has("release") || b.has("relaxed") || b.has("mmio") || b.has("cv");
     // __ldcg is how flags are polled, too: a loop of such loads lets others run.

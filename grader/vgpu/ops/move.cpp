@@ -211,7 +211,6 @@ void decode_isspacep(InsnBuilder& b) {
     b.expect_operands(2, 2);
     b.out.d = b.predicate_destination(b.operand(0));
     b.out.a = b.source(1, ptx::Type::U64);
-    if (b.has("const")) b.refuse("constant variables have global addresses here");
     b.out.value = b.has("global") ? space::global_base : window_base(b);
     b.handlers({run_isspacep, run_isspacep});
 }

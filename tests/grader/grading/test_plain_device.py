@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from warpgrade.grading import grade, intake
+from warpgrade.grading import grade
 from warpgrade.grading.result import Result
+from warpgrade.intake import intake
 from warpgrade.lab import labs
 from warpgrade.lab.labs import Lab
 from warpgrade.machine import device

@@ -142,9 +142,18 @@ TEST_CASE("warps take turns at L1, an instruction each") {
     CHECK(b.l1.misses.size() == 6);
 }
 
+TEST_CASE("a warp that never comes to a barrier has its turn after 32768 instructions") {
+    Block b(1 << 15, 2);
+    b.l1.access(1, row(128 * 9), 4, 0, Kind::Write);
+    for (int i = 0; i < 32'767; ++i) b.l1.access(0, row(128), 4, 0, Kind::Write);
+    CHECK(b.l1.misses.empty());
+    b.l1.access(0, row(128), 4, 0, Kind::Write);
+    CHECK(b.l1.misses.size() == 32'769);
+}
+
 TEST_CASE("misses beyond what is kept are counted by what they are") {
     Block b;
-    b.l1.misses.resize(BlockL1::most_requests - 1);
+    b.l1.misses.resize(2'097'151);
     const auto access = [&](Kind kind, std::uint32_t mask) {
         b.l1.access(0, row(1280, mask), 4, 0, kind);
         b.l1.at_barrier();
@@ -157,7 +166,7 @@ TEST_CASE("misses beyond what is kept are counted by what they are") {
     access(Kind::Write, 0xffffffu);
     access(Kind::Atomic, ~0u);
     CHECK((b.l1.lost_reads == 3 && b.l1.lost_writes == 7));
-    CHECK(b.l1.misses.size() == BlockL1::most_requests);
+    CHECK(b.l1.misses.size() == 2'097'152);
     CacheReplay replay(1 << 20, 1, 1);
     b.l1.misses.clear();
     replay.finish_block(0, b.l1, {});

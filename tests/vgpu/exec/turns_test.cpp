@@ -1,5 +1,5 @@
 // How long lanes and warps that wait go on before those that they wait for have a turn: counts depend on it.
-#include "judge/catch.hpp"
+#include "support/contains.hpp"
 #include "vgpu/checks/snippet.hpp"
 
 using namespace warpgrade;
@@ -41,4 +41,25 @@ TEST_CASE("a warp that waits without synchronising has a turn of 2^20 instructio
     const auto counts = executed(wait("ld.global.u32", 32), {64});
     CHECK(counts[3] == 349'524);
     CHECK(counts[7] == 1);
+}
+
+TEST_CASE("calls and jumps by a table count towards the budget as loops do") {
+    const auto message = [](const std::string& lines, const std::string& functions) {
+        Machine m(1, vgpu::test::snippet(lines, functions), 200'000);
+        const auto a = m.upload(std::vector<std::uint32_t>(256)), b = m.upload(std::vector<std::uint32_t>(256));
+        return vgpu::test::message_of([&] { m.launch("k", {1}, {32}, a, b); }, device::error::launch_timeout);
+    };
+    const auto still = Contains("is still in this loop after the kernel has executed 200,000 warp instructions");
+    // Calls itself twice, eighteen deep: 2^19 calls, and no branch that leads back.
+    CHECK_THAT(message("{ .param .b32 m; st.param.b32 [m], 18; call f, (m); }",
+                       ".func f(.param .b32 n) {\n.reg .b32 %n;\n.reg .pred %p;\nld.param.u32 %n, [n];\n"
+                       "setp.eq.u32 %p, %n, 0;\n@%p bra DONE;\nsub.u32 %n, %n, 1;\n"
+                       "{\n.param .b32 m;\nst.param.b32 [m], %n;\ncall f, (m);\n}\n"
+                       "{\n.param .b32 m;\nst.param.b32 [m], %n;\ncall f, (m);\n}\nDONE:\nret;\n}\n"),
+               still);
+    // A loop of 2^17 rounds, whose only way back is a table's.
+    CHECK_THAT(message("mov.u32 %r1, 0;\nts: .branchtargets DONE, AGAIN;\nAGAIN: add.u32 %r1, %r1, 1;\n"
+                       "setp.lt.u32 %p1, %r1, 131072;\nselp.u32 %r2, 1, 0, %p1;\nbrx.idx %r2, ts;\nDONE:",
+                       ""),
+               still);
 }

@@ -67,3 +67,22 @@ TEST_CASE("blocks that do nothing, or none at all, give no number that is not on
     CHECK(spread.busiest_l1() == 0);
     CHECK(spread.longest_warp() == 0);
 }
+
+TEST_CASE("what a warp's work costs: issue slots in tenths, and four times the tenths of cycles of its memory") {
+    using namespace warpgrade::vgpu;
+    // 0.8 machine instructions for one of PTX, ten for a divergence.
+    CHECK(WarpWork{10, 0, 0}.issue_tenths() == 80);
+    CHECK(WarpWork{0, 2, 0}.issue_tenths() == 200);
+    CHECK(WarpWork{10, 2, 7}.cost() == 80 + 200 + 28);
+    WarpWork sum{1, 2, 3};
+    sum += {10, 20, 30};
+    CHECK((sum.instructions == 11 && sum.divergences == 22 && sum.l1_tenths == 33));
+    CHECK((WarpWork{}.cost() == 0 && BlockWork{}.warps == 0 && BlockWork{}.longest_warp == 0));
+    // The load/store pipe: a request for four sectors, and what each one more adds.
+    CHECK((l1_tenths::load_request == 16 && l1_tenths::store_request == 10 && l1_tenths::wavefront == 10));
+    CHECK((l1_tenths::atomic_request == 20 && l1_tenths::atomic_sector == 10 && l1_tenths::shared_atomic == 40));
+    CHECK(l1_tenths::of_sectors(16, 1) == 16);
+    CHECK(l1_tenths::of_sectors(16, 4) == 16);
+    CHECK(l1_tenths::of_sectors(16, 5) == 20);
+    CHECK(l1_tenths::of_sectors(10, 32) == 10 + 28 * 4);
+}

@@ -57,6 +57,23 @@ TEST_CASE("carries run through 64 and 96 bits") {
               {0x100000000ULL, 5}, {1, 7}) == std::vector<u64>{0xffffffffULL, ~0ULL - 1});
 }
 
+TEST_CASE("only what is named so takes the carry in, or leaves one") {
+    // A carry is there when each of these begins.
+    const auto with_carry = [](const std::string& body) {
+        return apply<u32, u32>("{ .reg .b32 %x; add.cc.u32 %x, -1, 1; " + body + " }", {5}, {3}, {2}).at(0);
+    };
+    CHECK(with_carry("add.cc.u32 %d, %a, %b;") == 8);
+    CHECK(with_carry("addc.u32 %d, %a, %b;") == 9);
+    CHECK(with_carry("sub.cc.u32 %d, %a, %b;") == 2);
+    CHECK(with_carry("subc.u32 %d, %a, %b;") == 1);
+    CHECK(with_carry("mad.lo.cc.u32 %d, %a, %b, %c;") == 17);
+    CHECK(with_carry("madc.lo.u32 %d, %a, %b, %c;") == 18);
+    CHECK(with_carry("mad.hi.cc.u32 %d, %a, %b, %c;") == 2);
+    CHECK(with_carry("madc.hi.u32 %d, %a, %b, %c;") == 3);
+    CHECK(with_carry("addc.u32 %x, %a, %b; addc.u32 %d, %a, %b;") == 9);  // which leaves the carry as it was
+    CHECK(with_carry("addc.cc.u32 %x, %a, %b; addc.u32 %d, %a, %b;") == 8);
+}
+
 TEST_CASE("shifts clamp at the width, funnels and fields take their bits") {
     CHECK(apply<u32, u32, u32>("shl.b32 %d, %a, %b;", {1, 1, 1}, {31, 32, 4000000000u}) ==
           std::vector<u32>{1u << 31, 0, 0});

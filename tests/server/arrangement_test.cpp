@@ -1,0 +1,81 @@
+// How the bytes of many copies lie side by side: what is joined, what is replaced, and where it ends.
+#include "server/arrangement.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <initializer_list>
+
+#include "judge/catch.hpp"
+
+using namespace warpgrade::device;
+
+TEST_CASE("an arrangement keeps what copies replace, and joins what lies side by side") {
+    std::deque<std::vector<std::byte>> kept;
+    const auto bytes = [&](std::initializer_list<int> values) {
+        for (auto& all = kept.emplace_back(); const int value : values) all.push_back(static_cast<std::byte>(value));
+        return std::span(kept.back());
+    };
+    const auto holds = [&](const Arrangement::Run& run, std::uint64_t address, std::initializer_list<int> values) {
+        return run.address == address && std::ranges::equal(run.bytes, bytes(values));
+    };
+    Arrangement arrangement;
+    CHECK(arrangement.add(wire::Region::range(100, 6), bytes({1, 2, 3, 4, 5, 6})));
+    CHECK(arrangement.add(wire::Region::range(102, 2), bytes({7, 8})));
+    CHECK(arrangement.add(wire::Region::range(106, 1), bytes({9})));
+    CHECK(arrangement.add({110, 4, 1, 2}, bytes({10, 11})));
+    CHECK(arrangement.add(wire::Region::range(99, 1), bytes({0})));
+    CHECK(arrangement.add(wire::Region::range(107, 3), bytes({20, 21, 22})));
+    CHECK(arrangement.add(wire::Region::range(106, 3), bytes({30, 31, 32})));
+    const auto runs = arrangement.take();
+    REQUIRE(runs.size() == 4);
+    CHECK(holds(runs[0], 102, {3, 4}));
+    CHECK(holds(runs[1], 106, {9, 20, 21}));
+    CHECK(holds(runs[2], 99, {0, 1, 2, 7, 8, 5, 6, 30, 31, 32, 22, 10}));
+    CHECK(holds(runs[3], 114, {11}));
+    CHECK(arrangement.take().empty());
+}
+
+TEST_CASE("an arrangement leaves long copies as they are") {
+    const std::vector<std::byte> all(4096);
+    Arrangement arrangement;
+    CHECK(arrangement.add(wire::Region::range(0, all.size()), all));
+    CHECK(arrangement.add(wire::Region::range(2 * all.size(), all.size()), all));
+    CHECK(arrangement.add(wire::Region::range(all.size(), all.size()), all));
+    auto runs = arrangement.take();
+    REQUIRE(runs.size() == 3);
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        CHECK(runs[i].address == i * all.size());
+        CHECK(runs[i].bytes.data() == all.data());
+    }
+    CHECK(arrangement.add(wire::Region::range(0, all.size()), all));
+    CHECK(arrangement.add(wire::Region::range(all.size(), all.size() - 1), std::span(all).subspan(1)));
+    CHECK(arrangement.add(wire::Region::range(8, 8), std::span(all).first(8)));
+    runs = arrangement.take();
+    REQUIRE(runs.size() == 2);
+    CHECK(runs[0].address == 8);
+    CHECK(runs[1].bytes.size() == 2 * all.size() - 1);
+}
+
+TEST_CASE("an arrangement whose joined copies are cut for ever has an end") {
+    Arrangement arrangement;
+    const std::vector<std::byte> large(1 << 20), small(1);
+    arrangement.add(wire::Region::range(0, large.size()), large);
+    bool all = true;
+    for (std::uint64_t i = 0; i < 4000 && all; ++i) {
+        arrangement.add(wire::Region::range(large.size(), 1), small);
+        all = arrangement.add(wire::Region::range(500'000 + i, 1), small);
+    }
+    CHECK_FALSE(all);
+}
+
+TEST_CASE("an arrangement holds a million pieces, and takes no more") {
+    Arrangement arrangement;
+    const std::vector<std::byte> small(1);
+    const auto add = [&] { return arrangement.add(wire::Region::range(100, 1), small); };
+    std::size_t taken = 1;
+    while (add()) ++taken;
+    CHECK(taken == 1 << 20);  // what was replaced counts
+    CHECK_FALSE(add());
+    CHECK(arrangement.take().size() == taken);
+    CHECK(add());
+}
