@@ -21,7 +21,6 @@ std::vector<std::byte> resampled(std::span<const std::byte> bytes, RandomStream&
     constexpr std::size_t most = 4, reach = 8;
     std::vector<std::byte> result(bytes.begin(), bytes.end());
     const std::size_t count = bytes.size() / sizeof(T);
-    if (count == 0) return result;
     const std::size_t group = count < 16 * most ? 1 : most;
     // Numbers that are cheap: nobody sees them who could make use of them.
     std::uint64_t jitter = random.next() | 1;
@@ -92,7 +91,6 @@ void Replay::vary(const CallSpec& spec) {
     data_.assign(spec.arguments.size(), {});
     if (inputs_ == Inputs::same) return;
     for (std::size_t i = 0; i < data_.size(); ++i) {
-        if (spec.arguments[i].input.empty()) continue;
         data_[i] = other_values(spec.arguments[i]);
         spec_.arguments[i].input = data_[i];
     }
