@@ -93,6 +93,18 @@ std::string report(const std::string& what, const json& request) {
     if (what == "broken") report.internal_error = "out of its own memory";
     if (what == "slow") report.clock_ns = 2000.0;
     if (what == "kernels" || what == "slow") report.launches = {launch("first", 250.0), launch("second", 750.0)};
+    if (what == "stores" || what == "atomics" || what == "surfaces") {
+        report.launches = {launch("first", 250.0), launch("second", 750.0)};
+        auto& did = report.launches[1].counters;
+        (what == "stores"    ? did.global_store_requests
+         : what == "atomics" ? did.atomic_requests
+                             : did.surface_store_requests) = 1;
+    }
+    if (what.starts_with("not_found")) {
+        auto& verdict = report.origin.emplace();
+        verdict.problem = warpgrade::device::OriginVerdict::Problem::not_found;
+        verdict.argument = what.back() - '0';
+    }
     if (what == "fault") report.call_errors = {{"launch", 700, "8 bytes past d (400 bytes)"}};
     if (what == "limited") report.call_errors = {{"launch", 801, "'wmma' is not supported"}};
     if (what == "misuse") report.call_errors = {{"cudaMemcpy", 1, "the size is larger than d"}};
