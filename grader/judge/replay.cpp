@@ -30,13 +30,13 @@ std::vector<std::byte> resampled(std::span<const std::byte> bytes, RandomStream&
         if (i % (16 * group) == 0) jitter ^= jitter << 13, jitter ^= jitter >> 7, jitter ^= jitter << 17;
         const std::size_t from = (i + turn + (jitter >> i / group % 16 * 4) % reach) % count,
                           size = std::min(group, count - i);
-        T values[most];
+        T values[most] = {};
         if (from + size <= count)
             std::memcpy(values, bytes.data() + from * sizeof(T), size * sizeof(T));
         else
             for (std::size_t k = 0; k < size; ++k)
                 std::memcpy(&values[k], bytes.data() + (from + k) % count * sizeof(T), sizeof(T));
-        for (std::size_t k = 0; k < size; ++k) values[k] = static_cast<T>(values[k] * factor);
+        for (T& value : values) value = static_cast<T>(value * factor);
         std::memcpy(result.data() + i * sizeof(T), values, size * sizeof(T));
     }
     return result;
