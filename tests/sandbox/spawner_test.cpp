@@ -1,5 +1,6 @@
 // A sandbox that is set up once, and what it reports of each command: in words of the kernel where one cannot begin.
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 
 #include <cerrno>
@@ -24,11 +25,14 @@ class Spawner {
         const timeval patience{60, 0};
         setsockopt(ends[0], SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
         socket_ = ends[0];
-        run_.emplace(prefix + WG_SANDBOX " " + options + " --spawner-fd " + std::to_string(ends[1]) +
-                     " --file " WG_INSIDE " /probe -- /probe " + probe);
+        const int theirs = fcntl(ends[1], F_DUPFD, 50);
         close(ends[1]);
+        run_.emplace(prefix + WG_SANDBOX " " + options + " --spawner-fd " + std::to_string(theirs) +
+                     " --file " WG_INSIDE " /probe -- /probe " + probe);
+        close(theirs);
     }
-    ~Spawner() { close(socket_); }
+    ~Spawner() { hang_up(); }
+    void hang_up() { close(std::exchange(socket_, -1)); }
     void ask(std::uint32_t id, const std::vector<int>& numbers = {}, const std::vector<int>& descriptors = {}) {
         spawn::Request request;
         request.id = id, request.count = static_cast<std::uint32_t>(numbers.size());
@@ -111,6 +115,59 @@ TEST_CASE("a spawner's command has the descriptors of its request, wherever they
         close(null);
         CHECK(spawner.end_of(1).value == 0);
     }
+}
+
+TEST_CASE("without close_range a spawner closes descriptors one by one") {
+    const std::string prefix = "bash -c 'exec \"$@\" 3</dev/null 9</dev/null 255</dev/null' - " WG_INSIDE " without " +
+                               std::to_string(SYS_close_range) + " 38 ";
+    for (const int number : {3, 7}) {
+        Spawner spawner("--sandbox plain", "descriptors " + std::to_string(number) + ',', prefix);
+        const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+        spawner.ask(1, {number}, {null});
+        close(null);
+        CHECK(spawner.end_of(1).value == 0);
+    }
+}
+
+TEST_CASE("commands of a spawner run side by side, and end with its judge's end of the socket") {
+    const auto sandbox = both();
+    const auto name = "side-by-side-" + std::to_string(getpid());
+    Spawner spawner(sandbox, "sleep " + name);
+    for (const std::uint32_t id : {1u, 2u, 3u}) spawner.ask(id);
+    std::vector<std::uint32_t> ready;
+    while (ready.size() < 3) {
+        const auto report = spawner.hear();
+        REQUIRE(report);
+        if (report->kind == spawn::Kind::ready) ready.push_back(report->id);
+    }
+    std::ranges::sort(ready);
+    CHECK(ready == std::vector<std::uint32_t>{1, 2, 3});
+    REQUIRE(happens([&] { return running("/probe sleep " + name).size() == 3; }));
+    kill(running("/probe sleep " + name)[1], SIGKILL);
+    const auto ended = spawner.hear();
+    REQUIRE(ended);
+    CHECK((ended->kind == spawn::Kind::ended && WIFSIGNALED(ended->value)));
+    spawner.hang_up();
+    int status = -1;
+    REQUIRE(waitpid(spawner.pid(), &status, 0) == spawner.pid());
+    CHECK((WIFEXITED(status) && WEXITSTATUS(status) == 0));
+    CHECK(happens([&] { return running("/probe sleep " + name).empty(); }));
+}
+
+TEST_CASE("a spawner cannot be read by its commands, which have no signal blocked") {
+    const auto name = "unblocked-" + std::to_string(getpid());
+    sigset_t all, before;
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, &before);
+    Spawner spawner("--sandbox plain", "sleep " + name, as_user());
+    sigprocmask(SIG_SETMASK, &before, nullptr);
+    spawner.ask(1);
+    std::vector<pid_t> pids;
+    REQUIRE(happens([&] { return (pids = running("/probe sleep " + name)).size() == 1; }));
+    CHECK(told_of(pids[0], "SigBlk") == "0000000000000000");
+    struct stat memory {};
+    REQUIRE(stat(("/proc/" + std::to_string(spawner.pid()) + "/mem").c_str(), &memory) == 0);
+    CHECK(memory.st_uid == 0);  // as of all that is not dumpable
 }
 
 TEST_CASE("a spawner says at which step a command cannot begin, and goes on") {

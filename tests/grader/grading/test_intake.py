@@ -114,6 +114,11 @@ def test_folders_alone_are_named(lab: Lab, tmp_path: Path) -> None:
     assert intake.read(lab, outer / "a").seconds == 0
 
 
+def test_an_archive_without_files_is_empty(lab: Lab, tmp_path: Path) -> None:
+    path = zip_of(tmp_path / "a.zip", (".DS_Store", b"x"), ("work/", b""))
+    assert refused(lab, path) == f"{path} is empty | it should contain toy.cu"
+
+
 def test_hostile_zip_names(lab: Lab, tmp_path: Path) -> None:
     for number, name in enumerate(
         ["../toy.cu", "/etc/toy.cu", "a/../../toy.cu", "..\\toy.cu", "C:\\toy.cu", "C:toy.cu"]
