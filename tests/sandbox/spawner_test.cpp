@@ -237,6 +237,20 @@ TEST_CASE("a device server in the plain sandbox needs a descriptor for its last 
     CHECK_THAT(refused.output, Contains("descriptors: Bad file descriptor"));
 }
 
+TEST_CASE("the plain sandbox needs one descriptor from 64 on, and none of the first") {
+    const auto run = [](const std::string& before, const std::string& after = "") {
+        return run_command(before + WG_SANDBOX " --sandbox plain --file " WG_INSIDE " /probe -- /probe exit 7" + after);
+    };
+    CHECK(run("prlimit --nofile=65 ").status == 7);
+    const auto refused = run("prlimit --nofile=64 ");
+    CHECK(refused.status == 125);
+    CHECK_THAT(refused.output, Contains("descriptors: Invalid argument"));
+    CHECK(run("", " 0<&-").status == 7);
+    for (const char* profile : {"device", "compile"})
+        CHECK(run_command(WG_SANDBOX " --sandbox plain --profile " + std::string(profile) + " -- /bin/true 0<&-")
+                  .status == 0);
+}
+
 TEST_CASE("a status may be told at any descriptor, the first as well") {
     for (const std::string sandbox : {"", "--sandbox plain", "--unconfined"}) {
         const Folder folder;
