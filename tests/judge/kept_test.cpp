@@ -1,6 +1,8 @@
 // What a verdict, a speed and the cache of the starter's calls hold: no field is lost, no number takes another's place.
+#include <sys/resource.h>
 #include <sys/stat.h>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <limits>
@@ -191,6 +193,16 @@ TEST_CASE("the verdicts' file has a line for each thing that happens") {
     CHECK_THROWS_AS(VerdictFile("/no/such/folder/file"), std::system_error);
     VerdictFile full("/dev/full");
     CHECK_THROWS_AS(full.begin_case("t"), std::system_error);
+    // Of which a part fits.
+    VerdictFile small((scratch.folder / "small").string());
+    rlimit usual{};
+    REQUIRE(getrlimit(RLIMIT_FSIZE, &usual) == 0);
+    const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit little{10, usual.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &little);
+    CHECK_THROWS_AS(small.begin_case("t"), std::system_error);
+    setrlimit(RLIMIT_FSIZE, &usual);
+    std::signal(SIGXFSZ, handler);
 }
 
 TEST_CASE("a speed-up is the starter's time by the submission's") {

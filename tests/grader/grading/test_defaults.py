@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import time
+
 import msgspec
 import pytest
 
-from warpgrade.grading import platform_names, result
+from warpgrade.grading import grade, platform_names, result
 from warpgrade.grading.archives import Member
 from warpgrade.grading.grade import Options
 from warpgrade.grading.intake import Submission
 from warpgrade.grading.judge import Case, Plan, Verdicts
 from warpgrade.grading.result import DeviceInfo, LabInfo, Result, Score, Seconds, SubmissionInfo, Used
+from warpgrade.lab.budget import Budget, allowance_of
+from warpgrade.lab.labs import Lab
 
 
 def test_a_verdict_of_few_words() -> None:
@@ -51,6 +55,18 @@ def test_a_result_of_few_words() -> None:
         device=DeviceInfo(requested="auto", kind="vgpu"), started_at="", seconds=Seconds(build=0, judge=0),
     )  # fmt: skip
     assert (found.sandboxed, found.scope) == (True, "all")
+
+
+def test_seconds_are_told_in_thousandths(lab: Lab) -> None:
+    limits = lab.file.limits
+    budget = Budget(limits, allowance_of(limits), intake_seconds=0.12345)
+    budget.analysis.add(0.12345 + 1.23456)
+    budget.build_seconds, budget.test_seconds = 2.34567, 3.45678
+    used = grade._used(budget)
+    assert (used.intake, used.analysis, used.build, used.tests) == (0.123, 1.235, 2.346, 3.457)
+    since = grade._since(time.monotonic() - 2)
+    assert 2 <= since < 60
+    assert since == round(since, 3)
 
 
 def test_names_of_platforms_have_three_hundred_letters_at_most() -> None:
