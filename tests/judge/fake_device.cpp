@@ -90,6 +90,7 @@ std::string report(const std::string& what, const json& request) {
     if (what.starts_with("decides") || what.starts_with("differs")) report.origin = compared(what, request);
     report.clock_ns = 1000.0;
     report.output = "from a kernel";
+    if (what == "talks") std::puts("on its standard output"), std::fflush(stdout);
     if (what == "broken") report.internal_error = "out of its own memory";
     if (what == "slow") report.clock_ns = 2000.0;
     if (what == "kernels" || what == "slow") report.launches = {launch("first", 250.0), launch("second", 750.0)};

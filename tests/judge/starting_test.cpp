@@ -47,6 +47,18 @@ TEST_CASE("a device server's limits leave room for its own records, and its comm
     CHECK_THAT(told_of_device("--plain-sandbox"), Contains("(--profile device --sandbox plain --memory-mib"));
 }
 
+TEST_CASE("what a device server says reaches the judge's own output, and its errors the judge's") {
+    const auto said = [](const std::string& device, const std::string& to) {
+        return judge("correct",
+                     "--device-server " WG_FAKE_DEVICE " --device fake:" + device + " --test \"has no mistakes\" " + to)
+            .output;
+    };
+    CHECK_THAT(said("talks", "2>/dev/null; :"), Contains("on its standard output\n"));
+    CHECK_THAT(said("talks", "2>&1 >/dev/null; :"), !Contains("output"));
+    CHECK_THAT(said("differs_4", "2>&1 >/dev/null; :"), Contains("compare: other inputs\n"));
+    CHECK_THAT(said("differs_4", "2>/dev/null; :"), !Contains("compare"));
+}
+
 TEST_CASE("a program that does not start costs its limit once, a part of it a second time, and then nothing") {
     const auto judged = judge("hangs_at_start", "--seconds 1.5");
     std::size_t usual = 0, less = 0, none = 0;
