@@ -58,7 +58,7 @@ std::string Differences::message(std::string_view pattern) const {
     const std::size_t size = compared_.expected.size(), count = compared_.wrong.size();
     if (size == 1) return shown_[0] + std::string(pattern);
     std::string text = fmt::format("{} of {} elements {} wrong", count, size, count == 1 ? "is" : "are");
-    if (compared_.rows * compared_.columns == size && compared_.columns != 0)
+    if (compared_.rows * compared_.columns == size)
         text += fmt::format(" ({} × {})", compared_.rows, compared_.columns);
     text += pattern;
     for (std::size_t i = 0; i < shown_.size(); ++i) text += "\n  " + place(compared_.wrong[i]) + ' ' + shown_[i];

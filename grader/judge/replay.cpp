@@ -22,7 +22,6 @@ std::vector<std::byte> resampled(std::span<const std::byte> bytes, RandomStream&
     constexpr std::size_t most = 4, reach = 8;
     std::vector<std::byte> result(bytes.begin(), bytes.end());
     const std::size_t count = bytes.size() / sizeof(T);
-    if (count == 0) return result;
     const std::size_t group = count < 16 * most ? 1 : most;
     // Numbers that are cheap: nobody sees them who could make use of them.
     std::uint64_t jitter = random.next() | 1;
@@ -32,13 +31,13 @@ std::vector<std::byte> resampled(std::span<const std::byte> bytes, RandomStream&
         if (i % (16 * group) == 0) jitter ^= jitter << 13, jitter ^= jitter >> 7, jitter ^= jitter << 17;
         const std::size_t from = (i + turn + (jitter >> i / group % 16 * 4) % reach) % count,
                           size = std::min(group, count - i);
-        T values[most];
+        T values[most] = {};
         if (from + size <= count)
             std::memcpy(values, bytes.data() + from * sizeof(T), size * sizeof(T));
         else
             for (std::size_t k = 0; k < size; ++k)
                 std::memcpy(&values[k], bytes.data() + (from + k) % count * sizeof(T), sizeof(T));
-        for (std::size_t k = 0; k < size; ++k) values[k] = static_cast<T>(values[k] * factor);
+        for (T& value : values) value = static_cast<T>(value * factor);
         std::memcpy(result.data() + i * sizeof(T), values, size * sizeof(T));
     }
     return result;
@@ -93,7 +92,6 @@ void Replay::vary(const CallSpec& spec) {
     data_.assign(spec.arguments.size(), {});
     if (inputs_ == Inputs::same) return;
     for (std::size_t i = 0; i < data_.size(); ++i) {
-        if (spec.arguments[i].input.empty()) continue;
         data_[i] = other_values(spec.arguments[i]);
         spec_.arguments[i].input = data_[i];
     }

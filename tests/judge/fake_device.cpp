@@ -1,11 +1,14 @@
 // Stands in for the device server where a test wants one that misbehaves: `--device fake:WHAT`.
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "device/descriptor_passing.hpp"
 #include "device/report.hpp"
 
 namespace {
@@ -50,13 +53,59 @@ bool program_is_gone() {
     return recv(4, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
 }
 
-std::string report(const std::string& what) {
+bool runs_kernels = false;             // of a replay as well
+warpgrade::device::Descriptor origin;  // the bytes of the judge's question
+
+// Whether the other run of a call has the same inputs.
+bool has_equal_inputs(const json& question) {
+    constexpr std::size_t most = 64 << 10;
+    const void* data = mmap(nullptr, most, PROT_READ, MAP_SHARED, origin.get(), 0);
+    const auto text = [&](const json& place) {
+        return std::string(static_cast<const char*>(data) + place[0].get<std::size_t>(), place[1].get<std::size_t>());
+    };
+    bool equal = true;
+    for (const auto& buffer : question["buffers"])
+        if (buffer["kind"] != 1) equal &= text(buffer["before"]) == text(buffer["other"]);
+    return equal;
+}
+
+// decides…: only where the inputs are others; differs…: always, in so many changes.
+std::optional<warpgrade::device::OriginVerdict> compared(const std::string& what, const json& request) {
+    if (!request.value("compare", false)) return std::nullopt;
+    const bool equal = has_equal_inputs(request["origin"]);
+    std::fprintf(stderr, "compare: %s inputs\n", equal ? "equal" : "other");
+    if (what.starts_with("decides") && equal) return std::nullopt;
+    if (what == "decides_without_kernels" && runs_kernels) return std::nullopt;
+    warpgrade::device::OriginVerdict verdict;
+    verdict.problem = warpgrade::device::OriginVerdict::Problem::decided;
+    verdict.decision = "a copy of 8 bytes";
+    verdict.compared = true;
+    verdict.needs_kernels = what == "decides_needs_kernels" && !runs_kernels;
+    verdict.changes = what == "decides_order" ? 0 : what.starts_with("differs") ? what.back() - '0' : 1;
+    return verdict;
+}
+
+std::string report(const std::string& what, const json& request) {
     warpgrade::device::Report report;
+    if (what.starts_with("decides") || what.starts_with("differs")) report.origin = compared(what, request);
     report.clock_ns = 1000.0;
     report.output = "from a kernel";
+    if (what == "talks") std::puts("on its standard output"), std::fflush(stdout);
     if (what == "broken") report.internal_error = "out of its own memory";
     if (what == "slow") report.clock_ns = 2000.0;
     if (what == "kernels" || what == "slow") report.launches = {launch("first", 250.0), launch("second", 750.0)};
+    if (what == "stores" || what == "atomics" || what == "surfaces") {
+        report.launches = {launch("first", 250.0), launch("second", 750.0)};
+        auto& did = report.launches[1].counters;
+        (what == "stores"    ? did.global_store_requests
+         : what == "atomics" ? did.atomic_requests
+                             : did.surface_store_requests) = 1;
+    }
+    if (what.starts_with("not_found")) {
+        auto& verdict = report.origin.emplace();
+        verdict.problem = warpgrade::device::OriginVerdict::Problem::not_found;
+        verdict.argument = what.back() - '0';
+    }
     if (what == "fault") report.call_errors = {{"launch", 700, "8 bytes past d (400 bytes)"}};
     if (what == "limited") report.call_errors = {{"launch", 801, "'wmma' is not supported"}};
     if (what == "misuse") report.call_errors = {{"cudaMemcpy", 1, "the size is larger than d"}};
@@ -73,7 +122,8 @@ std::string report(const std::string& what) {
     return warpgrade::device::packed(report);
 }
 
-std::string answer(const std::string& what, const std::string& operation) {
+std::string answer(const std::string& what, const json& request) {
+    const std::string operation = request["op"];
     const auto line = [](const json& reply) { return reply.dump() + '\n'; };
     const auto head = [&](std::size_t bytes) { return line({{"ok", true}, {"packed", bytes}}); };
     if (operation == "hello") return line({{"ok", true}, {"properties", {{"name", "a fake"}}}});
@@ -85,7 +135,8 @@ std::string answer(const std::string& what, const std::string& operation) {
     if (what == "silent") pause();
     if (what == "nonsense") return head(8) + "nonsense";
     if (what == "wordless") return line({{"ok", true}});
-    return head(report(what).size()) + report(what);
+    const auto told = report(what, request);
+    return head(told.size()) + told;
 }
 
 }  // namespace
@@ -94,12 +145,18 @@ int main(int argc, char** argv) {
     std::string what;
     for (int i = 1; i + 1 < argc; ++i)
         if (std::strcmp(argv[i], "--device") == 0) what = std::string(argv[i + 1]).substr(5);
+    runs_kernels = std::strcmp(argv[argc - 1], "--replay-runs-kernels") == 0;
     std::string received;
     char buffer[4096];
-    for (ssize_t got; (got = recv(3, buffer, sizeof buffer, 0)) > 0;) {
+    bool first = true;
+    const auto take = [&](warpgrade::device::Descriptor&& file) {
+        if (std::exchange(first, false)) origin = std::move(file);
+    };
+    for (ssize_t got; first = true, (got = warpgrade::device::receive_each(3, std::as_writable_bytes(std::span(buffer)),
+                                                                           2, take)) > 0;) {
         received.append(buffer, static_cast<std::size_t>(got));
         for (std::size_t end; (end = received.find('\n')) != std::string::npos; received.erase(0, end + 1)) {
-            const auto reply = answer(what, json::parse(received.substr(0, end))["op"]);
+            const auto reply = answer(what, json::parse(received.substr(0, end)));
             if (send(3, reply.data(), reply.size(), MSG_NOSIGNAL) < 0) return 1;
         }
     }

@@ -1,4 +1,8 @@
 // What a verdict, a speed and the cache of the starter's calls hold: no field is lost, no number takes another's place.
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <limits>
@@ -160,7 +164,7 @@ TEST_CASE("the verdicts' file has a line for each thing that happens") {
     const Scratch scratch;
     const auto path = (scratch.folder / "verdicts").string();
     {
-        std::ofstream(path) << "of an earlier run";
+        std::ofstream(path) << std::string(5000, 'x');  // of an earlier run
         VerdictFile file(path);
         file.begin(5, R"({"name": "it"})");
         file.begin_case("t");
@@ -179,9 +183,26 @@ TEST_CASE("the verdicts' file has a line for each thing that happens") {
     CHECK(lines[2]["status"] == "pass");
     CHECK(lines[3] == nlohmann::json::parse(R"({"type": "used", "processor_seconds": 1.5})"));
     CHECK(lines[4] == nlohmann::json::parse(R"({"type": "end", "cases": 1})"));
+    const auto others = umask(0);
+    const auto made = scratch.folder / "new";
+    VerdictFile(made.string()).end(0);
+    umask(others);
+    using std::filesystem::perms;
+    CHECK(std::filesystem::status(made).permissions() ==
+          (perms::owner_read | perms::owner_write | perms::group_read | perms::others_read));
     CHECK_THROWS_AS(VerdictFile("/no/such/folder/file"), std::system_error);
     VerdictFile full("/dev/full");
     CHECK_THROWS_AS(full.begin_case("t"), std::system_error);
+    // Of which a part fits.
+    VerdictFile small((scratch.folder / "small").string());
+    rlimit usual{};
+    REQUIRE(getrlimit(RLIMIT_FSIZE, &usual) == 0);
+    const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit little{10, usual.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &little);
+    CHECK_THROWS_AS(small.begin_case("t"), std::system_error);
+    setrlimit(RLIMIT_FSIZE, &usual);
+    std::signal(SIGXFSZ, handler);
 }
 
 TEST_CASE("a speed-up is the starter's time by the submission's") {

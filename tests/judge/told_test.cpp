@@ -87,6 +87,7 @@ TEST_CASE("a shape is told where it fits") {
     };
     CHECK_THAT(of_mixed(24, wrong, 4, 6).text, Contains("(4 × 6)") && Contains("[row 1, column 1]"));
     CHECK_THAT(of_mixed(24, wrong, 4, 6).text, Contains("[row 2, column 1]"));
+    CHECK_THAT(of_mixed(24, wrong, 24, 1).text, Contains("(24 × 1)") && Contains("[row 7, column 0]"));
     CHECK_THAT(of_mixed(24, wrong, 5, 6).text, !Contains("×") && Contains("[row 1, column 1]"));
     CHECK_THAT(of_mixed(24, wrong).text, !Contains("×") && Contains("[7] ") && Contains("[13] "));
 }
@@ -259,6 +260,9 @@ TEST_CASE("a matrix is transposed only as a whole") {
     CHECK(transposed(4, 6, false));
     CHECK_FALSE(transposed(4, 6, true));
     CHECK(transposed(2, 5, false));
+    // A single row or column is its own transposed one, and nearly right is not in another place.
+    const auto nearly = [](auto i, auto& got, auto& right) { got[i] = right[i] * 1.000005f; };
+    for (const std::size_t rows : {1, 8}) CHECK_FALSE(has(of_mixed(8, nearly, rows, 8 / rows), sign::transposed));
 }
 
 TEST_CASE("numbers in messages: where commas and full digits begin") {

@@ -42,7 +42,7 @@ def show(
     try:
         shown = confined.call(shorter, read, *given, "lines")
     except OverBudget:
-        shown, told = [_without_lines(test) for test in tests], told.replace("in the sources", "of the checks", 1)
+        shown, told = [_without_lines(test) for test in tests], told.replace("in the sources", "of the checks")
     allowance.add(shorter.used)
     return shown, told
 

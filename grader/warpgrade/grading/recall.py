@@ -66,9 +66,7 @@ class Recall:
         if new.keys() <= kept.cases.keys():
             return
         raw = msgspec.json.encode(_Kept({**kept.cases, **new}, device or kept.device))
-        path = self._path(submitted)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        files.replace(path, gzip.compress(raw, 6, mtime=0))
+        files.replace(self._path(submitted), gzip.compress(raw, 6, mtime=0))
 
     def _read(self, submitted: Mapping[str, bytes]) -> _Kept:
         try:

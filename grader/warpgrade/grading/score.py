@@ -107,8 +107,7 @@ def _last_lines(output: str) -> str:
 
 
 def _what_is_missing(curve: list[tuple[float, float]], speedup: float, points: float) -> str:
-    first = next((value for value, worth in curve if worth > 0), curve[-1][0])
-    begins = curve[-1][0] if len(curve) == 1 else max((value for value, worth in curve if worth <= 0), default=first)
+    begins = max((value for value, worth in curve if worth <= 0), default=curve[0][0])
     scale = f"points begin above {number(begins, 2)}×, all {number(points)} at {number(curve[-1][0], 2)}×"
     return f"{number(speedup, 2)}× as fast as the starter; {scale}"
 

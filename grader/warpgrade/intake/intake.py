@@ -255,7 +255,6 @@ def _read_packed(lab: Lab, member: Member) -> _Found:
             size += copy.write(chunk)
             if size > MAX_ARCHIVE_BYTES:
                 raise BadInput(f"{shown} is larger than {MAX_ARCHIVE_BYTES >> 20} MiB: too large for a submission")
-        copy.seek(0)
         return _take_packed(lab, copy, member.name, shown)
 
 

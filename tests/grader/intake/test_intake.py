@@ -99,6 +99,39 @@ def test_links_pipes_and_folders_in_a_folder_are_not_followed(lab: Lab, tmp_path
     assert "expected toy.cu" in refused(lab, nested)
 
 
+def test_a_link_to_a_folder_is_no_folder(lab: Lab, tmp_path: Path) -> None:
+    elsewhere = folder_of(tmp_path / "elsewhere", toy__cu=CODE)
+    outer = folder_of(tmp_path / "outer")
+    (outer / "work").symlink_to(elsewhere)
+    assert "expected toy.cu, found work" in refused(lab, outer)
+
+
+def test_folders_alone_are_named(lab: Lab, tmp_path: Path) -> None:
+    outer = folder_of(tmp_path / "outer")
+    for name in ("a", "b"):
+        folder_of(outer / name, toy__cu=CODE)
+    assert f"{outer} holds only folders: a/, b/ | put toy.cu and its like at the top" in refused(lab, outer)
+    assert intake.read(lab, outer / "a").seconds == 0
+
+
+@pytest.mark.parametrize("beside", ["notes.cu", "old.tar"])
+def test_a_folder_beside_a_source_or_an_archive_is_not_the_submission(lab: Lab, tmp_path: Path, beside: str) -> None:
+    zipped = zip_of(tmp_path / "a.zip", (beside, b"x"), ("work/toy.cu", CODE))
+    assert f"toy.cu is in a subfolder of {zipped}" in refused(lab, zipped)
+    outer = folder_of(tmp_path / "outer")
+    (outer / beside).write_bytes(b"x")
+    folder_of(outer / "work", toy__cu=CODE)
+    assert refused(lab, outer)
+    (outer / beside).rename(outer / "notes.txt")
+    assert intake.read(lab, outer).files == {"toy.cu": CODE}
+    assert intake.read(lab, zip_of(tmp_path / "b.zip", ("notes.txt", b"x"), ("work/toy.cu", CODE))).files
+
+
+def test_an_archive_without_files_is_empty(lab: Lab, tmp_path: Path) -> None:
+    path = zip_of(tmp_path / "a.zip", (".DS_Store", b"x"), ("work/", b""))
+    assert refused(lab, path) == f"{path} is empty | it should contain toy.cu"
+
+
 def test_hostile_zip_names(lab: Lab, tmp_path: Path) -> None:
     for number, name in enumerate(
         ["../toy.cu", "/etc/toy.cu", "a/../../toy.cu", "..\\toy.cu", "C:\\toy.cu", "C:toy.cu"]

@@ -1,0 +1,262 @@
+// A sandbox that is set up once, and what it reports of each command: in words of the kernel where one cannot begin.
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include <cerrno>
+#include <optional>
+
+#include "sandbox/inside.hpp"
+#include "sandbox/spawn_wire.hpp"
+#include "support/contains.hpp"
+
+namespace {
+
+namespace spawn = warpgrade::sandbox::spawn;
+
+// A spawner, spoken to as the judge does.
+class Spawner {
+  public:
+    // `prefix`: what runs the sandbox; `probe`: what each command is.
+    explicit Spawner(const std::string& options, const std::string& probe, const std::string& prefix = "") {
+        int ends[2];
+        REQUIRE(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends) == 0);
+        fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+        const timeval patience{60, 0};
+        setsockopt(ends[0], SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+        socket_ = ends[0];
+        const int theirs = fcntl(ends[1], F_DUPFD, 50);
+        close(ends[1]);
+        run_.emplace(prefix + WG_SANDBOX " " + options + " --spawner-fd " + std::to_string(theirs) +
+                     " --file " WG_INSIDE " /probe -- /probe " + probe);
+        close(theirs);
+    }
+    ~Spawner() { hang_up(); }
+    void hang_up() { close(std::exchange(socket_, -1)); }
+    void ask(std::uint32_t id, const std::vector<int>& numbers = {}, const std::vector<int>& descriptors = {}) {
+        spawn::Request request;
+        request.id = id, request.count = static_cast<std::uint32_t>(numbers.size());
+        std::ranges::copy(numbers, request.numbers);
+        REQUIRE(spawn::send(socket_, request, descriptors));
+    }
+    // The next report, and how many descriptors came with it; none: the spawner is gone.
+    std::optional<spawn::Report> hear() {
+        spawn::Report report;
+        spawn::Attached attached;
+        if (!spawn::receive(socket_, report, attached)) return std::nullopt;
+        came_ = attached.descriptors.size();
+        for (const int fd : attached.descriptors) close(fd);
+        return report;
+    }
+    // What became of a command: the last report, those before it checked.
+    spawn::Report end_of(std::uint32_t id) {
+        for (std::size_t seen = 0;; ++seen) {
+            const auto report = hear();
+            REQUIRE(report);
+            CHECK(report->id == id);
+            CHECK(came_ == (report->kind == spawn::Kind::forked ? 1 : 0));
+            if (report->kind == spawn::Kind::ended || report->kind == spawn::Kind::failed) return *report;
+            CHECK((report->kind == spawn::Kind::forked || report->kind == spawn::Kind::ready));
+            CHECK((report->value == 0 && report->cpu_ms == 0 && report->step[0] == 0));
+            REQUIRE(seen < 2);
+        }
+    }
+    [[nodiscard]] pid_t pid() const { return run_->pid(); }
+
+  private:
+    int socket_ = -1;
+    std::size_t came_ = 0;
+    std::optional<Background> run_;
+};
+
+// At which step a command of the plain sandbox cannot begin, when one system call fails.
+std::string fails_at(long call, int error, const std::string& options = "") {
+    const auto prefix = WG_INSIDE " without " + std::to_string(call) + ' ' + std::to_string(error) + ' ';
+    Spawner spawner("--sandbox plain " + options, "exit 0", call ? prefix : "");
+    spawner.ask(9);
+    const auto report = spawner.end_of(9);
+    CHECK(report.kind == spawn::Kind::failed);
+    CHECK(report.value == error);
+    CHECK(report.step[sizeof report.step - 1] == 0);
+    return report.step;
+}
+
+}  // namespace
+
+TEST_CASE("a spawner reports how each command ended, and the time that it took") {
+    const auto sandbox = both();
+    for (const int code : {0, 7}) {
+        Spawner spawner(sandbox, "exit " + std::to_string(code));
+        for (const std::uint32_t id : {3u, 4u}) {
+            spawner.ask(id);
+            const auto ended = spawner.end_of(id);
+            CHECK(ended.kind == spawn::Kind::ended);
+            CHECK((WIFEXITED(ended.value) && WEXITSTATUS(ended.value) == code));
+            CHECK(ended.cpu_ms < 500);
+        }
+    }
+    Spawner spinning("--cpu-seconds 1" + sandbox, "spin");
+    spinning.ask(5);
+    const auto ended = spinning.end_of(5);
+    CHECK((WIFSIGNALED(ended.value) && WTERMSIG(ended.value) == SIGKILL));
+    INFO(ended.cpu_ms);
+    CHECK((ended.cpu_ms >= 200 && ended.cpu_ms < 5000));  // the kernel counts the limit by its ticks
+}
+
+TEST_CASE("a spawner's command has the descriptors of its request, wherever they were") {
+    const auto sandbox = both();
+    for (const auto& numbers : {std::vector{3}, std::vector{4, 3}, std::vector{3, 4, 5, 6, 7, 8, 9, 10}}) {
+        std::string expected;
+        for (int number = 3; number <= 10; ++number)
+            if (std::ranges::find(numbers, number) != numbers.end()) expected += std::to_string(number) + ',';
+        Spawner spawner(sandbox, "descriptors " + expected);
+        const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+        spawner.ask(1, numbers, std::vector<int>(numbers.size(), null));
+        close(null);
+        CHECK(spawner.end_of(1).value == 0);
+    }
+}
+
+TEST_CASE("without close_range a spawner closes descriptors one by one") {
+    const std::string prefix = "bash -c 'exec \"$@\" 3</dev/null 9</dev/null 255</dev/null' - " WG_INSIDE " without " +
+                               std::to_string(SYS_close_range) + " 38 ";
+    for (const int number : {3, 7}) {
+        Spawner spawner("--sandbox plain", "descriptors " + std::to_string(number) + ',', prefix);
+        const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+        spawner.ask(1, {number}, {null});
+        close(null);
+        CHECK(spawner.end_of(1).value == 0);
+    }
+}
+
+TEST_CASE("commands of a spawner run side by side, and end with its judge's end of the socket") {
+    const auto sandbox = both();
+    const auto name = "side-by-side-" + std::to_string(getpid());
+    Spawner spawner(sandbox, "sleep " + name);
+    for (const std::uint32_t id : {1u, 2u, 3u}) spawner.ask(id);
+    std::vector<std::uint32_t> ready;
+    while (ready.size() < 3) {
+        const auto report = spawner.hear();
+        REQUIRE(report);
+        if (report->kind == spawn::Kind::ready) ready.push_back(report->id);
+    }
+    std::ranges::sort(ready);
+    CHECK(ready == std::vector<std::uint32_t>{1, 2, 3});
+    REQUIRE(happens([&] { return running("/probe sleep " + name).size() == 3; }));
+    kill(running("/probe sleep " + name)[1], SIGKILL);
+    const auto ended = spawner.hear();
+    REQUIRE(ended);
+    CHECK((ended->kind == spawn::Kind::ended && WIFSIGNALED(ended->value)));
+    spawner.hang_up();
+    int status = -1;
+    REQUIRE(waitpid(spawner.pid(), &status, 0) == spawner.pid());
+    CHECK((WIFEXITED(status) && WEXITSTATUS(status) == 0));
+    CHECK(happens([&] { return running("/probe sleep " + name).empty(); }));
+}
+
+TEST_CASE("a spawner cannot be read by its commands, which have no signal blocked") {
+    const auto name = "unblocked-" + std::to_string(getpid());
+    sigset_t all, before;
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, &before);
+    Spawner spawner("--sandbox plain", "sleep " + name, as_user());
+    sigprocmask(SIG_SETMASK, &before, nullptr);
+    spawner.ask(1);
+    std::vector<pid_t> pids;
+    REQUIRE(happens([&] { return (pids = running("/probe sleep " + name)).size() == 1; }));
+    CHECK(told_of(pids[0], "SigBlk") == "0000000000000000");
+    struct stat memory {};
+    REQUIRE(stat(("/proc/" + std::to_string(spawner.pid()) + "/mem").c_str(), &memory) == 0);
+    CHECK(memory.st_uid == 0);  // as of all that is not dumpable
+}
+
+TEST_CASE("a spawner says at which step a command cannot begin, and goes on") {
+    const auto sandbox = both();
+    Spawner spawner(sandbox + " --profile device --chdir /no/such", "exit 0");
+    for (const std::uint32_t id : {1u, 2u}) {
+        spawner.ask(id);
+        const auto failed = spawner.end_of(id);
+        CHECK((failed.kind == spawn::Kind::failed && failed.value == ENOENT));
+        CHECK(std::string(failed.step) == "working folder");
+        const auto ended = spawner.end_of(id);
+        CHECK((ended.kind == spawn::Kind::ended && WEXITSTATUS(ended.value) == 125));
+    }
+    CHECK(fails_at(SYS_setsid, EPERM) == "session");
+    CHECK(fails_at(SYS_prlimit64, EPERM) == "reading a limit");
+    CHECK(fails_at(SYS_execveat, EACCES) == "cannot run /pro");  // as much as there is room for
+    CHECK(fails_at(SYS_clone, EAGAIN) == "process");
+    CHECK(fails_at(SYS_capset, EPERM) == "capabilities");
+    CHECK(fails_at(446, EPERM) == "Landlock");
+}
+
+TEST_CASE("a spawner that cannot go on ends, with a word") {
+    const auto ended = [](const std::string& prefix, const std::string& options) {
+        return run_command("exec 3<>/dev/null; " + prefix + WG_SANDBOX " " + options +
+                           " --spawner-fd 3 --file " WG_INSIDE " /probe -- /probe exit 0");
+    };
+    const auto without = [](long call, int error) {
+        return WG_INSIDE " without " + std::to_string(call) + ' ' + std::to_string(error) + ' ';
+    };
+    const auto poll = ended(without(SYS_poll, ENOMEM), "--sandbox plain");
+    CHECK(poll.status == 125);
+    CHECK_THAT(poll.output, Contains("poll: Cannot allocate memory"));
+    CHECK(ended("", "--sandbox plain").status == 0);  // what is no socket says nothing
+
+    // A judge that asks and is gone.
+    for (const std::string sandbox : {"", "--sandbox plain"}) {
+        int ends[2], words[2];
+        REQUIRE((socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends) == 0 && pipe(words) == 0));
+        spawn::Request request;
+        REQUIRE(spawn::send(ends[0], request));
+        close(ends[0]);
+        fcntl(words[0], F_SETFD, FD_CLOEXEC);
+        const Background run(WG_SANDBOX " " + sandbox + " --spawner-fd " + std::to_string(ends[1]) +
+                             " --file " WG_INSIDE " /probe -- /probe exit 0 2>&" + std::to_string(words[1]));
+        close(ends[1]), close(words[1]);
+        std::string said;
+        char buffer[256];
+        for (ssize_t got; (got = read(words[0], buffer, sizeof buffer)) > 0;)
+            said.append(buffer, static_cast<std::size_t>(got));
+        close(words[0]);
+        int status = 0;
+        REQUIRE(waitpid(run.pid(), &status, 0) == run.pid());
+        CHECK((WIFEXITED(status) && WEXITSTATUS(status) == 125));
+        CHECK_THAT(said, Contains("report: Broken pipe"));
+    }
+}
+
+TEST_CASE("a device server in the plain sandbox needs a descriptor for its last filter") {
+    const auto run = [](const std::string& files) {
+        return run_command("prlimit --nofile=" + files +
+                           " " WG_SANDBOX " --sandbox plain --profile device --file " WG_INSIDE
+                           " /probe -- /probe exit 7");
+    };
+    CHECK(run("201").status == 7);
+    const auto refused = run("200");
+    CHECK(refused.status == 125);
+    CHECK_THAT(refused.output, Contains("descriptors: Bad file descriptor"));
+}
+
+TEST_CASE("the plain sandbox needs one descriptor from 64 on, and none of the first") {
+    const auto run = [](const std::string& before, const std::string& after = "") {
+        return run_command(before + WG_SANDBOX " --sandbox plain --file " WG_INSIDE " /probe -- /probe exit 7" + after);
+    };
+    CHECK(run("prlimit --nofile=65 ").status == 7);
+    const auto refused = run("prlimit --nofile=64 ");
+    CHECK(refused.status == 125);
+    CHECK_THAT(refused.output, Contains("descriptors: Invalid argument"));
+    CHECK(run("", " 0<&-").status == 7);
+    for (const char* profile : {"device", "compile"})
+        CHECK(run_command(WG_SANDBOX " --sandbox plain --profile " + std::string(profile) + " -- /bin/true 0<&-")
+                  .status == 0);
+}
+
+TEST_CASE("a status may be told at any descriptor, the first as well") {
+    for (const std::string sandbox : {"", "--sandbox plain", "--unconfined"}) {
+        const Folder folder;
+        const auto told =
+            run_command(WG_SANDBOX " " + sandbox + " --status-fd 0 --file " WG_INSIDE " /probe -- /probe exit 3 0>" +
+                        folder.path + "/told; cat " + folder.path + "/told");
+        CHECK_THAT(told.output, Contains("\"child-pid\": ") && Contains("\"exit-code\": 3"));
+    }
+}
