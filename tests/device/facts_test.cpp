@@ -6,14 +6,15 @@
 #include <iterator>
 
 #include "device/address_space.hpp"
+#include "device/analysis.hpp"
 #include "device/device.hpp"
 #include "device/fields.hpp"
 #include "device/origin.hpp"
-#include "vgpu/model/host_costs.hpp"
 #include "device/protocol.hpp"
 #include "device/records.hpp"
 #include "device/report.hpp"
 #include "judge/catch.hpp"
+#include "vgpu/model/host_costs.hpp"
 
 using namespace warpgrade::device;
 
@@ -147,14 +148,16 @@ TEST_CASE("a kernel of which nothing is known needs nothing") {
 TEST_CASE("a launch, a report and an answer of which nothing is known say so") {
     const auto launch = to_json(LaunchRecord{});
     CHECK((launch.at("grid") == nlohmann::json{1, 1, 1} && launch.at("block") == nlohmann::json{1, 1, 1}));
-    for (const char* zero : {"dynamic_shared_bytes", "static_shared_bytes", "registers_per_thread", "stream",
-                             "start_ns", "duration_ns", "most_block_instructions"})
+    for (const char* zero :
+         {"dynamic_shared_bytes", "static_shared_bytes", "registers_per_thread", "stream", "most_block_instructions"})
         CHECK(launch.at(zero) == 0);
+    for (const char* unknown : {"counters", "start_ns", "duration_ns"}) CHECK(launch.at(unknown).is_null());
     CHECK((launch.at("cooperative") == false && launch.at("part_of_result") == true && launch.at("error").is_null()));
     for (const char* zero : {"theoretical", "achieved", "blocks_per_multiprocessor"})
         CHECK(launch.at("occupancy").at(zero) == 0);
-    for (const auto& [name, value] : launch.at("counters").items()) CHECK(value == 0);
-    CHECK((LineCounters{}.line == 0 && LaunchRecord{}.demand == Demand{}));
+    const auto counters = to_json(Counters{});
+    for (const auto& [name, value] : counters.items()) CHECK(value == 0);
+    CHECK(LineCounters{}.line == 0);
     CHECK((SymbolInfo{}.address == 0 && SymbolInfo{}.bytes == 0));
     CHECK((HostVisibleMemory{}.address == 0 && HostVisibleMemory{}.bytes == 0 && !HostVisibleMemory{}.file));
     CHECK((AllocationRecord{}.bytes == 0 && AllocationOrigin("cudaMalloc").code == 0));
@@ -189,7 +192,7 @@ TEST_CASE("who wrote a word: launches have the numbers that nobody else has") {
 
 TEST_CASE("what work costs outside of kernels is what was measured on an H100") {
     // docs/design-device.md; what that does not name was measured in the same way.
-    const HostCosts costs;
+    const warpgrade::vgpu::HostCosts costs;
     CHECK((costs.launch_issue_ns == 2900 && costs.copy_issue_ns == 1000));
     CHECK((costs.query_ns == 260 && costs.wake_ns == 2500));
     CHECK((costs.link_latency_ns == 2200 && costs.device_copy_latency_ns == 3900 && costs.fill_latency_ns == 1500));

@@ -96,7 +96,7 @@ std::string report(const std::string& what, const json& request) {
     if (what == "kernels" || what == "slow") report.launches = {launch("first", 250.0), launch("second", 750.0)};
     if (what == "stores" || what == "atomics" || what == "surfaces") {
         report.launches = {launch("first", 250.0), launch("second", 750.0)};
-        auto& did = report.launches[1].counters;
+        auto& did = *report.launches[1].counters;
         (what == "stores"    ? did.global_store_requests
          : what == "atomics" ? did.atomic_requests
                              : did.surface_store_requests) = 1;
