@@ -15,7 +15,7 @@ const std::string& whole_report() {
         device::Report report;
         auto& launch = report.launches.emplace_back();
         launch.kernel = launch.demangled = "k";
-        launch.counters.inst_executed = 1;
+        launch.counters.emplace().inst_executed = 1;
         launch.lines.emplace_back().counters.barriers = 1;
         launch.error_code = 700;
         launch.error = "e";

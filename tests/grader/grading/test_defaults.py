@@ -7,12 +7,12 @@ import time
 import msgspec
 import pytest
 
-from warpgrade.grading import grade, platform_names, result
-from warpgrade.grading.archives import Member
+from warpgrade.grading import grade, result
 from warpgrade.grading.grade import Options
-from warpgrade.grading.intake import Submission
 from warpgrade.grading.judge import Case, Plan, Verdicts
 from warpgrade.grading.result import DeviceInfo, LabInfo, Result, Score, Seconds, SubmissionInfo, Used
+from warpgrade.intake.archives import Member
+from warpgrade.intake.intake import Submission
 from warpgrade.lab.budget import Budget, allowance_of
 from warpgrade.lab.labs import Lab
 
@@ -67,28 +67,6 @@ def test_seconds_are_told_in_thousandths(lab: Lab) -> None:
     since = grade._since(time.monotonic() - 2)
     assert 2 <= since < 60
     assert since == round(since, 3)
-
-
-def test_names_of_platforms_have_three_hundred_letters_at_most() -> None:
-    def long(length: int, ending: str) -> str:
-        return "a" * (length - len(ending)) + ending
-
-    for length, is_read in ((300, True), (301, False)):
-        assert (platform_names.canvas(long(length, "_12345_678910_toy.cu")) is not None) is is_read
-        assert (platform_names.moodle(long(length, "_7_assignsubmission_file_toy.cu")) is not None) is is_read
-        assert platform_names.is_typed_in_canvas(long(length, "_12345_text.html")) is is_read
-        assert (len(platform_names.possible(long(length, " (1).cu"))) == 2) is is_read
-
-
-def test_each_name_that_a_file_may_have_had_is_found() -> None:
-    assert platform_names.possible("toy.cu") == ["toy.cu"]
-    assert platform_names.possible("toy (1).cu") == ["toy (1).cu", "toy.cu"]
-    of_canvas = "ada_12345_678910_toy-1 (2).cu"
-    assert platform_names.possible(of_canvas) == [of_canvas, "toy-1 (2).cu", "toy-1.cu"]
-    again = "ada_12345_678910_toy-1.cu"
-    assert platform_names.possible(again) == [again, "toy-1.cu", "toy.cu"]
-    of_moodle = "Ada_7_assignsubmission_file_toy-1 (1).cu"
-    assert platform_names.possible(of_moodle) == [of_moodle, "toy-1 (1).cu", "toy-1.cu"]
 
 
 def test_a_members_name_is_the_last_part_of_its_path() -> None:

@@ -17,8 +17,8 @@ from samples import GRADED
 from warpgrade import grading
 from warpgrade.findings.sources import HostCode
 from warpgrade.grading import judge, own_lines, recall
-from warpgrade.grading.identity import Identity
 from warpgrade.grading.judge import Case
+from warpgrade.grading.recall import Identity
 from warpgrade.machine.confined import Allowance
 from warpgrade.machine.sandbox import Sandbox
 

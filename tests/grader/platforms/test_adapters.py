@@ -245,3 +245,25 @@ def test_names_made_to_take_long_do_not(lab: Lab, tmp_path: Path) -> None:
             with suppress(BadInput):
                 collect(lab, tmp_path / "long.zip", platform=platform)
     assert time.process_time() - began < 5
+
+
+def test_names_have_three_hundred_letters_at_most() -> None:
+    def long(length: int, ending: str) -> str:
+        return "a" * (length - len(ending)) + ending
+
+    for length, is_read in ((300, True), (301, False)):
+        assert (canvas_parts(long(length, "_12345_678910_toy.cu")) is not None) is is_read
+        assert (moodle_parts(long(length, "_7_assignsubmission_file_toy.cu")) is not None) is is_read
+        assert (len(original_names(long(length, " (1).cu"))) == 2) is is_read
+
+
+def test_each_name_that_a_file_may_have_had_is_found() -> None:
+    assert original_names("toy.cu") == ["toy.cu"]
+    assert original_names("toy (1).cu") == ["toy (1).cu", "toy.cu"]
+    of_canvas = "ada_12345_678910_toy-1 (2).cu"
+    assert original_names(of_canvas)[0] == of_canvas
+    assert original_names(of_canvas)[-2:] == ["toy-1 (2).cu", "toy-1.cu"]
+    again = "ada_12345_678910_toy-1.cu"
+    assert original_names(again) == [again, "toy-1.cu", "toy.cu"]
+    of_moodle = "Ada_7_assignsubmission_file_toy-1 (1).cu"
+    assert original_names(of_moodle)[-2:] == ["toy-1 (1).cu", "toy-1.cu"]
