@@ -11,8 +11,8 @@ from warpgrade.grading import grade, result
 from warpgrade.grading.grade import Options
 from warpgrade.grading.judge import Case, Plan, Verdicts
 from warpgrade.grading.result import DeviceInfo, LabInfo, Result, Score, Seconds, SubmissionInfo, Used
+from warpgrade.grading.submission import Submission
 from warpgrade.intake.archives import Member
-from warpgrade.intake.intake import Submission
 from warpgrade.lab.budget import Budget, allowance_of
 from warpgrade.lab.labs import Lab
 
