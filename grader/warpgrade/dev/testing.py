@@ -9,13 +9,15 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import click
 
+from warpgrade.dev import changed
 from warpgrade.lab import labs, starter
 from warpgrade.machine.errors import EXIT_BELOW_THRESHOLD, EXIT_DONE, WarpgradeError
 from warpgrade.machine.paths import Layout
@@ -39,6 +41,32 @@ class Step:
     slow: bool = False
 
 
+def run_changed(layout: Layout, revision: str) -> int:
+    """Run what the changes since a revision of git can break, and what looks at all files in no time."""
+    files = changed.files_since(layout.root, revision)
+    found = changed.affected_by(layout.root, files)
+    steps = [Step("clang-format", _clang_format), Step("ruff", _ruff), Step("mypy", _mypy)]
+    if found.everything:
+        steps += [Step("starters", _starters), Step("ctest", _ctest), Step("pytest", _pytest_quick)]
+    else:
+        pattern = f"^({'|'.join(sorted(found.programs))})(-|$)"
+        whole = sorted(path for path in found.pytest if "::" in path or path.endswith("test_checks.py"))
+        parts = sorted(found.pytest - set(whole))
+        if found.labs:
+            steps.append(Step("starters", _starters))
+        if found.programs:
+            steps.append(Step("ctest", partial(_ctest, only=["-R", pattern])))
+        if parts:
+            steps.append(Step("pytest", partial(_pytest_quick, only=parts)))
+        if whole:
+            steps.append(Step("whole programs", partial(_pytest, only=whole)))
+        for lab in sorted(found.labs):
+            words = ["tests/grader/grading/test_grade.py", "-k", lab]
+            steps.append(Step(f"lab {lab}", partial(_pytest, only=words)))
+    click.echo(f"{len(files)} changed file{'' if len(files) == 1 else 's'} since {revision}")
+    return _run(layout, steps)
+
+
 def run(layout: Layout, *, quick: bool) -> int:
     """Run all steps, also after a failure; return the exit status."""
     steps = [
@@ -51,10 +79,12 @@ def run(layout: Layout, *, quick: bool) -> int:
         Step("fuzzing", _fuzz, slow=True),
         Step("pytest", _pytest_quick if quick else _pytest),
     ]
+    return _run(layout, [step for step in steps if not (quick and step.slow)])
+
+
+def _run(layout: Layout, steps: Sequence[Step]) -> int:
     outcome: list[tuple[str, bool, float]] = []
     for step in steps:
-        if quick and step.slow:
-            continue
         click.secho(f"== {step.name}", bold=True)
         started = time.monotonic()
         good = step.action(layout)
@@ -203,11 +233,10 @@ def _digest_of_what_all_depend_on(layout: Layout) -> bytes:
     return total.digest()
 
 
-def _ctest(layout: Layout) -> bool:
+def _ctest(layout: Layout, only: Sequence[str] = ()) -> bool:
     jobs = str(_cores())
-    return _call(
-        layout, ["ctest", "--test-dir", str(layout.build), "--output-on-failure", "--no-tests=error", "-j", jobs]
-    )
+    words = ["--output-on-failure", f"--no-tests={'ignore' if only else 'error'}", "-j", jobs, *only]
+    return _call(layout, ["ctest", "--test-dir", str(layout.build), *words])
 
 
 def _fuzz(layout: Layout) -> bool:
@@ -240,11 +269,11 @@ def _fuzz(layout: Layout) -> bool:
         return all(list(pool.map(run, targets)))
 
 
-def _pytest(layout: Layout) -> bool:
+def _pytest(layout: Layout, only: Sequence[str] = ()) -> bool:
     """Several tests at a time: nvcc, which takes most of theirs, uses one core. Some wait, for a Slurm or a disk."""
     jobs = str(_cores() + 1)
-    return _call(layout, [*_python_tool("pytest"), "-n", jobs, "--dist", "worksteal", "--durations", "12"])
+    return _call(layout, [*_python_tool("pytest"), "-n", jobs, "--dist", "worksteal", "--durations", "12", *only])
 
 
-def _pytest_quick(layout: Layout) -> bool:
-    return _call(layout, [*_python_tool("pytest"), "-m", "not labs"])
+def _pytest_quick(layout: Layout, only: Sequence[str] = ()) -> bool:
+    return _call(layout, [*_python_tool("pytest"), "-m", "not labs", *only])
