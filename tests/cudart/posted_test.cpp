@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "cudart/client/foresight.hpp"
+#include "cudart/client/pipelining.hpp"
 #include "device/fields.hpp"
 #include "device/frame_buffer.hpp"
 #include "judge/catch.hpp"
@@ -160,42 +160,42 @@ TEST_CASE("a worker waits only for what may fail, and for its requests before a 
 }
 
 TEST_CASE("nothing is foreseen after a launch until something waits, nor after what is unusual") {
-    warpgrade::cudart::Foresight foresight;
+    warpgrade::cudart::Pipelining pipelining;
     const auto writes = [&](std::uint64_t address, std::uint64_t bytes) {
-        return foresight.writes(wire::Region::range(address, bytes), wire::Transfer{});
+        return pipelining.writes(wire::Region::range(address, bytes), wire::Transfer{});
     };
-    foresight.allocated(4096, 100);
-    foresight.allocated(8192, 100);
+    pipelining.allocated(4096, 100);
+    pipelining.allocated(8192, 100);
     CHECK(writes(4096, 100));
     CHECK(writes(4196, 0));
     CHECK_FALSE(writes(4096, 101));
     CHECK_FALSE(writes(4095, 2));
     CHECK_FALSE(writes(4197, 0));
     CHECK_FALSE(writes(4100, UINT64_MAX - 3));
-    CHECK_FALSE(foresight.writes({4096, 50, 10, 2}, wire::Transfer{}));
-    CHECK_FALSE(foresight.writes(wire::Region::range(4096, 4), wire::Transfer{1}));
-    CHECK_FALSE(foresight.writes(wire::Region::range(4096, 4), wire::Transfer{0, false}));
-    CHECK_FALSE(foresight.writes(wire::Region::range(4096, 4), wire::Transfer{0, true, memory}));
+    CHECK_FALSE(pipelining.writes({4096, 50, 10, 2}, wire::Transfer{}));
+    CHECK_FALSE(pipelining.writes(wire::Region::range(4096, 4), wire::Transfer{1}));
+    CHECK_FALSE(pipelining.writes(wire::Region::range(4096, 4), wire::Transfer{0, false}));
+    CHECK_FALSE(pipelining.writes(wire::Region::range(4096, 4), wire::Transfer{0, true, memory}));
     SECTION("a launch") {
-        foresight.asked(Op::launch);
-        foresight.answered(Op::launch, true);
+        pipelining.asked(Op::launch);
+        pipelining.answered(Op::launch, true);
         CHECK_FALSE(writes(4096, 4));
-        foresight.answered(Op::memory_info, true);
+        pipelining.answered(Op::memory_info, true);
         CHECK_FALSE(writes(4096, 4));
-        foresight.answered(Op::synchronize_device, true);
+        pipelining.answered(Op::synchronize_device, true);
         CHECK(writes(4096, 4));
-        CHECK(foresight.frees(4096));
-        CHECK_FALSE(foresight.frees(4096));
+        CHECK(pipelining.frees(4096));
+        CHECK_FALSE(pipelining.frees(4096));
         CHECK_FALSE(writes(4096, 4));
         CHECK(writes(8192, 4));
-        foresight.asked(Op::launch);
-        CHECK_FALSE(foresight.frees(8192));
+        pipelining.asked(Op::launch);
+        CHECK_FALSE(pipelining.frees(8192));
     }
-    SECTION("a stream") { foresight.asked(Op::create_stream); }
-    SECTION("memory that the host sees") { foresight.asked(Op::allocate_host); }
-    SECTION("a managed variable") { foresight.asked(Op::share_symbol); }
-    SECTION("an error") { foresight.answered(Op::launch, false); }
-    SECTION("another thread") { foresight.doubt(); }
-    foresight.answered(Op::synchronize_device, true);
-    CHECK_FALSE(foresight.frees(8192));
+    SECTION("a stream") { pipelining.asked(Op::create_stream); }
+    SECTION("memory that the host sees") { pipelining.asked(Op::allocate_host); }
+    SECTION("a managed variable") { pipelining.asked(Op::share_symbol); }
+    SECTION("an error") { pipelining.answered(Op::launch, false); }
+    SECTION("another thread") { pipelining.doubt(); }
+    pipelining.answered(Op::synchronize_device, true);
+    CHECK_FALSE(pipelining.frees(8192));
 }

@@ -99,8 +99,8 @@ void Connection::flush() {
 std::uint32_t Connection::send(Op op, const Writer& arguments, bool later) {
     if (op != Op::host_touches) tell_host_touches();
     received_file_.reset();
-    foresight_.asked(op);
-    if (std::this_thread::get_id() != thread_) foresight_.doubt();
+    pipelining_.asked(op);
+    if (std::this_thread::get_id() != thread_) pipelining_.doubt();
     wire::Header header;
     header.op = op;
     header.sequence = ++sequence_;
@@ -133,7 +133,7 @@ cudaError_t Connection::receive_reply(Op op, std::uint32_t sequence, std::span<c
     output_waits_ = (header.flags & wire::flag_output) != 0;
     kernels_run_ = (header.flags & wire::flag_running) != 0;
     const auto status = static_cast<cudaError_t>(reader.get<std::int32_t>());
-    foresight_.answered(op, status == cudaSuccess);
+    pipelining_.answered(op, status == cudaSuccess);
     if (status == cudaSuccess) {
         if (results != nullptr) *results = reader.get_rest();
         return cudaSuccess;
@@ -264,7 +264,7 @@ cudaError_t Connection::write(const wire::Region& region, const wire::Transfer& 
     transfer.put(fields);
     if (transfer.host != 0) return call(Op::write, fields);
     if (const cudaError_t status = ready(); status != cudaSuccess) return status;
-    if (foresight_.writes(region, transfer) && region.width <= most_unsent_bytes && may_post()) {
+    if (pipelining_.writes(region, transfer) && region.width <= most_unsent_bytes && may_post()) {
         fields.put_bytes({source.data, region.width});
         return post(Op::write, fields);
     }

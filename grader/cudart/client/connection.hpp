@@ -11,8 +11,8 @@
 #include <thread>
 #include <vector>
 
-#include "cudart/client/foresight.hpp"
 #include "cudart/client/host_touches.hpp"
+#include "cudart/client/pipelining.hpp"
 #include "device/fields.hpp"
 #include "device/frame_buffer.hpp"
 #include "device/protocol.hpp"
@@ -135,7 +135,7 @@ class Connection {
     State state_ = State::unopened;
     int descriptor_ = -1;
     std::uint32_t sequence_ = 0;
-    Foresight foresight_;
+    Pipelining pipelining_;
     struct Posted {
         Op op = Op::hello;
         std::uint32_t sequence = 0;

@@ -40,13 +40,13 @@ void Connection::settle() {
 
 cudaError_t Connection::allocate(std::uint64_t bytes, const char* origin, std::uint64_t& address) {
     const cudaError_t status = call_for(Op::allocate, Writer().put(bytes).put_string(origin), address);
-    if (status == cudaSuccess) foresight_.allocated(address, bytes);
+    if (status == cudaSuccess) pipelining_.allocated(address, bytes);
     return status;
 }
 
 cudaError_t Connection::free(std::uint64_t address) {
     if (const cudaError_t status = ready(); status != cudaSuccess) return status;
-    const bool posts = foresight_.frees(address) && may_post();
+    const bool posts = pipelining_.frees(address) && may_post();
     const Writer request = Writer().put(address);
     return posts ? post(Op::free_memory, request) : call(Op::free_memory, request);
 }

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from warpgrade.cli.console import console
 from warpgrade.dev import prove
-from warpgrade.dev.told import Messages
+from warpgrade.dev.first_messages import Messages
 from warpgrade.lab import agreement, new, right, variant, wrong
 from warpgrade.lab.labs import Lab
 from warpgrade.lab.variant import Variant

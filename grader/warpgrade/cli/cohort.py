@@ -17,7 +17,7 @@ import click
 
 from warpgrade import __version__
 from warpgrade.cli.console import console
-from warpgrade.cohort import grades, merge, opened, outputs, receive, run, standing, store
+from warpgrade.cohort import existing, grades, leaderboard, merge, outputs, receive, run, store
 from warpgrade.cohort import roster as rosters
 from warpgrade.cohort.handed_in import Collected
 from warpgrade.cohort.row import Decision
@@ -94,7 +94,7 @@ def class_command(lab_name: str, path: Path, out: Path, **given: Any) -> int:
     class_store = Store(out)
     head = _head(class_store, lab, "" if lab.folder.parent == layout.labs else str(lab.folder), given)
     quiet: bool = given["quiet"]
-    policies = opened.policies_of(lab, course, given["attempts"])
+    policies = existing.policies_of(lab, course, given["attempts"])
     wanted = run.Wanted(policies.which == "latest", given["shard"], given["regrade"], given["dry"])
     part = "all" if wanted.shard == (1, 1) else "{}-of-{}".format(*wanted.shard)
     with class_store.alone(part), Progress(console(stderr=True), quiet=quiet) as progress, _interrupts() as stopped:
@@ -259,7 +259,7 @@ def override_command(folder: Path, student: str, points: float | None, reason: s
     --points, show what was decided.
     """
     layout = paths.find_layout()
-    known = opened.opened(layout, folder)
+    known = existing.opened(layout, folder)
     class_store, policies = known.store, known.policies
     student, reason, by = class_store.named(student), clean(reason).strip(), clean(by).strip()
     row = grades.row(class_store, policies, student)
@@ -308,7 +308,7 @@ def merge_command(parts: tuple[Path, ...], out: Path, roster: Path | None, attem
     class_store = Store(out)
     with class_store.alone():
         merged = merge.merge(parts, class_store)
-        known = opened.opened(layout, out, attempts)
+        known = existing.opened(layout, out, attempts)
         people = {each.id: each.name for each in rosters.read(roster).students} if roster else {}
         rows, _ = outputs.write(class_store, known.policies, people, None, known.lab.title)
     click.echo(f"{merged.submissions} submissions of {len(rows)} students in {printable_name(str(out))}")
@@ -328,7 +328,7 @@ def merge_command(parts: tuple[Path, ...], out: Path, roster: Path | None, attem
     "--opted-in", required=True, type=click.Path(path_type=Path, exists=True, dir_okay=False),
     help="Who wants to be on it: an identifier a line, or the first column of a CSV.",
 )  # fmt: skip
-@click.option("--metric", default=standing.POINTS, metavar="NAME", help="points, or what a test measured.")
+@click.option("--metric", default=leaderboard.POINTS, metavar="NAME", help="points, or what a test measured.")
 @click.option("--smaller", is_flag=True, help="Smaller is better.")
 @click.option("--aliases", is_flag=True, help="Under aliases, which say nothing of the students.")
 @click.option(
@@ -346,23 +346,21 @@ def leaderboard_command(
     CLASS is the folder that `class` graded into. Points, and what hidden tests measured, tell of hidden tests.
     """
     check_writable("--json", json_file or "-")
-    known = opened.opened(paths.find_layout(), folder)
+    known = existing.opened(paths.find_layout(), folder)
     rows = list(grades.rows(known.store, known.policies, known.store.people()))
-    names = standing.metrics_of(rows)
+    names = leaderboard.metrics_of(rows)
     if metric not in names:
         raise BadInput(f"nothing measured “{printable_name(metric)}”", hint="there are: " + "; ".join(names))
-    wanted = standing.read_opted_in(opted_in)
-    secret_names = standing.Aliases(standing.secret_of(secret or folder / "aliases.secret")) if aliases else None
-    board = standing.leaderboard(
-        rows, standing.Metric(metric, "smaller" if smaller else "larger"), wanted, secret_names
-    )
+    wanted = leaderboard.read_opted_in(opted_in)
+    secret_names = leaderboard.Aliases(leaderboard.secret_of(secret or folder / "aliases.secret")) if aliases else None
+    board = leaderboard.rank(rows, leaderboard.Metric(metric, "smaller" if smaller else "larger"), wanted, secret_names)
     if secret_names is not None:  # feedback tells them
-        named = {row.student: secret_names.of(row.student) for row in standing.of_opted_in(rows, wanted)}
+        named = {row.student: secret_names.of(row.student) for row in leaderboard.of_opted_in(rows, wanted)}
         known.store.save_aliases(named)
         outputs.write(known.store, known.policies, {}, None, known.lab.title)
-    if strangers := standing.strangers(rows, wanted):
+    if strangers := leaderboard.strangers(rows, wanted):
         say(f"warpgrade: on the list and not in the class: {listing(strangers, 5)}", err=True)
-    write(json_file, "--json", standing.encode(board))
+    write(json_file, "--json", leaderboard.encode(board))
     if json_file != "-":
-        say(standing.as_text(board, top).rstrip())
+        say(leaderboard.as_text(board, top).rstrip())
     return EXIT_DONE

@@ -12,11 +12,11 @@ from functools import partial
 from pathlib import Path
 from typing import cast
 
-from warpgrade.cohort import places
+from warpgrade.cohort import entries
 from warpgrade.cohort import roster as rosters
+from warpgrade.cohort.entries import Item, Place
 from warpgrade.cohort.handed_in import Collected, HandedIn
 from warpgrade.cohort.names import identifier
-from warpgrade.cohort.places import Item, Place
 from warpgrade.cohort.roster import Roster, Student
 from warpgrade.grading.submission import Submission
 from warpgrade.intake import intake
@@ -38,11 +38,11 @@ def collect(lab: Lab, path: Path, *, roster: Path | None = None, platform: str |
     Raises BadInput if there is no submission at all, or if the roster cannot be read.
     """
     known = rosters.read(roster) if roster else None
-    place = places.look(lab, path)
+    place = entries.look(lab, path)
     for _ in range(_MOST_WRAPPINGS):
         if not _is_wrapping(lab, place):
             break
-        place = places.inside(place)
+        place = entries.inside(place)
     platform = platform or recognise(place.items)
     contents = EXPORTS[platform].read(lab, place.name, place.items)
     unclaimed = [f"{entry.shown}: {why}" for entry, why in contents.unclaimed if _may_be_work(entry)] + contents.lost
@@ -65,7 +65,7 @@ def _is_wrapping(lab: Lab, place: Place) -> bool:
     """Whether all is in one folder, and that is not a student's."""
     if len(place.items) != 1 or not place.items[0].is_folder or is_entry(place.items[0]):
         return False
-    inner = places.inside(place).items
+    inner = entries.inside(place).items
     return bool(inner) and not any(not each.is_folder and lab.allows(each.name) for each in inner)
 
 

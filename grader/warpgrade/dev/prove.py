@@ -15,8 +15,8 @@ from functools import partial
 from pathlib import Path
 
 from warpgrade.compiling import judges, toolchain
-from warpgrade.dev import told
-from warpgrade.dev.told import Messages
+from warpgrade.dev import first_messages
+from warpgrade.dev.first_messages import Messages
 from warpgrade.grading import grade
 from warpgrade.grading.result import Result
 from warpgrade.intake import intake
@@ -119,7 +119,7 @@ def wrong_solution(
     unknown = [test for test in mistake.loses if test not in {item.name for item in lab.items}]
     if unknown:
         return f"expected names of tests; lab.toml has no {_quoted(unknown)}"
-    result = _graded_files(layout, lab, files, replace(options, seed=told.SEED))
+    result = _graded_files(layout, lab, files, replace(options, seed=first_messages.SEED))
     lost = [test.name for test in result.tests if test.points < test.max_points]
     expected = f"to lose exactly {_quoted(mistake.loses)}"
     if result.status != "graded":

@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from warpgrade.dev import told
+from warpgrade.dev import first_messages
 from warpgrade.grading import grade
 from warpgrade.intake import intake
 from warpgrade.lab import labs, starter
@@ -42,8 +42,8 @@ def test_the_whole_text(name: str, tmp_path: Path) -> None:
     lab = labs.find(LAYOUT, "reverse")
     limits = msgspec.structs.replace(lab.file.limits, seconds=2, instructions=1_000_000)
     lab = replace(lab, file=msgspec.structs.replace(lab.file, limits=limits))
-    options = grade.Options(seed=told.SEED, public_only=True, only=("static_reverse",))
-    shown = told.text(grade.grade(LAYOUT, lab, intake.read(lab, tmp_path), options)) + "\n"
+    options = grade.Options(seed=first_messages.SEED, public_only=True, only=("static_reverse",))
+    shown = first_messages.text(grade.grade(LAYOUT, lab, intake.read(lab, tmp_path), options)) + "\n"
     path = GOLDEN / f"{name}.txt"
     if os.environ.get("WARPGRADE_UPDATE_GOLDEN"):
         path.parent.mkdir(exist_ok=True)

@@ -11,7 +11,7 @@
 
 namespace warpgrade::cudart {
 
-class Foresight {
+class Pipelining {
   public:
     // Every request that is sent, and every reply.
     void asked(device::wire::Op op) {

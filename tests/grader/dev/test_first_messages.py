@@ -10,8 +10,8 @@ import pytest
 from samples import GRADED, REJECTED
 from stand_ins import Script, case, end, run, speed, start
 
-from warpgrade.dev import prove, told
-from warpgrade.dev.told import Messages
+from warpgrade.dev import first_messages, prove
+from warpgrade.dev.first_messages import Messages
 from warpgrade.grading.result import DeviceInfo
 from warpgrade.lab import wrong
 from warpgrade.lab.labs import Lab
@@ -34,11 +34,11 @@ def lost(adds: str) -> Script:
 
 
 def test_it_is_what_stands_below_the_table_of_check() -> None:
-    text = told.text(GRADED)
+    text = first_messages.text(GRADED)
     assert text.startswith("Fix this first: ")
     assert not any(test.name in text for test in GRADED.tests if test.hidden)
     assert "Total" not in text
-    assert told.text(REJECTED).startswith(REJECTED.problem.message if REJECTED.problem else "?")
+    assert first_messages.text(REJECTED).startswith(REJECTED.problem.message if REJECTED.problem else "?")
 
 
 def test_where_only_hidden_tests_are_lost_it_is_what_students_see_of_them() -> None:
@@ -48,7 +48,7 @@ def test_where_only_hidden_tests_are_lost_it_is_what_students_see_of_them() -> N
         else msgspec.structs.replace(test, status="pass", points=test.max_points, diagnostics=[])
         for test in GRADED.tests
     ]
-    text = told.text(msgspec.structs.replace(GRADED, tests=tests))
+    text = first_messages.text(msgspec.structs.replace(GRADED, tests=tests))
     name = next(test.name for test in tests if test.hidden)
     assert text.startswith(f"(all public tests pass)\n\n(of the hidden tests:)\n\n{name}  hidden\nhint: Think.")
     assert "a[3]" not in text
@@ -58,7 +58,7 @@ def test_where_only_hidden_tests_are_lost_it_is_what_students_see_of_them() -> N
 def test_a_proof_fails_where_file_and_report_differ(layout: Layout, lab: Lab, script: Install) -> None:
     script(lost("a[3] is 1"))
     assert prove.wrong_solution(layout, lab, "no_guard") == ""  # there is no such file
-    told.path(lab).write_text(f"A head of its own.\n\n{SECTION}", encoding="utf-8")
+    first_messages.path(lab).write_text(f"A head of its own.\n\n{SECTION}", encoding="utf-8")
     assert prove.wrong_solution(layout, lab, "no_guard") == ""
     script(lost("a[3] is 2"))
     first, *difference = prove.wrong_solution(layout, lab, "no_guard").splitlines()
@@ -67,7 +67,7 @@ def test_a_proof_fails_where_file_and_report_differ(layout: Layout, lab: Lab, sc
         "run ./warpgrade prove toy --only no_guard --write-messages, and read it"
     )
     assert difference == ["@@ -4 +4 @@", "-      a[3] is 1", "+      a[3] is 2"]
-    told.path(lab).write_text("A head of its own.\n", encoding="utf-8")
+    first_messages.path(lab).write_text("A head of its own.\n", encoding="utf-8")
     assert "has no section on it" in prove.wrong_solution(layout, lab, "no_guard")
 
 
@@ -75,19 +75,19 @@ def test_a_proof_fails_where_file_and_report_differ(layout: Layout, lab: Lab, sc
 def test_inputs_are_the_same_each_time(layout: Layout, lab: Lab, script: Install) -> None:
     program = script(lost("a[3] is 1"))
     prove.wrong_solution(layout, lab, "no_guard")
-    assert f'"--seed", "{told.SEED}"' in (program.parent / "calls.jsonl").read_text(encoding="utf-8")
+    assert f'"--seed", "{first_messages.SEED}"' in (program.parent / "calls.jsonl").read_text(encoding="utf-8")
 
 
 @pytest.mark.usefixtures("reference")
 def test_a_section_of_no_wrong_solution_is_stale(lab: Lab) -> None:
     assert Messages(lab).stale() == ""
-    told.path(lab).write_text(SECTION + "\n## gone: nobody knows\n\n    Fix\n", encoding="utf-8")
+    first_messages.path(lab).write_text(SECTION + "\n## gone: nobody knows\n\n    Fix\n", encoding="utf-8")
     assert "there is no gone: run ./warpgrade prove toy --write-messages" in Messages(lab).stale()
 
 
 @pytest.mark.usefixtures("reference")
 def test_a_real_device_has_its_own_words(lab: Lab) -> None:
-    told.path(lab).write_text("A head of its own.\n", encoding="utf-8")
+    first_messages.path(lab).write_text("A head of its own.\n", encoding="utf-8")
     device = DeviceInfo(requested="gpu", kind="gpu")
     result = msgspec.structs.replace(GRADED, device=device)
     assert Messages(lab).what_differs(wrong.find(lab, "no_guard"), result) == ""
@@ -96,7 +96,7 @@ def test_a_real_device_has_its_own_words(lab: Lab) -> None:
 @pytest.mark.usefixtures("submission", "reference")
 def test_the_command_writes_and_compares(in_project: Layout, lab: Lab, script: Install, capsys: Capture) -> None:
     script(lost("a[3] is 1"))
-    kept = told.path(lab)
+    kept = first_messages.path(lab)
     kept.write_text("A head of its own.\n\n## gone: nobody knows\n\n    Fix\n", encoding="utf-8")
     assert "FAILED messages: " in run(capsys, "prove", "toy", "--only", "messages")[1]
     status, out, _ = run(capsys, "prove", "toy", "--only", "no_guard", "--write-messages")
@@ -114,5 +114,5 @@ def test_the_command_writes_and_compares(in_project: Layout, lab: Lab, script: I
 def test_host_addresses_are_left_out_since_they_are_others_each_time() -> None:
     message = "reads 4 bytes at 0x413ffaf08000, which is host memory; got 0x1f"
     tests = [msgspec.structs.replace(GRADED.tests[0], status="fail", points=0, message=message, hint="")]
-    shown = told.text(msgspec.structs.replace(GRADED, tests=tests))
+    shown = first_messages.text(msgspec.structs.replace(GRADED, tests=tests))
     assert "reads 4 bytes at 0x…, which is host memory; got 0x1f" in shown

@@ -135,9 +135,7 @@ def _called(row: Row) -> set[str]:
     return {word.casefold() for word in (row.student, *row.identifiers)}
 
 
-def leaderboard(
-    rows: Iterable[Row], metric: Metric, opted_in: Collection[str], aliases: Aliases | None = None
-) -> Board:
+def rank(rows: Iterable[Row], metric: Metric, opted_in: Collection[str], aliases: Aliases | None = None) -> Board:
     """Return those of the students who opted in and have such a number, the best first.
 
     Who is equal is sorted by what is shown, so that nothing tells of what is not. Points are those that count, after

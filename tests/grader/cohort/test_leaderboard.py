@@ -10,9 +10,9 @@ import msgspec
 import pytest
 from class_rows import ADA, CLASS, GRACE, many
 
-from warpgrade.cohort import standing
+from warpgrade.cohort import leaderboard
+from warpgrade.cohort.leaderboard import Aliases, Metric, rank
 from warpgrade.cohort.row import Row
-from warpgrade.cohort.standing import Aliases, Metric, leaderboard
 from warpgrade.machine.errors import BadInput
 
 SPEED = "speed on 256 × 256: speedup"
@@ -21,25 +21,25 @@ ALL = {row.student for row in CLASS}
 
 
 def test_points_and_what_was_measured() -> None:
-    by_points = leaderboard(CLASS, Metric(), ALL)
+    by_points = rank(CLASS, Metric(), ALL)
     assert [(one.rank, one.name, one.value) for one in by_points.entries] == [
         (1, "Grace Hopper", 88), (2, "-Kai gnp.exe", 70), (3, "Ada Lovelace", 58.3),
     ]  # fmt: skip
-    fast = leaderboard(CLASS, Metric(SPEED, "larger", "x"), ALL)
+    fast = rank(CLASS, Metric(SPEED, "larger", "x"), ALL)
     assert [one.name for one in fast.entries] == ["Grace Hopper", "Ada Lovelace"]
-    slow = leaderboard(CLASS, Metric(SPEED, "smaller"), ALL)
+    slow = rank(CLASS, Metric(SPEED, "smaller"), ALL)
     assert [one.name for one in slow.entries] == ["Ada Lovelace", "Grace Hopper"]
-    assert standing.metrics_of(CLASS) == ["points", SPEED]
+    assert leaderboard.metrics_of(CLASS) == ["points", SPEED]
 
 
 def test_nobody_is_on_it_who_does_not_want_to() -> None:
-    assert leaderboard(CLASS, Metric(), set()).entries == []
-    assert [one.name for one in leaderboard(CLASS, Metric(), {"12345"}).entries] == ["Ada Lovelace"]
+    assert rank(CLASS, Metric(), set()).entries == []
+    assert [one.name for one in rank(CLASS, Metric(), {"12345"}).entries] == ["Ada Lovelace"]
 
 
 def test_equals_share_a_rank_and_stand_by_what_is_shown() -> None:
     rows = [msgspec.structs.replace(ADA, student=f"s{i}", name=name) for i, name in enumerate("zyx")]
-    entries = leaderboard([*rows, GRACE], Metric(), {"s0", "s1", "s2", "12346"}).entries
+    entries = rank([*rows, GRACE], Metric(), {"s0", "s1", "s2", "12346"}).entries
     assert [(one.rank, one.name) for one in entries] == [(1, "Grace Hopper"), (2, "x"), (2, "y"), (2, "z")]
 
 
@@ -48,8 +48,8 @@ def test_aliases_are_of_the_secret_and_the_student() -> None:
     assert aliases.of("12345") == Aliases(SECRET).of("12345") == "grand gecko zd8p"
     assert aliases.of("12345") != aliases.of("12346")
     assert aliases.of("12345") != Aliases(SECRET + b"!").of("12345")
-    board = leaderboard(CLASS, Metric(), ALL, aliases)
-    text = standing.as_text(board) + standing.encode(board).decode()
+    board = rank(CLASS, Metric(), ALL, aliases)
+    text = leaderboard.as_text(board) + leaderboard.encode(board).decode()
     for row in CLASS:
         assert row.name not in text
         assert row.student not in text.replace("009", "") or row.student in ("007", "008", "009", "010")
@@ -58,60 +58,60 @@ def test_aliases_are_of_the_secret_and_the_student() -> None:
 
 
 def test_no_two_share_an_alias(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(standing, "_LETTERS", "xy")  # so that aliases of four letters are often the same
+    monkeypatch.setattr(leaderboard, "_LETTERS", "xy")  # so that aliases of four letters are often the same
     rows = many(3000)
-    names = [one.name for one in leaderboard(rows, Metric(), {row.student for row in rows}, Aliases(SECRET)).entries]
+    names = [one.name for one in rank(rows, Metric(), {row.student for row in rows}, Aliases(SECRET)).entries]
     assert len(set(names)) == len(names) == 3000
 
 
 def test_a_secret_is_made_once_and_only_the_owner_reads_it(tmp_path: Path) -> None:
     file = tmp_path / "secret"
-    made = standing.secret_of(file)
+    made = leaderboard.secret_of(file)
     assert len(made) == 32
-    assert standing.secret_of(file) == made
+    assert leaderboard.secret_of(file) == made
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     file.write_text("not hex")
     with pytest.raises(BadInput, match="keeps no secret"):
-        standing.secret_of(file)
+        leaderboard.secret_of(file)
 
 
 def test_lists_of_those_who_want_to(tmp_path: Path) -> None:
     file = tmp_path / "list.csv"
     file.write_bytes('\ufeff# who said yes\n12345,Ada\n"a,b",x\n\n  12346  \r\n'.encode())
-    assert standing.read_opted_in(file) == {"12345", "a,b", "12346"}
+    assert leaderboard.read_opted_in(file) == {"12345", "a,b", "12346"}
     with pytest.raises(BadInput):
-        standing.read_opted_in(tmp_path)
+        leaderboard.read_opted_in(tmp_path)
 
 
 def test_as_json_and_as_text() -> None:
-    board = leaderboard(CLASS, Metric(SPEED, "larger", "x"), ALL)
-    assert json.loads(standing.encode(board)) == {
+    board = rank(CLASS, Metric(SPEED, "larger", "x"), ALL)
+    assert json.loads(leaderboard.encode(board)) == {
         "schema": "warpgrade/leaderboard/1", "lab": "matmul", "metric": SPEED, "better": "larger", "unit": "x",
         "entries": [
             {"rank": 1, "name": "Grace Hopper", "value": 4.5}, {"rank": 2, "name": "Ada Lovelace", "value": 2.66},
         ],
     }  # fmt: skip
-    assert standing.as_text(board) == (
+    assert leaderboard.as_text(board) == (
         f"matmul: {SPEED}, larger is better\n1  Grace Hopper   4.5×\n2  Ada Lovelace  2.66×\n"
     )
-    assert standing.as_text(board, top=1).endswith("and 1 more\n")
+    assert leaderboard.as_text(board, top=1).endswith("and 1 more\n")
 
 
 @pytest.mark.parametrize("state", ["error", "waiting", "missing", "rejected", "refused"])
 def test_only_what_was_graded_is_compared(state: str) -> None:
     row: Row = msgspec.structs.replace(ADA, state=state)
-    assert leaderboard([row], Metric(), {"12345"}).entries == []
+    assert rank([row], Metric(), {"12345"}).entries == []
 
 
 def test_a_student_is_on_the_list_by_any_identifier() -> None:
     ada = msgspec.structs.replace(ADA, identifiers=["12345", "Ada@Example.edu"])
     wanted = {"ada@example.EDU", "12346", "stranger"}
-    assert standing.of_opted_in([ada, GRACE], wanted) == [ada, GRACE]
-    assert standing.strangers([ada, GRACE], wanted) == ["stranger"]
+    assert leaderboard.of_opted_in([ada, GRACE], wanted) == [ada, GRACE]
+    assert leaderboard.strangers([ada, GRACE], wanted) == ["stranger"]
 
 
 def test_a_leaderboard_of_nobody_says_so() -> None:
-    board = leaderboard(CLASS, Metric(), {"stranger"})
-    assert standing.as_text(board) == (
+    board = rank(CLASS, Metric(), {"stranger"})
+    assert leaderboard.as_text(board) == (
         "matmul: points, larger is better\nnobody who wants to be on it has such a number\n"
     )
