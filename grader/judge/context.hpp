@@ -50,7 +50,7 @@ struct Hang {
 struct Context {
     Context();
     ~Context();
-    Options options;
+    Options options, timing;  // timing: the same for the device that times
     device::DeviceProperties device;
     device::Checks checks;
     std::uint64_t seed = 0;

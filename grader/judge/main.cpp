@@ -29,6 +29,8 @@ void add_options(CLI::App& app, Options& options) {
         ->check(CLI::ExistingFile);
     app.add_option("--sandbox", options.sandbox, "warpgrade-sandbox")->required()->check(CLI::ExistingFile);
     app.add_option("--device", options.device, "KIND[:PROFILE]")->capture_default_str();
+    app.add_option("--timing-device", options.timing_device,
+                   "KIND[:PROFILE] for times alone: all calls are made there as well");
     app.add_option("--verdict", options.verdict, "file for the verdicts, JSON lines")->required();
     app.add_option("--seed", options.seed, "replay an earlier run's inputs (default: from the system's entropy)");
     app.add_option("--threads", options.threads, "host threads of the virtual GPU")->capture_default_str();
@@ -62,12 +64,15 @@ void die_with(pid_t parent) {
 void prepare(const Options& options) {
     auto& current = context();
     current.options = options;
+    current.timing = options;
+    current.timing.device = options.timing_device;
     current.parameters = parse_parameters(options.parameters);
     current.checks = warpgrade::device::parse_checks(options.checks);
     current.seed = options.seed ? *options.seed : random_seed();
     current.submission = std::make_unique<Program>(Program::Role::submission);
     current.baseline = std::make_unique<Program>(Program::Role::baseline);
-    if (!options.baseline_cache.empty() && warpgrade::device::kind_of(options.device).repeatable)
+    if (!options.baseline_cache.empty() && options.timing_device.empty() &&
+        warpgrade::device::kind_of(options.device).repeatable)
         current.baseline_cache = std::make_unique<BaselineCache>(options.baseline_cache);
     if (options.device_server.empty()) return;
     current.idle_device = device_of_submission(options);

@@ -10,6 +10,7 @@ namespace warpgrade::judge {
 
 struct Options {
     std::string worker, baseline, device_server, sandbox, device = "vgpu:h100", verdict;
+    std::string timing_device;  // where all calls are made once more, for their times; "": `device` tells them
     std::optional<std::uint64_t> seed;
     unsigned threads = 1;
     double seconds = 20;  // of one test's calls, as TimeLimit counts them

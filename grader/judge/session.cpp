@@ -137,6 +137,10 @@ const char* sandbox_of(Session::Role role) {
             return "submission";
         case Session::Role::baseline:
             return "baseline";
+        case Session::Role::timed_submission:
+            return "timed-submission";
+        case Session::Role::timed_baseline:
+            return "timed-baseline";
     }
     return "";
 }

@@ -20,8 +20,9 @@ class Replay;
 
 class Session {
   public:
-    // Whose calls it serves, in a sandbox of its own. The outputs of the submission's must come from the device.
-    enum class Role : std::uint8_t { submission, baseline };
+    // Whose calls it serves, in a sandbox of its own. The outputs of the submission's must come from the device; the
+    // timed ones are the same programs on the device that times.
+    enum class Role : std::uint8_t { submission, baseline, timed_submission, timed_baseline };
     // `device` may be null for labs that use none.
     Session(const Options& options, const std::string& executable, std::unique_ptr<DeviceServer> device, Role role);
 

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <tuple>
+
 #include "judge/arena.hpp"
 #include "judge/baseline_cache.hpp"
 #include "judge/context.hpp"
@@ -9,6 +12,7 @@
 #include "judge/diagnostics.hpp"
 #include "judge/errors.hpp"
 #include "judge/inputs.hpp"
+#include "judge/random.hpp"
 #include "judge/replay.hpp"
 #include "judge/session.hpp"
 #include "judge/signs.hpp"
@@ -196,6 +200,52 @@ CallResult Program::attempt_again(const CallSpec& spec) {
     }
 }
 
+namespace {
+
+bool is_same_work(const device::LaunchRecord& one, const device::LaunchRecord& other) {
+    const device::LaunchConfig &a = one.config, &b = other.config;
+    const auto shape = [](const device::Dim3& d) { return std::tuple(d.x, d.y, d.z); };
+    return one.kernel == other.kernel && shape(a.grid) == shape(b.grid) && shape(a.block) == shape(b.block) &&
+           a.dynamic_shared_bytes == b.dynamic_shared_bytes;
+}
+
+// Gives each launch the times of the same one in another run of its call. False: that run launched something else.
+bool take_times(Profile& profile, const std::vector<device::LaunchRecord>& timed) {
+    auto part = profile.launches.begin(), rest = profile.not_part.begin();
+    for (const device::LaunchRecord& launch : timed) {
+        const bool is_part = part != profile.launches.end() && is_same_work(*part, launch);
+        if (!is_part && (rest == profile.not_part.end() || !is_same_work(*rest, launch))) return false;
+        device::LaunchRecord& same = is_part ? *part++ : *rest++;
+        same.start_ns = launch.start_ns;
+        same.duration_ns = launch.duration_ns;
+    }
+    return part == profile.launches.end() && rest == profile.not_part.end();
+}
+
+}  // namespace
+
+// Its times are those of the other device, and all else is what the analysing one has told: that it was the same work
+// is what makes the times worth something. All calls are made there, for a program remembers.
+void Program::time_on_other_device(const CallSpec& spec, RandomStream random, TimeLimit limit, Profile& profile) {
+    auto& current = context();
+    const bool is_submission = role_ == Role::submission;
+    if (!timed_)
+        timed_ = std::make_unique<Session>(
+            current.timing, is_submission ? current.options.worker : current.options.baseline,
+            std::make_unique<DeviceServer>(current.timing, is_submission ? "timed-submission" : "timed-baseline",
+                                           DeviceServer::ReplayDevice::none),
+            is_submission ? Session::Role::timed_submission : Session::Role::timed_baseline);
+    timed_->wait_until_ready(spec, limit);
+    const Arena arena(spec, random);
+    std::vector<std::string> notes;
+    const auto timed = timed_->call(spec, arena, limit, notes).profile;
+    if (!take_times(profile, timed.launches))
+        throw SubmissionFailure(
+            "on the device that times it, your program launches other kernels than on the one that looks at them: "
+            "launch the same on each device");
+    profile.time_ns = timed.time_ns;
+}
+
 CallResult Program::attempt(const CallSpec& spec) {
     auto& current = context();
     const auto& executable = role_ == Role::submission ? current.options.worker : current.options.baseline;
@@ -210,6 +260,7 @@ CallResult Program::attempt(const CallSpec& spec) {
     Clock::duration not_its_own{};  // of replays
     try {
         auto random = stream();
+        const auto before_call = random;
         std::unique_ptr<Arena> arena;
         if (cache) {
             arena = std::make_unique<Arena>(spec, random);
@@ -236,6 +287,11 @@ CallResult Program::attempt(const CallSpec& spec) {
         if (result.suspicion && replay) {
             const auto before = Clock::now();
             settle_suspicion(executable, stored_calls_, *result.suspicion);
+            not_its_own += Clock::now() - before;
+        }
+        if (!current.options.timing_device.empty()) {
+            const auto before = Clock::now();
+            time_on_other_device(spec, before_call, time, result.profile);
             not_its_own += Clock::now() - before;
         }
         if (cache) cache->add(calls_->chain.key(), {result.result, result.outputs, session().last_report()});
@@ -287,6 +343,7 @@ void Program::finish() {
 void Program::end_session() {
     if (session_) output_ = session_->output();
     replay_.reset();
+    timed_.reset();
     session_.reset();
     stored_calls_.clear();
     calls_.reset();

@@ -95,6 +95,7 @@ struct CallResult {
     std::optional<Suspicion> suspicion;
 };
 
+class RandomStream;
 class Replay;
 class Session;
 class TimeLimit;
@@ -146,6 +147,7 @@ class Program {
     }
     CallResult attempt(const CallSpec& spec);
     CallResult attempt_again(const CallSpec& spec);
+    void time_on_other_device(const CallSpec& spec, RandomStream random, TimeLimit limit, Profile& profile);
     Session& session();
     Replay* replay_of(const CallSpec& spec, TimeLimit limit);
     void collect_diagnostics();
@@ -154,6 +156,7 @@ class Program {
     Role role_;
     std::unique_ptr<Session> session_;
     std::unique_ptr<Replay> replay_;        // of the same calls
+    std::unique_ptr<Session> timed_;        // on the device that times, if that is another one
     std::vector<StoredCall> stored_calls_;  // of this session
     struct Calls;                           // of the starter in this test, as far as its cache goes
     std::unique_ptr<Calls> calls_;          // null: no cache

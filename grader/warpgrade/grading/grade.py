@@ -51,9 +51,13 @@ _SANDBOX_FLAGS: dict[Kind, list[str]] = {"namespaces": [], "plain": ["--plain-sa
 
 @dataclass(frozen=True)
 class Options:
-    """How to grade; the tests named in `first` run before the others."""
+    """How to grade; the tests named in `first` run before the others.
+
+    timing_device: makes all calls once more, and tells their times instead of `device`.
+    """
 
     device: str = "auto"
+    timing_device: str = ""
     seed: int | None = None
     threads: int | None = None
     confined: bool = True
@@ -230,6 +234,8 @@ def _judge_command(
         "--instructions", str(limits.instructions),
         "--checks", options.checks,
     ]  # fmt: skip
+    if options.timing_device:
+        command += ["--timing-device", device.resolve(layout, options.timing_device).spec]
     kept = baselines.cache_file(layout, lab, target, program, baseline, options.seed, options.checks)
     if kept is not None:
         command += ["--baseline-cache", str(kept)]

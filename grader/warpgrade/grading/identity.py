@@ -35,7 +35,7 @@ def find(layout: Layout, lab: Lab, options: Options, course: Course | None) -> I
     given = {path.name: path.read_bytes() for path in lab.given}
     same = cache.key(
         [
-            lab.name, target.spec, repr(sorted(target.properties.items())), options.checks,
+            lab.name, target.spec, repr(sorted(target.properties.items())), options.checks, options.timing_device,
             # Their places may differ between machines that grade one class.
             compilers.nvcc_version, compilers.host_version,
             repr(msgspec.to_builtins(lab.file.limits)), *lab.refused_headers, _programs(layout),

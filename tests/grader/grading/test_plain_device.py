@@ -55,6 +55,22 @@ def test_wrong_values_fail_there_as_well(lab: Lab) -> None:
     assert any(test.status == "fail" for test in here.values())
 
 
+def test_one_device_may_look_and_another_one_time() -> None:
+    lab = labs.find(LAYOUT, "matmul")
+    speed = "matmul_tiled: speed on 256 × 256 matrices"
+
+    def graded(timing_device: str) -> Result:
+        options = grade.Options(timing_device=timing_device, threads=1, seed=5, only=(speed,))
+        return grade.grade(LAYOUT, lab, intake.read(lab, LAYOUT.references / lab.name), options)
+
+    (alone,), (timed,), (unknown,) = (graded(name).tests for name in ("", "vgpu:h100:1", "plain"))
+    assert (alone.status, timed.status) == ("pass", "pass")
+    assert [launch["counters"] for launch in timed.launches] == [launch["counters"] for launch in alone.launches]
+    assert timed.launches[0]["duration_ns"] > 2 * alone.launches[0]["duration_ns"]  # one multiprocessor, not four
+    assert unknown.status == "pending"  # it does not time single kernels
+    assert "how long each kernel takes" in unknown.message
+
+
 def test_the_device_says_what_it_can_tell_and_run_needs_more() -> None:
     vgpu, plain = (device.resolve(LAYOUT, name) for name in ("vgpu", "plain"))
     assert (vgpu.analysed, vgpu.repeatable) == (True, True)
