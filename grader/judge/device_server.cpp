@@ -82,6 +82,16 @@ std::vector<std::string> command_line(const Options& options, DeviceServer::Repl
 
 }  // namespace
 
+namespace {
+
+bool tells_all(const DeviceReport& report) {
+    return report.analysed && std::ranges::all_of(report.launches, [](const device::LaunchRecord& launch) {
+               return launch.error_code != 0 || (launch.counters && launch.start_ns && launch.duration_ns);
+           });
+}
+
+}  // namespace
+
 DeviceReport read_report(std::string_view packed) {
     DeviceReport report{device::unpacked(packed), {}, {}, {}};
     for (const auto& launch : report.launches)
@@ -95,7 +105,7 @@ DeviceReport read_report(std::string_view packed) {
 }
 
 DeviceServer::DeviceServer(const Options& options, const std::string& sandbox, ReplayDevice replay)
-    : in_sandbox_(device::kind_of(options.device).sandboxed) {
+    : in_sandbox_(device::kind_of(options.device).sandboxed), analysed_(device::kind_of(options.device).analysed) {
     auto [control, control_theirs] = socket_pair(SOCK_STREAM);
     auto [client, client_theirs] = socket_pair(SOCK_STREAM);
     Descriptor replay_theirs;
@@ -205,6 +215,9 @@ DeviceReport DeviceServer::read_packed(const json& reply, Clock::time_point dead
         throw InfrastructureError(std::string("the device server's report cannot be read: ") + error.what());
     }
     if (!report.internal_error.empty()) throw InfrastructureError(report.internal_error);
+    // A server that a program has captured may not make its device one that tells nothing.
+    if (analysed_ && !tells_all(report))
+        throw InfrastructureError("the device server's report cannot be read: it does not tell what its device knows");
     return report;
 }
 

@@ -84,7 +84,7 @@ class DeviceServer {
 
     Process process_;  // that of a real GPU: it is in no sandbox
     SandboxedProcess sandboxed_;
-    bool in_sandbox_;
+    bool in_sandbox_, analysed_;
     std::string received_, properties_, last_report_;
 };
 

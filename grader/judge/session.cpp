@@ -64,7 +64,7 @@ KernelWork work_of(const DeviceReport& report) {
     if (report.launches.empty()) return KernelWork::not_launched;
     if (!report.analysed) return KernelWork::unknown;
     const bool wrote = std::ranges::any_of(report.launches, [](const auto& each) {
-        const auto& did = *each.counters;
+        const auto& did = counted(each);
         return did.global_store_requests + did.atomic_requests + did.surface_store_requests > 0;
     });
     return wrote ? KernelWork::written : KernelWork::nothing_written;

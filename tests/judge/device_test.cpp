@@ -11,10 +11,14 @@ Judged judge_on(const std::string& device, const std::string& options = "") {
 }  // namespace
 
 TEST_CASE("a device server that fails is an error, not a failure") {
-    const auto [device, reason] = GENERATE(table<std::string, std::string>({{"dies", "ended unexpectedly"},
-                                                                            {"nonsense", "cannot be read"},
-                                                                            {"wordless", "cannot be read"},
-                                                                            {"broken", "out of its own memory"}}));
+    const auto [device, reason] =
+        GENERATE(table<std::string, std::string>({{"dies", "ended unexpectedly"},
+                                                  {"nonsense", "cannot be read"},
+                                                  {"wordless", "cannot be read"},
+                                                  {"mute", "does not tell what its device knows"},
+                                                  {"countless", "does not tell what its device knows"},
+                                                  {"timeless", "does not tell what its device knows"},
+                                                  {"broken", "out of its own memory"}}));
     const auto judged = judge_on(device);
     INFO(judged.output);
     REQUIRE(judged.cases.size() == 5);

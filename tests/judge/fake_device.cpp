@@ -93,6 +93,12 @@ std::string report(const std::string& what, const json& request) {
     if (what == "talks") std::puts("on its standard output"), std::fflush(stdout);
     if (what == "broken") report.internal_error = "out of its own memory";
     if (what == "slow") report.clock_ns = 2000.0;
+    if (what == "mute") report.analysed = false;
+    if (what == "countless" || what == "timeless") {
+        report.launches = {launch("first", 250.0)};
+        if (what == "countless") report.launches[0].counters.reset();
+        if (what == "timeless") report.launches[0].duration_ns.reset();
+    }
     if (what == "kernels" || what == "slow") report.launches = {launch("first", 250.0), launch("second", 750.0)};
     if (what == "stores" || what == "atomics" || what == "surfaces") {
         report.launches = {launch("first", 250.0), launch("second", 750.0)};
