@@ -21,7 +21,7 @@ DEFAULT_PROFILE = "h100"
 # nvcc 13 compiles for compute capability 7.5 and newer; older profiles run the code for 7.5.
 _OLDEST_ARCHITECTURE = 75
 _SPEC = re.compile(
-    r"auto|(?P<kind>vgpu|plain)(?::(?P<profile>[A-Za-z0-9_-]+(?::(?:[0-9]+|all))?))?|gpu(?::(?P<index>[0-9]+))?"
+    r"auto|(?:vgpu|plain)(?::(?P<profile>[A-Za-z0-9_-]+(?::(?:[0-9]+|all))?))?|gpu(?::(?P<index>[0-9]+))?"
 )
 Kind = Literal["vgpu", "plain", "gpu"]
 

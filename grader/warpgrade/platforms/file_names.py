@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from warpgrade.lab.labs import Lab
+from warpgrade.platforms.adapter import LONGEST_NAME
 
 _SOURCE_SUFFIXES = {".cu", ".cuh", ".c", ".cc", ".cpp", ".cxx", ".h", ".hpp"}
 _TARS = re.compile(r"\.(tar|tgz|tbz2?|txz|tar\.(gz|bz2|xz))\Z", re.IGNORECASE)
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}")
 # matmul (1).cu, of who downloads again.
 _COPY = re.compile(r"(?P<stem>.+?)[ +_]?\(\d{1,3}\)(?P<suffix>\.[^.]+)", re.DOTALL)
-_LONGEST = 300
 
 
 def is_source(name: str) -> bool:
@@ -33,7 +33,7 @@ def without_archive_suffix(name: str) -> str:
 
 def without_copy_number(name: str) -> str:
     """Return what a file was called before a browser numbered its copies; the name itself if it has no such number."""
-    copy = _COPY.fullmatch(name) if len(name) <= _LONGEST else None
+    copy = _COPY.fullmatch(name) if len(name) <= LONGEST_NAME else None
     return copy["stem"] + copy["suffix"] if copy else name
 
 
