@@ -196,8 +196,7 @@ CallResult Session::call(const CallSpec& spec, const Arena& arena, TimeLimit lim
     if (device_ && is_submission_ && !report.analysed && by_host(spec.function) != ByHost::all)
         context().pending =
             "the values are checked; whether the device computed them, and without a race, is not known of this "
-            "device. "
-            "The virtual GPU tells it: --device vgpu";
+            "device. The virtual GPU tells it: --device vgpu";
     std::optional<Suspicion> suspicion;
     if (replay && origin && !is_compared)
         suspicion = Suspicion{fmt::format("{} did not return when it was called again", spec.function), 0};

@@ -20,6 +20,11 @@
 namespace warpgrade::judge {
 namespace {
 
+const std::string& executable_of(Program::Role role) {
+    const auto& options = context().options;
+    return role == Program::Role::submission ? options.worker : options.baseline;
+}
+
 std::unique_ptr<DeviceServer> start_device(Program::Role role) {
     auto& current = context();
     if (current.options.device_server.empty()) return nullptr;
@@ -231,7 +236,7 @@ void Program::time_on_other_device(const CallSpec& spec, RandomStream random, Ti
     const bool is_submission = role_ == Role::submission;
     if (!timed_)
         timed_ = std::make_unique<Session>(
-            current.timing, is_submission ? current.options.worker : current.options.baseline,
+            current.timing, executable_of(role_),
             std::make_unique<DeviceServer>(current.timing, is_submission ? "timed-submission" : "timed-baseline",
                                            DeviceServer::ReplayDevice::none),
             is_submission ? Session::Role::timed_submission : Session::Role::timed_baseline);
@@ -248,7 +253,7 @@ void Program::time_on_other_device(const CallSpec& spec, RandomStream random, Ti
 
 CallResult Program::attempt(const CallSpec& spec) {
     auto& current = context();
-    const auto& executable = role_ == Role::submission ? current.options.worker : current.options.baseline;
+    const auto& executable = executable_of(role_);
     if (executable.empty()) throw InfrastructureError("the judge was started without a program to call");
     double limit = current.options.seconds;
     if (role_ == Role::submission) limit = std::min(seconds_for(""), seconds_for(spec.function));
@@ -305,7 +310,7 @@ CallResult Program::attempt(const CallSpec& spec) {
 
 Session& Program::session() {
     auto& current = context();
-    const auto& executable = role_ == Role::submission ? current.options.worker : current.options.baseline;
+    const auto& executable = executable_of(role_);
     if (!session_)
         session_ =
             std::make_unique<Session>(current.options, executable, start_device(role_),
