@@ -8,6 +8,7 @@ from pathlib import Path
 import plant_python
 import pytest
 import tree
+from fault import Fault
 from tree import Part, Tree
 
 SOURCE = """
@@ -57,6 +58,31 @@ def test_faults_are_noticed_or_survive_and_are_taken_out_again(copy: Tree, monke
     endless = copy.judge(faults["`-=` → `+=`"], PART, 1)
     assert (endless.status, endless.by[:16]) == ("killed", "runs without end")
     assert source.read_text() == SOURCE
+
+
+def test_a_fault_that_the_compiler_drops_changes_nothing(copy: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`build` copies a source without its comments: faults in a comment make the same program."""
+    part = Part("toy", "toy", targets=("toy",), tests=("toy",), whole_targets=("toy",))
+    source, program = copy.home / "toy" / "code.cpp", copy.home / "build" / "release" / "bin" / "toy"
+    source.write_text("int a = 1;  // 1 of 2\n")
+    program.parent.mkdir(parents=True)
+
+    def build(*_: object) -> bool:
+        program.write_text(source.read_text().partition("//")[0])
+        return True
+
+    monkeypatch.setattr(Tree, "build", build)
+    monkeypatch.setattr(Tree, "test", lambda *_: (0, ""))
+    build()
+    copy.programs = copy._digest_programs()
+    copy.seconds = {" ".join(command): 1.0 for command in [*part.commands(), *part.last_commands()]}
+    text = source.read_text()
+
+    def fault(offset: int) -> Fault:
+        return Fault("toy/code.cpp", offset, 1, "constant", "1", "3", text.strip())
+
+    assert copy.judge(fault(text.rindex("1")), part, 1).status == "equivalent"
+    assert copy.judge(fault(text.index("1")), part, 1).status == "survived"
 
 
 def test_tests_that_fail_without_a_fault_are_an_error(copy: Tree) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import html
 import os
 import re
@@ -109,7 +110,7 @@ def read_parts() -> list[Part]:
 
 @dataclass(frozen=True)
 class Outcome:
-    """killed, survived, or does not compile; `by` is the test that noticed."""
+    """killed, survived, equivalent, or does not compile; `by` is the test that noticed."""
 
     status: str
     by: str = ""
@@ -123,6 +124,7 @@ class Tree:
     home: Path
     under: list[str] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)  # of each command without a fault
+    programs: dict[str, bytes] = field(default_factory=dict)  # digests of what is built without a fault
 
     def update(self) -> None:
         """Copy what the checkout has and this tree has not."""
@@ -178,6 +180,7 @@ class Tree:
         if targets:
             self.configure()
             self._run_or_raise([*self.under, "ninja", "-C", "build/release", f"-j{jobs}", *targets])
+            self.programs = self._digest_programs()
         for part in parts:
             for command in [*part.commands(), *part.last_commands()]:
                 name = " ".join(command)
@@ -189,6 +192,17 @@ class Tree:
                     raise RuntimeError(f"{name} fails without any fault:\n{output[-4000:]}")
                 self.seconds[name] = time.monotonic() - started
                 print(f"{self.seconds[name]:7.1f} s  {name}", flush=True)
+
+    def _digest_programs(self) -> dict[str, bytes]:
+        programs = (self.home / "build" / "release" / "bin").glob("*")
+        return {path.name: hashlib.sha256(path.read_bytes()).digest() for path in programs}
+
+    def _is_same_program(self, part: Part, jobs: int) -> bool:
+        """Whether the compiler makes the same of it: code for another processor, or a value that nothing reads."""
+        for targets in part.targets, part.whole_targets:
+            if not targets or not self.build(targets, jobs) or self._digest_programs() != self.programs:
+                return False
+        return True
 
     def judge(self, fault: Fault, part: Part, jobs: int) -> Outcome:
         """Plant the fault, build, test, and take it out again."""
@@ -205,6 +219,8 @@ class Tree:
         for targets, commands in (part.targets, part.commands()), (part.whole_targets, part.last_commands()):
             if not self.build(targets, jobs):
                 return Outcome("does not compile", "", time.monotonic() - started)
+            if targets == part.targets and self._is_same_program(part, jobs):
+                return Outcome("equivalent", "the compiler makes the same program", time.monotonic() - started)
             noticed = self._notice(commands, started)
             if noticed is not None:
                 return noticed
