@@ -225,8 +225,7 @@ bool is_value(const OriginQuery::Result& result, Bytes at) {
         (same(load<float>(at.data())) || same(load<std::int32_t>(at.data())) || same(load<std::uint32_t>(at.data()))))
         return true;
     if (at.size() >= 8 && (same(load<double>(at.data())) || same(load<std::int64_t>(at.data())))) return true;
-    return !floating && ((at.size() >= 1 && same(load<std::int8_t>(at.data()))) ||
-                         (at.size() >= 1 && same(load<std::uint8_t>(at.data()))) ||
+    return !floating && (same(load<std::int8_t>(at.data())) || same(load<std::uint8_t>(at.data())) ||
                          (at.size() >= 2 && same(load<std::int16_t>(at.data()))) ||
                          (at.size() >= 2 && same(load<std::uint16_t>(at.data()))));
 }

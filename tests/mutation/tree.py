@@ -248,7 +248,7 @@ class Tree:
     def test(self, command: list[str], limit: float) -> tuple[int | None, str]:
         """Run a test where it sees no other process and can write to this tree alone: faults may kill and delete."""
         wall = [*find_wall(), "sh", "-c", _WALL, "sh", str(self.home), str(ROOT)]
-        bounded = ["prlimit", f"--as={MEMORY_BYTES}", "--core=0", "--", *command]
+        bounded = ["prlimit", f"--as={MEMORY_BYTES}", "--core=0:", "--", *command]
         return self._call([*self.under, *wall, *_GIVE_UP_RIGHTS, *bounded], limit)
 
     def _run_or_raise(self, command: list[str]) -> None:

@@ -170,6 +170,13 @@ TEST_CASE_METHOD(HostCopies,
     CHECK(refused(4096, space::host_end - 4096) == error::invalid_value);
     CHECK(refused(4096, 0x5555'0000'0001) == error::invalid_value);
     CHECK(refused(0, 0) == error::memory_allocation);
+    const auto why = [&](std::uint64_t bytes) {
+        auto answer = call(Op::allocate_host, Writer().put(bytes).put(DevicePtr{0}).put_string("cudaMallocHost"));
+        return wire::Reader(answer.results).get_string();
+    };
+    CHECK(why(0) == "cudaMallocHost: 0 bytes");
+    CHECK(why(space::host_end - space::host_base + 1) ==
+          "cudaMallocHost: " + std::to_string(space::host_end - space::host_base + 1) + " bytes");
 }
 
 TEST_CASE_METHOD(HostCopies, "managed memory that no kernel has touched is copied over the link") {

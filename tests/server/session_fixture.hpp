@@ -160,7 +160,7 @@ class RawClient {
 
 class ServerFixture : public RawClient {
   public:
-    ServerFixture() : ServerFixture(SocketPair{}, SocketPair{}) {}
+    explicit ServerFixture(const ServerOptions& options = {}) : ServerFixture(SocketPair{}, SocketPair{}, options) {}
     ~ServerFixture() {
         hang_up();
         try {
@@ -174,8 +174,9 @@ class ServerFixture : public RawClient {
     Judge judge;
 
   private:
-    ServerFixture(SocketPair control, SocketPair client) : RawClient(client.ours), judge(control.ours) {
-        thread_ = std::thread([this, control, client] { Server(device, client.theirs, control.theirs).run(); });
+    ServerFixture(SocketPair control, SocketPair client, const ServerOptions& options)
+        : RawClient(client.ours), judge(control.ours) {
+        thread_ = std::thread([=, this] { Server(device, client.theirs, control.theirs, options).run(); });
     }
 
     std::thread thread_;

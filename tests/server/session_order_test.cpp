@@ -14,6 +14,8 @@ constexpr std::uint64_t page = address_space::page_bytes;
 
 class OrderFixture : public ServerFixture {
   public:
+    using ServerFixture::ServerFixture;
+
     FunctionId store = kernel("store_to");
     DevicePtr target = allocate(4);
     StreamId one = stream(), two = stream();
@@ -95,6 +97,16 @@ TEST_CASE_METHOD(OrderFixture, "a race of two streams is told with both calls, o
     REQUIRE(list[0].at("related").size() == 1);
     CHECK(list[0].at("related")[0].at("role") == "written by kernel `store_to`, issued");
     CHECK(list[0].at("related")[0].at("place").at("code") == 0x20);
+}
+
+TEST_CASE("without racecheck nothing is told of streams") {
+    ServerOptions options;
+    options.order_streams = false;
+    OrderFixture session(options);
+    const DevicePtr memory = session.allocate(64);
+    session.writes(session.one, memory, 64), session.writes(session.two, memory, 64);
+    session.fill(session.one, Region::range(memory, 64));
+    CHECK(session.found().empty());
 }
 
 TEST_CASE_METHOD(OrderFixture, "each kind of work in a race has its words") {

@@ -3,6 +3,7 @@
 // the device as a large one fills the real one.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
@@ -22,15 +23,15 @@ struct Profile {
     std::uint32_t full_sms = 0;           // multiprocessors of the whole device
 
     // One multiprocessor.
-    double issue_per_cycle = 4;  // warp instructions
+    double issue_per_cycle = 0;  // warp instructions
 
     // Latencies seen by one warp, in cycles.
-    double arithmetic_latency = 4, shared_latency = 23, l1_latency = 33, l2_latency = 260, dram_latency = 600;
+    double arithmetic_latency = 0, shared_latency = 0, l1_latency = 0, l2_latency = 0, dram_latency = 0;
 
     [[nodiscard]] int compute_capability() const { return properties.major * 10 + properties.minor; }
     // The architecture that programs for this device are compiled for. nvcc 13 knows none before 75; an older device
     // runs that code within its own limits.
-    [[nodiscard]] int compile_arch() const { return compute_capability() < 75 ? 75 : compute_capability(); }
+    [[nodiscard]] int compile_arch() const { return std::max(compute_capability(), 75); }
 };
 
 std::vector<std::string> profile_names();

@@ -219,7 +219,6 @@ void decode_atomic(InsnBuilder& b) {
         default:
             break;
     }
-    if (!h) b.refuse("type not supported here");
     b.handlers({h, h});
 }
 

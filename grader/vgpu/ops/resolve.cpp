@@ -167,10 +167,17 @@ void diagnose_misaligned(const Wrong& wrong, Space space, device::Diagnostic& d)
     d.message = fmt::format("{} at {}, which is not a multiple of {}", wrong.does, place, wrong.bytes);
 }
 
-void diagnose_read_only(const Wrong& wrong, device::Diagnostic& d) {
+// The bytes are there, but not for this instruction.
+void diagnose_forbidden(const Wrong& wrong, Space space, device::Diagnostic& d) {
+    const Allocation* a = space == Space::Global ? wrong.w.executor->global->find(wrong.address) : nullptr;
+    if (a) d.memory = place_of(wrong, *a);
     d.rule = &rules::read_only;
-    d.memory = place_of(wrong, *wrong.w.executor->global->find(wrong.address));
-    d.message = wrong.does + " of {memory}";
+    d.message = wrong.does + (a                       ? " of {memory}"
+                              : space == Space::Local ? " of local memory"
+                                                      : " of the kernel's parameters");
+    if (space == Space::Param || (a && a->read_only)) return;
+    d.rule = &rules::out_of_bounds;
+    d.message += ", but an mbarrier lies in shared memory";
 }
 
 }  // namespace
@@ -220,8 +227,9 @@ void raise_access(const Warp& w, const Insn& in, const Access& x, Space space, O
         code = error::misaligned_address;
         diagnose_misaligned(first(), space, d);
     } else {
-        lanes = lanes_with([&](std::uint64_t a) { return memory.find(a)->read_only; });
-        diagnose_read_only(first(), d);
+        if (space == Space::Global) lanes = lanes_with([&](std::uint64_t a) { return memory.find(a)->read_only; });
+        if (lanes == 0) lanes = x.mask;
+        diagnose_forbidden(first(), space, d);
     }
     if (const auto others = std::popcount(lanes) - 1)
         d.message += fmt::format("; {} the same", also(static_cast<unsigned>(others)));

@@ -40,7 +40,7 @@ Accesses accesses(unsigned seed) {
     add([](int l) { return l * 8; });
     add([](int l) { return l ^ 5; });
     add([](int l) { return l / 8 * 60 + (7 - l % 8); });
-    add([](int l) { return l == 13 ? 200 : l; });  // almost in a row
+    for (const int other : {5, 13, 21, 29}) add([=](int l) { return l == other ? 200 : l; });  // almost in a row
     for (int i = 0; i < 4; ++i) add([&](int) { return below(256); });
     const unsigned masks[] = {~0u, ~0u, ~0u, 0xffffu, 0xffff0000u, 1u, 0x80000000u, 0x00ffff00u, 0x13579bdfu};
     Accesses a;

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "support/contains.hpp"
-#include "vgpu/machine.hpp"
+#include "vgpu/checks/snippet.hpp"
 
 using namespace warpgrade;
 using device::Diagnostic;
@@ -84,6 +84,21 @@ TEST_CASE("__syncthreads() in a loop that threads leave at different times") {
         found, [](const Diagnostic& d) { return std::string(d.rule->id) == "synccheck/divergent-barrier"; });
     REQUIRE(first != found.end());
     CHECK((first->place.line == place(5) || first->place.line == place(6)));
+}
+
+TEST_CASE("who waits at another barrier has no part in a finding") {
+    // Warp 0 meets barrier 0 in two branches while warp 1 waits at barrier 1, where warp 0 comes later.
+    vgpu::test::Snippet s(
+        "setp.ge.u32 %p1, %t, 32;\n@%p1 bra ONE;\nsetp.ge.u32 %p2, %t, 16;\n@%p2 bra HIGH;\n"
+        "bar.sync 0, 32;\nbra ONE;\nHIGH: bar.sync 0, 32;\nONE: bar.sync 1;");
+    const auto found = s.diagnose({1}, {64});
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].message ==
+          "waits at this barrier 0 with 16 of the block's 32 threads; the others wait at another one");
+    CHECK(found[0].place.line == 5);
+    REQUIRE(found[0].related.size() == 1);
+    CHECK(found[0].related[0].role == "16 threads wait at");
+    CHECK(found[0].related[0].place.line == 7);
 }
 
 TEST_CASE("barriers that count count as barriers") {

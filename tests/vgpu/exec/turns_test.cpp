@@ -43,6 +43,21 @@ TEST_CASE("a warp that waits without synchronising has a turn of 2^20 instructio
     CHECK(counts[7] == 1);
 }
 
+TEST_CASE("blocks that say nothing to each other run one after the other, however long each takes") {
+    constexpr device::Checks none{false, false, false, false};
+    // Block 0 counts to 2^21, then reads what block 1 writes first of all.
+    Machine m(1,
+              vgpu::test::snippet("mov.u32 %r1, %ctaid.x;\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra COUNT;\n"
+                                  "st.global.u32 [%a], 7;\nbra DONE;\nCOUNT: mov.u32 %r2, 0;\n"
+                                  "MORE: add.u32 %r2, %r2, 1;\nsetp.lt.u32 %p2, %r2, 0x200000;\n@%p2 bra MORE;\n"
+                                  "ld.global.u32 %r3, [%a];\nst.global.u32 [%b], %r3;\nDONE:"),
+              50'000'000, "h100", none);
+    const auto a = m.upload(std::vector<std::uint32_t>{0}), b = m.upload(std::vector<std::uint32_t>{9});
+    m.launch("k", {2}, {1}, a, b);
+    CHECK(m.download(b)[0] == 0);
+    CHECK(m.download(a)[0] == 7);
+}
+
 TEST_CASE("calls and jumps by a table count towards the budget as loops do") {
     const auto message = [](const std::string& lines, const std::string& functions) {
         Machine m(1, vgpu::test::snippet(lines, functions), 200'000);

@@ -158,4 +158,6 @@ TEST_CASE("achieved occupancy counts the last wave of blocks") {
     CHECK(achieved_occupancy(device, fit, 0) == 0);
     fit.theoretical = 0.5;
     CHECK(achieved_occupancy(device, fit, 48) == 0.5 * 48 / 64);
+    fit.theoretical = 0, fit.blocks_per_multiprocessor = 0;
+    CHECK(achieved_occupancy(device, fit, 1) == 0);  // of a block that does not fit
 }

@@ -162,6 +162,23 @@ TEST_CASE("conversions round, clamp and cut") {
     CHECK(apply<s32, s32>("cvt.sat.s8.s32 %d, %a;", {300, -300}) == std::vector<s32>{127, -128});
 }
 
+TEST_CASE("quotients in double precision") {
+    CHECK(apply<double, double>("div.rn.f64 %d, %a, %b;", {1, -1}, {3, 0}) ==
+          std::vector<double>{1.0 / 3, -std::numeric_limits<double>::infinity()});
+    CHECK(apply<double, double>("rcp.rn.f64 %d, %a;", {4, 3}) == std::vector<double>{0.25, 1.0 / 3});
+    // The low 32 bits of operand and result do not count.
+    const auto third = std::bit_cast<double>(0x3fd5'5555'0000'0000);
+    CHECK(apply<double, double>("rcp.approx.ftz.f64 %d, %a;", {3, std::nextafter(3.0, 4.0)}) ==
+          std::vector<double>{third, third});
+}
+
+TEST_CASE("128 bits move as two halves") {
+    CHECK(apply<u32, u32>("{.reg .b128 q, r; .reg .b64 x, y; cvt.u64.u32 x, %a; add.u64 y, x, 5; mov.b128 q, {x, y};"
+                          "mov.b128 r, q; mov.b128 {x, y}, r; sub.u64 y, y, x; shl.b64 y, y, 8; add.u64 x, x, y;"
+                          "cvt.u32.u64 %d, x;}",
+                          {7, 9}) == std::vector<u32>{5 * 256 + 7, 5 * 256 + 9});
+}
+
 TEST_CASE("comparisons know NaN, selections follow predicates") {
     const auto compare = [](const std::string& how) {
         return apply<u32, float>("setp." + how + ".f32 %t, %a, %b; selp.u32 %d, 1, 0, %t;", {1, 2, 2, nan_value},
@@ -176,6 +193,15 @@ TEST_CASE("comparisons know NaN, selections follow predicates") {
           std::vector<u32>{0, 0});
     CHECK(apply<u32, u32>("setp.gt.u32 %t, %a, 3; setp.lt.and.u32 %u, %a, 6, !%t; selp.u32 %d, 1, 0, %u;", {2, 4, 7}) ==
           std::vector<u32>{1, 0, 0});
+    const std::pair<const char*, std::vector<u32>> combinations[] = {
+        {"and", {0, 0, 1, 0}}, {"or", {1, 1, 1, 1}}, {"xor", {1, 1, 0, 1}}};
+    for (const auto& [how, expected] : combinations) {
+        const std::string body = "setp.gt.u32 %t, %a, 3; setp.lt." + std::string(how) + ".u32 %u, %a, 6, %t;";
+        CHECK(apply<u32, u32>(body + "selp.u32 %d, 1, 0, %u;", {2, 7, 4, 3}) == expected);
+        CHECK(apply<u32, u32>(body + "selp.u32 %d, 1, 0, %t;", {2, 7, 4, 3}) == std::vector<u32>{0, 1, 1, 0});
+    }
+    CHECK(apply<float, std::uint16_t>("set.lt.f32.f16 %d, %a, %b;", {0x3c00, 0x4000}, {0x4000, 0x3c00}) ==
+          std::vector<float>{1, 0});
     CHECK(apply<s32, s32>("mov.b32 %d, 9; setp.lt.s32 %t, %a, 0; @%t neg.s32 %d, %a; @!%t mov.b32 %d, 1;", {-4, 4}) ==
           std::vector<s32>{4, 1});
 }

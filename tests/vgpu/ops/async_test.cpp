@@ -100,6 +100,55 @@ TEST_CASE("an mbarrier ends its phase when all have arrived") {
     CHECK(std::unique(pending.begin(), pending.end()) == pending.end());
 }
 
+TEST_CASE("who drops out of an mbarrier is not waited for in later phases") {
+    // One thread; what try_wait finds of a phase goes to the word `at`.
+    const auto waited = [](const char* parity, int at) {
+        return std::string("mbarrier.test_wait.parity.shared::cta.b64 %p, [%bar], ") + parity +
+               ";\nselp.u32 %n, 1, 2, %p;\nst.global.u32 [%out+" + std::to_string(4 * at) + "], %n;\n";
+    };
+    const std::string arrive = "mbarrier.arrive.shared::cta.b64 %state, [%bar];\n";
+    const auto r =
+        run("mbarrier.init.shared::cta.b64 [%bar], 2;\n"
+            "mbarrier.arrive_drop.shared::cta.b64 %state, [%bar];\n" +
+                waited("0", 0) + arrive + waited("0", 1) + arrive + waited("1", 2) +
+                "mbarrier.arrive_drop.shared::cta.b64 %state, [%bar], 1;\n" + waited("0", 3) +
+                "mbarrier.inval.shared::cta.b64 [%bar];\nld.shared.u32 %n, [%bar];\n"
+                "ld.shared.u32 %t, [%bar+4];\nor.b32 %n, %n, %t;\nst.global.u32 [%out+16], %n;\n",
+            1);
+    CHECK(std::vector<u32>(r.out.begin(), r.out.begin() + 5) == std::vector<u32>{2, 1, 1, 1, 0});
+}
+
+TEST_CASE("an mbarrier waits for bytes that were announced without an arrival, at whatever address") {
+    const std::string wait = "mbarrier.test_wait.parity.b64 %p, [%g], 0;\nselp.u32 %n, 1, 2, %p;\n";
+    const auto r =
+        run("mbarrier.init.shared::cta.b64 [%bar], 1;\ncvt.u64.u32 %g, %bar;\ncvta.shared.u64 %g, %g;\n"
+            "mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%bar], 512;\n"
+            "mbarrier.arrive.b64 %state, [%g];\n" +
+                wait +
+                "st.global.u32 [%out+1020], %n;\n"
+                "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%s], [%in], 512, "
+                "[%bar];\nWAIT: mbarrier.try_wait.parity.shared::cta.b64 %p, [%bar], 0;\n@!%p bra WAIT;\n"
+                "ld.shared.u32 %n, [%s+508];\nst.global.u32 [%out+1016], %n;\n",
+            1);
+    CHECK((r.out[255] == 2 && r.out[254] == 100 + 127));
+}
+
+TEST_CASE("copies of a thread arrive at an mbarrier, counted before or beside") {
+    for (const bool counted : {false, true}) {
+        CAPTURE(counted);
+        // 33 arrivals: those of the 32 lanes' copies and, uncounted ones leave room for it, one by hand.
+        const auto r =
+            run(std::string("@%first mbarrier.init.shared::cta.b64 [%bar], ") + (counted ? "32" : "1") +
+                    ";\nbar.sync 0;\nmad.lo.u32 %t, %lane, 16, %s;\nmad.wide.u32 %g, %lane, 16, %in;\n"
+                    "cp.async.cg.shared.global [%t], [%g], 16;\ncp.async.mbarrier.arrive" +
+                    (counted ? ".noinc" : "") + ".shared::cta.b64 [%bar];\n" +
+                    (counted ? "" : "bar.sync 0;\n@%first mbarrier.arrive.shared::cta.b64 %state, [%bar];\n") +
+                    "WAIT: mbarrier.try_wait.parity.shared::cta.b64 %p, [%bar], 0;\n@!%p bra WAIT;\n" + copy_out,
+                32);
+        CHECK(r.out == ascending(100, 128));
+    }
+}
+
 TEST_CASE("a bulk copy's bytes arrive at an mbarrier") {
     const auto r =
         run("@%first mbarrier.init.shared::cta.b64 [%bar], 1;\nbar.sync 0;\n@!%first bra WAIT;\n"

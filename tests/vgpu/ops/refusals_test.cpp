@@ -102,6 +102,8 @@ TEST_CASE("refused: atomics of types that have none") {
         {"atom.global.add.u32 %r1, %l1, %r2;", "needs an address in brackets"},
         {"red.global.add.u32 %l1, %r2;", "needs an address in brackets"},
         {"atom.global.cas.b16 %h1, [%l1], %h2, %h3;", ""},
+        {"atom.global.add.b16 %h1, [%l1], %h2;", "'atom.global.add.b16' is not supported"},
+        {"atom.global.and.f32 %f1, [%l1], %f2;", "'atom.global.and.f32' is not supported"},
         {"atom.global.add.v2.f32 {%f1, %f2}, [%l1], {%f3, %f4};", ""},
         {"atom.global.add.v2.f32 {%f1, %f2}, [%l1], {%f3, %f4, %f5, %f6};", "number of elements does not fit"},
         {"atom.global.add.v4.f32 {%f1, %f2}, [%l1], {%f3, %f4, %f5, %f6};", "number of elements does not fit"},
