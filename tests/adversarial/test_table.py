@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import os
 
-from table import CLASSES, HERE, LAYOUT, as_markdown, read
+from table import CLASSES, HERE, LAYOUT, as_markdown, names_of_course, read
 from test_link import FIXTURES as OF_THE_LINK
-
-from warpgrade.lab import labs
 
 TABLE = read()
 PAGE = LAYOUT.root / "docs" / "security.md"
@@ -36,9 +34,8 @@ def test_every_fixture_is_used_and_every_name_is_one() -> None:
 
 
 def test_every_lab_meets_those_attacks_that_fit_all() -> None:
-    names = {lab.name for lab in labs.discover(LAYOUT)}
     for name in ("empty", "reference_for_show", "sent_up"):
-        assert names == {lab for one in TABLE.fixture if one.name == name for lab in one.labs}, name
+        assert names_of_course() <= {lab for one in TABLE.fixture if one.name == name for lab in one.labs}, name
 
 
 def test_the_other_tests_are_there() -> None:

@@ -21,7 +21,7 @@ TEXTS = ROOT.parent / "shared" / "seeds"
 HEADER = "| Place in the text | What it teaches | Lab, section of the sheet | Test |"
 BEYOND = "Beyond the texts"
 IMPORTANT = 10  # points from which on a test has a row
-LABS = {lab.name: lab for lab in labs.discover(find_layout())}
+LABS = {lab.name: lab for lab in labs.discover(find_layout()) if (lab.folder / "slides.md").exists()}  # of the course
 
 
 @dataclass(frozen=True)
