@@ -40,6 +40,7 @@ from warpgrade.machine.paths import Layout
 from warpgrade.machine.progress import Count, Progress
 from warpgrade.machine.text import clean, listing, number, printable_name, timestamp
 from warpgrade.platforms.registry import EXPORTS
+from warpgrade.report import hidden
 from warpgrade.report.stream import say
 
 _DONE = "Exit status: 0 done, 2 wrong usage."
@@ -337,9 +338,10 @@ def merge_command(parts: tuple[Path, ...], out: Path, roster: Path | None, attem
 )  # fmt: skip
 @click.option("--top", type=click.IntRange(0), default=0, metavar="N", help="Show so many; 0 is all.")
 @click.option("--json", "json_file", metavar="FILE", help="Write it as JSON; - is stdout.")
+@click.option("--show-hidden", is_flag=True, help="Also before the course shows points of hidden tests.")
 def leaderboard_command(
     folder: Path, opted_in: Path, metric: str, secret: Path | None, top: int, json_file: str | None, *,
-    smaller: bool, aliases: bool,
+    smaller: bool, aliases: bool, show_hidden: bool,
 ) -> int:  # fmt: skip
     """Show who is best in a class, of those who want to be on it.
 
@@ -347,6 +349,8 @@ def leaderboard_command(
     """
     check_writable("--json", json_file or "-")
     known = existing.opened(paths.find_layout(), folder)
+    if not show_hidden:
+        hidden.refuse_early(outputs.hidden_until(known.policies), known.lab.title)
     rows = list(grades.rows(known.store, known.policies, known.store.people()))
     names = leaderboard.metrics_of(rows)
     if metric not in names:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +11,7 @@ import click
 
 from warpgrade.platforms import registry
 from warpgrade.report import formats as general
+from warpgrade.report import hidden
 from warpgrade.report.format import Format, Reads, Report
 
 
@@ -41,9 +43,12 @@ class Outlets:
             each.check(value)
 
     def publish(self, report: Report) -> None:
-        """Write them."""
+        """Write them, with what students may see of the result; only a file for those who grade gets all of it."""
+        gated = report
+        if report.result is not None:
+            gated = dataclasses.replace(report, result=hidden.for_students(report.result))
         for each, value in self.asked:
-            each.write(value, report)
+            each.write(value, report if each.whole else gated)
 
 
 def with_formats(reads: Reads, command: click.Command) -> click.Command:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import click
 
 from warpgrade.cli.console import console
-from warpgrade.cohort import existing, grades
+from warpgrade.cohort import existing, grades, outputs
 from warpgrade.cohort.gradebook import for_platforms
 from warpgrade.cohort.store import HEAD
 from warpgrade.course import course as courses
@@ -19,6 +20,7 @@ from warpgrade.machine.files import check_writable, write
 from warpgrade.machine.progress import Progress
 from warpgrade.platforms import gradebook
 from warpgrade.platforms.registry import SHEETS
+from warpgrade.report import hidden
 from warpgrade.report.stream import say
 
 
@@ -60,12 +62,11 @@ def platform_command(
     return EXIT_DONE
 
 
-def _of_class(folder: Path) -> list[gradebook.Grade] | None:
-    """Return the grades of a class's folder; None where it is none."""
-    known = existing.opened(paths.find_layout(), folder) if (folder / HEAD).is_file() else None
-    if known is None:
-        return None
-    return for_platforms(grades.rows(known.store, known.policies, known.store.people()))
+def _of_class(folder: Path) -> list[gradebook.Grade]:
+    known = existing.opened(paths.find_layout(), folder)
+    until = outputs.hidden_until(known.policies)
+    found = for_platforms(grades.rows(known.store, known.policies, known.store.people()))
+    return [dataclasses.replace(grade, hidden_until=until) for grade in found]
 
 
 @click.command("gradebook", epilog="Exit status: 0 done, 1 a result found no place, 2 wrong usage.")
@@ -78,9 +79,10 @@ def _of_class(folder: Path) -> list[gradebook.Grade] | None:
 @click.option("--out", required=True, metavar="FILE", help="The filled file, to import; - is stdout.")
 @click.option("--points", type=click.FloatRange(0, min_open=True), help="What all points of the lab are worth there.")
 @click.option("--overwrite", is_flag=True, help="Replace grades that are there and differ.")
+@click.option("--show-hidden", is_flag=True, help="Also before the course shows points of hidden tests.")
 def gradebook_command(
-    platform: str, export: Path, results: tuple[Path, ...], assignment: str, out: str, points: float | None,
-    overwrite: bool,
+    platform: str, export: Path, results: tuple[Path, ...], assignment: str, out: str, points: float | None, *,
+    overwrite: bool, show_hidden: bool,
 ) -> int:  # fmt: skip
     """Fill one column of a gradebook that you exported, from a class or from results.
 
@@ -91,9 +93,10 @@ def gradebook_command(
     check_writable("--out", out)
     if out != "-" and Path(out).exists() and Path(out).samefile(export):
         raise BadInput("--out is the export itself", hint="name another file, and keep the export")
-    graded = _of_class(results[0]) if len(results) == 1 else None
-    if graded is None:
-        graded = gradebook.read_results(results)
+    is_class = len(results) == 1 and (results[0] / HEAD).is_file()
+    graded = _of_class(results[0]) if is_class else gradebook.read_results(results)
+    if not show_hidden:
+        hidden.refuse_early(max(grade.hidden_until for grade in graded) if graded else "", "this lab")
     filled = gradebook.fill(SHEETS[platform], export.read_bytes(), graded, assignment, points, overwrite=overwrite)
     write(out, "--out", filled.content)
     for rows, what in (

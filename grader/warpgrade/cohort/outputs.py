@@ -53,7 +53,7 @@ def write(
     if known != store.people():
         store.save_people(known)
     all_rows = list(rows(store, policies, known))
-    until = _hidden_until(policies)
+    until = hidden_until(policies)
     digest = hashlib.sha256(f"{until} {sorted(store.aliases().items())}\n".encode())
     with on_disk():
         with files.replaced(store.folder / TABLE) as file:
@@ -77,7 +77,7 @@ def _known_kind(before: Sequence[str]) -> str:
     return next((each for each in KINDS if list(before[:1]) == [each]), FALLBACK)
 
 
-def _hidden_until(policies: Policies) -> str:
+def hidden_until(policies: Policies) -> str:
     """Return until when hidden tests are hidden (ISO 8601); nothing where they are not, or not any more."""
     entry = policies.course.entry(policies.lab) if policies.course is not None else None
     until = entry.hidden_until if entry is not None else None

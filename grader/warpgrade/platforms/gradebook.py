@@ -39,12 +39,14 @@ class Filled:
 class Grade:
     """What a student gets, and the names that may say who it is, the best first: an id, a file's name.
 
-    points: final, after everything that changes them; None where there is no grade.
+    points: final, after everything that changes them; None where there is no grade. hidden_until: before this moment
+    (ISO 8601) students may not learn them.
     """
 
     names: tuple[str, ...]
     points: float | None
     max_points: float
+    hidden_until: str = ""
 
     @property
     def shown(self) -> str:
@@ -86,7 +88,7 @@ def of_result(result: Result, file: str) -> Grade:
     points = min(max(score.points, 0.0), most) if _is_grade(result) else None
     submission = result.submission.name.rstrip("/").rsplit("/", 1)[-1]
     names = [submission, submission.rpartition(".")[0], file]
-    return Grade(tuple(dict.fromkeys(name for name in names if name)), points, score.max_points)
+    return Grade(tuple(dict.fromkeys(name for name in names if name)), points, score.max_points, result.hidden_until)
 
 
 def fill(

@@ -51,15 +51,20 @@ class Format:
     """One format: what it reads, its option, and what writes it.
 
     `write` gets what the option says, None if nothing. `check` gets the same before the work, and raises BadInput.
+    `whole`: it gets the result with all of hidden tests, for files that whoever grades keeps; every other format gets
+    what students may see.
     """
 
     reads: Reads
     option: click.Option
     write: Callable[[Any, Report], None]
     check: Callable[[Any], None] = _any
+    whole: bool = False
 
 
-def file_format(reads: Reads, option: str, help_text: str, encode: Callable[[Report], bytes]) -> Format:
+def file_format(
+    reads: Reads, option: str, help_text: str, encode: Callable[[Report], bytes], *, whole: bool = False
+) -> Format:
     """Return a format whose option names the file to write; - is stdout."""
 
     def check(name: str | None) -> None:
@@ -70,4 +75,4 @@ def file_format(reads: Reads, option: str, help_text: str, encode: Callable[[Rep
         if name is not None:
             write(name, option, encode(report))
 
-    return Format(reads, click.Option([option], metavar="FILE", help=help_text), write_file, check)
+    return Format(reads, click.Option([option], metavar="FILE", help=help_text), write_file, check, whole)

@@ -17,6 +17,7 @@ from warpgrade.findings import diagnosis
 from warpgrade.findings.diagnosis import Diagnostic
 from warpgrade.grading import score
 from warpgrade.grading.result import Result, TestResult
+from warpgrade.machine.errors import BadInput
 from warpgrade.machine.text import number
 
 # In place of a test's name: which of them found something tells of their data as well.
@@ -45,6 +46,19 @@ def is_too_early(result: Result, now: datetime | None = None) -> bool:
     return (now or datetime.now(UTC)) < datetime.fromisoformat(result.hidden_until)
 
 
+def refuse_early(until: str, title: str) -> None:
+    """Raise BadInput if this moment (ISO 8601) has not come: what is asked for would tell points of hidden tests."""
+    if until and datetime.now(UTC) < datetime.fromisoformat(until):
+        raise BadInput(
+            f"the course shows hidden tests of {title} from {_moment(until)} on, and points tell of them",
+            hint="wait until then, or ask for it all the same with --show-hidden",
+        )
+
+
+def _moment(until: str) -> str:
+    return f"{datetime.fromisoformat(until):%Y-%m-%d %H:%M %Z}"
+
+
 def _without_hidden(result: Result) -> Result:
     hidden = [test for test in result.tests if test.hidden]
     if not hidden:
@@ -52,10 +66,8 @@ def _without_hidden(result: Result) -> Result:
     tests = [test for test in result.tests if not test.hidden]
     review = [note for note in result.review if not any(note.startswith(test.name) for test in hidden)]
     points = sum(test.max_points for test in hidden)
-    until = f"{datetime.fromisoformat(result.hidden_until):%Y-%m-%d %H:%M %Z}"
-    note = (
-        f"{len(hidden)} hidden test{'s' if len(hidden) > 1 else ''} ({number(points)} points) not shown before {until}"
-    )
+    many = f"{len(hidden)} hidden test{'s' if len(hidden) > 1 else ''} ({number(points)} points)"
+    note = f"{many} not shown before {_moment(result.hidden_until)}"
     only_hidden = result.problem is None and not any(test.status == "error" for test in tests)
     status = "graded" if result.status == "error" and only_hidden else result.status
     return msgspec.structs.replace(

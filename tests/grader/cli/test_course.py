@@ -13,6 +13,7 @@ import pytest
 from samples import GRADED
 from stand_ins import Script, case, end, run, speed, start
 
+from warpgrade.cli.outlets import formats
 from warpgrade.compiling.failure import Problem
 from warpgrade.course import reader
 from warpgrade.grading import result
@@ -100,6 +101,52 @@ def test_hidden_tests_before_their_date(
     assert len(document["tests"]) == 3
     course("due", "hidden_until = 2001-01-02T03:04:05Z\ndue")
     assert "19 / 54" in run(capsys, "grade", "toy", submission)[1]
+
+
+@pytest.mark.parametrize("option", [each.option.opts[0] for each in formats("result") if not each.whole])
+def test_no_format_tells_of_hidden_tests_before_their_date(
+    option: str, course: Write, submission: Path, script: Install, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    script(MIXED)
+    flag = next(each for each in formats("result") if each.option.opts[0] == option).option.is_flag
+    told = []
+    for moment in ("2001-01-02T03:04:05Z", "9990-01-02T03:04:05Z"):
+        course("due", f"hidden_until = {moment}\ndue")
+        out = tmp_path / "out"
+        out.mkdir(exist_ok=True)
+        stdout = run(capsys, "grade", "toy", submission, "--quiet", option, *([] if flag else [out / "file"]))[1]
+        told.append(stdout + "".join(path.read_text() for path in sorted(out.rglob("*")) if path.is_file()))
+    shown, early = told
+    assert "adds odd sizes" not in early
+    assert not re.search(r"\b54\b", early)  # of all points
+    if "adds odd sizes" in shown:
+        assert re.search(r"\b34\b|0\.5588", early), early
+
+
+def test_neither_a_gradebook_nor_a_leaderboard_is_filled_before_the_date(
+    course: Write, submission: Path, script: Install, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    script(MIXED)
+    course("due", "hidden_until = 9990-01-02T03:04:05Z\ndue")
+    sheet = tmp_path / "sheet.csv"
+    sheet.write_text("Student,ID,SIS User ID,SIS Login ID,Section,Toy (1)\n    Points Possible,,,,,54\nA,1,2,ada,A,\n")
+    run(capsys, "grade", "toy", submission, "--json", tmp_path / "ada.json")
+    words: list[str | Path] = [
+        "gradebook",
+        "canvas",
+        sheet,
+        tmp_path / "ada.json",
+        "--assignment",
+        "Toy",
+        "--out",
+        tmp_path / "filled",
+    ]
+    status, _, err = run(capsys, *words)
+    assert status == 2
+    assert "the course shows hidden tests of this lab from 9990-01-02 03:04 UTC on, and points tell of them" in err
+    assert "--show-hidden" in err
+    assert not (tmp_path / "filled").exists()
+    assert "1 grade written" in run(capsys, *words, "--show-hidden")[2]
 
 
 def test_nothing_of_hidden_tests_passes_the_gate_before_its_time() -> None:

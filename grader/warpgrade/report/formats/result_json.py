@@ -10,4 +10,4 @@ def _encode(report: Report) -> bytes:
     return result.encode(report.result) if report.result else b""
 
 
-FORMAT = file_format("result", "--json", "Write the result as JSON; - is stdout.", _encode)
+FORMAT = file_format("result", "--json", "Write the result as JSON; - is stdout.", _encode, whole=True)
