@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from warpgrade.cli.console import console
-from warpgrade.cohort import existing, grades
+from warpgrade.cohort import class_folder, grades
 from warpgrade.cohort.gradebook import for_platforms
 from warpgrade.cohort.store import HEAD
 from warpgrade.course import course as courses
@@ -62,7 +62,7 @@ def platform_command(
 
 def _of_class(folder: Path) -> list[gradebook.Grade] | None:
     """Return the grades of a class's folder; None where it is none."""
-    known = existing.opened(paths.find_layout(), folder) if (folder / HEAD).is_file() else None
+    known = class_folder.opened(paths.find_layout(), folder) if (folder / HEAD).is_file() else None
     if known is None:
         return None
     return for_platforms(grades.rows(known.store, known.policies, known.store.people()))
