@@ -8,7 +8,7 @@ import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from warpgrade.cohort.handed_in import Collected, HandedIn
+from warpgrade.cohort.attempts import Collected, HandedIn
 from warpgrade.machine.errors import BadInput
 
 CODE = b"void toy(float*, int) {}\n"

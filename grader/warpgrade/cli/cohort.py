@@ -17,9 +17,9 @@ import click
 
 from warpgrade import __version__
 from warpgrade.cli.console import console
-from warpgrade.cohort import existing, grades, leaderboard, merge, outputs, receive, run, store
+from warpgrade.cohort import class_folder, grades, leaderboard, merge, outputs, receive, run, store
 from warpgrade.cohort import roster as rosters
-from warpgrade.cohort.handed_in import Collected
+from warpgrade.cohort.attempts import Collected
 from warpgrade.cohort.row import Decision
 from warpgrade.cohort.store import Head, Store
 from warpgrade.compiling import judges, toolchain
@@ -95,7 +95,7 @@ def class_command(lab_name: str, path: Path, out: Path, **given: Any) -> int:
     class_store = Store(out)
     head = _head(class_store, lab, "" if lab.folder.parent == layout.labs else str(lab.folder), given)
     quiet: bool = given["quiet"]
-    policies = existing.policies_of(lab, course, given["attempts"])
+    policies = class_folder.policies_of(lab, course, given["attempts"])
     wanted = run.Wanted(policies.which == "latest", given["shard"], given["regrade"], given["dry"])
     part = "all" if wanted.shard == (1, 1) else "{}-of-{}".format(*wanted.shard)
     with class_store.alone(part), Progress(console(stderr=True), quiet=quiet) as progress, _interrupts() as stopped:
@@ -260,7 +260,7 @@ def override_command(folder: Path, student: str, points: float | None, reason: s
     --points, show what was decided.
     """
     layout = paths.find_layout()
-    known = existing.opened(layout, folder)
+    known = class_folder.opened(layout, folder)
     class_store, policies = known.store, known.policies
     student, reason, by = class_store.named(student), clean(reason).strip(), clean(by).strip()
     row = grades.row(class_store, policies, student)
@@ -309,7 +309,7 @@ def merge_command(parts: tuple[Path, ...], out: Path, roster: Path | None, attem
     class_store = Store(out)
     with class_store.alone():
         merged = merge.merge(parts, class_store)
-        known = existing.opened(layout, out, attempts)
+        known = class_folder.opened(layout, out, attempts)
         people = {each.id: each.name for each in rosters.read(roster).students} if roster else {}
         rows, _ = outputs.write(class_store, known.policies, people, None, known.lab.title)
     click.echo(f"{merged.submissions} submissions of {len(rows)} students in {printable_name(str(out))}")
@@ -348,7 +348,7 @@ def leaderboard_command(
     CLASS is the folder that `class` graded into. Points, and what hidden tests measured, tell of hidden tests.
     """
     check_writable("--json", json_file or "-")
-    known = existing.opened(paths.find_layout(), folder)
+    known = class_folder.opened(paths.find_layout(), folder)
     if not show_hidden:
         hidden.refuse_early(outputs.hidden_until(known.policies), known.lab.title)
     rows = list(grades.rows(known.store, known.policies, known.store.people()))

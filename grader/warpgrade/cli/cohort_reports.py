@@ -9,7 +9,7 @@ import click
 
 from warpgrade.cli.console import console
 from warpgrade.cohort import receive, similarity, similarity_page
-from warpgrade.cohort.handed_in import Collected, HandedIn, latest
+from warpgrade.cohort.attempts import Collected, HandedIn, latest
 from warpgrade.cohort.similarity import Source
 from warpgrade.lab import agreement
 from warpgrade.machine import paths

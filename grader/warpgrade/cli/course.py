@@ -18,7 +18,7 @@ from warpgrade.machine.errors import EXIT_DONE, BadInput, WarpgradeError
 from warpgrade.machine.paths import Layout
 from warpgrade.machine.text import number
 
-_SMALLEST = f"""\
+_EXAMPLE = f"""\
 schema = {SCHEMA}
 [course]
 title = "Parallel programming"
@@ -39,7 +39,7 @@ def check_command() -> int:
     try:
         course = courses.find(layout)
         if course is None:
-            raise BadInput(f"there is no {reader.NAME} in {layout.root}; begin with", detail=_SMALLEST)
+            raise BadInput(f"there is no {reader.NAME} in {layout.root}; begin with", detail=_EXAMPLE)
         reader.refuse(course.mistakes(layout))
     except reader.CourseMistake as mistake:
         # Whoever calls this has written the file.

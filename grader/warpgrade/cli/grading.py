@@ -15,11 +15,11 @@ from warpgrade.cli.console import console
 from warpgrade.cli.options import CHECKING, EXIT_STATUSES, THREADS, no_sandbox, take, together
 from warpgrade.cli.outlets import Outlets, with_formats
 from warpgrade.course import course as courses
-from warpgrade.grading import grade, of_course
+from warpgrade.grading import course_points, grade
 from warpgrade.grading.result import Result
 from warpgrade.grading.submission import Submission
 from warpgrade.intake import receive
-from warpgrade.lab import labs, note
+from warpgrade.lab import handout_note, labs
 from warpgrade.lab.labs import Lab
 from warpgrade.machine import paths
 from warpgrade.machine.errors import (
@@ -99,12 +99,12 @@ def check_command(lab_name: str | None, **given: Any) -> int:
 
 def _lab_named(layout: Layout, folder: Path, name: str) -> Lab:
     """Return the lab of that name: the one that was handed out in this folder, or one of the course."""
-    return _lab_of_folder(layout, folder, name) if (folder / note.HANDOUT).is_dir() else labs.find(layout, name)
+    return _lab_of_folder(layout, folder, name) if (folder / handout_note.HANDOUT).is_dir() else labs.find(layout, name)
 
 
 def _lab_of_folder(layout: Layout, folder: Path, name: str | None) -> Lab:
     """Return the lab of that name, or the one whose files lie in the folder."""
-    if (folder / note.HANDOUT).is_dir():
+    if (folder / handout_note.HANDOUT).is_dir():
         lab = labs.load(folder)
         if name in (None, lab.name):
             return lab
@@ -127,7 +127,7 @@ def _lab_of_folder(layout: Layout, folder: Path, name: str | None) -> Lab:
 
 def _grade(layout: Layout, lab: Lab, path: Path, given: dict[str, Any], *, public_only: bool) -> int:
     course = courses.find(layout)
-    lab, options = of_course.prepared(course, lab, take(grade.Options, given, public_only=public_only))
+    lab, options = course_points.prepared(course, lab, take(grade.Options, given, public_only=public_only))
     outlets = Outlets.take("result", given)
     display = _Display(**given)
     outlets.check()
@@ -135,10 +135,10 @@ def _grade(layout: Layout, lab: Lab, path: Path, given: dict[str, Any], *, publi
         submission = receive.read(lab, path)
     except BadInput as problem:
         refused = grade.rejected(lab, printable_name(str(path)), problem, options)
-        outlets.publish(Report(result=of_course.marked(course, refused)))
+        outlets.publish(Report(result=course_points.marked(course, refused)))
         raise
     with Progress(console(stderr=True), quiet=display.quiet) as progress:
-        graded = of_course.marked(course, grade.grade(layout, lab, submission, options, progress.say))
+        graded = course_points.marked(course, grade.grade(layout, lab, submission, options, progress.say))
     _publish(outlets, submission, graded)
     if not outlets.on_stdout:
         _print(graded, display)
@@ -149,7 +149,7 @@ def _grade(layout: Layout, lab: Lab, path: Path, given: dict[str, Any], *, publi
 
 def _watch(layout: Layout, lab: Lab, folder: Path, given: dict[str, Any]) -> int:
     course = courses.find(layout)
-    lab, options = of_course.prepared(course, lab, take(grade.Options, given, public_only=True))
+    lab, options = course_points.prepared(course, lab, take(grade.Options, given, public_only=True))
     outlets = Outlets.take("result", given)
     display = _Display(**given)
     if outlets.on_stdout:
@@ -161,7 +161,7 @@ def _watch(layout: Layout, lab: Lab, folder: Path, given: dict[str, Any]) -> int
         # Where a line cannot change, one for each test at each save would bury what has changed.
         with Progress(shown, quiet=display.quiet or not shown.is_terminal) as progress:
             found = grade.grade(layout, lab, submission, options, progress.say, on_first)
-        found = of_course.marked(course, found)
+        found = course_points.marked(course, found)
         _publish(outlets, submission, found)
         return found
 

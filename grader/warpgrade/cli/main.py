@@ -14,7 +14,7 @@ import click
 
 from warpgrade import __version__
 from warpgrade.cli.options import EXIT_STATUSES
-from warpgrade.machine import paths, space
+from warpgrade.machine import disk_space, paths
 from warpgrade.machine.errors import EXIT_BAD_INPUT, EXIT_DONE, EXIT_GRADER_ERROR, EXIT_INTERRUPTED, WarpgradeError
 from warpgrade.report.stream import say
 
@@ -89,7 +89,7 @@ def run(arguments: list[str]) -> int:
         _silence()  # the reader of stdout has gone (`| head`)
         return EXIT_DONE
     except Exception as error:  # the last resort: keeps the trace for us, off the user's screen
-        if known := space.trouble(error, _written_to()):
+        if known := disk_space.trouble(error, _written_to()):
             _complain(known)
             try:
                 sys.stdout.flush()

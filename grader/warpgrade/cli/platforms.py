@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from warpgrade.cli.console import console
-from warpgrade.cohort import existing, grades, outputs
+from warpgrade.cohort import class_folder, grades, outputs
 from warpgrade.cohort.gradebook import for_platforms
 from warpgrade.cohort.store import HEAD
 from warpgrade.course import course as courses
@@ -63,7 +63,7 @@ def platform_command(
 
 
 def _of_class(folder: Path) -> list[gradebook.Grade]:
-    known = existing.opened(paths.find_layout(), folder)
+    known = class_folder.opened(paths.find_layout(), folder)
     until = outputs.hidden_until(known.policies)
     found = for_platforms(grades.rows(known.store, known.policies, known.store.people()))
     return [dataclasses.replace(grade, hidden_until=until) for grade in found]

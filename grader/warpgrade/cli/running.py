@@ -71,7 +71,7 @@ _OPTIONS = together(
     ),
     THREADS,
     click.option(
-        "--instructions", type=click.IntRange(0), default=run.MOST_INSTRUCTIONS, show_default=True, metavar="N",
+        "--instructions", type=click.IntRange(0), default=run.MAX_INSTRUCTIONS, show_default=True, metavar="N",
         help="Stop a launch after N warp instructions; 0: never.",
     ),
     CHECKING,

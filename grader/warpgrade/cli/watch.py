@@ -22,7 +22,7 @@ from warpgrade.lab.labs import Lab
 from warpgrade.machine.errors import EXIT_DONE, BadInput, WarpgradeError
 from warpgrade.machine.saves import Saves
 from warpgrade.machine.text import number, printable_name
-from warpgrade.report import changes, terminal
+from warpgrade.report import result_changes, terminal
 from warpgrade.report.stream import no_commands, say
 
 _SOURCES = (".cu", ".cuh", ".h", ".hpp", ".cpp")
@@ -123,7 +123,7 @@ class Watch:
                 terminal.show(shown, result, advice=self.advice, full=self.full)
                 return
             if result.problem is None:
-                changes.show(shown, self.last, result)
+                result_changes.show(shown, self.last, result)
             terminal.show_first(shown, result, advice=self.advice, full=self.full)
 
     def _summary(self, seconds: float) -> str:

@@ -14,8 +14,8 @@ from typing import cast
 
 from warpgrade.cohort import entries
 from warpgrade.cohort import roster as rosters
+from warpgrade.cohort.attempts import Collected, HandedIn
 from warpgrade.cohort.entries import Item, Place
-from warpgrade.cohort.handed_in import Collected, HandedIn
 from warpgrade.cohort.names import identifier
 from warpgrade.cohort.roster import Roster, Student
 from warpgrade.grading.submission import Submission
@@ -27,8 +27,8 @@ from warpgrade.platforms.adapter import Attempt, Entry
 from warpgrade.platforms.file_names import is_archive, is_source
 from warpgrade.platforms.registry import ADAPTERS, EXPORTS, is_entry, recognise
 
-_LONGEST_NAME = 120
-_MOST_WRAPPINGS = 4
+_MAX_NAME_LENGTH = 120
+_MAX_WRAPPINGS = 4
 
 
 def collect(lab: Lab, path: Path, *, roster: Path | None = None, platform: str | None = None) -> Collected:
@@ -39,7 +39,7 @@ def collect(lab: Lab, path: Path, *, roster: Path | None = None, platform: str |
     """
     known = rosters.read(roster) if roster else None
     place = entries.look(lab, path)
-    for _ in range(_MOST_WRAPPINGS):
+    for _ in range(_MAX_WRAPPINGS):
         if not _is_wrapping(lab, place):
             break
         place = entries.inside(place)
@@ -163,7 +163,9 @@ def _handed_in(
     words = dict.fromkeys([who, *(student.identifiers if student else ()), one.student, *one.identifiers])
     return HandedIn(
         student=identifier(who),
-        name=(_name(student) if student else "") or one_line(one.name or one.student, _LONGEST_NAME) or identifier(who),
+        name=(_name(student) if student else "")
+        or one_line(one.name or one.student, _MAX_NAME_LENGTH)
+        or identifier(who),
         source=source,
         read=reader,
         submitted=one.submitted,
@@ -174,7 +176,7 @@ def _handed_in(
 
 
 def _name(student: Student) -> str:
-    return one_line(student.name, _LONGEST_NAME)
+    return one_line(student.name, _MAX_NAME_LENGTH)
 
 
 def _ambiguous(sources: Sequence[str]) -> Submission:

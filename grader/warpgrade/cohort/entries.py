@@ -29,11 +29,11 @@ from warpgrade.machine.text import printable_name
 from warpgrade.platforms.file_names import is_archive, is_source, without_archive_suffix
 from warpgrade.platforms.registry import EXPORTS, name_for_lab
 
-MOST_ENTRIES = 2_000_000
-_MOST_DIRECTORY_BYTES = 64 << 20  # some 600,000 files
-_MOST_UNPACKED_BYTES = 64 << 30
-_MOST_METADATA_BYTES = 1 << 30
-_MOST_FOLDER_ENTRIES = 500_000
+MAX_ENTRIES = 2_000_000
+_MAX_DIRECTORY_BYTES = 64 << 20  # some 600,000 files
+_MAX_UNPACKED_BYTES = 64 << 30
+_MAX_METADATA_BYTES = 1 << 30
+_MAX_FOLDER_ENTRIES = 500_000
 
 
 @dataclass(slots=True)
@@ -157,8 +157,8 @@ def _in_folder(path: Path, shown: str) -> list[Item]:
     try:
         with os.scandir(path) as entries:
             for entry in entries:
-                if len(items) >= _MOST_FOLDER_ENTRIES:
-                    raise BadInput(f"{shown} contains more than {_MOST_FOLDER_ENTRIES} files")
+                if len(items) >= _MAX_FOLDER_ENTRIES:
+                    raise BadInput(f"{shown} contains more than {_MAX_FOLDER_ENTRIES} files")
                 if not archives.is_clutter(entry.name):
                     items.append(Item(entry.name, entry.is_dir(follow_symlinks=False), path / entry.name))
     except OSError as error:
@@ -233,7 +233,7 @@ def _opened(opener: Callable[[], IO[bytes]], shown: str) -> Iterator[IO[bytes]]:
 def _of_zip(path: Path, shown: str) -> Iterator[_Entry]:
     copies = _Copies(os.open(path, os.O_RDONLY | os.O_CLOEXEC))
     file = _Readable(_Window(copies, 0, copies.end))
-    if archives.directory_bytes(file, large=True) > _MOST_DIRECTORY_BYTES:
+    if archives.directory_bytes(file, large=True) > _MAX_DIRECTORY_BYTES:
         raise BadInput(f"{shown} has a huge list of entries", hint="unpack it, and give the folder")
     archive = zipfile.ZipFile(file)
     for entry in archive.infolist():
@@ -312,11 +312,11 @@ class _Readable(io.BufferedReader):
 
 def _of_tar(lab: Lab, path: Path, shown: str) -> Iterator[_Entry]:
     with path.open("rb") as file:
-        stream = tars.Stream(file, _MOST_UNPACKED_BYTES)
+        stream = tars.Stream(file, _MAX_UNPACKED_BYTES)
         copies = _Copies(_temporary() if stream.is_packed else os.open(path, os.O_RDONLY | os.O_CLOEXEC))
         for count, entry in enumerate(tars.entries(stream)):
-            if count >= MOST_ENTRIES:
-                raise BadInput(f"{shown} contains more than {MOST_ENTRIES} entries")
+            if count >= MAX_ENTRIES:
+                raise BadInput(f"{shown} contains more than {MAX_ENTRIES} entries")
             start, size = stream.at, entry.size
             if entry.kind == "file" and stream.is_packed:
                 start, size = copies.end, min(entry.size, _worth(lab, entry.name))
@@ -336,7 +336,7 @@ def _worth(lab: Lab, name: str) -> int:
     """Return how many of a file's bytes anybody will read; one more than allowed shows that it is too large."""
     name = name.rpartition("/")[2]
     if any(name == export.metadata for export in EXPORTS.values()):
-        return _MOST_METADATA_BYTES
+        return _MAX_METADATA_BYTES
     if is_archive(name):
         return intake.MAX_ARCHIVE_BYTES + 1
     return intake.MAX_FILE_BYTES + 1 if is_source(name) or name_for_lab(lab, name) else 0

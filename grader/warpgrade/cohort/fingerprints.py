@@ -14,11 +14,11 @@ from typing import Final
 
 LENGTH: Final = 14
 WINDOW: Final = 8
-_LEAST_SHARED = 3  # fingerprints, of what is worth a look
+_MIN_SHARED = 3  # fingerprints, of what is worth a look
 _PRIME = (1 << 61) - 1
 _BASE = 0x1F3D_5B79_8C2E_A461 % _PRIME
 _HASH_BITS, _DOCUMENT_BITS, _BUCKET_BITS = 46, 18, 6
-MOST_DOCUMENTS: Final = 1 << _DOCUMENT_BITS
+MAX_DOCUMENTS: Final = 1 << _DOCUMENT_BITS
 
 
 def hashes(codes: Sequence[int], length: int = LENGTH) -> list[int]:
@@ -62,7 +62,7 @@ class Index:
     def add(self, prints: dict[int, int]) -> int:
         """Add a document; return its number."""
         number = len(self._sizes)
-        if number >= MOST_DOCUMENTS:
+        if number >= MAX_DOCUMENTS:
             raise ValueError("too many documents")
         for value in prints:
             self._parts[(value >> _HASH_BITS) & ((1 << _BUCKET_BITS) - 1)].append(_key(value, number))
@@ -81,7 +81,7 @@ class Index:
         common: set[int] = set()
         for part in self._parts:
             for value, keys in itertools.groupby(sorted(part), lambda key: key >> _DOCUMENT_BITS):
-                who = [key & (MOST_DOCUMENTS - 1) for key in keys]
+                who = [key & (MAX_DOCUMENTS - 1) for key in keys]
                 if len(who) > most:
                     common.add(value)
                     for document in who:
@@ -112,5 +112,5 @@ def _pairs(
         )
         for second, count in counts.items():
             share = count / max(min(sizes[first], sizes[second]), 1)
-            if second > first and share >= least and count >= _LEAST_SHARED:
+            if second > first and share >= least and count >= _MIN_SHARED:
                 yield share, first, second

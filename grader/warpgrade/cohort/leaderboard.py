@@ -20,8 +20,8 @@ from warpgrade.machine.errors import BadInput
 from warpgrade.machine.text import number, one_line, printable_name
 
 POINTS: Final = "points"
-_LEAST_SECRET = 16  # bytes
-_MOST_LIST = 4 << 20
+_MIN_SECRET_BYTES = 16  # bytes
+_MAX_LIST_BYTES = 4 << 20
 _WIDTH = 120
 _LETTERS = "23456789abcdefghjkmnpqrstvwxyz"  # none that is taken for another
 _ADJECTIVES = """
@@ -70,8 +70,8 @@ class Aliases:
     """Names that say nothing of a student to whom the class's secret is unknown; the same in all labs of the class."""
 
     def __init__(self, secret: bytes) -> None:
-        if len(secret) < _LEAST_SECRET:
-            raise BadInput(f"the secret for aliases has {len(secret)} bytes", hint=f"{_LEAST_SECRET} are needed")
+        if len(secret) < _MIN_SECRET_BYTES:
+            raise BadInput(f"the secret for aliases has {len(secret)} bytes", hint=f"{_MIN_SECRET_BYTES} are needed")
         self._secret = secret
 
     def of(self, student: str, letters: int = 4) -> str:
@@ -110,7 +110,7 @@ def read_opted_in(file: Path) -> set[str]:
         raw = file.read_bytes()
     except OSError as error:
         raise BadInput(f"{printable_name(str(file))} cannot be read: {error.strerror}") from None
-    if len(raw) > _MOST_LIST:
+    if len(raw) > _MAX_LIST_BYTES:
         raise BadInput(f"{printable_name(str(file))} is too large to be a list of students")
     lines = [line for line in raw.decode("utf-8-sig", errors="replace").splitlines() if not line.startswith("#")]
     try:

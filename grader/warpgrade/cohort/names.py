@@ -10,13 +10,13 @@ import re
 
 from warpgrade.machine.text import one_line
 
-_LONGEST_IDENTIFIER = 120
+_MAX_IDENTIFIER_LENGTH = 120
 _MARKED_IDENTIFIER = re.compile(r"~[0-9a-f]{16}\Z")
 _PLAIN = re.compile(r"[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9_-])?")
 _MARKED_FILE = re.compile(r"_[0-9a-f]{32}\Z")
 # Names that Windows keeps for devices, whatever follows their first dot.
 _DEVICES = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\.|\Z)")
-_LONGEST_SLUG = 40
+_MAX_SLUG_LENGTH = 40
 
 
 def identifier(raw: str) -> str:
@@ -24,10 +24,10 @@ def identifier(raw: str) -> str:
 
     One that had such things, or is too long, ends in a mark made of all of it, so that no two become one.
     """
-    shown = one_line(raw, _LONGEST_IDENTIFIER)
+    shown = one_line(raw, _MAX_IDENTIFIER_LENGTH)
     if shown == raw and shown and not _MARKED_IDENTIFIER.search(raw):
         return raw
-    return f"{shown[: _LONGEST_IDENTIFIER - 40]}~{_digest(raw)[:16]}"
+    return f"{shown[: _MAX_IDENTIFIER_LENGTH - 40]}~{_digest(raw)[:16]}"
 
 
 def file_name(student: str) -> str:
@@ -39,7 +39,7 @@ def file_name(student: str) -> str:
     """
     if _PLAIN.fullmatch(student) and not _MARKED_FILE.search(student) and not _DEVICES.match(student):
         return student
-    slug = re.sub(r"[^a-z0-9]+", "-", student[:1000].lower()).strip("-")[:_LONGEST_SLUG].strip("-")
+    slug = re.sub(r"[^a-z0-9]+", "-", student[:1000].lower()).strip("-")[:_MAX_SLUG_LENGTH].strip("-")
     return f"{slug or 'student'}_{_digest(student)[:32]}"
 
 

@@ -11,9 +11,9 @@ from rich.padding import Padding
 from rich.text import Text
 
 from warpgrade.cohort import feedback, gradebook, summary, summary_terminal
+from warpgrade.cohort.attempts import Collected
 from warpgrade.cohort.feedback import Packed
 from warpgrade.cohort.grades import Policies, rows
-from warpgrade.cohort.handed_in import Collected
 from warpgrade.cohort.row import Row
 from warpgrade.cohort.store import Store, on_disk
 from warpgrade.machine import files
@@ -23,8 +23,8 @@ from warpgrade.platforms.registry import ADAPTERS, FALLBACK
 # Of feedback: a platform that takes it in its own way, a folder a student, or none at all.
 KINDS = (*(name for name, adapter in ADAPTERS.items() if adapter.name_feedback), FALLBACK, "none")
 TABLE, LINES, FEEDBACK = "grades.csv", "grades.jsonl", "feedback.zip"
-_MOST_OTHERS = 5
-_SHOWN = 200
+_MAX_LINES = 5
+_WIDTH = 200
 
 
 def kind_for(platform: str) -> str:
@@ -102,10 +102,10 @@ def show(console: Console, store: Store, all_rows: Sequence[Row], collected: Col
         if names:
             console.print()
             console.print(f"{what} ({len(names)})", markup=False, highlight=False, style="bold")
-            for name in names[:_MOST_OTHERS]:
-                console.print(Padding(Text(printable_name(name, _SHOWN)), (0, 0, 0, 4)))
-            if len(names) > _MOST_OTHERS:
-                console.print(f"    and {len(names) - _MOST_OTHERS} more", style="dim")
+            for name in names[:_MAX_LINES]:
+                console.print(Padding(Text(printable_name(name, _WIDTH)), (0, 0, 0, 4)))
+            if len(names) > _MAX_LINES:
+                console.print(f"    and {len(names) - _MAX_LINES} more", style="dim")
     folder = printable_name(str(store.folder), 200)
     console.print()
     console.print(f"Grades    {folder}/{TABLE}", markup=False, highlight=False, soft_wrap=True)

@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from warpgrade.cohort import collect
-from warpgrade.cohort.handed_in import Collected, HandedIn
+from warpgrade.cohort.attempts import Collected, HandedIn
 from warpgrade.grading.submission import Submission
 from warpgrade.intake import receive
 from warpgrade.lab.labs import Lab
@@ -26,7 +26,7 @@ _LIST_SECONDS, _LIST_MIB, _LIST_OUTPUT_MIB = 600, 8192, 1024
 
 
 class Listed(msgspec.Struct, array_like=True):
-    """What is known of a submission before anybody reads it (cohort/handed_in.py)."""
+    """What is known of a submission before anybody reads it (cohort/attempts.py)."""
 
     student: str
     name: str

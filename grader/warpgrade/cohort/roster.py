@@ -15,9 +15,9 @@ from warpgrade.machine.errors import BadInput
 from warpgrade.machine.text import listing, printable_name
 from warpgrade.platforms.registry import ADAPTERS, SHEETS
 
-_MOST_BYTES = 64 << 20
-_MOST_STUDENTS = 1_000_000
-_MOST_CELL = 1000
+_MAX_BYTES = 64 << 20
+_MAX_STUDENTS = 1_000_000
+_MAX_CELL_LENGTH = 1000
 Column = Literal["id", "account", "student", "name", "first", "last"]
 
 _ACCOUNTS = tuple(heading for adapter in ADAPTERS.values() for heading in adapter.account_headings)
@@ -69,10 +69,10 @@ def read(path: Path) -> Roster:
     shown = printable_name(str(path))
     try:
         with path.open("rb") as file:
-            raw = file.read(_MOST_BYTES + 1)
+            raw = file.read(_MAX_BYTES + 1)
     except (OSError, ValueError) as error:
         raise BadInput(f"{shown} cannot be read: {getattr(error, 'strerror', error)}") from None
-    if len(raw) > _MOST_BYTES:
+    if len(raw) > _MAX_BYTES:
         raise BadInput(f"{shown} is too large to be a roster")
     return _parsed(_text(raw, shown), shown)
 
@@ -123,8 +123,8 @@ def _parsed(text: str, shown: str) -> Roster:
                 columns, ranks = _columns(cells, f"{shown}, line {line}")
                 continue
             _add(roster, _student(cells, columns, ranks, line, shown), cells, columns, shown)
-            if len(roster.students) > _MOST_STUDENTS:
-                raise BadInput(f"{shown} has more than {_MOST_STUDENTS} students")
+            if len(roster.students) > _MAX_STUDENTS:
+                raise BadInput(f"{shown} has more than {_MAX_STUDENTS} students")
     except csv.Error as error:
         raise BadInput(f"{shown}, line {skipped + rows.line_num}: {error}", hint="save it as CSV again") from None
     if not roster.students:
@@ -154,8 +154,8 @@ def _columns(headings: Sequence[str], where: str) -> tuple[list[Column | None], 
 def _student(
     cells: Sequence[str], columns: Sequence[Column | None], ranks: Sequence[int], line: int, shown: str
 ) -> Student | None:
-    if any(len(cell) > _MOST_CELL for cell in cells):
-        raise BadInput(f"{shown}, line {line}: a cell has more than {_MOST_CELL} characters")
+    if any(len(cell) > _MAX_CELL_LENGTH for cell in cells):
+        raise BadInput(f"{shown}, line {line}: a cell has more than {_MAX_CELL_LENGTH} characters")
     if len(cells) > len(columns) and any(cells[len(columns) :]):
         raise BadInput(f"{shown}, line {line}: there are more cells than headings", hint="save it as CSV again")
     told = [

@@ -11,9 +11,9 @@ from datetime import UTC, datetime
 
 import msgspec
 
-from warpgrade.cohort import changes
-from warpgrade.cohort.changes import Change
-from warpgrade.cohort.handed_in import HandedIn, latest
+from warpgrade.cohort import grade_history
+from warpgrade.cohort.attempts import HandedIn, latest
+from warpgrade.cohort.grade_history import Change
 from warpgrade.cohort.row import Lost
 from warpgrade.cohort.store import Head, Record, Store
 from warpgrade.compiling.failure import Problem
@@ -27,7 +27,7 @@ from warpgrade.machine.errors import BadInput
 from warpgrade.machine.text import one_line, timestamp
 
 _WIDTH = 200
-_MOST_METRICS = 40
+_MAX_METRICS = 40
 _ERROR = re.compile(r"^.*\berror\b.*$", re.MULTILINE)
 
 
@@ -195,7 +195,7 @@ class ClassRun:
     def _keep(self, record: Record, result: Result | None) -> None:
         before = self._before.get((record.student, record.digest))
         compared = before or Record(record.student, record.name, record.source, record.seen)
-        change = changes.between(self._store, compared, record, result)
+        change = grade_history.between(self._store, compared, record, result)
         if change is not None and ((before is not None and before.is_done) or self._wanted.dry):
             self.tally.changes.append(change)
         if not self._wanted.dry:
@@ -213,7 +213,7 @@ def of_result(record: Record, result: Result) -> Record:
         problem=one_line(_told(problem), _WIDTH) if problem else "",
         lost=[_lost(test) for test in result.tests if test.points < test.max_points] if problem is None else [],
         review=_to_look_at(result),
-        metrics=dict(list(_metrics(result))[:_MOST_METRICS]),
+        metrics=dict(list(_metrics(result))[:_MAX_METRICS]),
     )
 
 

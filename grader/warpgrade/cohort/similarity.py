@@ -24,15 +24,15 @@ from warpgrade.machine.errors import BadInput
 from warpgrade.machine.text import one_line
 
 THRESHOLD: Final = 60.0  # per cent
-LEAST: Final = 80  # tokens of one's own in common, some eight lines
+MIN_TOKENS: Final = 80  # tokens of one's own in common, some eight lines
 _GIVEN_LENGTH = 10  # tokens that are the lab's wherever they stand together
-_MOST_PAIRS = 2000  # that are compared token by token
+_MAX_PAIRS = 2000  # that are compared token by token
 _LARGEST_COMMON, _SMALLEST_COMMON, _COMMON_PART = 100, 10, 10  # one in ten has it: it shows nothing
 _STARTS = 8  # places of the other submission that a piece is looked for at
 _GAP = 4  # tokens between two pieces that are shown as one
 _PIECES = 20
 _LINES, _WIDTH = 60, 160
-_NEAR = 3  # lines from one to the next, between which everything is shown
+_MAX_GAP_LINES = 3  # lines from one to the next, between which everything is shown
 _FENCE = re.compile(r"^```[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
@@ -137,7 +137,7 @@ def compare(
     common = min(max(_SMALLEST_COMMON, len(documents) // _COMMON_PART), _LARGEST_COMMON)
     candidates, of_many = index.shared(common, 0.5 * threshold / 100)
     found.common = len(of_many)
-    chosen = heapq.nlargest(_MOST_PAIRS, candidates)
+    chosen = heapq.nlargest(_MAX_PAIRS, candidates)
     found.left_out = len(candidates) - len(chosen)
 
     @lru_cache(maxsize=64)
@@ -150,7 +150,7 @@ def compare(
         if left is None or right is None or first.student == second.student:
             return False
         pair = _pair(left, right, first.name, second.name)
-        if pair.percent < threshold or pair.tokens < LEAST:
+        if pair.percent < threshold or pair.tokens < MIN_TOKENS:
             return False
         pairs.append((pair, first, second))
         return True
@@ -308,7 +308,7 @@ def _side(own: _Own, at: int, length: int) -> Side:
         if len(shown) >= _LINES:
             shown.append("… and more lines")
             break
-        if line - before > _NEAR:
+        if line - before > _MAX_GAP_LINES:
             shown.append("⋮")
             before = line - 1
         shown += (each if len(each) <= _WIDTH else each[: _WIDTH - 1] + "…" for each in text[before:line])

@@ -10,14 +10,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from warpgrade.cohort.similarity import LEAST, Pair, Piece, Side, Similar
+from warpgrade.cohort.similarity import MIN_TOKENS, Pair, Piece, Side, Similar
 from warpgrade.machine.text import clean_tree, listing, number, one_line
 from warpgrade.report import html
 from warpgrade.report.html import Markup, tag
 
 _MAX_WIDTH = 120
 _NAME_WIDTH = 100
-_MOST_UNREAD = 8
+_MAX_UNREAD = 8
 _CAUTION = (
     "Similar code has many reasons: the same idea, the same help, the same page on the web. Look at the pieces, and "
     "talk to the students. This is no grade, and no proof."
@@ -68,9 +68,9 @@ def _told(found: Similar) -> Iterator[str]:
     ):  # fmt: skip
         if names:
             yield f"{what}: {listing(names)}"
-    for each in found.unread[:_MOST_UNREAD]:  # in a line each: a reason has commas
+    for each in found.unread[:_MAX_UNREAD]:  # in a line each: a reason has commas
         yield f"could not be read: {each}"
-    if (left := len(found.unread) - _MOST_UNREAD) > 0:
+    if (left := len(found.unread) - _MAX_UNREAD) > 0:
         yield f"could not be read: {left} more"
     if found.left_out:
         yield f"{found.left_out} more pairs are not shown"
@@ -130,7 +130,7 @@ def page(found: Similar, title: str) -> bytes:
     """Return a page: the pairs in a table, and below it each with its pieces side by side."""
     about = (
         "Names, numbers, texts, comments and layout do not count, nor what the lab gave, nor what many of the class "
-        f"have. A pair has at least {LEAST} tokens in common."
+        f"have. A pair has at least {MIN_TOKENS} tokens in common."
     )
     body: list[Markup] = [tag("h1", title), tag("p", _CAUTION), tag("p", about, class_="dim")]
     body += [tag("p", line) for line in _told(found)]

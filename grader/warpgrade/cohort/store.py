@@ -28,7 +28,7 @@ from warpgrade.cohort.names import file_name, identifier
 from warpgrade.cohort.row import Decision, Lost, Row
 from warpgrade.grading import result as results
 from warpgrade.grading.result import Result
-from warpgrade.machine import files, space
+from warpgrade.machine import disk_space, files
 from warpgrade.machine.errors import BadInput, GraderError
 from warpgrade.machine.text import listing, printable_name
 
@@ -288,6 +288,6 @@ def on_disk() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if known := space.trouble(error):
+        if known := disk_space.trouble(error):
             raise known from None
         raise GraderError(f"{printable_name(str(error.filename))} cannot be written: {error.strerror}") from None

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from warpgrade.machine import confined
 from warpgrade.machine.confined import Allowance
 
-_MOST = 50_000  # tokens of a submission; a lab's solution has a few thousand
+_MAX_TOKENS = 50_000  # tokens of a submission; a lab's solution has a few thousand
 _LINE_BITS = 21  # of a place; the rest is the number of the file
 _RAW_STRINGS = 16  # without an end, after which none is looked for any more
 
@@ -96,7 +96,7 @@ def _add(tokens: Tokens, text: str, file: int) -> None:
     match = _TOKEN.match
     at, line, endless = 0, 1, 0
     while at < len(text):
-        if len(codes) >= _MOST:
+        if len(codes) >= _MAX_TOKENS:
             tokens.cut = True
             return
         found = match(text, at)

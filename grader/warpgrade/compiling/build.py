@@ -23,7 +23,7 @@ from warpgrade.compiling.toolchain import HOST_LINES, Compilers
 from warpgrade.compiling.warnings import CompilerWarning
 from warpgrade.lab.budget import Budget
 from warpgrade.lab.labs import Lab
-from warpgrade.machine import cache, space
+from warpgrade.machine import cache, disk_space
 from warpgrade.machine.confined import Allowance
 from warpgrade.machine.errors import GraderError
 from warpgrade.machine.paths import COMMAND, Layout
@@ -199,7 +199,7 @@ class Builder:
             raise BuildFailure("compile", said.problem.message, hint=said.problem.hint)
         if done.status != 0:
             if _NO_SPACE in said.words:  # or so a file says
-                space.require(sources, "the compiler")
+                disk_space.require(sources, "the compiler")
             if done.status == CPU_LIMIT:
                 self._require_budget(unit)
             self._refuse(unit, done.status, said)

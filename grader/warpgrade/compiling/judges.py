@@ -17,9 +17,9 @@ from pathlib import Path
 
 from warpgrade import __version__
 from warpgrade.compiling.toolchain import Compilers
+from warpgrade.lab.handout_note import HANDOUT
 from warpgrade.lab.labs import Lab
-from warpgrade.lab.note import HANDOUT
-from warpgrade.machine import cache, files, on_demand, space
+from warpgrade.machine import cache, disk_space, files, on_demand
 from warpgrade.machine.errors import GraderError
 from warpgrade.machine.paths import Layout
 from warpgrade.machine.text import bounded, clean
@@ -165,7 +165,7 @@ class _Kit:
         if done.returncode != 0:
             if b"No space left" in done.stdout:
                 for folder in (self.layout.cache, Path(tempfile.gettempdir())):
-                    space.require(folder, "the compiler")
+                    disk_space.require(folder, "the compiler")
             raise GraderError(
                 f"the judge of lab {what} does not build", detail=bounded(_telling(clean(done.stdout)), lines=8)
             )

@@ -17,7 +17,7 @@ from warpgrade.compiling.link_errors import LinkProblem
 from warpgrade.compiling.toolchain import Compilers
 from warpgrade.lab.budget import Budget
 from warpgrade.lab.labs import Lab
-from warpgrade.machine import space
+from warpgrade.machine import disk_space
 from warpgrade.machine.confined import Allowance
 from warpgrade.machine.errors import GraderError
 from warpgrade.machine.sandbox import (
@@ -171,7 +171,7 @@ class Linker:
                 raise GraderError("the linker reported no error, but wrote no program")
             return None
         # Asked of the machine: a name in the program could say anything in the linker's words.
-        space.require(target, "the linker")
+        disk_space.require(target, "the linker")
         if done.status == COULD_NOT_START:
             raise GraderError("the linker does not run", detail=bounded(words, lines=8))
         self._refuse_bombs(done.status, words)

@@ -27,7 +27,7 @@ _RELEASE = re.compile(r"\d+(\.\d+){0,2}")
 # A day without a time is meant to its end where something ends, and from its start where something begins.
 _ENDS = ("due", "until")
 _DATES = {"lab": ("due", "hidden_until"), "extension": ("until",)}
-_MOST_POINTS, _MOST_DAYS, _YEARS = 1_000_000, 366, (1990, 9990)
+_MAX_POINTS, _MAX_DAYS, _YEARS = 1_000_000, 366, (1990, 9990)
 _WITH_OFFSET = "2027-03-01T23:59:00+01:00"
 
 
@@ -169,20 +169,20 @@ def _mistakes_in_labs(entries: list[LabEntry], text: str) -> Iterator[tuple[int,
         if entry.name in seen:
             yield line_of(text, "lab", index, "name"), f"lab “{entry.name}” appears twice: remove one of the two"
         seen.add(entry.name)
-        if not 0 <= entry.weight <= _MOST_POINTS:
-            what = f"“{entry.name}”: weight must not be below 0, nor above {_MOST_POINTS:,}"
+        if not 0 <= entry.weight <= _MAX_POINTS:
+            what = f"“{entry.name}”: weight must not be below 0, nor above {_MAX_POINTS:,}"
             yield line_of(text, "lab", index, "weight"), what
         for test, points in entry.points.items():
-            if not 0 <= points <= _MOST_POINTS:
+            if not 0 <= points <= _MAX_POINTS:
                 line = line_with(text, test, line_of(text, "lab", index))
-                yield line, f"“{entry.name}”, points of “{test}”: must not be below 0, nor above {_MOST_POINTS:,}"
+                yield line, f"“{entry.name}”, points of “{test}”: must not be below 0, nor above {_MAX_POINTS:,}"
     if sum(entry.weight for entry in entries) == 0:
         yield line_of(text, "lab", key="weight"), "all weights together are 0: give at least one lab a weight"
 
 
 def _mistakes_in_late(file: CourseFile, text: str) -> Iterator[tuple[int, str]]:
     late = file.late
-    if not 0 <= late.grace_minutes <= _MOST_DAYS * 24 * 60:
+    if not 0 <= late.grace_minutes <= _MAX_DAYS * 24 * 60:
         yield line_of(text, "late", key="grace_minutes"), "late.grace_minutes must not be below 0, nor above a year"
     if not 0 <= late.percent_per_day <= 100:
         yield line_of(text, "late", key="percent_per_day"), "late.percent_per_day must be between 0 and 100"
@@ -202,8 +202,8 @@ def _mistakes_in_extensions(file: CourseFile, text: str) -> Iterator[tuple[int, 
             yield line_of(text, "extension", index, "student"), "extension: student must not be empty"
         if (one.until is None) == (one.days is None):
             yield line, f"extension of “{one.student}”: give either `until`, a date, or `days`, a number"
-        if one.days is not None and not 0 < one.days <= _MOST_DAYS:
-            what = f"extension of “{one.student}”: days must be above 0, and at most {_MOST_DAYS}"
+        if one.days is not None and not 0 < one.days <= _MAX_DAYS:
+            what = f"extension of “{one.student}”: days must be above 0, and at most {_MAX_DAYS}"
             yield line_of(text, "extension", index, "days"), what
         if not one.lab:
             if one.until is not None:

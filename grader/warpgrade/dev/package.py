@@ -17,7 +17,7 @@ import zipfile
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from warpgrade.machine import cpu, files, space
+from warpgrade.machine import cpu, disk_space, files
 from warpgrade.machine.errors import GraderError
 from warpgrade.machine.paths import Layout
 from warpgrade.machine.text import bounded, clean
@@ -105,7 +105,7 @@ def _run(layout: Layout, what: str, command: list[str]) -> None:
             env={**os.environ, "PIP_NO_INDEX": "1"},
         )  # fmt: skip
     if done.returncode != 0:
-        space.require(layout.build, "the build")
+        disk_space.require(layout.build, "the build")
         text = clean(log.read_bytes()[-20_000:])
         telling = [
             line for line in text.splitlines() if re.search(r"\berror\b|No module|not found", line, re.IGNORECASE)

@@ -14,14 +14,14 @@ import msgspec
 from warpgrade.course import course as courses
 from warpgrade.course.course import Course
 from warpgrade.engine.job import Job, Outcome
-from warpgrade.grading import grade, identity, of_course
+from warpgrade.grading import course_points, grade, identity
 from warpgrade.grading.recall import Identity, Recall
 from warpgrade.lab import labs
 from warpgrade.lab.labs import Lab
-from warpgrade.machine import space
+from warpgrade.machine import disk_space
+from warpgrade.machine.disk_space import NoSpace
 from warpgrade.machine.errors import BadInput, WarpgradeError
 from warpgrade.machine.paths import Layout, find_layout
-from warpgrade.machine.space import NoSpace
 from warpgrade.machine.text import one_line, printable_name
 
 Say = Callable[[str], None]
@@ -39,7 +39,7 @@ class Grader:
     def __call__(self, job: Job, say: Say = lambda text: None) -> Outcome:
         """Return what becomes of a job; the machine's trouble is an outcome, too."""
         started = time.monotonic()
-        lab, options = of_course.prepared(self._course, self._plain, job.options)
+        lab, options = course_points.prepared(self._course, self._plain, job.options)
         try:
             recall = Recall(self._verdicts, self.identity(options)) if self._verdicts else None
             result = grade.grade(self._layout, lab, job.submission, options, say, recall=recall)
@@ -48,17 +48,17 @@ class Grader:
         except WarpgradeError as error:
             return _troubled(job, "\n".join(filter(None, (error.message, error.detail))), started)
         except OSError as error:
-            if isinstance(known := space.trouble(error), NoSpace):
+            if isinstance(known := disk_space.trouble(error), NoSpace):
                 raise known from None
             return _troubled(job, f"{error.strerror}: {printable_name(str(error.filename))}", started)
         except Exception as error:
             return _troubled(job, f"unexpected {type(error).__name__}: {one_line(str(error), 200)}", started)
-        result = of_course.marked(self._course, result)
+        result = course_points.marked(self._course, result)
         return Outcome(job.key, result, seconds=round(time.monotonic() - started, 3))
 
     def identity(self, options: grade.Options) -> Identity:
         """Return what results with these options depend on."""
-        lab, options = of_course.prepared(self._course, self._plain, options)
+        lab, options = course_points.prepared(self._course, self._plain, options)
         same = dataclasses.replace(options, seed=0, threads=None)
         with self._lock:
             if same not in self._identities:

@@ -27,7 +27,7 @@ _OF_WARP = re.compile(
     r"|\btiled_partition\s*<\s*(?:32|16|8|4|2)\s*>|%\s*32\b|/\s*32\b|&\s*(?:31|0x1[fF])\b|>>\s*5\b|<=?\s*32\b"
 )
 _LEAVES = re.compile(r"\b(?:return|break|continue|goto)\b")
-_MOST_GAPS = 64
+_MAX_GAPS = 64
 
 _UNIFORM_CALLS = re.compile(r"\b(?:__syncthreads_\w+|sizeof|__builtin_assume)\s*\(")
 _OF_THREAD = re.compile(r"\bthreadIdx\b|\b(?:thread_rank|thread_index)\s*\(")
@@ -39,10 +39,10 @@ _DECLARATION = re.compile(
 _NO_TYPES = {"return", "else", "goto", "delete", "new", "throw", "case", "do", "typename", "using", "struct"}
 _SHARED = re.compile(r"\b__shared__\b[^;]*;")
 _DEREFERENCE = re.compile(r"[;{})]\s*\*\s*\Z")
-_LONGEST_VALUE = 500
-_MOST_ASSIGNMENTS = 2000
-_MOST_WORDS = 100_000  # in what is assigned
-_MOST_BARRIERS = 200
+_MAX_VALUE_LENGTH = 500
+_MAX_ASSIGNMENTS = 2000
+_MAX_IDENTIFIERS = 100_000  # in what is assigned
+_MAX_BARRIERS = 200
 
 Gap = tuple[int, int]  # the lines of what stands before and behind it
 
@@ -111,7 +111,7 @@ class _Function:
             if group is None or group in groups:
                 found.append(self.region.start + match.start())
         spans = [(one.first, one.last) for one in self._simples if "{" in self._code.text[one.first : one.last]]
-        return [at for at in found[:_MOST_BARRIERS] if not any(first <= at <= last for first, last in spans)]
+        return [at for at in found[:_MAX_BARRIERS] if not any(first <= at <= last for first, last in spans)]
 
     @functools.cached_property
     def _simples(self) -> list[Simple]:
@@ -151,7 +151,7 @@ class _Function:
                 order = 0 if ahead or before >= second.last else 1
                 found.append((len(around), order, (self._code.line(before), self._code.line(behind))))
         found.sort(key=lambda one: one[:2])
-        return [gap for _, _, gap in found][:_MOST_GAPS]
+        return [gap for _, _, gap in found][:_MAX_GAPS]
 
     @functools.cached_property
     def _everyones(self) -> list[tuple[Region, int, int]]:
@@ -255,7 +255,7 @@ class _Function:
                 open_.append(variable)
             names = set(_IDENTIFIER.findall(value))
             words += len(names)
-            if words > _MOST_WORDS:
+            if words > _MAX_IDENTIFIERS:
                 break
             for name in names:
                 users.setdefault(self._variable(name, at), []).append(variable)
@@ -272,7 +272,7 @@ class _Function:
         for match in _DECLARATION.finditer(self.text):
             if match["then"] in "({" and match["type"] not in _NO_TYPES:
                 places.append((match["name"], match.start("name"), match.end()))
-        for name, start, end in places[:_MOST_ASSIGNMENTS]:
+        for name, start, end in places[:_MAX_ASSIGNMENTS]:
             if name in shared or _DEREFERENCE.search(self.text, max(0, start - 20), start):
                 continue
             at = self.region.start + start
@@ -292,7 +292,7 @@ def _asked(region: Region) -> str:
 def _value(text: str, at: int) -> str:
     """Return what is assigned: up to the end of the expression."""
     depth, end = 0, at
-    while end < min(len(text), at + _LONGEST_VALUE):
+    while end < min(len(text), at + _MAX_VALUE_LENGTH):
         character = text[end]
         if character in "([{":
             depth += 1

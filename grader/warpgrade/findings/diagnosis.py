@@ -23,7 +23,7 @@ MEMORY = "{memory}"
 RACE_OF_WARP = "racecheck/warp"
 RACES_OF_BLOCK = ("racecheck/shared", RACE_OF_WARP)  # that a barrier of the block ends
 _ORDER = {"error": 0, "warning": 1, "advice": 2}
-_KEPT = 256
+_MAX_DIAGNOSTICS = 256
 _TEXT_WIDTH = 600
 _NAME_WIDTH = 120
 
@@ -135,7 +135,7 @@ def merged(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
     for diagnostic in diagnostics:
         known = found.get(diagnostic.key)
         if known is None:
-            if len(found) < _KEPT or _make_room(found, diagnostic):
+            if len(found) < _MAX_DIAGNOSTICS or _make_room(found, diagnostic):
                 found[diagnostic.key] = diagnostic
             continue
         sums = {"count": known.count + diagnostic.count, "weight": known.weight + diagnostic.weight}

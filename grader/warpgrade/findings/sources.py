@@ -22,7 +22,7 @@ _SYSTEM = (Path("/usr/include"), Path("/usr/lib"), Path("/usr/local/cuda"))
 _MAX_FILE_BYTES = 4 << 20
 _LINE_WIDTH = 200
 _CALL_LINES = 3  # over which a call may go
-_LONGEST_CALL = 400
+_MAX_CALL_LENGTH = 400
 _ALLOCATIONS = re.compile(r"\bcuda(?:Malloc\w*|HostAlloc)\s*(?:<[^<>]*>)?\s*\(\s*")
 _END_OF_STATEMENT = re.compile(r"[;{}]")
 _CASTS = re.compile(r"(?:\(\s*void\s*\*\s*\*\s*\)|reinterpret_cast\s*<\s*void\s*\*\s*\*\s*>)\s*\(?\s*")
@@ -30,10 +30,10 @@ _POINTER = re.compile(r"&\s*\(?\s*((?:this->)?\*?[A-Za-z_]\w*(?:(?:\.|->)[A-Za-z
 
 _ADDR2LINE_SECONDS = 20
 _MAX_CODES = 512
-_MOST_WORDS = 4 << 20  # of all frames of all codes
-_MOST_MIB = 256  # of the program, which the sandbox copies; one linked statically has more than one
+_MAX_FRAMES_LENGTH = 4 << 20  # of all frames of all codes
+_MAX_PROGRAM_MIB = 256  # of the program, which the sandbox copies; one linked statically has more than one
 _IN_SANDBOX = "/program"
-_MOST_DIGITS = 9
+_MAX_DIGITS = 9
 _COLUMN = re.compile(r" \(discriminator \d+\)$")
 
 
@@ -75,7 +75,7 @@ class Sources:
         if not 0 < number <= len(lines):
             return ""
         # Cut to what a person would write in one line: the patterns look back and forth in it.
-        texts = [line[:_LONGEST_CALL] for line in lines[number - 1 : number - 1 + _CALL_LINES]]
+        texts = [line[:_MAX_CALL_LENGTH] for line in lines[number - 1 : number - 1 + _CALL_LINES]]
         text = "\n".join(texts)
         calls = list(_ALLOCATIONS.finditer(text))
         at_line = [call for call in calls if call.start() < len(texts[0])]
@@ -163,14 +163,14 @@ class HostCode:
         run = Run(
             command=command,
             limits=Limits(
-                seconds=_ADDR2LINE_SECONDS, cpu_seconds=_ADDR2LINE_SECONDS, memory_mib=4096, file_size_mib=_MOST_MIB,
-                processes=16, tmp_mib=16,
+                seconds=_ADDR2LINE_SECONDS, cpu_seconds=_ADDR2LINE_SECONDS, memory_mib=4096,
+                file_size_mib=_MAX_PROGRAM_MIB, processes=16, tmp_mib=16,
             ),
             directory="/tmp",  # noqa: S108 - of the sandbox
             files={inside: self.program},
             environment=TOOLS_ENVIRONMENT,
         )  # fmt: skip
-        return self.sandbox.execute("compile", run, _MOST_WORDS, errors=False).words
+        return self.sandbox.execute("compile", run, _MAX_FRAMES_LENGTH, errors=False).words
 
 
 def _bounded(codes: Sequence[int]) -> list[int]:
@@ -191,6 +191,6 @@ def frames(codes: Sequence[int], words: bytes) -> dict[int, list[Frame]]:
             current = found.setdefault(code, []) if code is not None else []
             continue
         file, _, line = _COLUMN.sub("", row).rpartition(":")
-        if line.isascii() and line.isdigit() and len(line) <= _MOST_DIGITS and file not in ("", "??"):
+        if line.isascii() and line.isdigit() and len(line) <= _MAX_DIGITS and file not in ("", "??"):
             current.append((file, int(line)))
     return found

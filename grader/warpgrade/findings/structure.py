@@ -14,12 +14,12 @@ from typing import Literal
 
 Kind = Literal["function", "block", "if", "else", "loop", "switch"]
 
-_DEEPEST = 100
-_MOST_CHARACTERS = 1 << 20
-_LONGEST_HEAD = 2000  # of a function, up to its body
-_LONGEST_BODY = 200_000
-_MOST_FUNCTIONS = 500
-_MOST_UNREADABLE = 4
+_MAX_DEPTH = 100
+_MAX_CHARACTERS = 1 << 20
+_MAX_HEAD_LENGTH = 2000  # of a function, up to its body
+_MAX_BODY_LENGTH = 200_000
+_MAX_FUNCTIONS = 500
+_MAX_UNREADABLE = 4
 _TEXTS = re.compile(
     r'//[^\n]*|/\*.*?(?:\*/|\Z)|R"(?P<end>[^()\\\s]{0,16})\(.*?(?:\)(?P=end)"|\Z)'
     r"""|"(?:[^"\\\n]|\\.)*"?|(?<![0-9a-fA-F])'(?:[^'\\\n]|\\.)*'?""",
@@ -95,7 +95,7 @@ class Code:
     """A source file without comments, texts and directives; offsets are those of the file."""
 
     def __init__(self, text: str) -> None:
-        self.text = _without_directives(_TEXTS.sub(_blank, text[:_MOST_CHARACTERS]))
+        self.text = _without_directives(_TEXTS.sub(_blank, text[:_MAX_CHARACTERS]))
         self._lines = [match.start() for match in re.finditer("\n", self.text)]
 
     def line(self, offset: int) -> int:
@@ -110,7 +110,7 @@ class Code:
         for match in _ON_DEVICE.finditer(self.text):
             if found and match.start() < found[-1].last:
                 continue
-            if unreadable == _MOST_UNREADABLE or len(found) == _MOST_FUNCTIONS:
+            if unreadable == _MAX_UNREADABLE or len(found) == _MAX_FUNCTIONS:
                 break
             try:
                 function = self._function(match.end())
@@ -124,7 +124,7 @@ class Code:
     def _function(self, at: int) -> Region | None:
         """Read a definition whose __global__ or __device__ ends here; nothing if it is a declaration or a variable."""
         name, parameters, start = "", "", at
-        for _ in range(_LONGEST_HEAD):
+        for _ in range(_MAX_HEAD_LENGTH):
             character = self.text[at : at + 1]
             if not character or character in ";=":
                 return None
@@ -137,7 +137,7 @@ class Code:
             elif character == "{" and name:
                 function = Region("function", parameters, start, at, name=name)
                 function.last = self._statements(function, at + 1, 0)
-                if function.last - function.first > _LONGEST_BODY:
+                if function.last - function.first > _MAX_BODY_LENGTH:
                     raise _UnreadableError
                 return function
             elif character == "{":
@@ -176,7 +176,7 @@ class Code:
 
     def _statement(self, into: Region, at: int, depth: int) -> int:
         """Read one, and return what is behind it."""
-        if depth > _DEEPEST:
+        if depth > _MAX_DEPTH:
             raise _UnreadableError
         word = self._word(at)
         if self.text[at] == "{":

@@ -16,7 +16,7 @@ from warpgrade.machine import cache, facts
 from warpgrade.machine.device import Device
 from warpgrade.machine.paths import Layout
 
-_MOST_FILES = 200
+_MAX_FILES = 200
 
 
 def cache_file(
@@ -44,5 +44,5 @@ def _forget_oldest(folder: Path) -> None:
     for path in folder.iterdir():
         with contextlib.suppress(FileNotFoundError):
             entries.append((path.stat().st_mtime, path))
-    for _, path in sorted(entries, reverse=True)[_MOST_FILES - 1 :]:
+    for _, path in sorted(entries, reverse=True)[_MAX_FILES - 1 :]:
         path.unlink(missing_ok=True)

@@ -1,6 +1,6 @@
 """Which hint a failed test shows: the one for what failed, or none where it would lead astray.
 
-The judge says what it knows of a failure by names, its signs (lab/signs.py).
+The judge says what it knows of a failure by names, its signs (lab/failure_tags.py).
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from warpgrade.findings.diagnosis import Diagnostic
-from warpgrade.lab.signs import COUNTERS, ENDED, PRECISION, RACE, UNINITIALIZED, UNWRITTEN, WRONG
+from warpgrade.lab.failure_tags import COUNTERS, ENDED, PRECISION, RACE, UNINITIALIZED, UNWRITTEN, WRONG
 
 _PLACES: Final = ("stride", "tile", "tail", "edge")  # where nothing was written
 _RACE_FIRST: Final = "Fix the race that the checks found first: it may well be the cause."

@@ -24,7 +24,7 @@ import msgspec
 
 from warpgrade.findings.diagnosis import Diagnostic
 from warpgrade.lab.budget import Budget
-from warpgrade.machine import space
+from warpgrade.machine import disk_space
 from warpgrade.machine.errors import GraderError
 from warpgrade.machine.text import bounded, clean, one_line
 
@@ -235,7 +235,7 @@ def _run(
             _end(process)
             kept = words.end()
         if not verdicts.complete and not verdicts.exceeded:
-            space.require(Path(folder), "the judge", _LITTLE_SPACE)
+            disk_space.require(Path(folder), "the judge", _LITTLE_SPACE)
             said = clean(kept).strip()
             verdicts.trouble = "\n".join(filter(None, (verdicts.trouble or _how(process.returncode), said)))
             if plan.log is not None:

@@ -12,15 +12,15 @@ from collections.abc import Iterable
 from warpgrade.grading.result import Result
 from warpgrade.machine.text import one_line
 
-_MOST = 32
+_MAX_NOTES = 32
 _WIDTH = 300
 
 
 def listed(notes: Iterable[str]) -> list[str]:
     """Return each note once, on one line, bounded in length and number."""
     seen = list(dict.fromkeys(one_line(note, _WIDTH) for note in notes))
-    left_out = len(seen) - _MOST
-    return [*seen[:_MOST], *([f"and {left_out} more"] if left_out > 0 else [])]
+    left_out = len(seen) - _MAX_NOTES
+    return [*seen[:_MAX_NOTES], *([f"and {left_out} more"] if left_out > 0 else [])]
 
 
 def by_cause(result: Result) -> dict[str, list[str]]:

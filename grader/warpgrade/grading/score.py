@@ -9,8 +9,8 @@ from typing import Literal
 from warpgrade.grading import hints
 from warpgrade.grading.judge import Case
 from warpgrade.grading.result import Measurement, Score, TestResult
+from warpgrade.lab.failure_tags import FAILURE_TAGS
 from warpgrade.lab.labs import Lab, SpeedItem, TestItem
-from warpgrade.lab.signs import SIGNS
 from warpgrade.machine import device
 from warpgrade.machine.errors import GraderError
 from warpgrade.machine.text import bounded, clean, clean_tree, number
@@ -80,7 +80,7 @@ def _score_item(item: TestItem | SpeedItem, case: Case | None, device_kind: devi
         tags=list(case.tags),
         message=message,
         hint=_hint(item, case) if status != "pending" and points < item.points else "",
-        signs=[sign for sign in case.signs if sign in SIGNS],
+        signs=[sign for sign in case.signs if sign in FAILURE_TAGS],
         output=_last_lines(case.output),
         seconds=round(case.seconds, 3),
         measurements=[Measurement(name=m.name, value=m.value, unit=m.unit) for m in case.measurements],

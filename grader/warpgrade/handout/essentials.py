@@ -13,9 +13,9 @@ from pathlib import Path
 from warpgrade.compiling import judges, toolchain
 from warpgrade.grading import grade
 from warpgrade.handout import public_toml
-from warpgrade.lab import note, own_files
+from warpgrade.lab import handout_note, own_files
+from warpgrade.lab.handout_note import HANDOUT
 from warpgrade.lab.labs import Lab
-from warpgrade.lab.note import HANDOUT
 from warpgrade.machine.errors import BadInput
 from warpgrade.machine.paths import Layout
 
@@ -50,6 +50,6 @@ def write(
     programs = judges.build(layout, lab, toolchain.find(layout), say, public_only=public_only)
     shutil.copy(programs.judge, own / "judge")
     shutil.copyfile(programs.binding, own / "binding.o")
-    note.write(folder, lab.name)
+    handout_note.write(folder, lab.name)
     text = public_toml.text(lab, 0) if public_only else own_files.text_of(lab.folder / "lab.toml")
     (folder / "lab.toml").write_text(text, encoding="utf-8")

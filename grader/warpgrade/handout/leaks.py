@@ -17,12 +17,12 @@ from warpgrade.compiling import judges
 from warpgrade.lab import starter, wrong
 from warpgrade.lab.labs import Lab
 
-_LEAST_LINE = 24  # characters without white space; what is shorter stands in any program
-_LEAST_TEXT = 12
-_LEAST_NAME = 8
+_MIN_LINE_LENGTH = 24  # characters without white space; what is shorter stands in any program
+_MIN_TEXT_LENGTH = 12
+_MIN_NAME_LENGTH = 8
 _STRING = re.compile(r'"((?:\\.|[^"\\\n])*)"')
 _SPACE = re.compile(rb"\s+")
-_MOST_DEPTH = 4
+_MAX_DEPTH = 4
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def secrets(lab: Lab, given: Iterable[bytes], places: Sequence[str]) -> list[Sec
 def of_students(names: Iterable[str]) -> Iterator[Secret]:
     """Yield the names of students that a course's file holds; a short one may be a part of any word."""
     for name in sorted(names):
-        if len(_bare(name.encode())) >= _LEAST_NAME:
+        if len(_bare(name.encode())) >= _MIN_NAME_LENGTH:
             yield Secret("the name of a student with an extension", _bare(name.encode()))
 
 
@@ -81,7 +81,7 @@ def _of_tests(lab: Lab) -> Iterator[Secret]:
             text = path.read_text(encoding="utf-8")
             yield from _lines(f"a line of {path.name}", enumerate(text.splitlines(), start=1))
             for literal in _STRING.findall(re.sub(r"^#include.*$", "", text, flags=re.MULTILINE)):
-                if len(_bare(literal.encode())) >= _LEAST_TEXT:
+                if len(_bare(literal.encode())) >= _MIN_TEXT_LENGTH:
                     yield Secret(f"a text of {path.name}", _bare(literal.encode()))
 
 
@@ -89,7 +89,7 @@ def _of_data(lab: Lab) -> Iterator[Secret]:
     for path in sorted(lab.data.glob("hidden*")):
         yield Secret(f"the name of the data file {path.name}", path.name.encode())
         content = path.read_bytes()
-        if len(_bare(content)) >= _LEAST_TEXT:
+        if len(_bare(content)) >= _MIN_TEXT_LENGTH:
             yield Secret(f"the data of {path.name}", content)
 
 
@@ -113,7 +113,7 @@ def _of_other_solutions(lab: Lab) -> Iterator[Secret]:
 def _lines(what: str, lines: Iterable[tuple[int, str]]) -> Iterator[Secret]:
     for _, line in lines:
         bare = _bare(line.encode())
-        if len(bare) >= _LEAST_LINE and not bare.startswith(b"#include"):
+        if len(bare) >= _MIN_LINE_LENGTH and not bare.startswith(b"#include"):
             yield Secret(what, bare)
 
 
@@ -130,7 +130,7 @@ def _all(files: Iterable[tuple[str, bytes]], depth: int = 0) -> Iterator[tuple[s
     for name, content in files:
         yield name, content
         yield f"{name} (its name)", name.encode()
-        if content[:4] == b"PK\x03\x04" and depth < _MOST_DEPTH:
+        if content[:4] == b"PK\x03\x04" and depth < _MAX_DEPTH:
             with zipfile.ZipFile(io.BytesIO(content)) as archive:
                 yield from _all(((f"{name}/{one}", archive.read(one)) for one in archive.namelist()), depth + 1)
 

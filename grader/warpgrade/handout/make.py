@@ -21,8 +21,8 @@ from warpgrade.grading import grade
 from warpgrade.handout import essentials, leaks, public_toml, sheet
 from warpgrade.intake import intake
 from warpgrade.lab import agreement, labs, own_files
+from warpgrade.lab.handout_note import HANDOUT
 from warpgrade.lab.labs import Lab
-from warpgrade.lab.note import HANDOUT
 from warpgrade.machine import paths
 from warpgrade.machine.errors import BadInput, GraderError
 from warpgrade.machine.files import whole, write_zip

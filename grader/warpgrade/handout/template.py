@@ -22,7 +22,7 @@ from warpgrade.course import course as courses
 from warpgrade.course import excerpt
 from warpgrade.handout import essentials
 from warpgrade.lab.labs import Lab
-from warpgrade.machine import space
+from warpgrade.machine import disk_space
 from warpgrade.machine.errors import BadInput, GraderError
 from warpgrade.machine.files import remove, write_zip
 from warpgrade.machine.paths import COMMAND, Layout
@@ -194,7 +194,7 @@ def _move(root: Path, out: Path) -> list[Path]:
     except OSError as error:
         for name in names:
             remove(out / name)
-        if known := space.trouble(error, [out]):
+        if known := disk_space.trouble(error, [out]):
             raise known from None
         raise GraderError(f"{out} cannot be written: {error.strerror}", hint=f"see {COMMAND} doctor") from None
     return [out / name for name in names]

@@ -25,9 +25,9 @@ from warpgrade.machine.errors import BadInput
 from warpgrade.machine.text import printable_name
 
 MAX_ENTRIES = 2000
-_MOST_DIRECTORY_BYTES = 2 << 20
-_MOST_UNPACKED_BYTES = 256 << 20  # of a tar, which is read from its beginning to its end
-_MOST_HELD_BYTES = 32 << 20
+_MAX_DIRECTORY_BYTES = 2 << 20
+_MAX_UNPACKED_BYTES = 256 << 20  # of a tar, which is read from its beginning to its end
+_MAX_HELD_BYTES = 32 << 20
 _END_RECORD = 22  # bytes of a zip's last record, without its comment
 _END_MARK, _ZIP64_MARK = b"PK\x05\x06", b"PK\x06\x07"
 _CLUTTER = {"__MACOSX", ".DS_Store", "Thumbs.db", "desktop.ini"}
@@ -108,7 +108,7 @@ def opened(file: IO[bytes], name: str, shown: str, wanted: Callable[[str], bool]
         if what == "tar archive":
             yield _in_tar(file, shown, wanted, most)
             return
-        if directory_bytes(file) > _MOST_DIRECTORY_BYTES:
+        if directory_bytes(file) > _MAX_DIRECTORY_BYTES:
             raise BadInput(
                 f"{shown} has a huge list of entries", hint="pack the files again as a plain zip",
                 review="a zip with a huge list of entries",
@@ -186,7 +186,7 @@ def open_entry(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> IO[bytes]:
 
 
 def _in_tar(file: IO[bytes], shown: str, wanted: Callable[[str], bool], most: int) -> list[Member]:
-    stream = tars.Stream(file, _MOST_UNPACKED_BYTES)
+    stream = tars.Stream(file, _MAX_UNPACKED_BYTES)
     members, held = [], 0
     for count, entry in enumerate(tars.entries(stream)):
         if count >= MAX_ENTRIES:
@@ -198,8 +198,8 @@ def _in_tar(file: IO[bytes], shown: str, wanted: Callable[[str], bool], most: in
         if wanted(path.rpartition("/")[2]):
             content = stream.exactly(min(entry.size, most + 1))
             held += len(content)
-        if held > _MOST_HELD_BYTES:
-            raise tars.TooMuchError(f"holds more than {_MOST_HELD_BYTES >> 20} MiB of sources")
+        if held > _MAX_HELD_BYTES:
+            raise tars.TooMuchError(f"holds more than {_MAX_HELD_BYTES >> 20} MiB of sources")
         members.append(Member(path, _held(content)))
     return members
 

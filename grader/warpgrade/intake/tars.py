@@ -16,10 +16,10 @@ from typing import IO, Literal, Protocol
 
 _BLOCK = 512
 _CHUNK_BYTES = 1 << 16
-_MOST_HEADER_BYTES = 1 << 18  # of the kind that describes the next file
-_MOST_IN_A_ROW = 16  # headers without a file: honest archives have three or four
-_MOST_WORDS = 1000  # of an extended header: honest ones have a dozen
-_MOST_XZ_MEMORY = 128 << 20
+_MAX_HEADER_BYTES = 1 << 18  # of the kind that describes the next file
+_MAX_HEADERS_IN_A_ROW = 16  # headers without a file: honest archives have three or four
+_MAX_RECORDS = 1000  # of an extended header: honest ones have a dozen
+_MAX_XZ_MEMORY = 128 << 20
 _FILES = (tarfile.REGTYPE, tarfile.AREGTYPE, tarfile.CONTTYPE)
 _LINKS = (tarfile.SYMTYPE, tarfile.LNKTYPE)
 _WITHOUT_CONTENT = (*_LINKS, tarfile.CHRTYPE, tarfile.BLKTYPE, tarfile.DIRTYPE, tarfile.FIFOTYPE)
@@ -75,7 +75,7 @@ class _Gzip:
 _PACKED: dict[bytes, Callable[[], _Decompressor]] = {
     b"\x1f\x8b": _Gzip,
     b"BZh": bz2.BZ2Decompressor,
-    b"\xfd7zXZ\0": lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_MOST_XZ_MEMORY),
+    b"\xfd7zXZ\0": lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_MAX_XZ_MEMORY),
 }
 
 
@@ -155,7 +155,7 @@ def entries(stream: Stream) -> Iterator[Entry]:
     while len(block := stream.exactly(_BLOCK)) == _BLOCK and block.count(0) < _BLOCK:
         header = tarfile.TarInfo.frombuf(block, "utf-8", "surrogateescape")
         row += 1
-        if row > _MOST_IN_A_ROW:
+        if row > _MAX_HEADERS_IN_A_ROW:
             raise TooMuchError("has many headers without a file")
         if header.size < 0:
             raise tarfile.HeaderError("a negative size")
@@ -194,7 +194,7 @@ def _kind(header: tarfile.TarInfo, name: str) -> Kind:
 
 
 def _described(stream: Stream, size: int) -> bytes:
-    if size > _MOST_HEADER_BYTES:
+    if size > _MAX_HEADER_BYTES:
         raise TooMuchError("has a huge header")
     text = stream.exactly(_padded(size))
     if len(text) < size:
@@ -208,7 +208,7 @@ def _extended(text: bytes, name: str) -> tuple[str, int, bool]:
     at = words = 0
     while at < len(text) and text[at] != 0:
         words += 1
-        if words > _MOST_WORDS:
+        if words > _MAX_RECORDS:
             raise TooMuchError("has a huge header")
         digits = text[at : at + 12].split(b" ", 1)[0]
         length = int(digits) if digits.isdigit() else 0

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import msgspec
 
-from warpgrade.lab import note
-from warpgrade.lab.note import HANDOUT
-from warpgrade.lab.signs import SIGNS
+from warpgrade.lab import handout_note
+from warpgrade.lab.failure_tags import FAILURE_TAGS
+from warpgrade.lab.handout_note import HANDOUT
 from warpgrade.lab.toml_lines import explained, line_of
 from warpgrade.machine import toml_file
 from warpgrade.machine.errors import BadInput, GraderError
@@ -27,17 +27,17 @@ _LAB_NAME = re.compile(r"[a-z][a-z0-9_]*")
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 # Also a pattern. It becomes part of command lines, pages and shell scripts.
 _FILE = re.compile(r"[\w*?\[][\w.+*?\[\]! -]*")
-_LONGEST_NAME, _LONGEST_MISTAKE = 100, 1000
+_MAX_NAME_LENGTH, _MAX_MISTAKE_LENGTH = 100, 1000
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # A header, or a folder of headers with a slash at its end.
 _HEADER = re.compile(r"[A-Za-z0-9_][\w.+-]*(?:/[A-Za-z0-9_][\w.+-]*)*/?")
 # Libraries of headers that do what labs ask for. A lab that teaches them allows them.
 USUALLY_REFUSED = ("cub/", "thrust/")
-_LARGEST_LIMITS = {
+_MAX_LIMITS = {
     "seconds": 86_400, "memory_mib": 1 << 20, "instructions": 10**12, "compile_seconds": 86_400,
     "analysis_seconds": 86_400, "processor_seconds": 864_000, "made_mib": 1 << 20, "output_mib": 4096,
 }  # fmt: skip
-_MOST_POINTS = 1_000_000
+_MAX_POINTS = 1_000_000
 _TABLES = ("lab", "limits", "headers", "baseline")  # those that are there once
 
 
@@ -56,7 +56,7 @@ class Mistake:
     @property
     def told(self) -> str:
         """Return `labs/matmul/lab.toml:41: …`."""
-        text = bounded(self.text, lines=1, width=_LONGEST_MISTAKE)
+        text = bounded(self.text, lines=1, width=_MAX_MISTAKE_LENGTH)
         return f"{self.file}:{self.line}: {text}" if self.line else f"{self.file}: {text}"
 
 
@@ -289,7 +289,7 @@ def load(folder: Path) -> Lab:
     path = folder / "lab.toml"
     where = f"labs/{folder.name}/lab.toml"
     if (folder / HANDOUT).is_dir():
-        note.require_readable(folder)
+        handout_note.require_readable(folder)
     try:
         text = toml_file.read(path)
         raw = toml_file.parse(text)
@@ -324,14 +324,14 @@ def _mistakes(lab: Lab, toml: str) -> Iterator[tuple[int, str]]:
     if not head.files or any(char in head.files[0] for char in "*?["):
         yield files, "files: the first one must be a plain file name"
     for name in head.files:
-        if not _FILE.fullmatch(name) or len(name) > _LONGEST_NAME:
+        if not _FILE.fullmatch(name) or len(name) > _MAX_NAME_LENGTH:
             yield files, f"files: “{printable_name(name)}” must be a plain file name"
     if not head.functions:
         yield functions, "functions: at least one is needed"
     for name in head.functions:
         if not _IDENTIFIER.fullmatch(name):
             yield functions, f"functions: “{name}” is not a C++ name"
-    for key, most in _LARGEST_LIMITS.items():
+    for key, most in _MAX_LIMITS.items():
         if not 0 < getattr(limits, key) <= most:
             yield line_of(toml, "limits", key=key), f"limits.{key} must be above 0, and at most {most:,}"
     for what in _mistakes_in_headers(lab.file.headers):
@@ -351,12 +351,12 @@ def _mistakes_in_points(lab: Lab, toml: str) -> Iterator[tuple[int, str]]:
         if item.name in seen:
             yield line_of(toml, table, index, "name"), f"“{item.name}” appears twice"
         seen.add(item.name)
-        for sign in sorted(set(item.hints) - SIGNS):
-            what = f"hints: “{sign}” is no sign of a failure; there are {', '.join(sorted(SIGNS))}"
+        for sign in sorted(set(item.hints) - FAILURE_TAGS):
+            what = f"hints: “{sign}” is no sign of a failure; there are {', '.join(sorted(FAILURE_TAGS))}"
             yield line_of(toml, table, index, "hints"), what
-        if not 0 <= item.points <= _MOST_POINTS:
+        if not 0 <= item.points <= _MAX_POINTS:
             wrong = True
-            what = f"“{item.name}”: points must not be below 0, nor above {_MOST_POINTS:,}"
+            what = f"“{item.name}”: points must not be below 0, nor above {_MAX_POINTS:,}"
             yield line_of(toml, table, index, "points"), what
             continue
         for device in ("vgpu", "gpu") if isinstance(item, SpeedItem) else ():

@@ -9,8 +9,8 @@ import hashlib
 import re
 from pathlib import Path
 
+from warpgrade.lab.handout_note import HANDOUT
 from warpgrade.lab.labs import Lab
-from warpgrade.lab.note import HANDOUT
 
 _TOKEN = re.compile(
     r"//[^\n]*|/\*.*?\*/"

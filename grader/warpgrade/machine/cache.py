@@ -13,10 +13,10 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
-from warpgrade.machine import space
+from warpgrade.machine import disk_space
 
-_KEPT_ENTRIES = 300
-_KEPT_BYTES = 2 << 30
+_MAX_ENTRIES = 300
+_MAX_BYTES = 2 << 30
 _UNFINISHED = ".new-"
 _ADDED_BETWEEN_LOOKS = 32  # by this process, to one folder
 _UNFINISHED_SECONDS = 24 * 3600.0  # no build takes as long: its maker was killed
@@ -53,7 +53,7 @@ def cached(folder: Path, make: Callable[[Path], None]) -> Path:
             if not folder.is_dir():  # else another grader was faster
                 raise
     except OSError as error:
-        if known := space.trouble(error, [folder.parent]):
+        if known := disk_space.trouble(error, [folder.parent]):
             raise known from None
         raise
     finally:
@@ -108,5 +108,5 @@ def _forget_oldest(folder: Path) -> None:
     kept = total = 0
     for used, size, entry in sorted(entries, reverse=True):  # the latest first
         kept, total = kept + 1, total + size
-        if kept > _KEPT_ENTRIES or total > _KEPT_BYTES:
+        if kept > _MAX_ENTRIES or total > _MAX_BYTES:
             _forget(entry, used)

@@ -29,10 +29,10 @@ from warpgrade.machine import confined
 from warpgrade.machine.confined import Answer, End, Head, as_text, from_text, types_of
 from warpgrade.machine.errors import WarpgradeError
 
-_MOST_HEAD_BYTES = 16384
+_MAX_HEAD_BYTES = 16384
 _CHUNK_BYTES = 1 << 16
 _MEMORY_STATUS = 3
-_MOST_WORDS = 4000
+_MAX_TRACE_LENGTH = 4000
 
 # System calls of x86-64 that Python needs to compute, to read files and to answer. Of some an argument must have none
 # of these bits: opening for writing and making files; namespaces.
@@ -131,7 +131,7 @@ def _answer(head: Head, function: Function, data: socket.socket) -> Function | N
     except RecursionError:
         reply = Answer(raised=["RecursionError"])
     except Exception as error:
-        reply = Answer(raised=[type(error).__name__, "".join(traceback.format_exception(error))[-_MOST_WORDS:]])
+        reply = Answer(raised=[type(error).__name__, "".join(traceback.format_exception(error))[-_MAX_TRACE_LENGTH:]])
     data.sendall(msgspec.msgpack.encode(reply))
     return more
 
@@ -157,7 +157,7 @@ def serve(control: socket.socket, function_of: Callable[[str], Function]) -> Non
                 waiting.unregister(descriptor)
                 _tell_end(descriptor, *ends.pop(descriptor))
                 continue
-            words, descriptors, _, _ = socket.recv_fds(control, _MOST_HEAD_BYTES, 3)
+            words, descriptors, _, _ = socket.recv_fds(control, _MAX_HEAD_BYTES, 3)
             if not words:
                 return
             head = msgspec.json.decode(words, type=Head)

@@ -19,7 +19,7 @@ from warpgrade.machine.text import bounded, clean
 
 DEFAULT_PROFILE = "h100"
 # nvcc 13 compiles for compute capability 7.5 and newer; older profiles run the code for 7.5.
-_OLDEST_ARCHITECTURE = 75
+_MIN_ARCHITECTURE = 75
 _SPEC = re.compile(
     r"auto|(?:vgpu|plain)(?::(?P<profile>[A-Za-z0-9_-]+(?::(?:[0-9]+|all))?))?|gpu(?::(?P<index>[0-9]+))?"
 )
@@ -44,7 +44,7 @@ class Device:
     def architecture(self) -> int:
         """The compute capability to compile for, e.g. 90."""
         major, minor = (int(self.properties.get(key, 0)) for key in ("major", "minor"))
-        return max(10 * major + minor, _OLDEST_ARCHITECTURE)
+        return max(10 * major + minor, _MIN_ARCHITECTURE)
 
     @property
     def title(self) -> str:

@@ -25,7 +25,7 @@ _TAKE_SECONDS = 0.05
 _START_SECONDS = 30
 _LAST_SECONDS = 2  # a process that the program has left behind may keep its connection
 _POLL_SECONDS = 0.002
-_MOST_REPLY_BYTES = 256 << 20  # as the judge's (grader/judge/device_server.cpp)
+_MAX_REPLY_BYTES = 256 << 20  # as the judge's (grader/judge/device_server.cpp)
 
 Report = dict[str, Any]
 
@@ -139,8 +139,8 @@ class DeviceServer:
     def _ask(self, request: dict[str, Any]) -> Report:
         try:
             self._control.sendall(msgspec.json.encode(request) + b"\n")
-            line = self._replies.readline(_MOST_REPLY_BYTES)
-            if len(line) >= _MOST_REPLY_BYTES:
+            line = self._replies.readline(_MAX_REPLY_BYTES)
+            if len(line) >= _MAX_REPLY_BYTES:
                 raise GraderError("the device server's report is too long: the program does too much on the device")
             if not line:
                 raise GraderError(self._why_gone())

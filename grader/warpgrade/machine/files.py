@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-from warpgrade.machine import space
+from warpgrade.machine import disk_space
 from warpgrade.machine.errors import BadInput, GraderError
 from warpgrade.machine.text import printable_name
 
@@ -66,7 +66,7 @@ def whole(target: Path) -> Iterator[Path]:
         unfinished.rename(target)
     except BaseException as error:
         remove(unfinished)
-        if known := space.trouble(error, [target.parent]):
+        if known := disk_space.trouble(error, [target.parent]):
             raise known from None
         raise
 

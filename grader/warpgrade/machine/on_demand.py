@@ -12,7 +12,7 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-from warpgrade.machine import space
+from warpgrade.machine import disk_space
 from warpgrade.machine.errors import GraderError
 from warpgrade.machine.files import alone
 from warpgrade.machine.paths import COMMAND, Layout
@@ -62,7 +62,7 @@ def _build(layout: Layout, target: str, what: str, say: Callable[[str], None]) -
             if step := _STEP.match(line):
                 say(f"building {what}, step {step[1]}")
     if building.returncode != 0:
-        space.require(layout.build, "the build")
+        disk_space.require(layout.build, "the build")
         text = log.read_text(encoding="utf-8", errors="replace")
         telling = [line for line in text.splitlines() if _WORDS_OF_FAILURE.search(line)]
         raise GraderError(

@@ -26,9 +26,9 @@ _HALVES = re.compile("[\ud800-\udfff]")
 # What build services take for commands, GitHub's anew at the start of a line and the older kind anywhere in it.
 _COMMANDS = re.compile(r"##(?=\[|vso\[|teamcity\[)|^(?P<indent>[^\S\n]*+):(?=:)", re.MULTILINE)
 _MAY_COMMAND = re.compile("##|::")
-_MOST_DEPTH = 16
+_MAX_DEPTH = 16
 _NUMBERS = (int, float, bool)
-_SHORT = 64  # characters of a text that is kept
+_MAX_CACHED_LENGTH = 64  # characters of a text that is kept
 
 
 def clean(raw: bytes | str) -> str:
@@ -59,10 +59,10 @@ def clean_tree(value: Any, depth: int = 0) -> Any:
     """Return what came as JSON with each text in it, and each key, on one clean line."""
     if isinstance(value, str):
         return _clean_line(value)
-    if depth >= _MOST_DEPTH:
+    if depth >= _MAX_DEPTH:
         return None
     # A result has tens of thousands of numbers, under a hundred keys.
-    plain = _NUMBERS if depth + 1 < _MOST_DEPTH else ()
+    plain = _NUMBERS if depth + 1 < _MAX_DEPTH else ()
     if isinstance(value, dict):
         return {
             _clean_key(str(key)): each if type(each) in plain else clean_tree(each, depth + 1)
@@ -78,7 +78,7 @@ def _clean_line(text: str) -> str:
 
 
 def _clean_key(text: str) -> str:
-    return _clean_short(text) if len(text) <= _SHORT else _clean_line(text)
+    return _clean_short(text) if len(text) <= _MAX_CACHED_LENGTH else _clean_line(text)
 
 
 _clean_short = functools.lru_cache(maxsize=1024)(_clean_line)

@@ -11,12 +11,12 @@ from typing import Any
 
 from warpgrade.machine.text import clean, printable_name
 
-_MOST_BYTES = 1 << 20
-_LONGEST_LINE = 20_000  # a longer key of many parts would take minutes
-_LONGEST_TEXT = 4_000  # of one value
-_MOST_ENTRIES = 2_000  # of one list
-_DEEPEST = 12
-_LARGEST = 10**12
+_MAX_BYTES = 1 << 20
+_MAX_LINE_LENGTH = 20_000  # a longer key of many parts would take minutes
+_MAX_TEXT_LENGTH = 4_000  # of one value
+_MAX_LIST_ENTRIES = 2_000  # of one list
+_MAX_DEPTH = 12
+_MAX_NUMBER = 10**12
 
 
 class TomlMistake(Exception):  # noqa: N818 - reads as what it is
@@ -32,9 +32,9 @@ def read(path: Path) -> str:
     if not stat.S_ISREG(path.stat().st_mode):  # of a pipe nobody knows when it ends
         raise TomlMistake("is not an ordinary file")
     with path.open("rb") as file:
-        raw = file.read(_MOST_BYTES + 1)
-    if len(raw) > _MOST_BYTES:
-        raise TomlMistake(f"is larger than {_MOST_BYTES >> 20} MiB: is it the right file?")
+        raw = file.read(_MAX_BYTES + 1)
+    if len(raw) > _MAX_BYTES:
+        raise TomlMistake(f"is larger than {_MAX_BYTES >> 20} MiB: is it the right file?")
     try:
         return raw.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError:
@@ -44,8 +44,8 @@ def read(path: Path) -> str:
 def parse(text: str) -> dict[str, Any]:
     """Return what a text says; raises TomlMistake."""
     for number, line in enumerate(text.split("\n"), 1):
-        if len(line) > _LONGEST_LINE:
-            raise TomlMistake(f"this line has more than {_LONGEST_LINE:,} characters", number)
+        if len(line) > _MAX_LINE_LENGTH:
+            raise TomlMistake(f"this line has more than {_MAX_LINE_LENGTH:,} characters", number)
     try:
         raw = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -64,11 +64,11 @@ def parse(text: str) -> dict[str, Any]:
 
 def _unfit(value: Any, place: str, depth: int) -> Iterator[tuple[str, str]]:
     """Yield what no file needs, and what a terminal or a page would act on."""
-    if depth > _DEEPEST:
+    if depth > _MAX_DEPTH:
         yield "", "is nested too deeply"
     elif isinstance(value, dict | list):
-        if len(value) > _MOST_ENTRIES:
-            yield place, f"has more than {_MOST_ENTRIES:,} entries"
+        if len(value) > _MAX_LIST_ENTRIES:
+            yield place, f"has more than {_MAX_LIST_ENTRIES:,} entries"
             return
         for key, each in value.items() if isinstance(value, dict) else enumerate(value, 1):
             if isinstance(key, str):
@@ -77,13 +77,13 @@ def _unfit(value: Any, place: str, depth: int) -> Iterator[tuple[str, str]]:
             yield from _unfit(each, name.lstrip("."), depth + 1)
     elif isinstance(value, str):
         yield from _unfit_text(value, place)
-    elif isinstance(value, int) and abs(value) > _LARGEST:
+    elif isinstance(value, int) and abs(value) > _MAX_NUMBER:
         yield place, "this number is too large"
 
 
 def _unfit_text(text: str, place: str) -> Iterator[tuple[str, str]]:
-    if len(text) > _LONGEST_TEXT:
-        yield place, f"has more than {_LONGEST_TEXT:,} characters"
+    if len(text) > _MAX_TEXT_LENGTH:
+        yield place, f"has more than {_MAX_TEXT_LENGTH:,} characters"
     elif (seen := clean(text)) != text:
         unseen = next((each for each, kept in zip(text, f"{seen}\0", strict=False) if each != kept), text[-1])
         yield place, f"has a character that nobody sees, or a command to a terminal (U+{ord(unseen):04X}): remove it"

@@ -17,7 +17,7 @@ from typing import IO, Protocol
 from warpgrade.lab.labs import Lab
 from warpgrade.report.format import Format
 
-LONGEST_NAME = 300
+MAX_NAME_LENGTH = 300
 
 
 class Entry(Protocol):

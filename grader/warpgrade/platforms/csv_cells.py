@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from warpgrade.machine.errors import BadInput
 
 _MARK = "\ufeff"
-_MOST_BYTES = 64 << 20
+_MAX_BYTES = 64 << 20
 _ENDS = {delimiter: re.compile(f"[{delimiter}\r\n]") for delimiter in ",;\t"}
 
 
@@ -45,7 +45,7 @@ class Table:
 
 def read(raw: bytes) -> Table:
     """Read a file in any encoding that has ASCII in it; raises BadInput for what is no table."""
-    if len(raw) > _MOST_BYTES:
+    if len(raw) > _MAX_BYTES:
         raise BadInput("the export is too large to be a gradebook")
     if b"\0" in raw:
         raise BadInput("the export is no text", hint="export it as CSV in UTF-8, not as a spreadsheet or in UTF-16")

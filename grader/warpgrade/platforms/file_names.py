@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from warpgrade.lab.labs import Lab
-from warpgrade.platforms.adapter import LONGEST_NAME
+from warpgrade.platforms.adapter import MAX_NAME_LENGTH
 
 _SOURCE_SUFFIXES = {".cu", ".cuh", ".c", ".cc", ".cpp", ".cxx", ".h", ".hpp"}
 _TARS = re.compile(r"\.(tar|tgz|tbz2?|txz|tar\.(gz|bz2|xz))\Z", re.IGNORECASE)
@@ -33,7 +33,7 @@ def without_archive_suffix(name: str) -> str:
 
 def without_copy_number(name: str) -> str:
     """Return what a file was called before a browser numbered its copies; the name itself if it has no such number."""
-    copy = _COPY.fullmatch(name) if len(name) <= LONGEST_NAME else None
+    copy = _COPY.fullmatch(name) if len(name) <= MAX_NAME_LENGTH else None
     return copy["stem"] + copy["suffix"] if copy else name
 
 

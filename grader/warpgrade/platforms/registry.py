@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from warpgrade.lab.labs import Lab
-from warpgrade.platforms.adapter import LONGEST_NAME, Adapter, Entry, Export, Sheet
+from warpgrade.platforms.adapter import MAX_NAME_LENGTH, Adapter, Entry, Export, Sheet
 from warpgrade.platforms.file_names import taken_as, without_copy_number
 from warpgrade.report.format import Format, Reads
 
@@ -28,7 +28,7 @@ FALLBACK = min(EXPORTS, key=lambda name: EXPORTS[name].certainty)
 def original_names(name: str) -> list[str]:
     """Return the name, and those that it may have had before a browser or a platform renamed it, the likeliest last."""
     names = {name}
-    if len(name) <= LONGEST_NAME:
+    if len(name) <= MAX_NAME_LENGTH:
         names |= {before for each in ADAPTERS.values() for before in each.original_names(name)}
         names |= {without_copy_number(each) for each in names}
     return sorted(names, key=lambda each: (-len(each), each))

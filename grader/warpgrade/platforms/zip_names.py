@@ -8,7 +8,7 @@ import unicodedata
 
 from warpgrade.machine.text import clean
 
-_LONGEST = 80  # bytes: a file system allows 255, and platforms add their own
+_MAX_NAME_BYTES = 80  # bytes: a file system allows 255, and platforms add their own
 # What Windows forbids, what a shell or a web server would act on, and what separates folders.
 _UNSAFE = re.compile(r"[^\w .,@+-]")
 _DEVICES = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?")
@@ -19,7 +19,7 @@ def safe(text: str) -> str:
     plain = unicodedata.normalize("NFC", " ".join(clean(text[:1000]).split()))
     # A dot, a tilde or a dash in front hides a file or makes it an option; Windows drops dots and blanks at the end.
     name = _UNSAFE.sub("_", plain).lstrip(".~- ")
-    name = name.encode()[:_LONGEST].decode(errors="ignore").rstrip(". ")
+    name = name.encode()[:_MAX_NAME_BYTES].decode(errors="ignore").rstrip(". ")
     return f"_{name}" if not name or _DEVICES.fullmatch(name) else name
 
 

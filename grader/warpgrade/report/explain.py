@@ -17,8 +17,8 @@ from warpgrade.machine.errors import BadInput, GraderError
 from warpgrade.machine.text import number, printable_name
 
 PAGES = ("checks.md", "counters.md", "glossary.md")
-_NEAR = 6
-_MOST_NAMED = 12
+_MAX_SUGGESTIONS = 6
+_MAX_LABS_NAMED = 12
 _SECTION = re.compile(r"^### (?P<name>[^\n]+)\n(?P<body>.*?)(?=^##|\Z)", re.MULTILINE | re.DOTALL)
 _ROW = re.compile(r"^\| (?P<words>.+?) \| (?P<meaning>.+) \|$", re.MULTILINE)
 _CASE = re.compile(r'(?P<comment>(?:^//[^\n]*\n)*)^TEST_CASE\(\s*"(?P<name>(?:\\.|[^"\\])*)"', re.MULTILINE)
@@ -54,8 +54,8 @@ def find(word: str, known: Sequence[Topic]) -> list[Topic]:
         return holding
     shown = printable_name(word)
     if holding:
-        named = [topic.title for topic in holding[:_MOST_NAMED]]
-        more = [f"… and {len(holding) - _MOST_NAMED} more"] if len(holding) > _MOST_NAMED else []
+        named = [topic.title for topic in holding[:_MAX_LABS_NAMED]]
+        more = [f"… and {len(holding) - _MAX_LABS_NAMED} more"] if len(holding) > _MAX_LABS_NAMED else []
         raise BadInput(
             f"“{shown}” is part of several names", detail="\n".join([*named, *more]), hint="give one of them whole"
         )
@@ -76,7 +76,7 @@ def _near(wanted: str, known: Sequence[Topic]) -> list[Topic]:
             # "racecheck/shard" and "shard" are both near racecheck/shared.
             for part in {plain, plain.rpartition("/")[2]}:
                 by_name.setdefault(part, topic)
-    close = difflib.get_close_matches(wanted, by_name, n=_NEAR, cutoff=0.6)
+    close = difflib.get_close_matches(wanted, by_name, n=_MAX_SUGGESTIONS, cutoff=0.6)
     return list({id(by_name[name]): by_name[name] for name in close}.values())
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from warpgrade.grading.result import TestResult
-from warpgrade.lab.signs import COUNTERS
+from warpgrade.lab.failure_tags import COUNTERS
 
 PRELAB: Final = "prelab: "  # begins the names of tests of questions asked before a lab; docs/labs.md
 

@@ -18,7 +18,7 @@ _MAX_WIDTH = 120
 _WARP = 32
 _LONG_NAME = 60
 _FAULTS = ("memcheck/", "launch/", "synccheck/deadlock")  # what stops a kernel
-_MOST_SOURCE_BYTES = 4 << 20
+_MAX_SOURCE_BYTES = 4 << 20
 _TRANSFER_NAMES = {
     "to_device": "copies to the device",
     "to_host": "copies to the host",
@@ -225,7 +225,7 @@ def _source(file: str) -> list[str]:
         if not Path(file).is_file():
             return []
         with Path(file).open("rb") as source:
-            return clean(source.read(_MOST_SOURCE_BYTES)).expandtabs(4).split("\n")
+            return clean(source.read(_MAX_SOURCE_BYTES)).expandtabs(4).split("\n")
     except (OSError, ValueError):
         return []
 

@@ -33,7 +33,7 @@ _AFTER_FAILURE = (f"({_ENDED}", "note: launch", "note: copy")  # what follows fr
 _CUDA_ERROR = re.compile(r"\(cudaError\w+\)$")  # ends what CHECK prints
 _ROW_WIDTH = 240  # of what a row says of its test
 _ELEMENT = re.compile(r" *\[[^\]]+\] expected ")  # of a list of wrong elements
-_FEW_ELEMENTS = 2  # where a finding explains them
+_MAX_ELEMENTS = 2  # where a finding explains them
 _PRINTED_LINES = 8  # of a program's output, below a failure; a row shows the last
 
 
@@ -266,9 +266,9 @@ def _with_few_elements(lines: Sequence[str]) -> list[str]:
     listed = 0
     for line in lines:
         listed = listed + 1 if _ELEMENT.match(line) else 0
-        if listed == _FEW_ELEMENTS + 1:
+        if listed == _MAX_ELEMENTS + 1:
             kept.append(line[: len(line) - len(line.lstrip())] + "…")
-        elif listed <= _FEW_ELEMENTS and line != (kept[-1] if kept else None):
+        elif listed <= _MAX_ELEMENTS and line != (kept[-1] if kept else None):
             kept.append(line)
     return kept
 

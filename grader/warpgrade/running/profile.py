@@ -14,9 +14,9 @@ from warpgrade.machine.text import one_line
 Counters = dict[str, int]
 Shape = tuple[int, int, int]
 
-_KEPT_CALL_ERRORS = 20
-_KEPT_EVENTS = 100_000
-_LONGEST_TEXT = 4000
+_MAX_CALL_ERRORS = 20
+_MAX_EVENTS = 100_000
+_MAX_TEXT_LENGTH = 4000
 
 
 class Line(msgspec.Struct):
@@ -125,7 +125,7 @@ class Collector:
             whole.bytes += moved["bytes"]
         self._migrations_complete &= "migrations" not in report.get("truncated", [])
         for error in report["call_errors"]:
-            if len(self._call_errors) < _KEPT_CALL_ERRORS:
+            if len(self._call_errors) < _MAX_CALL_ERRORS:
                 self._call_errors.append(_text(f"{error['operation']}: {error['message']}"))
         self._diagnostics = diagnosis.merged([*self._diagnostics, *diagnosis.read(report["diagnostics"])])
         self._clock_ns += report["clock_ns"]
@@ -189,7 +189,7 @@ class Collector:
         ))  # fmt: skip
 
     def _event(self, event: Event) -> None:
-        if len(self._events) < _KEPT_EVENTS:
+        if len(self._events) < _MAX_EVENTS:
             self._events.append(event)
         else:
             self._complete = False
@@ -197,7 +197,7 @@ class Collector:
 
 @lru_cache(maxsize=4096)  # the same few names come again and again
 def _text(foreign: str) -> str:
-    return one_line(foreign, _LONGEST_TEXT)
+    return one_line(foreign, _MAX_TEXT_LENGTH)
 
 
 def _shape(values: list[int]) -> Shape:

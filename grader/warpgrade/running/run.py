@@ -67,7 +67,7 @@ _OLD = (
 _READ_LIMITS = Limits(seconds=20, cpu_seconds=20, memory_mib=1024, file_size_mib=1, processes=8, tmp_mib=1)
 
 # Warp instructions of one launch, at some 50 million a second: a loop without end stops by itself after some minutes.
-MOST_INSTRUCTIONS = 20_000_000_000
+MAX_INSTRUCTIONS = 20_000_000_000
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Options:
 
     device: str = "auto"
     threads: int | None = None
-    instructions: int = MOST_INSTRUCTIONS  # 0: no limit
+    instructions: int = MAX_INSTRUCTIONS  # 0: no limit
     confined: bool = True
     lines: bool = False
     checks: str = "all"

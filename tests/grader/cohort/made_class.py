@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
-from warpgrade.cohort.handed_in import HandedIn
+from warpgrade.cohort.attempts import HandedIn
 from warpgrade.cohort.row import Row
 from warpgrade.cohort.run import ClassRun, Tally, Wanted
 from warpgrade.cohort.store import Head, Record, Store

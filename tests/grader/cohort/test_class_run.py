@@ -10,7 +10,7 @@ import msgspec
 import pytest
 from cohort.made_class import MadeClass, states
 
-from warpgrade.cohort import changes, grades, merge, run
+from warpgrade.cohort import grade_history, grades, merge, run
 from warpgrade.cohort.row import Decision
 from warpgrade.cohort.run import Wanted
 from warpgrade.cohort.store import Head, Store
@@ -254,8 +254,8 @@ def of_made(made: MadeClass, text: str) -> Result:
 
 
 def test_changes_name_the_student_and_which_submission() -> None:
-    change = changes.Change("12345", "Ada Lovelace", None, 95, [], number=2)
+    change = grade_history.Change("12345", "Ada Lovelace", None, 95, [], number=2)
     assert change.told == "12345 (Ada Lovelace), submission 2: – → 95"
     points = [(None, 5), (5, 7), (5, 3), (5, None), (5, 5), (None, None)]
-    ways = [changes.Change("a", "", before, after, []).way for before, after in points]
+    ways = [grade_history.Change("a", "", before, after, []).way for before, after in points]
     assert ways == ["new", "up", "down", "down", "", ""]

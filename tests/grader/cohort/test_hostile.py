@@ -18,8 +18,8 @@ from classes import CODE, laid, outcomes, packed, read
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from warpgrade.cohort.attempts import Collected
 from warpgrade.cohort.collect import collect
-from warpgrade.cohort.handed_in import Collected
 from warpgrade.cohort.names import file_name
 from warpgrade.intake import archives, intake
 from warpgrade.lab.labs import Lab
@@ -191,7 +191,7 @@ def test_the_same_name_twice(lab: Lab, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["folder", "zip", "tar", "tar.gz"])
 def test_bombs(lab: Lab, tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archives, "_MOST_UNPACKED_BYTES", 8 << 20)
+    monkeypatch.setattr(archives, "_MAX_UNPACKED_BYTES", 8 << 20)
     monkeypatch.setattr(intake, "MAX_ARCHIVE_BYTES", 2 << 20)
     tar = laid(tmp_path, "tar.gz", {"toy.cu": CODE, "data.bin": bytes(30 << 20)}, "bomb").read_bytes()
     nested = packed(toy__zip=packed(toy__cu=CODE))

@@ -12,7 +12,7 @@ import pytest
 from classes import CODE, laid, packed
 
 from warpgrade.cohort import collect, receive
-from warpgrade.cohort.handed_in import HandedIn
+from warpgrade.cohort.attempts import HandedIn
 from warpgrade.lab.labs import Lab
 from warpgrade.machine.errors import BadInput
 

@@ -16,8 +16,8 @@ import pytest
 from classes import CODE, Tree, laid, packed, read
 
 from warpgrade.cohort import roster
+from warpgrade.cohort.attempts import Collected
 from warpgrade.cohort.collect import collect
-from warpgrade.cohort.handed_in import Collected
 from warpgrade.lab.labs import Lab
 from warpgrade.platforms.gradescope.metadata import read_metadata
 

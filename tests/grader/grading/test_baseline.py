@@ -99,7 +99,7 @@ def test_whatever_makes_a_difference_begins_another_file(bare: Layout, tmp_path:
 
 
 def test_files_of_old_classes_are_forgotten(bare: Layout, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(baseline, "_MOST_FILES", 3)
+    monkeypatch.setattr(baseline, "_MAX_FILES", 3)
     virtual = Device("vgpu", "vgpu:h100", "vgpu", {})
     for seed in range(6):
         file = baseline.cache_file(bare, LAB, virtual, bare.device_server, Path("starter/worker"), seed, "all")
@@ -111,7 +111,7 @@ def test_files_of_old_classes_are_forgotten(bare: Layout, monkeypatch: pytest.Mo
 def test_files_that_another_grader_forgets_at_the_same_time_are_no_trouble(
     bare: Layout, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(baseline, "_MOST_FILES", 1)
+    monkeypatch.setattr(baseline, "_MAX_FILES", 1)
     folder = bare.cache / "baselines"
     folder.mkdir(parents=True)
     for name in "abc":

@@ -12,7 +12,7 @@ from samples import LEAK, RACE
 
 from warpgrade.grading import hints
 from warpgrade.lab import labs
-from warpgrade.lab.signs import COUNTERS, SIGNS, UNINITIALIZED
+from warpgrade.lab.failure_tags import COUNTERS, FAILURE_TAGS, UNINITIALIZED
 from warpgrade.machine.errors import GraderError
 from warpgrade.machine.paths import find_layout
 
@@ -80,7 +80,7 @@ def test_where_the_checks_found_a_mistake_counters_are_not_what_failed() -> None
 def test_the_judges_signs_are_the_ones_that_are_known() -> None:
     header = (find_layout().root / "grader" / "judge" / "signs.hpp").read_text(encoding="utf-8")
     named = set(re.findall(r'= "([a-z-]+)"', header))
-    assert named == SIGNS - {COUNTERS, UNINITIALIZED}
+    assert named == FAILURE_TAGS - {COUNTERS, UNINITIALIZED}
 
 
 def test_a_lab_can_only_name_what_can_be_known(tmp_path: Path) -> None:

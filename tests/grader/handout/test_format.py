@@ -14,7 +14,8 @@ import pytest
 from stand_ins import run
 
 from warpgrade import __version__
-from warpgrade.lab import labs, note
+from warpgrade.lab import handout_note, labs
+from warpgrade.lab.handout_note import FORMAT, HANDOUT, MIN_FORMAT
 from warpgrade.lab.labs import LabFile
 from warpgrade.machine.errors import GraderError
 from warpgrade.machine.paths import Layout, find_layout
@@ -46,8 +47,8 @@ def handout(folder: Path, toy: Layout, text: bytes) -> Path:
     """Make the toy lab look like a handout with that note."""
     shutil.copytree(toy.labs / "toy", folder, dirs_exist_ok=True)
     (folder / "toy.cu").write_text("void toy(float*, int) {}\n", encoding="utf-8")
-    (folder / note.HANDOUT).mkdir()
-    (folder / note.HANDOUT / "handout.json").write_bytes(text)
+    (folder / HANDOUT).mkdir()
+    (folder / HANDOUT / "handout.json").write_bytes(text)
     return folder
 
 
@@ -57,14 +58,14 @@ def saying(number: object, version: str = __version__) -> bytes:
 
 @pytest.mark.parametrize("version", [__version__, "0.0.9", "99.0.0"])
 def test_a_handout_of_this_format_is_read_whoever_made_it(layout: Layout, tmp_path: Path, version: str) -> None:
-    assert labs.load(handout(tmp_path / "toy", layout, saying(note.FORMAT, version))).is_handout
+    assert labs.load(handout(tmp_path / "toy", layout, saying(FORMAT, version))).is_handout
 
 
 @pytest.mark.parametrize(
     ("text", "complaint", "hint"),
     [
-        (saying(note.FORMAT + 1, "9.9.9"), "by Warpgrade 9.9.9: that is newer than this Warpgrade", "--upgrade"),
-        (saying(note.OLDEST - 1, "0.0.1"), "by Warpgrade 0.0.1: that is older than", "install warpgrade==0.0.1"),
+        (saying(FORMAT + 1, "9.9.9"), "by Warpgrade 9.9.9: that is newer than this Warpgrade", "--upgrade"),
+        (saying(MIN_FORMAT - 1, "0.0.1"), "by Warpgrade 0.0.1: that is older than", "install warpgrade==0.0.1"),
         (b'{"lab": "toy", "warpgrade": "0.0.1"}', "handed out in format 0, by Warpgrade 0.0.1", "fetch the lab again"),
         (saying(9, "\x1b[2J::error::" + "9" * 5000), "is missing or broken", "fetch the lab again"),
         (saying(9, "\x1b[2J\n::error::x"), "by Warpgrade ?", "--upgrade"),
@@ -92,21 +93,21 @@ def test_a_handout_of_another_format_is_refused_in_one_sentence(
 def test_what_is_written_is_read(layout: Layout, tmp_path: Path) -> None:
     folder = handout(tmp_path / "toy", layout, b"")
     with pytest.raises(GraderError):
-        note.require_readable(folder)
-    note.write(folder, "toy")
-    note.require_readable(folder)
+        handout_note.require_readable(folder)
+    handout_note.write(folder, "toy")
+    handout_note.require_readable(folder)
 
 
 def test_the_number_is_looked_at_when_what_it_stands_for_changes() -> None:
-    """Raise note.FORMAT (and OLDEST) if a handout made before no longer works; then write the golden file again."""
+    """If handouts made before no longer work, raise FORMAT (and MIN_FORMAT); then write the golden file again."""
     found = {name: _digest((ROOT / name).read_text(encoding="utf-8")) for name in AGREED}
     found["lab.toml"] = hashlib.sha256(msgspec.json.encode(msgspec.json.schema(LabFile), order="sorted")).hexdigest()
-    now = {"format": note.FORMAT, "files": found}
+    now = {"format": FORMAT, "files": found}
     if os.environ.get("WARPGRADE_UPDATE_GOLDEN"):
         GOLDEN.write_text(json.dumps(now, indent=2) + "\n", encoding="utf-8")
     known = json.loads(GOLDEN.read_text(encoding="utf-8"))
     changed = [name for name in found if known["files"].get(name) != found[name]]
-    assert known == now, f"{changed} changed: does a handout made before still work? See {note.__name__}.FORMAT"
+    assert known == now, f"{changed} changed: does a handout made before still work? See handout_note.py"
 
 
 def _digest(code: str) -> str:

@@ -124,9 +124,9 @@ def test_a_list_is_read_up_to_its_limit(lab: Lab, tmp_path: Path, monkeypatch: p
     path = zip_of(tmp_path / "a.zip", ("toy.cu", CODE), ("notes.txt", b"x"))
     with path.open("rb") as file:
         length = archives.directory_bytes(file)
-    monkeypatch.setattr(archives, "_MOST_DIRECTORY_BYTES", length)
+    monkeypatch.setattr(archives, "_MAX_DIRECTORY_BYTES", length)
     assert intake.read(lab, path).files == {"toy.cu": CODE}
-    monkeypatch.setattr(archives, "_MOST_DIRECTORY_BYTES", length - 1)
+    monkeypatch.setattr(archives, "_MAX_DIRECTORY_BYTES", length - 1)
     assert "huge list of entries" in refused(lab, path)
 
 
@@ -238,9 +238,9 @@ def test_headers_that_describe_the_next_file_have_a_limit(monkeypatch: pytest.Mo
     with tarfile.open(fileobj=file, mode="w", format=tarfile.GNU_FORMAT) as archive:
         archive.addfile(tarfile.TarInfo("x" * 200))
     raw = file.getvalue()
-    monkeypatch.setattr(tars, "_MOST_HEADER_BYTES", 201)  # the name and its end
+    monkeypatch.setattr(tars, "_MAX_HEADER_BYTES", 201)  # the name and its end
     assert [entry.name for entry in tars.entries(tars.Stream(io.BytesIO(raw), 1 << 20))] == ["x" * 200]
-    monkeypatch.setattr(tars, "_MOST_HEADER_BYTES", 200)
+    monkeypatch.setattr(tars, "_MAX_HEADER_BYTES", 200)
     with pytest.raises(tars.TooMuchError, match="huge header"):
         list(tars.entries(tars.Stream(io.BytesIO(raw), 1 << 20)))
 

@@ -91,7 +91,7 @@ def test_names_twice(lab: Lab, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("suffix", ["tar.gz", "tar.bz2", "tar.xz"])
 def test_bombs_stop_early(lab: Lab, tmp_path: Path, suffix: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archives, "_MOST_UNPACKED_BYTES", 24 << 20)
+    monkeypatch.setattr(archives, "_MAX_UNPACKED_BYTES", 24 << 20)
     paths = [
         tar_of(tmp_path / f"one.{suffix}", ("toy.cu", bytes(60 << 20))),
         tar_of(tmp_path / f"beside.{suffix}", ("data.bin", bytes(60 << 20)), ("toy.cu", CODE)),
@@ -126,7 +126,7 @@ def test_too_much_of_other_kinds(lab: Lab, tmp_path: Path, monkeypatch: pytest.M
     assert "larger than 1 MiB" in refused(lab, tar_of(tmp_path / "a.tar", ("toy.cu", bytes(2 << 20))))
     many = tar_of(tmp_path / "b.tar.gz", *((f"{n}.txt", b"") for n in range(archives.MAX_ENTRIES + 1)))
     assert "contains more than 2000 entries" in refused(lab, many)
-    monkeypatch.setattr(archives, "_MOST_HELD_BYTES", 3 << 20)
+    monkeypatch.setattr(archives, "_MAX_HELD_BYTES", 3 << 20)
     sources = tar_of(tmp_path / "c.tar", *((f"{n}.cuh", bytes(1 << 20)) for n in range(4)), ("toy.cu", CODE))
     assert "holds more than 3 MiB of sources" in refused(lab, sources)
     header = member("././@LongLink", tarfile.GNUTYPE_LONGNAME)

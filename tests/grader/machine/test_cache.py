@@ -14,7 +14,7 @@ from warpgrade.machine import cache
 def test_graders_that_share_a_cache_do_not_trip_over_each_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cache, "_KEPT_ENTRIES", 1)
+    monkeypatch.setattr(cache, "_MAX_ENTRIES", 1)
     monkeypatch.setattr(cache, "_ADDED_BETWEEN_LOOKS", 1)
 
     def make(folder: Path) -> None:
@@ -32,7 +32,7 @@ def test_graders_that_share_a_cache_do_not_trip_over_each_other(
 def test_a_cache_is_bounded_in_bytes_and_drops_what_killed_graders_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cache, "_KEPT_BYTES", 2500)
+    monkeypatch.setattr(cache, "_MAX_BYTES", 2500)
     monkeypatch.setattr(cache, "_ADDED_BETWEEN_LOOKS", 1)
 
     def make(folder: Path) -> None:
@@ -48,7 +48,7 @@ def test_a_cache_is_bounded_in_bytes_and_drops_what_killed_graders_left(
 
 
 def test_what_was_used_last_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cache, "_KEPT_ENTRIES", 2)
+    monkeypatch.setattr(cache, "_MAX_ENTRIES", 2)
     monkeypatch.setattr(cache, "_ADDED_BETWEEN_LOOKS", 1)
     made = []
 
@@ -63,7 +63,7 @@ def test_what_was_used_last_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_what_a_grader_works_with_stays_until_it_is_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cache, "_KEPT_ENTRIES", 1)
+    monkeypatch.setattr(cache, "_MAX_ENTRIES", 1)
     monkeypatch.setattr(cache, "_ADDED_BETWEEN_LOOKS", 1)
 
     def add(name: str, used: int) -> Path:
@@ -83,7 +83,7 @@ def test_what_a_grader_works_with_stays_until_it_is_done(tmp_path: Path, monkeyp
 def test_a_large_cache_is_not_listed_for_each_entry_and_bounded_all_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cache, "_KEPT_ENTRIES", 10)
+    monkeypatch.setattr(cache, "_MAX_ENTRIES", 10)
     looks = []
     forget = cache._forget_oldest
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from warpgrade.lab.labs import Lab
 from warpgrade.machine.errors import BadInput
 from warpgrade.platforms.adapter import (
-    LONGEST_NAME,
+    MAX_NAME_LENGTH,
     Adapter,
     Attempt,
     Contents,
@@ -59,7 +59,7 @@ class CanvasName(NamedTuple):
 
 def parse_name(name: str) -> CanvasName | None:
     """Return the parts of a name that Canvas gave to a file."""
-    found = _NAME.fullmatch(name) if len(name) <= LONGEST_NAME else None
+    found = _NAME.fullmatch(name) if len(name) <= MAX_NAME_LENGTH else None
     if found is None:
         return None
     part = found.groupdict(default="")
@@ -91,7 +91,7 @@ def _read(lab: Lab, _: str, entries: Sequence[Entry]) -> Contents:
     for entry in entries:
         if parsed := parse_name(entry.name):
             uploads.setdefault(parsed.student, []).append(_Upload(entry, parsed))
-        elif len(entry.name) <= LONGEST_NAME and _TYPED.fullmatch(entry.name):
+        elif len(entry.name) <= MAX_NAME_LENGTH and _TYPED.fullmatch(entry.name):
             contents.others.append(f"{entry.shown}: typed in the browser")
         else:
             contents.unclaimed.append((entry, "not named as Canvas names files"))

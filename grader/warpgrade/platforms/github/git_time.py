@@ -13,9 +13,9 @@ import zlib
 from datetime import UTC, datetime
 from pathlib import Path
 
-_MOST_BYTES = 1 << 16  # of a commit, or of what one is made from
-_MOST_REFERENCES = 16 << 20
-_MOST_STEPS = 60
+_MAX_BYTES = 1 << 16  # of a commit, or of what one is made from
+_MAX_REFERENCES_BYTES = 16 << 20
+_MAX_STEPS = 60
 _HASH = re.compile(rb"[0-9a-f]{40}")
 _REFERENCE = re.compile(rb"refs/heads/[A-Za-z0-9][A-Za-z0-9._+@/-]{0,200}")
 _COMMITTER = re.compile(rb"^committer [^\n]*> (\d{1,12}) [+-]\d{4}$", re.MULTILINE)
@@ -55,7 +55,7 @@ def _head(folder: Path) -> bytes | None:
     try:
         name = _content(folder / os.fsdecode(reference), 1000).strip()
     except FileNotFoundError:
-        packed = _content(folder / "packed-refs", _MOST_REFERENCES)
+        packed = _content(folder / "packed-refs", _MAX_REFERENCES_BYTES)
         line = re.search(rb"^([0-9a-f]{40}) " + re.escape(reference) + rb"$", packed, re.MULTILINE)
         name = line[1] if line else b""
     return name if _HASH.fullmatch(name) else None
@@ -64,7 +64,7 @@ def _head(folder: Path) -> bytes | None:
 def _commit(objects: Path, name: bytes) -> bytes | None:
     text = name.decode()
     try:
-        raw = _inflated(_content(objects / text[:2] / text[2:], _MOST_BYTES), 0)
+        raw = _inflated(_content(objects / text[:2] / text[2:], _MAX_BYTES), 0)
     except FileNotFoundError:
         return _packed(objects / "pack", bytes.fromhex(text))
     kind, _, content = raw.partition(b"\0")
@@ -73,7 +73,7 @@ def _commit(objects: Path, name: bytes) -> bytes | None:
 
 def _inflated(data: bytes | mmap.mmap, at: int) -> bytes:
     inner = zlib.decompressobj()
-    out = inner.decompress(data[at : at + _MOST_BYTES], _MOST_BYTES)
+    out = inner.decompress(data[at : at + _MAX_BYTES], _MAX_BYTES)
     if not inner.eof:
         raise ValueError("too large")
     return out
@@ -125,7 +125,7 @@ def _place(table: mmap.mmap, name: bytes) -> int | None:
 
 def _unpacked(pack: mmap.mmap, at: int, steps: int) -> tuple[int, bytes]:
     """Return an object's kind and content; deltas are applied to what they are made from."""
-    if steps > _MOST_STEPS:
+    if steps > _MAX_STEPS:
         raise ValueError("too many steps")
     start = at
     byte = pack[at]
@@ -173,6 +173,6 @@ def _applied(base: bytes, delta: bytes) -> bytes:
                         size |= delta[at] << 8 * (bit - 4)
                     at += 1
             out += base[offset : offset + (size or 0x10000)]
-        if len(out) > _MOST_BYTES:
+        if len(out) > _MAX_BYTES:
             raise ValueError("too large")
     return bytes(out)

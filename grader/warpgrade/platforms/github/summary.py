@@ -18,7 +18,7 @@ from warpgrade.report.format import Format, Report
 
 _MARKS = re.compile(r"([\\`*_{}\[\]()#+\-.!|~:@$])")
 _SYMBOLS = {"pass": "✅", "partial": "🟡", "slow": "🟡", "fail": "❌", "error": "⚠️", "pending": "⏳"}
-_MOST_BYTES = 900_000  # GitHub refuses more than 1 MiB a step
+_MAX_BYTES = 900_000  # GitHub refuses more than 1 MiB a step
 
 
 def encode(report: Report) -> bytes:
@@ -41,7 +41,7 @@ def encode(report: Report) -> bytes:
             parts.append(f"<details><summary>{_html(row.name)}</summary>\n\n{_block(row.text)}\n\n</details>")
     parts += [_block(found) for found in export.mistakes(report.findings)]
     raw = ("\n\n".join(parts) + "\n").encode()
-    return raw if len(raw) <= _MOST_BYTES else "\n\n".join([parts[0], "\n".join(table)]).encode() + b"\n"
+    return raw if len(raw) <= _MAX_BYTES else "\n\n".join([parts[0], "\n".join(table)]).encode() + b"\n"
 
 
 def _html(words: str) -> str:

@@ -18,8 +18,8 @@ from warpgrade.machine.errors import BadInput
 
 METADATA = "submission_metadata.yml"
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-_MOST_SUBMITTERS = 200
-_MOST_TEXT = 400
+_MAX_SUBMITTERS = 200
+_MAX_TEXT_LENGTH = 400
 _NOTHING = {"", "~", "null"}
 _TIME = re.compile(
     r"(\d{4})-(\d\d)-(\d\d)[T ]+(\d\d):(\d\d):(\d\d)(?:\.(\d{1,9})\d*)?\s*(?:(Z|UTC)|([+-])(\d\d):?(\d\d))?"
@@ -119,7 +119,7 @@ class _Events:
             return self._texts.get(event.anchor, "")
         if not isinstance(event, yaml.ScalarEvent):
             return None
-        text: str = event.value[:_MOST_TEXT]
+        text: str = event.value[:_MAX_TEXT_LENGTH]
         if not event.style and text in _NOTHING:
             text = ""
         if event.anchor:
@@ -148,7 +148,7 @@ def _record(events: _Events) -> Record:
                     value = events.text()
                     if word in (":name", ":sid", ":email") and value:
                         one[word[1:]] = value
-                if one and len(record.submitters) < _MOST_SUBMITTERS:
+                if one and len(record.submitters) < _MAX_SUBMITTERS:
                     record.submitters.append(one)
         elif key == ":created_at":
             record.submitted = moment(events.text_or("utc", "time"))

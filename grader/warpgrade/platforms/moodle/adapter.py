@@ -12,7 +12,7 @@ from typing import NamedTuple
 from warpgrade.lab.labs import Lab
 from warpgrade.machine.errors import BadInput
 from warpgrade.platforms.adapter import (
-    LONGEST_NAME,
+    MAX_NAME_LENGTH,
     Adapter,
     Attempt,
     Contents,
@@ -44,7 +44,7 @@ class MoodleName(NamedTuple):
 
 def parse_name(name: str) -> MoodleName | None:
     """Return the parts of a name that Moodle gave to a folder or a file."""
-    found = _NAME.fullmatch(name) if len(name) <= LONGEST_NAME else None
+    found = _NAME.fullmatch(name) if len(name) <= MAX_NAME_LENGTH else None
     if found is None:
         return None
     part = found.groupdict(default="")

@@ -16,7 +16,7 @@ from warpgrade.platforms.adapter import Adapter
 from warpgrade.report import export, pictures
 from warpgrade.report.format import Report
 
-_MOST_BYTES = 1_000_000  # PrairieLearn drops what is larger
+_MAX_BYTES = 1_000_000  # PrairieLearn drops what is larger
 
 
 def encode(report: Report) -> bytes | None:
@@ -27,7 +27,7 @@ def encode(report: Report) -> bytes | None:
     for full in (True, False):
         document = _document(result, report, full=full)
         raw = msgspec.json.format(msgspec.json.encode(document), indent=1) + b"\n"
-        if len(raw) <= _MOST_BYTES:
+        if len(raw) <= _MAX_BYTES:
             break
     return raw
 

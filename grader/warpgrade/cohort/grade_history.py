@@ -9,7 +9,7 @@ from warpgrade.grading.result import Result, TestResult
 from warpgrade.machine.text import number, one_line
 
 _WIDTH = 160
-_MOST_REASONS = 6
+_MAX_REASONS = 6
 
 
 @dataclass(frozen=True)
@@ -66,8 +66,8 @@ def _differences(old: Result, new: Result) -> list[str]:
     after = {test.name: test for test in new.tests}
     told = [_difference(before.get(name), after.get(name)) for name in {**before, **after}]
     kept = [text for text in told if text]
-    left = len(kept) - _MOST_REASONS
-    return [*kept[:_MOST_REASONS], *([f"and {left} more tests"] if left > 0 else [])]
+    left = len(kept) - _MAX_REASONS
+    return [*kept[:_MAX_REASONS], *([f"and {left} more tests"] if left > 0 else [])]
 
 
 def _difference(old: TestResult | None, new: TestResult | None) -> str:

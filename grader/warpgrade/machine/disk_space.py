@@ -14,7 +14,7 @@ from warpgrade.machine.errors import GraderError
 from warpgrade.machine.text import listing, printable_name
 
 # Below this a build may have failed for want of space, whatever its words are: more than any file that it writes.
-_LITTLE = 80 << 20
+_MIN_FREE_BYTES = 80 << 20
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 _CLOSED = (errno.EROFS, errno.EACCES, errno.EPERM)
 _NO_SCRATCH = "No usable temporary directory"
@@ -48,7 +48,7 @@ def trouble(error: BaseException, folders: Iterable[Path] = ()) -> GraderError |
     return None
 
 
-def require(folder: Path, what: str, little: int = _LITTLE) -> None:
+def require(folder: Path, what: str, little: int = _MIN_FREE_BYTES) -> None:
     """Raise GraderError where `what` has failed and there is little space left: then its own words do not count."""
     for disk, free in _nearly_full([folder], little):
         raise NoSpace(f"{what} has failed: the disk at {disk} is full ({free >> 20} MiB left)", hint=_HINT)
@@ -61,7 +61,7 @@ def _full(place: str, folders: Iterable[Path]) -> GraderError:
     return NoSpace("no space is left on the disk" + (f" at {where}" if where else ""), hint=_HINT)
 
 
-def _nearly_full(folders: Iterable[Path], little: int = _LITTLE) -> Iterator[tuple[str, int]]:
+def _nearly_full(folders: Iterable[Path], little: int = _MIN_FREE_BYTES) -> Iterator[tuple[str, int]]:
     for folder in folders:
         with suppress(OSError):
             if (free := shutil.disk_usage(folder).free) < little:

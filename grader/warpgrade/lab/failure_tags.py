@@ -22,4 +22,4 @@ WRONG: Final = (
     RACE, UNINITIALIZED, "nan", "zeros", "transposed", "reversed", "shifted", "factor", "constant", PRECISION, "stride",
     "tile", "tail", "edge", "single", "all", "wrong",
 )  # fmt: skip
-SIGNS: Final = frozenset([*ENDED, *WRONG, COUNTERS])
+FAILURE_TAGS: Final = frozenset([*ENDED, *WRONG, COUNTERS])

@@ -11,7 +11,7 @@ from samples import GRADED
 from warpgrade.grading import result as results
 from warpgrade.grading import score
 from warpgrade.grading.result import Measurement, Result
-from warpgrade.report import changes
+from warpgrade.report import result_changes
 
 
 def result(*tests: results.TestResult) -> Result:
@@ -29,7 +29,7 @@ def counting(
 
 def shown(before: Result, after: Result) -> str:
     file = io.StringIO()
-    changes.show(Console(file=file, width=90), before, after)
+    result_changes.show(Console(file=file, width=90), before, after)
     return "\n".join(line.rstrip() for line in file.getvalue().splitlines())
 
 
@@ -48,7 +48,7 @@ def test_outcomes_points_and_counters() -> None:
 
 def test_only_tests_that_ask_for_counters_show_them() -> None:
     before, after = (result(counting("a", 10, {"barriers": number}, "public")) for number in (1, 2))
-    assert changes.between(before, after) == []
+    assert result_changes.between(before, after) == []
 
 
 def test_many_numbers_are_cut() -> None:

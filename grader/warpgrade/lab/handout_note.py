@@ -19,9 +19,9 @@ from warpgrade.machine.text import printable_name
 # In the folder that students get: what checking needs besides what they read and write.
 HANDOUT = ".warpgrade"
 FORMAT = 3
-OLDEST = 3  # that is still read
+MIN_FORMAT = 3  # that is still read
 _NAME = "handout.json"
-_MOST_BYTES = 4096
+_MAX_BYTES = 4096
 _AGAIN = "fetch the lab again and copy your work into it"
 
 
@@ -43,14 +43,14 @@ def require_readable(handout: Path) -> None:
     """Refuse a handout that this Warpgrade cannot read, before anything else in it is; raises GraderError."""
     try:
         with (handout / HANDOUT / _NAME).open("rb") as file:
-            note = msgspec.json.decode(file.read(_MOST_BYTES), type=Note)
+            note = msgspec.json.decode(file.read(_MAX_BYTES), type=Note)
     except (OSError, msgspec.DecodeError, RecursionError):
         raise GraderError(f"{HANDOUT}/{_NAME} is missing or broken", hint=_AGAIN) from None
-    if OLDEST <= note.format <= FORMAT:
+    if MIN_FORMAT <= note.format <= FORMAT:
         return
     maker = printable_name(note.warpgrade, 20)
     made = f"this lab was handed out in format {note.format}, by Warpgrade {maker}"
-    reads = f"format {FORMAT}" if OLDEST == FORMAT else f"formats {OLDEST} to {FORMAT}"
+    reads = f"format {FORMAT}" if MIN_FORMAT == FORMAT else f"formats {MIN_FORMAT} to {FORMAT}"
     if note.format > FORMAT:
         raise GraderError(
             f"{made}: that is newer than this Warpgrade, {__version__}, which reads {reads}",

@@ -10,10 +10,10 @@ from rich.padding import Padding
 from rich.text import Text
 
 from warpgrade.grading.result import Result, TestResult
-from warpgrade.lab.signs import COUNTERS
+from warpgrade.lab.failure_tags import COUNTERS
 from warpgrade.machine.text import number
 
-_MOST_NUMBERS = 6  # of one test
+_MAX_NUMBERS = 6  # of one test
 _COUNTER_TAG = "counter"
 # Those that docs/student.md explains, in its order.
 _COUNTED = (
@@ -82,8 +82,8 @@ def show(console: Console, before: Result, after: Result) -> None:
     for one in changes:
         console.print(_line(one))
         numbers = [f"{name} {_number(old)} → {_number(new)}" for name, (old, new) in one.numbers.items()]
-        if left := len(numbers) - _MOST_NUMBERS:
-            numbers[_MOST_NUMBERS:] = [f"and {left} more"] if left > 0 else []
+        if left := len(numbers) - _MAX_NUMBERS:
+            numbers[_MAX_NUMBERS:] = [f"and {left} more"] if left > 0 else []
         if numbers:
             text = "; ".join(numbers)
             console.print(

@@ -15,7 +15,7 @@ from stand_ins import run
 
 from warpgrade.handout import make
 from warpgrade.lab import labs
-from warpgrade.machine import files, space
+from warpgrade.machine import disk_space, files
 from warpgrade.machine.errors import BadInput, GraderError
 from warpgrade.machine.paths import Layout, find_layout
 
@@ -145,7 +145,7 @@ def test_a_full_standard_output(in_project: Layout) -> None:
     ],
 )  # fmt: skip
 def test_errors_of_the_file_system(error: Exception, told: str | None) -> None:
-    known = space.trouble(error)
+    known = disk_space.trouble(error)
     assert (known is None) == (told is None)
     if known is not None and told is not None:
         assert known.message.startswith(told)
@@ -154,9 +154,9 @@ def test_errors_of_the_file_system(error: Exception, told: str | None) -> None:
 
 
 def test_a_disk_with_room_is_no_reason(tmp_path: Path) -> None:
-    space.require(tmp_path, "the linker", 1)
+    disk_space.require(tmp_path, "the linker", 1)
     with pytest.raises(GraderError, match=r"the linker has failed: the disk at .* is full"):
-        space.require(tmp_path, "the linker", 1 << 60)
+        disk_space.require(tmp_path, "the linker", 1 << 60)
 
 
 def test_a_release_that_fails_leaves_nothing(
