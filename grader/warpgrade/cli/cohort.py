@@ -21,7 +21,7 @@ from warpgrade.cohort import class_folder, grades, leaderboard, merge, outputs, 
 from warpgrade.cohort import roster as rosters
 from warpgrade.cohort.attempts import Collected
 from warpgrade.cohort.row import Decision
-from warpgrade.cohort.store import Head, Store
+from warpgrade.cohort.store import Head, Part, Store
 from warpgrade.compiling import judges, toolchain
 from warpgrade.course import course as courses
 from warpgrade.engine import cluster_file
@@ -189,9 +189,8 @@ def _finish(
     if wanted.dry:
         _show_changes(tally, "would change", quiet=False)
         return EXIT_INTERRUPTED if stopped else EXIT_DONE
-    # Who seems to have handed in nothing may have handed in what nobody is named for.
-    missing = () if collected.unclaimed else collected.missing
-    people = {student: name for student, name in missing if wanted.has(student)}
+    class_store.save_part(Part(wanted.shard, collected.unclaimed))
+    people = {student: name for student, name in collected.missing if wanted.has(student)}
     people |= {each.student: each.name for each in collected.submissions if wanted.has(each.student)}
     rows, packed = outputs.write(class_store, policies, people, kind, title, whole=whole)
     _show_changes(tally, "changed", quiet=quiet)
@@ -318,9 +317,19 @@ def merge_command(parts: tuple[Path, ...], out: Path, roster: Path | None, attem
     for line in merged.differing:
         say(f"    {line}", err=True)
     open_ = [row for row in rows if row.state in ("waiting", "error")]
-    if open_:
+    lacking = class_store.lacking()
+    if lacking:
+        many = "s" if len(lacking) > 1 else ""
+        say(
+            f"warpgrade: shard{many} {listing(lacking, 8)} not among the parts: whoever is in there has no grade",
+            err=True,
+        )
+    for what in sorted({each for part in class_store.parts() for each in part.unclaimed}):
+        say(f"warpgrade: not graded, for nobody is named for it: {what}", err=True)
+    if open_ or lacking:
         say(f"warpgrade: {len(open_)} have no grade yet: run their shards again, then merge again", err=True)
-    return EXIT_GRADER_ERROR if open_ else EXIT_BELOW_THRESHOLD if merged.differing else EXIT_DONE
+        return EXIT_GRADER_ERROR
+    return EXIT_BELOW_THRESHOLD if merged.differing else EXIT_DONE
 
 
 @click.command("leaderboard", epilog=_DONE)

@@ -73,6 +73,8 @@ def row(store: Store, policies: Policies, student: str, name: str = "") -> Row:
     decision = decisions[-1] if decisions else None
     if not records:
         empty = Row(student, name, policies.lab, "missing", 0.0, policies.max_points, decision=decision)
+        if not store.knows(student):
+            empty = msgspec.structs.replace(empty, state="waiting", points=None)
         return msgspec.structs.replace(empty, points=decision.points) if decision else empty
     record = policies.counting(records)
     penalty = policies.penalty(record)

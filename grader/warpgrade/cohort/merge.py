@@ -71,6 +71,8 @@ def _add(part: Store, out: Store, merged: Merged) -> None:
         if new:
             out.decide(student, sorted([*mine, *new], key=lambda one: one.at))
             merged.decisions += len(new)
+    for known in part.parts():
+        out.save_part(known)
     for path in part.verdicts.glob("*/*.json.gz"):
         target = out.verdicts / path.parent.name / path.name
         if not target.exists():

@@ -33,7 +33,8 @@ class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     student: the identifier that the roster or the platform knows. name: for people. state: `graded`; `rejected` (it
     could not be compiled: zero); `refused` (nothing of it could be read: zero); `error` (the machine failed, also after
-    trying again: no grade); `waiting` (handed in, not graded yet); `missing` (on the roster, nothing handed in: zero).
+    trying again: no grade); `waiting` (not graded yet, or perhaps in a part of the class that is not here: no grade);
+    `missing` (on the roster, nothing handed in: zero).
     points: what counts, of max_points, after lateness and a person's decision; None where there is no grade yet.
     earned: by the tests alone. late: in a few words. source: where it was; submitted: when (ISO 8601), where
     the platform says it. attempts: how many there were. result: the file of the whole result, below the folder of the

@@ -15,7 +15,7 @@ from warpgrade.cohort import grade_history
 from warpgrade.cohort.attempts import HandedIn, latest
 from warpgrade.cohort.grade_history import Change
 from warpgrade.cohort.row import Lost
-from warpgrade.cohort.store import Head, Record, Store
+from warpgrade.cohort.store import Head, Part, Record, Store
 from warpgrade.compiling.failure import Problem
 from warpgrade.engine.job import Engine, Job, Outcome
 from warpgrade.engine.work import Grader, trouble_of
@@ -46,8 +46,7 @@ class Wanted:
 
     def has(self, student: str) -> bool:
         """Tell whether a student is in this shard."""
-        number = int.from_bytes(hashlib.sha256(student.encode("utf-8", "surrogatepass")).digest()[:8])
-        return number % self.shard[1] == self.shard[0] - 1
+        return Part(self.shard).has(student)
 
 
 @dataclass
@@ -91,8 +90,11 @@ class ClassRun:
         self.tally = Tally()
 
     def run(self, engine: Engine, handed_in: Iterable[HandedIn], stopped: Callable[[], bool]) -> Tally:
-        """Grade what is left to do."""
-        tasks = [task for each in self._chosen(handed_in) if not stopped() and (task := self._task(each))]
+        """Grade what is left to do.
+
+        All that was handed in is taken down first, also when it is to end: who handed in is not missing.
+        """
+        tasks = [task for each in self._chosen(handed_in) if (task := self._task(each))]
         self.tally.to_do = len(tasks)
         self._on_step(self.tally)
         if tasks:

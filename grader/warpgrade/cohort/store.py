@@ -3,6 +3,7 @@ whatever ends the grader loses at most what it was doing.
 
     class.json                     the lab, the device and the seed that all of it was graded with
     people.json                    who is in the class, also those who handed in nothing
+    parts/I-of-N.json              which shard of the class was taken in, and what in it nobody is named for
     submissions/STUDENT/*.json     one file a submission: whose, when, what it earned, and where its result is
     results/KEY.json               a whole result; submissions of the same content share it
     verdicts/                      each test's verdict, by content: what has not changed does not run again
@@ -100,6 +101,18 @@ class _Decided(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     decisions: list[Decision]
 
 
+class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A shard, this one of how many (from 1), that was taken in whole; `unclaimed` may be anybody's work."""
+
+    shard: tuple[int, int]
+    unclaimed: list[str] = []
+
+    def has(self, student: str) -> bool:
+        """Tell whether a student is in this shard."""
+        number = int.from_bytes(hashlib.sha256(student.encode("utf-8", "surrogatepass")).digest()[:8])
+        return number % self.shard[1] == self.shard[0] - 1
+
+
 @dataclass(frozen=True)
 class Store:
     """The folder of one class."""
@@ -189,6 +202,36 @@ class Store:
     def _is_called(self, student: str, who: str) -> bool:
         words = (word for record in self.records(student) for word in record.identifiers)
         return who.casefold() in (word.casefold() for word in words)
+
+    # --- parts --------------------------------------------------------------------------------------------------------
+
+    def parts(self) -> list[Part]:
+        """Return the shards that were taken in; all of a class is shard 1 of 1."""
+        found = (self._read(path, Part) for path in sorted((self.folder / "parts").glob("*.json")))
+        return [part for part in found if part is not None]
+
+    def save_part(self, part: Part) -> None:
+        """Write that a shard was taken in."""
+        self._write(self.folder / "parts" / "{}-of-{}.json".format(*part.shard), part)
+
+    def lacking(self) -> list[str]:
+        """Name the shards that were not taken in, though others of as many were."""
+        shards = {part.shard for part in self.parts()}
+        counts = {count for _, count in shards}
+        if 1 in counts:
+            return []
+        return [f"{number} of {count}" for count in sorted(counts) for number in range(1, count + 1)
+                if (number, count) not in shards]  # fmt: skip
+
+    def knows(self, student: str) -> bool:
+        """Tell whether a student of whom there is no submission has handed in nothing.
+
+        Who seems to have done so may be in a shard that is not here, or have handed in what nobody is named for.
+        """
+        parts = self.parts()
+        if any(part.unclaimed for part in parts):
+            return False
+        return not parts or any(part.has(student) for part in parts)
 
     # --- results -----------------------------------------------------------------------------------------------------
 

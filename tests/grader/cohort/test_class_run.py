@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import msgspec
 import pytest
 from cohort.made_class import MadeClass, states
+from stand_ins import run as call
 
 from warpgrade.cohort import grade_history, grades, merge, run
 from warpgrade.cohort.row import Decision
 from warpgrade.cohort.run import Wanted
-from warpgrade.cohort.store import Head, Store
+from warpgrade.cohort.store import Head, Part, Store
 from warpgrade.compiling.failure import Problem
 from warpgrade.grading.result import Result
 from warpgrade.machine.errors import BadInput
+from warpgrade.machine.paths import Layout
 
 POLICIES = grades.Policies("toy", 40)
 
@@ -156,6 +159,79 @@ def test_shards_are_apart_and_merge_to_the_same(made: MadeClass, tmp_path: Path)
     other.begin(Head("toy", 6))
     with pytest.raises(BadInput, match="another seed: 6, not 5"):
         merge.merge([*parts, other.folder], out)
+
+
+def test_a_shard_that_is_not_there_makes_nobody_a_zero(made: MadeClass) -> None:
+    people = {f"s{number}": "" for number in range(20)}
+    for student in list(people)[:15]:
+        made.add(student, "// points: 7")
+    everything, parts = made.folder, []
+    for number in (1, 2, 3):
+        made.folder = everything / f"part{number}"
+        made.run(Wanted(shard=(number, 3)))
+        made.store.save_part(Part((number, 3)))
+        parts.append(made.store.folder)
+    out = Store(everything / "two")
+    merge.merge(parts[:2], out)
+    assert out.lacking() == ["3 of 3"]
+    found = states(list(grades.rows(out, POLICIES, people)))
+    for student, (state, points) in found.items():
+        here = not Part((3, 3)).has(student)
+        known = ("graded", 7) if student in list(people)[:15] else ("missing", 0)
+        assert (state, points) == (known if here else ("waiting", None))
+    merge.merge(parts[2:], out)
+    assert out.lacking() == []
+    assert Counter(state for state, _ in states(list(grades.rows(out, POLICIES, people))).values()) == {
+        "graded": 15, "missing": 5,
+    }  # fmt: skip
+    # What nobody is named for may be anybody's.
+    out.save_part(Part((1, 3), ["toy.cu: nothing says whose it is"]))
+    assert states(list(grades.rows(out, POLICIES, people)))["s19"] == ("waiting", None)
+
+
+def test_a_merge_names_the_shards_that_are_not_there(
+    in_project: Layout, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("warpgrade.cli.cohort._prepare", lambda *given: None)
+    students = [f"s{number}" for number in range(12)]
+    for student in students[:6]:
+        (tmp_path / "in" / student).mkdir(parents=True)
+        (tmp_path / "in" / student / "toy.cu").write_bytes(b"")  # which is refused
+    (tmp_path / "roster.csv").write_text("id,name\n" + "".join(f"{each},{each}\n" for each in students))
+    roster: list[str | Path] = ["--roster", tmp_path / "roster.csv"]
+    for number in (1, 3):
+        words: list[str | Path] = [
+            "--shard",
+            f"{number}/3",
+            "--seed",
+            "5",
+            "--out",
+            tmp_path / f"part{number}",
+            "--quiet",
+        ]
+        assert call(capsys, "class", "toy", tmp_path / "in", *words, *roster)[0] == 0
+    parts = [tmp_path / "part1", tmp_path / "part3"]
+    status, _, err = call(capsys, "merge", *parts, "--out", tmp_path / "all", *roster)
+    waiting = sum(Part((2, 3)).has(student) for student in students)
+    assert status == 3
+    assert "shard 2 of 3 not among the parts: whoever is in there has no grade" in err
+    assert f"{waiting} have no grade yet" in err
+    words = ["--shard", "2/3", "--seed", "5", "--out", tmp_path / "part2", "--quiet"]
+    assert call(capsys, "class", "toy", tmp_path / "in", *words, *roster)[0] == 0
+    assert call(capsys, "merge", tmp_path / "part2", "--out", tmp_path / "all", *roster)[0] == 0
+
+
+def test_who_handed_in_waits_when_a_run_ends_before_it_began(made: MadeClass) -> None:
+    made.add("ada", "// points: 10")
+    made.add("bob", "// points: 12")
+    tally = made.run(stopped=lambda: True)
+    made.store.save_part(Part((1, 1)))
+    assert (tally.to_do, tally.ended) == (2, 0)
+    assert states(list(grades.rows(made.store, POLICIES, {"cyd": ""}))) == {
+        "ada": ("waiting", None), "bob": ("waiting", None), "cyd": ("missing", 0),
+    }  # fmt: skip
+    made.run()
+    assert states(list(grades.rows(made.store, POLICIES, {})))["bob"] == ("graded", 12)
 
 
 def test_two_calls_at_once_on_one_folder(made: MadeClass) -> None:

@@ -198,7 +198,8 @@ def test_a_class_with_work_of_nobody_says_so_and_is_not_done(
     assert "    stray.cu: not named as Canvas names files" in err
     assert "give each a name as the platform gives to hand-ins" in err
     lines = (tmp_path / "out" / "grades.jsonl").read_text().splitlines()
-    assert [json.loads(line)["student"] for line in lines] == ["12345"]  # no zero for whose the stray one may be
+    told = [(json.loads(line)["state"], json.loads(line)["points"]) for line in lines]
+    assert told == [("refused", 0), ("waiting", None)]  # no zero for whose the stray one may be
     (path / "stray.cu").unlink()
     assert run(capsys, "class", "toy", path, *words)[0] == 0
     lines = (tmp_path / "out" / "grades.jsonl").read_text().splitlines()
