@@ -40,7 +40,7 @@ def _labs(layout: Layout) -> list[Lab]:
     for folder in [*here, *(path.parent for path in sorted(layout.labs.glob("*/lab.toml")))]:
         try:
             lab = labs.load(folder)
-            course = courses.find(layout)
+            course = courses.find_course(layout)
             found.append(course.applied(lab) if course else lab)
         except GraderError:
             continue

@@ -15,7 +15,7 @@ from warpgrade.report.format import Format, Reads, Report
 
 def formats(reads: Reads) -> list[Format]:
     """Return the formats that a result, or a profile, can be written in, by their options."""
-    found = [*general.found(reads), *registry.formats(reads)]
+    found = [*general.find_formats(reads), *registry.formats(reads)]
     return sorted(found, key=lambda each: each.option.opts[0])
 
 

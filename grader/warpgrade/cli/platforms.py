@@ -8,7 +8,7 @@ import click
 
 from warpgrade.cli.console import console
 from warpgrade.cohort import class_folder, grades
-from warpgrade.cohort.gradebook import for_platforms
+from warpgrade.cohort.gradebook import platform_grades
 from warpgrade.cohort.store import HEAD
 from warpgrade.course import course as courses
 from warpgrade.handout import template
@@ -42,14 +42,14 @@ def platform_command(
     Without PLATFORM, list the platforms. docs/platforms.md has a few lines on each.
     """
     if name is None:
-        for each in template.found():
+        for each in template.list_platforms():
             click.echo(f"{each.name:14}{each.about.title}")
         return EXIT_DONE
-    platform = template.find(name)
+    platform = template.find_platform(name)
     if lab_name is None or out is None:
         raise click.UsageError("LAB and --out are needed: a template is for one lab.")
     layout = paths.find_layout()
-    lab, course = agreement.find_own(layout, lab_name), courses.find(layout)
+    lab, course = agreement.find_own(layout, lab_name), courses.find_course(layout)
     lab = course.applied(lab) if course else lab
     carried = template.wheels(layout, wheels) if platform.about.install else []
     with Progress(console(stderr=True)) as progress:
@@ -60,12 +60,12 @@ def platform_command(
     return EXIT_DONE
 
 
-def _of_class(folder: Path) -> list[gradebook.Grade] | None:
+def _class_grades(folder: Path) -> list[gradebook.Grade] | None:
     """Return the grades of a class's folder; None where it is none."""
-    known = class_folder.opened(paths.find_layout(), folder) if (folder / HEAD).is_file() else None
+    known = class_folder.load_class(paths.find_layout(), folder) if (folder / HEAD).is_file() else None
     if known is None:
         return None
-    return for_platforms(grades.rows(known.store, known.policies, known.store.people()))
+    return platform_grades(grades.make_rows(known.store, known.policies, known.store.people()))
 
 
 @click.command("gradebook", epilog="Exit status: 0 done, 1 a result found no place, 2 wrong usage.")
@@ -91,7 +91,7 @@ def gradebook_command(
     check_writable("--out", out)
     if out != "-" and Path(out).exists() and Path(out).samefile(export):
         raise BadInput("--out is the export itself", hint="name another file, and keep the export")
-    graded = _of_class(results[0]) if len(results) == 1 else None
+    graded = _class_grades(results[0]) if len(results) == 1 else None
     if graded is None:
         graded = gradebook.read_results(results)
     filled = gradebook.fill(SHEETS[platform], export.read_bytes(), graded, assignment, points, overwrite=overwrite)

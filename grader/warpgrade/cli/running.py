@@ -104,7 +104,7 @@ def run_command(context: click.Context, /, files: tuple[Path, ...], **given: Any
     outlets.check()
     with no_commands(err=True):
         profile = run.run(paths.find_layout(), files, context.meta["program_arguments"], options)
-    found = findings.of_program(profile.diagnostics)
+    found = findings.program_findings(profile.diagnostics)
     outlets.publish(Report(found, Path.cwd(), profile=profile))
     if not display.quiet:
         _print(profile, found, lines=options.lines, advice=display.advice)

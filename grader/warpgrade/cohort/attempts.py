@@ -10,7 +10,7 @@ from warpgrade.grading.submission import Submission
 
 
 @dataclass(frozen=True)
-class HandedIn:
+class StudentAttempt:
     """One submission of a student. `read` returns its files, or raises BadInput with why they are refused.
 
     student: the identifier that the platform or the roster knows. name: for people. source: where it is, as it is
@@ -29,9 +29,9 @@ class HandedIn:
     identifiers: tuple[str, ...] = ()
 
 
-def latest(submissions: Iterable[HandedIn]) -> list[HandedIn]:
+def latest_attempts(submissions: Iterable[StudentAttempt]) -> list[StudentAttempt]:
     """Return the last submission of each student."""
-    last: dict[str, HandedIn] = {}
+    last: dict[str, StudentAttempt] = {}
     for each in submissions:
         if each.student not in last or each.number >= last[each.student].number:
             last[each.student] = each
@@ -39,7 +39,7 @@ def latest(submissions: Iterable[HandedIn]) -> list[HandedIn]:
 
 
 @dataclass(frozen=True)
-class Collected:
+class ClassAttempts:
     """All that was handed in, and what of it belongs to nobody.
 
     unclaimed: what is somebody's work and nothing says whose, or is not there, each with why. others: files and folders
@@ -48,7 +48,7 @@ class Collected:
     """
 
     platform: str
-    submissions: Sequence[HandedIn]
+    submissions: Sequence[StudentAttempt]
     unclaimed: list[str] = field(default_factory=list)
     others: list[str] = field(default_factory=list)
     missing: list[tuple[str, str]] = field(default_factory=list)

@@ -17,7 +17,7 @@ from warpgrade.machine.text import printable_name
 
 
 @dataclass(frozen=True)
-class Opened:
+class ClassFolder:
     """A class: its folder, its lab, and what the course says of it."""
 
     store: Store
@@ -25,7 +25,7 @@ class Opened:
     policies: Policies
 
 
-def opened(layout: Layout, folder: Path, attempts: Attempts | None = None) -> Opened:
+def load_class(layout: Layout, folder: Path, attempts: Attempts | None = None) -> ClassFolder:
     """Return the class of a folder; raises BadInput where it is none."""
     store = Store(folder)
     head = store.head()
@@ -33,11 +33,11 @@ def opened(layout: Layout, folder: Path, attempts: Attempts | None = None) -> Op
         raise BadInput(
             f"{printable_name(str(folder))} is not the folder of a class", hint="name the --out of `warpgrade class`"
         )
-    lab, course = labs.find(layout, head.place or head.lab), courses.find(layout)
-    return Opened(store, lab, policies_of(lab, course, attempts))
+    lab, course = labs.find(layout, head.place or head.lab), courses.find_course(layout)
+    return ClassFolder(store, lab, course_policies(lab, course, attempts))
 
 
-def policies_of(lab: Lab, course: Course | None, attempts: Attempts | None = None) -> Policies:
+def course_policies(lab: Lab, course: Course | None, attempts: Attempts | None = None) -> Policies:
     """Return what the course says of a lab."""
     most = (course.applied(lab) if course else lab).max_points
     return Policies(lab.name, most, course, attempts)

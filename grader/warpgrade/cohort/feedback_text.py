@@ -52,7 +52,7 @@ class Feedback:
     found: list[str] = field(default_factory=list)
 
 
-def of_row(
+def make_feedback(
     row: Row, result: Result | None, now: datetime | None = None, alias: str = "", title: str = ""
 ) -> Feedback | None:
     """Return what the student is told of a row; None where there is nothing to tell, or no result to tell it from.
@@ -71,18 +71,18 @@ def of_row(
         notes.append(f"On the leaderboard you are “{one_line(alias, _WIDTH)}”.")
     return Feedback(
         title=one_line(shown.lab.title if shown else title or row.lab, _WIDTH),
-        who=_who(row),
-        handed_in=one_line(_handed_in(row), _WIDTH),
-        grade="" if early or row.points is None else _of(row.points, row.max_points),
-        steps=_until_then(row, shown) if early and shown else list(_steps(row)),
+        who=_student_line(row),
+        handed_in=one_line(_submission_line(row), _WIDTH),
+        grade="" if early or row.points is None else _points_line(row.points, row.max_points),
+        steps=_steps_until_shown(row, shown) if early and shown else list(_steps(row)),
         notes=notes,
         tests=_tests(shown) if shown else [],
         first=next((test.name for test in failures.in_order(shown.tests)), "") if shown and not shown.problem else "",
-        found=export.mistakes(findings.of_result(shown)) if shown else [],
+        found=export.mistakes(findings.result_findings(shown)) if shown else [],
     )
 
 
-def _who(row: Row) -> str:
+def _student_line(row: Row) -> str:
     name, student = one_line(row.name, _WIDTH), one_line(row.student, _WIDTH)
     return " · ".join(filter(None, (name, student if student.casefold() != name.casefold() else "")))
 
@@ -93,19 +93,19 @@ def _tests(shown: Result) -> list[export.Row]:
     return [replace(row, text="") for row in rows] if shown.problem else rows
 
 
-def _of(points: float, most: float) -> str:
+def _points_line(points: float, most: float) -> str:
     share = f" ({number(100 * points / most)} %)" if most > 0 else ""
     return f"{number(points, 2)} of {number(most, 2)} points{share}"
 
 
-def _handed_in(row: Row) -> str:
+def _submission_line(row: Row) -> str:
     parts = [f"handed in: {row.source}" if row.source else "", row.submitted[:16].replace("T", " ")]
     if row.attempts > 1:
         parts.append(f"one of {row.attempts} submissions")
     return ", ".join(filter(None, parts))
 
 
-def _until_then(row: Row, shown: Result) -> list[Step]:
+def _steps_until_shown(row: Row, shown: Result) -> list[Step]:
     score = shown.score
     steps = [Step("Public tests", f"{number(score.points, 2)} of {number(score.max_points, 2)}")]
     if row.late:
@@ -143,7 +143,7 @@ def _notes(row: Row, shown: Result | None) -> Iterator[str]:
         yield from (one_line(note, _WIDTH) for note in shown.notes)
 
 
-def as_text(told: Feedback) -> str:
+def render_text(told: Feedback) -> str:
     """Return it as plain text."""
     parts = [f"{told.title}\n{told.who}\n{told.handed_in}".rstrip()]
     steps = [": ".join(filter(None, (step.what, step.points, step.why))).replace("\n", "\n  ") for step in told.steps]
@@ -161,7 +161,7 @@ def _hidden(row: export.Row) -> str:
     return "  (hidden)" if row.hidden else ""
 
 
-def as_html(told: Feedback) -> bytes:
+def render_html(told: Feedback) -> bytes:
     """Return it as a page that stands alone."""
     grade = tag("p", _grade(told.grade), class_="grade") if told.grade else tag("p", "No grade yet", class_="grade")
     body: list[Markup] = [
@@ -199,12 +199,12 @@ def _test(row: export.Row, first: str) -> Markup:
     mark = [_MARKS[row.outcome], tag("span", f" {row.outcome}")]
     style = _CLASSES.get(row.outcome, "dim")
     return tag(
-        "tr", tag("td", mark, class_=f"mark {style}"), tag("td", tag("div", name), _told(row)),
+        "tr", tag("td", mark, class_=f"mark {style}"), tag("td", tag("div", name), _test_messages(row)),
         tag("td", row.told, class_="number"),
     )  # fmt: skip
 
 
-def _told(row: export.Row) -> list[Markup]:
+def _test_messages(row: export.Row) -> list[Markup]:
     """Return what is known of a test that lost points; its hint apart from the messages."""
     if not row.text or row.outcome == "pass":
         return []

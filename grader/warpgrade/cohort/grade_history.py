@@ -45,7 +45,7 @@ class Change:
         return "up" if self.after > self.before else ""
 
 
-def between(store: Store, old: Record, new: Record, result: Result | None) -> Change | None:
+def compare_records(store: Store, old: Record, new: Record, result: Result | None) -> Change | None:
     """Return what differs between two records of a submission; None where no point does.
 
     result: the new one, which may not be kept yet.

@@ -12,7 +12,7 @@ import msgspec
 from warpgrade.cohort.row import Row
 from warpgrade.machine.text import clean_tree, number, one_line
 from warpgrade.platforms.gradebook import Grade
-from warpgrade.platforms.registry import is_name_of_hand_in
+from warpgrade.platforms.registry import is_submission_name
 
 COLUMNS: Final = (
     "student", "name", "lab", "points", "max", "percent", "late", "state", "decision", "reason", "by", "at", "earned",
@@ -80,7 +80,7 @@ def json_lines(rows: Iterable[Row]) -> Iterator[bytes]:
         yield msgspec.json.encode(clean_tree(document)) + b"\n"
 
 
-def for_platforms(rows: Iterable[Row], *, missing: bool = True) -> list[Grade]:
+def platform_grades(rows: Iterable[Row], *, missing: bool = True) -> list[Grade]:
     """Return what `gradebook.fill` puts into a platform's sheet: points after lateness and a person's decision.
 
     missing: also the zeros of those who handed in nothing.
@@ -95,5 +95,5 @@ def for_platforms(rows: Iterable[Row], *, missing: bool = True) -> list[Grade]:
 def _names(row: Row) -> tuple[str, ...]:
     """Return the student's identifiers, and what was handed in if a platform has put its own number into the name."""
     source = row.source.rstrip("/").rsplit("/", 1)[-1]
-    of_platform = [source] if is_name_of_hand_in(source) else []
+    of_platform = [source] if is_submission_name(source) else []
     return tuple(dict.fromkeys([row.student, *row.identifiers, *of_platform]))

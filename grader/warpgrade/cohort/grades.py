@@ -12,7 +12,7 @@ import msgspec
 from warpgrade.cohort.row import Row, State
 from warpgrade.cohort.store import Record, Store
 from warpgrade.course import late
-from warpgrade.course.course import Course, told
+from warpgrade.course.course import Course, format_time
 from warpgrade.course.late import Penalty
 from warpgrade.course.schema import Policy
 
@@ -66,7 +66,7 @@ class Policies:
         return self.penalty(record).applied(record.points)
 
 
-def row(store: Store, policies: Policies, student: str, name: str = "") -> Row:
+def make_row(store: Store, policies: Policies, student: str, name: str = "") -> Row:
     """Return a student's grade."""
     records = store.records(student)
     decisions = store.decisions(student)
@@ -101,12 +101,12 @@ def row(store: Store, policies: Policies, student: str, name: str = "") -> Row:
     )
 
 
-def rows(store: Store, policies: Policies, people: Mapping[str, str]) -> Iterator[Row]:
+def make_rows(store: Store, policies: Policies, people: Mapping[str, str]) -> Iterator[Row]:
     """Yield the grades of all who are in `people` (student: name) or have handed in, by identifier."""
     for student in sorted({*people, *store.students()}):
-        yield row(store, policies, student, people.get(student, ""))
+        yield make_row(store, policies, student, people.get(student, ""))
 
 
 def _lateness(policies: Policies, record: Record, penalty: Penalty) -> str:
     due = policies.due(record.student)
-    return f"{penalty.text} (due {told(due)})" if penalty.text and due else ""
+    return f"{penalty.text} (due {format_time(due)})" if penalty.text and due else ""

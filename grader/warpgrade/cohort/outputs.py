@@ -11,9 +11,9 @@ from rich.padding import Padding
 from rich.text import Text
 
 from warpgrade.cohort import feedback, gradebook, summary, summary_terminal
-from warpgrade.cohort.attempts import Collected
-from warpgrade.cohort.feedback import Packed
-from warpgrade.cohort.grades import Policies, rows
+from warpgrade.cohort.attempts import ClassAttempts
+from warpgrade.cohort.feedback import FeedbackArchive
+from warpgrade.cohort.grades import Policies, make_rows
 from warpgrade.cohort.row import Row
 from warpgrade.cohort.store import Store, on_disk
 from warpgrade.machine import files
@@ -40,7 +40,7 @@ def write(
     title: str,
     *,
     whole: bool = False,
-) -> tuple[list[Row], Packed | None]:
+) -> tuple[list[Row], FeedbackArchive | None]:
     """Write grades and feedback of all who handed in something and of `people`; return the rows.
 
     whole: `people` are all of the class, and who was in it before is in it no more. kind: of the feedback; None for
@@ -52,13 +52,13 @@ def write(
     known = dict(people) if whole else {**store.people(), **people}
     if known != store.people():
         store.save_people(known)
-    all_rows = list(rows(store, policies, known))
+    all_rows = list(make_rows(store, policies, known))
     until = _hidden_until(policies)
     digest = hashlib.sha256(f"{until} {sorted(store.aliases().items())}\n".encode())
     with on_disk():
-        with files.replaced(store.folder / TABLE) as file:
+        with files.replacing_file(store.folder / TABLE) as file:
             file.writelines(gradebook.csv(all_rows))
-        with files.replaced(store.folder / LINES) as file:
+        with files.replacing_file(store.folder / LINES) as file:
             for line in gradebook.json_lines(all_rows):
                 digest.update(line)
                 file.write(line)
@@ -90,9 +90,11 @@ def _alias(store: Store) -> Callable[[Row], str]:
     return lambda row: aliases.get(row.student, "")
 
 
-def show(console: Console, store: Store, all_rows: Sequence[Row], collected: Collected, packed: Packed | None) -> None:
+def show(
+    console: Console, store: Store, all_rows: Sequence[Row], collected: ClassAttempts, packed: FeedbackArchive | None
+) -> None:
     """Show the class on the terminal, and where things are."""
-    summary_terminal.show(console, summary.of_rows(all_rows))
+    summary_terminal.show(console, summary.summarize(all_rows))
     lists = (
         ("Not on the roster", [f"{name} ({who})" if name != who else who for who, name in collected.unknown]),
         ("No submission", collected.others),

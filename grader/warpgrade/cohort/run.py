@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 import msgspec
 
 from warpgrade.cohort import grade_history
-from warpgrade.cohort.attempts import HandedIn, latest
+from warpgrade.cohort.attempts import StudentAttempt, latest_attempts
 from warpgrade.cohort.grade_history import Change
 from warpgrade.cohort.row import Lost
 from warpgrade.cohort.store import Head, Record, Store
@@ -32,7 +32,7 @@ _ERROR = re.compile(r"^.*\berror\b.*$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
-class Wanted:
+class RunOptions:
     """What of a class is to be graded: `latest` of each student alone; `shard` is this one of how many, from 1.
 
     regrade: also what was graded before, where the lab or the grader has changed. dry: results are compared, and what
@@ -72,7 +72,7 @@ class Tally:
 @dataclass(frozen=True)
 class _Task:
     record: Record
-    handed_in: HandedIn
+    handed_in: StudentAttempt
     options: Options
 
 
@@ -80,7 +80,7 @@ class ClassRun:
     """One call of `warpgrade class`."""
 
     def __init__(
-        self, lab: Lab, store: Store, head: Head, grader: Grader, options: Options, wanted: Wanted,
+        self, lab: Lab, store: Store, head: Head, grader: Grader, options: Options, wanted: RunOptions,
         on_step: Callable[[Tally], None] = lambda tally: None,
     ) -> None:  # fmt: skip
         self._lab, self._store, self._head, self._grader = lab, store, head, grader
@@ -90,7 +90,7 @@ class ClassRun:
         self._before: dict[tuple[str, str], Record] = {}  # by student and digest: what grading again is compared with
         self.tally = Tally()
 
-    def run(self, engine: Engine, handed_in: Iterable[HandedIn], stopped: Callable[[], bool]) -> Tally:
+    def run(self, engine: Engine, handed_in: Iterable[StudentAttempt], stopped: Callable[[], bool]) -> Tally:
         """Grade what is left to do."""
         tasks = [task for each in self._chosen(handed_in) if not stopped() and (task := self._task(each))]
         self.tally.to_do = len(tasks)
@@ -101,11 +101,11 @@ class ClassRun:
 
     # --- before ------------------------------------------------------------------------------------------------------
 
-    def _chosen(self, handed_in: Iterable[HandedIn]) -> list[HandedIn]:
+    def _chosen(self, handed_in: Iterable[StudentAttempt]) -> list[StudentAttempt]:
         mine = [each for each in handed_in if self._wanted.has(each.student)]
-        return latest(mine) if self._wanted.latest else mine
+        return latest_attempts(mine) if self._wanted.latest else mine
 
-    def _task(self, handed_in: HandedIn) -> _Task | None:
+    def _task(self, handed_in: StudentAttempt) -> _Task | None:
         """Return what is to be graded of a submission, or None where that is known."""
         record = Record(
             handed_in.student, handed_in.name, handed_in.source, self._now, handed_in.number,
@@ -137,7 +137,7 @@ class ClassRun:
         known = self._store.result(key)
         if known is not None and known.status != "error":
             self.tally.shared += 1
-            self._keep(of_result(record, known), known)
+            self._keep(record_result(record, known), known)
             return None
         if before is None and not self._wanted.dry:
             self._store.save(msgspec.structs.replace(record, key=""))
@@ -149,7 +149,9 @@ class ClassRun:
         told = "\0".join((problem.message, problem.hint, record.source, record.student))
         key = f"refused-{hashlib.sha256(told.encode('utf-8', 'surrogatepass')).hexdigest()[:32]}"
         self.tally.refused += 1
-        record = msgspec.structs.replace(of_result(msgspec.structs.replace(record, key=key), refused), status="refused")
+        record = msgspec.structs.replace(
+            record_result(msgspec.structs.replace(record, key=key), refused), status="refused"
+        )
         if not self._wanted.dry:
             self._store.save_result(key, refused)
             self._store.save(record)
@@ -179,7 +181,7 @@ class ClassRun:
         for record in self._waiting.pop(outcome.key):
             self.tally.done += 1
             timed = msgspec.structs.replace(record, seconds=outcome.seconds, tries=outcome.tries)
-            self._keep(of_result(timed, result), result)
+            self._keep(record_result(timed, result), result)
         self._on_step(self.tally)
 
     def _fail(self, key: str, trouble: str, tries: int) -> None:
@@ -195,14 +197,14 @@ class ClassRun:
     def _keep(self, record: Record, result: Result | None) -> None:
         before = self._before.get((record.student, record.digest))
         compared = before or Record(record.student, record.name, record.source, record.seen)
-        change = grade_history.between(self._store, compared, record, result)
+        change = grade_history.compare_records(self._store, compared, record, result)
         if change is not None and ((before is not None and before.is_done) or self._wanted.dry):
             self.tally.changes.append(change)
         if not self._wanted.dry:
             self._store.save(record)
 
 
-def of_result(record: Record, result: Result) -> Record:
+def record_result(record: Record, result: Result) -> Record:
     """Return a record with what its result says."""
     problem = result.problem
     return msgspec.structs.replace(
@@ -210,14 +212,14 @@ def of_result(record: Record, result: Result) -> Record:
         status="rejected" if result.status == "rejected" else "graded",
         points=result.score.points,
         max_points=result.score.max_points,
-        problem=one_line(_told(problem), _WIDTH) if problem else "",
-        lost=[_lost(test) for test in result.tests if test.points < test.max_points] if problem is None else [],
-        review=_to_look_at(result),
+        problem=one_line(_describe_problem(problem), _WIDTH) if problem else "",
+        lost=[_lost_points(test) for test in result.tests if test.points < test.max_points] if problem is None else [],
+        review=_review_notes(result),
         metrics=dict(list(_metrics(result))[:_MAX_METRICS]),
     )
 
 
-def _told(problem: Problem) -> str:
+def _describe_problem(problem: Problem) -> str:
     """Return why there are no tests, for the person who looks at the class: the compiler's first error says more than
     what a student is to do about errors."""
     error = _ERROR.search(problem.detail)
@@ -225,7 +227,7 @@ def _told(problem: Problem) -> str:
     return f"{problem.message}: {more}" if more else problem.message
 
 
-def _to_look_at(result: Result) -> list[str]:
+def _review_notes(result: Result) -> list[str]:
     """Return the notes for review, each cause once, and behind it the test or how many tests have it."""
     told = []
     for cause, tests in review.by_cause(result).items():
@@ -234,7 +236,7 @@ def _to_look_at(result: Result) -> list[str]:
     return told
 
 
-def _lost(test: TestResult) -> Lost:
+def _lost_points(test: TestResult) -> Lost:
     why = one_line(test.message.split("\n")[0], _WIDTH)
     return Lost(test.name, round(test.max_points - test.points, 2), why, test.hidden)
 

@@ -100,7 +100,7 @@ class Similar:
     left_out: int = 0
 
 
-def given_of(lab: Lab) -> list[str]:
+def given_code(lab: Lab) -> list[str]:
     """Return all code that the lab gives: the starter, the contract and other headers, and what the sheet quotes."""
     files = [path for path in sorted(lab.starter_folder.glob("*")) if path.is_file() and lab.allows(path.name)]
     given = [path.read_text(encoding="utf-8", errors="replace") for path in [*files, *lab.given] if path.is_file()]

@@ -12,7 +12,7 @@ from warpgrade.grading.result import Result
 from warpgrade.lab.labs import Lab
 
 
-def prepared(course: Course | None, lab: Lab, options: Options) -> tuple[Lab, Options]:
+def apply_course(course: Course | None, lab: Lab, options: Options) -> tuple[Lab, Options]:
     """Return the lab with the course's points, and the options with its device where none was asked for."""
     if course is None:
         return lab, options
@@ -21,7 +21,7 @@ def prepared(course: Course | None, lab: Lab, options: Options) -> tuple[Lab, Op
     return course.applied(lab), options
 
 
-def marked(course: Course | None, result: Result) -> Result:
+def annotate_result(course: Course | None, result: Result) -> Result:
     """Return the result with what the course adds: until when hidden tests are hidden, and another compiler's note."""
     if course is None:
         return result

@@ -128,7 +128,7 @@ def grade(
     with cache.held(worker.parent, baseline.parent):
         verdicts = judge.Verdicts(options.seed, properties)
         if plan.tests:
-            with device.turn(layout, target):
+            with device.hold_device(layout, target):
                 verdicts = judge.judge_first(plan, options.first, _TestCounter(len(plan.tests), say), on_first)
         if recall:
             recall.keep(files, verdicts.cases, verdicts.device)

@@ -49,7 +49,7 @@ def find(layout: Layout, lab: Lab, options: Options, course: Course | None) -> I
         repr(msgspec.to_builtins(entry)), course.file.course.compiler if course is not None else "",
     ]  # fmt: skip
     results = hashlib.sha256("\0".join(made_with).encode()).hexdigest()
-    return Identity(same, test_digests.of_lab(lab), results, options.seed)
+    return Identity(same, test_digests.digest_tests(lab), results, options.seed)
 
 
 def _programs(layout: Layout) -> str:

@@ -49,93 +49,93 @@ class Leak:
 
 def secrets(lab: Lab, given: Iterable[bytes], places: Sequence[str]) -> list[Secret]:
     """Return all that students must not find; `given` is what they are given on purpose, `places` names folders."""
-    known = b"\0".join(_bare(text) for text in given)
-    taught = _bare((lab.folder / "README.md").read_bytes())  # its snippets are also lines of other right ways
+    known = b"\0".join(_without_space(text) for text in given)
+    taught = _without_space((lab.folder / "README.md").read_bytes())  # its snippets are also lines of other right ways
     found = [
-        *_of_tests(lab),
-        *_of_reference(lab),
-        *_of_data(lab),
-        *(one for one in _of_other_solutions(lab) if one.text not in taught),
+        *_test_secrets(lab),
+        *_reference_secrets(lab),
+        *_data_secrets(lab),
+        *(one for one in _variant_secrets(lab) if one.text not in taught),
         *(Secret("the name of a folder of this machine", place.encode()) for place in places if len(place) > 1),
     ]
     return [one for one in dict.fromkeys(found) if one.what.startswith("the name") or one.text not in known]
 
 
-def of_students(names: Iterable[str]) -> Iterator[Secret]:
+def student_names(names: Iterable[str]) -> Iterator[Secret]:
     """Yield the names of students that a course's file holds; a short one may be a part of any word."""
     for name in sorted(names):
-        if len(_bare(name.encode())) >= _MIN_NAME_LENGTH:
-            yield Secret("the name of a student with an extension", _bare(name.encode()))
+        if len(_without_space(name.encode())) >= _MIN_NAME_LENGTH:
+            yield Secret("the name of a student with an extension", _without_space(name.encode()))
 
 
-def _of_tests(lab: Lab) -> Iterator[Secret]:
+def _test_secrets(lab: Lab) -> Iterator[Secret]:
     for item in lab.items:
         if item.hidden:
-            yield Secret("the name of a hidden test", _bare(item.name.encode()))
+            yield Secret("the name of a hidden test", _without_space(item.name.encode()))
             for hint in (item.hint, *item.hints.values()):
                 if hint:
-                    yield Secret(f"a hint of the hidden test “{item.name}”", _bare(hint.encode()))
+                    yield Secret(f"a hint of the hidden test “{item.name}”", _without_space(hint.encode()))
     public = {path.name for path in judges.test_sources(lab, public_only=True)}
     for path in judges.test_sources(lab, public_only=False):
         if path.name not in public:
             text = path.read_text(encoding="utf-8")
-            yield from _lines(f"a line of {path.name}", enumerate(text.splitlines(), start=1))
+            yield from _line_secrets(f"a line of {path.name}", enumerate(text.splitlines(), start=1))
             for literal in _STRING.findall(re.sub(r"^#include.*$", "", text, flags=re.MULTILINE)):
-                if len(_bare(literal.encode())) >= _MIN_TEXT_LENGTH:
-                    yield Secret(f"a text of {path.name}", _bare(literal.encode()))
+                if len(_without_space(literal.encode())) >= _MIN_TEXT_LENGTH:
+                    yield Secret(f"a text of {path.name}", _without_space(literal.encode()))
 
 
-def _of_data(lab: Lab) -> Iterator[Secret]:
+def _data_secrets(lab: Lab) -> Iterator[Secret]:
     for path in sorted(lab.data.glob("hidden*")):
         yield Secret(f"the name of the data file {path.name}", path.name.encode())
         content = path.read_bytes()
-        if len(_bare(content)) >= _MIN_TEXT_LENGTH:
+        if len(_without_space(content)) >= _MIN_TEXT_LENGTH:
             yield Secret(f"the data of {path.name}", content)
 
 
-def _of_reference(lab: Lab) -> Iterator[Secret]:
+def _reference_secrets(lab: Lab) -> Iterator[Secret]:
     for path in starter.reference_files(lab):
         solution = starter.solution(path.read_text(encoding="utf-8"), path.name)
-        yield from _lines(f"a line of the reference ({path.name})", solution)
+        yield from _line_secrets(f"a line of the reference ({path.name})", solution)
 
 
-def _of_other_solutions(lab: Lab) -> Iterator[Secret]:
+def _variant_secrets(lab: Lab) -> Iterator[Secret]:
     for name in wrong.names(lab):
         text = (lab.folder / "wrong" / f"{name}.patch").read_text(encoding="utf-8")
         added = [(number, line[1:]) for number, line in enumerate(text.splitlines(), start=1) if line[:1] == "+"]
-        yield from _lines(f"a line of the wrong solution {name}", added)
+        yield from _line_secrets(f"a line of the wrong solution {name}", added)
     for path in sorted((lab.folder / "right").glob("*.cu")):
-        yield from _lines(
+        yield from _line_secrets(
             f"a line of the right solution {path.stem}", enumerate(path.read_text("utf-8").splitlines(), 1)
         )
 
 
-def _lines(what: str, lines: Iterable[tuple[int, str]]) -> Iterator[Secret]:
+def _line_secrets(what: str, lines: Iterable[tuple[int, str]]) -> Iterator[Secret]:
     for _, line in lines:
-        bare = _bare(line.encode())
+        bare = _without_space(line.encode())
         if len(bare) >= _MIN_LINE_LENGTH and not bare.startswith(b"#include"):
             yield Secret(what, bare)
 
 
 def find(files: Iterable[tuple[str, bytes]], secrets: Sequence[Secret]) -> Iterator[Leak]:
     """Yield each secret in the contents of these files."""
-    for name, content in _all(files):
-        bare, raw = _bare(content), content
+    for name, content in _unpacked(files):
+        bare, raw = _without_space(content), content
         for secret in secrets:
             if secret.text in bare or secret.text in raw:
                 yield Leak(name, secret)
 
 
-def _all(files: Iterable[tuple[str, bytes]], depth: int = 0) -> Iterator[tuple[str, bytes]]:
+def _unpacked(files: Iterable[tuple[str, bytes]], depth: int = 0) -> Iterator[tuple[str, bytes]]:
     for name, content in files:
         yield name, content
         yield f"{name} (its name)", name.encode()
         if content[:4] == b"PK\x03\x04" and depth < _MAX_DEPTH:
             with zipfile.ZipFile(io.BytesIO(content)) as archive:
-                yield from _all(((f"{name}/{one}", archive.read(one)) for one in archive.namelist()), depth + 1)
+                yield from _unpacked(((f"{name}/{one}", archive.read(one)) for one in archive.namelist()), depth + 1)
 
 
-def of_folder(folder: Path) -> list[tuple[str, bytes]]:
+def read_folder(folder: Path) -> list[tuple[str, bytes]]:
     """Return all files of a folder with their contents; a link is what it points to, which is handed out as well."""
     return [
         (str(path.relative_to(folder.parent)), path.read_bytes())
@@ -144,5 +144,5 @@ def of_folder(folder: Path) -> list[tuple[str, bytes]]:
     ]
 
 
-def _bare(text: bytes) -> bytes:
+def _without_space(text: bytes) -> bytes:
     return _SPACE.sub(b"", text)

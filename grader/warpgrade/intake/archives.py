@@ -79,7 +79,7 @@ def safe_path(raw: str, kind: tars.Kind, shown: str, what: str) -> str | None:
 
 
 @contextmanager
-def told(shown: str, what: str) -> Iterator[None]:
+def as_bad_input(shown: str, what: str) -> Iterator[None]:
     """Turn what broken archives make their readers raise into BadInput."""
     try:
         yield
@@ -98,15 +98,17 @@ def told(shown: str, what: str) -> Iterator[None]:
 
 
 @contextmanager
-def opened(file: IO[bytes], name: str, shown: str, wanted: Callable[[str], bool], most: int) -> Iterator[list[Member]]:
+def open_archive(
+    file: IO[bytes], name: str, shown: str, wanted: Callable[[str], bool], most: int
+) -> Iterator[list[Member]]:
     """Open a student's archive and give its files, which can be read until it is closed.
 
     name: says what it is. wanted: says of a file's name whether anybody will read it; most: how much of it.
     """
     what = "zip archive" if name.lower().endswith(".zip") else "tar archive"
-    with told(shown, what):
+    with as_bad_input(shown, what):
         if what == "tar archive":
-            yield _in_tar(file, shown, wanted, most)
+            yield _list_tar(file, shown, wanted, most)
             return
         if directory_bytes(file) > _MAX_DIRECTORY_BYTES:
             raise BadInput(
@@ -114,7 +116,7 @@ def opened(file: IO[bytes], name: str, shown: str, wanted: Callable[[str], bool]
                 review="a zip with a huge list of entries",
             )  # fmt: skip
         with zipfile.ZipFile(file) as archive:
-            yield _in_zip(archive, shown)
+            yield _list_zip(archive, shown)
 
 
 # --- zip -------------------------------------------------------------------------------------------------------------
@@ -157,7 +159,7 @@ def zip_kind(entry: zipfile.ZipInfo) -> tars.Kind:
     return _KINDS.get(stat.S_IFMT(entry.external_attr >> 16), "other")
 
 
-def _in_zip(archive: zipfile.ZipFile, shown: str) -> list[Member]:
+def _list_zip(archive: zipfile.ZipFile, shown: str) -> list[Member]:
     entries = archive.infolist()
     if len(entries) > MAX_ENTRIES:
         raise BadInput(f"{shown} contains {len(entries)} entries; the limit is {MAX_ENTRIES}")
@@ -165,11 +167,11 @@ def _in_zip(archive: zipfile.ZipFile, shown: str) -> list[Member]:
     for entry in entries:
         path = safe_path(entry.orig_filename, zip_kind(entry), shown, "zip")
         if path is not None:
-            members.append(Member(path, _opener(archive, entry)))
+            members.append(Member(path, _entry_opener(archive, entry)))
     return members
 
 
-def _opener(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Callable[[], IO[bytes]]:
+def _entry_opener(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Callable[[], IO[bytes]]:
     return lambda: open_entry(archive, entry)
 
 
@@ -185,7 +187,7 @@ def open_entry(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> IO[bytes]:
 # --- tar -------------------------------------------------------------------------------------------------------------
 
 
-def _in_tar(file: IO[bytes], shown: str, wanted: Callable[[str], bool], most: int) -> list[Member]:
+def _list_tar(file: IO[bytes], shown: str, wanted: Callable[[str], bool], most: int) -> list[Member]:
     stream = tars.Stream(file, _MAX_UNPACKED_BYTES)
     members, held = [], 0
     for count, entry in enumerate(tars.entries(stream)):
@@ -200,9 +202,9 @@ def _in_tar(file: IO[bytes], shown: str, wanted: Callable[[str], bool], most: in
             held += len(content)
         if held > _MAX_HELD_BYTES:
             raise tars.TooMuchError(f"holds more than {_MAX_HELD_BYTES >> 20} MiB of sources")
-        members.append(Member(path, _held(content)))
+        members.append(Member(path, _bytes_opener(content)))
     return members
 
 
-def _held(content: bytes) -> Callable[[], IO[bytes]]:
+def _bytes_opener(content: bytes) -> Callable[[], IO[bytes]]:
     return lambda: io.BytesIO(content)

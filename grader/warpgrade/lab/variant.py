@@ -75,7 +75,7 @@ def find(lab: Lab, kind: Kind, name: str) -> Variant:
     try:
         return Variant(kind, name, place, words, patch.parse(lines, first=2))
     except patch.Malformed as problem:
-        raise GraderError(f"{place}:{problem.line}: {problem}", hint=_again(lab, kind, name)) from None
+        raise GraderError(f"{place}:{problem.line}: {problem}", hint=_update_hint(lab, kind, name)) from None
 
 
 def files(lab: Lab, variant: Variant) -> dict[str, str]:
@@ -86,7 +86,7 @@ def files(lab: Lab, variant: Variant) -> dict[str, str]:
         return {**found, lab.main_file: f"// {variant.header}\n{variant.change}"}
     changed = variant.change.file
     if changed not in bases:
-        hint = _again(lab, variant.kind, variant.name)
+        hint = _update_hint(lab, variant.kind, variant.name)
         raise GraderError(f"{variant.place}:2: reference/{lab.name} has no {changed}", hint=hint)
     try:
         text = patch.apply(variant.change, [line.text for line in bases[changed]])
@@ -150,10 +150,10 @@ def _misfit(lab: Lab, variant: Variant, changed: str, base: list[starter.Line], 
         why = f"the reference changed at {reference}:{line.number}"
         detail = f"the patch has: {problem.expected}\nthe reference: {line.text}"
     message = f"{variant.place}:{problem.hunk.line}: hunk {problem.number} no longer applies: {why}"
-    return GraderError(message, detail=detail, hint=_again(lab, variant.kind, variant.name))
+    return GraderError(message, detail=detail, hint=_update_hint(lab, variant.kind, variant.name))
 
 
-def _again(lab: Lab, kind: Kind, name: str) -> str:
+def _update_hint(lab: Lab, kind: Kind, name: str) -> str:
     return (
         f"make the patch again: copy reference/{lab.name}/{lab.main_file} to FILE.cu, change it there, and run "
         f"{COMMAND} {kind.folder} {lab.name} {name} --update FILE.cu"

@@ -92,11 +92,11 @@ def kind_of(requested: str) -> Kind:
     return "gpu" if name == "gpu" else "plain" if name == "plain" else "vgpu"
 
 
-def turn(layout: Layout, target: Device) -> AbstractContextManager[None]:
+def hold_device(layout: Layout, target: Device) -> AbstractContextManager[None]:
     """Return the token of a device: one program at a time runs on a real GPU, or its times would not be its own."""
     if target.repeatable:
         return nullcontext()
-    return files.alone(layout.state / "locks" / f"device-{target.spec.replace(':', '-')}")
+    return files.hold_lock(layout.state / "locks" / f"device-{target.spec.replace(':', '-')}")
 
 
 def describe(layout: Layout, spec: str) -> dict[str, Any]:

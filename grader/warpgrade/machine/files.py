@@ -18,12 +18,12 @@ from warpgrade.machine import disk_space
 from warpgrade.machine.errors import BadInput, GraderError
 from warpgrade.machine.text import printable_name
 
-_OF_THE_MACHINE = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
+_MACHINE_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
 _DATE = (2020, 1, 1, 0, 0, 0)  # in archives, so that the same files make the same bytes
 
 
 @contextmanager
-def alone(lock: Path) -> Iterator[None]:
+def hold_lock(lock: Path) -> Iterator[None]:
     """Let one process at a time do what `lock` stands for; the others wait."""
     lock.parent.mkdir(parents=True, exist_ok=True)
     with lock.open("w") as file:
@@ -33,7 +33,7 @@ def alone(lock: Path) -> Iterator[None]:
 
 def write_zip(archive: Path, files: Iterable[Path], root: Path) -> None:
     """Pack files under their names below `root`, with their rights."""
-    with whole(archive) as unfinished, zipfile.ZipFile(unfinished, "w", zipfile.ZIP_DEFLATED) as packed:
+    with unfinished_path(archive) as unfinished, zipfile.ZipFile(unfinished, "w", zipfile.ZIP_DEFLATED) as packed:
         for path in files:
             _add(packed, path.relative_to(root).as_posix(), path.read_bytes(), path.stat().st_mode & 0o777)
 
@@ -57,7 +57,7 @@ def _add(packed: zipfile.ZipFile, name: str, content: bytes, rights: int) -> Non
 
 
 @contextmanager
-def whole(target: Path) -> Iterator[Path]:
+def unfinished_path(target: Path) -> Iterator[Path]:
     """Give a name beside `target` for a file or a folder, which becomes `target` when all went well, and else goes."""
     target.parent.mkdir(parents=True, exist_ok=True)
     unfinished = target.with_name(f".{target.name[:100]}.{os.getpid()}-{threading.get_ident()}.new")
@@ -93,7 +93,7 @@ def check_writable(option: str, name: str) -> None:
 
 def replace(path: Path, content: bytes) -> None:
     """Write a file under another name first: whoever reads it sees all of it or what was there before."""
-    with replaced(path) as file:
+    with replacing_file(path) as file:
         file.write(content)
 
 
@@ -112,12 +112,12 @@ def write(name: str | None, option: str, content: bytes) -> None:
             return
         replace(path, content)
     except OSError as error:
-        kind = GraderError if error.errno in _OF_THE_MACHINE else BadInput
+        kind = GraderError if error.errno in _MACHINE_ERRORS else BadInput
         raise kind(f"{option} {printable_name(name)} cannot be written: {error.strerror}") from None
 
 
 @contextmanager
-def replaced(path: Path) -> Iterator[IO[bytes]]:
+def replacing_file(path: Path) -> Iterator[IO[bytes]]:
     """Give a file to write that takes the path's place when all is well: whoever reads it never sees half of it."""
-    with whole(path) as unfinished, unfinished.open("wb") as file:
+    with unfinished_path(path) as unfinished, unfinished.open("wb") as file:
         yield file

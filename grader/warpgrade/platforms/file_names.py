@@ -37,7 +37,7 @@ def without_copy_number(name: str) -> str:
     return copy["stem"] + copy["suffix"] if copy else name
 
 
-def taken_as(lab: Lab, names: Sequence[str]) -> str:
+def choose_lab_name(lab: Lab, names: Sequence[str]) -> str:
     """Return the name under which the lab takes a file, of those that it may have had, the likeliest last; or none."""
     taken = [name for name in names if lab.allows(name) and _PLAIN_NAME.fullmatch(name)]
     listed = [name for name in taken if name in lab.file.lab.files]

@@ -23,7 +23,7 @@ _FORMULA = re.compile(r"^[=+@\t\r]|^-(?!\s*\d)")
 
 
 @dataclass
-class Filled:
+class FilledSheet:
     """The new file, and what happened to whom, in sentences."""
 
     content: bytes
@@ -76,10 +76,10 @@ def _read(file: Path, labs: set[str]) -> Grade:
             f"{printable_name(str(file))} is no result", hint="`warpgrade grade --json` writes results"
         ) from None
     labs.add(result.lab.name)
-    return of_result(result, file.stem)
+    return result_grade(result, file.stem)
 
 
-def of_result(result: Result, file: str) -> Grade:
+def result_grade(result: Result, file: str) -> Grade:
     """Return a result's own points; what the submission or the result's file is called says whose they are."""
     score = result.score
     most = max(score.max_points, 0.0)
@@ -91,13 +91,13 @@ def of_result(result: Result, file: str) -> Grade:
 
 def fill(
     sheet: Sheet, raw: bytes, grades: Sequence[Grade], assignment: str, points: float | None, *, overwrite: bool
-) -> Filled:
+) -> FilledSheet:
     """Return the export with the grades in its column; raises BadInput when there is no such column."""
     table = csv_cells.read(raw)
     book = _Book(sheet, table, _headings(table))
     column = book.column(assignment)
     scale = _scale(book, column, grades, points)
-    filled = Filled(raw)
+    filled = FilledSheet(raw)
     chosen: dict[int, tuple[Grade, float]] = {}
     twice: set[int] = set()
     for each in grades:

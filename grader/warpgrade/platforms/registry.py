@@ -8,17 +8,17 @@ from pathlib import Path
 
 from warpgrade.lab.labs import Lab
 from warpgrade.platforms.adapter import MAX_NAME_LENGTH, Adapter, Entry, Export, Sheet
-from warpgrade.platforms.file_names import taken_as, without_copy_number
+from warpgrade.platforms.file_names import choose_lab_name, without_copy_number
 from warpgrade.report.format import Format, Reads
 
 
-def _found() -> dict[str, Adapter]:
+def _load_adapters() -> dict[str, Adapter]:
     names = sorted(path.parent.name for path in Path(__file__).parent.glob("*/adapter.py"))
     return {name: importlib.import_module(f"warpgrade.platforms.{name}.adapter").ADAPTER for name in names}
 
 
 # At import, because a process that reads what students handed in may open no module any more.
-ADAPTERS: Mapping[str, Adapter] = _found()
+ADAPTERS: Mapping[str, Adapter] = _load_adapters()
 EXPORTS: Mapping[str, Export] = {name: each.export for name, each in ADAPTERS.items() if each.export}
 SHEETS: Mapping[str, Sheet] = {name: each.sheet for name, each in ADAPTERS.items() if each.sheet}
 # Reads what no other adapter recognises.
@@ -36,7 +36,7 @@ def original_names(name: str) -> list[str]:
 
 def name_for_lab(lab: Lab, name: str) -> str:
     """Return the name under which the lab takes a file, as it had it before a platform renamed it; or nothing."""
-    return taken_as(lab, original_names(name))
+    return choose_lab_name(lab, original_names(name))
 
 
 def is_entry(entry: Entry) -> bool:
@@ -50,7 +50,7 @@ def recognise(entries: Sequence[Entry]) -> str:
     return max(known, key=lambda name: EXPORTS[name].certainty, default=FALLBACK)
 
 
-def is_name_of_hand_in(name: str) -> bool:
+def is_submission_name(name: str) -> bool:
     """Whether a platform gave this name, and it tells who the student is."""
     return any(sheet.find_ids(name) for sheet in SHEETS.values())
 

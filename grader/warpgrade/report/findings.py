@@ -38,12 +38,12 @@ class Finding:
         return self.advice or self.diagnostic.help
 
 
-def of_program(diagnostics: Iterable[Diagnostic]) -> list[Finding]:
+def program_findings(diagnostics: Iterable[Diagnostic]) -> list[Finding]:
     """Return a run program's findings, worst first."""
     return _by_cause(_once_a_pair(diagnosis.merged(diagnostics)), {})
 
 
-def of_result(result: Result, *, show_hidden: bool = False) -> list[Finding]:
+def result_findings(result: Result, *, show_hidden: bool = False) -> list[Finding]:
     """Return a submission's findings, worst first; of hidden tests as much as students may see, or all.
 
     What several tests found is told with the numbers of the one to begin with.

@@ -37,7 +37,7 @@ class Change:
         return self.after.points - self.before.points
 
 
-def between(before: Result, after: Result) -> list[Change]:
+def compare_results(before: Result, after: Result) -> list[Change]:
     """Return the tests that both results have and that changed, those that gained most points first."""
     old = {test.name: test for test in before.tests}
     found = []
@@ -75,7 +75,7 @@ def _numbers(test: TestResult) -> dict[str, float]:
 
 def show(console: Console, before: Result, after: Result) -> None:
     """Print the changes; one line if there are none."""
-    changes = between(before, after)
+    changes = compare_results(before, after)
     if not changes:
         console.print(Text("the results are the same as before", style="dim"))
     said: set[str] = set()

@@ -75,7 +75,7 @@ def show_first(
     console: Console, result: Result, *, show_hidden: bool = False, advice: bool = False, full: bool = False
 ) -> None:
     """Print what stands below the table: the failure to begin with, what the compilers warn of and the checks found."""
-    found = findings.of_result(result, show_hidden=show_hidden)
+    found = findings.result_findings(result, show_hidden=show_hidden)
     result = result if show_hidden else hidden.for_students(result)
     width = min(console.width, _MAX_WIDTH)
     if result.problem is not None:
@@ -95,7 +95,7 @@ def _to_explain(result: Result, *, show_hidden: bool, advice: bool) -> str:
     if result.problem is not None:
         return ""
     shown = result if show_hidden else hidden.for_students(result)
-    found = findings.of_result(result, show_hidden=show_hidden)
+    found = findings.result_findings(result, show_hidden=show_hidden)
     rows = _those_of_first(found, _told_whole(shown, full=False), advice=advice)
     return next((one.diagnostic.rule for one in rows if advice or not one.settled), "")
 

@@ -12,7 +12,7 @@ from cohort.made_class import MadeClass, states
 
 from warpgrade.cohort import grade_history, grades, merge, run
 from warpgrade.cohort.row import Decision
-from warpgrade.cohort.run import Wanted
+from warpgrade.cohort.run import RunOptions
 from warpgrade.cohort.store import Head, Store
 from warpgrade.compiling.failure import Problem
 from warpgrade.grading.result import Result
@@ -39,7 +39,7 @@ def test_what_only_one_student_has_does_not_show_in_a_shared_result(made: MadeCl
     made.add("ada", "// points: 10")
     made.add("cyd", "// points: 10")
     made.run()
-    ada, cyd = grades.rows(made.store, POLICIES, {})
+    ada, cyd = grades.make_rows(made.store, POLICIES, {})
     results = [made.store.result_of(row) for row in (ada, cyd)]
     assert [result.submission.name for result in results if result] == ["0", "1"]
     shared = made.store.result(made.record("ada").key)
@@ -53,7 +53,7 @@ def test_a_refused_submission_has_its_reason_and_stops_nobody(made: MadeClass) -
     assert (tally.refused, tally.done) == (1, 1)
     assert made.record("ada").status == "refused"
     assert "not a text file" in made.record("ada").problem
-    assert states(list(grades.rows(made.store, POLICIES, {"eve": "Eve"}))) == {
+    assert states(list(grades.make_rows(made.store, POLICIES, {"eve": "Eve"}))) == {
         "ada": ("refused", 0.0), "bob": ("graded", 20.0), "eve": ("missing", 0.0),
     }  # fmt: skip
 
@@ -66,7 +66,7 @@ def test_the_machines_trouble_is_tried_again_and_never_scored(made: MadeClass) -
     assert made.stub.graded.count("machine fails") == 2
     record = made.record("ada")
     assert (record.status, record.problem, record.tries) == ("error", "the device server died", 2)
-    assert states(list(grades.rows(made.store, POLICIES, {})))["ada"] == ("error", None)
+    assert states(list(grades.make_rows(made.store, POLICIES, {})))["ada"] == ("error", None)
     made.run()
     assert made.stub.graded.count("machine fails") == 4
 
@@ -113,11 +113,11 @@ def test_a_decision_stays_and_can_be_taken_back(made: MadeClass) -> None:
     made.store.decide("ada", [Decision(33, "shown in the lab", "prof", "2026-11-23T10:00:00Z")])
     made.stub.version = "2"
     made.regrade()
-    (row,) = grades.rows(made.store, POLICIES, {})
+    (row,) = grades.make_rows(made.store, POLICIES, {})
     assert (row.points, row.earned) == (33, 10)
     assert row.decision is not None and row.decision.by == "prof"
     made.store.decide("ada", [])
-    assert next(grades.rows(made.store, POLICIES, {})).points == 10
+    assert next(grades.make_rows(made.store, POLICIES, {})).points == 10
 
 
 def test_best_or_latest(made: MadeClass) -> None:
@@ -125,11 +125,11 @@ def test_best_or_latest(made: MadeClass) -> None:
     made.add("ada", "// points: 10", "2026-11-02T10:00:00+00:00", 2)
     made.add("ada", "// points: 30.0", "2026-11-03T10:00:00+00:00", 3)
     made.add("ada", "// points: 5", "2026-11-04T10:00:00+00:00", 4)
-    made.run(Wanted(latest=True))
+    made.run(RunOptions(latest=True))
     assert made.stub.graded == ["// points: 5"]
     made.run()
-    best = grades.row(made.store, grades.Policies("toy", 40, attempts="best"), "ada")
-    latest = grades.row(made.store, grades.Policies("toy", 40, attempts="latest"), "ada")
+    best = grades.make_row(made.store, grades.Policies("toy", 40, attempts="best"), "ada")
+    latest = grades.make_row(made.store, grades.Policies("toy", 40, attempts="latest"), "ada")
     assert (best.points, best.submitted[:10], best.attempts) == (30, "2026-11-01", 4)
     assert (latest.points, latest.submitted[:10]) == (5, "2026-11-04")
 
@@ -138,19 +138,19 @@ def test_shards_are_apart_and_merge_to_the_same(made: MadeClass, tmp_path: Path)
     for number in range(20):
         made.add(f"s{number}", f"// points: {number}")
     made.run()
-    whole = states(list(grades.rows(made.store, POLICIES, {})))
+    whole = states(list(grades.make_rows(made.store, POLICIES, {})))
     everything = made.folder
     parts = []
     for number in (1, 2, 3):
         made.folder = everything / f"part{number}"
-        made.run(Wanted(shard=(number, 3)))
+        made.run(RunOptions(shard=(number, 3)))
         parts.append(made.store.folder)
     assert sum(len(list(Store(part).students())) for part in parts) == 20
     Store(parts[1]).decide("s1", [Decision(1, "late", "ta", "2026-11-23T10:00:00Z")])
     out = Store(everything / "merged")
     first = merge.merge(parts, out)
     assert (first.submissions, first.twice, first.decisions) == (20, [], 1)
-    assert {**whole, "s1": ("graded", 1.0)} == states(list(grades.rows(out, POLICIES, {})))
+    assert {**whole, "s1": ("graded", 1.0)} == states(list(grades.make_rows(out, POLICIES, {})))
     assert len(merge.merge(parts, out).twice) == 20
     other = Store(everything / "other")
     other.begin(Head("toy", 6))
@@ -231,17 +231,17 @@ def test_why_nothing_was_tested_is_the_compilers_first_error(made: MadeClass) ->
     detail = 'toy.cu(1): warning: unused\n\ntoy.cu(3): error: expected a ";"\n  x\ntoy.cu(9): error: more'
     problem = Problem("compile", "toy.cu does not compile", detail, hint="fix the first error first")
     result = msgspec.structs.replace(of_made(made, "// points: 8"), status="rejected", problem=problem)
-    record = run.of_result(made.record("ada"), result)
+    record = run.record_result(made.record("ada"), result)
     assert record.problem == 'toy.cu does not compile: toy.cu(3): error: expected a ";"'
     plain = msgspec.structs.replace(result, problem=msgspec.structs.replace(problem, detail=""))
-    assert run.of_result(record, plain).problem == "toy.cu does not compile: fix the first error first"
+    assert run.record_result(record, plain).problem == "toy.cu does not compile: fix the first error first"
 
 
 def test_a_cause_for_review_is_told_once(made: MadeClass) -> None:
     result = of_made(made, "// points: 8")
     tests = [msgspec.structs.replace(result.tests[0], name=name) for name in ("prelab: a", "b")]
     notes = ["prelab: a: not of the device", "b: not of the device", "b: asked the clock", "hostile names"]
-    record = run.of_result(made.record("ada"), msgspec.structs.replace(result, tests=tests, review=notes))
+    record = run.record_result(made.record("ada"), msgspec.structs.replace(result, tests=tests, review=notes))
     assert record.review == ["not of the device (in 2 tests)", "asked the clock (in “b”)", "hostile names"]
 
 

@@ -148,7 +148,7 @@ def test_without_a_course_the_table_stays(lab: Lab) -> None:
 
 def test_no_name_of_a_student_with_an_extension_is_handed_out() -> None:
     files = [("lab.toml", b"points = 1\n"), ("notes/course.toml", b'student = "lovelace"\n')]
-    (found,) = leaks.find(files, list(leaks.of_students({"lovelace", "ada", ""})))
+    (found,) = leaks.find(files, list(leaks.student_names({"lovelace", "ada", ""})))
     assert found.told.startswith("notes/course.toml holds the name of a student with an extension")
 
 

@@ -14,7 +14,7 @@ def together(layout: Layout, target: Device) -> bool:
     inside, met = threading.Barrier(2), []
 
     def work() -> None:
-        with device.turn(layout, target):
+        with device.hold_device(layout, target):
             try:
                 inside.wait(timeout=0.3)
                 met.append(True)
