@@ -159,13 +159,13 @@ def _head(class_store: Store, lab: Lab, place: str, given: dict[str, Any]) -> He
 
 
 def _prepare(layout: Layout, lab: Lab, progress: Callable[[str], None]) -> None:
-    """Build what the class needs before many threads ask for it."""
+    """Build the judge before many threads need it."""
     judges.require(layout, lab, toolchain.find(layout), progress)
 
 
 @contextmanager
 def _interrupts() -> Iterator[Callable[[], bool]]:
-    """Turn the first Ctrl-C (or SIGTERM) into a word to end; the second one ends at once."""
+    """Give a function that says whether Ctrl-C (or SIGTERM) came; a second one ends the process at once."""
     stop = threading.Event()
 
     def on_signal(number: int, frame: FrameType | None) -> None:

@@ -1,4 +1,4 @@
-"""Where a report goes besides the terminal: to each format that the command line asks for, also those of platforms."""
+"""Writes the report formats that the command line asks for: general ones and those of platforms."""
 
 from __future__ import annotations
 

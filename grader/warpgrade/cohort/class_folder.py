@@ -1,4 +1,4 @@
-"""A class's folder that is there already, with the lab and the course that it was graded for."""
+"""An existing folder of a class, with its lab and the course's policies."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from warpgrade.machine.text import printable_name
 
 @dataclass(frozen=True)
 class ClassFolder:
-    """A class: its folder, its lab, and what the course says of it."""
+    """The folder of a class, its lab, and the course's policies for the lab."""
 
     store: Store
     lab: Lab
@@ -26,7 +26,7 @@ class ClassFolder:
 
 
 def load_class(layout: Layout, folder: Path, attempts: Attempts | None = None) -> ClassFolder:
-    """Return the class of a folder; raises BadInput where it is none."""
+    """Load the class of a folder; raises BadInput if the folder has none."""
     store = Store(folder)
     head = store.head()
     if head is None:
@@ -38,6 +38,6 @@ def load_class(layout: Layout, folder: Path, attempts: Attempts | None = None) -
 
 
 def course_policies(lab: Lab, course: Course | None, attempts: Attempts | None = None) -> Policies:
-    """Return what the course says of a lab."""
+    """Return the course's policies for a lab."""
     most = (course.applied(lab) if course else lab).max_points
     return Policies(lab.name, most, course, attempts)

@@ -1,6 +1,6 @@
-"""Collects what a class handed in: finds the submissions, says whose each one is, and who is missing.
+"""Collects the attempts of a class: finds them in the export and matches them with the roster.
 
-Nothing that one submission is or is called stops the others: what is wrong with it is said when it is read.
+A bad attempt never stops the others: its mistakes are reported when it is read.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ _MAX_WRAPPINGS = 4
 
 
 def collect(lab: Lab, path: Path, *, roster: Path | None = None, platform: str | None = None) -> ClassAttempts:
-    """Find the submissions in a folder, or in the archive that the platform gave.
+    """Find the attempts in a folder, or in the archive that the platform exported.
 
-    roster: a CSV file that says who is in the class. platform: what the export is of, if it should not be guessed.
-    Raises BadInput if there is no submission at all, or if the roster cannot be read.
+    roster: a CSV file with the students of the class. platform: the platform of the export, instead of guessing it.
+    Raises BadInput if there is no attempt at all, or if the roster cannot be read.
     """
     known = rosters.read(roster) if roster else None
     place = entries.open_export(lab, path)
@@ -62,7 +62,7 @@ def collect(lab: Lab, path: Path, *, roster: Path | None = None, platform: str |
 
 
 def _is_wrapping(lab: Lab, place: ExportFolder) -> bool:
-    """Whether all is in one folder, and that is not a student's."""
+    """Whether the export has one folder around everything, which is no student's own."""
     if len(place.items) != 1 or not place.items[0].is_folder or is_entry(place.items[0]):
         return False
     inner = entries.open_only_folder(place).items
@@ -77,13 +77,13 @@ def _may_be_work(entry: Entry) -> bool:
 
 
 def _source(attempt: Attempt) -> str:
-    """Return what was handed in, as it is called there."""
+    """Return the names of the attempt's files or folders in the export."""
     first, *others = attempt.entries
     return listing([entry.name for entry in attempt.entries], 3) if others else first.shown
 
 
 def _read(lab: Lab, attempt: Attempt) -> Submission:
-    """Read the submission that an attempt is; raises BadInput if it is none."""
+    """Read the submission of an attempt; raises BadInput if there is none."""
     items = cast("Sequence[Item]", attempt.entries)
     if attempt.renamed:
         return _read_renamed(lab, attempt, items)
@@ -135,7 +135,7 @@ def _match_roster(lab: Lab, attempts: Sequence[Attempt], roster: Roster | None) 
 
 
 def _number_attempts(lab: Lab, several: Sequence[tuple[Attempt, Student | None]]) -> list[StudentAttempt]:
-    """Return what one student handed in, in the order of time; without an order, nobody can tell what counts."""
+    """Number the attempts of one student by time; if their order is unknown, return one attempt that is refused."""
     found = [one for one, _ in several]
     orders: list[datetime | int | None] = [one.submitted or one.order for one in found]
     same_kind = len({type(order) for order in orders}) == 1 and orders[0] is not None

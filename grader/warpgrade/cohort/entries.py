@@ -1,7 +1,7 @@
-"""Where a class's submissions lie: a folder, or one archive of a folder; what stands at the top of it.
+"""The entries at the top of a class's export, which is a folder or an archive.
 
-Of an archive only names are kept in memory. Contents stay in it until somebody reads them; those of a packed tar, which
-cannot be read from the middle, are copied to one temporary file that has no name.
+Only the names of an archive's files are kept in memory; their contents are read on demand. A packed tar cannot be read
+from the middle, so its contents are first copied to a temporary file without a name.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ _MAX_FOLDER_ENTRIES = 500_000
 
 @dataclass(slots=True)
 class Item:
-    """One thing at the top: a file or a folder.
+    """A file or folder at the top of an export.
 
-    path: where it is on disk, unless it is in an archive. members: its files, if it is in an archive. refused: those of
-    them that make it unfit, by their paths. checkouts: the folders in it that git made, if it is in an archive.
+    path: its path on disk; None in an archive. The others are for archives only: members: its files. refused: the paths
+    of files for which the whole item is refused, and why. checkouts: the folders in it that are git checkouts.
     """
 
     name: str
@@ -57,7 +57,7 @@ class Item:
         return printable_name(self.name) + ("/" if self.is_folder else "")
 
     def as_file(self, name: str) -> Member:
-        """Return a file as if it had another name."""
+        """Return the file under another name."""
         self.check()
         if self.path is not None:
             return Member(name, partial(intake.open_regular, self.path, self.name))
@@ -69,18 +69,18 @@ class Item:
 
     @property
     def why_no_submission(self) -> str:
-        """Why a file is none, where it is neither a source file nor an archive."""
+        """Why a file that is neither source code nor an archive is no submission."""
         if self.refused or (self.path is not None and self.path.is_symlink()):
             return "a link, or nothing that can be read"
         return "neither source code nor an archive"
 
     @property
     def is_checkout(self) -> bool:
-        """Whether it is a folder that git made."""
+        """Whether this folder is a git checkout."""
         return self.is_folder and (os.path.lexists(self.path / ".git") if self.path else "" in self.checkouts)
 
     def check(self) -> None:
-        """Raise what speaks against it."""
+        """Raise BadInput if the item is refused."""
         if self.refused:
             raise self.refused[0][1]
         if len(self.members) > archives.MAX_ENTRIES:
@@ -101,10 +101,7 @@ class Item:
 
 @dataclass(frozen=True)
 class ExportFolder:
-    """What was handed in by a class: what it is called, and what stands at its top.
-
-    others: what belongs to nobody, each with why.
-    """
+    """The folder of a class's export: its name and its items. others: entries of no item, with the reason."""
 
     name: str
     items: list[Item]
@@ -132,7 +129,7 @@ def open_export(lab: Lab, path: Path) -> ExportFolder:
 
 
 def open_only_folder(place: ExportFolder) -> ExportFolder:
-    """Return the place that the only folder of a place is."""
+    """Return the only folder of an export as an export of its own."""
     (outer,) = place.items
     if outer.path is not None:
         return ExportFolder(outer.name, _list_folder(outer.path, outer.shown), place.others)
@@ -148,7 +145,7 @@ def open_only_folder(place: ExportFolder) -> ExportFolder:
 
 
 def _sorted_by_name(items: Iterable[Item]) -> list[Item]:
-    """Return items as they come on every machine, in whatever order a file system or an archive has them."""
+    """Sort items by name, so that their order does not depend on the file system or the archive."""
     return sorted(items, key=lambda item: item.name)
 
 
@@ -177,7 +174,7 @@ class _Entry:
 
 
 def _add_entry(entry: _Entry, items: dict[str, Item], others: list[str]) -> None:
-    """Add an entry to what it belongs to; one that is refused is held against whose it is."""
+    """Add an entry to its item; if the entry is refused, so is the item."""
     parts = [part for part in entry.raw.replace("\\", "/").split("/") if part not in ("", ".")]
     if any(archives.is_clutter(part) for part in parts if part != ".."):
         # Also a link among git's own files: nobody looks for a submission there.
@@ -241,7 +238,7 @@ def _list_zip(path: Path, shown: str) -> Iterator[_Entry]:
 
 
 class _Copies:
-    """A file from whose middle can be read by several at a time."""
+    """A file that several readers can read from any offset at the same time."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
@@ -292,7 +289,7 @@ class _Window(io.RawIOBase):
 
 
 class _Readable(io.BufferedReader):
-    """A zip in which no name says that it is UTF-8 and is not, for zipfile would read nothing of the whole archive."""
+    """A zip file in which names that claim to be UTF-8 and are not lose that flag: zipfile would refuse the archive."""
 
     def read(self, size: int | None = -1) -> bytes:
         data = super().read(size)
@@ -333,7 +330,7 @@ def _open_temporary() -> int:
 
 
 def _max_bytes_read(lab: Lab, name: str) -> int:
-    """Return how many of a file's bytes anybody will read; one more than allowed shows that it is too large."""
+    """Return how many bytes of a file are ever read: one more than the limit, so that too large files are noticed."""
     name = name.rpartition("/")[2]
     if any(name == export.metadata for export in EXPORTS.values()):
         return _MAX_METADATA_BYTES

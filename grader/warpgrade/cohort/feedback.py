@@ -28,7 +28,7 @@ _WEB = {".html", ".htm"}
 
 @dataclass
 class FeedbackArchive:
-    """What became of the rows: how many files were written, and whom there is none for, with why."""
+    """How many files were written, and which students have none, with the reason."""
 
     files: int = 0
     left_out: list[str] = field(default_factory=list)
@@ -39,11 +39,11 @@ def write(
     alias: Callable[[Row], str] = lambda row: "", title: str = "",
     hidden_until: str | None = None, now: datetime | None = None,
 ) -> FeedbackArchive:  # fmt: skip
-    """Write the zip, one student after the other; the same rows and results make the same bytes.
+    """Write the zip; the same rows and results make the same bytes.
 
-    load: the whole result of a row, of which one at a time is held. alias: what a student is called on the
-    leaderboard, if on it. title: the lab's, where no result says it. hidden_until: as the course has it
-    today (ISO 8601, or nothing), if it may have changed since the results were made. now: to compare that with.
+    load: loads the result of a row; only one is in memory at a time. alias: returns a student's name on the
+    leaderboard, or "". title: the lab's title, for rows without a result. hidden_until: the course's current date
+    (ISO 8601 or ""), in place of the date in the results. now: the time to compare it with.
     """
     packed = FeedbackArchive()
 
@@ -73,7 +73,7 @@ def _display_name(row: Row) -> str:
 def _name_files(
     feedback: Iterable[tuple[Row, Feedback]], platform: str, left_out: list[str]
 ) -> Iterator[tuple[str, bytes]]:
-    """Yield names and contents of the files in the zip, as the platform wants them; or a folder a student."""
+    """Yield the zip's files under the names that the platform expects; without a platform, in a folder a student."""
     name_feedback = ADAPTERS[platform].name_feedback
     seen: set[str] = set()
     folders = Names()
@@ -92,7 +92,7 @@ def _name_files(
 
 
 def _render(suffix: str, about: Feedback) -> bytes:
-    """Return the feedback in the type of the file whose name it will have."""
+    """Return the feedback in the format of a file name's suffix: HTML, zip, source comment or text."""
     if suffix in _WEB:
         return feedback_text.render_html(about)
     if suffix == ".zip":

@@ -1,4 +1,4 @@
-"""What a student reads of a grade: how the points came about, and what of the tests students may see."""
+"""The feedback that a student reads: how the grade is computed, and the tests as far as students may see them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _STYLE = """
 
 @dataclass(frozen=True)
 class Step:
-    """One line of how the points came about."""
+    """One step of the computation of a grade."""
 
     what: str
     points: str = ""
@@ -39,7 +39,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Feedback:
-    """All that a student is told. `grade` is empty where there is none yet."""
+    """The feedback for one student. `grade` is empty if there is none yet."""
 
     title: str
     who: str
@@ -55,10 +55,10 @@ class Feedback:
 def make_feedback(
     row: Row, result: Result | None, now: datetime | None = None, alias: str = "", title: str = ""
 ) -> Feedback | None:
-    """Return what the student is told of a row; None where there is nothing to tell, or no result to tell it from.
+    """Make the feedback of a row; return None if nothing was handed in or graded, or the result is missing.
 
-    Before the course shows hidden tests (`hidden_until`), there is no grade: its points would tell of them. alias:
-    what the student is called on the leaderboard. title: the lab's, where no result says it.
+    Before `hidden_until` there is no grade, because its points would tell about hidden tests. alias: the student's name
+    on the leaderboard. title: the lab's title, for rows without a result.
     """
     told = row.decision is not None or row.state in ("rejected", "refused")
     if not told and (result is None or row.state in ("missing", "waiting")):
@@ -88,7 +88,7 @@ def _student_line(row: Row) -> str:
 
 
 def _tests(shown: Result) -> list[export.Row]:
-    """Return the tests; where none of them ran, why not is told once, above them."""
+    """Return the tests; if none of them ran, without texts, because the reason is told once, above them."""
     rows = export.rows(shown)
     return [replace(row, text="") for row in rows] if shown.problem else rows
 
@@ -205,7 +205,7 @@ def _test(row: export.Row, first: str) -> Markup:
 
 
 def _test_messages(row: export.Row) -> list[Markup]:
-    """Return what is known of a test that lost points; its hint apart from the messages."""
+    """Return the messages of a test that lost points, and its hints as elements of their own."""
     if not row.text or row.outcome == "pass":
         return []
     lines = row.text.split("\n")

@@ -69,7 +69,7 @@ def _text(value: str) -> str:
 
 
 def percent_of(row: Row) -> float | None:
-    """Return the points as a share of those that can be had; None where there is no grade."""
+    """Return the points in percent of all points; None if there is no grade."""
     return None if row.points is None or row.max_points <= 0 else round(100 * row.points / row.max_points, 2)
 
 
@@ -81,7 +81,7 @@ def json_lines(rows: Iterable[Row]) -> Iterator[bytes]:
 
 
 def platform_grades(rows: Iterable[Row], *, missing: bool = True) -> list[Grade]:
-    """Return what `gradebook.fill` puts into a platform's sheet: points after lateness and a person's decision.
+    """Return the grades for `gradebook.fill`: points after deductions and decisions.
 
     missing: also the zeros of those who handed in nothing.
     """

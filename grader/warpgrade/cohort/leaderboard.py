@@ -67,7 +67,7 @@ class Board(msgspec.Struct, frozen=True):
 
 
 class Aliases:
-    """Names that say nothing of a student to whom the class's secret is unknown; the same in all labs of the class."""
+    """Names that cannot be traced to students without the class's secret; the same in all labs of the class."""
 
     def __init__(self, secret: bytes) -> None:
         if len(secret) < _MIN_SECRET_BYTES:
@@ -86,7 +86,7 @@ class Aliases:
 
 
 def read_secret(file: Path) -> bytes:
-    """Return the secret that a file keeps; makes one, readable by its owner only, where there is none."""
+    """Read the secret in a file; if there is no file, make one that only its owner can read."""
     try:
         try:
             descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -120,13 +120,13 @@ def read_opted_in(file: Path) -> set[str]:
 
 
 def select_opted_in(rows: Iterable[Row], opted_in: Collection[str]) -> list[Row]:
-    """Return those of the students who are on the list, by any of their identifiers, in capital letters or not."""
+    """Return the rows of students who are on the list by any of their identifiers, ignoring case."""
     wanted = {who.casefold() for who in opted_in}
     return [row for row in rows if not wanted.isdisjoint(_folded_identifiers(row))]
 
 
 def find_strangers(rows: Iterable[Row], opted_in: Collection[str]) -> list[str]:
-    """Return who is on the list and not in the class."""
+    """Return the names on the list that no student of the class has."""
     known = {word for row in rows for word in _folded_identifiers(row)}
     return sorted(who for who in opted_in if who.casefold() not in known)
 
@@ -136,10 +136,10 @@ def _folded_identifiers(row: Row) -> set[str]:
 
 
 def rank(rows: Iterable[Row], metric: Metric, opted_in: Collection[str], aliases: Aliases | None = None) -> Board:
-    """Return those of the students who opted in and have such a number, the best first.
+    """Rank the students who opted in and have a value, the best first.
 
-    Who is equal is sorted by what is shown, so that nothing tells of what is not. Points are those that count, after
-    lateness and decisions; they, and what hidden tests measured, tell of hidden tests.
+    Equal students are sorted by the shown name, so that the order reveals no hidden name. Points are those after
+    deductions and decisions. Points and measurements of hidden tests tell about hidden tests.
     """
     rows = list(rows)
     chosen = [row for row in select_opted_in(rows, opted_in) if _value(row, metric) is not None]

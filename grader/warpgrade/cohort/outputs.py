@@ -1,4 +1,4 @@
-"""The files that people take out of a class's folder, written anew after each change; and what the terminal shows."""
+"""Writes the grades and the feedback of a class after each change, and shows its summary on the terminal."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ def write(
     *,
     whole: bool = False,
 ) -> tuple[list[Row], FeedbackArchive | None]:
-    """Write grades and feedback of all who handed in something and of `people`; return the rows.
+    """Write grades and feedback of `people` and of all students with an attempt; return the rows.
 
-    whole: `people` are all of the class, and who was in it before is in it no more. kind: of the feedback; None for
-    what it was before. Feedback that nothing has changed in is left as it is.
+    whole: `people` is the whole class: students of earlier calls leave it. kind: the kind of feedback; None keeps the
+    kind of the last call. Feedback is written only if it has changed.
     """
     stamp = store.folder / f".{FEEDBACK}"
     before = stamp.read_text().split() if stamp.is_file() else []
@@ -78,14 +78,14 @@ def _known_kind(before: Sequence[str]) -> str:
 
 
 def _hidden_until(policies: Policies) -> str:
-    """Return until when hidden tests are hidden (ISO 8601); nothing where they are not, or not any more."""
+    """Return the time until which tests are hidden (ISO 8601); "" if it has passed or there is none."""
     entry = policies.course.entry(policies.lab) if policies.course is not None else None
     until = entry.hidden_until if entry is not None else None
     return until.isoformat() if until is not None and datetime.now(UTC) < until else ""
 
 
 def _alias(store: Store) -> Callable[[Row], str]:
-    """Return what those are told who are on the leaderboard under an alias."""
+    """Return a function from a row to the student's alias on the leaderboard, or ""."""
     aliases = store.aliases()
     return lambda row: aliases.get(row.student, "")
 

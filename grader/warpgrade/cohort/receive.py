@@ -1,6 +1,6 @@
-"""Takes in what a class handed in: the export is listed in a confined process, which reads each submission in another.
+"""Collects the attempts of a class in a confined process, and reads each of them in another.
 
-The names in an export are its students', and so are all contents; the roster is the course's.
+Students chose the names and contents of an export, so both are hostile input.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _LIST_SECONDS, _LIST_MIB, _LIST_OUTPUT_MIB = 600, 8192, 1024
 
 
 class AttemptHeader(msgspec.Struct, array_like=True):
-    """What is known of a submission before anybody reads it (cohort/attempts.py)."""
+    """A StudentAttempt without the function that reads its files."""
 
     student: str
     name: str
@@ -38,7 +38,7 @@ class AttemptHeader(msgspec.Struct, array_like=True):
 
 
 class ExportListing(msgspec.Struct):
-    """What is known of all."""
+    """A ClassAttempts without functions."""
 
     platform: str
     submissions: list[AttemptHeader]
@@ -49,7 +49,7 @@ class ExportListing(msgspec.Struct):
 
 
 def read(lab: Lab, path: Path, *, roster: Path | None = None, platform: str | None = None) -> ClassAttempts:
-    """Find the submissions as `collect.collect` does; what is wrong with one is said when it is read."""
+    """Find the attempts as `collect.collect` does."""
     allowance = Allowance(_LIST_SECONDS, _LIST_MIB, _LIST_OUTPUT_MIB)
     try:
         session = Session(allowance, list_export, lab, path, roster, platform)
@@ -73,7 +73,7 @@ def _read(session: Session, lab: Lab, shown: str, number: int) -> Submission:
 def list_export(
     lab: Lab, path: Path, roster: Path | None, platform: str | None
 ) -> tuple[ExportListing, Callable[[int], Submission]]:
-    """List the submissions; return also what reads one, by its number."""
+    """List the attempts; also return a function that reads one by its index."""
     found = collect.collect(lab, path, roster=roster, platform=platform)
 
     def submission(number: int) -> Submission:

@@ -1,4 +1,4 @@
-"""Grades what a class has handed in: finds out what is left to do, has an engine do it, keeps what comes of it."""
+"""Grades the attempts of a class: an engine grades those without a result, and the store keeps the results."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ _ERROR = re.compile(r"^.*\berror\b.*$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class RunOptions:
-    """What of a class is to be graded: `latest` of each student alone; `shard` is this one of how many, from 1.
+    """Which attempts to grade.
 
-    regrade: also what was graded before, where the lab or the grader has changed. dry: results are compared, and what
-    is kept of the students stays as it is.
+    latest: only the latest of each student. shard: (1, 8) is the first of eight parts. regrade: also attempts whose
+    results are of an earlier lab or grader. dry: compare results, and change no student's record.
     """
 
     latest: bool = False
@@ -52,10 +52,10 @@ class RunOptions:
 
 @dataclass
 class Tally:
-    """What a run has found and done.
+    """Counts of attempts.
 
-    stale: results of an earlier lab or grader, which `regrade` makes anew. to_do, ended: programs; several submissions
-    of `done` and `errors` may be of the same one.
+    stale: with results of an earlier lab or grader. to_do, ended: different submissions to grade, and those graded;
+    several attempts in `done` and `errors` may have the same submission.
     """
 
     kept: int = 0
@@ -106,7 +106,7 @@ class ClassRun:
         return latest_attempts(mine) if self._wanted.latest else mine
 
     def _task(self, handed_in: StudentAttempt) -> _Task | None:
-        """Return what is to be graded of a submission, or None where that is known."""
+        """Return the task of grading an attempt; None if its result is known or another attempt has the same task."""
         record = Record(
             handed_in.student, handed_in.name, handed_in.source, self._now, handed_in.number,
             handed_in.submitted.isoformat() if handed_in.submitted else "", handed_in.late, list(handed_in.identifiers),
@@ -166,7 +166,7 @@ class ClassRun:
                 self.tally.ended += 1
                 self._fail(task.record.key, "it has changed while the class was graded", 1)
                 continue
-            # Nothing that only this student's has: others may have handed in the same.
+            # The job names no student, because other students may have handed in the same.
             yield Job(task.record.key, self._lab.name, self._lab.main_file, submission.files, task.options)
 
     # --- after -------------------------------------------------------------------------------------------------------
@@ -205,7 +205,7 @@ class ClassRun:
 
 
 def record_result(record: Record, result: Result) -> Record:
-    """Return a record with what its result says."""
+    """Return the record with the points, problem and notes of its result."""
     problem = result.problem
     return msgspec.structs.replace(
         record,
@@ -220,15 +220,14 @@ def record_result(record: Record, result: Result) -> Record:
 
 
 def _describe_problem(problem: Problem) -> str:
-    """Return why there are no tests, for the person who looks at the class: the compiler's first error says more than
-    what a student is to do about errors."""
+    """Return the problem for the instructor, with the compiler's first error in place of the hint for the student."""
     error = _ERROR.search(problem.detail)
     more = error[0] if error else problem.hint
     return f"{problem.message}: {more}" if more else problem.message
 
 
 def _review_notes(result: Result) -> list[str]:
-    """Return the notes for review, each cause once, and behind it the test or how many tests have it."""
+    """Return the notes for review: each cause once, with the test or the number of tests."""
     told = []
     for cause, tests in review.by_cause(result).items():
         where = f" (in {len(tests)} tests)" if len(tests) > 1 else f" (in “{tests[0]}”)" if tests[0] else ""

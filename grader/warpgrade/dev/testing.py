@@ -26,8 +26,8 @@ _CXX_SUFFIXES = {".cpp", ".hpp", ".h"}
 _CXX_FOLDERS = ("grader", "labs", "tests")
 _FUZZ_SECONDS = 25
 _TIDY_LIMITS = [f"--extra-arg={word}" for word in ("-Xclang", "-analyzer-config", "-Xclang", "max-nodes=20000")]
-# clang-tidy's path analyzer takes most of its time: a minute for one file of opcode bodies. So it analyses only code that
-# reads hostile input. All other checks of clang-tidy look at every file, and the fuzz targets have sanitizers.
+# clang-tidy's path analyzer takes most of its time: a minute for one file of opcode bodies. So it analyses only code
+# that reads hostile input. All other checks of clang-tidy look at every file, and the fuzz targets have sanitizers.
 _ANALYZED = ("grader/device", "grader/server", "grader/sandbox", "grader/worker", "grader/vgpu/ptx")
 
 
