@@ -97,7 +97,7 @@ def class_command(lab_name: str, path: Path, out: Path, **given: Any) -> int:
     policies = class_folder.course_policies(lab, course, given["attempts"])
     wanted = run.RunOptions(policies.which == "latest", given["shard"], given["regrade"], given["dry"])
     part = "all" if wanted.shard == (1, 1) else "{}-of-{}".format(*wanted.shard)
-    with class_store.alone(part), Progress(console(stderr=True), quiet=quiet) as progress, _interrupts() as stopped:
+    with class_store.lock(part), Progress(console(stderr=True), quiet=quiet) as progress, _interrupts() as stopped:
         _prepare(layout, lab, progress.say)
         counted = Count(progress, "submissions")
         grader = Grader(layout, lab, course, class_store.verdicts)
@@ -186,17 +186,17 @@ def _finish(
     kind: str, title: str, *, whole: bool, stopped: bool, quiet: bool,
 ) -> int:  # fmt: skip
     if wanted.dry:
-        _show_changes(tally, "would change", quiet=False)
+        _print_changes(tally, "would change", quiet=False)
         return EXIT_INTERRUPTED if stopped else EXIT_DONE
     # Who seems to have handed in nothing may have handed in what nobody is named for.
     missing = () if collected.unclaimed else collected.missing
-    people = {student: name for student, name in missing if wanted.has(student)}
-    people |= {each.student: each.name for each in collected.submissions if wanted.has(each.student)}
+    people = {student: name for student, name in missing if wanted.includes(student)}
+    people |= {each.student: each.name for each in collected.submissions if wanted.includes(each.student)}
     rows, packed = outputs.write(class_store, policies, people, kind, title, whole=whole)
-    _show_changes(tally, "changed", quiet=quiet)
+    _print_changes(tally, "changed", quiet=quiet)
     if not quiet:
         outputs.show(console(), class_store, rows, collected, packed)
-        click.echo(_told(tally))
+        click.echo(_describe_tally(tally))
     if collected.unclaimed:
         say(
             f"warpgrade: not graded: {len(collected.unclaimed)} in the export that nobody is named for; "
@@ -222,7 +222,7 @@ def _finish(
     return EXIT_GRADER_ERROR if collected.unclaimed else EXIT_DONE
 
 
-def _told(tally: run.Tally) -> str:
+def _describe_tally(tally: run.Tally) -> str:
     parts = [
         (tally.done, "graded"), (tally.shared, "with a known result"), (tally.refused, "refused"),
         (tally.kept, "graded before"), (tally.errors, "not graded"),
@@ -230,17 +230,17 @@ def _told(tally: run.Tally) -> str:
     return ", ".join(f"{count} {what}" for count, what in parts if count) or "nothing was handed in"
 
 
-def _show_changes(tally: run.Tally, what: str, *, quiet: bool) -> None:
+def _print_changes(tally: run.Tally, what: str, *, quiet: bool) -> None:
     if quiet or not tally.changes:
         if what == "would change":
             click.echo("no grade would change")
         return
     count = len(tally.changes)
-    ways = Counter(one.way for one in tally.changes)
-    told = ", ".join(f"{ways[way]} {way}" for way in ("new", "up", "down") if ways[way])
+    counts = Counter(one.direction for one in tally.changes)
+    told = ", ".join(f"{counts[direction]} {direction}" for direction in ("new", "up", "down") if counts[direction])
     click.echo(f"{count} submission{'' if count == 1 else 's'} {what}{': ' if told else ''}{told}")
     for change in sorted(tally.changes, key=lambda one: (one.student, one.number)):
-        click.echo(f"    {change.told}")
+        click.echo(f"    {change.summary}")
         for reason in change.reasons:
             click.echo(f"        {reason}")
 
@@ -261,7 +261,7 @@ def override_command(folder: Path, student: str, points: float | None, reason: s
     layout = paths.find_layout()
     known = class_folder.load_class(layout, folder)
     class_store, policies = known.store, known.policies
-    student, reason, by = class_store.named(student), clean(reason).strip(), clean(by).strip()
+    student, reason, by = class_store.find_student(student), clean(reason).strip(), clean(by).strip()
     row = grades.make_row(class_store, policies, student)
     decisions = class_store.decisions(student)
     if withdraw:
@@ -306,7 +306,7 @@ def merge_command(parts: tuple[Path, ...], out: Path, roster: Path | None, attem
     """
     layout = paths.find_layout()
     class_store = Store(out)
-    with class_store.alone():
+    with class_store.lock():
         merged = merge.merge(parts, class_store)
         known = class_folder.load_class(layout, out, attempts)
         people = {each.id: each.name for each in rosters.read(roster).students} if roster else {}

@@ -134,7 +134,7 @@ def _grade(layout: Layout, lab: Lab, path: Path, given: dict[str, Any], *, publi
     try:
         submission = receive.read(lab, path)
     except BadInput as problem:
-        refused = grade.rejected(lab, printable_name(str(path)), problem, options)
+        refused = grade.rejected_result(lab, printable_name(str(path)), problem, options)
         outlets.publish(Report(result=course_points.annotate_result(course, refused)))
         raise
     with Progress(console(stderr=True), quiet=display.quiet) as progress:

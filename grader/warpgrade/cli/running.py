@@ -108,7 +108,7 @@ def run_command(context: click.Context, /, files: tuple[Path, ...], **given: Any
     outlets.publish(Report(found, Path.cwd(), profile=profile))
     if not display.quiet:
         _print(profile, found, lines=options.lines, advice=display.advice)
-    if how := run.how_it_ended(profile.exit_status):
+    if how := run.describe_exit(profile.exit_status):
         click.echo(f"warpgrade: {how}", err=True)
     return display.status(profile.exit_status, found)
 

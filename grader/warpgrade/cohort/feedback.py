@@ -47,7 +47,7 @@ def write(
     """
     packed = FeedbackArchive()
 
-    def told() -> Iterator[tuple[Row, Feedback]]:
+    def read_feedback() -> Iterator[tuple[Row, Feedback]]:
         for row in rows:
             result = load(row)
             if result is not None and hidden_until is not None:
@@ -60,7 +60,7 @@ def write(
 
     try:
         with files.replacing_file(archive.absolute()) as file:
-            packed.files = files.pack(file, _name_files(told(), platform, packed.left_out))
+            packed.files = files.pack(file, _name_files(read_feedback(), platform, packed.left_out))
     except OSError as error:
         raise BadInput(f"{printable_name(str(archive))} cannot be written: {error.strerror}") from None
     return packed

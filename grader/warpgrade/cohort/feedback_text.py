@@ -60,8 +60,8 @@ def make_feedback(
     Before `hidden_until` there is no grade, because its points would tell about hidden tests. alias: the student's name
     on the leaderboard. title: the lab's title, for rows without a result.
     """
-    told = row.decision is not None or row.state in ("rejected", "refused")
-    if not told and (result is None or row.state in ("missing", "waiting")):
+    is_decided = row.decision is not None or row.state in ("rejected", "refused")
+    if not is_decided and (result is None or row.state in ("missing", "waiting")):
         return None
     early = result is not None and hidden.is_too_early(result, now) and any(test.hidden for test in result.tests)
     # From here on the clock does not matter.
@@ -143,41 +143,47 @@ def _notes(row: Row, shown: Result | None) -> Iterator[str]:
         yield from (one_line(note, _WIDTH) for note in shown.notes)
 
 
-def render_text(told: Feedback) -> str:
+def render_text(feedback: Feedback) -> str:
     """Return it as plain text."""
-    parts = [f"{told.title}\n{told.who}\n{told.handed_in}".rstrip()]
-    steps = [": ".join(filter(None, (step.what, step.points, step.why))).replace("\n", "\n  ") for step in told.steps]
-    parts.append("\n".join([*steps, f"Grade: {told.grade}" if told.grade else "No grade yet"]))
-    parts += told.notes
-    parts.append("\n".join(f"{row.outcome:8}{row.told:>9}  {row.name}{_hidden(row)}" for row in told.tests))
-    for row in told.tests:
+    parts = [f"{feedback.title}\n{feedback.who}\n{feedback.handed_in}".rstrip()]
+    steps = [
+        ": ".join(filter(None, (step.what, step.points, step.why))).replace("\n", "\n  ") for step in feedback.steps
+    ]
+    parts.append("\n".join([*steps, f"Grade: {feedback.grade}" if feedback.grade else "No grade yet"]))
+    parts += feedback.notes
+    parts.append("\n".join(f"{row.outcome:8}{row.points_text:>9}  {row.name}{_hidden(row)}" for row in feedback.tests))
+    for row in feedback.tests:
         if row.text and row.outcome != "pass":
-            first = "Fix this first: " if row.name == told.first else ""
+            first = "Fix this first: " if row.name == feedback.first else ""
             parts.append(f"{first}{row.name}\n" + "\n".join(f"  {line}" for line in row.text.split("\n")))
-    return "\n\n".join(part for part in [*parts, *told.found] if part) + "\n"
+    return "\n\n".join(part for part in [*parts, *feedback.found] if part) + "\n"
 
 
 def _hidden(row: export.Row) -> str:
     return "  (hidden)" if row.hidden else ""
 
 
-def render_html(told: Feedback) -> bytes:
+def render_html(feedback: Feedback) -> bytes:
     """Return it as a page that stands alone."""
-    grade = tag("p", _grade(told.grade), class_="grade") if told.grade else tag("p", "No grade yet", class_="grade")
+    grade = (
+        tag("p", _grade(feedback.grade), class_="grade") if feedback.grade else tag("p", "No grade yet", class_="grade")
+    )
     body: list[Markup] = [
-        tag("header", tag("h1", told.title), tag("div", told.who), tag("div", told.handed_in, class_="dim")),
+        tag(
+            "header", tag("h1", feedback.title), tag("div", feedback.who), tag("div", feedback.handed_in, class_="dim")
+        ),
         grade,
     ]
-    if told.steps:
-        body.append(tag("table", (_step(step) for step in told.steps), class_="steps"))
-    body += [tag("pre", note) if "\n" in note else tag("p", note) for note in told.notes]
-    if told.tests:
+    if feedback.steps:
+        body.append(tag("table", (_step(step) for step in feedback.steps), class_="steps"))
+    body += [tag("pre", note) if "\n" in note else tag("p", note) for note in feedback.notes]
+    if feedback.tests:
         body.append(tag("h2", "Tests"))
-        body.append(tag("table", (_test(row, told.first) for row in told.tests)))
-    if told.found:
+        body.append(tag("table", (_test(row, feedback.first) for row in feedback.tests)))
+    if feedback.found:
         body.append(tag("h2", "What the checks found"))
-        body += [tag("pre", each) for each in told.found]
-    return html.page(f"{told.title}: {told.who}", (Markup(f"\n{each}") for each in body), style=_STYLE)
+        body += [tag("pre", each) for each in feedback.found]
+    return html.page(f"{feedback.title}: {feedback.who}", (Markup(f"\n{each}") for each in body), style=_STYLE)
 
 
 def _grade(grade: str) -> list[str]:
@@ -200,7 +206,7 @@ def _test(row: export.Row, first: str) -> Markup:
     style = _CLASSES.get(row.outcome, "dim")
     return tag(
         "tr", tag("td", mark, class_=f"mark {style}"), tag("td", tag("div", name), _test_messages(row)),
-        tag("td", row.told, class_="number"),
+        tag("td", row.points_text, class_="number"),
     )  # fmt: skip
 
 

@@ -24,7 +24,7 @@ class Change:
     number: int = 1
 
     @property
-    def told(self) -> str:
+    def summary(self) -> str:
         """Return `12345 (Ada Lovelace), submission 2: 85 → 95`."""
         old, new = ("–" if points is None else number(points, 2) for points in (self.before, self.after))
         who = (
@@ -36,7 +36,7 @@ class Change:
         return f"{who}{which}: {old} → {new}"
 
     @property
-    def way(self) -> str:
+    def direction(self) -> str:
         """Return new, up or down; "" if the points are the same."""
         if self.before is None:
             return "" if self.after is None else "new"

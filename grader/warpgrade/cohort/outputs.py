@@ -15,7 +15,7 @@ from warpgrade.cohort.attempts import ClassAttempts
 from warpgrade.cohort.feedback import FeedbackArchive
 from warpgrade.cohort.grades import Policies, make_rows
 from warpgrade.cohort.row import Row
-from warpgrade.cohort.store import Store, on_disk
+from warpgrade.cohort.store import Store, reporting_disk_errors
 from warpgrade.machine import files
 from warpgrade.machine.text import printable_name
 from warpgrade.platforms.registry import ADAPTERS, FALLBACK
@@ -55,7 +55,7 @@ def write(
     all_rows = list(make_rows(store, policies, known))
     until = _hidden_until(policies)
     digest = hashlib.sha256(f"{until} {sorted(store.aliases().items())}\n".encode())
-    with on_disk():
+    with reporting_disk_errors():
         with files.replacing_file(store.folder / TABLE) as file:
             file.writelines(gradebook.csv(all_rows))
         with files.replacing_file(store.folder / LINES) as file:
@@ -68,7 +68,7 @@ def write(
     packed = feedback.write(
         archive, wanted, all_rows, store.result_of, title=title, hidden_until=until, alias=_alias(store)
     )
-    with on_disk():
+    with reporting_disk_errors():
         files.replace(stamp, f"{wanted} {digest.hexdigest()}\n".encode())
     return all_rows, packed
 

@@ -44,7 +44,7 @@ class RunOptions:
     regrade: bool = False
     dry: bool = False
 
-    def has(self, student: str) -> bool:
+    def includes(self, student: str) -> bool:
         """Tell whether a student is in this shard."""
         number = int.from_bytes(hashlib.sha256(student.encode("utf-8", "surrogatepass")).digest()[:8])
         return number % self.shard[1] == self.shard[0] - 1
@@ -102,7 +102,7 @@ class ClassRun:
     # --- before ------------------------------------------------------------------------------------------------------
 
     def _chosen(self, handed_in: Iterable[StudentAttempt]) -> list[StudentAttempt]:
-        mine = [each for each in handed_in if self._wanted.has(each.student)]
+        mine = [each for each in handed_in if self._wanted.includes(each.student)]
         return latest_attempts(mine) if self._wanted.latest else mine
 
     def _task(self, handed_in: StudentAttempt) -> _Task | None:
@@ -145,9 +145,9 @@ class ClassRun:
         return _Task(record, handed_in, options) if len(self._waiting[key]) == 1 else None
 
     def _refuse(self, record: Record, problem: BadInput, options: Options) -> None:
-        refused = grade.rejected(self._lab, record.source, problem, options)
-        told = "\0".join((problem.message, problem.hint, record.source, record.student))
-        key = f"refused-{hashlib.sha256(told.encode('utf-8', 'surrogatepass')).hexdigest()[:32]}"
+        refused = grade.rejected_result(self._lab, record.source, problem, options)
+        identity = "\0".join((problem.message, problem.hint, record.source, record.student))
+        key = f"refused-{hashlib.sha256(identity.encode('utf-8', 'surrogatepass')).hexdigest()[:32]}"
         self.tally.refused += 1
         record = msgspec.structs.replace(
             record_result(msgspec.structs.replace(record, key=key), refused), status="refused"
@@ -229,7 +229,7 @@ def _describe_problem(problem: Problem) -> str:
 def _review_notes(result: Result) -> list[str]:
     """Return the notes for review: each cause once, with the test or the number of tests."""
     told = []
-    for cause, tests in review.by_cause(result).items():
+    for cause, tests in review.group_by_cause(result).items():
         where = f" (in {len(tests)} tests)" if len(tests) > 1 else f" (in “{tests[0]}”)" if tests[0] else ""
         told.append(f"{cause}{where}")
     return told

@@ -133,7 +133,7 @@ def grade(
         if recall:
             recall.keep(files, verdicts.cases, verdicts.device)
         verdicts.cases = {**known, **verdicts.cases}
-        cases = unsupported.settle(verdicts.cases, lambda: builder.device_code(files), budget.analysis)
+        cases = unsupported.settle_unsupported(verdicts.cases, lambda: builder.device_code(files), budget.analysis)
         tests = score.score_tests(lab, cases, target.kind, public_only=options.public_only, only=options.only)
         stops = {name: case.stopped_at for name, case in cases.items() if case.stopped_at}
         tests, left_out = own_lines.show(
@@ -179,7 +179,7 @@ def _with_note_of(from_starter: Iterable[str], submission: Submission) -> Submis
     return dataclasses.replace(submission, notes=[*submission.notes, *notes])
 
 
-def rejected(lab: Lab, name: str, problem: BadInput, options: Options) -> Result:
+def rejected_result(lab: Lab, name: str, problem: BadInput, options: Options) -> Result:
     """Return the result of a submission that could not even be read."""
     tests = _all_failed(lab, options, "fail", problem.message)
     return Result(
@@ -196,7 +196,7 @@ def rejected(lab: Lab, name: str, problem: BadInput, options: Options) -> Result
         sandboxed=options.confined,
         seed=options.seed,
         problem=Problem(stage="intake", message=problem.message, hint=problem.hint),
-        review=review.listed([problem.review] if problem.review else []),
+        review=review.list_notes([problem.review] if problem.review else []),
     )
 
 
@@ -282,7 +282,7 @@ class _Report:
         left_out: str,
     ) -> Result:
         error = any(test.status == "error" for test in tests)
-        seen = review.listed(f"{case.name}: {note}" for case in cases.values() for note in case.review)
+        seen = review.list_notes(f"{case.name}: {note}" for case in cases.values() for note in case.review)
         status: Literal["error", "graded"] = "error" if error else "graded"
         return self._result(status, tests, seconds, verdicts.seed, verdicts.device, None, seen, warnings, left_out)
 
@@ -291,7 +291,7 @@ class _Report:
         tests = _all_failed(self.lab, self.options, "error" if unsupported else "fail", failure.problem.message)
         status: Literal["error", "rejected"] = "error" if unsupported else "rejected"
         return self._result(
-            status, tests, seconds, self.options.seed, {}, failure.problem, review.listed(failure.review), warnings
+            status, tests, seconds, self.options.seed, {}, failure.problem, review.list_notes(failure.review), warnings
         )
 
     def _result(
@@ -308,7 +308,7 @@ class _Report:
     ) -> Result:
         return Result(
             lab=LabInfo(name=self.lab.name, title=self.lab.title),
-            submission=_describe(self.submission),
+            submission=_file_info(self.submission),
             status=status,
             score=score.total(tests),
             tests=tests,
@@ -347,7 +347,7 @@ def _used(budget: Budget) -> Used:
     )
 
 
-def _describe(submission: Submission) -> SubmissionInfo:
+def _file_info(submission: Submission) -> SubmissionInfo:
     return SubmissionInfo(
         name=submission.name,
         digest=submission.digest,

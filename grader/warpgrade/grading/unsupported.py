@@ -25,7 +25,9 @@ _TOO_MUCH = "its device code is too large for nvcc to write out, and the device 
 _FOREIGN = "it runs device code that nvcc did not generate from its files, and that the device cannot run"
 
 
-def settle(cases: Mapping[str, Case], device_code: Callable[[], bytes], allowance: Allowance) -> dict[str, Case]:
+def settle_unsupported(
+    cases: Mapping[str, Case], device_code: Callable[[], bytes], allowance: Allowance
+) -> dict[str, Case]:
     """Return the verdicts, with a fail and a note for review for each error that the submission caused.
 
     `device_code` returns nvcc's PTX; it is called only when a test is an error because the device lacks something.

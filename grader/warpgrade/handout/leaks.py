@@ -41,7 +41,7 @@ class Leak:
     secret: Secret
 
     @property
-    def told(self) -> str:
+    def message(self) -> str:
         """Return `matmul/README.md holds a line of the reference (matmul.cu:41): …`."""
         shown = self.secret.text[:60].decode("utf-8", "replace")
         return f"{self.file} holds {self.secret.what}: {shown}"

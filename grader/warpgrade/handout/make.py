@@ -167,7 +167,7 @@ def _look_through(layout: Layout, lab: Lab, folder: Path) -> None:
     secrets = [*leaks.secrets(lab, given, sorted(places - {"/"})), *leaks.student_names(students)]
     found = list(leaks.find(leaks.read_folder(folder), secrets))
     if found:
-        first, *rest = (leak.told for leak in found)
+        first, *rest = (leak.message for leak in found)
         raise GraderError(
             f"not released: {first}", detail="\n".join(rest[:12]), hint="remove it from what students get"
         )

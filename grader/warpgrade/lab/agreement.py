@@ -15,7 +15,7 @@ from pathlib import Path
 
 from warpgrade.lab import labs
 from warpgrade.lab.labs import Lab, LabMistake, Mistake
-from warpgrade.lab.toml_lines import line_of
+from warpgrade.lab.toml_lines import find_line
 from warpgrade.machine.errors import BadInput
 from warpgrade.machine.paths import Layout
 
@@ -120,7 +120,7 @@ def _value(literals: str) -> str:
 
 
 def _functions(lab: Lab, toml: str, tests: _Tests) -> Iterator[Mistake]:
-    where, line = _name(lab, lab.folder / "lab.toml"), line_of(toml, "lab", key="functions")
+    where, line = _name(lab, lab.folder / "lab.toml"), find_line(toml, "lab", key="functions")
     contract = _COMMENT_OR_STRING.sub(_without_comments, lab.header.read_text(encoding="utf-8", errors="replace"))
     declared = set(_DECLARED.findall(contract))
     listed = lab.file.lab.functions
@@ -146,7 +146,7 @@ def _functions(lab: Lab, toml: str, tests: _Tests) -> Iterator[Mistake]:
 
 def _entries(lab: Lab, toml: str, tests: _Tests) -> Iterator[Mistake]:
     where = _name(lab, lab.folder / "lab.toml")
-    lines = {item.name: line_of(toml, table, index, "name") for table, index, item in lab.tables}
+    lines = {item.name: find_line(toml, table, index, "name") for table, index, item in lab.tables}
     known = {case.name: case for case in tests.cases}
     for case in tests.cases:
         if case.name not in lines:

@@ -105,7 +105,7 @@ def call(allowance: Allowance, function: Callable[P, R], /, *arguments: P.args, 
     """
     assert not named  # noqa: S101 - arguments go by their places
     raw = msgspec.msgpack.encode(arguments, enc_hook=as_text)
-    answer = _started().call(f"{function.__module__}:{function.__qualname__}", raw, allowance)
+    answer = _start_helper().call(f"{function.__module__}:{function.__qualname__}", raw, allowance)
     return typing.cast(R, _value(answer, types_of(function)["return"]))
 
 
@@ -122,7 +122,7 @@ class Session:
         raw = msgspec.msgpack.encode(arguments, enc_hook=as_text)
         name = f"{function.__module__}:{function.__qualname__}"
         with theirs:
-            answer = _started().call(name, raw, allowance, serving=theirs)
+            answer = _start_helper().call(name, raw, allowance, serving=theirs)
         self._kind, caller = typing.get_args(types_of(function)["return"])
         self._types = typing.get_args(caller)
         self.made: Any = _value(answer, self._kind)
@@ -283,7 +283,7 @@ _lock = threading.Lock()
 _helpers: list[_Helper] = []
 
 
-def _started() -> _Helper:
+def _start_helper() -> _Helper:
     with _lock:
         if not _helpers or not _helpers[-1].lives:
             _helpers[:] = [_Helper()]
@@ -292,7 +292,7 @@ def _started() -> _Helper:
 
 def begin() -> None:
     """Start the helper, where there is something else to do until it is needed."""
-    _started()
+    _start_helper()
 
 
 # --- inside of a confined process ------------------------------------------------------------------------------------

@@ -103,7 +103,7 @@ def hold_device(layout: Layout, target: Device) -> AbstractContextManager[None]:
 def describe(layout: Layout, spec: str) -> dict[str, Any]:
     """Ask the device server what the device is."""
     program = layout.device_server
-    return dict(facts.asked_once(("device", spec), [program], lambda: _described(program, spec)))
+    return dict(facts.cached_answer(("device", spec), [program], lambda: _described(program, spec)))
 
 
 def _described(program: Path, spec: str) -> dict[str, Any]:

@@ -18,7 +18,7 @@ _lock = threading.Lock()
 _known: dict[Hashable, object] = {}
 
 
-def asked_once(what: Hashable, files: Iterable[Path], ask: Callable[[], T]) -> T:
+def cached_answer(what: Hashable, files: Iterable[Path], ask: Callable[[], T]) -> T:
     """Return what `ask` finds out of `what`; from an earlier call, if the files are the same as then.
 
     What ends in an exception is asked again, as is what depends on a file that is no compiled program: a script can
@@ -39,7 +39,7 @@ def asked_once(what: Hashable, files: Iterable[Path], ask: Callable[[], T]) -> T
 
 def digest(program: Path) -> str:
     """Return a hash of a program's content."""
-    return asked_once("content", [program], lambda: hashlib.sha256(program.read_bytes()).hexdigest())
+    return cached_answer("content", [program], lambda: hashlib.sha256(program.read_bytes()).hexdigest())
 
 
 def _stamp(path: Path) -> tuple[str, int, int, int] | None:

@@ -41,10 +41,10 @@ def clean(raw: bytes | str) -> str:
 def _cleaned(text: str) -> str:
     text = _LINE_ENDS.sub("\n", text)
     text = _UNSEEN.sub("", _ESCAPES.sub("", text))
-    return harmless(_HALVES.sub("\ufffd", text))
+    return defuse_commands(_HALVES.sub("\ufffd", text))
 
 
-def harmless(text: str) -> str:
+def defuse_commands(text: str) -> str:
     """Return text in which no line is a command to a build service; a space stands where it was one."""
     return _COMMANDS.sub(lambda found: "# #" if found["indent"] is None else f"{found['indent']}: ", text)
 

@@ -43,7 +43,7 @@ class Table:
         return "".join([*parts, text[at:]]).encode("utf-8", "surrogateescape")
 
 
-def read(raw: bytes) -> Table:
+def read_table(raw: bytes) -> Table:
     """Read a file in any encoding that has ASCII in it; raises BadInput for what is no table."""
     if len(raw) > _MAX_BYTES:
         raise BadInput("the export is too large to be a gradebook")

@@ -93,7 +93,7 @@ def fill(
     sheet: Sheet, raw: bytes, grades: Sequence[Grade], assignment: str, points: float | None, *, overwrite: bool
 ) -> FilledSheet:
     """Return the export with the grades in its column; raises BadInput when there is no such column."""
-    table = csv_cells.read(raw)
+    table = csv_cells.read_table(raw)
     book = _Book(sheet, table, _headings(table))
     column = book.column(assignment)
     scale = _scale(book, column, grades, points)

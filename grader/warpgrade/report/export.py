@@ -48,7 +48,7 @@ class Row:
         return self.outcome not in ("error", "pending")
 
     @property
-    def told(self) -> str:
+    def points_text(self) -> str:
         """`8.3/15`, and `?/15` where nothing is decided."""
         return f"{number(self.points) if self.decided else '?'}/{number(self.max_points)}"
 
@@ -81,11 +81,11 @@ def _row(test: TestResult) -> Row:
         outcome = "partial" if test.points else "slow"
     return Row(
         one_line(test.name, _NAME_WIDTH), outcome, round(test.points, 2), test.max_points, test.hidden, test.seconds,
-        "\n".join(_told(test)),
+        "\n".join(_row_text(test)),
     )  # fmt: skip
 
 
-def _told(test: TestResult) -> Iterator[str]:
+def _row_text(test: TestResult) -> Iterator[str]:
     if test.message:
         yield bounded(clean(test.message), lines=_LINES, width=_WIDTH)
     if test.status == "pass" and test.points == test.max_points:
@@ -145,7 +145,8 @@ def text(report: Report) -> str:
         return ""
     parts = [headline(report.result), *notes(report.result)]
     table = [
-        f"{row.outcome:8}{row.told:>9}  {row.name}{'  (hidden)' if row.hidden else ''}" for row in rows(report.result)
+        f"{row.outcome:8}{row.points_text:>9}  {row.name}{'  (hidden)' if row.hidden else ''}"
+        for row in rows(report.result)
     ]
     parts.append("\n".join(table))
     for row in rows(report.result):

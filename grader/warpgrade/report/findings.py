@@ -40,7 +40,7 @@ class Finding:
 
 def program_findings(diagnostics: Iterable[Diagnostic]) -> list[Finding]:
     """Return a run program's findings, worst first."""
-    return _by_cause(_once_a_pair(diagnosis.merged(diagnostics)), {})
+    return _by_cause(_once_a_pair(diagnosis.merge(diagnostics)), {})
 
 
 def result_findings(result: Result, *, show_hidden: bool = False) -> list[Finding]:
@@ -59,7 +59,7 @@ def result_findings(result: Result, *, show_hidden: bool = False) -> list[Findin
         if name not in names:
             names.append(name)
     lost = {test.name for test in shown.tests if test.points < test.max_points}
-    rows = _once_a_pair(diagnosis.merged(one for _, one in found))
+    rows = _once_a_pair(diagnosis.merge(one for _, one in found))
     return [
         replace(one, settled=one.diagnostic.severity == "advice" and not lost.intersection(one.tests))
         for one in _by_cause(rows, tests)

@@ -9,7 +9,7 @@ from typing import IO, Any
 
 import click
 
-from warpgrade.machine.text import harmless
+from warpgrade.machine.text import defuse_commands
 
 
 class Gated:
@@ -22,7 +22,7 @@ class Gated:
     def write(self, text: str) -> int:
         """Write the text, with a space in what would be a command."""
         # A character before it, where it goes on in a line.
-        self._stream.write(harmless(text) if self._at_start else harmless(f".{text}")[1:])
+        self._stream.write(defuse_commands(text) if self._at_start else defuse_commands(f".{text}")[1:])
         *lines, last = text.rsplit("\n", 1)
         self._at_start = (bool(lines) or self._at_start) and not last.strip()
         return len(text)
@@ -33,7 +33,7 @@ class Gated:
 
 def say(text: str, *, err: bool = False) -> None:
     """Print a line, or several, with other people's words in it."""
-    click.echo(harmless(text), err=err)
+    click.echo(defuse_commands(text), err=err)
 
 
 @contextmanager

@@ -64,7 +64,7 @@ def show(
     title = Text.assemble((result.lab.title, "bold"), " · ", result.submission.name)
     console.print(title, width=width)
     if result.problem is None:
-        told_below = {test.name for test in _told_whole(shown, full=full)}
+        told_below = {test.name for test in _tests_shown_in_full(shown, full=full)}
         console.print(_table(console, shown.tests, width, told_below))
     console.print()
     show_first(console, result, show_hidden=show_hidden, advice=advice, full=full)
@@ -82,11 +82,11 @@ def show_first(
         _show_problem(console, result.problem, width, rejected=result.status == "rejected")
         compiler.show(console, result, width)
         return
-    whole = _told_whole(result, full=full)
+    whole = _tests_shown_in_full(result, full=full)
     compiler.show(console, result, width)
     for test in whole:
         _show_failure(console, test, width, full=full)
-    found = _those_of_first(found, whole, advice=advice)
+    found = _findings_of_first(found, whole, advice=advice)
     diagnosis.show(console, found, advice=advice, whole=1 if whole and not full else diagnosis.WHOLE)
 
 
@@ -96,7 +96,7 @@ def _to_explain(result: Result, *, show_hidden: bool, advice: bool) -> str:
         return ""
     shown = result if show_hidden else hidden.for_students(result)
     found = findings.result_findings(result, show_hidden=show_hidden)
-    rows = _those_of_first(found, _told_whole(shown, full=False), advice=advice)
+    rows = _findings_of_first(found, _tests_shown_in_full(shown, full=False), advice=advice)
     return next((one.diagnostic.rule for one in rows if advice or not one.settled), "")
 
 
@@ -107,11 +107,11 @@ def show_hidden_rows(console: Console, result: Result) -> None:
             console.print(_description(test, set(), below=False), width=min(console.width, _MAX_WIDTH))
 
 
-def _told_whole(result: Result, *, full: bool) -> list[TestResult]:
+def _tests_shown_in_full(result: Result, *, full: bool) -> list[TestResult]:
     return failures.in_order(result.tests)[: None if full else 1]
 
 
-def _those_of_first(found: Sequence[Finding], failed: Sequence[TestResult], *, advice: bool) -> list[Finding]:
+def _findings_of_first(found: Sequence[Finding], failed: Sequence[TestResult], *, advice: bool) -> list[Finding]:
     """Leave what was found in the failure to begin with, if anything was; advice on speed waits for right results."""
     if not failed:
         return list(found)
@@ -170,7 +170,7 @@ def _description(test: TestResult, said: set[str], *, below: bool) -> Text:
     elif below:
         text.append("\nsee below", style="dim")
         return text
-    elif gist := _gist(test):
+    elif gist := _first_line(test):
         text.append("\n" + ("the same as above" if gist in said else gist), style="dim" if gist in said else "default")
         said.add(gist)
     if printed := test.output.rsplit("\n", 1)[-1].strip():
@@ -219,7 +219,7 @@ def _what_failed(test: TestResult) -> Diagnostic | None:
     return None
 
 
-def _gist(test: TestResult) -> str:
+def _first_line(test: TestResult) -> str:
     """Return the first line of what is known; without a message, as students see hidden tests, the hint."""
     if test.message:
         return bounded(_message(test).split("\n", 1)[0], lines=1, width=_ROW_WIDTH)
@@ -327,7 +327,7 @@ def _review(result: Result) -> list[str]:
     """Return the notes for review; one that several tests have is said once."""
     return [
         f"{reason} (in {len(names)} tests)" if len(names) > 1 else f"{names[0]}: {reason}" if names[0] else reason
-        for reason, names in review.by_cause(result).items()
+        for reason, names in review.group_by_cause(result).items()
     ]
 
 

@@ -81,13 +81,13 @@ def test_a_changed_test_changes_nothing_until_it_is_asked_for(made: MadeClass) -
     assert made.record("ada").points == 10
 
     dry = made.regrade(dry=True)
-    assert [(change.told, change.reasons) for change in dry.changes] == [
+    assert [(change.summary, change.reasons) for change in dry.changes] == [
         ("ada: 10 → 40", ["10/40 → 40/40: adds: before: C[0] is 0"])
     ]
     assert made.record("ada").points == 10
 
     graded = len(made.stub.graded)
-    assert [change.told for change in made.regrade().changes] == ["ada: 10 → 40"]
+    assert [change.summary for change in made.regrade().changes] == ["ada: 10 → 40"]
     assert len(made.stub.graded) == graded  # the dry run's results are kept
     assert made.record("ada").points == 40
     assert made.regrade().changes == []
@@ -161,9 +161,9 @@ def test_shards_are_apart_and_merge_to_the_same(made: MadeClass, tmp_path: Path)
 def test_two_calls_at_once_on_one_folder(made: MadeClass) -> None:
     code = (
         "import sys; from pathlib import Path; from warpgrade.cohort.store import Store\n"
-        "with Store(Path(sys.argv[1])).alone(): print('in')"
+        "with Store(Path(sys.argv[1])).lock(): print('in')"
     )
-    with made.store.alone():
+    with made.store.lock():
         done = subprocess.run(
             [sys.executable, "-c", code, str(made.store.folder)], capture_output=True, text=True, check=False,
             env={"PYTHONPATH": str(Path(__file__).parents[3] / "grader")},
@@ -219,12 +219,17 @@ def test_students_are_found_however_they_are_spelt(made: MadeClass) -> None:
     made.run()
     (record,) = made.store.records("ada")
     made.store.save(msgspec.structs.replace(record, identifiers=["ada", "ada@example.edu"]))
-    assert [made.store.named(who) for who in ("ada", "ADA", "Ada@Example.edu", "adam")] == ["ada", "ada", "ada", "adam"]
+    assert [made.store.find_student(who) for who in ("ada", "ADA", "Ada@Example.edu", "adam")] == [
+        "ada",
+        "ada",
+        "ada",
+        "adam",
+    ]
     with pytest.raises(BadInput, match="nobody in this class is called addam") as nobody:
-        made.store.named("addam")
+        made.store.find_student("addam")
     assert nobody.value.hint.startswith("did you mean adam")
     with pytest.raises(BadInput, match="nobody in this class is called zzz"):
-        made.store.named("zzz")
+        made.store.find_student("zzz")
 
 
 def test_why_nothing_was_tested_is_the_compilers_first_error(made: MadeClass) -> None:
@@ -255,7 +260,7 @@ def of_made(made: MadeClass, text: str) -> Result:
 
 def test_changes_name_the_student_and_which_submission() -> None:
     change = grade_history.Change("12345", "Ada Lovelace", None, 95, [], number=2)
-    assert change.told == "12345 (Ada Lovelace), submission 2: – → 95"
+    assert change.summary == "12345 (Ada Lovelace), submission 2: – → 95"
     points = [(None, 5), (5, 7), (5, 3), (5, None), (5, 5), (None, None)]
-    ways = [grade_history.Change("a", "", before, after, []).way for before, after in points]
-    assert ways == ["new", "up", "down", "down", "", ""]
+    directions = [grade_history.Change("a", "", before, after, []).direction for before, after in points]
+    assert directions == ["new", "up", "down", "down", "", ""]

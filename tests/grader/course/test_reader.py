@@ -132,7 +132,7 @@ def test_a_file_that_cannot_be_read(layout: Layout) -> None:
 )  # fmt: skip
 def test_a_course_that_does_not_fit_its_labs(layout: Layout, old: str, new: str, complaint: str) -> None:
     text = COURSE.replace(old, new)
-    told = [mistake.told for mistake in Course(reader.parse(text), text).mistakes(layout)]
+    told = [mistake.message for mistake in Course(reader.parse(text), text).mistakes(layout)]
     assert any(complaint in one for one in told), told
 
 
@@ -184,7 +184,7 @@ def test_which_compiler_is_the_courses(pinned: str, used: str, same: bool) -> No
 
 def test_the_example_of_the_guide_fits_the_projects_labs() -> None:
     example = Course(reader.parse(EXAMPLE), EXAMPLE)
-    assert [mistake.told for mistake in example.mistakes(find_layout())] == []
+    assert [mistake.message for mistake in example.mistakes(find_layout())] == []
     matmul = example.applied(labs.find(find_layout(), "matmul"))
     assert matmul.max_points == 105
 

@@ -139,7 +139,7 @@ def test_long_texts_take_no_longer_than_their_length(words: str, lab: Lab) -> No
     text.one_line(words, 100)
     text.printable_name(words)
     assert (
-        sources.of_submission({"a.cu": words.encode()}, re.compile("x"), lambda path: False).allocated_variable(
+        sources.submission_sources({"a.cu": words.encode()}, re.compile("x"), lambda path: False).allocated_variable(
             "a.cu", 1
         )
         == ""
