@@ -36,7 +36,7 @@ class Affected:
 
 
 def files_since(root: Path, revision: str) -> list[str]:
-    """Return the files that differ from a revision, and those that are not in git yet."""
+    """Return the files that differ from a revision, and those not in git yet."""
 
     def git(*words: str) -> list[str]:
         done = subprocess.run(["git", *words], cwd=root, capture_output=True, text=True, check=False)

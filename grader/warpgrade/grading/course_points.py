@@ -1,4 +1,4 @@
-"""What course.toml changes in grading: points and device before it, and notes on the result after it."""
+"""Applies course.toml to grading: points and device before it, date and notes after it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def apply_course(course: Course | None, lab: Lab, options: Options) -> tuple[Lab
 
 
 def annotate_result(course: Course | None, result: Result) -> Result:
-    """Return the result with what the course adds: until when hidden tests are hidden, and another compiler's note."""
+    """Return the result with the course's date for hidden tests, and a note if another compiler was used."""
     if course is None:
         return result
     entry = course.entry(result.lab.name)

@@ -169,7 +169,7 @@ def starter_files(lab: Lab) -> dict[str, bytes]:
 
 
 def _not_handed_in(lab: Lab, submission: Submission, starter: Mapping[str, bytes]) -> dict[str, bytes]:
-    """Return of the files that a lab names besides the main one those that are missing, as the starter has them."""
+    """Return the starter's version of the lab's other files that are missing in the submission."""
     others = lab.file.lab.files[1:]
     return {name: starter[name] for name in others if name in starter and name not in submission.files}
 
@@ -203,7 +203,7 @@ def rejected_result(lab: Lab, name: str, problem: BadInput, options: Options) ->
 def _build_both(
     builder: Builder, mine: Mapping[str, bytes], shared: Builder, starter: Mapping[str, bytes]
 ) -> tuple[Path, Path]:
-    """Build the submission and the baseline side by side, the latter at nobody's expense."""
+    """Build the submission and the baseline side by side; the baseline's time counts for no budget."""
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         baseline = pool.submit(shared.build, starter)
         worker = builder.build(mine)

@@ -1,7 +1,7 @@
-"""What grading a lab needs where its sources are not: its tests compiled, the starter, the contract and lab.toml.
+"""Writes what grading a lab needs without its sources: compiled tests, starter, contract and lab.toml.
 
-A handout is made of it, and what a platform gets. No source of a test and no reference is in it; what it holds of
-hidden tests is inside of the judge, and with `public_only` not even that.
+Handouts and templates of platforms hold these files. They contain no test sources and no reference. Hidden tests are
+only in the compiled judge, and with `public_only` not even there.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What must never reach students, and a look at every byte of what is handed out for it, inside of archives too.
+"""Searches handouts, also inside archives, for what students must not get: hidden tests and solutions.
 
-Text is compared without its white space; a line of the solution counts when it is long enough to say something and
-students have not been given it anyway: by the starter, the contract or what a test prints.
+Text is compared without white space. A line of a solution is a secret if it is long enough to be telling, and students
+do not have it already from the starter, the contract or the output of a test.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _MAX_DEPTH = 4
 
 @dataclass(frozen=True)
 class Secret:
-    """A text that is not for students: what it is, and its bytes without white space."""
+    """A text that students must not get, without white space. what: its description."""
 
     what: str
     text: bytes
@@ -48,7 +48,7 @@ class Leak:
 
 
 def secrets(lab: Lab, given: Iterable[bytes], places: Sequence[str]) -> list[Secret]:
-    """Return all that students must not find; `given` is what they are given on purpose, `places` names folders."""
+    """Return all secrets of a lab. given: texts that students get on purpose. places: folders of this machine."""
     known = b"\0".join(_without_space(text) for text in given)
     taught = _without_space((lab.folder / "README.md").read_bytes())  # its snippets are also lines of other right ways
     found = [
@@ -62,7 +62,7 @@ def secrets(lab: Lab, given: Iterable[bytes], places: Sequence[str]) -> list[Sec
 
 
 def student_names(names: Iterable[str]) -> Iterator[Secret]:
-    """Yield the names of students that a course's file holds; a short one may be a part of any word."""
+    """Yield names of students in course.toml, without short ones, which may be part of any word."""
     for name in sorted(names):
         if len(_without_space(name.encode())) >= _MIN_NAME_LENGTH:
             yield Secret("the name of a student with an extension", _without_space(name.encode()))
@@ -136,7 +136,7 @@ def _unpacked(files: Iterable[tuple[str, bytes]], depth: int = 0) -> Iterator[tu
 
 
 def read_folder(folder: Path) -> list[tuple[str, bytes]]:
-    """Return all files of a folder with their contents; a link is what it points to, which is handed out as well."""
+    """Return the names and contents of a folder's files; links are followed, because handing out follows them."""
     return [
         (str(path.relative_to(folder.parent)), path.read_bytes())
         for path in sorted(folder.rglob("*"))

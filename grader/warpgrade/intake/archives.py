@@ -1,6 +1,6 @@
-"""What is in an archive that a student handed in: names that are safe, and contents that are read when asked for.
+"""Lists the files in a student's archive under safe names; their contents are read on demand.
 
-Nothing is ever unpacked to disk. Archives with links, devices, names that point outside, or huge lists are refused.
+Nothing is unpacked to disk. Archives with links, devices, paths outside the archive, or huge lists are refused.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def is_clutter(name: str) -> bool:
 
 
 def safe_path(raw: str, kind: tars.Kind, shown: str, what: str) -> str | None:
-    """Return an entry's path, None for folders and clutter; raises for names and kinds that nobody honest has."""
+    """Return an entry's path, or None for folders and clutter; raises BadInput for hostile names and kinds."""
     name = printable_name(raw)
     if any(ord(char) < 32 or ord(char) == 127 for char in raw):
         raise BadInput(
@@ -80,7 +80,7 @@ def safe_path(raw: str, kind: tars.Kind, shown: str, what: str) -> str | None:
 
 @contextmanager
 def as_bad_input(shown: str, what: str) -> Iterator[None]:
-    """Turn what broken archives make their readers raise into BadInput."""
+    """Turn the exceptions that readers raise for broken archives into BadInput."""
     try:
         yield
     except tars.TooMuchError as error:
@@ -101,9 +101,9 @@ def as_bad_input(shown: str, what: str) -> Iterator[None]:
 def open_archive(
     file: IO[bytes], name: str, shown: str, wanted: Callable[[str], bool], most: int
 ) -> Iterator[list[Member]]:
-    """Open a student's archive and give its files, which can be read until it is closed.
+    """Open a student's archive and give its files, which can be read while it is open.
 
-    name: says what it is. wanted: says of a file's name whether anybody will read it; most: how much of it.
+    name: its suffix tells the format. wanted: whether a file of that name will be read; most: how many bytes of it.
     """
     what = "zip archive" if name.lower().endswith(".zip") else "tar archive"
     with as_bad_input(shown, what):
@@ -123,9 +123,9 @@ def open_archive(
 
 
 def directory_bytes(file: IO[bytes], *, large: bool = False) -> int:
-    """Return how long a zip's list of entries is, before anything reads it; 0 where there is none.
+    """Return the size of a zip's directory before anything reads it; 0 if there is none.
 
-    large: believe the records of archives with more than 65,535 entries or 4 GiB, which otherwise count as endless.
+    large: accept ZIP64 archives (more than 65,535 entries or 4 GiB); otherwise their directory counts as endless.
     """
     size = file.seek(0, os.SEEK_END)
     start = file.seek(max(size - _END_RECORD - (1 << 16) - 76, 0))
@@ -176,7 +176,7 @@ def _entry_opener(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Callable[
 
 
 def open_entry(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> IO[bytes]:
-    """Open one entry; what its header says about its size is not believed."""
+    """Open one entry without trusting the size in its header."""
     if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         # bzip2 and LZMA make gigabytes of a few bytes, in one step that nothing bounds.
         name = printable_name(PurePosixPath(entry.filename).name)

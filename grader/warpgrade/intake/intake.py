@@ -32,7 +32,7 @@ MAX_ARCHIVE_BYTES = 64 << 20  # of an archive that is not a file of its own
 
 @dataclass(frozen=True)
 class _Selection:
-    """What was taken, by the names that the lab knows; the names of other files; what to tell."""
+    """The files to grade, by the lab's names; the names of all other files; notes for the student."""
 
     files: dict[str, bytes]
     others: list[str]
@@ -40,7 +40,7 @@ class _Selection:
 
 
 def read_mode(path: Path, shown: str) -> int:
-    """Return what stands at a path that somebody named, as `stat` knows it; raises BadInput where nothing does."""
+    """Return the mode of the file at a user's path; raises BadInput if there is none."""
     try:
         return path.stat().st_mode
     except FileNotFoundError:
@@ -118,7 +118,7 @@ def _submission(lab: Lab, found: _Selection, shown: str, folder: Path | None) ->
 
 
 def _select(lab: Lab, members: Iterable[Member]) -> _Selection:
-    """Take what the lab wants: a file of the right name, else the only one that was renamed on its way."""
+    """Select the lab's files: one with the exact name, else the only one that was renamed by a platform or browser."""
     by_name: dict[str, list[Member]] = {}
     by_case: dict[str, Member] = {}
     found = _Selection({}, [])
@@ -173,7 +173,7 @@ def _check_total(files: dict[str, bytes]) -> None:
 
 
 def _without_wrapping(folder: Path) -> Path:
-    """People hand in the folder around the folder; one level of that is forgiven."""
+    """Return the only subfolder if no source is beside it: students often hand in the folder around theirs."""
     names, subfolders = _list_folder(folder)
     wraps = len(subfolders) == 1 and not any(is_source(name) or is_archive(name) for name in names)
     return folder / subfolders[0] if wraps else folder
@@ -266,7 +266,7 @@ def _select_packed(lab: Lab, file: IO[bytes], name: str, shown: str) -> _Selecti
 
 
 def _select_at_top(lab: Lab, members: Sequence[Member], shown: str) -> _Selection:
-    """Take what the lab wants of files in folders: at the top, or in the only folder where no source is at the top."""
+    """Select the lab's files at the top, or in the only folder if no source is at the top."""
     if not members:
         raise BadInput(f"{shown} is empty", hint=f"it should contain {lab.main_file}")
     inner = _wrapping_folder(members)
@@ -285,7 +285,7 @@ def _select_at_top(lab: Lab, members: Sequence[Member], shown: str) -> _Selectio
 
 
 def _wrapping_folder(members: Sequence[Member]) -> str:
-    """Return the folder around the files, with its slash, by the rule that holds for folders on disk; or nothing."""
+    """Return the folder around the files with its slash, or ""; `_without_wrapping` has the same rule."""
     folders = {member.path.partition("/")[0] for member in members if "/" in member.path}
     top = [member.name for member in members if "/" not in member.path]
     is_wrapped = len(folders) == 1 and not any(is_source(name) or is_archive(name) for name in top)

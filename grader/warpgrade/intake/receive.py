@@ -1,4 +1,4 @@
-"""Takes in a submission: what it is made of is read in a confined process, within the lab's limits."""
+"""Reads a submission in a confined process, within the lab's limits."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def read(lab: Lab, path: Path, called: str = "") -> Submission:
 
 
 def read_confined(lab: Lab, shown: str, reader: Callable[[Allowance], Submission]) -> Submission:
-    """Have a submission read, and note the processor time that it takes."""
+    """Read a submission with `reader`, and note the processor time that it takes."""
     allowance = allowance_of(lab.file.limits)
     try:
         taken = reader(allowance)

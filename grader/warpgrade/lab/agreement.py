@@ -1,7 +1,7 @@
-"""Whether lab.toml, the contract and the tests of a lab speak of the same tests and functions.
+"""Checks that lab.toml, the contract and the tests of a lab name the same tests and functions.
 
-What one of them lacks would cost students points, or leave a test without a verdict: it is the author's mistake, and
-is told before anything is built. The tests are read as text, so that only what is certain is said.
+A name that is missing in one of them would cost students points or leave a test without a verdict, so the author is
+told before anything is built. The tests are read as text, and only certain mistakes are reported.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class _Tests:
 
 
 def find_own(layout: Layout, name: str) -> Lab:
-    """Return the lab of that name to its author, whose own input its mistakes are."""
+    """Return the named lab; for its author mistakes in it are BadInput."""
     try:
         lab = labs.find(layout, name)
         require(lab)
@@ -61,7 +61,7 @@ def find_own(layout: Layout, name: str) -> Lab:
 
 
 def require(lab: Lab) -> None:
-    """Raise LabMistake with what the author of the lab has to put right; files that agreed are not read again."""
+    """Raise LabMistake with the lab's mistakes; unchanged files that agreed before are not read again."""
     files = _stamps(lab)
     if files not in _agreed:
         labs.refuse(list(mistakes(lab)))

@@ -1,5 +1,5 @@
-"""Work on strangers' text happens in processes of its own: sources, archives, names, logs and object files can be made
-so that reading them takes hours or gigabytes, and what read them here would keep all other submissions waiting.
+"""Reads hostile input in processes with limits: sources, archives, names, logs and object files can be made so that
+reading them takes hours or gigabytes, and would block all other submissions.
 
 `call` runs a function of this package in a confined process and returns what it returns. One helper
 (confined_helper.py), which holds no text, makes a process for each call: it has limits on processor time and memory,
@@ -39,14 +39,14 @@ _KINDS: dict[str, type[WarpgradeError]] = {"BadInput": BadInput, "GraderError": 
 
 
 class OverBudget(Exception):  # noqa: N818 - a verdict on the text
-    """A limit has ended the work; `str()` goes on from its name: what it took, and where the limit stands."""
+    """A limit has ended the work. `str()` continues a sentence that begins with the work: "took more than …"."""
 
 
 @dataclass
 class Allowance:
-    """What all calls for one submission may use together, and what they have used; times are in processor seconds.
+    """The limits of all calls for one submission together, and what they have used; times are processor seconds.
 
-    where: says in messages where the limit of time stands.
+    where: names the place of the time limit in messages.
     """
 
     seconds: float = 10
@@ -110,9 +110,9 @@ def call(allowance: Allowance, function: Callable[P, R], /, *arguments: P.args, 
 
 
 class Session:
-    """A confined process that has made something which is too large to be handed over, and answers calls about it.
+    """A confined process that has read something too large to return, and answers calls about it.
 
-    Each call has a process of its own, which begins as a copy of the one that made it.
+    Each call runs in a fork of that process.
     """
 
     def __init__(self, allowance: Allowance, function: Callable[..., Any], *arguments: Any) -> None:

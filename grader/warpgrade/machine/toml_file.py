@@ -1,4 +1,4 @@
-"""TOML that strangers may have written: bounded, ordinary text; each mistake of it is one sentence."""
+"""Reads TOML files that strangers may have written: bounded in size, with one sentence for each mistake."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def parse(text: str) -> dict[str, Any]:
 
 
 def _find_unfit(value: Any, place: str, depth: int) -> Iterator[tuple[str, str]]:
-    """Yield what no file needs, and what a terminal or a page would act on."""
+    """Yield the place and the mistake of each value that is too large, too deep, or has control characters."""
     if depth > _MAX_DEPTH:
         yield "", "is nested too deeply"
     elif isinstance(value, dict | list):

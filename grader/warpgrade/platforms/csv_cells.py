@@ -1,6 +1,6 @@
-"""A CSV file whose cells can be replaced while every other byte of it stays as it is.
+"""Replaces cells of a CSV file and leaves every other byte as it is.
 
-Python's csv module reads and writes anew: quotes, line ends and the mark at a file's beginning would change.
+Python's csv module would change quotes, line ends and the byte order mark.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""All platforms that have an adapter, found by their folders, and what they tell together."""
+"""All platforms with an adapter, found by their folders, and questions to all of them at once."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FALLBACK = min(EXPORTS, key=lambda name: EXPORTS[name].certainty)
 
 
 def original_names(name: str) -> list[str]:
-    """Return the name, and those that it may have had before a browser or a platform renamed it, the likeliest last."""
+    """Return the names that a file may have had before a browser or a platform renamed it, the likeliest last."""
     names = {name}
     if len(name) <= MAX_NAME_LENGTH:
         names |= {before for each in ADAPTERS.values() for before in each.original_names(name)}
@@ -35,12 +35,12 @@ def original_names(name: str) -> list[str]:
 
 
 def name_for_lab(lab: Lab, name: str) -> str:
-    """Return the name under which the lab takes a file, as it had it before a platform renamed it; or nothing."""
+    """Return the name of the lab's that a file had before it was renamed, or ""."""
     return choose_lab_name(lab, original_names(name))
 
 
 def is_entry(entry: Entry) -> bool:
-    """Whether a platform made this entry of an export, so that it is one student's."""
+    """Whether a platform named this entry, which then belongs to one student."""
     return any(export.is_entry(entry) for export in EXPORTS.values())
 
 
@@ -51,7 +51,7 @@ def recognise(entries: Sequence[Entry]) -> str:
 
 
 def is_submission_name(name: str) -> bool:
-    """Whether a platform gave this name, and it tells who the student is."""
+    """Whether a platform gave this name, and it names the student."""
     return any(sheet.find_ids(name) for sheet in SHEETS.values())
 
 

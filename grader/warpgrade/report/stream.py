@@ -1,4 +1,4 @@
-"""The last gate before a report's reader: what a line begins with is known only when it is broken to a width."""
+"""Keeps printed lines from being commands to a build service; they are checked here, after they are wrapped."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from warpgrade.machine.text import defuse_commands
 
 
 class Gated:
-    """A stream on which no line becomes a command to a build service; else it is the stream that it wraps."""
+    """A stream that breaks up commands to a build service, and otherwise passes all to the stream that it wraps."""
 
     def __init__(self, stream: IO[str]) -> None:
         self._stream = stream
@@ -32,7 +32,7 @@ class Gated:
 
 
 def say(text: str, *, err: bool = False) -> None:
-    """Print a line, or several, with other people's words in it."""
+    """Print lines that contain students' text."""
     click.echo(defuse_commands(text), err=err)
 
 

@@ -74,7 +74,7 @@ def show(
 def show_first(
     console: Console, result: Result, *, show_hidden: bool = False, advice: bool = False, full: bool = False
 ) -> None:
-    """Print what stands below the table: the failure to begin with, what the compilers warn of and the checks found."""
+    """Print the part below the table: the failure to fix first, compiler warnings and findings."""
     found = findings.result_findings(result, show_hidden=show_hidden)
     result = result if show_hidden else hidden.for_students(result)
     width = min(console.width, _MAX_WIDTH)
@@ -101,7 +101,7 @@ def _to_explain(result: Result, *, show_hidden: bool, advice: bool) -> str:
 
 
 def show_hidden_rows(console: Console, result: Result) -> None:
-    """Print of each hidden test that lost points what its row says to students."""
+    """Print the row of each hidden test that lost points, as students see it."""
     for test in hidden.for_students(result).tests:
         if test.hidden and test.points < test.max_points:
             console.print(_description(test, set(), below=False), width=min(console.width, _MAX_WIDTH))
@@ -112,7 +112,7 @@ def _tests_shown_in_full(result: Result, *, full: bool) -> list[TestResult]:
 
 
 def _findings_of_first(found: Sequence[Finding], failed: Sequence[TestResult], *, advice: bool) -> list[Finding]:
-    """Leave what was found in the failure to begin with, if anything was; advice on speed waits for right results."""
+    """Return the findings of the failure to fix first, if it has any; advice on speed only if results are right."""
     if not failed:
         return list(found)
     name = failed[0].name
@@ -131,7 +131,7 @@ def one_line(result: Result) -> str:
 
 
 def _table(console: Console, tests: list[TestResult], width: int, below: Collection[str]) -> Table:
-    """Return a row for each test; those whose names are in `below` are told there."""
+    """Return a row for each test; tests in `below` are explained below the table."""
     table = Table(box=box.SIMPLE_HEAD, width=width, pad_edge=False, padding=(0, 1), show_edge=False)
     table.add_column("result", no_wrap=True)
     table.add_column("test", ratio=1, overflow="fold")
@@ -161,7 +161,7 @@ def _kind(test: TestResult) -> str:
 
 
 def _description(test: TestResult, said: set[str], *, below: bool) -> Text:
-    """Return the name, and on lines of their own the gist of what happened; nothing that an earlier row said."""
+    """Return the name, and in lines below it what happened; `said` has the lines of earlier rows."""
     text = Text(test.name)
     if test.hidden:
         text.append("  hidden", style="dim")
@@ -193,7 +193,7 @@ def _measured(numbers: Sequence[Measurement]) -> str:
 
 
 def _message(test: TestResult) -> str:
-    """Return the message; of a kernel or a call that failed only which one, where a finding below tells all of it."""
+    """Return the message; of a failed kernel or call only its name, if a finding below explains it."""
     one = _what_failed(test)
     if one is None:
         return test.message
@@ -204,7 +204,7 @@ def _message(test: TestResult) -> str:
 
 
 def _what_failed(test: TestResult) -> Diagnostic | None:
-    """Return the finding whose words a message repeats: "on the device: kernel 'k': k.cu:50: writes 4 bytes …"."""
+    """Return the finding that a message repeats, as in "on the device: kernel 'k': k.cu:50: writes 4 bytes …"."""
     if not test.message.startswith((_ON_DEVICE, _ENDED)):
         return None
     checked = [line for line in test.output.split("\n") if _CUDA_ERROR.search(line)]
@@ -324,7 +324,7 @@ def _summary(result: Result, rule: str = "") -> Table:
 
 
 def _review(result: Result) -> list[str]:
-    """Return the notes for review; one that several tests have is said once."""
+    """Return the notes for review, each cause once."""
     return [
         f"{reason} (in {len(names)} tests)" if len(names) > 1 else f"{names[0]}: {reason}" if names[0] else reason
         for reason, names in review.group_by_cause(result).items()
