@@ -44,7 +44,7 @@ def shown(result: Result) -> str:
     """Return all that a student may see."""
     file = io.StringIO()
     terminal.show(Console(file=file, width=110, highlight=False), result, advice=True)
-    found = findings.of_result(result)
+    found = findings.result_findings(result)
     return file.getvalue() + github.commands(found) + sarif.encode(found).decode()
 
 

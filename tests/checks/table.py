@@ -78,7 +78,7 @@ def build(folder: Path, sources: list[Path]) -> None:
     """Link each program with NVIDIA's runtime."""
     nvcc = toolchain.find(corpus.LAYOUT).nvcc
     folder.mkdir(parents=True, exist_ok=True)
-    words = ["-arch=sm_90", "-lineinfo", *run.host_lines(()), "-cudart", "static"]
+    words = ["-arch=sm_90", "-lineinfo", *run.host_line_flags(()), "-cudart", "static"]
     for source in sources:
         subprocess.run([str(nvcc), *words, str(source), "-o", str(folder / name_of(source))], check=True)
     print(f"{len(sources)} programs in {folder}")

@@ -8,7 +8,7 @@ import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from warpgrade.cohort.attempts import Collected, HandedIn
+from warpgrade.cohort.attempts import ClassAttempts, StudentAttempt
 from warpgrade.machine.errors import BadInput
 
 CODE = b"void toy(float*, int) {}\n"
@@ -47,7 +47,7 @@ def laid(home: Path, kind: str, tree: Tree, name: str = "export") -> Path:
     return target
 
 
-def read(one: HandedIn) -> dict[str, bytes] | str:
+def read(one: StudentAttempt) -> dict[str, bytes] | str:
     """Return its files, or why it is refused."""
     try:
         return one.read().files
@@ -56,11 +56,11 @@ def read(one: HandedIn) -> dict[str, bytes] | str:
         return problem.message
 
 
-def students(collected: Collected) -> list[tuple[str, str]]:
+def students(collected: ClassAttempts) -> list[tuple[str, str]]:
     return [(one.student, one.name) for one in collected.submissions]
 
 
-def outcomes(collected: Collected) -> dict[str, dict[str, bytes] | str]:
+def outcomes(collected: ClassAttempts) -> dict[str, dict[str, bytes] | str]:
     """Return what each student's reading gives; fails if one has several."""
     found = {one.student: read(one) for one in collected.submissions}
     assert len(found) == len(collected.submissions)

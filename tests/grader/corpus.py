@@ -143,7 +143,7 @@ def _executable(sources: tuple[Path, ...]) -> Path:
     compilers = toolchain.find(LAYOUT)
     folder = sources[0].parent
     words = [
-        "-lineinfo", *run.host_lines(()), f"-I{folder}",
+        "-lineinfo", *run.host_line_flags(()), f"-I{folder}",
         "-gencode", "arch=compute_90,code=[compute_90,sm_90]", "-ccbin", str(compilers.host), "-cudart", "shared",
     ]  # fmt: skip
     # Other expectations make no other program.

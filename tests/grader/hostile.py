@@ -34,7 +34,7 @@ PIECES = [
 HOSTILE = st.lists(st.sampled_from(PIECES) | st.text(max_size=6), max_size=8).map("".join)
 ANY = settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
-OWN = sources.of_submission(
+OWN = sources.submission_sources(
     {"my.cu": b"one\n\x1b[2Jtwo\n::error::three\n"}, re.compile("^/submission/"), lambda path: False
 )
 
@@ -63,7 +63,7 @@ def hostile_result(words: str, lab: Lab, line: int) -> Result:
         GRADED,
         submission=SubmissionInfo(name=text.printable_name(words), ignored=[text.printable_name(words)]),
         tests=[*GRADED.tests, msgspec.structs.replace(scored, diagnostics=found)],
-        review=review.listed([words, *case.review]),
+        review=review.list_notes([words, *case.review]),
     )
 
 

@@ -19,7 +19,7 @@ from warpgrade import __version__
 from warpgrade.cli.console import console
 from warpgrade.cohort import class_folder, grades, leaderboard, merge, outputs, receive, run, store
 from warpgrade.cohort import roster as rosters
-from warpgrade.cohort.attempts import Collected
+from warpgrade.cohort.attempts import ClassAttempts
 from warpgrade.cohort.row import Decision
 from warpgrade.cohort.store import Head, Part, Store
 from warpgrade.compiling import judges, toolchain
@@ -85,7 +85,7 @@ def class_command(lab_name: str, path: Path, out: Path, **given: Any) -> int:
     """
     layout = paths.find_layout()
     lab = agreement.find_own(layout, lab_name)
-    course = courses.find(layout)
+    course = courses.find_course(layout)
     # Before the machine is asked for anything: a mistake here is the user's.
     settings = _cluster(given["engine"], given["cluster"], given["jobs"])
     if path.resolve() in (out.resolve(), *out.resolve().parents):
@@ -95,10 +95,10 @@ def class_command(lab_name: str, path: Path, out: Path, **given: Any) -> int:
     class_store = Store(out)
     head = _head(class_store, lab, "" if lab.folder.parent == layout.labs else str(lab.folder), given)
     quiet: bool = given["quiet"]
-    policies = class_folder.policies_of(lab, course, given["attempts"])
-    wanted = run.Wanted(policies.which == "latest", given["shard"], given["regrade"], given["dry"])
+    policies = class_folder.course_policies(lab, course, given["attempts"])
+    wanted = run.RunOptions(policies.which == "latest", given["shard"], given["regrade"], given["dry"])
     part = "all" if wanted.shard == (1, 1) else "{}-of-{}".format(*wanted.shard)
-    with class_store.alone(part), Progress(console(stderr=True), quiet=quiet) as progress, _interrupts() as stopped:
+    with class_store.lock(part), Progress(console(stderr=True), quiet=quiet) as progress, _interrupts() as stopped:
         _prepare(layout, lab, progress.say)
         counted = Count(progress, "submissions")
         grader = Grader(layout, lab, course, class_store.verdicts)
@@ -160,13 +160,13 @@ def _head(class_store: Store, lab: Lab, place: str, given: dict[str, Any]) -> He
 
 
 def _prepare(layout: Layout, lab: Lab, progress: Callable[[str], None]) -> None:
-    """Build what the class needs before many threads ask for it."""
+    """Build the judge before many threads need it."""
     judges.require(layout, lab, toolchain.find(layout), progress)
 
 
 @contextmanager
 def _interrupts() -> Iterator[Callable[[], bool]]:
-    """Turn the first Ctrl-C (or SIGTERM) into a word to end; the second one ends at once."""
+    """Give a function that says whether Ctrl-C (or SIGTERM) came; a second one ends the process at once."""
     stop = threading.Event()
 
     def on_signal(number: int, frame: FrameType | None) -> None:
@@ -183,20 +183,20 @@ def _interrupts() -> Iterator[Callable[[], bool]]:
 
 
 def _finish(
-    class_store: Store, policies: grades.Policies, collected: Collected, tally: run.Tally, wanted: run.Wanted,
+    class_store: Store, policies: grades.Policies, collected: ClassAttempts, tally: run.Tally, wanted: run.RunOptions,
     kind: str, title: str, *, whole: bool, stopped: bool, quiet: bool,
 ) -> int:  # fmt: skip
     if wanted.dry:
-        _show_changes(tally, "would change", quiet=False)
+        _print_changes(tally, "would change", quiet=False)
         return EXIT_INTERRUPTED if stopped else EXIT_DONE
     class_store.save_part(Part(wanted.shard, collected.unclaimed))
-    people = {student: name for student, name in collected.missing if wanted.has(student)}
-    people |= {each.student: each.name for each in collected.submissions if wanted.has(each.student)}
+    people = {student: name for student, name in collected.missing if wanted.includes(student)}
+    people |= {each.student: each.name for each in collected.submissions if wanted.includes(each.student)}
     rows, packed = outputs.write(class_store, policies, people, kind, title, whole=whole)
-    _show_changes(tally, "changed", quiet=quiet)
+    _print_changes(tally, "changed", quiet=quiet)
     if not quiet:
         outputs.show(console(), class_store, rows, collected, packed)
-        click.echo(_told(tally))
+        click.echo(_describe_tally(tally))
     if collected.unclaimed:
         say(
             f"warpgrade: not graded: {len(collected.unclaimed)} in the export that nobody is named for; "
@@ -222,7 +222,7 @@ def _finish(
     return EXIT_GRADER_ERROR if collected.unclaimed else EXIT_DONE
 
 
-def _told(tally: run.Tally) -> str:
+def _describe_tally(tally: run.Tally) -> str:
     parts = [
         (tally.done, "graded"), (tally.shared, "with a known result"), (tally.refused, "refused"),
         (tally.kept, "graded before"), (tally.errors, "not graded"),
@@ -230,17 +230,17 @@ def _told(tally: run.Tally) -> str:
     return ", ".join(f"{count} {what}" for count, what in parts if count) or "nothing was handed in"
 
 
-def _show_changes(tally: run.Tally, what: str, *, quiet: bool) -> None:
+def _print_changes(tally: run.Tally, what: str, *, quiet: bool) -> None:
     if quiet or not tally.changes:
         if what == "would change":
             click.echo("no grade would change")
         return
     count = len(tally.changes)
-    ways = Counter(one.way for one in tally.changes)
-    told = ", ".join(f"{ways[way]} {way}" for way in ("new", "up", "down") if ways[way])
+    counts = Counter(one.direction for one in tally.changes)
+    told = ", ".join(f"{counts[direction]} {direction}" for direction in ("new", "up", "down") if counts[direction])
     click.echo(f"{count} submission{'' if count == 1 else 's'} {what}{': ' if told else ''}{told}")
     for change in sorted(tally.changes, key=lambda one: (one.student, one.number)):
-        click.echo(f"    {change.told}")
+        click.echo(f"    {change.summary}")
         for reason in change.reasons:
             click.echo(f"        {reason}")
 
@@ -259,10 +259,10 @@ def override_command(folder: Path, student: str, points: float | None, reason: s
     --points, show what was decided.
     """
     layout = paths.find_layout()
-    known = class_folder.opened(layout, folder)
+    known = class_folder.load_class(layout, folder)
     class_store, policies = known.store, known.policies
-    student, reason, by = class_store.named(student), clean(reason).strip(), clean(by).strip()
-    row = grades.row(class_store, policies, student)
+    student, reason, by = class_store.find_student(student), clean(reason).strip(), clean(by).strip()
+    row = grades.make_row(class_store, policies, student)
     decisions = class_store.decisions(student)
     if withdraw:
         if not decisions:
@@ -282,7 +282,7 @@ def override_command(folder: Path, student: str, points: float | None, reason: s
         say(f"{number(decision.points, 2)} point{plural}, by {decision.by} at {decision.at}: {reason}")
     if withdraw or points is not None:
         outputs.write(class_store, policies, {}, None, known.lab.title)
-        after = grades.row(class_store, policies, student)
+        after = grades.make_row(class_store, policies, student)
         told = ["–" if each.points is None else number(each.points, 2) for each in (row, after)]
         click.echo(f"{printable_name(student)}: {told[0]} → {told[1]} of {number(after.max_points)}")
     elif not decisions:
@@ -306,9 +306,9 @@ def merge_command(parts: tuple[Path, ...], out: Path, roster: Path | None, attem
     """
     layout = paths.find_layout()
     class_store = Store(out)
-    with class_store.alone():
+    with class_store.lock():
         merged = merge.merge(parts, class_store)
-        known = class_folder.opened(layout, out, attempts)
+        known = class_folder.load_class(layout, out, attempts)
         people = {each.id: each.name for each in rosters.read(roster).students} if roster else {}
         rows, _ = outputs.write(class_store, known.policies, people, None, known.lab.title)
     click.echo(f"{merged.submissions} submissions of {len(rows)} students in {printable_name(str(out))}")
@@ -357,23 +357,25 @@ def leaderboard_command(
     CLASS is the folder that `class` graded into. Points, and what hidden tests measured, tell of hidden tests.
     """
     check_writable("--json", json_file or "-")
-    known = class_folder.opened(paths.find_layout(), folder)
+    known = class_folder.load_class(paths.find_layout(), folder)
     if not show_hidden:
         hidden.refuse_early(outputs.hidden_until(known.policies), known.lab.title)
-    rows = list(grades.rows(known.store, known.policies, known.store.people()))
-    names = leaderboard.metrics_of(rows)
+    rows = list(grades.make_rows(known.store, known.policies, known.store.people()))
+    names = leaderboard.list_metrics(rows)
     if metric not in names:
         raise BadInput(f"nothing measured “{printable_name(metric)}”", hint="there are: " + "; ".join(names))
     wanted = leaderboard.read_opted_in(opted_in)
-    secret_names = leaderboard.Aliases(leaderboard.secret_of(secret or folder / "aliases.secret")) if aliases else None
+    secret_names = (
+        leaderboard.Aliases(leaderboard.read_secret(secret or folder / "aliases.secret")) if aliases else None
+    )
     board = leaderboard.rank(rows, leaderboard.Metric(metric, "smaller" if smaller else "larger"), wanted, secret_names)
     if secret_names is not None:  # feedback tells them
-        named = {row.student: secret_names.of(row.student) for row in leaderboard.of_opted_in(rows, wanted)}
+        named = {row.student: secret_names.of(row.student) for row in leaderboard.select_opted_in(rows, wanted)}
         known.store.save_aliases(named)
         outputs.write(known.store, known.policies, {}, None, known.lab.title)
-    if strangers := leaderboard.strangers(rows, wanted):
+    if strangers := leaderboard.find_strangers(rows, wanted):
         say(f"warpgrade: on the list and not in the class: {listing(strangers, 5)}", err=True)
     write(json_file, "--json", leaderboard.encode(board))
     if json_file != "-":
-        say(leaderboard.as_text(board, top).rstrip())
+        say(leaderboard.render_text(board, top).rstrip())
     return EXIT_DONE

@@ -9,7 +9,7 @@ import click
 
 from warpgrade.cli.console import console
 from warpgrade.cohort import receive, similarity, similarity_page
-from warpgrade.cohort.attempts import Collected, HandedIn, latest
+from warpgrade.cohort.attempts import ClassAttempts, StudentAttempt, latest_attempts
 from warpgrade.cohort.similarity import Source
 from warpgrade.lab import agreement
 from warpgrade.machine import paths
@@ -46,7 +46,7 @@ def similarity_command(
         if name is not None:
             check_writable(option, name)
     lab = agreement.find_own(paths.find_layout(), lab_name)
-    texts = [*similarity.given_of(lab), *(file.read_text(encoding="utf-8", errors="replace") for file in given)]
+    texts = [*similarity.given_code(lab), *(file.read_text(encoding="utf-8", errors="replace") for file in given)]
     with Progress(console(stderr=True)) as progress:
         sources = _sources(receive.read(lab, path, platform=platform))
         found = similarity.compare(sources, texts, threshold=threshold, most=top, say=progress.say)
@@ -58,15 +58,15 @@ def similarity_command(
     return EXIT_DONE
 
 
-def _sources(collected: Collected) -> list[Source]:
+def _sources(collected: ClassAttempts) -> list[Source]:
     """Return the latest submission of each student."""
-    last = latest(collected.submissions)
+    last = latest_attempts(collected.submissions)
     return [Source(one.student, _shown(one), functools.partial(_files, one)) for one in last]
 
 
-def _shown(one: HandedIn) -> str:
+def _shown(one: StudentAttempt) -> str:
     return f"{one.name} ({one.student})" if one.name and one.name != one.student else one.student
 
 
-def _files(one: HandedIn) -> dict[str, bytes]:
+def _files(one: StudentAttempt) -> dict[str, bytes]:
     return one.read().files

@@ -11,5 +11,5 @@ from warpgrade.report.stream import Gated
 
 
 def console(*, stderr: bool = False) -> Console:
-    """Return the console of stdout or stderr. No markup: what is printed holds other people's words."""
+    """Return the console of stdout or stderr, without markup, because students' texts are printed."""
     return Console(file=cast(IO[str], Gated(sys.stderr if stderr else sys.stdout)), highlight=False, markup=False)

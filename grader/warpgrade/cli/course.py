@@ -37,7 +37,7 @@ def check_command() -> int:
     """Check course.toml against the labs and this machine, and show what it says."""
     layout = paths.find_layout()
     try:
-        course = courses.find(layout)
+        course = courses.find_course(layout)
         if course is None:
             raise BadInput(f"there is no {reader.NAME} in {layout.root}; begin with", detail=_EXAMPLE)
         reader.refuse(course.mistakes(layout))

@@ -34,13 +34,13 @@ def explain_command(words: tuple[str, ...]) -> int:
 
 
 def _labs(layout: Layout) -> list[Lab]:
-    """Return the labs, with the course's points; those with mistakes are their authors' affair."""
+    """Return the labs with the course's points, without those whose lab.toml has mistakes."""
     found = []
     here = [Path.cwd()] if (Path.cwd() / "lab.toml").is_file() else []
     for folder in [*here, *(path.parent for path in sorted(layout.labs.glob("*/lab.toml")))]:
         try:
             lab = labs.load(folder)
-            course = courses.find(layout)
+            course = courses.find_course(layout)
             found.append(course.applied(lab) if course else lab)
         except GraderError:
             continue

@@ -126,19 +126,19 @@ def _lab_of_folder(layout: Layout, folder: Path, name: str | None) -> Lab:
 
 
 def _grade(layout: Layout, lab: Lab, path: Path, given: dict[str, Any], *, public_only: bool) -> int:
-    course = courses.find(layout)
-    lab, options = course_points.prepared(course, lab, take(grade.Options, given, public_only=public_only))
+    course = courses.find_course(layout)
+    lab, options = course_points.apply_course(course, lab, take(grade.Options, given, public_only=public_only))
     outlets = Outlets.take("result", given)
     display = _Display(**given)
     outlets.check()
     try:
         submission = receive.read(lab, path)
     except BadInput as problem:
-        refused = grade.rejected(lab, printable_name(str(path)), problem, options)
-        outlets.publish(Report(result=course_points.marked(course, refused)))
+        refused = grade.rejected_result(lab, printable_name(str(path)), problem, options)
+        outlets.publish(Report(result=course_points.annotate_result(course, refused)))
         raise
     with Progress(console(stderr=True), quiet=display.quiet) as progress:
-        graded = course_points.marked(course, grade.grade(layout, lab, submission, options, progress.say))
+        graded = course_points.annotate_result(course, grade.grade(layout, lab, submission, options, progress.say))
     _publish(outlets, submission, graded)
     if not outlets.on_stdout:
         _print(graded, display)
@@ -148,8 +148,8 @@ def _grade(layout: Layout, lab: Lab, path: Path, given: dict[str, Any], *, publi
 
 
 def _watch(layout: Layout, lab: Lab, folder: Path, given: dict[str, Any]) -> int:
-    course = courses.find(layout)
-    lab, options = course_points.prepared(course, lab, take(grade.Options, given, public_only=True))
+    course = courses.find_course(layout)
+    lab, options = course_points.apply_course(course, lab, take(grade.Options, given, public_only=True))
     outlets = Outlets.take("result", given)
     display = _Display(**given)
     if outlets.on_stdout:
@@ -161,7 +161,7 @@ def _watch(layout: Layout, lab: Lab, folder: Path, given: dict[str, Any]) -> int
         # Where a line cannot change, one for each test at each save would bury what has changed.
         with Progress(shown, quiet=display.quiet or not shown.is_terminal) as progress:
             found = grade.grade(layout, lab, submission, options, progress.say, on_first)
-        found = course_points.marked(course, found)
+        found = course_points.annotate_result(course, found)
         _publish(outlets, submission, found)
         return found
 
@@ -178,7 +178,7 @@ def _watch(layout: Layout, lab: Lab, folder: Path, given: dict[str, Any]) -> int
 
 def _publish(outlets: Outlets, submission: Submission, graded: Result) -> None:
     # Whoever reads these may be the student: of hidden tests findings never tell more.
-    found = [*compiler.findings(graded), *findings.of_result(graded)]
+    found = [*compiler.findings(graded), *findings.result_findings(graded)]
     outlets.publish(Report(found, submission.folder, result=graded))
 
 

@@ -18,10 +18,10 @@ from warpgrade.machine.paths import Layout
 from warpgrade.machine.progress import Progress
 
 
-def _of_course(layout: Layout) -> list[Lab]:
+def _course_labs(layout: Layout) -> list[Lab]:
     """Return the labs of course.toml with the course's points, or all where there is no such file."""
     known = labs.discover(layout)
-    found = courses.find(layout)
+    found = courses.find_course(layout)
     if found is None:
         return known
     reader.refuse(found.mistakes(layout))
@@ -29,7 +29,7 @@ def _of_course(layout: Layout) -> list[Lab]:
 
 
 def _with_points(layout: Layout, name: str) -> Lab:
-    lab, found = agreement.find_own(layout, name), courses.find(layout)
+    lab, found = agreement.find_own(layout, name), courses.find_course(layout)
     return found.applied(lab) if found else lab
 
 
@@ -47,7 +47,7 @@ def release_command(lab_names: tuple[str, ...], course: bool, out: Path) -> int:
         raise BadInput(
             "nothing to release" if not course else "--course releases all labs", hint="name labs, or use --course"
         )
-    chosen = _of_course(layout) if course else [_with_points(layout, name) for name in lab_names]
+    chosen = _course_labs(layout) if course else [_with_points(layout, name) for name in lab_names]
     if out.suffix == ".zip" and len(chosen) != 1:
         raise BadInput("an archive holds one lab", hint="name one lab, or a folder for --out")
     for lab in chosen:

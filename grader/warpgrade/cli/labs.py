@@ -22,7 +22,7 @@ def list_command() -> int:
     table.add_column(ratio=1, overflow="fold")
     table.add_column(justify="right", no_wrap=True)
     layout = paths.find_layout()
-    course, known = courses.find(layout), labs.discover(layout)
+    course, known = courses.find_course(layout), labs.discover(layout)
     for lab in course.in_order(known) if course else known:
         text = Text.assemble(lab.title, "\n", (lab.file.lab.summary, "dim"))
         if course:

@@ -102,7 +102,7 @@ def run(arguments: list[str]) -> int:
 
 
 def _silence() -> None:
-    """Let stdout go nowhere: what it still holds cannot be written, which would be the exit status."""
+    """Close stdout, whose reader is gone: flushing it at exit would fail and change the exit status."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 

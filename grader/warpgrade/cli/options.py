@@ -22,9 +22,9 @@ CHECKS = ("race", "init", "sync", "advice")
 
 
 def take(kind: type[T], given: dict[str, Any], **more: Any) -> T:
-    """Make a dataclass of the options that have its fields' names, and take these out of `given`.
+    """Make a dataclass from the options named like its fields, and remove them from `given`.
 
-    What is left is for the next one; the last one is made of all the rest, so that no option is lost unseen.
+    A command makes its last dataclass from all that is left, so an option without a field raises an error.
     """
     own = {field.name for field in fields(kind)} & set(given)
     return kind(**{name: given.pop(name) for name in own}, **more)
@@ -59,5 +59,5 @@ CHECKING = together(
 
 
 def no_sandbox(help_text: str) -> Decorator:
-    """Return the option that switches the sandbox off: the field `confined` of what is done."""
+    """Return the option that switches the sandbox off; it sets the field `confined`."""
     return click.option("--no-sandbox", "confined", flag_value=False, default=True, help=help_text)

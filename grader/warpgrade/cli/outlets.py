@@ -1,4 +1,4 @@
-"""Where a report goes besides the terminal: to each format that the command line asks for, also those of platforms."""
+"""Writes the report formats that the command line asks for: general ones and those of platforms."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from warpgrade.report.format import Format, Reads, Report
 
 def formats(reads: Reads) -> list[Format]:
     """Return the formats that a result, or a profile, can be written in, by their options."""
-    found = [*general.found(reads), *registry.formats(reads)]
+    found = [*general.find_formats(reads), *registry.formats(reads)]
     return sorted(found, key=lambda each: each.option.opts[0])
 
 

@@ -9,7 +9,7 @@ import click
 
 from warpgrade.cli.console import console
 from warpgrade.cohort import class_folder, grades, outputs
-from warpgrade.cohort.gradebook import for_platforms
+from warpgrade.cohort.gradebook import platform_grades
 from warpgrade.cohort.store import HEAD
 from warpgrade.course import course as courses
 from warpgrade.handout import template
@@ -44,14 +44,14 @@ def platform_command(
     Without PLATFORM, list the platforms. docs/platforms.md has a few lines on each.
     """
     if name is None:
-        for each in template.found():
+        for each in template.list_platforms():
             click.echo(f"{each.name:14}{each.about.title}")
         return EXIT_DONE
-    platform = template.find(name)
+    platform = template.find_platform(name)
     if lab_name is None or out is None:
         raise click.UsageError("LAB and --out are needed: a template is for one lab.")
     layout = paths.find_layout()
-    lab, course = agreement.find_own(layout, lab_name), courses.find(layout)
+    lab, course = agreement.find_own(layout, lab_name), courses.find_course(layout)
     lab = course.applied(lab) if course else lab
     carried = template.wheels(layout, wheels) if platform.about.install else []
     with Progress(console(stderr=True)) as progress:
@@ -62,10 +62,10 @@ def platform_command(
     return EXIT_DONE
 
 
-def _of_class(folder: Path) -> list[gradebook.Grade]:
-    known = class_folder.opened(paths.find_layout(), folder)
+def _class_grades(folder: Path) -> list[gradebook.Grade]:
+    known = class_folder.load_class(paths.find_layout(), folder)
     until = outputs.hidden_until(known.policies)
-    found = for_platforms(grades.rows(known.store, known.policies, known.store.people()))
+    found = platform_grades(grades.make_rows(known.store, known.policies, known.store.people()))
     return [dataclasses.replace(grade, hidden_until=until) for grade in found]
 
 
@@ -94,7 +94,7 @@ def gradebook_command(
     if out != "-" and Path(out).exists() and Path(out).samefile(export):
         raise BadInput("--out is the export itself", hint="name another file, and keep the export")
     is_class = len(results) == 1 and (results[0] / HEAD).is_file()
-    graded = _of_class(results[0]) if is_class else gradebook.read_results(results)
+    graded = _class_grades(results[0]) if is_class else gradebook.read_results(results)
     if not show_hidden:
         hidden.refuse_early(max(grade.hidden_until for grade in graded) if graded else "", "this lab")
     filled = gradebook.fill(SHEETS[platform], export.read_bytes(), graded, assignment, points, overwrite=overwrite)

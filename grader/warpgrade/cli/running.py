@@ -104,11 +104,11 @@ def run_command(context: click.Context, /, files: tuple[Path, ...], **given: Any
     outlets.check()
     with no_commands(err=True):
         profile = run.run(paths.find_layout(), files, context.meta["program_arguments"], options)
-    found = findings.of_program(profile.diagnostics)
+    found = findings.program_findings(profile.diagnostics)
     outlets.publish(Report(found, Path.cwd(), profile=profile))
     if not display.quiet:
         _print(profile, found, lines=options.lines, advice=display.advice)
-    if how := run.how_it_ended(profile.exit_status):
+    if how := run.describe_exit(profile.exit_status):
         click.echo(f"warpgrade: {how}", err=True)
     return display.status(profile.exit_status, found)
 

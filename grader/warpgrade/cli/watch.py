@@ -1,4 +1,4 @@
-"""`check --watch`: at each save the same check, what failed last first, and what has changed."""
+"""`check --watch`: checks again after each save, runs failed tests first, and shows what has changed."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ class Watch:
         return result
 
     def _tell_first(self, cases: Mapping[str, judge.Case]) -> None:
-        """Say at once what has become of the tests that lost points before; the others are still to come."""
+        """Print the tests that lost points before as soon as they have run; the other tests still run."""
         if self.quiet:
             return
         passed = [name for name, case in cases.items() if case.status == "pass"]

@@ -1,4 +1,4 @@
-"""What a class has handed in: the submissions in a folder or archive, and whose each one is."""
+"""What a class has handed in: the attempts of each student, in a folder or an archive."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from warpgrade.grading.submission import Submission
 
 
 @dataclass(frozen=True)
-class HandedIn:
-    """One submission of a student. `read` returns its files, or raises BadInput with why they are refused.
+class StudentAttempt:
+    """One attempt of a student.
 
-    student: the identifier that the platform or the roster knows. name: for people. source: where it is, as it is
-    called there, fit to be printed. submitted: when, where the platform says it. number: the student's first, second …
-    late: the platform says that it was late, though it may not say when it came. identifiers: all that the platform and
-    the roster call the student.
+    student: the identifier on the platform or the roster. name: the name to show. source: the name of the file or
+    folder, safe to print. read: reads the files; raises BadInput if they are refused. submitted: the time, if the
+    platform tells it. number: 1 for the student's first attempt. late: the platform calls it late. identifiers: all
+    identifiers of the student on the platform and the roster.
     """
 
     student: str
@@ -29,9 +29,9 @@ class HandedIn:
     identifiers: tuple[str, ...] = ()
 
 
-def latest(submissions: Iterable[HandedIn]) -> list[HandedIn]:
-    """Return the last submission of each student."""
-    last: dict[str, HandedIn] = {}
+def latest_attempts(submissions: Iterable[StudentAttempt]) -> list[StudentAttempt]:
+    """Return the last attempt of each student."""
+    last: dict[str, StudentAttempt] = {}
     for each in submissions:
         if each.student not in last or each.number >= last[each.student].number:
             last[each.student] = each
@@ -39,16 +39,16 @@ def latest(submissions: Iterable[HandedIn]) -> list[HandedIn]:
 
 
 @dataclass(frozen=True)
-class Collected:
-    """All that was handed in, and what of it belongs to nobody.
+class ClassAttempts:
+    """All attempts of a class.
 
-    unclaimed: what is somebody's work and nothing says whose, or is not there, each with why. others: files and folders
-    that are no submission, each with why. missing: who is on the roster and handed in nothing, as (student, name).
-    unknown: who is not on the roster, though something of theirs is in `submissions`.
+    unclaimed: work whose student is unknown, or that is missing in the export, each with the reason. others: files and
+    folders that are no submission, each with the reason. missing: students on the roster without an attempt, as
+    (student, name). unknown: students with an attempt who are not on the roster.
     """
 
     platform: str
-    submissions: Sequence[HandedIn]
+    submissions: Sequence[StudentAttempt]
     unclaimed: list[str] = field(default_factory=list)
     others: list[str] = field(default_factory=list)
     missing: list[tuple[str, str]] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""A class's folder that is there already, with the lab and the course that it was graded for."""
+"""An existing folder of a class, with its lab and the course's policies."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ from warpgrade.machine.text import printable_name
 
 
 @dataclass(frozen=True)
-class Opened:
-    """A class: its folder, its lab, and what the course says of it."""
+class ClassFolder:
+    """The folder of a class, its lab, and the course's policies for the lab."""
 
     store: Store
     lab: Lab
     policies: Policies
 
 
-def opened(layout: Layout, folder: Path, attempts: Attempts | None = None) -> Opened:
-    """Return the class of a folder; raises BadInput where it is none."""
+def load_class(layout: Layout, folder: Path, attempts: Attempts | None = None) -> ClassFolder:
+    """Load the class of a folder; raises BadInput if the folder has none."""
     store = Store(folder)
     head = store.head()
     if head is None:
         raise BadInput(
             f"{printable_name(str(folder))} is not the folder of a class", hint="name the --out of `warpgrade class`"
         )
-    lab, course = labs.find(layout, head.place or head.lab), courses.find(layout)
-    return Opened(store, lab, policies_of(lab, course, attempts))
+    lab, course = labs.find(layout, head.place or head.lab), courses.find_course(layout)
+    return ClassFolder(store, lab, course_policies(lab, course, attempts))
 
 
-def policies_of(lab: Lab, course: Course | None, attempts: Attempts | None = None) -> Policies:
-    """Return what the course says of a lab."""
+def course_policies(lab: Lab, course: Course | None, attempts: Attempts | None = None) -> Policies:
+    """Return the course's policies for a lab."""
     most = (course.applied(lab) if course else lab).max_points
     return Policies(lab.name, most, course, attempts)

@@ -1,6 +1,6 @@
-"""Collects what a class handed in: finds the submissions, says whose each one is, and who is missing.
+"""Collects the attempts of a class: finds them in the export and matches them with the roster.
 
-Nothing that one submission is or is called stops the others: what is wrong with it is said when it is read.
+A bad attempt never stops the others: its mistakes are reported when it is read.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import cast
 
 from warpgrade.cohort import entries
 from warpgrade.cohort import roster as rosters
-from warpgrade.cohort.attempts import Collected, HandedIn
-from warpgrade.cohort.entries import Item, Place
+from warpgrade.cohort.attempts import ClassAttempts, StudentAttempt
+from warpgrade.cohort.entries import ExportFolder, Item
 from warpgrade.cohort.names import identifier
 from warpgrade.cohort.roster import Roster, Student
 from warpgrade.grading.submission import Submission
@@ -31,18 +31,18 @@ _MAX_NAME_LENGTH = 120
 _MAX_WRAPPINGS = 4
 
 
-def collect(lab: Lab, path: Path, *, roster: Path | None = None, platform: str | None = None) -> Collected:
-    """Find the submissions in a folder, or in the archive that the platform gave.
+def collect(lab: Lab, path: Path, *, roster: Path | None = None, platform: str | None = None) -> ClassAttempts:
+    """Find the attempts in a folder, or in the archive that the platform exported.
 
-    roster: a CSV file that says who is in the class. platform: what the export is of, if it should not be guessed.
-    Raises BadInput if there is no submission at all, or if the roster cannot be read.
+    roster: a CSV file with the students of the class. platform: the platform of the export, instead of guessing it.
+    Raises BadInput if there is no attempt at all, or if the roster cannot be read.
     """
     known = rosters.read(roster) if roster else None
-    place = entries.look(lab, path)
+    place = entries.open_export(lab, path)
     for _ in range(_MAX_WRAPPINGS):
         if not _is_wrapping(lab, place):
             break
-        place = entries.inside(place)
+        place = entries.open_only_folder(place)
     platform = platform or recognise(place.items)
     contents = EXPORTS[platform].read(lab, place.name, place.items)
     unclaimed = [f"{entry.shown}: {why}" for entry, why in contents.unclaimed if _may_be_work(entry)] + contents.lost
@@ -61,11 +61,11 @@ def collect(lab: Lab, path: Path, *, roster: Path | None = None, platform: str |
     return replace(_match_roster(lab, contents.attempts, known), platform=platform, unclaimed=unclaimed, others=others)
 
 
-def _is_wrapping(lab: Lab, place: Place) -> bool:
-    """Whether all is in one folder, and that is not a student's."""
+def _is_wrapping(lab: Lab, place: ExportFolder) -> bool:
+    """Whether the export has one folder around everything, which is no student's own."""
     if len(place.items) != 1 or not place.items[0].is_folder or is_entry(place.items[0]):
         return False
-    inner = entries.inside(place).items
+    inner = entries.open_only_folder(place).items
     return bool(inner) and not any(not each.is_folder and lab.allows(each.name) for each in inner)
 
 
@@ -77,13 +77,13 @@ def _may_be_work(entry: Entry) -> bool:
 
 
 def _source(attempt: Attempt) -> str:
-    """Return what was handed in, as it is called there."""
+    """Return the names of the attempt's files or folders in the export."""
     first, *others = attempt.entries
     return listing([entry.name for entry in attempt.entries], 3) if others else first.shown
 
 
 def _read(lab: Lab, attempt: Attempt) -> Submission:
-    """Read the submission that an attempt is; raises BadInput if it is none."""
+    """Read the submission of an attempt; raises BadInput if there is none."""
     items = cast("Sequence[Item]", attempt.entries)
     if attempt.renamed:
         return _read_renamed(lab, attempt, items)
@@ -112,17 +112,17 @@ def _read_renamed(lab: Lab, attempt: Attempt, items: Sequence[Item]) -> Submissi
 # --- whose it is -----------------------------------------------------------------------------------------------------
 
 
-def _match_roster(lab: Lab, attempts: Sequence[Attempt], roster: Roster | None) -> Collected:
+def _match_roster(lab: Lab, attempts: Sequence[Attempt], roster: Roster | None) -> ClassAttempts:
     by_student: dict[str, list[tuple[Attempt, Student | None]]] = {}
     for one in attempts:
         names = (one.student, *one.identifiers)
         student = roster.find(names, one.accounts, one.name or one.student) if roster else None
         key = f"on the roster {student.line}" if student else f"not {one.student.casefold()}"
         by_student.setdefault(key, []).append((one, student))
-    submissions: list[HandedIn] = []
+    submissions: list[StudentAttempt] = []
     unknown: list[tuple[str, str]] = []
     for several in by_student.values():
-        handed_in = _in_order(lab, several)
+        handed_in = _number_attempts(lab, several)
         submissions += handed_in
         if roster and several[0][1] is None:
             unknown.append((handed_in[0].student, handed_in[0].name))
@@ -131,21 +131,21 @@ def _match_roster(lab: Lab, attempts: Sequence[Attempt], roster: Roster | None) 
         [(identifier(each.id), _name(each)) for each in roster.students if each.line not in there] if roster else []
     )
     submissions.sort(key=lambda each: (each.student, each.number))
-    return Collected("", submissions, missing=missing, unknown=unknown)
+    return ClassAttempts("", submissions, missing=missing, unknown=unknown)
 
 
-def _in_order(lab: Lab, several: Sequence[tuple[Attempt, Student | None]]) -> list[HandedIn]:
-    """Return what one student handed in, in the order of time; without an order, nobody can tell what counts."""
+def _number_attempts(lab: Lab, several: Sequence[tuple[Attempt, Student | None]]) -> list[StudentAttempt]:
+    """Number the attempts of one student by time; if their order is unknown, return one attempt that is refused."""
     found = [one for one, _ in several]
     orders: list[datetime | int | None] = [one.submitted or one.order for one in found]
     same_kind = len({type(order) for order in orders}) == 1 and orders[0] is not None
     if len(found) > 1 and not (same_kind and len({one.student for one in found}) == 1):
         first, student = several[0]
-        reader = partial(_ambiguous, [_source(one) for one in found])
-        return [_handed_in(first, student, 1, reader, listing([_source(one) for one in found], 3))]
+        reader = partial(_refuse_ambiguous, [_source(one) for one in found])
+        return [_make_attempt(first, student, 1, reader, listing([_source(one) for one in found], 3))]
     ranked = sorted(zip(orders, several, strict=True), key=lambda pair: _comparable(pair[0]))
     return [
-        _handed_in(one, student, number, partial(_read, lab, one), _source(one))
+        _make_attempt(one, student, number, partial(_read, lab, one), _source(one))
         for number, (_, (one, student)) in enumerate(ranked, 1)
     ]
 
@@ -156,12 +156,12 @@ def _comparable(order: datetime | int | None) -> float:
     return float(order or 0)
 
 
-def _handed_in(
+def _make_attempt(
     one: Attempt, student: Student | None, number: int, reader: Callable[[], Submission], source: str
-) -> HandedIn:
+) -> StudentAttempt:
     who = student.id if student else one.student
     words = dict.fromkeys([who, *(student.identifiers if student else ()), one.student, *one.identifiers])
-    return HandedIn(
+    return StudentAttempt(
         student=identifier(who),
         name=(_name(student) if student else "")
         or one_line(one.name or one.student, _MAX_NAME_LENGTH)
@@ -179,7 +179,7 @@ def _name(student: Student) -> str:
     return one_line(student.name, _MAX_NAME_LENGTH)
 
 
-def _ambiguous(sources: Sequence[str]) -> Submission:
+def _refuse_ambiguous(sources: Sequence[str]) -> Submission:
     raise BadInput(
         f"handed in more than once, and nothing says which counts: {listing(list(sources))}",
         hint="keep the one to grade",

@@ -1,7 +1,7 @@
-"""Where a class's submissions lie: a folder, or one archive of a folder; what stands at the top of it.
+"""The entries at the top of a class's export, which is a folder or an archive.
 
-Of an archive only names are kept in memory. Contents stay in it until somebody reads them; those of a packed tar, which
-cannot be read from the middle, are copied to one temporary file that has no name.
+Only the names of an archive's files are kept in memory; their contents are read on demand. A packed tar cannot be read
+from the middle, so its contents are first copied to a temporary file without a name.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ _MAX_FOLDER_ENTRIES = 500_000
 
 @dataclass(slots=True)
 class Item:
-    """One thing at the top: a file or a folder.
+    """A file or folder at the top of an export.
 
-    path: where it is on disk, unless it is in an archive. members: its files, if it is in an archive. refused: those of
-    them that make it unfit, by their paths. checkouts: the folders in it that git made, if it is in an archive.
+    path: its path on disk; None in an archive. The others are for archives only: members: its files. refused: the paths
+    of files for which the whole item is refused, and why. checkouts: the folders in it that are git checkouts.
     """
 
     name: str
@@ -57,7 +57,7 @@ class Item:
         return printable_name(self.name) + ("/" if self.is_folder else "")
 
     def as_file(self, name: str) -> Member:
-        """Return a file as if it had another name."""
+        """Return the file under another name."""
         self.check()
         if self.path is not None:
             return Member(name, partial(intake.open_regular, self.path, self.name))
@@ -69,18 +69,18 @@ class Item:
 
     @property
     def why_no_submission(self) -> str:
-        """Why a file is none, where it is neither a source file nor an archive."""
+        """Why a file that is neither source code nor an archive is no submission."""
         if self.refused or (self.path is not None and self.path.is_symlink()):
             return "a link, or nothing that can be read"
         return "neither source code nor an archive"
 
     @property
     def is_checkout(self) -> bool:
-        """Whether it is a folder that git made."""
+        """Whether this folder is a git checkout."""
         return self.is_folder and (os.path.lexists(self.path / ".git") if self.path else "" in self.checkouts)
 
     def check(self) -> None:
-        """Raise what speaks against it."""
+        """Raise BadInput if the item is refused."""
         if self.refused:
             raise self.refused[0][1]
         if len(self.members) > archives.MAX_ENTRIES:
@@ -100,59 +100,56 @@ class Item:
 
 
 @dataclass(frozen=True)
-class Place:
-    """What was handed in by a class: what it is called, and what stands at its top.
-
-    others: what belongs to nobody, each with why.
-    """
+class ExportFolder:
+    """The folder of a class's export: its name and its items. others: entries of no item, with the reason."""
 
     name: str
     items: list[Item]
     others: list[str] = field(default_factory=list)
 
 
-def look(lab: Lab, path: Path) -> Place:
+def open_export(lab: Lab, path: Path) -> ExportFolder:
     """List what a folder or an archive holds; raises BadInput if it is neither."""
     shown = printable_name(str(path))
-    mode = intake.mode_of(path, shown)
+    mode = intake.read_mode(path, shown)
     if stat.S_ISDIR(mode):
-        return Place(path.resolve().name, _in_folder(path, shown))
+        return ExportFolder(path.resolve().name, _list_folder(path, shown))
     if stat.S_ISREG(mode) and is_archive(path.name):
         items: dict[str, Item] = {}
         others: list[str] = []
-        with archives.told(shown, "archive"):
+        with archives.as_bad_input(shown, "archive"):
             is_zip = path.name.lower().endswith(".zip")
-            found = _of_zip(path.resolve(), shown) if is_zip else _of_tar(lab, path.resolve(), shown)
+            found = _list_zip(path.resolve(), shown) if is_zip else _list_tar(lab, path.resolve(), shown)
             for entry in found:
-                _sort_in(entry, items, others)
-        return Place(without_archive_suffix(path.name), _in_order(items.values()), others)
+                _add_entry(entry, items, others)
+        return ExportFolder(without_archive_suffix(path.name), _sorted_by_name(items.values()), others)
     raise BadInput(
         f"{shown} holds no submissions of a class", hint="give a folder, or the zip or tar archive from the platform"
     )
 
 
-def inside(place: Place) -> Place:
-    """Return the place that the only folder of a place is."""
+def open_only_folder(place: ExportFolder) -> ExportFolder:
+    """Return the only folder of an export as an export of its own."""
     (outer,) = place.items
     if outer.path is not None:
-        return Place(outer.name, _in_folder(outer.path, outer.shown), place.others)
+        return ExportFolder(outer.name, _list_folder(outer.path, outer.shown), place.others)
     items: dict[str, Item] = {}
     others = list(place.others)
     for member in outer.members:
-        _add(items, member.path, member.open)
+        _add_file(items, member.path, member.open)
     for path, problem in outer.refused:
         _refuse(items, others, path, problem)
     for path in outer.checkouts:
-        _mark(items, path)
-    return Place(outer.name, _in_order(items.values()), others)
+        _mark_checkout(items, path)
+    return ExportFolder(outer.name, _sorted_by_name(items.values()), others)
 
 
-def _in_order(items: Iterable[Item]) -> list[Item]:
-    """Return items as they come on every machine, in whatever order a file system or an archive has them."""
+def _sorted_by_name(items: Iterable[Item]) -> list[Item]:
+    """Sort items by name, so that their order does not depend on the file system or the archive."""
     return sorted(items, key=lambda item: item.name)
 
 
-def _in_folder(path: Path, shown: str) -> list[Item]:
+def _list_folder(path: Path, shown: str) -> list[Item]:
     items: list[Item] = []
     try:
         with os.scandir(path) as entries:
@@ -163,7 +160,7 @@ def _in_folder(path: Path, shown: str) -> list[Item]:
                     items.append(Item(entry.name, entry.is_dir(follow_symlinks=False), path / entry.name))
     except OSError as error:
         raise BadInput(f"{shown} cannot be read: {error.strerror}") from None
-    return _in_order(items)
+    return _sorted_by_name(items)
 
 
 # --- archives --------------------------------------------------------------------------------------------------------
@@ -176,13 +173,13 @@ class _Entry:
     open: Callable[[], IO[bytes]]
 
 
-def _sort_in(entry: _Entry, items: dict[str, Item], others: list[str]) -> None:
-    """Add an entry to what it belongs to; one that is refused is held against whose it is."""
+def _add_entry(entry: _Entry, items: dict[str, Item], others: list[str]) -> None:
+    """Add an entry to its item; if the entry is refused, so is the item."""
     parts = [part for part in entry.raw.replace("\\", "/").split("/") if part not in ("", ".")]
     if any(archives.is_clutter(part) for part in parts if part != ".."):
         # Also a link among git's own files: nobody looks for a submission there.
         if ".git" in parts[1:] and ".." not in parts:
-            _mark(items, "/".join(parts[: parts.index(".git")]))
+            _mark_checkout(items, "/".join(parts[: parts.index(".git")]))
         return
     try:
         path = archives.safe_path(entry.raw, entry.kind, "the archive", "class's archive")
@@ -191,12 +188,12 @@ def _sort_in(entry: _Entry, items: dict[str, Item], others: list[str]) -> None:
         _refuse(items, others, "" if outside else "/".join(parts), problem, is_folder=entry.kind == "folder")
         return
     if path is not None:
-        _add(items, path, partial(_opened, entry.open, printable_name(path)))
+        _add_file(items, path, partial(_open_entry, entry.open, printable_name(path)))
     elif len(parts) == 1:
         items.setdefault(parts[0], Item(parts[0], is_folder=True))
 
 
-def _add(items: dict[str, Item], path: str, opener: Callable[[], AbstractContextManager[IO[bytes]]]) -> None:
+def _add_file(items: dict[str, Item], path: str, opener: Callable[[], AbstractContextManager[IO[bytes]]]) -> None:
     top, _, rest = path.partition("/")
     item = items.setdefault(top, Item(top, bool(rest)))
     if item.is_folder != bool(rest) or (item.members and not rest):
@@ -206,7 +203,7 @@ def _add(items: dict[str, Item], path: str, opener: Callable[[], AbstractContext
         item.members.append(Member(rest or top, opener))
 
 
-def _mark(items: dict[str, Item], path: str) -> None:
+def _mark_checkout(items: dict[str, Item], path: str) -> None:
     top, _, rest = path.partition("/")
     if top in items:
         items[top].checkouts.add(rest)
@@ -225,12 +222,12 @@ def _refuse(
 
 
 @contextmanager
-def _opened(opener: Callable[[], IO[bytes]], shown: str) -> Iterator[IO[bytes]]:
-    with archives.told(shown, "file"), opener() as file:
+def _open_entry(opener: Callable[[], IO[bytes]], shown: str) -> Iterator[IO[bytes]]:
+    with archives.as_bad_input(shown, "file"), opener() as file:
         yield file
 
 
-def _of_zip(path: Path, shown: str) -> Iterator[_Entry]:
+def _list_zip(path: Path, shown: str) -> Iterator[_Entry]:
     copies = _Copies(os.open(path, os.O_RDONLY | os.O_CLOEXEC))
     file = _Readable(_Window(copies, 0, copies.end))
     if archives.directory_bytes(file, large=True) > _MAX_DIRECTORY_BYTES:
@@ -241,7 +238,7 @@ def _of_zip(path: Path, shown: str) -> Iterator[_Entry]:
 
 
 class _Copies:
-    """A file from whose middle can be read by several at a time."""
+    """A file that several readers can read from any offset at the same time."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
@@ -292,7 +289,7 @@ class _Window(io.RawIOBase):
 
 
 class _Readable(io.BufferedReader):
-    """A zip in which no name says that it is UTF-8 and is not, for zipfile would read nothing of the whole archive."""
+    """A zip file in which names that claim to be UTF-8 and are not lose that flag: zipfile would refuse the archive."""
 
     def read(self, size: int | None = -1) -> bytes:
         data = super().read(size)
@@ -310,16 +307,16 @@ class _Readable(io.BufferedReader):
         return bytes(entries)
 
 
-def _of_tar(lab: Lab, path: Path, shown: str) -> Iterator[_Entry]:
+def _list_tar(lab: Lab, path: Path, shown: str) -> Iterator[_Entry]:
     with path.open("rb") as file:
         stream = tars.Stream(file, _MAX_UNPACKED_BYTES)
-        copies = _Copies(_temporary() if stream.is_packed else os.open(path, os.O_RDONLY | os.O_CLOEXEC))
+        copies = _Copies(_open_temporary() if stream.is_packed else os.open(path, os.O_RDONLY | os.O_CLOEXEC))
         for count, entry in enumerate(tars.entries(stream)):
             if count >= MAX_ENTRIES:
                 raise BadInput(f"{shown} contains more than {MAX_ENTRIES} entries")
             start, size = stream.at, entry.size
             if entry.kind == "file" and stream.is_packed:
-                start, size = copies.end, min(entry.size, _worth(lab, entry.name))
+                start, size = copies.end, min(entry.size, _max_bytes_read(lab, entry.name))
                 left = size
                 while left and (part := stream.read(min(left, 1 << 16))):
                     copies.add(part)
@@ -327,13 +324,13 @@ def _of_tar(lab: Lab, path: Path, shown: str) -> Iterator[_Entry]:
             yield _Entry(entry.name, entry.kind, partial(copies.open, start, size))
 
 
-def _temporary() -> int:
+def _open_temporary() -> int:
     with confined.temporary_file() as file:
         return os.dup(file.fileno())
 
 
-def _worth(lab: Lab, name: str) -> int:
-    """Return how many of a file's bytes anybody will read; one more than allowed shows that it is too large."""
+def _max_bytes_read(lab: Lab, name: str) -> int:
+    """Return how many bytes of a file are ever read: one more than the limit, so that too large files are noticed."""
     name = name.rpartition("/")[2]
     if any(name == export.metadata for export in EXPORTS.values()):
         return _MAX_METADATA_BYTES

@@ -1,4 +1,4 @@
-"""What a student reads of a grade: how the points came about, and what of the tests students may see."""
+"""The feedback that a student reads: how the grade is computed, and the tests as far as students may see them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _STYLE = """
 
 @dataclass(frozen=True)
 class Step:
-    """One line of how the points came about."""
+    """One step of the computation of a grade."""
 
     what: str
     points: str = ""
@@ -39,7 +39,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Feedback:
-    """All that a student is told. `grade` is empty where there is none yet."""
+    """The feedback for one student. `grade` is empty if there is none yet."""
 
     title: str
     who: str
@@ -52,16 +52,16 @@ class Feedback:
     found: list[str] = field(default_factory=list)
 
 
-def of_row(
+def make_feedback(
     row: Row, result: Result | None, now: datetime | None = None, alias: str = "", title: str = ""
 ) -> Feedback | None:
-    """Return what the student is told of a row; None where there is nothing to tell, or no result to tell it from.
+    """Make the feedback of a row; return None if nothing was handed in or graded, or the result is missing.
 
-    Before the course shows hidden tests (`hidden_until`), there is no grade: its points would tell of them. alias:
-    what the student is called on the leaderboard. title: the lab's, where no result says it.
+    Before `hidden_until` there is no grade, because its points would tell about hidden tests. alias: the student's name
+    on the leaderboard. title: the lab's title, for rows without a result.
     """
-    told = row.decision is not None or row.state in ("rejected", "refused")
-    if not told and (result is None or row.state in ("missing", "waiting")):
+    is_decided = row.decision is not None or row.state in ("rejected", "refused")
+    if not is_decided and (result is None or row.state in ("missing", "waiting")):
         return None
     early = result is not None and hidden.is_too_early(result, now) and any(test.hidden for test in result.tests)
     # From here on the clock does not matter.
@@ -71,41 +71,41 @@ def of_row(
         notes.append(f"On the leaderboard you are “{one_line(alias, _WIDTH)}”.")
     return Feedback(
         title=one_line(shown.lab.title if shown else title or row.lab, _WIDTH),
-        who=_who(row),
-        handed_in=one_line(_handed_in(row), _WIDTH),
-        grade="" if early or row.points is None else _of(row.points, row.max_points),
-        steps=_until_then(row, shown) if early and shown else list(_steps(row)),
+        who=_student_line(row),
+        handed_in=one_line(_submission_line(row), _WIDTH),
+        grade="" if early or row.points is None else _points_line(row.points, row.max_points),
+        steps=_steps_until_shown(row, shown) if early and shown else list(_steps(row)),
         notes=notes,
         tests=_tests(shown) if shown else [],
         first=next((test.name for test in failures.in_order(shown.tests)), "") if shown and not shown.problem else "",
-        found=export.mistakes(findings.of_result(shown)) if shown else [],
+        found=export.mistakes(findings.result_findings(shown)) if shown else [],
     )
 
 
-def _who(row: Row) -> str:
+def _student_line(row: Row) -> str:
     name, student = one_line(row.name, _WIDTH), one_line(row.student, _WIDTH)
     return " · ".join(filter(None, (name, student if student.casefold() != name.casefold() else "")))
 
 
 def _tests(shown: Result) -> list[export.Row]:
-    """Return the tests; where none of them ran, why not is told once, above them."""
+    """Return the tests; if none of them ran, without texts, because the reason is told once, above them."""
     rows = export.rows(shown)
     return [replace(row, text="") for row in rows] if shown.problem else rows
 
 
-def _of(points: float, most: float) -> str:
+def _points_line(points: float, most: float) -> str:
     share = f" ({number(100 * points / most)} %)" if most > 0 else ""
     return f"{number(points, 2)} of {number(most, 2)} points{share}"
 
 
-def _handed_in(row: Row) -> str:
+def _submission_line(row: Row) -> str:
     parts = [f"handed in: {row.source}" if row.source else "", row.submitted[:16].replace("T", " ")]
     if row.attempts > 1:
         parts.append(f"one of {row.attempts} submissions")
     return ", ".join(filter(None, parts))
 
 
-def _until_then(row: Row, shown: Result) -> list[Step]:
+def _steps_until_shown(row: Row, shown: Result) -> list[Step]:
     score = shown.score
     steps = [Step("Public tests", f"{number(score.points, 2)} of {number(score.max_points, 2)}")]
     if row.late:
@@ -143,41 +143,47 @@ def _notes(row: Row, shown: Result | None) -> Iterator[str]:
         yield from (one_line(note, _WIDTH) for note in shown.notes)
 
 
-def as_text(told: Feedback) -> str:
+def render_text(feedback: Feedback) -> str:
     """Return it as plain text."""
-    parts = [f"{told.title}\n{told.who}\n{told.handed_in}".rstrip()]
-    steps = [": ".join(filter(None, (step.what, step.points, step.why))).replace("\n", "\n  ") for step in told.steps]
-    parts.append("\n".join([*steps, f"Grade: {told.grade}" if told.grade else "No grade yet"]))
-    parts += told.notes
-    parts.append("\n".join(f"{row.outcome:8}{row.told:>9}  {row.name}{_hidden(row)}" for row in told.tests))
-    for row in told.tests:
+    parts = [f"{feedback.title}\n{feedback.who}\n{feedback.handed_in}".rstrip()]
+    steps = [
+        ": ".join(filter(None, (step.what, step.points, step.why))).replace("\n", "\n  ") for step in feedback.steps
+    ]
+    parts.append("\n".join([*steps, f"Grade: {feedback.grade}" if feedback.grade else "No grade yet"]))
+    parts += feedback.notes
+    parts.append("\n".join(f"{row.outcome:8}{row.points_text:>9}  {row.name}{_hidden(row)}" for row in feedback.tests))
+    for row in feedback.tests:
         if row.text and row.outcome != "pass":
-            first = "Fix this first: " if row.name == told.first else ""
+            first = "Fix this first: " if row.name == feedback.first else ""
             parts.append(f"{first}{row.name}\n" + "\n".join(f"  {line}" for line in row.text.split("\n")))
-    return "\n\n".join(part for part in [*parts, *told.found] if part) + "\n"
+    return "\n\n".join(part for part in [*parts, *feedback.found] if part) + "\n"
 
 
 def _hidden(row: export.Row) -> str:
     return "  (hidden)" if row.hidden else ""
 
 
-def as_html(told: Feedback) -> bytes:
+def render_html(feedback: Feedback) -> bytes:
     """Return it as a page that stands alone."""
-    grade = tag("p", _grade(told.grade), class_="grade") if told.grade else tag("p", "No grade yet", class_="grade")
+    grade = (
+        tag("p", _grade(feedback.grade), class_="grade") if feedback.grade else tag("p", "No grade yet", class_="grade")
+    )
     body: list[Markup] = [
-        tag("header", tag("h1", told.title), tag("div", told.who), tag("div", told.handed_in, class_="dim")),
+        tag(
+            "header", tag("h1", feedback.title), tag("div", feedback.who), tag("div", feedback.handed_in, class_="dim")
+        ),
         grade,
     ]
-    if told.steps:
-        body.append(tag("table", (_step(step) for step in told.steps), class_="steps"))
-    body += [tag("pre", note) if "\n" in note else tag("p", note) for note in told.notes]
-    if told.tests:
+    if feedback.steps:
+        body.append(tag("table", (_step(step) for step in feedback.steps), class_="steps"))
+    body += [tag("pre", note) if "\n" in note else tag("p", note) for note in feedback.notes]
+    if feedback.tests:
         body.append(tag("h2", "Tests"))
-        body.append(tag("table", (_test(row, told.first) for row in told.tests)))
-    if told.found:
+        body.append(tag("table", (_test(row, feedback.first) for row in feedback.tests)))
+    if feedback.found:
         body.append(tag("h2", "What the checks found"))
-        body += [tag("pre", each) for each in told.found]
-    return html.page(f"{told.title}: {told.who}", (Markup(f"\n{each}") for each in body), style=_STYLE)
+        body += [tag("pre", each) for each in feedback.found]
+    return html.page(f"{feedback.title}: {feedback.who}", (Markup(f"\n{each}") for each in body), style=_STYLE)
 
 
 def _grade(grade: str) -> list[str]:
@@ -199,13 +205,13 @@ def _test(row: export.Row, first: str) -> Markup:
     mark = [_MARKS[row.outcome], tag("span", f" {row.outcome}")]
     style = _CLASSES.get(row.outcome, "dim")
     return tag(
-        "tr", tag("td", mark, class_=f"mark {style}"), tag("td", tag("div", name), _told(row)),
-        tag("td", row.told, class_="number"),
+        "tr", tag("td", mark, class_=f"mark {style}"), tag("td", tag("div", name), _test_messages(row)),
+        tag("td", row.points_text, class_="number"),
     )  # fmt: skip
 
 
-def _told(row: export.Row) -> list[Markup]:
-    """Return what is known of a test that lost points; its hint apart from the messages."""
+def _test_messages(row: export.Row) -> list[Markup]:
+    """Return the messages of a test that lost points, and its hints as elements of their own."""
     if not row.text or row.outcome == "pass":
         return []
     lines = row.text.split("\n")

@@ -1,4 +1,4 @@
-"""What grading again changes, and why: old → new for each student, by test."""
+"""How grading again changes points: old → new for each student, with the tests that differ."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MAX_REASONS = 6
 
 @dataclass(frozen=True)
 class Change:
-    """A student's points before and after, and for each test that differs, how; number: of their submissions."""
+    """A student's points before and after. reasons: a line for each test that differs. number: of the attempt."""
 
     student: str
     name: str
@@ -24,7 +24,7 @@ class Change:
     number: int = 1
 
     @property
-    def told(self) -> str:
+    def summary(self) -> str:
         """Return `12345 (Ada Lovelace), submission 2: 85 → 95`."""
         old, new = ("–" if points is None else number(points, 2) for points in (self.before, self.after))
         who = (
@@ -36,8 +36,8 @@ class Change:
         return f"{who}{which}: {old} → {new}"
 
     @property
-    def way(self) -> str:
-        """Return new, up or down; nothing where the points stay what they are."""
+    def direction(self) -> str:
+        """Return new, up or down; "" if the points are the same."""
         if self.before is None:
             return "" if self.after is None else "new"
         if self.after is None or self.after < self.before:
@@ -45,10 +45,10 @@ class Change:
         return "up" if self.after > self.before else ""
 
 
-def between(store: Store, old: Record, new: Record, result: Result | None) -> Change | None:
-    """Return what differs between two records of a submission; None where no point does.
+def compare_records(store: Store, old: Record, new: Record, result: Result | None) -> Change | None:
+    """Return how two records of an attempt differ; None if points and status are the same.
 
-    result: the new one, which may not be kept yet.
+    result: the new result, which may not be in the store yet.
     """
     before = old.points if old.is_done else None
     after = new.points if new.is_done else None

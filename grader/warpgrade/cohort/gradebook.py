@@ -12,7 +12,7 @@ import msgspec
 from warpgrade.cohort.row import Row
 from warpgrade.machine.text import clean_tree, number, one_line
 from warpgrade.platforms.gradebook import Grade
-from warpgrade.platforms.registry import is_name_of_hand_in
+from warpgrade.platforms.registry import is_submission_name
 
 COLUMNS: Final = (
     "student", "name", "lab", "points", "max", "percent", "late", "state", "decision", "reason", "by", "at", "earned",
@@ -69,7 +69,7 @@ def _text(value: str) -> str:
 
 
 def percent_of(row: Row) -> float | None:
-    """Return the points as a share of those that can be had; None where there is no grade."""
+    """Return the points in percent of all points; None if there is no grade."""
     return None if row.points is None or row.max_points <= 0 else round(100 * row.points / row.max_points, 2)
 
 
@@ -80,8 +80,8 @@ def json_lines(rows: Iterable[Row]) -> Iterator[bytes]:
         yield msgspec.json.encode(clean_tree(document)) + b"\n"
 
 
-def for_platforms(rows: Iterable[Row], *, missing: bool = True) -> list[Grade]:
-    """Return what `gradebook.fill` puts into a platform's sheet: points after lateness and a person's decision.
+def platform_grades(rows: Iterable[Row], *, missing: bool = True) -> list[Grade]:
+    """Return the grades for `gradebook.fill`: points after deductions and decisions.
 
     missing: also the zeros of those who handed in nothing.
     """
@@ -95,5 +95,5 @@ def for_platforms(rows: Iterable[Row], *, missing: bool = True) -> list[Grade]:
 def _names(row: Row) -> tuple[str, ...]:
     """Return the student's identifiers, and what was handed in if a platform has put its own number into the name."""
     source = row.source.rstrip("/").rsplit("/", 1)[-1]
-    of_platform = [source] if is_name_of_hand_in(source) else []
+    of_platform = [source] if is_submission_name(source) else []
     return tuple(dict.fromkeys([row.student, *row.identifiers, *of_platform]))

@@ -1,4 +1,4 @@
-"""From what was handed in to grades: which submission counts, what lateness takes, what a person decided."""
+"""Makes grades from attempts: which attempt counts, the deduction for lateness, and decisions of instructors."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import msgspec
 from warpgrade.cohort.row import Row, State
 from warpgrade.cohort.store import Record, Store
 from warpgrade.course import late
-from warpgrade.course.course import Course, told
+from warpgrade.course.course import Course, format_time
 from warpgrade.course.late import Penalty
 from warpgrade.course.schema import Policy
 
@@ -23,7 +23,7 @@ Attempts = Literal["best", "latest"]
 
 @dataclass(frozen=True)
 class Policies:
-    """What the course says of a lab's submissions; `attempts`, where it is given, in place of the course's."""
+    """The course's policies for a lab. `attempts`, if given, overrides the course's."""
 
     lab: str
     max_points: float
@@ -41,21 +41,21 @@ class Policies:
         return late.deadline(self.course.file, self.lab, student) if self.course is not None else None
 
     def penalty(self, record: Record) -> Penalty:
-        """Return what a submission loses; nothing where it is not known when it came."""
+        """Return the deduction for lateness; none if the time of the attempt is unknown."""
         if self.course is None or not record.submitted:
             return Penalty()
         return late.penalty(self.course.file.late, self.due(record.student), datetime.fromisoformat(record.submitted))
 
     def counting(self, records: Sequence[Record]) -> Record:
-        """Return the submission that counts, of those of one student in the order in which they came.
+        """Return the attempt that counts, from the attempts of one student, oldest first.
 
-        One that is not accepted counts only where no other is there.
+        An attempt that came too late to be accepted counts only if no other was accepted.
         """
         accepted = [one for one in records if self.penalty(one).accepted] or records
         if self.which == "latest":
             return accepted[-1]
         done = [one for one in accepted if one.is_done]
-        # What waits or was stopped by the machine may be the best yet.
+        # An attempt that waits or ended with an error may turn out to be the best.
         open_ = [one for one in accepted if not one.is_done]
         if open_ and (not done or max(map(self.earned, done)) < self.max_points):
             return open_[-1]
@@ -66,7 +66,7 @@ class Policies:
         return self.penalty(record).applied(record.points)
 
 
-def row(store: Store, policies: Policies, student: str, name: str = "") -> Row:
+def make_row(store: Store, policies: Policies, student: str, name: str = "") -> Row:
     """Return a student's grade."""
     records = store.records(student)
     decisions = store.decisions(student)
@@ -103,12 +103,12 @@ def row(store: Store, policies: Policies, student: str, name: str = "") -> Row:
     )
 
 
-def rows(store: Store, policies: Policies, people: Mapping[str, str]) -> Iterator[Row]:
+def make_rows(store: Store, policies: Policies, people: Mapping[str, str]) -> Iterator[Row]:
     """Yield the grades of all who are in `people` (student: name) or have handed in, by identifier."""
     for student in sorted({*people, *store.students()}):
-        yield row(store, policies, student, people.get(student, ""))
+        yield make_row(store, policies, student, people.get(student, ""))
 
 
 def _lateness(policies: Policies, record: Record, penalty: Penalty) -> str:
     due = policies.due(record.student)
-    return f"{penalty.text} (due {told(due)})" if penalty.text and due else ""
+    return f"{penalty.text} (due {format_time(due)})" if penalty.text and due else ""

@@ -67,7 +67,7 @@ class Board(msgspec.Struct, frozen=True):
 
 
 class Aliases:
-    """Names that say nothing of a student to whom the class's secret is unknown; the same in all labs of the class."""
+    """Names that cannot be traced to students without the class's secret; the same in all labs of the class."""
 
     def __init__(self, secret: bytes) -> None:
         if len(secret) < _MIN_SECRET_BYTES:
@@ -85,8 +85,8 @@ class Aliases:
         return f"{words[0]} {words[1]} {''.join(words[2:])}"
 
 
-def secret_of(file: Path) -> bytes:
-    """Return the secret that a file keeps; makes one, readable by its owner only, where there is none."""
+def read_secret(file: Path) -> bytes:
+    """Read the secret in a file; if there is no file, make one that only its owner can read."""
     try:
         try:
             descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -119,30 +119,30 @@ def read_opted_in(file: Path) -> set[str]:
         raise BadInput(f"{printable_name(str(file))} is no list of students: {error}") from None
 
 
-def of_opted_in(rows: Iterable[Row], opted_in: Collection[str]) -> list[Row]:
-    """Return those of the students who are on the list, by any of their identifiers, in capital letters or not."""
+def select_opted_in(rows: Iterable[Row], opted_in: Collection[str]) -> list[Row]:
+    """Return the rows of students who are on the list by any of their identifiers, ignoring case."""
     wanted = {who.casefold() for who in opted_in}
-    return [row for row in rows if not wanted.isdisjoint(_called(row))]
+    return [row for row in rows if not wanted.isdisjoint(_folded_identifiers(row))]
 
 
-def strangers(rows: Iterable[Row], opted_in: Collection[str]) -> list[str]:
-    """Return who is on the list and not in the class."""
-    known = {word for row in rows for word in _called(row)}
+def find_strangers(rows: Iterable[Row], opted_in: Collection[str]) -> list[str]:
+    """Return the names on the list that no student of the class has."""
+    known = {word for row in rows for word in _folded_identifiers(row)}
     return sorted(who for who in opted_in if who.casefold() not in known)
 
 
-def _called(row: Row) -> set[str]:
+def _folded_identifiers(row: Row) -> set[str]:
     return {word.casefold() for word in (row.student, *row.identifiers)}
 
 
 def rank(rows: Iterable[Row], metric: Metric, opted_in: Collection[str], aliases: Aliases | None = None) -> Board:
-    """Return those of the students who opted in and have such a number, the best first.
+    """Rank the students who opted in and have a value, the best first.
 
-    Who is equal is sorted by what is shown, so that nothing tells of what is not. Points are those that count, after
-    lateness and decisions; they, and what hidden tests measured, tell of hidden tests.
+    Equal students are sorted by the shown name, so that the order reveals no hidden name. Points are those after
+    deductions and decisions. Points and measurements of hidden tests tell about hidden tests.
     """
     rows = list(rows)
-    chosen = [row for row in of_opted_in(rows, opted_in) if _value(row, metric) is not None]
+    chosen = [row for row in select_opted_in(rows, opted_in) if _value(row, metric) is not None]
     names = _names(chosen, aliases)
     sign = -1 if metric.better == "larger" else 1
     order = sorted((sign * (_value(row, metric) or 0.0), name) for row, name in zip(chosen, names, strict=True))
@@ -170,7 +170,7 @@ def _names(rows: list[Row], aliases: Aliases | None) -> list[str]:
     return [aliases.of(row.student, 12) if often[name] > 1 else name for row, name in zip(rows, names, strict=True)]
 
 
-def metrics_of(rows: Iterable[Row]) -> list[str]:
+def list_metrics(rows: Iterable[Row]) -> list[str]:
     """Return the names of all that can be compared, points first."""
     return [POINTS, *sorted({name for row in rows for name in row.metrics})]
 
@@ -180,7 +180,7 @@ def encode(board: Board) -> bytes:
     return msgspec.json.format(msgspec.json.encode(board), indent=2) + b"\n"
 
 
-def as_text(board: Board, top: int = 0) -> str:
+def render_text(board: Board, top: int = 0) -> str:
     """Return it as a table of text; `top` lines of it, if that is not 0."""
     unit = "×" if board.unit == "x" else f" {board.unit}" if board.unit else ""
     rows = [(str(entry.rank), entry.name, f"{number(entry.value, 2)}{unit}") for entry in board.entries]

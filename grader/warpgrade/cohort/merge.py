@@ -16,7 +16,7 @@ from warpgrade.machine.text import number, printable_name
 
 @dataclass
 class Merged:
-    """What was brought together; `twice` names what two parts have graded, and `differing` where they disagree."""
+    """The result of a merge. twice: submissions that two parts have graded. differing: those with different points."""
 
     submissions: int = 0
     twice: list[str] = field(default_factory=list)
@@ -25,9 +25,9 @@ class Merged:
 
 
 def merge(parts: Sequence[Path], out: Store) -> Merged:
-    """Copy all of the parts' submissions, results, verdicts and decisions; raises BadInput where they do not fit.
+    """Copy submissions, results, verdicts and decisions of all parts; raises BadInput if the parts do not fit together.
 
-    Of a submission that two parts have, the one with a grade is taken; where both have, the first one's.
+    If two parts have the same submission, the one with a grade is taken; if both have a grade, the first.
     """
     heads = [(path, _head(path)) for path in parts]
     first = heads[0][1]

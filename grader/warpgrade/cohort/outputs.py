@@ -1,4 +1,4 @@
-"""The files that people take out of a class's folder, written anew after each change; and what the terminal shows."""
+"""Writes the grades and the feedback of a class after each change, and shows its summary on the terminal."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from rich.padding import Padding
 from rich.text import Text
 
 from warpgrade.cohort import feedback, gradebook, summary, summary_terminal
-from warpgrade.cohort.attempts import Collected
-from warpgrade.cohort.feedback import Packed
-from warpgrade.cohort.grades import Policies, rows
+from warpgrade.cohort.attempts import ClassAttempts
+from warpgrade.cohort.feedback import FeedbackArchive
+from warpgrade.cohort.grades import Policies, make_rows
 from warpgrade.cohort.row import Row
-from warpgrade.cohort.store import Store, on_disk
+from warpgrade.cohort.store import Store, reporting_disk_errors
 from warpgrade.machine import files
 from warpgrade.machine.text import printable_name
 from warpgrade.platforms.registry import ADAPTERS, FALLBACK
@@ -40,11 +40,11 @@ def write(
     title: str,
     *,
     whole: bool = False,
-) -> tuple[list[Row], Packed | None]:
-    """Write grades and feedback of all who handed in something and of `people`; return the rows.
+) -> tuple[list[Row], FeedbackArchive | None]:
+    """Write grades and feedback of `people` and of all students with an attempt; return the rows.
 
-    whole: `people` are all of the class, and who was in it before is in it no more. kind: of the feedback; None for
-    what it was before. Feedback that nothing has changed in is left as it is.
+    whole: `people` is the whole class: students of earlier calls leave it. kind: the kind of feedback; None keeps the
+    kind of the last call. Feedback is written only if it has changed.
     """
     stamp = store.folder / f".{FEEDBACK}"
     before = stamp.read_text().split() if stamp.is_file() else []
@@ -52,13 +52,13 @@ def write(
     known = dict(people) if whole else {**store.people(), **people}
     if known != store.people():
         store.save_people(known)
-    all_rows = list(rows(store, policies, known))
+    all_rows = list(make_rows(store, policies, known))
     until = hidden_until(policies)
     digest = hashlib.sha256(f"{until} {sorted(store.aliases().items())}\n".encode())
-    with on_disk():
-        with files.replaced(store.folder / TABLE) as file:
+    with reporting_disk_errors():
+        with files.replacing_file(store.folder / TABLE) as file:
             file.writelines(gradebook.csv(all_rows))
-        with files.replaced(store.folder / LINES) as file:
+        with files.replacing_file(store.folder / LINES) as file:
             for line in gradebook.json_lines(all_rows):
                 digest.update(line)
                 file.write(line)
@@ -68,7 +68,7 @@ def write(
     packed = feedback.write(
         archive, wanted, all_rows, store.result_of, title=title, hidden_until=until, alias=_alias(store)
     )
-    with on_disk():
+    with reporting_disk_errors():
         files.replace(stamp, f"{wanted} {digest.hexdigest()}\n".encode())
     return all_rows, packed
 
@@ -85,14 +85,16 @@ def hidden_until(policies: Policies) -> str:
 
 
 def _alias(store: Store) -> Callable[[Row], str]:
-    """Return what those are told who are on the leaderboard under an alias."""
+    """Return a function from a row to the student's alias on the leaderboard, or ""."""
     aliases = store.aliases()
     return lambda row: aliases.get(row.student, "")
 
 
-def show(console: Console, store: Store, all_rows: Sequence[Row], collected: Collected, packed: Packed | None) -> None:
+def show(
+    console: Console, store: Store, all_rows: Sequence[Row], collected: ClassAttempts, packed: FeedbackArchive | None
+) -> None:
     """Show the class on the terminal, and where things are."""
-    summary_terminal.show(console, summary.of_rows(all_rows))
+    summary_terminal.show(console, summary.summarize(all_rows))
     lists = (
         ("Not on the roster", [f"{name} ({who})" if name != who else who for who, name in collected.unknown]),
         ("No submission", collected.others),

@@ -1,6 +1,6 @@
-"""Takes in what a class handed in: the export is listed in a confined process, which reads each submission in another.
+"""Collects the attempts of a class in a confined process, and reads each of them in another.
 
-The names in an export are its students', and so are all contents; the roster is the course's.
+Students chose the names and contents of an export, so both are hostile input.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from warpgrade.cohort import collect
-from warpgrade.cohort.attempts import Collected, HandedIn
+from warpgrade.cohort.attempts import ClassAttempts, StudentAttempt
 from warpgrade.grading.submission import Submission
 from warpgrade.intake import receive
 from warpgrade.lab.labs import Lab
@@ -25,8 +25,8 @@ from warpgrade.machine.text import printable_name
 _LIST_SECONDS, _LIST_MIB, _LIST_OUTPUT_MIB = 600, 8192, 1024
 
 
-class Listed(msgspec.Struct, array_like=True):
-    """What is known of a submission before anybody reads it (cohort/attempts.py)."""
+class AttemptHeader(msgspec.Struct, array_like=True):
+    """A StudentAttempt without the function that reads its files."""
 
     student: str
     name: str
@@ -37,50 +37,52 @@ class Listed(msgspec.Struct, array_like=True):
     identifiers: tuple[str, ...]
 
 
-class Listing(msgspec.Struct):
-    """What is known of all."""
+class ExportListing(msgspec.Struct):
+    """A ClassAttempts without functions."""
 
     platform: str
-    submissions: list[Listed]
+    submissions: list[AttemptHeader]
     unclaimed: list[str]
     others: list[str]
     missing: list[tuple[str, str]]
     unknown: list[tuple[str, str]]
 
 
-def read(lab: Lab, path: Path, *, roster: Path | None = None, platform: str | None = None) -> Collected:
-    """Find the submissions as `collect.collect` does; what is wrong with one is said when it is read."""
+def read(lab: Lab, path: Path, *, roster: Path | None = None, platform: str | None = None) -> ClassAttempts:
+    """Find the attempts as `collect.collect` does."""
     allowance = Allowance(_LIST_SECONDS, _LIST_MIB, _LIST_OUTPUT_MIB)
     try:
-        session = Session(allowance, listing, lab, path, roster, platform)
+        session = Session(allowance, list_export, lab, path, roster, platform)
     except OverBudget as over:
         raise BadInput(f"{printable_name(str(path))}: listing the submissions {over}") from None
-    made: Listing = session.made
+    made: ExportListing = session.made
     submissions = [
-        HandedIn(
+        StudentAttempt(
             each.student, each.name, each.source, partial(_read, session, lab, each.source, number), each.submitted,
             each.number, each.late, each.identifiers,
         )
         for number, each in enumerate(made.submissions)
     ]  # fmt: skip
-    return Collected(made.platform, submissions, made.unclaimed, made.others, made.missing, made.unknown)
+    return ClassAttempts(made.platform, submissions, made.unclaimed, made.others, made.missing, made.unknown)
 
 
 def _read(session: Session, lab: Lab, shown: str, number: int) -> Submission:
-    return receive.within(lab, shown, lambda allowance: session.call(allowance, number))
+    return receive.read_confined(lab, shown, lambda allowance: session.call(allowance, number))
 
 
-def listing(
+def list_export(
     lab: Lab, path: Path, roster: Path | None, platform: str | None
-) -> tuple[Listing, Callable[[int], Submission]]:
-    """List the submissions; return also what reads one, by its number."""
+) -> tuple[ExportListing, Callable[[int], Submission]]:
+    """List the attempts; also return a function that reads one by its index."""
     found = collect.collect(lab, path, roster=roster, platform=platform)
 
     def submission(number: int) -> Submission:
         return found.submissions[number].read()
 
     listed = [
-        Listed(each.student, each.name, each.source, each.submitted, each.number, each.late, each.identifiers)
+        AttemptHeader(each.student, each.name, each.source, each.submitted, each.number, each.late, each.identifiers)
         for each in found.submissions
     ]
-    return Listing(found.platform, listed, found.unclaimed, found.others, found.missing, found.unknown), submission
+    return ExportListing(
+        found.platform, listed, found.unclaimed, found.others, found.missing, found.unknown
+    ), submission

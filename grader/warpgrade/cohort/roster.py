@@ -56,7 +56,7 @@ class Roster:
     by_name: dict[str, Student | None] = field(default_factory=dict)
 
     def find(self, identifiers: Iterable[str], accounts: Iterable[str] = (), name: str = "") -> Student | None:
-        """Return who is meant by any of these; by the name only if nobody else in the class has it."""
+        """Return the student with one of these identifiers; by name only if no other student has the same name."""
         for table, words in ((self.by_identifier, identifiers), (self.by_account, accounts)):
             for word in words:
                 if found := table.get(_folded(word)):
@@ -202,7 +202,7 @@ def _letters(name: str) -> str:
 
 
 def _orders(name: str, first: str, last: str) -> set[str]:
-    """Return a name's letters in the orders in which platforms write names: first name first, and last name first."""
+    """Return the letters of a name in both orders: first name first, and last name first."""
     before, comma, after = name.partition(",")
     if not comma:
         before, _, after = name.rpartition(" ")

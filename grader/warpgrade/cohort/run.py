@@ -1,4 +1,4 @@
-"""Grades what a class has handed in: finds out what is left to do, has an engine do it, keeps what comes of it."""
+"""Grades the attempts of a class: an engine grades those without a result, and the store keeps the results."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 import msgspec
 
 from warpgrade.cohort import grade_history
-from warpgrade.cohort.attempts import HandedIn, latest
+from warpgrade.cohort.attempts import StudentAttempt, latest_attempts
 from warpgrade.cohort.grade_history import Change
 from warpgrade.cohort.row import Lost
 from warpgrade.cohort.store import Head, Part, Record, Store
@@ -32,11 +32,11 @@ _ERROR = re.compile(r"^.*\berror\b.*$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """What of a class is to be graded: `latest` of each student alone; `shard` is this one of how many, from 1.
+class RunOptions:
+    """Which attempts to grade.
 
-    regrade: also what was graded before, where the lab or the grader has changed. dry: results are compared, and what
-    is kept of the students stays as it is.
+    latest: only the latest of each student. shard: (1, 8) is the first of eight parts. regrade: also attempts whose
+    results are of an earlier lab or grader. dry: compare results, and change no student's record.
     """
 
     latest: bool = False
@@ -44,17 +44,17 @@ class Wanted:
     regrade: bool = False
     dry: bool = False
 
-    def has(self, student: str) -> bool:
+    def includes(self, student: str) -> bool:
         """Tell whether a student is in this shard."""
         return Part(self.shard).has(student)
 
 
 @dataclass
 class Tally:
-    """What a run has found and done.
+    """Counts of attempts.
 
-    stale: results of an earlier lab or grader, which `regrade` makes anew. to_do, ended: programs; several submissions
-    of `done` and `errors` may be of the same one.
+    stale: with results of an earlier lab or grader. to_do, ended: different submissions to grade, and those graded;
+    several attempts in `done` and `errors` may have the same submission.
     """
 
     kept: int = 0
@@ -71,7 +71,7 @@ class Tally:
 @dataclass(frozen=True)
 class _Task:
     record: Record
-    handed_in: HandedIn
+    handed_in: StudentAttempt
     options: Options
 
 
@@ -79,7 +79,7 @@ class ClassRun:
     """One call of `warpgrade class`."""
 
     def __init__(
-        self, lab: Lab, store: Store, head: Head, grader: Grader, options: Options, wanted: Wanted,
+        self, lab: Lab, store: Store, head: Head, grader: Grader, options: Options, wanted: RunOptions,
         on_step: Callable[[Tally], None] = lambda tally: None,
     ) -> None:  # fmt: skip
         self._lab, self._store, self._head, self._grader = lab, store, head, grader
@@ -89,7 +89,7 @@ class ClassRun:
         self._before: dict[tuple[str, str], Record] = {}  # by student and digest: what grading again is compared with
         self.tally = Tally()
 
-    def run(self, engine: Engine, handed_in: Iterable[HandedIn], stopped: Callable[[], bool]) -> Tally:
+    def run(self, engine: Engine, handed_in: Iterable[StudentAttempt], stopped: Callable[[], bool]) -> Tally:
         """Grade what is left to do.
 
         All that was handed in is taken down first, also when it is to end: who handed in is not missing.
@@ -103,12 +103,12 @@ class ClassRun:
 
     # --- before ------------------------------------------------------------------------------------------------------
 
-    def _chosen(self, handed_in: Iterable[HandedIn]) -> list[HandedIn]:
-        mine = [each for each in handed_in if self._wanted.has(each.student)]
-        return latest(mine) if self._wanted.latest else mine
+    def _chosen(self, handed_in: Iterable[StudentAttempt]) -> list[StudentAttempt]:
+        mine = [each for each in handed_in if self._wanted.includes(each.student)]
+        return latest_attempts(mine) if self._wanted.latest else mine
 
-    def _task(self, handed_in: HandedIn) -> _Task | None:
-        """Return what is to be graded of a submission, or None where that is known."""
+    def _task(self, handed_in: StudentAttempt) -> _Task | None:
+        """Return the task of grading an attempt; None if its result is known or another attempt has the same task."""
         record = Record(
             handed_in.student, handed_in.name, handed_in.source, self._now, handed_in.number,
             handed_in.submitted.isoformat() if handed_in.submitted else "", handed_in.late, list(handed_in.identifiers),
@@ -139,7 +139,7 @@ class ClassRun:
         known = self._store.result(key)
         if known is not None and known.status != "error":
             self.tally.shared += 1
-            self._keep(of_result(record, known), known)
+            self._keep(record_result(record, known), known)
             return None
         if before is None and not self._wanted.dry:
             self._store.save(msgspec.structs.replace(record, key=""))
@@ -147,11 +147,13 @@ class ClassRun:
         return _Task(record, handed_in, options) if len(self._waiting[key]) == 1 else None
 
     def _refuse(self, record: Record, problem: BadInput, options: Options) -> None:
-        refused = grade.rejected(self._lab, record.source, problem, options)
-        told = "\0".join((problem.message, problem.hint, record.source, record.student))
-        key = f"refused-{hashlib.sha256(told.encode('utf-8', 'surrogatepass')).hexdigest()[:32]}"
+        refused = grade.rejected_result(self._lab, record.source, problem, options)
+        identity = "\0".join((problem.message, problem.hint, record.source, record.student))
+        key = f"refused-{hashlib.sha256(identity.encode('utf-8', 'surrogatepass')).hexdigest()[:32]}"
         self.tally.refused += 1
-        record = msgspec.structs.replace(of_result(msgspec.structs.replace(record, key=key), refused), status="refused")
+        record = msgspec.structs.replace(
+            record_result(msgspec.structs.replace(record, key=key), refused), status="refused"
+        )
         if not self._wanted.dry:
             self._store.save_result(key, refused)
             self._store.save(record)
@@ -166,7 +168,7 @@ class ClassRun:
                 self.tally.ended += 1
                 self._fail(task.record.key, "it has changed while the class was graded", 1)
                 continue
-            # Nothing that only this student's has: others may have handed in the same.
+            # The job names no student, because other students may have handed in the same.
             yield Job(task.record.key, self._lab.name, self._lab.main_file, submission.files, task.options)
 
     # --- after -------------------------------------------------------------------------------------------------------
@@ -181,7 +183,7 @@ class ClassRun:
         for record in self._waiting.pop(outcome.key):
             self.tally.done += 1
             timed = msgspec.structs.replace(record, seconds=outcome.seconds, tries=outcome.tries)
-            self._keep(of_result(timed, result), result)
+            self._keep(record_result(timed, result), result)
         self._on_step(self.tally)
 
     def _fail(self, key: str, trouble: str, tries: int) -> None:
@@ -197,46 +199,45 @@ class ClassRun:
     def _keep(self, record: Record, result: Result | None) -> None:
         before = self._before.get((record.student, record.digest))
         compared = before or Record(record.student, record.name, record.source, record.seen)
-        change = grade_history.between(self._store, compared, record, result)
+        change = grade_history.compare_records(self._store, compared, record, result)
         if change is not None and ((before is not None and before.is_done) or self._wanted.dry):
             self.tally.changes.append(change)
         if not self._wanted.dry:
             self._store.save(record)
 
 
-def of_result(record: Record, result: Result) -> Record:
-    """Return a record with what its result says."""
+def record_result(record: Record, result: Result) -> Record:
+    """Return the record with the points, problem and notes of its result."""
     problem = result.problem
     return msgspec.structs.replace(
         record,
         status="rejected" if result.status == "rejected" else "graded",
         points=result.score.points,
         max_points=result.score.max_points,
-        problem=one_line(_told(problem), _WIDTH) if problem else "",
-        lost=[_lost(test) for test in result.tests if test.points < test.max_points] if problem is None else [],
-        review=_to_look_at(result),
+        problem=one_line(_describe_problem(problem), _WIDTH) if problem else "",
+        lost=[_lost_points(test) for test in result.tests if test.points < test.max_points] if problem is None else [],
+        review=_review_notes(result),
         metrics=dict(list(_metrics(result))[:_MAX_METRICS]),
     )
 
 
-def _told(problem: Problem) -> str:
-    """Return why there are no tests, for the person who looks at the class: the compiler's first error says more than
-    what a student is to do about errors."""
+def _describe_problem(problem: Problem) -> str:
+    """Return the problem for the instructor, with the compiler's first error in place of the hint for the student."""
     error = _ERROR.search(problem.detail)
     more = error[0] if error else problem.hint
     return f"{problem.message}: {more}" if more else problem.message
 
 
-def _to_look_at(result: Result) -> list[str]:
-    """Return the notes for review, each cause once, and behind it the test or how many tests have it."""
+def _review_notes(result: Result) -> list[str]:
+    """Return the notes for review: each cause once, with the test or the number of tests."""
     told = []
-    for cause, tests in review.by_cause(result).items():
+    for cause, tests in review.group_by_cause(result).items():
         where = f" (in {len(tests)} tests)" if len(tests) > 1 else f" (in “{tests[0]}”)" if tests[0] else ""
         told.append(f"{cause}{where}")
     return told
 
 
-def _lost(test: TestResult) -> Lost:
+def _lost_points(test: TestResult) -> Lost:
     why = one_line(test.message.split("\n")[0], _WIDTH)
     return Lost(test.name, round(test.max_points - test.points, 2), why, test.hidden)
 

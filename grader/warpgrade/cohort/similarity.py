@@ -1,4 +1,4 @@
-"""Which submissions have pieces in common that nobody gave them: pairs for a person to look at, and never a grade.
+"""Finds submissions with common code that the lab did not give: pairs for the instructor to look at, never a grade.
 
 Names, numbers, texts, comments, braces and the layout do not count. What the lab gives (starter, headers, code of the
 sheet) is taken out first, and so is what many of the class have. The core is small and our own: copydetect, the usual
@@ -38,7 +38,7 @@ _FENCE = re.compile(r"^```[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 @dataclass(frozen=True)
 class Source:
-    """A submission: whose it is, and its files, which are read twice or more and not kept."""
+    """A student's submission. Its files are read again for each pass, to save memory."""
 
     student: str
     name: str
@@ -57,7 +57,7 @@ class Side:
 
 @dataclass(frozen=True)
 class Piece:
-    """What two submissions have in common in one place: how many tokens, and where in each."""
+    """A piece of code in two submissions: its number of tokens, and its lines in each."""
 
     tokens: int
     left: Side
@@ -78,7 +78,7 @@ class Pair:
 
     @property
     def percent(self) -> float:
-        """Of the one of which more is in the other."""
+        """The larger of both percentages."""
         return max(self.left_percent, self.right_percent)
 
 
@@ -100,8 +100,8 @@ class Similar:
     left_out: int = 0
 
 
-def given_of(lab: Lab) -> list[str]:
-    """Return all code that the lab gives: the starter, the contract and other headers, and what the sheet quotes."""
+def given_code(lab: Lab) -> list[str]:
+    """Return all code that the lab gives: starter, contract, other headers, and code in the task sheet."""
     files = [path for path in sorted(lab.starter_folder.glob("*")) if path.is_file() and lab.allows(path.name)]
     given = [path.read_text(encoding="utf-8", errors="replace") for path in [*files, *lab.given] if path.is_file()]
     sheet = lab.folder / "README.md"
@@ -177,7 +177,7 @@ def _order(pair: Pair) -> tuple[float, float, int, str]:
 
 @dataclass(frozen=True)
 class _Own:
-    """What a student has added to what was given: codes, and which token of the submission each is."""
+    """The tokens that a student added to the given code, and their positions in the submission."""
 
     all: tokens.Tokens
     codes: array[int]
@@ -191,7 +191,7 @@ class _Own:
         return {name: content.decode("utf-8", "replace").split("\n") for name, content in self.files.items()}
 
     def without(self, of_many: set[int]) -> _Own:
-        """Let what many have not count."""
+        """Ignore code that many submissions have."""
         for place, value in enumerate(hashes(self.codes)):
             if fingerprints.key_of(value) in of_many:
                 self.counts[place : place + LENGTH] = bytes(LENGTH)
@@ -199,12 +199,12 @@ class _Own:
 
     @property
     def size(self) -> int:
-        """How many tokens show something."""
+        """How many tokens count."""
         return sum(self.counts)
 
 
 def _read(source: Source, theirs: set[int], found: Similar | None) -> _Own | None:
-    """Return a submission without what was given; None where it cannot be read or nothing is left."""
+    """Return a submission without given code; None if it cannot be read or nothing is left."""
     try:
         files = source.read()
         whole = tokens.read_confined(Allowance(), files)
@@ -248,7 +248,7 @@ def _with_pieces(pair: Pair, left: _Own, right: _Own) -> Pair:
 
 
 def _new_runs(left: _Own, right: _Own) -> Iterator[tuple[int, int, int]]:
-    """Yield what both have, without what shows nothing because many have it."""
+    """Yield the common runs without code that many submissions have."""
     for start, other, length in _runs(left.codes, right.codes):
         if 2 * sum(left.counts[start : start + length]) >= LENGTH:
             yield start, other, length

@@ -34,7 +34,7 @@ section { border-top: 2px solid var(--line); margin-top: 2rem }
 def show(console: Console, found: Similar, *, top: int = 20) -> None:
     """Print a line or two for each pair."""
     width = min(console.width, _MAX_WIDTH)
-    for line in _told(found):
+    for line in _describe_scope(found):
         console.print(Text(line), width=width)
     if not found.pairs:
         return
@@ -54,7 +54,7 @@ def show(console: Console, found: Similar, *, top: int = 20) -> None:
     console.print(Text(_CAUTION, style="dim"), width=width)
 
 
-def _told(found: Similar) -> Iterator[str]:
+def _describe_scope(found: Similar) -> Iterator[str]:
     """Yield what was compared, and what was not."""
     pairs = len(found.pairs)
     yield (
@@ -133,7 +133,7 @@ def page(found: Similar, title: str) -> bytes:
         f"have. A pair has at least {MIN_TOKENS} tokens in common."
     )
     body: list[Markup] = [tag("h1", title), tag("p", _CAUTION), tag("p", about, class_="dim")]
-    body += [tag("p", line) for line in _told(found)]
+    body += [tag("p", line) for line in _describe_scope(found)]
     if found.pairs:
         head = tag("tr", tag("th", "pair"), tag("th", "of whose own code"), tag("th", "tokens", class_="number"))
         rows = (_row(place, pair, _whose(found, pair)) for place, pair in enumerate(found.pairs, start=1))

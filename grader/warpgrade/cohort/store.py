@@ -129,7 +129,7 @@ class Store:
         """Make the folder a class's, or return what it is already; two that begin at once agree."""
         for name in ("submissions", "results", "verdicts", "decisions"):
             (self.folder / name).mkdir(parents=True, exist_ok=True)
-        with on_disk():
+        with reporting_disk_errors():
             scratch = self.folder / f".{HEAD}.{os.getpid()}"
             scratch.write_bytes(msgspec.json.format(msgspec.json.encode(head), indent=2) + b"\n")
             try:
@@ -143,7 +143,7 @@ class Store:
         return found
 
     @contextmanager
-    def alone(self, part: str = "all") -> Iterator[None]:
+    def lock(self, part: str = "all") -> Iterator[None]:
         """Be the only one that grades this part of the class; raises BadInput where another does."""
         self.folder.mkdir(parents=True, exist_ok=True)
         with (self.folder / f".lock-{part}").open("w") as lock:
@@ -182,7 +182,7 @@ class Store:
         name = f"{record.number:04d}-{record.digest[:16] or hashlib.sha256(record.source.encode()).hexdigest()[:16]}"
         self._write(self.folder / "submissions" / file_name(record.student) / f"{name}.json", record)
 
-    def named(self, who: str) -> str:
+    def find_student(self, who: str) -> str:
         """Return the student who is called so by roster or platform, in capital letters or not.
 
         Raises BadInput where that is nobody, or several: a decision about a misspelt student would be lost.
@@ -260,7 +260,7 @@ class Store:
 
     def save_result(self, key: str, result: Result) -> None:
         """Write a result."""
-        with on_disk():
+        with reporting_disk_errors():
             files.replace(self.result_path(key), msgspec.json.encode(result) + b"\n")
 
     # --- people -------------------------------------------------------------------------------------------------------
@@ -301,7 +301,7 @@ class Store:
     # --- files -------------------------------------------------------------------------------------------------------
 
     def _write(self, path: Path, value: Any) -> None:
-        with on_disk():
+        with reporting_disk_errors():
             path.parent.mkdir(exist_ok=True)
             files.replace(path, msgspec.json.format(msgspec.json.encode(value), indent=2) + b"\n")
 
@@ -326,7 +326,7 @@ def new_seed() -> int:
 
 
 @contextmanager
-def on_disk() -> Iterator[None]:
+def reporting_disk_errors() -> Iterator[None]:
     """Say what is wrong where a file cannot be written."""
     try:
         yield

@@ -44,7 +44,7 @@ class Missed:
 
 
 @dataclass(frozen=True)
-class Named:
+class StudentNote:
     """A student in a list: the name, the percent if there is one, what about them, and the file of the result."""
 
     name: str
@@ -66,12 +66,12 @@ class Summary:
     late: int = 0
     decided: int = 0
     missed: dict[str, Missed] = field(default_factory=dict)
-    lowest: list[Named] = field(default_factory=list)
-    missing: list[Named] = field(default_factory=list)
-    rejected: list[Named] = field(default_factory=list)
-    refused: list[Named] = field(default_factory=list)
-    errors: list[Named] = field(default_factory=list)
-    to_look_at: dict[str, list[Named]] = field(default_factory=dict)
+    lowest: list[StudentNote] = field(default_factory=list)
+    missing: list[StudentNote] = field(default_factory=list)
+    rejected: list[StudentNote] = field(default_factory=list)
+    refused: list[StudentNote] = field(default_factory=list)
+    errors: list[StudentNote] = field(default_factory=list)
+    to_look_at: dict[str, list[StudentNote]] = field(default_factory=dict)
 
     @property
     def students(self) -> int:
@@ -102,7 +102,7 @@ class Summary:
         return sorted(self.missed.values(), key=lambda one: (-one.students, -one.points, one.test))
 
 
-def of_rows(rows: Iterable[Row]) -> Summary:
+def summarize(rows: Iterable[Row]) -> Summary:
     """Return the summary of a class."""
     whole = Summary()
     for row in rows:
@@ -115,7 +115,7 @@ def of_rows(rows: Iterable[Row]) -> Summary:
 def _add(whole: Summary, row: Row) -> None:
     percent = percent_of(row)
     problem = one_line(row.problem, _WIDTH)
-    named = Named(one_line(row.name or row.student, _WIDTH), percent, problem, one_line(row.result, _WIDTH))
+    named = StudentNote(one_line(row.name or row.student, _WIDTH), percent, problem, one_line(row.result, _WIDTH))
     if (lab := one_line(row.lab, _WIDTH)) not in whole.labs:
         whole.labs.append(lab)
     whole.states[row.state] += 1

@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from warpgrade.cohort.summary import BINS, LOW, STATES, Named, Summary
+from warpgrade.cohort.summary import BINS, LOW, STATES, StudentNote, Summary
 from warpgrade.machine.text import number
 from warpgrade.report.terminal import can_show
 
@@ -118,7 +118,7 @@ def _title(console: Console, title: str, width: int) -> None:
     console.print(Text(title, style="bold"), width=width)
 
 
-def _students(console: Console, what: str, named: Sequence[Named], top: int, width: int) -> None:
+def _students(console: Console, what: str, named: Sequence[StudentNote], top: int, width: int) -> None:
     """Print a list of students, in a line each with what is known."""
     if not named:
         return

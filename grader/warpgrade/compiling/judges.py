@@ -110,7 +110,7 @@ class _Kit:
             {str(path.relative_to(lab.folder)): path.read_bytes() for path in seen},
         )
         folder = self.layout.cache / "judges" / key
-        with files.alone(self.layout.state / "locks" / f"judge-{key}"):
+        with files.hold_lock(self.layout.state / "locks" / f"judge-{key}"):
             cache.cached(folder, lambda target: self._make(lab, sources, target, say))
         return LabPrograms(folder / f"judge-{lab.name}", folder / "binding.o")
 

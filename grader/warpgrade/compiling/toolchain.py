@@ -127,7 +127,7 @@ def _is_new_enough(nvcc: Path) -> bool:
 
 
 def _output(command: list[str]) -> str:
-    return facts.asked_once(tuple(command), [Path(command[0])], lambda: _run(command))
+    return facts.cached_answer(tuple(command), [Path(command[0])], lambda: _run(command))
 
 
 def _run(command: list[str]) -> str:

@@ -57,10 +57,10 @@ class Course:
         entry = self.entry(name)
         if entry is None:
             return "not in the course"
-        facts = [f"due {told(entry.due)}"] if entry.due else []
+        facts = [f"due {format_time(entry.due)}"] if entry.due else []
         facts.append(f"{number(self.share(name))} % of the course")
         if entry.hidden_until:
-            facts.append(f"hidden tests from {told(entry.hidden_until)}")
+            facts.append(f"hidden tests from {format_time(entry.hidden_until)}")
         return " · ".join(facts)
 
     def is_pinned_compiler(self, version: str) -> bool:
@@ -95,12 +95,12 @@ def _scaled(item: SpeedItem, points: float) -> SpeedItem:
     return msgspec.structs.replace(item, points=points, vgpu=curve(item.vgpu), gpu=curve(item.gpu))
 
 
-def find(layout: Layout) -> Course | None:
+def find_course(layout: Layout) -> Course | None:
     """Return the course that these labs belong to; None where there is no course.toml. Raises CourseMistake."""
     found = reader.read(layout)
     return None if found is None else Course(*found)
 
 
-def told(moment: datetime) -> str:
+def format_time(moment: datetime) -> str:
     """Return a moment as people read it: 2027-03-01 23:59 CET."""
     return f"{moment:%Y-%m-%d %H:%M} {moment.tzname() or ''}".rstrip()

@@ -12,7 +12,7 @@ import msgspec
 from warpgrade.course.course import Course
 
 
-def of_lab(course: Course, name: str, tests: Collection[str]) -> str:
+def lab_excerpt(course: Course, name: str, tests: Collection[str]) -> str:
     """Return a course.toml with that lab alone, and points of those tests only; "" where it is not in the course."""
     entry = course.entry(name)
     if entry is None:

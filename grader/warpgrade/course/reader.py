@@ -14,7 +14,7 @@ import msgspec
 from warpgrade.course.schema import SCHEMA, CourseFile, LabEntry
 from warpgrade.lab import labs
 from warpgrade.lab.labs import Lab, Mistake
-from warpgrade.lab.toml_lines import explained, line_of, line_with
+from warpgrade.lab.toml_lines import explain_error, find_line, line_with
 from warpgrade.machine import device, toml_file
 from warpgrade.machine.errors import GraderError
 from warpgrade.machine.paths import Layout
@@ -62,15 +62,15 @@ def parse(text: str) -> CourseFile:
     try:
         file = msgspec.convert(raw, CourseFile)
     except msgspec.ValidationError as error:
-        line_number, what = explained(str(error), raw, text, _TABLES)
-        raise CourseMistake(Mistake(NAME, line_number, _with_close_key(what)).told) from None
+        line_number, what = explain_error(str(error), raw, text, _TABLES)
+        raise CourseMistake(Mistake(NAME, line_number, _with_close_key(what)).message) from None
     refuse(Mistake(NAME, line, what) for line, what in _mistakes(file, text))
     return file
 
 
 def refuse(mistakes: Iterable[Mistake]) -> None:
     """Raise CourseMistake if there are any: the first is what is wrong, and the others are its detail."""
-    told = [mistake.told for mistake in mistakes]
+    told = [mistake.message for mistake in mistakes]
     if told:
         raise CourseMistake(told[0], detail=bounded("\n".join(told[1:]), lines=20))
 
@@ -87,7 +87,7 @@ def _require_schema(raw: dict[str, Any], text: str) -> None:
         what = f"schema {version} is newer than this: {known}; update Warpgrade"
     else:
         what = f"schema = {version!r} is unknown: {known}; write `schema = {SCHEMA}`"
-    raise CourseMistake(Mistake(NAME, line, what).told)
+    raise CourseMistake(Mistake(NAME, line, what).message)
 
 
 def _with_times(raw: dict[str, Any], text: str) -> Iterator[Mistake]:
@@ -100,7 +100,7 @@ def _with_times(raw: dict[str, Any], text: str) -> Iterator[Mistake]:
             zone = zoneinfo.ZoneInfo(name)
         except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
             what = f"timezone: “{name}” is unknown here: use a name like Europe/Berlin, or install tzdata"
-            yield Mistake(NAME, line_of(text, "course", key="timezone"), what)
+            yield Mistake(NAME, find_line(text, "course", key="timezone"), what)
             return
     for table, keys in _DATES.items():
         entries = raw.get(table)
@@ -109,10 +109,10 @@ def _with_times(raw: dict[str, Any], text: str) -> Iterator[Mistake]:
                 if isinstance(entry.get(key), date):
                     entry[key], wrong = _moment(entry[key], key, zone)
                     if wrong:
-                        yield Mistake(NAME, line_of(text, table, index, key), f"{key}: {wrong}")
+                        yield Mistake(NAME, find_line(text, table, index, key), f"{key}: {wrong}")
                 elif isinstance(entry.get(key), str):
                     what = f"{key}: write the date without quotation marks: {key} = {_WITH_OFFSET}"
-                    yield Mistake(NAME, line_of(text, table, index, key), what)
+                    yield Mistake(NAME, find_line(text, table, index, key), what)
 
 
 def _moment(value: date, key: str, zone: tzinfo | None) -> tuple[date, str]:
@@ -145,13 +145,13 @@ def _mistakes(file: CourseFile, text: str) -> Iterator[tuple[int, str]]:
     """Yield all that is wrong beyond types, without a look at the labs."""
     head = file.course
     if not head.title.strip():
-        yield line_of(text, "course", key="title"), "title: the course needs one"
+        yield find_line(text, "course", key="title"), "title: the course needs one"
     if not device.is_spec(head.device):
         what = f"device: “{head.device}” is none; use auto, vgpu, vgpu:PROFILE or vgpu:PROFILE:MULTIPROCESSORS"
-        yield line_of(text, "course", key="device"), what
+        yield find_line(text, "course", key="device"), what
     if head.compiler and not _RELEASE.fullmatch(head.compiler):
         what = f"compiler: “{head.compiler}” is no version of nvcc; write one like 13.0 or 13.0.88"
-        yield line_of(text, "course", key="compiler"), what
+        yield find_line(text, "course", key="compiler"), what
     yield from _mistakes_in_labs(file.lab, text)
     yield from _mistakes_in_late(file, text)
     yield from _mistakes_in_extensions(file, text)
@@ -165,64 +165,64 @@ def _mistakes_in_labs(entries: list[LabEntry], text: str) -> Iterator[tuple[int,
     for index, entry in enumerate(entries):
         if not labs.is_name(entry.name):
             what = f"name: “{entry.name}” is no lab's name, which is that of its folder in labs/"
-            yield line_of(text, "lab", index, "name"), what
+            yield find_line(text, "lab", index, "name"), what
         if entry.name in seen:
-            yield line_of(text, "lab", index, "name"), f"lab “{entry.name}” appears twice: remove one of the two"
+            yield find_line(text, "lab", index, "name"), f"lab “{entry.name}” appears twice: remove one of the two"
         seen.add(entry.name)
         if not 0 <= entry.weight <= _MAX_POINTS:
             what = f"“{entry.name}”: weight must not be below 0, nor above {_MAX_POINTS:,}"
-            yield line_of(text, "lab", index, "weight"), what
+            yield find_line(text, "lab", index, "weight"), what
         for test, points in entry.points.items():
             if not 0 <= points <= _MAX_POINTS:
-                line = line_with(text, test, line_of(text, "lab", index))
+                line = line_with(text, test, find_line(text, "lab", index))
                 yield line, f"“{entry.name}”, points of “{test}”: must not be below 0, nor above {_MAX_POINTS:,}"
     if sum(entry.weight for entry in entries) == 0:
-        yield line_of(text, "lab", key="weight"), "all weights together are 0: give at least one lab a weight"
+        yield find_line(text, "lab", key="weight"), "all weights together are 0: give at least one lab a weight"
 
 
 def _mistakes_in_late(file: CourseFile, text: str) -> Iterator[tuple[int, str]]:
     late = file.late
     if not 0 <= late.grace_minutes <= _MAX_DAYS * 24 * 60:
-        yield line_of(text, "late", key="grace_minutes"), "late.grace_minutes must not be below 0, nor above a year"
+        yield find_line(text, "late", key="grace_minutes"), "late.grace_minutes must not be below 0, nor above a year"
     if not 0 <= late.percent_per_day <= 100:
-        yield line_of(text, "late", key="percent_per_day"), "late.percent_per_day must be between 0 and 100"
+        yield find_line(text, "late", key="percent_per_day"), "late.percent_per_day must be between 0 and 100"
     if late.max_days is not None and late.max_days < 1:
         what = "late.max_days must be at least 1; if nothing late is to count, write hard = true in its place"
-        yield line_of(text, "late", key="max_days"), what
+        yield find_line(text, "late", key="max_days"), what
     if late.hard and (late.percent_per_day or late.max_days is not None):
         what = "late.hard means that nothing late counts: remove it, or percent_per_day and max_days"
-        yield line_of(text, "late", key="hard"), what
+        yield find_line(text, "late", key="hard"), what
 
 
 def _mistakes_in_extensions(file: CourseFile, text: str) -> Iterator[tuple[int, str]]:
     due = {entry.name: entry.due for entry in file.lab}
     for index, one in enumerate(file.extension):
-        line = line_of(text, "extension", index)
+        line = find_line(text, "extension", index)
         if not one.student.strip():
-            yield line_of(text, "extension", index, "student"), "extension: student must not be empty"
+            yield find_line(text, "extension", index, "student"), "extension: student must not be empty"
         if (one.until is None) == (one.days is None):
             yield line, f"extension of “{one.student}”: give either `until`, a date, or `days`, a number"
         if one.days is not None and not 0 < one.days <= _MAX_DAYS:
             what = f"extension of “{one.student}”: days must be above 0, and at most {_MAX_DAYS}"
-            yield line_of(text, "extension", index, "days"), what
+            yield find_line(text, "extension", index, "days"), what
         if not one.lab:
             if one.until is not None:
                 yield line, f"extension of “{one.student}”: `until` needs a `lab`; for all labs use `days`"
             continue
         if one.lab not in due:
             what = f"extension of “{one.student}”: there is no [[lab]] “{one.lab}”"
-            yield line_of(text, "extension", index, "lab"), what + _close(one.lab, due)
+            yield find_line(text, "extension", index, "lab"), what + _close(one.lab, due)
         elif (end := due[one.lab]) is None:
             yield line, f"extension of “{one.student}”: lab “{one.lab}” has no due date; give it one, or remove this"
         elif one.until is not None and one.until <= end:
             what = f"extension of “{one.student}” ends before the lab is due ({end:%Y-%m-%d %H:%M})"
-            yield line_of(text, "extension", index, "until"), f"{what}: is the date right?"
+            yield find_line(text, "extension", index, "until"), f"{what}: is the date right?"
 
 
 def mistakes_with_lab(entry: LabEntry, index: int, lab: Lab, text: str) -> Iterator[Mistake]:
     """Yield where the points of a lab's entry do not fit its lab.toml."""
     items = {item.name: item for item in lab.items}
-    start = line_of(text, "lab", index)
+    start = find_line(text, "lab", index)
     for test in entry.points:
         line = line_with(text, test, start)
         if test not in items:
@@ -240,7 +240,7 @@ def missing_labs(file: CourseFile, text: str, layout: Layout) -> Iterator[Mistak
             what = f"there is no lab “{entry.name}” in labs/" + (
                 _close(entry.name, known) or ": add it, or remove this"
             )
-            yield Mistake(NAME, line_of(text, "lab", index, "name"), what)
+            yield Mistake(NAME, find_line(text, "lab", index, "name"), what)
 
 
 def _close(word: str, among: Iterable[str]) -> str:

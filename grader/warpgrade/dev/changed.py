@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 from warpgrade.dev import layers
 from warpgrade.machine.errors import BadInput
 
-# Whole programs and whole grades, with the numbers that they have always counted.
+# Programs and grades whose counters are compared with recorded ones.
 _PROGRAMS = "tests/grader/running/test_checks.py"
 _GRADES = (
     "tests/grader/grading/test_grade.py::"
@@ -22,16 +22,21 @@ _SUFFIXES = {".cpp", ".hpp", ".def", ".txt", ".cmake"}
 
 @dataclass
 class Affected:
-    """What to run: ctest's programs by name, and what pytest is given. `everything`: no less than all quick tests."""
+    """The tests that a change can break.
+
+    programs: names of C++ test programs. quick: files and folders of which pytest runs the quick tests. whole: files
+    and tests that pytest runs completely. everything: run all quick tests.
+    """
 
     programs: set[str] = field(default_factory=set)
-    pytest: set[str] = field(default_factory=set)
+    quick: set[str] = field(default_factory=set)
+    whole: set[str] = field(default_factory=set)
     labs: set[str] = field(default_factory=set)
     everything: bool = False
 
 
 def files_since(root: Path, revision: str) -> list[str]:
-    """Return the files that differ from a revision of git, and those that git does not know yet."""
+    """Return the files that differ from a revision, and those not in git yet."""
 
     def git(*words: str) -> list[str]:
         done = subprocess.run(["git", *words], cwd=root, capture_output=True, text=True, check=False)
@@ -43,7 +48,7 @@ def files_since(root: Path, revision: str) -> list[str]:
 
 
 def affected_by(root: Path, files: Iterable[str]) -> Affected:
-    """Return what changes of these files, named from the root, can break."""
+    """Return the tests that changes of these files, named from the root, can break."""
     order = layers.read_order(root)
     cpp = _users(layers.read_cpp(root, order.cpp).uses)
     python = _users(layers.read_python(root, order.python).uses)
@@ -56,20 +61,21 @@ def affected_by(root: Path, files: Iterable[str]) -> Affected:
         elif head == "grader" and path.suffix in _SUFFIXES:
             _add_cpp(found, cpp, folder.removeprefix("grader").lstrip("/"))
         elif file.startswith("tests/grader/") and path.name.startswith("test_"):
-            found.pytest.add(file if (root / file).exists() else folder)
+            tests = found.whole if file == _PROGRAMS else found.quick
+            tests.add(file if (root / file).exists() else folder)
         elif head == "tests" and path.suffix in {".cpp", ".cu", ".ptx"} and len(path.parts) > 2:
             found.programs.add(path.parts[1])
         elif head in ("labs", "starter", "reference") and len(path.parts) > 2:
             found.labs.add(path.parts[1])
         elif path.suffix == ".md" or head == "docs":
-            found.pytest |= {"tests/grader/dev", "tests/grader/report"}
+            found.quick |= {"tests/grader/dev", "tests/grader/report"}
         else:
             found.everything = True
     return found
 
 
 def _users(uses: Mapping[str, set[str]]) -> dict[str, set[str]]:
-    """Return for each folder those that use it, also by others, and itself."""
+    """Return for each folder itself and the folders that use it, directly or through others."""
     users = {name: {name} for name in uses} | {name: {name} for used in uses.values() for name in used}
     for start in uses:
         seen, left = {start}, [start]
@@ -86,7 +92,7 @@ def _users(uses: Mapping[str, set[str]]) -> dict[str, set[str]]:
 def _add_python(found: Affected, root: Path, users: Mapping[str, set[str]], folder: str) -> None:
     for name in users.get(folder, {folder}):
         if (root / "tests" / "grader" / name.split("/")[0]).is_dir():
-            found.pytest.add(f"tests/grader/{name.split('/')[0]}")
+            found.quick.add(f"tests/grader/{name.split('/')[0]}")
 
 
 def _add_cpp(found: Affected, users: Mapping[str, set[str]], folder: str) -> None:
@@ -95,5 +101,5 @@ def _add_cpp(found: Affected, users: Mapping[str, set[str]], folder: str) -> Non
     tops = {name.split("/")[0] for name in users.get(folder, {folder})}
     found.programs |= tops
     if tops & _RUN_PROGRAMS:
-        found.pytest.add(_PROGRAMS)
-    found.pytest.add(_GRADES)
+        found.whole.add(_PROGRAMS)
+    found.whole.add(_GRADES)

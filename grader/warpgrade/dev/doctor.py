@@ -155,7 +155,7 @@ def _labs(layout: Layout) -> list[Finding]:
 
 
 def _course(layout: Layout) -> list[Finding]:
-    course = courses.find(layout)
+    course = courses.find_course(layout)
     if course is None:
         return []
     reader.refuse(course.mistakes(layout))

@@ -44,7 +44,7 @@ def build(layout: Layout, out: Path, say: Say = lambda text: None, *, levels: Se
         )
     out.mkdir(parents=True, exist_ok=True)
     # The launcher's lock: one build at a time.
-    lock = files.alone(layout.state / "setup" / "lock")
+    lock = files.hold_lock(layout.state / "setup" / "lock")
     with lock, tempfile.TemporaryDirectory(prefix="warpgrade-package-") as folder:
         say("building the programs and libraries for other machines (minutes, when built for the first time)")
         settings = {
@@ -69,7 +69,7 @@ def build(layout: Layout, out: Path, say: Say = lambda text: None, *, levels: Se
         )
         (tagged,) = Path(folder).glob("*.whl")
         wheel = out / tagged.name
-        with files.whole(wheel) as unfinished:
+        with files.unfinished_path(wheel) as unfinished:
             shutil.copyfile(tagged, unfinished)
     return wheel
 

@@ -1,7 +1,7 @@
-"""What a lab claims of itself, proved: by its starter, its reference, its wrong and its right solutions.
+"""Proves a lab: its starter, reference, wrong and right solutions get the points that they should.
 
-Each proof is a function that returns what is wrong; nothing where the claim holds. Its first line says what was
-expected and what happened, the lines that follow say why points are missing.
+Each proof is a function that returns "" or a failure. The first line of a failure says what was expected and what
+happened, the other lines say why points are missing.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def proofs(layout: Layout, lab: Lab, messages: Messages | None = None) -> list[P
 
 
 def chosen(lab: Lab, among: Sequence[Proof], word: str) -> list[Proof]:
-    """Return those whose names hold the word, or say which there are."""
+    """Return the proofs whose names contain the word; raises BadInput with all names if there are none."""
     found = [proof for proof in among if word in proof.name]
     if not found:
         names = ", ".join(proof.name for proof in among)

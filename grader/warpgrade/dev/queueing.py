@@ -121,7 +121,7 @@ def sizes() -> str:
     ]
     for count in (1_000, 10_000, 100_000):
         work = count * mean
-        times = " | ".join(_told(work / cores) for cores in (2, 16, 128, 1024))
+        times = " | ".join(_duration(work / cores) for cores in (2, 16, 128, 1024))
         lines.append(f"| {count:,} | {work / HOUR:.1f} | {times} | {count * RESULT_KB / 1e6:.1f} GB |")
     return "\n".join(lines) + "\n"
 
@@ -142,13 +142,13 @@ def waits() -> str:
     for course in COURSES:
         had = simulate(course)
         lines.append(
-            f"| {course.students:,} | {course.workers} | {100 * had.busy:.0f} % | {_told(had.median)} "
-            f"| {_told(had.slow)} | {_told(had.longest)} | {had.queue:,} |"
+            f"| {course.students:,} | {course.workers} | {100 * had.busy:.0f} % | {_duration(had.median)} "
+            f"| {_duration(had.slow)} | {_duration(had.longest)} | {had.queue:,} |"
         )
     return "\n".join(lines) + "\n"
 
 
-def _told(seconds: float) -> str:
+def _duration(seconds: float) -> str:
     if seconds < 2 * MINUTE:
         return f"{seconds:.0f} s"
     return f"{seconds / MINUTE:.0f} min" if seconds < 2 * HOUR else f"{seconds / HOUR:.0f} h"

@@ -1,4 +1,4 @@
-"""`warpgrade test`: everything that must hold before a change may land, one step after the other."""
+"""`warpgrade test`: all checks and tests that a change must pass."""
 
 from __future__ import annotations
 
@@ -26,9 +26,8 @@ _CXX_SUFFIXES = {".cpp", ".hpp", ".h"}
 _CXX_FOLDERS = ("grader", "labs", "tests")
 _FUZZ_SECONDS = 25
 _TIDY_LIMITS = [f"--extra-arg={word}" for word in ("-Xclang", "-analyzer-config", "-Xclang", "max-nodes=20000")]
-# clang-tidy's path analyzer takes most of its time, a minute for a file of opcode bodies alone. It looks at what stands
-# between us and hostile input, and no longer than is worth it; the rest runs under sanitizers in the fuzz targets. All
-# other checks hold everywhere.
+# clang-tidy's path analyzer takes most of its time: a minute for one file of opcode bodies. So it analyses only code
+# that reads hostile input. All other checks of clang-tidy look at every file, and the fuzz targets have sanitizers.
 _ANALYZED = ("grader/device", "grader/server", "grader/sandbox", "grader/worker", "grader/vgpu/ptx")
 
 
@@ -42,7 +41,7 @@ class Step:
 
 
 def run_changed(layout: Layout, revision: str) -> int:
-    """Run what the changes since a revision of git can break, and what looks at all files in no time."""
+    """Run the tests that the changes since a revision can break, and the quick checks of all files."""
     files = changed.files_since(layout.root, revision)
     found = changed.affected_by(layout.root, files)
     steps = [Step("clang-format", _clang_format), Step("ruff", _ruff), Step("mypy", _mypy)]
@@ -50,16 +49,14 @@ def run_changed(layout: Layout, revision: str) -> int:
         steps += [Step("starters", _starters), Step("ctest", _ctest), Step("pytest", _pytest_quick)]
     else:
         pattern = f"^({'|'.join(sorted(found.programs))})(-|$)"
-        whole = sorted(path for path in found.pytest if "::" in path or path.endswith("test_checks.py"))
-        parts = sorted(found.pytest - set(whole))
         if found.labs:
             steps.append(Step("starters", _starters))
         if found.programs:
             steps.append(Step("ctest", partial(_ctest, only=["-R", pattern])))
-        if parts:
-            steps.append(Step("pytest", partial(_pytest_quick, only=parts)))
-        if whole:
-            steps.append(Step("whole programs", partial(_pytest, only=whole)))
+        if found.quick:
+            steps.append(Step("pytest", partial(_pytest_quick, only=sorted(found.quick))))
+        if found.whole:
+            steps.append(Step("whole programs", partial(_pytest, only=sorted(found.whole))))
         for lab in sorted(found.labs):
             words = ["tests/grader/grading/test_grade.py", "-k", lab]
             steps.append(Step(f"lab {lab}", partial(_pytest, only=words)))

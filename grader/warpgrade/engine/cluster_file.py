@@ -109,7 +109,7 @@ def _mistake(name: str, line: int, what: str) -> BadInput:
 def _told(message: str, raw: dict[str, Any], text: str) -> tuple[int, str]:
     for pattern, meaning in _MEANT.items():
         message = message.replace(f"matching regex {pattern}", f"of the form {meaning}")
-    line, what = toml_lines.explained(message, raw, text, ("kubernetes",))
+    line, what = toml_lines.explain_error(message, raw, text, ("kubernetes",))
     if place := re.search(r" - at `\$\.(\w+)`$", what):
         return _line(text, place[1]), f"{place[1]}: {what[: place.start()]}"
     if unknown := re.search(r"unknown key `(\w+)`", what):

@@ -39,7 +39,7 @@ class Grader:
     def __call__(self, job: Job, say: Say = lambda text: None) -> Outcome:
         """Return what becomes of a job; the machine's trouble is an outcome, too."""
         started = time.monotonic()
-        lab, options = course_points.prepared(self._course, self._plain, job.options)
+        lab, options = course_points.apply_course(self._course, self._plain, job.options)
         try:
             recall = Recall(self._verdicts, self.identity(options)) if self._verdicts else None
             result = grade.grade(self._layout, lab, job.submission, options, say, recall=recall)
@@ -53,12 +53,12 @@ class Grader:
             return _troubled(job, f"{error.strerror}: {printable_name(str(error.filename))}", started)
         except Exception as error:
             return _troubled(job, f"unexpected {type(error).__name__}: {one_line(str(error), 200)}", started)
-        result = course_points.marked(self._course, result)
+        result = course_points.annotate_result(self._course, result)
         return Outcome(job.key, result, seconds=round(time.monotonic() - started, 3))
 
     def identity(self, options: grade.Options) -> Identity:
         """Return what results with these options depend on."""
-        lab, options = course_points.prepared(self._course, self._plain, options)
+        lab, options = course_points.apply_course(self._course, self._plain, options)
         same = dataclasses.replace(options, seed=0, threads=None)
         with self._lock:
             if same not in self._identities:
@@ -93,4 +93,4 @@ def grade_bytes(payload: bytes) -> bytes:
 @functools.cache  # a worker lives no longer than the run of a class
 def _grader_of_run(lab: str, verdicts: str) -> Grader:
     layout = find_layout()
-    return Grader(layout, labs.find(layout, lab), courses.find(layout), Path(verdicts) if verdicts else None)
+    return Grader(layout, labs.find(layout, lab), courses.find_course(layout), Path(verdicts) if verdicts else None)

@@ -26,7 +26,7 @@ def is_wanted(checks: str) -> bool:
     return checks == "all" or "sync" in checks.split(",")
 
 
-def look(
+def find_conditional_barriers(
     found: Iterable[Diagnostic], launched: Iterable[str], own: Sources, files: Collection[str]
 ) -> list[Diagnostic]:
     """Return what the source shows of kernels that were launched, and the device has not found itself."""

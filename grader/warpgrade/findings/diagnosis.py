@@ -129,7 +129,7 @@ def read(raw: Any) -> list[Diagnostic]:
         raise GraderError(f"what the checks found cannot be read: {error}") from None
 
 
-def merged(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+def merge(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
     """Return each finding once, with the counts of all its cases; worst first, then in the order in which they came."""
     found: dict[tuple[object, ...], Diagnostic] = {}
     for diagnostic in diagnostics:

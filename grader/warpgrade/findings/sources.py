@@ -102,7 +102,7 @@ class Sources:
         return self._lines[name]
 
 
-def of_submission(
+def submission_sources(
     files: Mapping[str, bytes], folder: re.Pattern[str], is_header: Callable[[str], bool], *, reads_kernels: bool = True
 ) -> Sources:
     """The files of a submission; `folder` matches the one in which they were compiled. No other file is named."""
@@ -114,7 +114,7 @@ def of_submission(
     return Sources(name_of, lambda name: files[name], is_header, reads_kernels=reads_kernels)
 
 
-def of_folders(folders: Sequence[Path], others: Sequence[Path] = ()) -> Sources:
+def folder_sources(folders: Sequence[Path], others: Sequence[Path] = ()) -> Sources:
     """The source files in the user's own folders, `others` in them left out; named from the working directory."""
     here = Path.cwd().resolve()
     roots = [folder.resolve() for folder in folders]

@@ -1,4 +1,4 @@
-"""What course.toml changes in grading: points and device before it, and notes on the result after it."""
+"""Applies course.toml to grading: points and device before it, date and notes after it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from warpgrade.grading.result import Result
 from warpgrade.lab.labs import Lab
 
 
-def prepared(course: Course | None, lab: Lab, options: Options) -> tuple[Lab, Options]:
+def apply_course(course: Course | None, lab: Lab, options: Options) -> tuple[Lab, Options]:
     """Return the lab with the course's points, and the options with its device where none was asked for."""
     if course is None:
         return lab, options
@@ -21,8 +21,8 @@ def prepared(course: Course | None, lab: Lab, options: Options) -> tuple[Lab, Op
     return course.applied(lab), options
 
 
-def marked(course: Course | None, result: Result) -> Result:
-    """Return the result with what the course adds: until when hidden tests are hidden, and another compiler's note."""
+def annotate_result(course: Course | None, result: Result) -> Result:
+    """Return the result with the course's date for hidden tests, and a note if another compiler was used."""
     if course is None:
         return result
     entry = course.entry(result.lab.name)

@@ -128,12 +128,12 @@ def grade(
     with cache.held(worker.parent, baseline.parent):
         verdicts = judge.Verdicts(options.seed, properties)
         if plan.tests:
-            with device.turn(layout, target):
+            with device.hold_device(layout, target):
                 verdicts = judge.judge_first(plan, options.first, _TestCounter(len(plan.tests), say), on_first)
         if recall:
             recall.keep(files, verdicts.cases, verdicts.device)
         verdicts.cases = {**known, **verdicts.cases}
-        cases = unsupported.settle(verdicts.cases, lambda: builder.device_code(files), budget.analysis)
+        cases = unsupported.settle_unsupported(verdicts.cases, lambda: builder.device_code(files), budget.analysis)
         tests = score.score_tests(lab, cases, target.kind, public_only=options.public_only, only=options.only)
         stops = {name: case.stopped_at for name, case in cases.items() if case.stopped_at}
         tests, left_out = own_lines.show(
@@ -169,7 +169,7 @@ def starter_files(lab: Lab) -> dict[str, bytes]:
 
 
 def _not_handed_in(lab: Lab, submission: Submission, starter: Mapping[str, bytes]) -> dict[str, bytes]:
-    """Return of the files that a lab names besides the main one those that are missing, as the starter has them."""
+    """Return the starter's version of the lab's other files that are missing in the submission."""
     others = lab.file.lab.files[1:]
     return {name: starter[name] for name in others if name in starter and name not in submission.files}
 
@@ -179,7 +179,7 @@ def _with_note_of(from_starter: Iterable[str], submission: Submission) -> Submis
     return dataclasses.replace(submission, notes=[*submission.notes, *notes])
 
 
-def rejected(lab: Lab, name: str, problem: BadInput, options: Options) -> Result:
+def rejected_result(lab: Lab, name: str, problem: BadInput, options: Options) -> Result:
     """Return the result of a submission that could not even be read."""
     tests = _all_failed(lab, options, "fail", problem.message)
     return Result(
@@ -196,14 +196,14 @@ def rejected(lab: Lab, name: str, problem: BadInput, options: Options) -> Result
         sandboxed=options.confined,
         seed=options.seed,
         problem=Problem(stage="intake", message=problem.message, hint=problem.hint),
-        review=review.listed([problem.review] if problem.review else []),
+        review=review.list_notes([problem.review] if problem.review else []),
     )
 
 
 def _build_both(
     builder: Builder, mine: Mapping[str, bytes], shared: Builder, starter: Mapping[str, bytes]
 ) -> tuple[Path, Path]:
-    """Build the submission and the baseline side by side, the latter at nobody's expense."""
+    """Build the submission and the baseline side by side; the baseline's time counts for no budget."""
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         baseline = pool.submit(shared.build, starter)
         worker = builder.build(mine)
@@ -282,7 +282,7 @@ class _Report:
         left_out: str,
     ) -> Result:
         error = any(test.status == "error" for test in tests)
-        seen = review.listed(f"{case.name}: {note}" for case in cases.values() for note in case.review)
+        seen = review.list_notes(f"{case.name}: {note}" for case in cases.values() for note in case.review)
         status: Literal["error", "graded"] = "error" if error else "graded"
         return self._result(status, tests, seconds, verdicts.seed, verdicts.device, None, seen, warnings, left_out)
 
@@ -291,7 +291,7 @@ class _Report:
         tests = _all_failed(self.lab, self.options, "error" if unsupported else "fail", failure.problem.message)
         status: Literal["error", "rejected"] = "error" if unsupported else "rejected"
         return self._result(
-            status, tests, seconds, self.options.seed, {}, failure.problem, review.listed(failure.review), warnings
+            status, tests, seconds, self.options.seed, {}, failure.problem, review.list_notes(failure.review), warnings
         )
 
     def _result(
@@ -308,7 +308,7 @@ class _Report:
     ) -> Result:
         return Result(
             lab=LabInfo(name=self.lab.name, title=self.lab.title),
-            submission=_describe(self.submission),
+            submission=_file_info(self.submission),
             status=status,
             score=score.total(tests),
             tests=tests,
@@ -347,7 +347,7 @@ def _used(budget: Budget) -> Used:
     )
 
 
-def _describe(submission: Submission) -> SubmissionInfo:
+def _file_info(submission: Submission) -> SubmissionInfo:
     return SubmissionInfo(
         name=submission.name,
         digest=submission.digest,

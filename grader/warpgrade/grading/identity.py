@@ -1,7 +1,7 @@
-"""What a verdict depends on besides the submission: by it, verdicts and results are found again.
+"""Hashes of all that verdicts and results depend on besides the submission, by which both are found again.
 
-Two hashes, so that each thing is done again only when it must be: one of all that a test's verdict comes from, and one
-of all that a result is made with from verdicts.
+There are two, so that tests run again only if they must: one of the inputs of verdicts, and one of what turns verdicts
+into a result.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def find(layout: Layout, lab: Lab, options: Options, course: Course | None) -> I
         repr(msgspec.to_builtins(entry)), course.file.course.compiler if course is not None else "",
     ]  # fmt: skip
     results = hashlib.sha256("\0".join(made_with).encode()).hexdigest()
-    return Identity(same, test_digests.of_lab(lab), results, options.seed)
+    return Identity(same, test_digests.digest_tests(lab), results, options.seed)
 
 
 def _programs(layout: Layout) -> str:

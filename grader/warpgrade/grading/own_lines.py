@@ -52,7 +52,7 @@ def read(
     headers: list[Path], depth: str,
 ) -> list[TestResult]:  # fmt: skip
     """Do what `show` says, with what addr2line has said of the codes; `lines` reads nothing but lines."""
-    own = sources.of_submission(files, _COMPILED_IN, header_test(headers), reads_kernels=depth != "lines")
+    own = sources.submission_sources(files, _COMPILED_IN, header_test(headers), reads_kernels=depth != "lines")
     frames = sources.frames(codes, words)
     tests = [_without_folders(test, own) for test in tests]
     tests = _with_own_lines(tests, own, lambda asked: frames)
@@ -89,7 +89,7 @@ def _with_own_lines(
     """Show what the checks found in the student's own lines."""
     located = iter(diagnosis.locate([one for test in tests for one in test.diagnostics], own, lookup))
     return [
-        msgspec.structs.replace(test, diagnostics=diagnosis.merged(itertools.islice(located, len(test.diagnostics))))
+        msgspec.structs.replace(test, diagnostics=diagnosis.merge(itertools.islice(located, len(test.diagnostics))))
         for test in tests
     ]
 
@@ -111,5 +111,5 @@ def _with_place_of_hang(
 def _with_conditional_barriers(test: TestResult, own: Sources, files: Iterable[str]) -> TestResult:
     """Add what the device cannot see: barriers under conditions that the compiler has merged."""
     launched = {str(launch.get("name", "")) for launch in test.launches}
-    more = conditional.look(test.diagnostics, launched, own, list(conditional.own_files(files)))
-    return msgspec.structs.replace(test, diagnostics=diagnosis.merged([*test.diagnostics, *more])) if more else test
+    more = conditional.find_conditional_barriers(test.diagnostics, launched, own, list(conditional.own_files(files)))
+    return msgspec.structs.replace(test, diagnostics=diagnosis.merge([*test.diagnostics, *more])) if more else test

@@ -1,6 +1,6 @@
-"""Verdicts that are known already: those of each submission in a file of its own, test by test.
+"""Keeps verdicts of earlier runs: a file for each submission, with a verdict for each test.
 
-A test that has changed has another hash, so that only it runs again. An error is never kept: it is the machine's.
+A changed test has another hash, so only that test runs again. Errors are not kept, because the machine caused them.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Identity:
     seed: int
 
     def of_verdicts(self, submitted: Mapping[str, bytes]) -> str:
-        """Return the name of what is known about a submission, test by test."""
+        """Return the name of the file with a submission's verdicts."""
         return cache.key([self.verdicts, str(self.seed)], submitted)
 
     def of_result(self, submitted: Mapping[str, bytes]) -> str:

@@ -16,15 +16,15 @@ _MAX_NOTES = 32
 _WIDTH = 300
 
 
-def listed(notes: Iterable[str]) -> list[str]:
-    """Return each note once, on one line, bounded in length and number."""
+def list_notes(notes: Iterable[str]) -> list[str]:
+    """Return the notes without duplicates, each on one line, bounded in length and number."""
     seen = list(dict.fromkeys(one_line(note, _WIDTH) for note in notes))
     left_out = len(seen) - _MAX_NOTES
     return [*seen[:_MAX_NOTES], *([f"and {left_out} more"] if left_out > 0 else [])]
 
 
-def by_cause(result: Result) -> dict[str, list[str]]:
-    """Return the notes of a result without the tests that have them, each with the names of these; none is ""."""
+def group_by_cause(result: Result) -> dict[str, list[str]]:
+    """Group the notes of a result by cause: each with the names of its tests; "" stands for no test."""
     causes: dict[str, list[str]] = {}
     for note in result.review:
         name = next((test.name for test in result.tests if note.startswith(f"{test.name}: ")), "")

@@ -1,4 +1,4 @@
-"""Whose doing it is that the device cannot run a kernel: the machine's lack, or what the submission asked for.
+"""Decides who is responsible for an instruction that the device cannot run: Warpgrade or the submission.
 
 An instruction that the virtual GPU does not run is our lack where nvcc chose it, and the submission's doing where
 somebody wrote it: else inline assembly would turn every fail into an error. What the source looks like says nothing,
@@ -25,7 +25,9 @@ _TOO_MUCH = "its device code is too large for nvcc to write out, and the device 
 _FOREIGN = "it runs device code that nvcc did not generate from its files, and that the device cannot run"
 
 
-def settle(cases: Mapping[str, Case], device_code: Callable[[], bytes], allowance: Allowance) -> dict[str, Case]:
+def settle_unsupported(
+    cases: Mapping[str, Case], device_code: Callable[[], bytes], allowance: Allowance
+) -> dict[str, Case]:
     """Return the verdicts, with a fail and a note for review for each error that the submission caused.
 
     `device_code` returns nvcc's PTX; it is called only when a test is an error because the device lacks something.
@@ -55,7 +57,7 @@ def _read(message: str, code: bytes, allowance: Allowance) -> str:
 
 
 def reason(message: str, raw: bytes) -> str:
-    """Return why it is the submission's doing; nothing where nvcc asks for what the device lacks."""
+    """Return why the submission is responsible; "" if nvcc chose the instruction."""
     code = raw.decode("utf-8", "replace")
     if _INLINE in code:
         return _ASSEMBLY

@@ -1,7 +1,7 @@
-"""What grading a lab needs where its sources are not: its tests compiled, the starter, the contract and lab.toml.
+"""Writes what grading a lab needs without its sources: compiled tests, starter, contract and lab.toml.
 
-A handout is made of it, and what a platform gets. No source of a test and no reference is in it; what it holds of
-hidden tests is inside of the judge, and with `public_only` not even that.
+Handouts and templates of platforms hold these files. They contain no test sources and no reference. Hidden tests are
+only in the compiled judge, and with `public_only` not even there.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def write(
     for path in lab.given:
         place = folder / "given" if path.parent.name == "given" else folder
         place.mkdir(exist_ok=True)
-        (place / path.name).write_text(words(own_files.text_of(path)), encoding="utf-8")
+        (place / path.name).write_text(words(own_files.read_text(path)), encoding="utf-8")
     for path in sorted(path for path in lab.data.glob("*") if path.is_file()):
         if not (public_only and path.name.startswith("hidden")):
             (folder / "data").mkdir(exist_ok=True)
@@ -51,5 +51,5 @@ def write(
     shutil.copy(programs.judge, own / "judge")
     shutil.copyfile(programs.binding, own / "binding.o")
     handout_note.write(folder, lab.name)
-    text = public_toml.text(lab, 0) if public_only else own_files.text_of(lab.folder / "lab.toml")
+    text = public_toml.text(lab, 0) if public_only else own_files.read_text(lab.folder / "lab.toml")
     (folder / "lab.toml").write_text(text, encoding="utf-8")

@@ -1,7 +1,7 @@
-"""What must never reach students, and a look at every byte of what is handed out for it, inside of archives too.
+"""Searches handouts, also inside archives, for what students must not get: hidden tests and solutions.
 
-Text is compared without its white space; a line of the solution counts when it is long enough to say something and
-students have not been given it anyway: by the starter, the contract or what a test prints.
+Text is compared without white space. A line of a solution is a secret if it is long enough to be telling, and students
+do not have it already from the starter, the contract or the output of a test.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _MAX_DEPTH = 4
 
 @dataclass(frozen=True)
 class Secret:
-    """A text that is not for students: what it is, and its bytes without white space."""
+    """A text that students must not get, without white space. what: its description."""
 
     what: str
     text: bytes
@@ -41,102 +41,102 @@ class Leak:
     secret: Secret
 
     @property
-    def told(self) -> str:
+    def message(self) -> str:
         """Return `matmul/README.md holds a line of the reference (matmul.cu:41): …`."""
         shown = self.secret.text[:60].decode("utf-8", "replace")
         return f"{self.file} holds {self.secret.what}: {shown}"
 
 
 def secrets(lab: Lab, given: Iterable[bytes], places: Sequence[str]) -> list[Secret]:
-    """Return all that students must not find; `given` is what they are given on purpose, `places` names folders."""
-    known = b"\0".join(_bare(text) for text in given)
-    taught = _bare((lab.folder / "README.md").read_bytes())  # its snippets are also lines of other right ways
+    """Return all secrets of a lab. given: texts that students get on purpose. places: folders of this machine."""
+    known = b"\0".join(_without_space(text) for text in given)
+    taught = _without_space((lab.folder / "README.md").read_bytes())  # its snippets are also lines of other right ways
     found = [
-        *_of_tests(lab),
-        *_of_reference(lab),
-        *_of_data(lab),
-        *(one for one in _of_other_solutions(lab) if one.text not in taught),
+        *_test_secrets(lab),
+        *_reference_secrets(lab),
+        *_data_secrets(lab),
+        *(one for one in _variant_secrets(lab) if one.text not in taught),
         *(Secret("the name of a folder of this machine", place.encode()) for place in places if len(place) > 1),
     ]
     return [one for one in dict.fromkeys(found) if one.what.startswith("the name") or one.text not in known]
 
 
-def of_students(names: Iterable[str]) -> Iterator[Secret]:
-    """Yield the names of students that a course's file holds; a short one may be a part of any word."""
+def student_names(names: Iterable[str]) -> Iterator[Secret]:
+    """Yield names of students in course.toml, without short ones, which may be part of any word."""
     for name in sorted(names):
-        if len(_bare(name.encode())) >= _MIN_NAME_LENGTH:
-            yield Secret("the name of a student with an extension", _bare(name.encode()))
+        if len(_without_space(name.encode())) >= _MIN_NAME_LENGTH:
+            yield Secret("the name of a student with an extension", _without_space(name.encode()))
 
 
-def _of_tests(lab: Lab) -> Iterator[Secret]:
+def _test_secrets(lab: Lab) -> Iterator[Secret]:
     for item in lab.items:
         if item.hidden:
-            yield Secret("the name of a hidden test", _bare(item.name.encode()))
+            yield Secret("the name of a hidden test", _without_space(item.name.encode()))
             for hint in (item.hint, *item.hints.values()):
                 if hint:
-                    yield Secret(f"a hint of the hidden test “{item.name}”", _bare(hint.encode()))
+                    yield Secret(f"a hint of the hidden test “{item.name}”", _without_space(hint.encode()))
     public = {path.name for path in judges.test_sources(lab, public_only=True)}
     for path in judges.test_sources(lab, public_only=False):
         if path.name not in public:
             text = path.read_text(encoding="utf-8")
-            yield from _lines(f"a line of {path.name}", enumerate(text.splitlines(), start=1))
+            yield from _line_secrets(f"a line of {path.name}", enumerate(text.splitlines(), start=1))
             for literal in _STRING.findall(re.sub(r"^#include.*$", "", text, flags=re.MULTILINE)):
-                if len(_bare(literal.encode())) >= _MIN_TEXT_LENGTH:
-                    yield Secret(f"a text of {path.name}", _bare(literal.encode()))
+                if len(_without_space(literal.encode())) >= _MIN_TEXT_LENGTH:
+                    yield Secret(f"a text of {path.name}", _without_space(literal.encode()))
 
 
-def _of_data(lab: Lab) -> Iterator[Secret]:
+def _data_secrets(lab: Lab) -> Iterator[Secret]:
     for path in sorted(lab.data.glob("hidden*")):
         yield Secret(f"the name of the data file {path.name}", path.name.encode())
         content = path.read_bytes()
-        if len(_bare(content)) >= _MIN_TEXT_LENGTH:
+        if len(_without_space(content)) >= _MIN_TEXT_LENGTH:
             yield Secret(f"the data of {path.name}", content)
 
 
-def _of_reference(lab: Lab) -> Iterator[Secret]:
+def _reference_secrets(lab: Lab) -> Iterator[Secret]:
     for path in starter.reference_files(lab):
         solution = starter.solution(path.read_text(encoding="utf-8"), path.name)
-        yield from _lines(f"a line of the reference ({path.name})", solution)
+        yield from _line_secrets(f"a line of the reference ({path.name})", solution)
 
 
-def _of_other_solutions(lab: Lab) -> Iterator[Secret]:
+def _variant_secrets(lab: Lab) -> Iterator[Secret]:
     for name in wrong.names(lab):
         text = (lab.folder / "wrong" / f"{name}.patch").read_text(encoding="utf-8")
         added = [(number, line[1:]) for number, line in enumerate(text.splitlines(), start=1) if line[:1] == "+"]
-        yield from _lines(f"a line of the wrong solution {name}", added)
+        yield from _line_secrets(f"a line of the wrong solution {name}", added)
     for path in sorted((lab.folder / "right").glob("*.cu")):
-        yield from _lines(
+        yield from _line_secrets(
             f"a line of the right solution {path.stem}", enumerate(path.read_text("utf-8").splitlines(), 1)
         )
 
 
-def _lines(what: str, lines: Iterable[tuple[int, str]]) -> Iterator[Secret]:
+def _line_secrets(what: str, lines: Iterable[tuple[int, str]]) -> Iterator[Secret]:
     for _, line in lines:
-        bare = _bare(line.encode())
+        bare = _without_space(line.encode())
         if len(bare) >= _MIN_LINE_LENGTH and not bare.startswith(b"#include"):
             yield Secret(what, bare)
 
 
 def find(files: Iterable[tuple[str, bytes]], secrets: Sequence[Secret]) -> Iterator[Leak]:
     """Yield each secret in the contents of these files."""
-    for name, content in _all(files):
-        bare, raw = _bare(content), content
+    for name, content in _unpacked(files):
+        bare, raw = _without_space(content), content
         for secret in secrets:
             if secret.text in bare or secret.text in raw:
                 yield Leak(name, secret)
 
 
-def _all(files: Iterable[tuple[str, bytes]], depth: int = 0) -> Iterator[tuple[str, bytes]]:
+def _unpacked(files: Iterable[tuple[str, bytes]], depth: int = 0) -> Iterator[tuple[str, bytes]]:
     for name, content in files:
         yield name, content
         yield f"{name} (its name)", name.encode()
         if content[:4] == b"PK\x03\x04" and depth < _MAX_DEPTH:
             with zipfile.ZipFile(io.BytesIO(content)) as archive:
-                yield from _all(((f"{name}/{one}", archive.read(one)) for one in archive.namelist()), depth + 1)
+                yield from _unpacked(((f"{name}/{one}", archive.read(one)) for one in archive.namelist()), depth + 1)
 
 
-def of_folder(folder: Path) -> list[tuple[str, bytes]]:
-    """Return all files of a folder with their contents; a link is what it points to, which is handed out as well."""
+def read_folder(folder: Path) -> list[tuple[str, bytes]]:
+    """Return the names and contents of a folder's files; links are followed, because handing out follows them."""
     return [
         (str(path.relative_to(folder.parent)), path.read_bytes())
         for path in sorted(folder.rglob("*"))
@@ -144,5 +144,5 @@ def of_folder(folder: Path) -> list[tuple[str, bytes]]:
     ]
 
 
-def _bare(text: bytes) -> bytes:
+def _without_space(text: bytes) -> bytes:
     return _SPACE.sub(b"", text)

@@ -25,7 +25,7 @@ from warpgrade.lab.handout_note import HANDOUT
 from warpgrade.lab.labs import Lab
 from warpgrade.machine import paths
 from warpgrade.machine.errors import BadInput, GraderError
-from warpgrade.machine.files import whole, write_zip
+from warpgrade.machine.files import unfinished_path, write_zip
 from warpgrade.machine.paths import COMMAND, Layout
 
 Say = Callable[[str], None]
@@ -82,11 +82,11 @@ def release(layout: Layout, lab: Lab, out: Path, say: Say = lambda text: None) -
         points, most = _baseline(layout, lab, folder)
         say(f"looking through the handout of {lab.name}")
         _look_through(layout, lab, folder)
-        files = [name for name, _ in leaks.of_folder(folder)]
+        files = [name for name, _ in leaks.read_folder(folder)]
         if target.suffix == ".zip":
             write_zip(target, [path for path in sorted(folder.rglob("*")) if path.is_file()], folder.parent)
         else:
-            with whole(target) as unfinished:
+            with unfinished_path(target) as unfinished:
                 shutil.copytree(folder, unfinished)
     return Handout(target, files, points, most)
 
@@ -97,7 +97,7 @@ def _fill(layout: Layout, lab: Lab, folder: Path, say: Say) -> None:
         shutil.copyfile(path, folder / path.name)
     if (lab.folder / "figures").is_dir():
         shutil.copytree(lab.folder / "figures", folder / "figures")
-    text = _for_students(own_files.text_of(lab.folder / "README.md"))
+    text = _for_students(own_files.read_text(lab.folder / "README.md"))
     text = sheet.with_points(text, {item.name: item.points for item in lab.items})
     text = sheet.without_hidden_rows(sheet.without_links_out(text))
     (folder / "README.md").write_text(text, encoding="utf-8")
@@ -123,7 +123,7 @@ def public_sources(lab: Lab) -> list[Path]:
     waiting = judges.test_sources(lab, public_only=True)
     while waiting:
         path = waiting.pop()
-        text = own_files.text_of(path)
+        text = own_files.read_text(path)
         if path.name in found or NOT_AS_SOURCE in text.splitlines():
             continue
         found[path.name] = path
@@ -162,12 +162,12 @@ def _look_through(layout: Layout, lab: Lab, folder: Path) -> None:
     given += [path.read_bytes() for path in judges.test_sources(lab, public_only=True)]
     given += [path.read_bytes() for path in (lab.folder / "tests").glob("*.hpp")]
     places = {str(layout.root), str(lab.folder.parent.parent), str(Path.home()), str(layout.state), str(folder.parent)}
-    found_course = courses.find(layout)
+    found_course = courses.find_course(layout)
     students = {one.student for one in found_course.file.extension} if found_course else set()
-    secrets = [*leaks.secrets(lab, given, sorted(places - {"/"})), *leaks.of_students(students)]
-    found = list(leaks.find(leaks.of_folder(folder), secrets))
+    secrets = [*leaks.secrets(lab, given, sorted(places - {"/"})), *leaks.student_names(students)]
+    found = list(leaks.find(leaks.read_folder(folder), secrets))
     if found:
-        first, *rest = (leak.told for leak in found)
+        first, *rest = (leak.message for leak in found)
         raise GraderError(
             f"not released: {first}", detail="\n".join(rest[:12]), hint="remove it from what students get"
         )

@@ -1,4 +1,4 @@
-"""The lab.toml that students get: what is public of it, written again."""
+"""Writes the lab.toml for students, with the public tests only."""
 
 from __future__ import annotations
 

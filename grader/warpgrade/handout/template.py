@@ -66,7 +66,7 @@ class Platform:
         return _PLATFORMS / self.name
 
 
-def found() -> list[Platform]:
+def list_platforms() -> list[Platform]:
     """Return all platforms, by name."""
     files = sorted(_PLATFORMS.glob("*/platform.toml"))
     return [
@@ -75,9 +75,9 @@ def found() -> list[Platform]:
     ]
 
 
-def find(name: str) -> Platform:
+def find_platform(name: str) -> Platform:
     """Return the platform of that name."""
-    known = {platform.name: platform for platform in found()}
+    known = {platform.name: platform for platform in list_platforms()}
     if name not in known:
         raise BadInput(f"“{name}” is no platform", hint=f"there are {', '.join(known)}")
     return known[name]
@@ -113,27 +113,27 @@ def write(
         for source in sources:
             _fill(source, root, words)
         if about.install:
-            target = root / _filled(about.install, words) / "wheels"
+            target = root / _substitute(about.install, words) / "wheels"
             target.mkdir(parents=True)
             for path in wheel_files:
                 shutil.copyfile(path, target / path.name)
         if tests != "none" and about.course:
-            folder = root / _filled(about.course, words) / "labs" / lab.name
+            folder = root / _substitute(about.course, words) / "labs" / lab.name
             essentials.write(layout, lab, folder, say, public_only=tests == "public")
-            found = courses.find(layout)
+            found = courses.find_course(layout)
             names = [item.name for item in lab.chosen(public_only=tests == "public")]
-            if text := excerpt.of_lab(found, lab.name, names) if found else "":
+            if text := excerpt.lab_excerpt(found, lab.name, names) if found else "":
                 (folder.parents[1] / "course.toml").write_text(text, encoding="utf-8")
         for name in about.executable:
-            (root / _filled(name, words)).chmod(0o755)
+            (root / _substitute(name, words)).chmod(0o755)
         for archive, name in about.pack.items():
-            _pack(root / _filled(archive, words), root / _filled(name, words))
+            _pack(root / _substitute(archive, words), root / _substitute(name, words))
         return _move(root, out)
 
 
 def next_steps(platform: Platform, lab: Lab) -> str:
     """Return what the instructor does with the template."""
-    return _filled(platform.about.next, _words(platform, lab)).strip()
+    return _substitute(platform.about.next, _words(platform, lab)).strip()
 
 
 def _words(platform: Platform, lab: Lab) -> dict[str, str]:
@@ -150,12 +150,12 @@ def _words(platform: Platform, lab: Lab) -> dict[str, str]:
         "points": number(lab.max_points),
         "uuid": str(uuid.uuid5(uuid.NAMESPACE_URL, f"warpgrade:{lab.name}")),
     }
-    words["course"] = _filled(platform.about.course, words)
-    words["install"] = _filled(platform.about.install, words)
+    words["course"] = _substitute(platform.about.course, words)
+    words["install"] = _substitute(platform.about.install, words)
     return words
 
 
-def _filled(text: str, words: dict[str, str]) -> str:
+def _substitute(text: str, words: dict[str, str]) -> str:
     for name, value in words.items():
         text = text.replace(f"@{name}@", value)
     return text
@@ -163,9 +163,9 @@ def _filled(text: str, words: dict[str, str]) -> str:
 
 def _fill(source: Path, root: Path, words: dict[str, str]) -> None:
     for path in sorted(source.rglob("*.in")):
-        target = root / _filled(path.relative_to(source).as_posix().removesuffix(".in"), words)
+        target = root / _substitute(path.relative_to(source).as_posix().removesuffix(".in"), words)
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(_filled(path.read_text(encoding="utf-8"), words), encoding="utf-8")
+        target.write_text(_substitute(path.read_text(encoding="utf-8"), words), encoding="utf-8")
 
 
 def _pack(archive: Path, folder: Path) -> None:

@@ -1,6 +1,6 @@
-"""What is in an archive that a student handed in: names that are safe, and contents that are read when asked for.
+"""Lists the files in a student's archive under safe names; their contents are read on demand.
 
-Nothing is ever unpacked to disk. Archives with links, devices, names that point outside, or huge lists are refused.
+Nothing is unpacked to disk. Archives with links, devices, paths outside the archive, or huge lists are refused.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def is_clutter(name: str) -> bool:
 
 
 def safe_path(raw: str, kind: tars.Kind, shown: str, what: str) -> str | None:
-    """Return an entry's path, None for folders and clutter; raises for names and kinds that nobody honest has."""
+    """Return an entry's path, or None for folders and clutter; raises BadInput for hostile names and kinds."""
     name = printable_name(raw)
     if any(ord(char) < 32 or ord(char) == 127 for char in raw):
         raise BadInput(
@@ -79,8 +79,8 @@ def safe_path(raw: str, kind: tars.Kind, shown: str, what: str) -> str | None:
 
 
 @contextmanager
-def told(shown: str, what: str) -> Iterator[None]:
-    """Turn what broken archives make their readers raise into BadInput."""
+def as_bad_input(shown: str, what: str) -> Iterator[None]:
+    """Turn the exceptions that readers raise for broken archives into BadInput."""
     try:
         yield
     except tars.TooMuchError as error:
@@ -98,15 +98,17 @@ def told(shown: str, what: str) -> Iterator[None]:
 
 
 @contextmanager
-def opened(file: IO[bytes], name: str, shown: str, wanted: Callable[[str], bool], most: int) -> Iterator[list[Member]]:
-    """Open a student's archive and give its files, which can be read until it is closed.
+def open_archive(
+    file: IO[bytes], name: str, shown: str, wanted: Callable[[str], bool], most: int
+) -> Iterator[list[Member]]:
+    """Open a student's archive and give its files, which can be read while it is open.
 
-    name: says what it is. wanted: says of a file's name whether anybody will read it; most: how much of it.
+    name: its suffix tells the format. wanted: whether a file of that name will be read; most: how many bytes of it.
     """
     what = "zip archive" if name.lower().endswith(".zip") else "tar archive"
-    with told(shown, what):
+    with as_bad_input(shown, what):
         if what == "tar archive":
-            yield _in_tar(file, shown, wanted, most)
+            yield _list_tar(file, shown, wanted, most)
             return
         if directory_bytes(file) > _MAX_DIRECTORY_BYTES:
             raise BadInput(
@@ -114,16 +116,16 @@ def opened(file: IO[bytes], name: str, shown: str, wanted: Callable[[str], bool]
                 review="a zip with a huge list of entries",
             )  # fmt: skip
         with zipfile.ZipFile(file) as archive:
-            yield _in_zip(archive, shown)
+            yield _list_zip(archive, shown)
 
 
 # --- zip -------------------------------------------------------------------------------------------------------------
 
 
 def directory_bytes(file: IO[bytes], *, large: bool = False) -> int:
-    """Return how long a zip's list of entries is, before anything reads it; 0 where there is none.
+    """Return the size of a zip's directory before anything reads it; 0 if there is none.
 
-    large: believe the records of archives with more than 65,535 entries or 4 GiB, which otherwise count as endless.
+    large: accept ZIP64 archives (more than 65,535 entries or 4 GiB); otherwise their directory counts as endless.
     """
     size = file.seek(0, os.SEEK_END)
     start = file.seek(max(size - _END_RECORD - (1 << 16) - 76, 0))
@@ -157,7 +159,7 @@ def zip_kind(entry: zipfile.ZipInfo) -> tars.Kind:
     return _KINDS.get(stat.S_IFMT(entry.external_attr >> 16), "other")
 
 
-def _in_zip(archive: zipfile.ZipFile, shown: str) -> list[Member]:
+def _list_zip(archive: zipfile.ZipFile, shown: str) -> list[Member]:
     entries = archive.infolist()
     if len(entries) > MAX_ENTRIES:
         raise BadInput(f"{shown} contains {len(entries)} entries; the limit is {MAX_ENTRIES}")
@@ -165,16 +167,16 @@ def _in_zip(archive: zipfile.ZipFile, shown: str) -> list[Member]:
     for entry in entries:
         path = safe_path(entry.orig_filename, zip_kind(entry), shown, "zip")
         if path is not None:
-            members.append(Member(path, _opener(archive, entry)))
+            members.append(Member(path, _entry_opener(archive, entry)))
     return members
 
 
-def _opener(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Callable[[], IO[bytes]]:
+def _entry_opener(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Callable[[], IO[bytes]]:
     return lambda: open_entry(archive, entry)
 
 
 def open_entry(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> IO[bytes]:
-    """Open one entry; what its header says about its size is not believed."""
+    """Open one entry without trusting the size in its header."""
     if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         # bzip2 and LZMA make gigabytes of a few bytes, in one step that nothing bounds.
         name = printable_name(PurePosixPath(entry.filename).name)
@@ -185,7 +187,7 @@ def open_entry(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> IO[bytes]:
 # --- tar -------------------------------------------------------------------------------------------------------------
 
 
-def _in_tar(file: IO[bytes], shown: str, wanted: Callable[[str], bool], most: int) -> list[Member]:
+def _list_tar(file: IO[bytes], shown: str, wanted: Callable[[str], bool], most: int) -> list[Member]:
     stream = tars.Stream(file, _MAX_UNPACKED_BYTES)
     members, held = [], 0
     for count, entry in enumerate(tars.entries(stream)):
@@ -200,9 +202,9 @@ def _in_tar(file: IO[bytes], shown: str, wanted: Callable[[str], bool], most: in
             held += len(content)
         if held > _MAX_HELD_BYTES:
             raise tars.TooMuchError(f"holds more than {_MAX_HELD_BYTES >> 20} MiB of sources")
-        members.append(Member(path, _held(content)))
+        members.append(Member(path, _bytes_opener(content)))
     return members
 
 
-def _held(content: bytes) -> Callable[[], IO[bytes]]:
+def _bytes_opener(content: bytes) -> Callable[[], IO[bytes]]:
     return lambda: io.BytesIO(content)

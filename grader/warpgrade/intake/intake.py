@@ -31,16 +31,16 @@ MAX_ARCHIVE_BYTES = 64 << 20  # of an archive that is not a file of its own
 
 
 @dataclass(frozen=True)
-class _Found:
-    """What was taken, by the names that the lab knows; the names of other files; what to tell."""
+class _Selection:
+    """The files to grade, by the lab's names; the names of all other files; notes for the student."""
 
     files: dict[str, bytes]
     others: list[str]
     notes: list[str] = field(default_factory=list)
 
 
-def mode_of(path: Path, shown: str) -> int:
-    """Return what stands at a path that somebody named, as `stat` knows it; raises BadInput where nothing does."""
+def read_mode(path: Path, shown: str) -> int:
+    """Return the mode of the file at a user's path; raises BadInput if there is none."""
     try:
         return path.stat().st_mode
     except FileNotFoundError:
@@ -55,7 +55,7 @@ def read(lab: Lab, path: Path, called: str = "") -> Submission:
     called: what it is called in messages, if not by its path.
     """
     shown = called or printable_name(str(path))
-    mode = mode_of(path, shown)
+    mode = read_mode(path, shown)
     folder: Path | None = path.parent
     if stat.S_ISDIR(mode):
         folder = _without_wrapping(path)
@@ -73,7 +73,7 @@ def read(lab: Lab, path: Path, called: str = "") -> Submission:
         found = _read_archive(lab, path.resolve(), shown)
     elif is_source(path.name):
         # The path itself may be a link: it was named by the person who grades.
-        found = _take_single(lab, Member(path.name, functools.partial(open_regular, path.resolve(), path.name)))
+        found = _select_single(lab, Member(path.name, functools.partial(open_regular, path.resolve(), path.name)))
     else:
         raise BadInput(
             f"{shown} is not a submission",
@@ -93,13 +93,13 @@ def read_members(lab: Lab, members: Sequence[Member], shown: str) -> Submission:
         found = _read_packed(lab, packed[0])
         found.notes.insert(0, f"taken from {printable_name(packed[0].name)}")
     elif len(members) == 1 and sources and "/" not in members[0].path:
-        found = _take_single(lab, members[0])
+        found = _select_single(lab, members[0])
     else:
-        found = _take(lab, members, shown)
+        found = _select_at_top(lab, members, shown)
     return _submission(lab, found, shown, None)
 
 
-def _submission(lab: Lab, found: _Found, shown: str, folder: Path | None) -> Submission:
+def _submission(lab: Lab, found: _Selection, shown: str, folder: Path | None) -> Submission:
     _require_main_file(lab, found.files, found.others, shown)
     for name, content in found.files.items():
         _check_content(name, content)
@@ -117,11 +117,11 @@ def _submission(lab: Lab, found: _Found, shown: str, folder: Path | None) -> Sub
     )
 
 
-def _choose(lab: Lab, members: Iterable[Member]) -> _Found:
-    """Take what the lab wants: a file of the right name, else the only one that was renamed on its way."""
+def _select(lab: Lab, members: Iterable[Member]) -> _Selection:
+    """Select the lab's files: one with the exact name, else the only one that was renamed by a platform or browser."""
     by_name: dict[str, list[Member]] = {}
     by_case: dict[str, Member] = {}
-    found = _Found({}, [])
+    found = _Selection({}, [])
     for member in members:
         name = name_for_lab(lab, member.name)
         other = by_case.setdefault(member.name.casefold(), member)
@@ -146,7 +146,7 @@ def _choose(lab: Lab, members: Iterable[Member]) -> _Found:
         _check_total(found.files)
         found.others.extend(member.name for member in several if member is not chosen)
         if chosen.name != name:
-            found.notes.append(_graded_as(chosen.name, name))
+            found.notes.append(_renaming_note(chosen.name, name))
     return found
 
 
@@ -160,7 +160,7 @@ def _content(member: Member) -> bytes:
     return content
 
 
-def _graded_as(given: str, name: str) -> str:
+def _renaming_note(given: str, name: str) -> str:
     return f"{printable_name(given)} is graded as {name}"
 
 
@@ -173,7 +173,7 @@ def _check_total(files: dict[str, bytes]) -> None:
 
 
 def _without_wrapping(folder: Path) -> Path:
-    """People hand in the folder around the folder; one level of that is forgiven."""
+    """Return the only subfolder if no source is beside it: students often hand in the folder around theirs."""
     names, subfolders = _list_folder(folder)
     wraps = len(subfolders) == 1 and not any(is_source(name) or is_archive(name) for name in names)
     return folder / subfolders[0] if wraps else folder
@@ -186,14 +186,14 @@ def _only_archive(folder: Path) -> Path | None:
     return folder / packed[0] if len(packed) == 1 and not any(map(is_source, names)) else None
 
 
-def _read_folder(lab: Lab, folder: Path, shown: str) -> _Found:
+def _read_folder(lab: Lab, folder: Path, shown: str) -> _Selection:
     names, subfolders = _list_folder(folder)
     if not names and subfolders:
         held = listing([f"{name}/" for name in subfolders])
         raise BadInput(f"{shown} holds only folders: {held}", hint=f"put {lab.main_file} and its like at the top")
     if not names:
         raise BadInput(f"{shown} is empty", hint=f"it should contain {lab.main_file}")
-    return _choose(lab, [Member(name, functools.partial(open_regular, folder / name, name)) for name in names])
+    return _select(lab, [Member(name, functools.partial(open_regular, folder / name, name)) for name in names])
 
 
 def _list_folder(folder: Path) -> tuple[list[str], list[str]]:
@@ -229,24 +229,24 @@ def open_regular(path: Path, name: str) -> IO[bytes]:
     return os.fdopen(descriptor, "rb")
 
 
-def _take_single(lab: Lab, member: Member) -> _Found:
+def _select_single(lab: Lab, member: Member) -> _Selection:
     main = lab.main_file
     alike = [name for name in lab.file.lab.files if PurePosixPath(name).suffix == PurePosixPath(member.name).suffix]
     if name_for_lab(lab, member.name) or alike != [main]:
-        return _choose(lab, [member])
+        return _select(lab, [member])
     # Whoever names one file means it, and there is only one that it can be.
-    return _Found({main: _content(member)}, [], [_graded_as(member.name, main)])
+    return _Selection({main: _content(member)}, [], [_renaming_note(member.name, main)])
 
 
 # --- archives --------------------------------------------------------------------------------------------------------
 
 
-def _read_archive(lab: Lab, path: Path, shown: str) -> _Found:
+def _read_archive(lab: Lab, path: Path, shown: str) -> _Selection:
     with open_regular(path, shown) as file:
-        return _take_packed(lab, file, path.name, shown)
+        return _select_packed(lab, file, path.name, shown)
 
 
-def _read_packed(lab: Lab, member: Member) -> _Found:
+def _read_packed(lab: Lab, member: Member) -> _Selection:
     """Read an archive that is itself a part of something: a bounded copy of it, without a name."""
     shown = printable_name(member.name)
     with io.BytesIO() as copy, member.open() as file:
@@ -255,19 +255,21 @@ def _read_packed(lab: Lab, member: Member) -> _Found:
             size += copy.write(chunk)
             if size > MAX_ARCHIVE_BYTES:
                 raise BadInput(f"{shown} is larger than {MAX_ARCHIVE_BYTES >> 20} MiB: too large for a submission")
-        return _take_packed(lab, copy, member.name, shown)
+        return _select_packed(lab, copy, member.name, shown)
 
 
-def _take_packed(lab: Lab, file: IO[bytes], name: str, shown: str) -> _Found:
-    with archives.opened(file, name, shown, lambda each: bool(name_for_lab(lab, each)), MAX_FILE_BYTES) as members:
-        return _take(lab, members, shown)
+def _select_packed(lab: Lab, file: IO[bytes], name: str, shown: str) -> _Selection:
+    with archives.open_archive(
+        file, name, shown, lambda each: bool(name_for_lab(lab, each)), MAX_FILE_BYTES
+    ) as members:
+        return _select_at_top(lab, members, shown)
 
 
-def _take(lab: Lab, members: Sequence[Member], shown: str) -> _Found:
-    """Take what the lab wants of files in folders: at the top, or in the only folder where no source is at the top."""
+def _select_at_top(lab: Lab, members: Sequence[Member], shown: str) -> _Selection:
+    """Select the lab's files at the top, or in the only folder if no source is at the top."""
     if not members:
         raise BadInput(f"{shown} is empty", hint=f"it should contain {lab.main_file}")
-    inner = _wrapping(members)
+    inner = _wrapping_folder(members)
     files: dict[str, Member] = {}
     elsewhere: list[str] = []
     for member in members:
@@ -277,13 +279,13 @@ def _take(lab: Lab, members: Sequence[Member], shown: str) -> _Found:
             raise BadInput(f"{shown} contains {printable_name(member.name)} twice")
         else:
             files[member.name] = member
-    found = _choose(lab, files.values())
+    found = _select(lab, files.values())
     found.others.extend(elsewhere)
     return found
 
 
-def _wrapping(members: Sequence[Member]) -> str:
-    """Return the folder around the files, with its slash, by the rule that holds for folders on disk; or nothing."""
+def _wrapping_folder(members: Sequence[Member]) -> str:
+    """Return the folder around the files with its slash, or ""; `_without_wrapping` has the same rule."""
     folders = {member.path.partition("/")[0] for member in members if "/" in member.path}
     top = [member.name for member in members if "/" not in member.path]
     is_wrapped = len(folders) == 1 and not any(is_source(name) or is_archive(name) for name in top)

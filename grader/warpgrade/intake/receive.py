@@ -1,4 +1,4 @@
-"""Takes in a submission: what it is made of is read in a confined process, within the lab's limits."""
+"""Reads a submission in a confined process, within the lab's limits."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from warpgrade.machine.text import printable_name
 def read(lab: Lab, path: Path, called: str = "") -> Submission:
     """Read the submission at `path` as `intake.read` does; what takes too long or too much is refused as well."""
     shown = called or printable_name(str(path))
-    return within(lab, shown, lambda allowance: confined.call(allowance, intake.read, lab, path, called))
+    return read_confined(lab, shown, lambda allowance: confined.call(allowance, intake.read, lab, path, called))
 
 
-def within(lab: Lab, shown: str, reader: Callable[[Allowance], Submission]) -> Submission:
-    """Have a submission read, and note the processor time that it takes."""
+def read_confined(lab: Lab, shown: str, reader: Callable[[Allowance], Submission]) -> Submission:
+    """Read a submission with `reader`, and note the processor time that it takes."""
     allowance = allowance_of(lab.file.limits)
     try:
         taken = reader(allowance)

@@ -1,7 +1,7 @@
-"""Whether lab.toml, the contract and the tests of a lab speak of the same tests and functions.
+"""Checks that lab.toml, the contract and the tests of a lab name the same tests and functions.
 
-What one of them lacks would cost students points, or leave a test without a verdict: it is the author's mistake, and
-is told before anything is built. The tests are read as text, so that only what is certain is said.
+A name that is missing in one of them would cost students points or leave a test without a verdict, so the author is
+told before anything is built. The tests are read as text, and only certain mistakes are reported.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 
 from warpgrade.lab import labs
 from warpgrade.lab.labs import Lab, LabMistake, Mistake
-from warpgrade.lab.toml_lines import line_of
+from warpgrade.lab.toml_lines import find_line
 from warpgrade.machine.errors import BadInput
 from warpgrade.machine.paths import Layout
 
@@ -51,7 +51,7 @@ class _Tests:
 
 
 def find_own(layout: Layout, name: str) -> Lab:
-    """Return the lab of that name to its author, whose own input its mistakes are."""
+    """Return the named lab; for its author mistakes in it are BadInput."""
     try:
         lab = labs.find(layout, name)
         require(lab)
@@ -61,7 +61,7 @@ def find_own(layout: Layout, name: str) -> Lab:
 
 
 def require(lab: Lab) -> None:
-    """Raise LabMistake with what the author of the lab has to put right; files that agreed are not read again."""
+    """Raise LabMistake with the lab's mistakes; unchanged files that agreed before are not read again."""
     files = _stamps(lab)
     if files not in _agreed:
         labs.refuse(list(mistakes(lab)))
@@ -120,7 +120,7 @@ def _value(literals: str) -> str:
 
 
 def _functions(lab: Lab, toml: str, tests: _Tests) -> Iterator[Mistake]:
-    where, line = _name(lab, lab.folder / "lab.toml"), line_of(toml, "lab", key="functions")
+    where, line = _name(lab, lab.folder / "lab.toml"), find_line(toml, "lab", key="functions")
     contract = _COMMENT_OR_STRING.sub(_without_comments, lab.header.read_text(encoding="utf-8", errors="replace"))
     declared = set(_DECLARED.findall(contract))
     listed = lab.file.lab.functions
@@ -146,7 +146,7 @@ def _functions(lab: Lab, toml: str, tests: _Tests) -> Iterator[Mistake]:
 
 def _entries(lab: Lab, toml: str, tests: _Tests) -> Iterator[Mistake]:
     where = _name(lab, lab.folder / "lab.toml")
-    lines = {item.name: line_of(toml, table, index, "name") for table, index, item in lab.tables}
+    lines = {item.name: find_line(toml, table, index, "name") for table, index, item in lab.tables}
     known = {case.name: case for case in tests.cases}
     for case in tests.cases:
         if case.name not in lines:

@@ -1,7 +1,7 @@
-"""What one submission may use over all stages, from intake to the last test, and what it has used.
+"""The budget of a submission for all stages, from intake to the last test, and what it has used.
 
-The limits are those of lab.toml, `[limits]`. What is over them is the submission's own: it fails, and is told by how
-much and where the limit stands. Sizes are of what it makes others hold: its files, what they compile to, and output.
+The limits are in lab.toml, `[limits]`. A submission over a limit fails, and its message names the limit and the excess.
+Sizes count its files, what they compile to, and output.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Names of what is known about a failure, by which a lab gives its hints; docs/labs.md explains each.
+"""Failure tags: names of patterns in a failure, such as `transposed`, to which a lab gives hints (docs/labs.md).
 
-The judge finds most of them: grader/judge/signs.hpp.
+The judge finds most of them (grader/judge/signs.hpp). lab.toml, verdicts and results call them signs.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ import msgspec
 from warpgrade.lab import handout_note
 from warpgrade.lab.failure_tags import FAILURE_TAGS
 from warpgrade.lab.handout_note import HANDOUT
-from warpgrade.lab.toml_lines import explained, line_of
+from warpgrade.lab.toml_lines import explain_error, find_line
 from warpgrade.machine import toml_file
 from warpgrade.machine.errors import BadInput, GraderError
 from warpgrade.machine.paths import Layout
@@ -54,7 +54,7 @@ class Mistake:
     text: str
 
     @property
-    def told(self) -> str:
+    def message(self) -> str:
         """Return `labs/matmul/lab.toml:41: …`."""
         text = bounded(self.text, lines=1, width=_MAX_MISTAKE_LENGTH)
         return f"{self.file}:{self.line}: {text}" if self.line else f"{self.file}: {text}"
@@ -302,7 +302,7 @@ def load(folder: Path) -> Lab:
     try:
         file = msgspec.convert(raw, LabFile)
     except msgspec.ValidationError as error:
-        raise LabMistake(Mistake(where, *explained(str(error), raw, text, _TABLES)).told) from None
+        raise LabMistake(Mistake(where, *explain_error(str(error), raw, text, _TABLES)).message) from None
     lab = Lab(name=file.lab.name or folder.name, folder=folder, file=file)
     refuse([Mistake(where, line, what) for line, what in _mistakes(lab, text)])
     return lab
@@ -311,7 +311,7 @@ def load(folder: Path) -> Lab:
 def refuse(mistakes: list[Mistake]) -> None:
     """Raise LabMistake if there are any: the first is what is wrong, and the others are its detail."""
     if mistakes:
-        first, *rest = (mistake.told for mistake in mistakes)
+        first, *rest = (mistake.message for mistake in mistakes)
         raise LabMistake(first, detail="\n".join(rest))
 
 
@@ -320,7 +320,7 @@ def _mistakes(lab: Lab, toml: str) -> Iterator[tuple[int, str]]:
     head, limits = lab.file.lab, lab.file.limits
     if not is_name(lab.name):
         yield 0, "the folder's name must be lower-case letters, digits and _ (it becomes part of program names)"
-    files, functions = line_of(toml, "lab", key="files"), line_of(toml, "lab", key="functions")
+    files, functions = find_line(toml, "lab", key="files"), find_line(toml, "lab", key="functions")
     if not head.files or any(char in head.files[0] for char in "*?["):
         yield files, "files: the first one must be a plain file name"
     for name in head.files:
@@ -333,9 +333,9 @@ def _mistakes(lab: Lab, toml: str) -> Iterator[tuple[int, str]]:
             yield functions, f"functions: “{name}” is not a C++ name"
     for key, most in _MAX_LIMITS.items():
         if not 0 < getattr(limits, key) <= most:
-            yield line_of(toml, "limits", key=key), f"limits.{key} must be above 0, and at most {most:,}"
+            yield find_line(toml, "limits", key=key), f"limits.{key} must be above 0, and at most {most:,}"
     for what in _mistakes_in_headers(lab.file.headers):
-        yield line_of(toml, "headers", key=what.partition(":")[0].removeprefix("headers.")), what
+        yield find_line(toml, "headers", key=what.partition(":")[0].removeprefix("headers.")), what
     yield from _mistakes_in_points(lab, toml)
     if not lab.header.is_file():
         yield 0, f"{lab.header.name}, the contract, is missing"
@@ -349,19 +349,19 @@ def _mistakes_in_points(lab: Lab, toml: str) -> Iterator[tuple[int, str]]:
     wrong = False
     for table, index, item in lab.tables:
         if item.name in seen:
-            yield line_of(toml, table, index, "name"), f"“{item.name}” appears twice"
+            yield find_line(toml, table, index, "name"), f"“{item.name}” appears twice"
         seen.add(item.name)
         for sign in sorted(set(item.hints) - FAILURE_TAGS):
             what = f"hints: “{sign}” is no sign of a failure; there are {', '.join(sorted(FAILURE_TAGS))}"
-            yield line_of(toml, table, index, "hints"), what
+            yield find_line(toml, table, index, "hints"), what
         if not 0 <= item.points <= _MAX_POINTS:
             wrong = True
             what = f"“{item.name}”: points must not be below 0, nor above {_MAX_POINTS:,}"
-            yield line_of(toml, table, index, "points"), what
+            yield find_line(toml, table, index, "points"), what
             continue
         for device in ("vgpu", "gpu") if isinstance(item, SpeedItem) else ():
             if problem := curve_mistake(getattr(item, device), item.points):
-                yield line_of(toml, table, index, device), f"“{item.name}”.{device}: {problem}"
+                yield find_line(toml, table, index, device), f"“{item.name}”.{device}: {problem}"
     if wrong:
         return
     total, stated, baseline = lab.max_points, lab.file.lab.points, lab.file.baseline.points
@@ -369,9 +369,9 @@ def _mistakes_in_points(lab: Lab, toml: str) -> Iterator[tuple[int, str]]:
         yield 0, "all points together are 0: give at least one test points"
     elif stated is not None and not math.isclose(total, stated):
         what = f"the points of all tests add up to {total:g}, not to {stated:g}: change those of a test, or this total"
-        yield line_of(toml, "lab", key="points"), what
+        yield find_line(toml, "lab", key="points"), what
     if not 0 <= baseline <= total:
-        yield line_of(toml, "baseline", key="points"), f"baseline.points must be between 0 and {total:g}"
+        yield find_line(toml, "baseline", key="points"), f"baseline.points must be between 0 and {total:g}"
 
 
 def _mistakes_in_headers(headers: Headers) -> list[str]:

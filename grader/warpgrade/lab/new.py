@@ -12,7 +12,7 @@ from pathlib import Path
 from warpgrade.lab import labs, starter
 from warpgrade.lab.labs import Lab
 from warpgrade.machine.errors import BadInput
-from warpgrade.machine.files import remove, whole
+from warpgrade.machine.files import remove, unfinished_path
 from warpgrade.machine.paths import Layout
 
 _TEMPLATE = Path(__file__).parent / "template"
@@ -46,7 +46,7 @@ def _give_common_headers(layout: Layout) -> None:
     """Begin a course with what all labs give to submissions, if it has nothing of the kind."""
     common = layout.labs / "common"
     if layout.native is not None and not common.exists():
-        with whole(common) as unfinished:
+        with unfinished_path(common) as unfinished:
             shutil.copytree(layout.native / "common", unfinished)
 
 

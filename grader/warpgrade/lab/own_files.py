@@ -18,7 +18,7 @@ def require(lab: Lab) -> None:
             raise LabMistake(what)
 
 
-def text_of(path: Path) -> str:
+def read_text(path: Path) -> str:
     """Return what a file of a lab says; raises LabMistake where it is missing or no text."""
     name = f"{printable_name(path.parent.name)}/{printable_name(path.name)}"
     try:

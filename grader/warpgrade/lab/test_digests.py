@@ -22,7 +22,7 @@ _TOKEN = re.compile(
 _NAME = re.compile(r'\(\s*"((?:\\.|[^"\\\n])*)"')
 
 
-def of_lab(lab: Lab) -> dict[str, str]:
+def digest_tests(lab: Lab) -> dict[str, str]:
     """Return a hash for each test of lab.toml; tests that are not found by name share one of all sources."""
     common = hashlib.sha256()
     bodies: dict[str, str] = {}

@@ -11,7 +11,7 @@ _TABLE = re.compile(r"\s*\[\[?\s*([\w.-]+)\s*\]")
 _KEY = re.compile(r"\s*([\w-]+)\s*=")
 
 
-def line_of(text: str, table: str, index: int = 0, key: str = "") -> int:
+def find_line(text: str, table: str, index: int = 0, key: str = "") -> int:
     """Return the line of a key in the table of that name, of several the one numbered `index` from 0.
 
     Without such a key it is that of the table's head; 0 where there is no such table.
@@ -37,7 +37,7 @@ def _tables(text: str) -> dict[str, list[tuple[int, dict[str, int]]]]:
     return found
 
 
-def explained(message: str, raw: dict[str, Any], toml: str, tables: Collection[str]) -> tuple[int, str]:
+def explain_error(message: str, raw: dict[str, Any], toml: str, tables: Collection[str]) -> tuple[int, str]:
     """Turn msgspec's `… - at $.test[1].points` into words that name the table, and its line.
 
     tables: the names of those that a file has once at most; all others are entries of a list.
@@ -53,7 +53,7 @@ def explained(message: str, raw: dict[str, Any], toml: str, tables: Collection[s
         return 0, message
     table, index, rest = parts.groups()
     unknown = re.search(r"`(\w+)`", text) if text.startswith("unknown key") else re.match(r"\.(\w+)", rest)
-    line = line_of(toml, table, int(index or 0), unknown[1] if unknown else "")
+    line = find_line(toml, table, int(index or 0), unknown[1] if unknown else "")
     if index is None:
         return line, f"[{table}]{rest}: {text}" if table in tables else message
     entries = raw.get(table, [])

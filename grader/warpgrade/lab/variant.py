@@ -69,30 +69,30 @@ def find(lab: Lab, kind: Kind, name: str) -> Variant:
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".cu":
         first, _, rest = text.partition("\n")
-        return Variant(kind, name, place, _words(kind, first.removeprefix("// "), place, "// "), rest)
+        return Variant(kind, name, place, _parse_header(kind, first.removeprefix("// "), place, "// "), rest)
     first, *lines = text.splitlines() or [""]
-    words = _words(kind, first, place)
+    words = _parse_header(kind, first, place)
     try:
         return Variant(kind, name, place, words, patch.parse(lines, first=2))
     except patch.Malformed as problem:
-        raise GraderError(f"{place}:{problem.line}: {problem}", hint=_again(lab, kind, name)) from None
+        raise GraderError(f"{place}:{problem.line}: {problem}", hint=_update_hint(lab, kind, name)) from None
 
 
 def files(lab: Lab, variant: Variant) -> dict[str, str]:
     """Return the whole submission by file name; raises GraderError where the patch does not fit the reference."""
-    bases = {path.name: _base(path) for path in starter.reference_files(lab)}
-    found = {name: _joined(line.text for line in base) for name, base in bases.items()}
+    bases = {path.name: _reference_lines(path) for path in starter.reference_files(lab)}
+    found = {name: _join_lines(line.text for line in base) for name, base in bases.items()}
     if isinstance(variant.change, str):
         return {**found, lab.main_file: f"// {variant.header}\n{variant.change}"}
     changed = variant.change.file
     if changed not in bases:
-        hint = _again(lab, variant.kind, variant.name)
+        hint = _update_hint(lab, variant.kind, variant.name)
         raise GraderError(f"{variant.place}:2: reference/{lab.name} has no {changed}", hint=hint)
     try:
         text = patch.apply(variant.change, [line.text for line in bases[changed]])
     except patch.Misfit as problem:
         raise _misfit(lab, variant, changed, bases[changed], problem) from None
-    return {**found, changed: _joined([f"// {variant.header}", *text])}
+    return {**found, changed: _join_lines([f"// {variant.header}", *text])}
 
 
 def changed_file(lab: Lab, variant: Variant) -> str:
@@ -117,7 +117,7 @@ def update(lab: Lab, kind: Kind, name: str, path: Path) -> Path:
     references = {reference.name: reference for reference in starter.reference_files(lab)}
     changed = path.name if path.name in references else lab.main_file
     lines = [line.text for line in _without_head(edited, str(path))]
-    change = patch.make([line.text for line in _base(references[changed])], lines, changed)
+    change = patch.make([line.text for line in _reference_lines(references[changed])], lines, changed)
     if not change:
         raise BadInput(f"{path} changes nothing: it is what reference/{lab.name}/{changed} gives")
     folder = lab.folder / kind.folder
@@ -126,13 +126,13 @@ def update(lab: Lab, kind: Kind, name: str, path: Path) -> Path:
     target, other = folder / f"{name}.cu", folder / f"{name}.patch"
     if not whole:
         target, other = other, target
-    target.write_text(_joined([f"// {header}", *lines] if whole else [header, *change]), encoding="utf-8")
+    target.write_text(_join_lines([f"// {header}", *lines] if whole else [header, *change]), encoding="utf-8")
     if kind.may_be_whole:
         other.unlink(missing_ok=True)
     return target
 
 
-def _words(kind: Kind, line: str, place: str, prefix: str = "") -> Mapping[str, str]:
+def _parse_header(kind: Kind, line: str, place: str, prefix: str = "") -> Mapping[str, str]:
     first = kind.header.fullmatch(line)
     if first is None:
         raise GraderError(f"{place}:1: the first line must read: {prefix}{kind.form}")
@@ -150,17 +150,17 @@ def _misfit(lab: Lab, variant: Variant, changed: str, base: list[starter.Line], 
         why = f"the reference changed at {reference}:{line.number}"
         detail = f"the patch has: {problem.expected}\nthe reference: {line.text}"
     message = f"{variant.place}:{problem.hunk.line}: hunk {problem.number} no longer applies: {why}"
-    return GraderError(message, detail=detail, hint=_again(lab, variant.kind, variant.name))
+    return GraderError(message, detail=detail, hint=_update_hint(lab, variant.kind, variant.name))
 
 
-def _again(lab: Lab, kind: Kind, name: str) -> str:
+def _update_hint(lab: Lab, kind: Kind, name: str) -> str:
     return (
         f"make the patch again: copy reference/{lab.name}/{lab.main_file} to FILE.cu, change it there, and run "
         f"{COMMAND} {kind.folder} {lab.name} {name} --update FILE.cu"
     )
 
 
-def _base(path: Path) -> list[starter.Line]:
+def _reference_lines(path: Path) -> list[starter.Line]:
     return _without_head(path.read_text(encoding="utf-8"), str(PurePosixPath("reference", path.parent.name, path.name)))
 
 
@@ -172,7 +172,7 @@ def _without_head(text: str, name: str) -> list[starter.Line]:
     return lines
 
 
-def _joined(lines: Iterable[str]) -> str:
+def _join_lines(lines: Iterable[str]) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 

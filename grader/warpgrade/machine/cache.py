@@ -1,4 +1,4 @@
-"""A cache of folders by content: whole or not there, the oldest forgotten, bounded in entries and in bytes."""
+"""A cache of folders, named by a hash of their inputs and bounded in number and bytes; the oldest are removed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _added: dict[Path, int] = {}
 
 
 def key(words: Iterable[str], contents: Mapping[str, bytes]) -> str:
-    """Return a name for what is made of these words and files."""
+    """Return a hash of words and files as the name of a cache entry."""
     total = hashlib.sha256()
     for word in words:
         total.update(f"{len(word)}:{word}".encode())
@@ -37,7 +37,7 @@ def key(words: Iterable[str], contents: Mapping[str, bytes]) -> str:
 
 
 def cached(folder: Path, make: Callable[[Path], None]) -> Path:
-    """Return the folder, made by `make` under another name first, so that it is whole or not there."""
+    """Return the entry's folder; if it does not exist, `make` fills it under another name first."""
     with contextlib.suppress(FileNotFoundError):
         os.utime(folder)  # the latest use: what is old goes first
         return folder
@@ -63,7 +63,7 @@ def cached(folder: Path, make: Callable[[Path], None]) -> Path:
 
 @contextlib.contextmanager
 def held(*folders: Path) -> Iterator[None]:
-    """Keep entries from being forgotten, also by other graders, while something works with what is in them."""
+    """Keep entries from being removed, also by other graders, while they are in use."""
     with contextlib.ExitStack() as stack:
         for folder in folders:
             descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -73,7 +73,7 @@ def held(*folders: Path) -> Iterator[None]:
 
 
 def _is_time_to_forget(folder: Path) -> bool:
-    """Tell whether enough was added since the last look at all entries, which takes longer the more there are."""
+    """Whether enough entries were added since the last look at all of them, which takes time with many entries."""
     with _lock:
         count = _added.get(folder, 0)
         _added[folder] = (count + 1) % _ADDED_BETWEEN_LOOKS
@@ -96,7 +96,7 @@ def _forget(entry: Path, last_use: float) -> None:
 
 
 def _forget_oldest(folder: Path) -> None:
-    """Other graders may do the same at the same time: an entry that is gone is no trouble."""
+    """Remove the oldest entries; other graders may be removing them at the same time."""
     entries: list[tuple[float, int, Path]] = []
     for entry in folder.iterdir():
         with contextlib.suppress(FileNotFoundError):

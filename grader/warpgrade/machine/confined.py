@@ -1,5 +1,5 @@
-"""Work on strangers' text happens in processes of its own: sources, archives, names, logs and object files can be made
-so that reading them takes hours or gigabytes, and what read them here would keep all other submissions waiting.
+"""Reads hostile input in processes with limits: sources, archives, names, logs and object files can be made so that
+reading them takes hours or gigabytes, and would block all other submissions.
 
 `call` runs a function of this package in a confined process and returns what it returns. One helper
 (confined_helper.py), which holds no text, makes a process for each call: it has limits on processor time and memory,
@@ -39,14 +39,14 @@ _KINDS: dict[str, type[WarpgradeError]] = {"BadInput": BadInput, "GraderError": 
 
 
 class OverBudget(Exception):  # noqa: N818 - a verdict on the text
-    """A limit has ended the work; `str()` goes on from its name: what it took, and where the limit stands."""
+    """A limit has ended the work. `str()` continues a sentence that begins with the work: "took more than …"."""
 
 
 @dataclass
 class Allowance:
-    """What all calls for one submission may use together, and what they have used; times are in processor seconds.
+    """The limits of all calls for one submission together, and what they have used; times are processor seconds.
 
-    where: says in messages where the limit of time stands.
+    where: names the place of the time limit in messages.
     """
 
     seconds: float = 10
@@ -105,14 +105,14 @@ def call(allowance: Allowance, function: Callable[P, R], /, *arguments: P.args, 
     """
     assert not named  # noqa: S101 - arguments go by their places
     raw = msgspec.msgpack.encode(arguments, enc_hook=as_text)
-    answer = _started().call(f"{function.__module__}:{function.__qualname__}", raw, allowance)
+    answer = _start_helper().call(f"{function.__module__}:{function.__qualname__}", raw, allowance)
     return typing.cast(R, _value(answer, types_of(function)["return"]))
 
 
 class Session:
-    """A confined process that has made something which is too large to be handed over, and answers calls about it.
+    """A confined process that has read something too large to return, and answers calls about it.
 
-    Each call has a process of its own, which begins as a copy of the one that made it.
+    Each call runs in a fork of that process.
     """
 
     def __init__(self, allowance: Allowance, function: Callable[..., Any], *arguments: Any) -> None:
@@ -122,7 +122,7 @@ class Session:
         raw = msgspec.msgpack.encode(arguments, enc_hook=as_text)
         name = f"{function.__module__}:{function.__qualname__}"
         with theirs:
-            answer = _started().call(name, raw, allowance, serving=theirs)
+            answer = _start_helper().call(name, raw, allowance, serving=theirs)
         self._kind, caller = typing.get_args(types_of(function)["return"])
         self._types = typing.get_args(caller)
         self.made: Any = _value(answer, self._kind)
@@ -283,7 +283,7 @@ _lock = threading.Lock()
 _helpers: list[_Helper] = []
 
 
-def _started() -> _Helper:
+def _start_helper() -> _Helper:
     with _lock:
         if not _helpers or not _helpers[-1].lives:
             _helpers[:] = [_Helper()]
@@ -292,7 +292,7 @@ def _started() -> _Helper:
 
 def begin() -> None:
     """Start the helper, where there is something else to do until it is needed."""
-    _started()
+    _start_helper()
 
 
 # --- inside of a confined process ------------------------------------------------------------------------------------

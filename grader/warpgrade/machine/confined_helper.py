@@ -101,7 +101,7 @@ def _filter_of(serves: bool) -> bytes:
     return _program([*_MAY.values(), *(_MAY_SERVE.values() if serves else ())])
 
 
-def _unending() -> None:
+def _lift_limits() -> None:
     """Lift the limits of a process that serves: its calls have their own."""
     for limit in (resource.RLIMIT_CPU, resource.RLIMIT_AS):
         resource.setrlimit(limit, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
@@ -119,7 +119,7 @@ def _answer(head: Head, function: Function, data: socket.socket) -> Function | N
         declared = types_of(function)
         kinds = tuple(kind for name, kind in declared.items() if name != "return")
         wanted = types.GenericAlias(tuple, kinds)
-        arguments = msgspec.msgpack.decode(_received(data), type=wanted, dec_hook=from_text)
+        arguments = msgspec.msgpack.decode(_receive(data), type=wanted, dec_hook=from_text)
         made = function(*arguments)
         if head.serves:
             made, more = made
@@ -136,7 +136,7 @@ def _answer(head: Head, function: Function, data: socket.socket) -> Function | N
     return more
 
 
-def _received(data: socket.socket) -> bytes:
+def _receive(data: socket.socket) -> bytes:
     parts = []
     while part := data.recv(_CHUNK_BYTES):
         parts.append(part)
@@ -155,7 +155,7 @@ def serve(control: socket.socket, function_of: Callable[[str], Function]) -> Non
         for descriptor, _ in waiting.poll():
             if descriptor in ends:
                 waiting.unregister(descriptor)
-                _tell_end(descriptor, *ends.pop(descriptor))
+                _report_end(descriptor, *ends.pop(descriptor))
                 continue
             words, descriptors, _, _ = socket.recv_fds(control, _MAX_HEAD_BYTES, 3)
             if not words:
@@ -193,7 +193,7 @@ def _run(head: Head, function: Function, descriptors: list[int], foreign: list[i
             more = _answer(head, function, data)
         if more is not None:
             os.close(descriptors[1])
-            _unending()
+            _lift_limits()
             serve(socket.socket(fileno=descriptors[2]), lambda name: more)
         status = 0
     except MemoryError:
@@ -202,7 +202,7 @@ def _run(head: Head, function: Function, descriptors: list[int], foreign: list[i
         os._exit(status)
 
 
-def _tell_end(handle: int, number: int, ending: int) -> None:
+def _report_end(handle: int, number: int, ending: int) -> None:
     os.close(handle)
     _, status, used = os.wait4(number, 0)
     end = End(
@@ -214,7 +214,7 @@ def _tell_end(handle: int, number: int, ending: int) -> None:
 
 
 @functools.cache
-def _named(name: str) -> Function:
+def _find_function(name: str) -> Function:
     module, _, function = name.partition(":")
     found: Function = getattr(importlib.import_module(module), function)
     types_of(found)
@@ -225,4 +225,4 @@ def _named(name: str) -> Function:
 
 if __name__ == "__main__":
     os.dup2(sys.stdout.fileno(), sys.stderr.fileno())  # what a process says of its end is for nobody
-    serve(socket.socket(fileno=int(sys.argv[1])), _named)
+    serve(socket.socket(fileno=int(sys.argv[1])), _find_function)

@@ -17,7 +17,7 @@ LEVELS = {
 _CHOICE = "WARPGRADE_CPU"
 
 
-def levels() -> list[str]:
+def supported_levels() -> list[str]:
     """Return the levels that this processor has, the best first, up to that of WARPGRADE_CPU; raises GraderError."""
     possible = [name for name, flags in LEVELS.items() if flags <= _flags()]
     if not possible:
@@ -30,11 +30,11 @@ def levels() -> list[str]:
 
 @functools.cache
 def _flags() -> frozenset[str]:
-    return frozenset(_of_first("flags").split())
+    return frozenset(_first_processor("flags").split())
 
 
 @functools.cache
-def _of_first(name: str) -> str:
+def _first_processor(name: str) -> str:
     """Return what /proc/cpuinfo says of the first processor."""
     try:
         text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")

@@ -8,7 +8,7 @@ import subprocess
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import msgspec
 
@@ -20,17 +20,18 @@ from warpgrade.machine.text import bounded, clean
 DEFAULT_PROFILE = "h100"
 # nvcc 13 compiles for compute capability 7.5 and newer; older profiles run the code for 7.5.
 _MIN_ARCHITECTURE = 75
-_SPEC = re.compile(
-    r"auto|(?:vgpu|plain)(?::(?P<profile>[A-Za-z0-9_-]+(?::(?:[0-9]+|all))?))?|gpu(?::(?P<index>[0-9]+))?"
-)
-Kind = Literal["vgpu", "plain", "gpu"]
+Kind = Literal["vgpu", "gpu", "plain"]  # the rows of grader/device/kinds.def: a test compares them
+_KINDS: tuple[Kind, ...] = get_args(Kind)
+_WITH_PROFILE = "|".join(kind for kind in _KINDS if kind != "gpu")
+_SPEC = re.compile(rf"auto|(?:{_WITH_PROFILE})(?::(?P<profile>[A-Za-z0-9_-]+(?::(?:[0-9]+|all))?))?|gpu(?::[0-9]+)?")
 
 
 @dataclass(frozen=True)
 class Device:
-    """A device: how it was asked for, what the device server is told, what it says of itself.
+    """A device that the device server can open.
 
-    repeatable: it gives the same bits and times each time. analysed: it tells counters, findings and origins.
+    requested: its name on the command line. spec: its name for the device server. properties: what the server says of
+    it. repeatable: each run gives the same bits and times. analysed: it tells counters, findings and origins.
     """
 
     requested: str
@@ -54,14 +55,14 @@ class Device:
 
 
 def is_spec(text: str) -> bool:
-    """Tell whether that is how a device is named, be it available or not."""
+    """Whether this is a device's name; the device may not be available."""
     return _SPEC.fullmatch(text) is not None
 
 
 def resolve(layout: Layout, requested: str, *, whole: bool = False) -> Device:
-    """Return the device of `auto`, `vgpu[:PROFILE[:SMS]]` or `gpu[:N]`; raises BadInput when it is not available.
+    """Return the device named `auto`, `vgpu[:PROFILE[:SMS]]` or `gpu[:N]`; raises BadInput if it is not available.
 
-    Where SMS is not said, it is the profile's usual slice, or all of the device if `whole`.
+    Without SMS, the device is the profile's usual slice, or with `whole` all of the profile's multiprocessors.
     """
     match = _SPEC.fullmatch(requested)
     if match is None:
@@ -87,22 +88,22 @@ def resolve(layout: Layout, requested: str, *, whole: bool = False) -> Device:
 
 
 def kind_of(requested: str) -> Kind:
-    """Return the kind of device that is asked for, be it available or not."""
+    """Return the kind of the named device, which may not be available."""
     name = requested.partition(":")[0]
-    return "gpu" if name == "gpu" else "plain" if name == "plain" else "vgpu"
+    return next((kind for kind in _KINDS if kind == name), "vgpu")
 
 
-def turn(layout: Layout, target: Device) -> AbstractContextManager[None]:
-    """Return the token of a device: one program at a time runs on a real GPU, or its times would not be its own."""
+def hold_device(layout: Layout, target: Device) -> AbstractContextManager[None]:
+    """Wait for a real GPU and keep other programs off it, because they would change its times."""
     if target.repeatable:
         return nullcontext()
-    return files.alone(layout.state / "locks" / f"device-{target.spec.replace(':', '-')}")
+    return files.hold_lock(layout.state / "locks" / f"device-{target.spec.replace(':', '-')}")
 
 
 def describe(layout: Layout, spec: str) -> dict[str, Any]:
     """Ask the device server what the device is."""
     program = layout.device_server
-    return dict(facts.asked_once(("device", spec), [program], lambda: _described(program, spec)))
+    return dict(facts.cached_answer(("device", spec), [program], lambda: _described(program, spec)))
 
 
 def _described(program: Path, spec: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""A disk that is full or not to be written: the machine's trouble, told in one sentence, and never a zero."""
+"""Full or read-only disks: errors of the machine, explained in one sentence; they never cost a student points."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class NoSpace(GraderError):  # noqa: N818 - reads as what it is
 
 
 def trouble(error: BaseException, folders: Iterable[Path] = ()) -> GraderError | None:
-    """Return what to tell of an error of the file system; None where it is of another kind.
+    """Return the GraderError for an error of a full or read-only disk; None for other errors.
 
-    folders: those that are written to, for an error does not always say where it happened.
+    folders: the folders written to, because an error does not always name one.
     """
     if isinstance(error, shutil.Error):  # of a tree: for each file why it could not be copied, in words
         words = str(error.args)
@@ -49,7 +49,7 @@ def trouble(error: BaseException, folders: Iterable[Path] = ()) -> GraderError |
 
 
 def require(folder: Path, what: str, little: int = _MIN_FREE_BYTES) -> None:
-    """Raise GraderError where `what` has failed and there is little space left: then its own words do not count."""
+    """Raise GraderError if `what` has failed and the disk is nearly full, which explains more than its own message."""
     for disk, free in _nearly_full([folder], little):
         raise NoSpace(f"{what} has failed: the disk at {disk} is full ({free >> 20} MiB left)", hint=_HINT)
 
@@ -69,6 +69,6 @@ def _nearly_full(folders: Iterable[Path], little: int = _MIN_FREE_BYTES) -> Iter
 
 
 def _mounted(folder: Path) -> Path:
-    """Return where the disk of a folder begins, which says more than a folder of ours."""
+    """Return the mount point of a folder's disk, which tells users more than a folder of Warpgrade's."""
     folder = folder.absolute()
     return next((each for each in (folder, *folder.parents) if each.is_mount()), folder)

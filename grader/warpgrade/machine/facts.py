@@ -1,6 +1,6 @@
-"""What is asked of a program once a process: its version, its device, whether it works here.
+"""Remembers answers of programs within this process: their version, their device, whether they work here.
 
-The answer holds as long as the files that it depends on stay as they are; one that is replaced is asked again.
+An answer is valid until a file that it depends on changes.
 """
 
 from __future__ import annotations
@@ -18,11 +18,10 @@ _lock = threading.Lock()
 _known: dict[Hashable, object] = {}
 
 
-def asked_once(what: Hashable, files: Iterable[Path], ask: Callable[[], T]) -> T:
-    """Return what `ask` finds out of `what`; from an earlier call, if the files are the same as then.
+def cached_answer(what: Hashable, files: Iterable[Path], ask: Callable[[], T]) -> T:
+    """Return the answer of `ask`, or that of an earlier call about `what` if the files have not changed since.
 
-    What ends in an exception is asked again, as is what depends on a file that is no compiled program: a script can
-    call any other.
+    Exceptions are not remembered, nor answers of scripts, because a script can call any other program.
     """
     stamps = [_stamp(path) for path in files]
     if None in stamps:
@@ -39,7 +38,7 @@ def asked_once(what: Hashable, files: Iterable[Path], ask: Callable[[], T]) -> T
 
 def digest(program: Path) -> str:
     """Return a hash of a program's content."""
-    return asked_once("content", [program], lambda: hashlib.sha256(program.read_bytes()).hexdigest())
+    return cached_answer("content", [program], lambda: hashlib.sha256(program.read_bytes()).hexdigest())
 
 
 def _stamp(path: Path) -> tuple[str, int, int, int] | None:

@@ -1,4 +1,4 @@
-"""The files that a command writes: found out before the work whether they can be, and never half written."""
+"""Writes files so that no reader sees half of one, and checks before the work that they can be written."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from warpgrade.machine import disk_space
 from warpgrade.machine.errors import BadInput, GraderError
 from warpgrade.machine.text import printable_name
 
-_OF_THE_MACHINE = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
+_MACHINE_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
 _DATE = (2020, 1, 1, 0, 0, 0)  # in archives, so that the same files make the same bytes
 
 
 @contextmanager
-def alone(lock: Path) -> Iterator[None]:
-    """Let one process at a time do what `lock` stands for; the others wait."""
+def hold_lock(lock: Path) -> Iterator[None]:
+    """Hold a lock file; other processes that want it wait."""
     lock.parent.mkdir(parents=True, exist_ok=True)
     with lock.open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
@@ -32,14 +32,14 @@ def alone(lock: Path) -> Iterator[None]:
 
 
 def write_zip(archive: Path, files: Iterable[Path], root: Path) -> None:
-    """Pack files under their names below `root`, with their rights."""
-    with whole(archive) as unfinished, zipfile.ZipFile(unfinished, "w", zipfile.ZIP_DEFLATED) as packed:
+    """Pack files under their paths relative to `root`, with their permissions."""
+    with unfinished_path(archive) as unfinished, zipfile.ZipFile(unfinished, "w", zipfile.ZIP_DEFLATED) as packed:
         for path in files:
             _add(packed, path.relative_to(root).as_posix(), path.read_bytes(), path.stat().st_mode & 0o777)
 
 
 def pack(archive: IO[bytes], entries: Iterable[tuple[str, bytes]]) -> int:
-    """Write a zip of names and contents, one after the other as they come; the same always make the same bytes."""
+    """Write a zip of names and contents; the same entries always make the same bytes. Return how many there are."""
     count = 0
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
         for name, content in entries:
@@ -57,8 +57,8 @@ def _add(packed: zipfile.ZipFile, name: str, content: bytes, rights: int) -> Non
 
 
 @contextmanager
-def whole(target: Path) -> Iterator[Path]:
-    """Give a name beside `target` for a file or a folder, which becomes `target` when all went well, and else goes."""
+def unfinished_path(target: Path) -> Iterator[Path]:
+    """Give a path beside `target` for a new file or folder; it is renamed to `target`, or removed on errors."""
     target.parent.mkdir(parents=True, exist_ok=True)
     unfinished = target.with_name(f".{target.name[:100]}.{os.getpid()}-{threading.get_ident()}.new")
     try:
@@ -72,7 +72,7 @@ def whole(target: Path) -> Iterator[Path]:
 
 
 def remove(path: Path) -> None:
-    """Remove a file, or a folder with all that is in it, where it is there."""
+    """Remove a file or a whole folder, if it exists."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path, ignore_errors=True)
     else:
@@ -81,7 +81,7 @@ def remove(path: Path) -> None:
 
 
 def check_writable(option: str, name: str) -> None:
-    """Find out before the work, not after it."""
+    """Raise BadInput before the work if the file cannot be written after it."""
     if name == "-":
         return
     folder = Path(name).absolute().parent
@@ -92,13 +92,13 @@ def check_writable(option: str, name: str) -> None:
 
 
 def replace(path: Path, content: bytes) -> None:
-    """Write a file under another name first: whoever reads it sees all of it or what was there before."""
-    with replaced(path) as file:
+    """Replace a file's content at once: readers see the old content or the new one."""
+    with replacing_file(path) as file:
         file.write(content)
 
 
 def write(name: str | None, option: str, content: bytes) -> None:
-    """Write to the file of that name; - is stdout, and None nowhere."""
+    """Write to the named file; - is stdout, and None writes nothing."""
     if name is None:
         return
     if name == "-":
@@ -112,12 +112,12 @@ def write(name: str | None, option: str, content: bytes) -> None:
             return
         replace(path, content)
     except OSError as error:
-        kind = GraderError if error.errno in _OF_THE_MACHINE else BadInput
+        kind = GraderError if error.errno in _MACHINE_ERRORS else BadInput
         raise kind(f"{option} {printable_name(name)} cannot be written: {error.strerror}") from None
 
 
 @contextmanager
-def replaced(path: Path) -> Iterator[IO[bytes]]:
-    """Give a file to write that takes the path's place when all is well: whoever reads it never sees half of it."""
-    with whole(path) as unfinished, unfinished.open("wb") as file:
+def replacing_file(path: Path) -> Iterator[IO[bytes]]:
+    """Give a file to write that replaces `path` at the end: readers never see half of it."""
+    with unfinished_path(path) as unfinished, unfinished.open("wb") as file:
         yield file

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from warpgrade.machine import disk_space
 from warpgrade.machine.errors import GraderError
-from warpgrade.machine.files import alone
+from warpgrade.machine.files import hold_lock
 from warpgrade.machine.paths import COMMAND, Layout
 from warpgrade.machine.text import bounded, clean
 
@@ -53,7 +53,7 @@ def _build(layout: Layout, target: str, what: str, say: Callable[[str], None]) -
     layout.logs.mkdir(parents=True, exist_ok=True)
     log = layout.logs / f"build-{target}.log"
     # The launcher's lock: one build at a time.
-    with alone(layout.state / "setup" / "lock"), log.open("w", encoding="utf-8") as written, subprocess.Popen(
+    with hold_lock(layout.state / "setup" / "lock"), log.open("w", encoding="utf-8") as written, subprocess.Popen(
         ["cmake", "--build", str(layout.build), "--target", target],
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
     ) as building:  # fmt: skip

@@ -71,7 +71,7 @@ class Layout:
         """The device server's program: of a package, the fastest that this processor runs."""
         if self.native is None:
             return self.program("warpgrade-device")
-        programs = [self.program(f"warpgrade-device-{level}") for level in cpu.levels()]
+        programs = [self.program(f"warpgrade-device-{level}") for level in cpu.supported_levels()]
         return next((program for program in programs if program.is_file()), programs[0])
 
     @property

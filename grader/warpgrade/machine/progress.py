@@ -1,4 +1,4 @@
-"""Progress on stderr: one changing line on a terminal, plain lines elsewhere, nothing with --quiet."""
+"""Progress on stderr: one line that changes on a terminal, plain lines elsewhere, nothing with --quiet."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Progress:
 
 
 class Count:
-    """Says how many of how many are done, and how long the others will take, as often as that is worth a line."""
+    """Shows how many of all items are done and how long the rest will take, without printing a line for each."""
 
     def __init__(self, progress: Progress, what: str, clock: Callable[[], float] = time.monotonic) -> None:
         self._progress, self._what, self._clock = progress, what, clock
@@ -61,7 +61,7 @@ class Count:
         self._done, self._total = 0, 0
 
     def show(self, done: int, total: int) -> None:
-        """Tell it: on a terminal each time, elsewhere at most every half minute and at the end."""
+        """Show the count: on a terminal each time, elsewhere every half minute and at the end."""
         now = self._clock()
         self._done, self._total = done, total
         if not total or (not self._progress.is_live and 0 < done < total and now - self._told < _SECONDS_OF_A_LINE):
@@ -71,7 +71,7 @@ class Count:
         self._progress.say(f"{done} of {total} {self._what}{left}")
 
     def wait(self, what: str) -> None:
-        """Tell that nothing goes on before `what` lets it; without it, that it does. The time left is told anew."""
+        """Show that all items wait for `what`, or with "" that they go on; the remaining time is estimated anew."""
         if not self._done:
             self._started = self._clock()
         self._progress.say(f"{self._done} of {self._total} {self._what}" + (f", waiting for {what}" if what else ""))

@@ -95,7 +95,7 @@ class Sandbox:
         if not self.confined:
             return self
         helper = shutil.which("bwrap")
-        words = facts.asked_once(
+        words = facts.cached_answer(
             ("sandbox", os.getuid(), helper, os.environ.get(_CHOICE)),
             [self.program, *([Path(helper)] if helper else [])],
             self._require,

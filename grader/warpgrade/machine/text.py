@@ -41,11 +41,11 @@ def clean(raw: bytes | str) -> str:
 def _cleaned(text: str) -> str:
     text = _LINE_ENDS.sub("\n", text)
     text = _UNSEEN.sub("", _ESCAPES.sub("", text))
-    return harmless(_HALVES.sub("\ufffd", text))
+    return defuse_commands(_HALVES.sub("\ufffd", text))
 
 
-def harmless(text: str) -> str:
-    """Return text in which no line is a command to a build service; a space stands where it was one."""
+def defuse_commands(text: str) -> str:
+    """Return text in which no line is a command to a build service: a space breaks commands up."""
     return _COMMANDS.sub(lambda found: "# #" if found["indent"] is None else f"{found['indent']}: ", text)
 
 
@@ -56,7 +56,7 @@ def one_line(text: str, width: int) -> str:
 
 
 def clean_tree(value: Any, depth: int = 0) -> Any:
-    """Return what came as JSON with each text in it, and each key, on one clean line."""
+    """Return a JSON value with each of its texts and keys cleaned and on one line."""
     if isinstance(value, str):
         return _clean_line(value)
     if depth >= _MAX_DEPTH:
@@ -85,7 +85,7 @@ _clean_short = functools.lru_cache(maxsize=1024)(_clean_line)
 
 
 def bounded(text: str, lines: int = 60, width: int = 400) -> str:
-    """Return the first lines, each cut to a width, with a note of what was left out."""
+    """Return the first lines, each cut to a width, and a note if something was left out."""
     rows = text.rstrip("\n").split("\n")
     kept = [row if len(row) <= width else row[: width - 1] + "…" for row in rows[:lines]]
     if rest := len(rows) - len(kept):

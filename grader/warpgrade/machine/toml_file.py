@@ -1,4 +1,4 @@
-"""TOML that strangers may have written: bounded, ordinary text; each mistake of it is one sentence."""
+"""Reads TOML files that strangers may have written: bounded in size, with one sentence for each mistake."""
 
 from __future__ import annotations
 
@@ -57,13 +57,13 @@ def parse(text: str) -> dict[str, Any]:
         raise TomlMistake("is nested too deeply") from None
     except ValueError:  # a number of thousands of digits
         raise TomlMistake("has a number that is too large") from None
-    for place, what in _unfit(raw, "", 0):
+    for place, what in _find_unfit(raw, "", 0):
         raise TomlMistake(f"{place}: {what}" if place else what, _line_of_unseen(text, what))
     return raw
 
 
-def _unfit(value: Any, place: str, depth: int) -> Iterator[tuple[str, str]]:
-    """Yield what no file needs, and what a terminal or a page would act on."""
+def _find_unfit(value: Any, place: str, depth: int) -> Iterator[tuple[str, str]]:
+    """Yield the place and the mistake of each value that is too large, too deep, or has control characters."""
     if depth > _MAX_DEPTH:
         yield "", "is nested too deeply"
     elif isinstance(value, dict | list):
@@ -72,16 +72,16 @@ def _unfit(value: Any, place: str, depth: int) -> Iterator[tuple[str, str]]:
             return
         for key, each in value.items() if isinstance(value, dict) else enumerate(value, 1):
             if isinstance(key, str):
-                yield from _unfit_text(key, place or "a key")
+                yield from _find_unfit_text(key, place or "a key")
             name = f"{place}.{printable_name(key, 60)}" if isinstance(key, str) else f"{place}[{key}]"
-            yield from _unfit(each, name.lstrip("."), depth + 1)
+            yield from _find_unfit(each, name.lstrip("."), depth + 1)
     elif isinstance(value, str):
-        yield from _unfit_text(value, place)
+        yield from _find_unfit_text(value, place)
     elif isinstance(value, int) and abs(value) > _MAX_NUMBER:
         yield place, "this number is too large"
 
 
-def _unfit_text(text: str, place: str) -> Iterator[tuple[str, str]]:
+def _find_unfit_text(text: str, place: str) -> Iterator[tuple[str, str]]:
     if len(text) > _MAX_TEXT_LENGTH:
         yield place, f"has more than {_MAX_TEXT_LENGTH:,} characters"
     elif (seen := clean(text)) != text:

@@ -1,6 +1,6 @@
-"""A CSV file whose cells can be replaced while every other byte of it stays as it is.
+"""Replaces cells of a CSV file and leaves every other byte as it is.
 
-Python's csv module reads and writes anew: quotes, line ends and the mark at a file's beginning would change.
+Python's csv module would change quotes, line ends and the byte order mark.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Table:
         return "".join([*parts, text[at:]]).encode("utf-8", "surrogateescape")
 
 
-def read(raw: bytes) -> Table:
+def read_table(raw: bytes) -> Table:
     """Read a file in any encoding that has ASCII in it; raises BadInput for what is no table."""
     if len(raw) > _MAX_BYTES:
         raise BadInput("the export is too large to be a gradebook")

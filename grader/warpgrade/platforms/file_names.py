@@ -1,4 +1,4 @@
-"""What names of files tell: what kind of file it is, and what it was called before a browser renamed it."""
+"""Reads names of files: the kind of the file, and its name before a browser renamed it."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ def is_archive(name: str) -> bool:
 
 
 def without_archive_suffix(name: str) -> str:
-    """Return an archive's name without what says that it is one."""
+    """Return an archive's name without its suffix."""
     return name[:-4] if name.lower().endswith(".zip") else _TARS.sub("", name)
 
 
 def without_copy_number(name: str) -> str:
-    """Return what a file was called before a browser numbered its copies; the name itself if it has no such number."""
+    """Return the name without the number that a browser gives to copies, such as “ (1)”."""
     copy = _COPY.fullmatch(name) if len(name) <= MAX_NAME_LENGTH else None
     return copy["stem"] + copy["suffix"] if copy else name
 
 
-def taken_as(lab: Lab, names: Sequence[str]) -> str:
-    """Return the name under which the lab takes a file, of those that it may have had, the likeliest last; or none."""
+def choose_lab_name(lab: Lab, names: Sequence[str]) -> str:
+    """Return the lab's name of a file, or ""; `names` are the names that it may have had, the likeliest last."""
     taken = [name for name in names if lab.allows(name) and _PLAIN_NAME.fullmatch(name)]
     listed = [name for name in taken if name in lab.file.lab.files]
     # A pattern of the lab's fits the platform's name as well as the student's.

@@ -1,4 +1,4 @@
-"""Fills one column of a gradebook that the instructor exported, from grades; the file stays what it was else."""
+"""Fills one column of an exported gradebook with grades, and leaves the rest of the file as it is."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _FORMULA = re.compile(r"^[=+@\t\r]|^-(?!\s*\d)")
 
 
 @dataclass
-class Filled:
-    """The new file, and what happened to whom, in sentences."""
+class FilledSheet:
+    """The new file, and lists of the students whose grades were not written, with the reasons."""
 
     content: bytes
     written: int = 0
@@ -37,7 +37,7 @@ class Filled:
 
 @dataclass(frozen=True)
 class Grade:
-    """What a student gets, and the names that may say who it is, the best first: an id, a file's name.
+    """The grade of a student. names: identifiers or names of files that may name the student, the best first.
 
     points: final, after everything that changes them; None where there is no grade. hidden_until: before this moment
     (ISO 8601) students may not learn them.
@@ -55,7 +55,7 @@ class Grade:
 
 
 def read_results(paths: Sequence[Path]) -> list[Grade]:
-    """Read result files, and those in folders; raises BadInput when one is none, or when they are of several labs."""
+    """Read result files and folders of them; raises BadInput for other files and for results of several labs."""
     files = [file for path in paths for file in (sorted(path.glob("*.json")) if path.is_dir() else [path])]
     labs: set[str] = set()
     read = [_read(file, labs) for file in files]
@@ -78,11 +78,11 @@ def _read(file: Path, labs: set[str]) -> Grade:
             f"{printable_name(str(file))} is no result", hint="`warpgrade grade --json` writes results"
         ) from None
     labs.add(result.lab.name)
-    return of_result(result, file.stem)
+    return result_grade(result, file.stem)
 
 
-def of_result(result: Result, file: str) -> Grade:
-    """Return a result's own points; what the submission or the result's file is called says whose they are."""
+def result_grade(result: Result, file: str) -> Grade:
+    """Return the grade of a result, under the names of the submission and of the result's file."""
     score = result.score
     most = max(score.max_points, 0.0)
     points = min(max(score.points, 0.0), most) if _is_grade(result) else None
@@ -93,13 +93,13 @@ def of_result(result: Result, file: str) -> Grade:
 
 def fill(
     sheet: Sheet, raw: bytes, grades: Sequence[Grade], assignment: str, points: float | None, *, overwrite: bool
-) -> Filled:
+) -> FilledSheet:
     """Return the export with the grades in its column; raises BadInput when there is no such column."""
-    table = csv_cells.read(raw)
+    table = csv_cells.read_table(raw)
     book = _Book(sheet, table, _headings(table))
     column = book.column(assignment)
     scale = _scale(book, column, grades, points)
-    filled = Filled(raw)
+    filled = FilledSheet(raw)
     chosen: dict[int, tuple[Grade, float]] = {}
     twice: set[int] = set()
     for each in grades:
@@ -137,7 +137,7 @@ def _is_grade(result: Result) -> bool:
 
 
 def _scale(book: _Book, column: int, grades: Sequence[Grade], points: float | None) -> float:
-    """Return what a point of the lab is worth in the column, which must be said where they differ."""
+    """Return how many points of the column a point of the lab is; raises BadInput if it must be given and is not."""
     most = max((each.max_points for each in grades), default=0.0)
     if points is not None:
         return points / most if most else 0.0
@@ -171,7 +171,7 @@ def _number(text: str) -> float | None:
 
 @dataclass(frozen=True)
 class _Book:
-    """An export: which rows are students, and where what stands."""
+    """An exported gradebook: its columns, and the rows of students."""
 
     sheet: Sheet
     table: Table
@@ -209,7 +209,7 @@ class _Book:
         return printable_name(" ".join(filter(None, (self.cell(row, place).strip() for place in columns))))
 
     def students(self, names: Iterable[str]) -> list[int]:
-        """Return the rows that one of the names fits, by the best that fits at all."""
+        """Return the rows of the first name that any row has."""
         for name in names:
             wanted = {name.casefold(), *self.sheet.find_ids(name)}
             if found := {row for each in wanted for row in self._by_identifier.get(each, ())}:
@@ -249,7 +249,7 @@ class _Book:
         return {heading.casefold(), bare.casefold(), bare.removeprefix("Assignment: ").casefold()}
 
     def possible(self, column: int) -> float | None:
-        """Return how many points the column has, where the export says it."""
+        """Return the maximum points of the column, if the export has them."""
         for cells in self.table.rows[1:4] if self.sheet.most_points_row else ():
             if cells[0].value.strip().casefold() == self.sheet.most_points_row and column < len(cells):
                 if self.sheet.read_only and self.sheet.read_only in cells[column].value:
@@ -260,7 +260,7 @@ class _Book:
         return told.pop() if len(told) == 1 else None
 
     def refuses(self, row: int, column: int, value: str, *, overwrite: bool) -> str:
-        """Return why a student's cell keeps what it has, or nothing."""
+        """Return why a student's cell must not be changed, or ""."""
         if column >= len(self.table.rows[row]):
             return "the row ends before the column"
         place = self._at(self.sheet.locked_column)

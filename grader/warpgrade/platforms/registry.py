@@ -1,4 +1,4 @@
-"""All platforms that have an adapter, found by their folders, and what they tell together."""
+"""All platforms with an adapter, found by their folders, and questions to all of them at once."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from pathlib import Path
 
 from warpgrade.lab.labs import Lab
 from warpgrade.platforms.adapter import MAX_NAME_LENGTH, Adapter, Entry, Export, Sheet
-from warpgrade.platforms.file_names import taken_as, without_copy_number
+from warpgrade.platforms.file_names import choose_lab_name, without_copy_number
 from warpgrade.report.format import Format, Reads
 
 
-def _found() -> dict[str, Adapter]:
+def _load_adapters() -> dict[str, Adapter]:
     names = sorted(path.parent.name for path in Path(__file__).parent.glob("*/adapter.py"))
     return {name: importlib.import_module(f"warpgrade.platforms.{name}.adapter").ADAPTER for name in names}
 
 
 # At import, because a process that reads what students handed in may open no module any more.
-ADAPTERS: Mapping[str, Adapter] = _found()
+ADAPTERS: Mapping[str, Adapter] = _load_adapters()
 EXPORTS: Mapping[str, Export] = {name: each.export for name, each in ADAPTERS.items() if each.export}
 SHEETS: Mapping[str, Sheet] = {name: each.sheet for name, each in ADAPTERS.items() if each.sheet}
 # Reads what no other adapter recognises.
@@ -26,7 +26,7 @@ FALLBACK = min(EXPORTS, key=lambda name: EXPORTS[name].certainty)
 
 
 def original_names(name: str) -> list[str]:
-    """Return the name, and those that it may have had before a browser or a platform renamed it, the likeliest last."""
+    """Return the names that a file may have had before a browser or a platform renamed it, the likeliest last."""
     names = {name}
     if len(name) <= MAX_NAME_LENGTH:
         names |= {before for each in ADAPTERS.values() for before in each.original_names(name)}
@@ -35,12 +35,12 @@ def original_names(name: str) -> list[str]:
 
 
 def name_for_lab(lab: Lab, name: str) -> str:
-    """Return the name under which the lab takes a file, as it had it before a platform renamed it; or nothing."""
-    return taken_as(lab, original_names(name))
+    """Return the name of the lab's that a file had before it was renamed, or ""."""
+    return choose_lab_name(lab, original_names(name))
 
 
 def is_entry(entry: Entry) -> bool:
-    """Whether a platform made this entry of an export, so that it is one student's."""
+    """Whether a platform named this entry, which then belongs to one student."""
     return any(export.is_entry(entry) for export in EXPORTS.values())
 
 
@@ -50,8 +50,8 @@ def recognise(entries: Sequence[Entry]) -> str:
     return max(known, key=lambda name: EXPORTS[name].certainty, default=FALLBACK)
 
 
-def is_name_of_hand_in(name: str) -> bool:
-    """Whether a platform gave this name, and it tells who the student is."""
+def is_submission_name(name: str) -> bool:
+    """Whether a platform gave this name, and it names the student."""
     return any(sheet.find_ids(name) for sheet in SHEETS.values())
 
 

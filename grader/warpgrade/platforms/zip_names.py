@@ -1,4 +1,4 @@
-"""Names of folders in an archive, made of what people are called: safe to unpack anywhere, and no two alike."""
+"""Makes names of students into names of folders that are unique and can be unpacked on every system."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _DEVICES = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?")
 
 
 def safe(text: str) -> str:
-    """Return a name that is near to the text; `_` if nothing of it can stay."""
+    """Return a safe name similar to the text; `_` if no character is safe."""
     plain = unicodedata.normalize("NFC", " ".join(clean(text[:1000]).split()))
     # A dot, a tilde or a dash in front hides a file or makes it an option; Windows drops dots and blanks at the end.
     name = _UNSAFE.sub("_", plain).lstrip(".~- ")
@@ -24,13 +24,13 @@ def safe(text: str) -> str:
 
 
 class Names:
-    """Gives each text a safe name of its own, which does not depend on the order if no two texts are the same."""
+    """Gives each text a safe and unique name; different texts get the same names in every order."""
 
     def __init__(self) -> None:
         self._taken: dict[str, int] = {}
 
     def of(self, text: str) -> str:
-        """Return its name. One that had to be changed, or is taken, also in other letters, gets a part of a hash."""
+        """Return the name; if it had to be changed, or is taken (ignoring case), it ends in a part of a hash."""
         name = safe(text)
         if name != text or _key(name) in self._taken:
             name = f"{name}-{hashlib.sha256(text.encode(errors='surrogatepass')).hexdigest()[:8]}"

@@ -44,7 +44,7 @@ def topics(labs: Iterable[Lab] = ()) -> list[Topic]:
 
 
 def find(word: str, known: Sequence[Topic]) -> list[Topic]:
-    """Return the topics of that name, else the only one with it in a name; raises BadInput with those near."""
+    """Return the topics of that name, or the only topic that contains it; raises BadInput with similar names."""
     wanted = _plain(word)
     exact = [topic for topic in known if any(_plain(name) == wanted for name in topic.names)]
     if exact:
@@ -81,7 +81,7 @@ def _near(wanted: str, known: Sequence[Topic]) -> list[Topic]:
 
 
 def overview(known: Sequence[Topic]) -> str:
-    """Return a page with all names but those of tests and words, of which there are many."""
+    """Return a page with the names of rules and counters; there are too many tests and words to list."""
     parts = ["# What can be explained"]
     for kind in ("rule", "counter"):
         parts += [f"## {kind.capitalize()}s", "\n".join(f"- {', '.join(_shown(t))}" for t in known if t.kind == kind)]
@@ -96,7 +96,7 @@ def _shown(topic: Topic) -> list[str]:
 
 
 def _plain(name: str) -> str:
-    """Return a name as it is compared: without marks, case and the end of a plural."""
+    """Return a name in lower case, without punctuation and plural ending, for comparison."""
     text = " ".join(re.sub(r"[`“”\"*\[\]()]", " ", name).lower().split())
     return re.sub(r"(?<=[a-z]{3})s$", "", text)
 
@@ -175,7 +175,7 @@ def _asked(comment: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Return text in which stars and brackets are C++'s, not Markdown's."""
+    """Escape stars and brackets, which belong to C++ and not to Markdown."""
     return re.sub(r"[*\[`]", r"\\\g<0>", text)
 
 

@@ -1,7 +1,7 @@
-"""One result as the platforms of courses get it: what students may see, as plain text, and whether it is a grade.
+"""The parts of a result that formats for platforms may write: plain text, and a grade only if it is final.
 
-Whatever a platform shows, the student reads. So all formats for platforms write what stands here and nothing else of
-a result: hidden tests as report/hidden.py leaves them, text that is only text, and no grade that is not final.
+Students read whatever a platform shows, so these formats write nothing else of a result. Hidden tests are as
+report/hidden.py leaves them.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ class Row:
 
     @property
     def decided(self) -> bool:
-        """Whether the points are what the test is worth, not only not known yet."""
+        """Whether the points are known."""
         return self.outcome not in ("error", "pending")
 
     @property
-    def told(self) -> str:
-        """`8.3/15`, and `?/15` where nothing is decided."""
+    def points_text(self) -> str:
+        """`8.3/15`, or `?/15` if the points are not known."""
         return f"{number(self.points) if self.decided else '?'}/{number(self.max_points)}"
 
 
@@ -65,7 +65,7 @@ def fraction(result: Result) -> float:
 
 
 def points(result: Result) -> float:
-    """Return the points, neither below 0 nor above what can be had."""
+    """Return the points, at least 0 and at most the maximum."""
     return min(max(round(result.score.points, 2), 0.0), max(result.score.max_points, 0.0))
 
 
@@ -81,11 +81,11 @@ def _row(test: TestResult) -> Row:
         outcome = "partial" if test.points else "slow"
     return Row(
         one_line(test.name, _NAME_WIDTH), outcome, round(test.points, 2), test.max_points, test.hidden, test.seconds,
-        "\n".join(_told(test)),
+        "\n".join(_row_text(test)),
     )  # fmt: skip
 
 
-def _told(test: TestResult) -> Iterator[str]:
+def _row_text(test: TestResult) -> Iterator[str]:
     if test.message:
         yield bounded(clean(test.message), lines=_LINES, width=_WIDTH)
     if test.status == "pass" and test.points == test.max_points:
@@ -111,7 +111,7 @@ def headline(result: Result) -> str:
 
 
 def notes(result: Result) -> list[str]:
-    """Return what belongs to the whole submission, as paragraphs: why it was rejected, which files were graded."""
+    """Return the paragraphs on the whole submission: why it was rejected, which files were graded."""
     told = []
     if result.problem is not None:
         parts = [result.problem.message, result.problem.detail.rstrip(), result.problem.hint]
@@ -125,7 +125,7 @@ def notes(result: Result) -> list[str]:
 
 
 def mistakes(findings: Sequence[Finding]) -> list[str]:
-    """Return the first of what the checks found wrong, a paragraph each; no advice."""
+    """Return the first mistakes that the checks found, a paragraph each, without advice."""
     found = [one for one in findings if one.diagnostic.severity != "advice"]
     told = []
     for finding in found[:_FINDINGS]:
@@ -145,7 +145,8 @@ def text(report: Report) -> str:
         return ""
     parts = [headline(report.result), *notes(report.result)]
     table = [
-        f"{row.outcome:8}{row.told:>9}  {row.name}{'  (hidden)' if row.hidden else ''}" for row in rows(report.result)
+        f"{row.outcome:8}{row.points_text:>9}  {row.name}{'  (hidden)' if row.hidden else ''}"
+        for row in rows(report.result)
     ]
     parts.append("\n".join(table))
     for row in rows(report.result):
@@ -157,11 +158,11 @@ def text(report: Report) -> str:
 def platform_format(
     option: str, help_text: str, encode: Callable[[Report], bytes | None], needs: Callable[[], None] = lambda: None
 ) -> Format:
-    """Return a format whose file a platform takes for a grade: there is none of what is not final.
+    """Return a format whose file a platform reads as a grade.
 
-    `encode` returns None where the platform has no word for that. Then nothing is written, and a file of an earlier
-    run goes away, so that nothing takes it for this one's; the exit status says the rest. `needs` raises BadInput
-    before the work, where something is missing.
+    `encode` returns None if the result is not final and the platform cannot express that. Then a file of an earlier
+    run is removed, so that the platform does not read it, and the exit status tells the rest. `needs` raises BadInput
+    before the work if something is missing.
     """
 
     def check(name: str | None) -> None:

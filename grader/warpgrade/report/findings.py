@@ -1,4 +1,4 @@
-"""What is shown of the checks' diagnostics: each once, and of one cause one."""
+"""Turns diagnostics of the checks into findings for reports: one for each cause, without duplicates."""
 
 from __future__ import annotations
 
@@ -34,19 +34,19 @@ class Finding:
 
     @property
     def help(self) -> str:
-        """What to do: as exactly as it is known."""
+        """What to do, as exactly as possible."""
         return self.advice or self.diagnostic.help
 
 
-def of_program(diagnostics: Iterable[Diagnostic]) -> list[Finding]:
+def program_findings(diagnostics: Iterable[Diagnostic]) -> list[Finding]:
     """Return a run program's findings, worst first."""
-    return _by_cause(_once_a_pair(diagnosis.merged(diagnostics)), {})
+    return _by_cause(_once_a_pair(diagnosis.merge(diagnostics)), {})
 
 
-def of_result(result: Result, *, show_hidden: bool = False) -> list[Finding]:
-    """Return a submission's findings, worst first; of hidden tests as much as students may see, or all.
+def result_findings(result: Result, *, show_hidden: bool = False) -> list[Finding]:
+    """Return a submission's findings, worst first; those of hidden tests as far as students may see them, or all.
 
-    What several tests found is told with the numbers of the one to begin with.
+    A finding of several tests has the numbers of the test to fix first.
     """
     shown = result if show_hidden else hidden.for_students(result)
     ranks = {test.name: rank for rank, test in enumerate(failures.in_order(shown.tests))}
@@ -59,7 +59,7 @@ def of_result(result: Result, *, show_hidden: bool = False) -> list[Finding]:
         if name not in names:
             names.append(name)
     lost = {test.name for test in shown.tests if test.points < test.max_points}
-    rows = _once_a_pair(diagnosis.merged(one for _, one in found))
+    rows = _once_a_pair(diagnosis.merge(one for _, one in found))
     return [
         replace(one, settled=one.diagnostic.severity == "advice" and not lost.intersection(one.tests))
         for one in _by_cause(rows, tests)
@@ -67,7 +67,7 @@ def of_result(result: Result, *, show_hidden: bool = False) -> list[Finding]:
 
 
 def _parties(one: Diagnostic) -> object:
-    """Return what is the same with the parties exchanged, as where a race comes out either way."""
+    """Return a key that stays the same if a race's two parties are exchanged."""
     return (one.rule, one.kernel, frozenset([one.place, *(other.place for other in one.related)]))
 
 
@@ -116,7 +116,7 @@ def _by_cause(diagnostics: Iterable[Diagnostic], tests: Mapping[object, list[str
 
 
 def _barrier(races: list[Diagnostic], gaps: list[tuple[int, int]]) -> str:
-    """Return which barrier ends these races, and where it belongs; nothing where that is not known."""
+    """Say which barrier would end these races, and where to put it; "" if that is unknown."""
     of_warp = all(one.rule == diagnosis.RACE_OF_WARP and one.barrier and one.barrier.of_warp for one in races)
     if gaps:
         before, behind = gaps[0]
@@ -131,7 +131,7 @@ def _barrier(races: list[Diagnostic], gaps: list[tuple[int, int]]) -> str:
 
 
 def _bounds(one: Diagnostic) -> str:
-    """Return what to do about an access where the rule's own words, on the end of the data, would lead astray."""
+    """Return the help for negative indices and for shared memory, where the rule's own help is wrong; else ""."""
     if one.rule != "memcheck/out-of-bounds":
         return ""
     if _BELOW_ZERO.search(one.message):
@@ -168,7 +168,7 @@ def same_cause(finding: Finding) -> list[str]:
 
 
 def repository_path(folder: str, place: Place) -> str:
-    """Return the path of an own file below the repository's root, in which `folder` lies; nothing outside of it."""
+    """Return the path of an own file relative to the repository that holds `folder`; "" for files outside of it."""
     path = posixpath.normpath(folder + place.file) if place.own else ""
     return "" if path.startswith(("..", "/")) else path
 

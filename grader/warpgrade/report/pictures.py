@@ -13,7 +13,7 @@ _ROW, _LABEL, _BAR = 26, 330, 240
 _NAME = 52  # characters of a test's name
 
 
-def of_speed(result: Result) -> Iterator[tuple[str, str]]:
+def draw_speed(result: Result) -> Iterator[tuple[str, str]]:
     """Yield at most one picture with its label: a bar for the speed-up of each public speed test."""
     bars = [
         (one_line(test.name, _NAME), measured.value)

@@ -1,4 +1,4 @@
-"""What has changed from one result of a student's to the next: points, outcomes, and what was measured and counted."""
+"""Compares two results of a student: points, outcomes, measurements and counters."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _COUNTED = (
 
 @dataclass(frozen=True)
 class Change:
-    """A test whose outcome, points or numbers are not what they were. `numbers`: each with its old and new value."""
+    """A test whose outcome, points or numbers changed. numbers: the old and new value of each."""
 
     before: TestResult
     after: TestResult
@@ -37,8 +37,8 @@ class Change:
         return self.after.points - self.before.points
 
 
-def between(before: Result, after: Result) -> list[Change]:
-    """Return the tests that both results have and that changed, those that gained most points first."""
+def compare_results(before: Result, after: Result) -> list[Change]:
+    """Return the changed tests that both results have, those with the largest gain first."""
     old = {test.name: test for test in before.tests}
     found = []
     for test in after.tests:
@@ -54,13 +54,13 @@ def between(before: Result, after: Result) -> list[Change]:
 def _changed_numbers(before: TestResult, after: TestResult) -> Iterator[tuple[str, tuple[float, float]]]:
     old, new = _numbers(before), _numbers(after)
     for name, value in new.items():
-        # Else a test that failed early would show what it did not come to.
+        # A test that failed early lacks numbers; that is no change of them.
         if name in old and old[name] != value:
             yield name, (old[name], value)
 
 
 def _numbers(test: TestResult) -> dict[str, float]:
-    """Return what a test measured, of several of a name the least; where it asks for counters, their sums as well."""
+    """Return a test's measurements, the smallest of each name, and for counter tests the sums of the counters."""
     found: dict[str, float] = {}
     for one in test.measurements:
         name = f"{one.name} ({one.unit})" if one.unit not in ("", "x") else one.name
@@ -75,7 +75,7 @@ def _numbers(test: TestResult) -> dict[str, float]:
 
 def show(console: Console, before: Result, after: Result) -> None:
     """Print the changes; one line if there are none."""
-    changes = between(before, after)
+    changes = compare_results(before, after)
     if not changes:
         console.print(Text("the results are the same as before", style="dim"))
     said: set[str] = set()

@@ -1,4 +1,4 @@
-"""The last gate before a report's reader: what a line begins with is known only when it is broken to a width."""
+"""Keeps printed lines from being commands to a build service; they are checked here, after they are wrapped."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import IO, Any
 
 import click
 
-from warpgrade.machine.text import harmless
+from warpgrade.machine.text import defuse_commands
 
 
 class Gated:
-    """A stream on which no line becomes a command to a build service; else it is the stream that it wraps."""
+    """A stream that breaks up commands to a build service, and otherwise passes all to the stream that it wraps."""
 
     def __init__(self, stream: IO[str]) -> None:
         self._stream = stream
@@ -22,7 +22,7 @@ class Gated:
     def write(self, text: str) -> int:
         """Write the text, with a space in what would be a command."""
         # A character before it, where it goes on in a line.
-        self._stream.write(harmless(text) if self._at_start else harmless(f".{text}")[1:])
+        self._stream.write(defuse_commands(text) if self._at_start else defuse_commands(f".{text}")[1:])
         *lines, last = text.rsplit("\n", 1)
         self._at_start = (bool(lines) or self._at_start) and not last.strip()
         return len(text)
@@ -32,8 +32,8 @@ class Gated:
 
 
 def say(text: str, *, err: bool = False) -> None:
-    """Print a line, or several, with other people's words in it."""
-    click.echo(harmless(text), err=err)
+    """Print lines that contain students' text."""
+    click.echo(defuse_commands(text), err=err)
 
 
 @contextmanager

@@ -64,7 +64,7 @@ def show(
     title = Text.assemble((result.lab.title, "bold"), " · ", result.submission.name)
     console.print(title, width=width)
     if result.problem is None:
-        told_below = {test.name for test in _told_whole(shown, full=full)}
+        told_below = {test.name for test in _tests_shown_in_full(shown, full=full)}
         console.print(_table(console, shown.tests, width, told_below))
     console.print()
     show_first(console, result, show_hidden=show_hidden, advice=advice, full=full)
@@ -74,19 +74,19 @@ def show(
 def show_first(
     console: Console, result: Result, *, show_hidden: bool = False, advice: bool = False, full: bool = False
 ) -> None:
-    """Print what stands below the table: the failure to begin with, what the compilers warn of and the checks found."""
-    found = findings.of_result(result, show_hidden=show_hidden)
+    """Print the part below the table: the failure to fix first, compiler warnings and findings."""
+    found = findings.result_findings(result, show_hidden=show_hidden)
     result = result if show_hidden else hidden.for_students(result)
     width = min(console.width, _MAX_WIDTH)
     if result.problem is not None:
         _show_problem(console, result.problem, width, rejected=result.status == "rejected")
         compiler.show(console, result, width)
         return
-    whole = _told_whole(result, full=full)
+    whole = _tests_shown_in_full(result, full=full)
     compiler.show(console, result, width)
     for test in whole:
         _show_failure(console, test, width, full=full)
-    found = _those_of_first(found, whole, advice=advice)
+    found = _findings_of_first(found, whole, advice=advice)
     diagnosis.show(console, found, advice=advice, whole=1 if whole and not full else diagnosis.WHOLE)
 
 
@@ -95,24 +95,24 @@ def _to_explain(result: Result, *, show_hidden: bool, advice: bool) -> str:
     if result.problem is not None:
         return ""
     shown = result if show_hidden else hidden.for_students(result)
-    found = findings.of_result(result, show_hidden=show_hidden)
-    rows = _those_of_first(found, _told_whole(shown, full=False), advice=advice)
+    found = findings.result_findings(result, show_hidden=show_hidden)
+    rows = _findings_of_first(found, _tests_shown_in_full(shown, full=False), advice=advice)
     return next((one.diagnostic.rule for one in rows if advice or not one.settled), "")
 
 
 def show_hidden_rows(console: Console, result: Result) -> None:
-    """Print of each hidden test that lost points what its row says to students."""
+    """Print the row of each hidden test that lost points, as students see it."""
     for test in hidden.for_students(result).tests:
         if test.hidden and test.points < test.max_points:
             console.print(_description(test, set(), below=False), width=min(console.width, _MAX_WIDTH))
 
 
-def _told_whole(result: Result, *, full: bool) -> list[TestResult]:
+def _tests_shown_in_full(result: Result, *, full: bool) -> list[TestResult]:
     return failures.in_order(result.tests)[: None if full else 1]
 
 
-def _those_of_first(found: Sequence[Finding], failed: Sequence[TestResult], *, advice: bool) -> list[Finding]:
-    """Leave what was found in the failure to begin with, if anything was; advice on speed waits for right results."""
+def _findings_of_first(found: Sequence[Finding], failed: Sequence[TestResult], *, advice: bool) -> list[Finding]:
+    """Return the findings of the failure to fix first, if it has any; advice on speed only if results are right."""
     if not failed:
         return list(found)
     name = failed[0].name
@@ -131,7 +131,7 @@ def one_line(result: Result) -> str:
 
 
 def _table(console: Console, tests: list[TestResult], width: int, below: Collection[str]) -> Table:
-    """Return a row for each test; those whose names are in `below` are told there."""
+    """Return a row for each test; tests in `below` are explained below the table."""
     table = Table(box=box.SIMPLE_HEAD, width=width, pad_edge=False, padding=(0, 1), show_edge=False)
     table.add_column("result", no_wrap=True)
     table.add_column("test", ratio=1, overflow="fold")
@@ -161,7 +161,7 @@ def _kind(test: TestResult) -> str:
 
 
 def _description(test: TestResult, said: set[str], *, below: bool) -> Text:
-    """Return the name, and on lines of their own the gist of what happened; nothing that an earlier row said."""
+    """Return the name, and in lines below it what happened; `said` has the lines of earlier rows."""
     text = Text(test.name)
     if test.hidden:
         text.append("  hidden", style="dim")
@@ -170,7 +170,7 @@ def _description(test: TestResult, said: set[str], *, below: bool) -> Text:
     elif below:
         text.append("\nsee below", style="dim")
         return text
-    elif gist := _gist(test):
+    elif gist := _first_line(test):
         text.append("\n" + ("the same as above" if gist in said else gist), style="dim" if gist in said else "default")
         said.add(gist)
     if printed := test.output.rsplit("\n", 1)[-1].strip():
@@ -193,7 +193,7 @@ def _measured(numbers: Sequence[Measurement]) -> str:
 
 
 def _message(test: TestResult) -> str:
-    """Return the message; of a kernel or a call that failed only which one, where a finding below tells all of it."""
+    """Return the message; of a failed kernel or call only its name, if a finding below explains it."""
     one = _what_failed(test)
     if one is None:
         return test.message
@@ -204,7 +204,7 @@ def _message(test: TestResult) -> str:
 
 
 def _what_failed(test: TestResult) -> Diagnostic | None:
-    """Return the finding whose words a message repeats: "on the device: kernel 'k': k.cu:50: writes 4 bytes …"."""
+    """Return the finding that a message repeats, as in "on the device: kernel 'k': k.cu:50: writes 4 bytes …"."""
     if not test.message.startswith((_ON_DEVICE, _ENDED)):
         return None
     checked = [line for line in test.output.split("\n") if _CUDA_ERROR.search(line)]
@@ -219,7 +219,7 @@ def _what_failed(test: TestResult) -> Diagnostic | None:
     return None
 
 
-def _gist(test: TestResult) -> str:
+def _first_line(test: TestResult) -> str:
     """Return the first line of what is known; without a message, as students see hidden tests, the hint."""
     if test.message:
         return bounded(_message(test).split("\n", 1)[0], lines=1, width=_ROW_WIDTH)
@@ -324,10 +324,10 @@ def _summary(result: Result, rule: str = "") -> Table:
 
 
 def _review(result: Result) -> list[str]:
-    """Return the notes for review; one that several tests have is said once."""
+    """Return the notes for review, each cause once."""
     return [
         f"{reason} (in {len(names)} tests)" if len(names) > 1 else f"{names[0]}: {reason}" if names[0] else reason
-        for reason, names in review.by_cause(result).items()
+        for reason, names in review.group_by_cause(result).items()
     ]
 
 

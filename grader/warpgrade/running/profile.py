@@ -127,7 +127,7 @@ class Collector:
         for error in report["call_errors"]:
             if len(self._call_errors) < _MAX_CALL_ERRORS:
                 self._call_errors.append(_text(f"{error['operation']}: {error['message']}"))
-        self._diagnostics = diagnosis.merged([*self._diagnostics, *diagnosis.read(report["diagnostics"])])
+        self._diagnostics = diagnosis.merge([*self._diagnostics, *diagnosis.read(report["diagnostics"])])
         self._clock_ns += report["clock_ns"]
 
     def finish(self, device: dict[str, Any], exit_status: int) -> Profile:

@@ -121,13 +121,13 @@ def _with_own_lines(
         compiler = toolchain.find(layout).folders
     except GraderError:
         compiler = []  # the program was compiled elsewhere
-    own = sources.of_folders([Path.cwd(), *(path.parent for path in files), *options.own_folders], compiler)
+    own = sources.folder_sources([Path.cwd(), *(path.parent for path in files), *options.own_folders], compiler)
     found = diagnosis.locate(profile.diagnostics, own, lookup)
     if conditional.is_wanted(options.checks):
         names = [name for name in map(own.own_name, map(str, files)) if name]
         launched = [kernel.name for kernel in profile.kernels]
-        found += conditional.look(found, launched, own, list(conditional.own_files(names)))
-    return diagnosis.merged(found)
+        found += conditional.find_conditional_barriers(found, launched, own, list(conditional.own_files(names)))
+    return diagnosis.merge(found)
 
 
 def _program(
@@ -193,7 +193,7 @@ def _compile(layout: Layout, files: Sequence[Path], architecture: int, options: 
     else:
         link = ["-cudart", "none", str(runtime)]
     command = [
-        str(compilers.nvcc), "-lineinfo", *host_lines(options.nvcc),
+        str(compilers.nvcc), "-lineinfo", *host_line_flags(options.nvcc),
         "-gencode", f"arch=compute_{architecture},code=[compute_{architecture},sm_{architecture}]",
         "-ccbin", str(compilers.host), *options.nvcc, *map(str, files), "-o", str(program),
         *link, "-lpthread", "-ldl", "-lrt",
@@ -207,7 +207,7 @@ def _compile(layout: Layout, files: Sequence[Path], architecture: int, options: 
     return program
 
 
-def host_lines(words: Sequence[str]) -> list[str]:
+def host_line_flags(words: Sequence[str]) -> list[str]:
     """Return nvcc's options for lines of host code, where a call was made, with `words` the user's own options.
 
     The runtime's calls in cuda_runtime.h are templates, which must be part of the function that uses them, as they are
@@ -273,7 +273,7 @@ def _execute(layout: Layout, program: Path, arguments: Sequence[str], server: De
     return status if status >= 0 else 128 - status
 
 
-def how_it_ended(status: int) -> str:
+def describe_exit(status: int) -> str:
     """Return nothing for an ordinary end, else which signal ended the program and what that often means."""
     try:
         name = signal.Signals(status - 128).name if status > 128 else ""

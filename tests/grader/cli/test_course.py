@@ -159,7 +159,7 @@ def test_nothing_of_hidden_tests_passes_the_gate_before_its_time() -> None:
     assert shown.review == ["a.cu: too long"]
     # The one test with an error is hidden.
     assert (shown.status, shown.score.error_points, shown.score.max_points) == ("graded", 0, 95)
-    assert [one for one in findings.of_result(noted) if hidden.TESTS in one.tests] == []
+    assert [one for one in findings.result_findings(noted) if hidden.TESTS in one.tests] == []
     broken = msgspec.structs.replace(noted, problem=Problem("link", "no symbol"))
     assert hidden.for_students(broken).status == "error"
     public = msgspec.structs.replace(noted, tests=[test for test in noted.tests if not test.hidden])

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
-from warpgrade.cohort.attempts import HandedIn
+from warpgrade.cohort.attempts import StudentAttempt
 from warpgrade.cohort.row import Row
-from warpgrade.cohort.run import ClassRun, Tally, Wanted
+from warpgrade.cohort.run import ClassRun, RunOptions, Tally
 from warpgrade.cohort.store import Head, Record, Store
 from warpgrade.engine.job import Job, Outcome
 from warpgrade.engine.local import LocalEngine
@@ -63,7 +63,7 @@ class MadeClass:
     lab: Lab
     stub: Stub
     folder: Path
-    handed_in: list[HandedIn] = field(default_factory=list)
+    handed_in: list[StudentAttempt] = field(default_factory=list)
 
     @property
     def store(self) -> Store:
@@ -73,18 +73,20 @@ class MadeClass:
         path = self.folder / "in" / f"{len(self.handed_in)}"
         path.mkdir(parents=True)
         (path / "toy.cu").write_bytes(text if isinstance(text, bytes) else text.encode())
-        self.handed_in.append(HandedIn(
+        self.handed_in.append(StudentAttempt(
             student, student.title(), path.name, functools.partial(intake.read, self.lab, path),
             datetime.fromisoformat(submitted) if submitted else None, number,
         ))  # fmt: skip
 
-    def run(self, wanted: Wanted | None = None, stopped: Callable[[], bool] = lambda: False, jobs: int = 1) -> Tally:
+    def run(
+        self, wanted: RunOptions | None = None, stopped: Callable[[], bool] = lambda: False, jobs: int = 1
+    ) -> Tally:
         head = self.store.begin(Head("toy", 5))
-        run = ClassRun(self.lab, self.store, head, self.stub, Options(), wanted or Wanted())  # type: ignore[arg-type]
+        run = ClassRun(self.lab, self.store, head, self.stub, Options(), wanted or RunOptions())  # type: ignore[arg-type]
         return run.run(LocalEngine(self.stub, jobs), self.handed_in, stopped)
 
     def regrade(self, **more: bool) -> Tally:
-        return self.run(dataclasses.replace(Wanted(), regrade=True, **more))  # type: ignore[arg-type]
+        return self.run(dataclasses.replace(RunOptions(), regrade=True, **more))  # type: ignore[arg-type]
 
     def record(self, student: str) -> Record:
         (record,) = self.store.records(student)

@@ -14,7 +14,7 @@ from stand_ins import run as call
 
 from warpgrade.cohort import grade_history, grades, merge, run
 from warpgrade.cohort.row import Decision
-from warpgrade.cohort.run import Wanted
+from warpgrade.cohort.run import RunOptions
 from warpgrade.cohort.store import Head, Part, Store
 from warpgrade.compiling.failure import Problem
 from warpgrade.grading.result import Result
@@ -42,7 +42,7 @@ def test_what_only_one_student_has_does_not_show_in_a_shared_result(made: MadeCl
     made.add("ada", "// points: 10")
     made.add("cyd", "// points: 10")
     made.run()
-    ada, cyd = grades.rows(made.store, POLICIES, {})
+    ada, cyd = grades.make_rows(made.store, POLICIES, {})
     results = [made.store.result_of(row) for row in (ada, cyd)]
     assert [result.submission.name for result in results if result] == ["0", "1"]
     shared = made.store.result(made.record("ada").key)
@@ -56,7 +56,7 @@ def test_a_refused_submission_has_its_reason_and_stops_nobody(made: MadeClass) -
     assert (tally.refused, tally.done) == (1, 1)
     assert made.record("ada").status == "refused"
     assert "not a text file" in made.record("ada").problem
-    assert states(list(grades.rows(made.store, POLICIES, {"eve": "Eve"}))) == {
+    assert states(list(grades.make_rows(made.store, POLICIES, {"eve": "Eve"}))) == {
         "ada": ("refused", 0.0), "bob": ("graded", 20.0), "eve": ("missing", 0.0),
     }  # fmt: skip
 
@@ -69,7 +69,7 @@ def test_the_machines_trouble_is_tried_again_and_never_scored(made: MadeClass) -
     assert made.stub.graded.count("machine fails") == 2
     record = made.record("ada")
     assert (record.status, record.problem, record.tries) == ("error", "the device server died", 2)
-    assert states(list(grades.rows(made.store, POLICIES, {})))["ada"] == ("error", None)
+    assert states(list(grades.make_rows(made.store, POLICIES, {})))["ada"] == ("error", None)
     made.run()
     assert made.stub.graded.count("machine fails") == 4
 
@@ -84,13 +84,13 @@ def test_a_changed_test_changes_nothing_until_it_is_asked_for(made: MadeClass) -
     assert made.record("ada").points == 10
 
     dry = made.regrade(dry=True)
-    assert [(change.told, change.reasons) for change in dry.changes] == [
+    assert [(change.summary, change.reasons) for change in dry.changes] == [
         ("ada: 10 → 40", ["10/40 → 40/40: adds: before: C[0] is 0"])
     ]
     assert made.record("ada").points == 10
 
     graded = len(made.stub.graded)
-    assert [change.told for change in made.regrade().changes] == ["ada: 10 → 40"]
+    assert [change.summary for change in made.regrade().changes] == ["ada: 10 → 40"]
     assert len(made.stub.graded) == graded  # the dry run's results are kept
     assert made.record("ada").points == 40
     assert made.regrade().changes == []
@@ -116,11 +116,11 @@ def test_a_decision_stays_and_can_be_taken_back(made: MadeClass) -> None:
     made.store.decide("ada", [Decision(33, "shown in the lab", "prof", "2026-11-23T10:00:00Z")])
     made.stub.version = "2"
     made.regrade()
-    (row,) = grades.rows(made.store, POLICIES, {})
+    (row,) = grades.make_rows(made.store, POLICIES, {})
     assert (row.points, row.earned) == (33, 10)
     assert row.decision is not None and row.decision.by == "prof"
     made.store.decide("ada", [])
-    assert next(grades.rows(made.store, POLICIES, {})).points == 10
+    assert next(grades.make_rows(made.store, POLICIES, {})).points == 10
 
 
 def test_best_or_latest(made: MadeClass) -> None:
@@ -128,11 +128,11 @@ def test_best_or_latest(made: MadeClass) -> None:
     made.add("ada", "// points: 10", "2026-11-02T10:00:00+00:00", 2)
     made.add("ada", "// points: 30.0", "2026-11-03T10:00:00+00:00", 3)
     made.add("ada", "// points: 5", "2026-11-04T10:00:00+00:00", 4)
-    made.run(Wanted(latest=True))
+    made.run(RunOptions(latest=True))
     assert made.stub.graded == ["// points: 5"]
     made.run()
-    best = grades.row(made.store, grades.Policies("toy", 40, attempts="best"), "ada")
-    latest = grades.row(made.store, grades.Policies("toy", 40, attempts="latest"), "ada")
+    best = grades.make_row(made.store, grades.Policies("toy", 40, attempts="best"), "ada")
+    latest = grades.make_row(made.store, grades.Policies("toy", 40, attempts="latest"), "ada")
     assert (best.points, best.submitted[:10], best.attempts) == (30, "2026-11-01", 4)
     assert (latest.points, latest.submitted[:10]) == (5, "2026-11-04")
 
@@ -141,19 +141,19 @@ def test_shards_are_apart_and_merge_to_the_same(made: MadeClass, tmp_path: Path)
     for number in range(20):
         made.add(f"s{number}", f"// points: {number}")
     made.run()
-    whole = states(list(grades.rows(made.store, POLICIES, {})))
+    whole = states(list(grades.make_rows(made.store, POLICIES, {})))
     everything = made.folder
     parts = []
     for number in (1, 2, 3):
         made.folder = everything / f"part{number}"
-        made.run(Wanted(shard=(number, 3)))
+        made.run(RunOptions(shard=(number, 3)))
         parts.append(made.store.folder)
     assert sum(len(list(Store(part).students())) for part in parts) == 20
     Store(parts[1]).decide("s1", [Decision(1, "late", "ta", "2026-11-23T10:00:00Z")])
     out = Store(everything / "merged")
     first = merge.merge(parts, out)
     assert (first.submissions, first.twice, first.decisions) == (20, [], 1)
-    assert {**whole, "s1": ("graded", 1.0)} == states(list(grades.rows(out, POLICIES, {})))
+    assert {**whole, "s1": ("graded", 1.0)} == states(list(grades.make_rows(out, POLICIES, {})))
     assert len(merge.merge(parts, out).twice) == 20
     other = Store(everything / "other")
     other.begin(Head("toy", 6))
@@ -168,25 +168,25 @@ def test_a_shard_that_is_not_there_makes_nobody_a_zero(made: MadeClass) -> None:
     everything, parts = made.folder, []
     for number in (1, 2, 3):
         made.folder = everything / f"part{number}"
-        made.run(Wanted(shard=(number, 3)))
+        made.run(RunOptions(shard=(number, 3)))
         made.store.save_part(Part((number, 3)))
         parts.append(made.store.folder)
     out = Store(everything / "two")
     merge.merge(parts[:2], out)
     assert out.lacking() == ["3 of 3"]
-    found = states(list(grades.rows(out, POLICIES, people)))
+    found = states(list(grades.make_rows(out, POLICIES, people)))
     for student, (state, points) in found.items():
         here = not Part((3, 3)).has(student)
         known = ("graded", 7) if student in list(people)[:15] else ("missing", 0)
         assert (state, points) == (known if here else ("waiting", None))
     merge.merge(parts[2:], out)
     assert out.lacking() == []
-    assert Counter(state for state, _ in states(list(grades.rows(out, POLICIES, people))).values()) == {
+    assert Counter(state for state, _ in states(list(grades.make_rows(out, POLICIES, people))).values()) == {
         "graded": 15, "missing": 5,
     }  # fmt: skip
     # What nobody is named for may be anybody's.
     out.save_part(Part((1, 3), ["toy.cu: nothing says whose it is"]))
-    assert states(list(grades.rows(out, POLICIES, people)))["s19"] == ("waiting", None)
+    assert states(list(grades.make_rows(out, POLICIES, people)))["s19"] == ("waiting", None)
 
 
 def test_a_merge_names_the_shards_that_are_not_there(
@@ -227,19 +227,19 @@ def test_who_handed_in_waits_when_a_run_ends_before_it_began(made: MadeClass) ->
     tally = made.run(stopped=lambda: True)
     made.store.save_part(Part((1, 1)))
     assert (tally.to_do, tally.ended) == (2, 0)
-    assert states(list(grades.rows(made.store, POLICIES, {"cyd": ""}))) == {
+    assert states(list(grades.make_rows(made.store, POLICIES, {"cyd": ""}))) == {
         "ada": ("waiting", None), "bob": ("waiting", None), "cyd": ("missing", 0),
     }  # fmt: skip
     made.run()
-    assert states(list(grades.rows(made.store, POLICIES, {})))["bob"] == ("graded", 12)
+    assert states(list(grades.make_rows(made.store, POLICIES, {})))["bob"] == ("graded", 12)
 
 
 def test_two_calls_at_once_on_one_folder(made: MadeClass) -> None:
     code = (
         "import sys; from pathlib import Path; from warpgrade.cohort.store import Store\n"
-        "with Store(Path(sys.argv[1])).alone(): print('in')"
+        "with Store(Path(sys.argv[1])).lock(): print('in')"
     )
-    with made.store.alone():
+    with made.store.lock():
         done = subprocess.run(
             [sys.executable, "-c", code, str(made.store.folder)], capture_output=True, text=True, check=False,
             env={"PYTHONPATH": str(Path(__file__).parents[3] / "grader")},
@@ -295,29 +295,34 @@ def test_students_are_found_however_they_are_spelt(made: MadeClass) -> None:
     made.run()
     (record,) = made.store.records("ada")
     made.store.save(msgspec.structs.replace(record, identifiers=["ada", "ada@example.edu"]))
-    assert [made.store.named(who) for who in ("ada", "ADA", "Ada@Example.edu", "adam")] == ["ada", "ada", "ada", "adam"]
+    assert [made.store.find_student(who) for who in ("ada", "ADA", "Ada@Example.edu", "adam")] == [
+        "ada",
+        "ada",
+        "ada",
+        "adam",
+    ]
     with pytest.raises(BadInput, match="nobody in this class is called addam") as nobody:
-        made.store.named("addam")
+        made.store.find_student("addam")
     assert nobody.value.hint.startswith("did you mean adam")
     with pytest.raises(BadInput, match="nobody in this class is called zzz"):
-        made.store.named("zzz")
+        made.store.find_student("zzz")
 
 
 def test_why_nothing_was_tested_is_the_compilers_first_error(made: MadeClass) -> None:
     detail = 'toy.cu(1): warning: unused\n\ntoy.cu(3): error: expected a ";"\n  x\ntoy.cu(9): error: more'
     problem = Problem("compile", "toy.cu does not compile", detail, hint="fix the first error first")
     result = msgspec.structs.replace(of_made(made, "// points: 8"), status="rejected", problem=problem)
-    record = run.of_result(made.record("ada"), result)
+    record = run.record_result(made.record("ada"), result)
     assert record.problem == 'toy.cu does not compile: toy.cu(3): error: expected a ";"'
     plain = msgspec.structs.replace(result, problem=msgspec.structs.replace(problem, detail=""))
-    assert run.of_result(record, plain).problem == "toy.cu does not compile: fix the first error first"
+    assert run.record_result(record, plain).problem == "toy.cu does not compile: fix the first error first"
 
 
 def test_a_cause_for_review_is_told_once(made: MadeClass) -> None:
     result = of_made(made, "// points: 8")
     tests = [msgspec.structs.replace(result.tests[0], name=name) for name in ("prelab: a", "b")]
     notes = ["prelab: a: not of the device", "b: not of the device", "b: asked the clock", "hostile names"]
-    record = run.of_result(made.record("ada"), msgspec.structs.replace(result, tests=tests, review=notes))
+    record = run.record_result(made.record("ada"), msgspec.structs.replace(result, tests=tests, review=notes))
     assert record.review == ["not of the device (in 2 tests)", "asked the clock (in “b”)", "hostile names"]
 
 
@@ -331,7 +336,7 @@ def of_made(made: MadeClass, text: str) -> Result:
 
 def test_changes_name_the_student_and_which_submission() -> None:
     change = grade_history.Change("12345", "Ada Lovelace", None, 95, [], number=2)
-    assert change.told == "12345 (Ada Lovelace), submission 2: – → 95"
+    assert change.summary == "12345 (Ada Lovelace), submission 2: – → 95"
     points = [(None, 5), (5, 7), (5, 3), (5, None), (5, 5), (None, None)]
-    ways = [grade_history.Change("a", "", before, after, []).way for before, after in points]
-    assert ways == ["new", "up", "down", "down", "", ""]
+    directions = [grade_history.Change("a", "", before, after, []).direction for before, after in points]
+    assert directions == ["new", "up", "down", "down", "", ""]

@@ -41,7 +41,7 @@ def load(row: Row) -> Result | None:
 
 
 def told(row: Row, result: Result | None, now: datetime = NOW) -> feedback_text.Feedback:
-    about = feedback_text.of_row(row, result, now)
+    about = feedback_text.make_feedback(row, result, now)
     assert about is not None
     return about
 
@@ -59,25 +59,28 @@ def unpacked(path: Path) -> dict[str, bytes]:
 )  # fmt: skip
 def test_golden(name: str, row: Row, result: Result | None) -> None:
     about = told(row, result)
-    for suffix, made in (("txt", feedback_text.as_text(about).encode()), ("html", feedback_text.as_html(about))):
+    for suffix, made in (
+        ("txt", feedback_text.render_text(about).encode()),
+        ("html", feedback_text.render_html(about)),
+    ):
         path = GOLDEN / f"feedback-{name}.{suffix}"
         if os.environ.get("WARPGRADE_UPDATE_GOLDEN"):
             path.parent.mkdir(exist_ok=True)
             path.write_bytes(made)
         assert made == path.read_bytes()
-    assert "\x1b" not in feedback_text.as_text(about)
-    Reader(feedback_text.as_html(about))
+    assert "\x1b" not in feedback_text.render_text(about)
+    Reader(feedback_text.render_html(about))
 
 
 def test_how_the_points_came_about() -> None:
-    late = feedback_text.as_text(told(GRACE, FINAL))
+    late = feedback_text.render_text(told(GRACE, FINAL))
     assert "Earned by the tests: 110 of 110\n2 days late: −20 %: −22\nGrade: 88 of 110 points (80 %)" in late
-    decided = feedback_text.as_text(told(KAI, FINAL))
+    decided = feedback_text.render_text(told(KAI, FINAL))
     assert 'Decided by Prof. "X", <b> on 2026-11-23: 70: @SUM(1+1) the grader\'s machine was' in decided
 
 
 def test_what_hidden_tests_found_stays_hidden() -> None:
-    for page in (feedback_text.as_text(told(ADA, FINAL)), feedback_text.as_html(told(ADA, FINAL)).decode()):
+    for page in (feedback_text.render_text(told(ADA, FINAL)), feedback_text.render_html(told(ADA, FINAL)).decode()):
         assert "keeps NaN and infinity" in page
         assert "expected NaN" not in page
 
@@ -85,14 +88,14 @@ def test_what_hidden_tests_found_stays_hidden() -> None:
 def test_before_its_date_nothing_tells_of_hidden_tests_not_even_the_grade() -> None:
     row = msgspec.structs.replace(ADA, decision=Decision(61.25, "the hidden test is wrong", "X", ""), points=61.25)
     for page in (
-        feedback_text.as_text(told(row, HIDDEN_UNTIL)),
-        feedback_text.as_html(told(row, HIDDEN_UNTIL)).decode(),
+        feedback_text.render_text(told(row, HIDDEN_UNTIL)),
+        feedback_text.render_html(told(row, HIDDEN_UNTIL)).decode(),
     ):
         for word in ("NaN", "61.25", "hidden test is wrong", "of 110 points"):
             assert word not in page
         assert "No grade yet" in page
         assert "not shown before 2026-12-01" in page
-    after = feedback_text.as_text(told(row, HIDDEN_UNTIL, datetime(2026, 12, 2, tzinfo=UTC)))
+    after = feedback_text.render_text(told(row, HIDDEN_UNTIL, datetime(2026, 12, 2, tzinfo=UTC)))
     assert "61.25" in after
 
 
@@ -105,8 +108,8 @@ def test_the_date_is_the_courses_of_today(tmp_path: Path) -> None:
 
 
 def test_nobody_is_told_a_grade_that_is_none() -> None:
-    assert feedback_text.of_row(BOB, None) is None
-    assert feedback_text.of_row(ADA, None) is None
+    assert feedback_text.make_feedback(BOB, None) is None
+    assert feedback_text.make_feedback(ADA, None) is None
     assert told(JOE, GRADED).grade == ""
     excused = msgspec.structs.replace(BOB, points=100, decision=Decision(100, "ill", "X", ""))
     assert told(excused, None).grade.startswith("100 of 110")
@@ -114,7 +117,7 @@ def test_nobody_is_told_a_grade_that_is_none() -> None:
 
 def test_what_the_checks_found_is_told() -> None:
     tests = [msgspec.structs.replace(FINAL.tests[2], diagnostics=[RACE]), *FINAL.tests]
-    page = Reader(feedback_text.as_html(told(ADA, msgspec.structs.replace(FINAL, tests=tests)))).text
+    page = Reader(feedback_text.render_html(told(ADA, msgspec.structs.replace(FINAL, tests=tests)))).text
     assert "race in shared memory [racecheck/shared]" in page
     assert "fix this first" in page
 
@@ -217,9 +220,9 @@ def test_a_zip_that_cannot_be_finished_leaves_the_old_one(tmp_path: Path) -> Non
 
 
 def test_the_alias_of_the_leaderboard_is_told() -> None:
-    about = feedback_text.of_row(ADA, FINAL, NOW, "amber otter")
+    about = feedback_text.make_feedback(ADA, FINAL, NOW, "amber otter")
     assert about is not None
-    assert "On the leaderboard you are “amber otter”." in feedback_text.as_text(about)
+    assert "On the leaderboard you are “amber otter”." in feedback_text.render_text(about)
 
 
 @ANY
@@ -232,8 +235,8 @@ def test_hostile_words(words: str) -> None:
         decision=Decision(1, words, words, words),
     )  # fmt: skip
     about = told(row, result)
-    page = feedback_text.as_html(about)
-    for text in (*Reader(page).pieces, feedback_text.as_text(about)):
+    page = feedback_text.render_html(about)
+    for text in (*Reader(page).pieces, feedback_text.render_text(about)):
         assert not ACTS.search(text)
 
 
@@ -263,7 +266,7 @@ def test_why_nothing_ran_is_told_once() -> None:
     problem = Problem("compile", "matmul.cu does not compile", 'matmul.cu(3): error: expected a ";"', hint="fix it")
     tests = [msgspec.structs.replace(test, status="fail", points=0, message=problem.message) for test in FINAL.tests]
     about = told(EVE, msgspec.structs.replace(FINAL, status="rejected", problem=problem, tests=tests))
-    for text in (feedback_text.as_text(about), feedback_text.as_html(about).decode()):
+    for text in (feedback_text.render_text(about), feedback_text.render_html(about).decode()):
         assert text.count("does not compile") == 1
         assert "ix this first" not in text
         assert FINAL.tests[0].name in text

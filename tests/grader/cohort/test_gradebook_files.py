@@ -101,12 +101,14 @@ def test_lines_of_json() -> None:
 
 def test_a_platforms_sheet_gets_what_counts_in_the_end() -> None:
     ada = msgspec.structs.replace(ADA, student="ADA@example.edu")
-    filled = fill(SHEETS["moodle"], SHEET.encode(), gradebook.for_platforms([ada, BOB, JOE]), "", None, overwrite=False)
+    filled = fill(
+        SHEETS["moodle"], SHEET.encode(), gradebook.platform_grades([ada, BOB, JOE]), "", None, overwrite=False
+    )
     expected = SHEET.replace("ada@example.edu,Submitted,,", "ada@example.edu,Submitted,58.3,")
     assert filled.content.decode() == expected.replace("007,Submitted,,", "007,Submitted,0,")
     assert filled.not_final == ["008"]
     without = fill(
-        SHEETS["moodle"], SHEET.encode(), gradebook.for_platforms([BOB], missing=False), "", None, overwrite=False
+        SHEETS["moodle"], SHEET.encode(), gradebook.platform_grades([BOB], missing=False), "", None, overwrite=False
     )
     assert without.written == 0
 
@@ -114,12 +116,12 @@ def test_a_platforms_sheet_gets_what_counts_in_the_end() -> None:
 def test_a_platforms_sheet_by_the_name_of_what_was_handed_in() -> None:
     sheet = "Student,ID,SIS Login ID,Lab (1)\n    Points Possible,,,110\nHopper,12346,grace,\nKai,12348,kai,\n"
     rows = [msgspec.structs.replace(GRACE, student="somebody"), msgspec.structs.replace(KAI, student="kai")]
-    filled = fill(SHEETS["canvas"], sheet.encode(), gradebook.for_platforms(rows), "Lab", None, overwrite=False)
+    filled = fill(SHEETS["canvas"], sheet.encode(), gradebook.platform_grades(rows), "Lab", None, overwrite=False)
     assert filled.content.decode().endswith("12346,grace,88\nKai,12348,kai,70\n")
 
 
 def test_a_large_class_and_sheet_are_matched_at_once() -> None:
     rows = many(10_000)
     sheet = "Student,ID,Lab (1)\n    Points Possible,,110\n" + "".join(f"x,{row.student},\n" for row in rows)
-    filled = fill(SHEETS["canvas"], sheet.encode(), gradebook.for_platforms(rows), "Lab", None, overwrite=False)
+    filled = fill(SHEETS["canvas"], sheet.encode(), gradebook.platform_grades(rows), "Lab", None, overwrite=False)
     assert filled.written == len(rows)

@@ -40,21 +40,21 @@ def hand_in(made: MadeClass, student: str, *attempts: tuple[float, timedelta]) -
 def test_lateness_takes_its_share(made: MadeClass, after: timedelta, points: float, late: str) -> None:
     hand_in(made, "ada", (20, after))
     made.run()
-    row = grades.row(made.store, policies(), "ada")
+    row = grades.make_row(made.store, policies(), "ada")
     assert (row.points, row.earned, row.late) == (points, 20, late)
 
 
 def test_a_student_with_an_extension_is_late_later(made: MadeClass) -> None:
     hand_in(made, "bob", (20, timedelta(days=2)))
     made.run()
-    assert grades.row(made.store, policies(), "bob").points == 20
+    assert grades.make_row(made.store, policies(), "bob").points == 20
 
 
 def test_the_best_is_the_best_after_lateness_and_one_too_late_never_counts(made: MadeClass) -> None:
     hand_in(made, "ada", (20, timedelta(hours=-1)), (21, timedelta(hours=1)), (40, timedelta(days=5)))
     made.run()
-    assert grades.row(made.store, policies(), "ada").points == 20
-    latest = grades.row(made.store, policies(policy=Policy("latest")), "ada")
+    assert grades.make_row(made.store, policies(), "ada").points == 20
+    latest = grades.make_row(made.store, policies(policy=Policy("latest")), "ada")
     assert (latest.points, latest.earned) == (18.9, 21)
 
 
@@ -64,11 +64,11 @@ def test_what_has_no_grade_yet_may_be_the_best(made: MadeClass) -> None:
     hand_in(made, "cyd", (40, timedelta(hours=-2)))
     made.add("cyd", "machine fails", (DUE - timedelta(hours=1)).isoformat(), 2)
     made.run()
-    assert grades.row(made.store, policies(), "ada").state == "error"
-    assert grades.row(made.store, policies(), "cyd").points == 40
+    assert grades.make_row(made.store, policies(), "ada").state == "error"
+    assert grades.make_row(made.store, policies(), "cyd").points == 40
 
 
 def test_without_a_course_nothing_is_late(made: MadeClass) -> None:
     hand_in(made, "ada", (20, timedelta(days=300)))
     made.run()
-    assert grades.row(made.store, grades.Policies("toy", 40), "ada").points == 20
+    assert grades.make_row(made.store, grades.Policies("toy", 40), "ada").points == 20

@@ -18,7 +18,7 @@ from classes import CODE, laid, outcomes, packed, read
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from warpgrade.cohort.attempts import Collected
+from warpgrade.cohort.attempts import ClassAttempts
 from warpgrade.cohort.collect import collect
 from warpgrade.cohort.names import file_name
 from warpgrade.intake import archives, intake
@@ -34,7 +34,7 @@ NAMES = [
 DISK_NAMES = [*NAMES, "a\nb", "a\tb", "\x1b[2J", "a\rb", "\udcff\udcfe"]
 
 
-def check(found: Collected) -> None:
+def check(found: ClassAttempts) -> None:
     """What is shown of a class has nothing in it that is more than text, and each student has a file of their own."""
     shown = [*found.others]
     for one in found.submissions:

@@ -29,7 +29,7 @@ def test_points_and_what_was_measured() -> None:
     assert [one.name for one in fast.entries] == ["Grace Hopper", "Ada Lovelace"]
     slow = rank(CLASS, Metric(SPEED, "smaller"), ALL)
     assert [one.name for one in slow.entries] == ["Ada Lovelace", "Grace Hopper"]
-    assert leaderboard.metrics_of(CLASS) == ["points", SPEED]
+    assert leaderboard.list_metrics(CLASS) == ["points", SPEED]
 
 
 def test_nobody_is_on_it_who_does_not_want_to() -> None:
@@ -49,7 +49,7 @@ def test_aliases_are_of_the_secret_and_the_student() -> None:
     assert aliases.of("12345") != aliases.of("12346")
     assert aliases.of("12345") != Aliases(SECRET + b"!").of("12345")
     board = rank(CLASS, Metric(), ALL, aliases)
-    text = leaderboard.as_text(board) + leaderboard.encode(board).decode()
+    text = leaderboard.render_text(board) + leaderboard.encode(board).decode()
     for row in CLASS:
         assert row.name not in text
         assert row.student not in text.replace("009", "") or row.student in ("007", "008", "009", "010")
@@ -66,13 +66,13 @@ def test_no_two_share_an_alias(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_secret_is_made_once_and_only_the_owner_reads_it(tmp_path: Path) -> None:
     file = tmp_path / "secret"
-    made = leaderboard.secret_of(file)
+    made = leaderboard.read_secret(file)
     assert len(made) == 32
-    assert leaderboard.secret_of(file) == made
+    assert leaderboard.read_secret(file) == made
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     file.write_text("not hex")
     with pytest.raises(BadInput, match="keeps no secret"):
-        leaderboard.secret_of(file)
+        leaderboard.read_secret(file)
 
 
 def test_lists_of_those_who_want_to(tmp_path: Path) -> None:
@@ -91,10 +91,10 @@ def test_as_json_and_as_text() -> None:
             {"rank": 1, "name": "Grace Hopper", "value": 4.5}, {"rank": 2, "name": "Ada Lovelace", "value": 2.66},
         ],
     }  # fmt: skip
-    assert leaderboard.as_text(board) == (
+    assert leaderboard.render_text(board) == (
         f"matmul: {SPEED}, larger is better\n1  Grace Hopper   4.5×\n2  Ada Lovelace  2.66×\n"
     )
-    assert leaderboard.as_text(board, top=1).endswith("and 1 more\n")
+    assert leaderboard.render_text(board, top=1).endswith("and 1 more\n")
 
 
 @pytest.mark.parametrize("state", ["error", "waiting", "missing", "rejected", "refused"])
@@ -106,12 +106,12 @@ def test_only_what_was_graded_is_compared(state: str) -> None:
 def test_a_student_is_on_the_list_by_any_identifier() -> None:
     ada = msgspec.structs.replace(ADA, identifiers=["12345", "Ada@Example.edu"])
     wanted = {"ada@example.EDU", "12346", "stranger"}
-    assert leaderboard.of_opted_in([ada, GRACE], wanted) == [ada, GRACE]
-    assert leaderboard.strangers([ada, GRACE], wanted) == ["stranger"]
+    assert leaderboard.select_opted_in([ada, GRACE], wanted) == [ada, GRACE]
+    assert leaderboard.find_strangers([ada, GRACE], wanted) == ["stranger"]
 
 
 def test_a_leaderboard_of_nobody_says_so() -> None:
     board = rank(CLASS, Metric(), {"stranger"})
-    assert leaderboard.as_text(board) == (
+    assert leaderboard.render_text(board) == (
         "matmul: points, larger is better\nnobody who wants to be on it has such a number\n"
     )

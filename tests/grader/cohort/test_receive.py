@@ -12,7 +12,7 @@ import pytest
 from classes import CODE, laid, packed
 
 from warpgrade.cohort import collect, receive
-from warpgrade.cohort.attempts import HandedIn
+from warpgrade.cohort.attempts import StudentAttempt
 from warpgrade.lab.labs import Lab
 from warpgrade.machine.errors import BadInput
 
@@ -22,7 +22,7 @@ TREE = {
 }  # fmt: skip
 
 
-def outcome(one: HandedIn) -> object:
+def outcome(one: StudentAttempt) -> object:
     try:
         taken = one.read()
     except BadInput as problem:

@@ -16,7 +16,7 @@ import pytest
 from classes import CODE, Tree, laid, packed, read
 
 from warpgrade.cohort import roster
-from warpgrade.cohort.attempts import Collected
+from warpgrade.cohort.attempts import ClassAttempts
 from warpgrade.cohort.collect import collect
 from warpgrade.lab.labs import Lab
 from warpgrade.platforms.gradescope.metadata import read_metadata
@@ -92,7 +92,7 @@ def check_growth(few: Callable[[], object], many: Callable[[], object]) -> None:
 @pytest.mark.parametrize(("name", "kind"), [pytest.param(*each, id="-".join(each)) for each in READERS])
 def test_an_export_of_ten_thousand_is_read_in_proportion(lab: Lab, tmp_path: Path, name: str, kind: str) -> None:
     few, many = (laid(tmp_path, kind, EXPORTS[name](count), f"toy{count}") for count in (FEW, MANY))
-    found: list[Collected] = []
+    found: list[ClassAttempts] = []
     check_growth(lambda: collect(lab, few), lambda: found.append(collect(lab, many)))
     submissions = found[0].submissions
     assert len({one.student for one in submissions}) == len(submissions) == MANY
@@ -102,7 +102,7 @@ def test_an_export_of_ten_thousand_is_read_in_proportion(lab: Lab, tmp_path: Pat
 
 def test_ten_thousand_git_checkouts_on_disk_are_read_in_proportion(lab: Lab, tmp_path: Path) -> None:
     few, many = (laid(tmp_path, "folder", github(count), f"toy-{count}") for count in (FEW // 10, MANY // 10))
-    found: list[Collected] = []
+    found: list[ClassAttempts] = []
     check_growth(lambda: collect(lab, few), lambda: found.append(collect(lab, many)))
     assert (found[0].platform, len(found[0].submissions)) == ("github", MANY // 10)
 

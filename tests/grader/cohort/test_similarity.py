@@ -245,14 +245,14 @@ def test_a_real_lab_gives_its_starter_and_a_disguised_solution_is_seen() -> None
         text = text.replace(old, new)
     starter = (lab.starter_folder / lab.main_file).read_text(encoding="utf-8")
     sources = [source(name, each) for name, each in [*ways.items(), ("copy", text), ("starter", starter)]]
-    found = compare(sources, similarity.given_of(lab))
+    found = compare(sources, similarity.given_code(lab))
     assert found.without_own == ["starter"]
     assert names(found)[0] == {"parts_of_warps", "copy"}
 
 
 def test_given_is_starter_contract_and_what_the_sheet_quotes(lab: Lab) -> None:
     (lab.folder / "README.md").write_text("text\n\n```cpp\nquoted();\n```\n\nmore\n", encoding="utf-8")
-    given_texts = similarity.given_of(lab)
+    given_texts = similarity.given_code(lab)
     assert "quoted();\n" in given_texts
     assert "void toy(float* a, int n);\n" in given_texts
     assert "void toy(float*, int) {}\n" in given_texts

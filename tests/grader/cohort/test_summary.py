@@ -28,7 +28,7 @@ def shown(rows: list[Row], width: int = 120, top: int = 5, encoding: str = "utf-
     console = Console(
         file=cast(IO[str], Gated(file)), width=width, highlight=False, markup=False, force_terminal=colour
     )
-    summary_terminal.show(console, summary.of_rows(rows), top=top)
+    summary_terminal.show(console, summary.summarize(rows), top=top)
     file.flush()
     return "".join(line.rstrip() + "\n" for line in raw.getvalue().decode(encoding).split("\n")[:-1])
 
@@ -61,7 +61,7 @@ def test_golden(name: str, rows: list[Row], width: int) -> None:
 
 
 def test_numbers() -> None:
-    whole = summary.of_rows(CLASS)
+    whole = summary.summarize(CLASS)
     assert dict(whole.states) == {"graded": 3, "rejected": 1, "missing": 1, "error": 1, "refused": 1, "waiting": 1}
     # Who handed in nothing, and who has no grade yet, is in no mean.
     assert sorted(whole.handed_in) == [0, 0, 53, 63.64, 80]
@@ -77,12 +77,12 @@ def test_numbers() -> None:
 def test_reasons_that_differ_in_numbers_are_one() -> None:
     whys = ["the kernel failed", "sum: expected 1.5, got 0", "sum: expected 2, got 1,024"]
     rows = [msgspec.structs.replace(ADA, lost=[Lost("sums", 5, why)]) for why in whys]
-    assert summary.of_rows(rows).missed["sums"].commonest == ("sum: expected 1.5, got 0", 2)
+    assert summary.summarize(rows).missed["sums"].commonest == ("sum: expected 1.5, got 0", 2)
 
 
 @pytest.mark.parametrize(("points", "place"), [(0, 0), (10.99, 0), (11, 1), (109.99, 9), (110, 10), (120, 10)])
 def test_all_points_are_a_bin_of_their_own(points: float, place: int) -> None:
-    bins = summary.of_rows([msgspec.structs.replace(ADA, points=points)]).histogram
+    bins = summary.summarize([msgspec.structs.replace(ADA, points=points)]).histogram
     assert bins.index(1) == place
 
 
@@ -138,7 +138,7 @@ def test_lists_have_an_end() -> None:
 
 
 def test_a_large_class() -> None:
-    whole = summary.of_rows(iter(many(10_000)))
+    whole = summary.summarize(iter(many(10_000)))
     assert whole.students == 10_000
     assert sum(whole.histogram) == 10_000
 

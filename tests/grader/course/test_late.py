@@ -1,4 +1,4 @@
-"""Late work: deadlines with extensions, deductions, and which submission counts."""
+"""Late work: deadlines with extensions, and deductions."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from warpgrade.course import late
-from warpgrade.course.late import Attempt, Penalty
-from warpgrade.course.schema import CourseFile, CourseHead, Extension, LabEntry, Late, Policy
+from warpgrade.course.late import Penalty
+from warpgrade.course.schema import CourseFile, CourseHead, Extension, LabEntry, Late
 
 DUE = datetime(2027, 3, 8, 12, tzinfo=UTC)
 TEN = Late(grace_minutes=15, percent_per_day=10, max_days=3)
@@ -69,20 +69,3 @@ def test_extensions_of_single_students() -> None:
     assert late.deadline(course, "b", "bob") == after(days=1)
     assert late.deadline(course, "c", "ada") is None
     assert late.deadline(course, "unknown", "ada") is None
-
-
-def test_which_submission_counts() -> None:
-    early, right = Attempt(after(days=-2), 60), Attempt(after(days=-1), 60)
-    late_one, too_late = Attempt(after(hours=1), 66), Attempt(after(days=9), 99)
-    attempts = [too_late, late_one, right, early]
-    assert late.counting(Policy("best"), TEN, DUE, attempts) == early  # 66 − 10 % is less than 60
-    assert late.counting(Policy("latest"), TEN, DUE, attempts) == late_one
-    assert late.counting(Policy("best"), TEN, DUE, [too_late]) is None
-    assert late.counting(Policy("best"), Late(), DUE, attempts) == too_late
-
-
-def test_the_grade_of_a_course() -> None:
-    labs = [LabEntry("a", weight=3), LabEntry("b"), LabEntry("c", weight=0)]
-    course = CourseFile(schema=1, course=CourseHead("Threads"), lab=labs)
-    assert late.grade(course, {"a": 100, "b": 50, "c": 0}) == 87.5
-    assert late.grade(course, {"b": 50}) == 12.5

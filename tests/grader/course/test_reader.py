@@ -48,7 +48,7 @@ def test_a_course_and_its_dates() -> None:
     assert file.lab[0].due is not None
     # The end of that day in Berlin, where it is UTC+1.
     assert file.lab[0].due.astimezone(UTC) == datetime(2027, 3, 8, 22, 59, 59, tzinfo=UTC)
-    assert course.told(file.lab[0].due) == "2027-03-08 23:59 CET"
+    assert course.format_time(file.lab[0].due) == "2027-03-08 23:59 CET"
     assert file.lab[1].due == datetime(2027, 3, 9, 10, tzinfo=UTC)
     begins = reader.parse(COURSE.replace("weight = 2", "hidden_until = 2027-07-01")).lab[0].hidden_until
     assert begins is not None
@@ -132,7 +132,7 @@ def test_a_file_that_cannot_be_read(layout: Layout) -> None:
 )  # fmt: skip
 def test_a_course_that_does_not_fit_its_labs(layout: Layout, old: str, new: str, complaint: str) -> None:
     text = COURSE.replace(old, new)
-    told = [mistake.told for mistake in Course(reader.parse(text), text).mistakes(layout)]
+    told = [mistake.message for mistake in Course(reader.parse(text), text).mistakes(layout)]
     assert any(complaint in one for one in told), told
 
 
@@ -184,7 +184,7 @@ def test_which_compiler_is_the_courses(pinned: str, used: str, same: bool) -> No
 
 def test_the_example_of_the_guide_fits_the_projects_labs() -> None:
     example = Course(reader.parse(EXAMPLE), EXAMPLE)
-    assert [mistake.told for mistake in example.mistakes(find_layout())] == []
+    assert [mistake.message for mistake in example.mistakes(find_layout())] == []
     matmul = example.applied(labs.find(find_layout(), "matmul"))
     assert matmul.max_points == 105
 
@@ -217,17 +217,17 @@ def test_the_schema_takes_the_example_and_refuses_what_is_none() -> None:
 
 def test_what_leaves_the_course_has_one_lab_and_no_student() -> None:
     whole = course.Course(reader.parse(COURSE), COURSE)
-    text = excerpt.of_lab(whole, "toy", ["adds", "speed"])
+    text = excerpt.lab_excerpt(whole, "toy", ["adds", "speed"])
     assert "ada" not in text
     assert "other" not in text
     part = reader.parse(text)
     assert part.lab == [whole.file.lab[0]]
     assert (part.late, part.policy, part.course.title) == (whole.file.late, whole.file.policy, "Threads")
-    assert excerpt.of_lab(whole, "none", []) == ""
-    assert reader.parse(excerpt.of_lab(whole, "toy", ["adds"])).lab[0].points == {"adds": 4}
+    assert excerpt.lab_excerpt(whole, "none", []) == ""
+    assert reader.parse(excerpt.lab_excerpt(whole, "toy", ["adds"])).lab[0].points == {"adds": 4}
     example = course.Course(reader.parse(EXAMPLE), EXAMPLE)
     entry = example.entry("matmul")
     assert entry is not None
-    assert reader.parse(excerpt.of_lab(example, "matmul", list(entry.points))).lab == [entry]
+    assert reader.parse(excerpt.lab_excerpt(example, "matmul", list(entry.points))).lab == [entry]
     light = reader.parse(COURSE.replace("weight = 2", "weight = 0"))
-    assert reader.parse(excerpt.of_lab(course.Course(light), "toy", [])).lab[0].weight == 1
+    assert reader.parse(excerpt.lab_excerpt(course.Course(light), "toy", [])).lab[0].weight == 1

@@ -20,30 +20,30 @@ def of(*files: str) -> changed.Affected:
 
 def test_a_change_runs_the_tests_of_its_folder_and_of_those_that_use_it() -> None:
     formats = of("grader/warpgrade/report/formats/sarif.py")
-    assert "tests/grader/report" in formats.pytest
-    assert "tests/grader/cli" in formats.pytest
-    assert "tests/grader/grading" not in formats.pytest
+    assert "tests/grader/report" in formats.quick
+    assert "tests/grader/cli" in formats.quick
+    assert "tests/grader/grading" not in formats.quick
     assert not formats.programs
-    assert "tests/grader/cohort" in of("grader/warpgrade/machine/text.py").pytest
+    assert "tests/grader/cohort" in of("grader/warpgrade/machine/text.py").quick
 
 
 def test_cpp_runs_its_programs_and_whole_ones() -> None:
     ops = of("grader/vgpu/ops/float.cpp")
     assert {"vgpu", "server"} <= ops.programs
     assert "judge" not in ops.programs
-    assert {changed._PROGRAMS, changed._GRADES} <= ops.pytest
+    assert {changed._PROGRAMS, changed._GRADES} <= ops.whole
     assert {"judge", "server", "vgpu", "cudart"} <= of("grader/device/device.hpp").programs
     judge = of("grader/judge/pattern.cpp")
     assert judge.programs == {"judge"}
-    assert judge.pytest == {changed._GRADES}
+    assert judge.whole == {changed._GRADES}
 
 
 def test_tests_labs_and_pages_run_themselves() -> None:
-    assert of("tests/grader/report/test_sarif_of_old.py").pytest == {"tests/grader/report"}  # it is gone
-    assert of("tests/grader/dev/test_changed.py").pytest == {"tests/grader/dev/test_changed.py"}
+    assert of("tests/grader/report/test_sarif_of_old.py").quick == {"tests/grader/report"}  # it is gone
+    assert of("tests/grader/dev/test_changed.py").quick == {"tests/grader/dev/test_changed.py"}
     assert of("tests/server/waits_test.cpp").programs == {"server"}
     assert of("labs/scan/lab.toml", "reference/step/step.cu").labs == {"scan", "step"}
-    assert of("docs/labs.md").pytest == {"tests/grader/dev", "tests/grader/report"}
+    assert of("docs/labs.md").quick == {"tests/grader/dev", "tests/grader/report"}
 
 
 @pytest.mark.parametrize("file", ["CMakeLists.txt", "warpgrade", "tests/grader/samples.py", "pyproject.toml", "new"])

@@ -60,19 +60,19 @@ def test_nothing_to_find_in_what_is_fit(tmp_path: Path) -> None:
 def test_the_best_level_of_a_processor(monkeypatch: pytest.MonkeyPatch, flags: str, best: str) -> None:
     monkeypatch.setattr(cpu, "_flags", lambda: frozenset(flags.split()))
     monkeypatch.delenv("WARPGRADE_CPU", raising=False)
-    assert cpu.levels()[0] == best
-    assert cpu.levels()[-1] == "x86-64-v2"
+    assert cpu.supported_levels()[0] == best
+    assert cpu.supported_levels()[-1] == "x86-64-v2"
     monkeypatch.setenv("WARPGRADE_CPU", "x86-64-v2")
-    assert cpu.levels() == ["x86-64-v2"]
+    assert cpu.supported_levels() == ["x86-64-v2"]
     monkeypatch.setenv("WARPGRADE_CPU", "pentium")
     with pytest.raises(GraderError, match="this processor has x86-64-v"):
-        cpu.levels()
+        cpu.supported_levels()
 
 
 def test_a_processor_that_is_too_old(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cpu, "_flags", lambda: frozenset({"sse2"}))
     with pytest.raises(GraderError, match="older than x86-64-v2"):
-        cpu.levels()
+        cpu.supported_levels()
 
 
 @pytest.fixture(scope="module")
@@ -115,7 +115,7 @@ def follow(installed: Path, home: Path, folder: Path, step: walk.File | walk.Com
         path.write_text(step.text, encoding="utf-8")
     else:
         said = shell(installed, home, folder, step.words)
-        assert [line for line in step.told if line not in said] == [], f"{step.words}\n{said}"
+        assert [line for line in step.output if line not in said] == [], f"{step.words}\n{said}"
     return True
 
 

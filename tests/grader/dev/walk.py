@@ -23,7 +23,7 @@ class Command:
     """A command and the lines that the page prints below it."""
 
     words: str
-    told: list[str]
+    output: list[str]
 
 
 def steps(page: Path) -> Iterator[File | Command]:
@@ -42,11 +42,11 @@ def steps(page: Path) -> Iterator[File | Command]:
             yield File(name, "\n".join(lines[place:end]) + "\n")
             name, place = "", end + 1
         elif line.startswith("    $ "):
-            told = []
+            output = []
             while place < len(lines) and lines[place].startswith("    ") and not lines[place].startswith("    $ "):
-                told.append(lines[place].strip())
+                output.append(lines[place].strip())
                 place += 1
-            yield Command(line.removeprefix("    $ "), told)
+            yield Command(line.removeprefix("    $ "), output)
         elif line:
             found = _NAME.search(line)
             name = found[1] if found else ""

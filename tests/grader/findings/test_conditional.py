@@ -26,12 +26,14 @@ __global__ void caller(int* d) { helper(d); }
 __global__ void never(int* d) { if (threadIdx.x) __syncthreads(); }
 """
 PART = b"__device__ void helper(int* d) {\n    for (int i = threadIdx.x; i < 9; ++i) __syncthreads();\n}\n"
-OWN = sources.of_submission({"r.cu": MERGED, "part.cuh": PART}, re.compile("^/submission/"), lambda path: False)
+OWN = sources.submission_sources({"r.cu": MERGED, "part.cuh": PART}, re.compile("^/submission/"), lambda path: False)
 FILES = ["r.cu", "part.cuh"]
 
 
 def look(found: list[Diagnostic], *launched: str) -> list[tuple[str, int]]:
-    return [(one.place.file, one.place.line) for one in conditional.look(found, launched, OWN, FILES)]
+    return [
+        (one.place.file, one.place.line) for one in conditional.find_conditional_barriers(found, launched, OWN, FILES)
+    ]
 
 
 def test_only_kernels_that_ran_and_what_they_call() -> None:
@@ -41,7 +43,7 @@ def test_only_kernels_that_ran_and_what_they_call() -> None:
 
 
 def test_the_words() -> None:
-    (one,) = conditional.look([], ["reverse<64>"], OWN, FILES)
+    (one,) = conditional.find_conditional_barriers([], ["reverse<64>"], OWN, FILES)
     assert (one.severity, one.rule, one.kernel, one.thread) == ("warning", conditional.RULE, "reverse", None)
     assert one.message == "stands in an if that not all threads of the block need enter: `t < n`"
     assert one.place == Place("r.cu", 8, source="        __syncthreads();")

@@ -34,7 +34,7 @@ void f() {
 }
 """
 FOLDER = re.compile(r"(?:/[^\s/:'\"]+)*/submission/")
-OWN = sources.of_submission(
+OWN = sources.submission_sources(
     {"my.cu": SOURCE.encode(), "a.cuh": b"\x1b[31mred\x1b[0m\tline\n"}, FOLDER, lambda path: path.startswith("/usr/")
 )
 
@@ -129,11 +129,11 @@ def test_host_code_is_placed_in_the_users_innermost_frame() -> None:
 def test_copies_of_a_call_that_the_compiler_made_are_one_line() -> None:
     calls = [sample(place=Place(code=code), related=[]) for code in (77, 78)]
     frames: dict[int, list[sources.Frame]] = {77: [("my.cu", 4)], 78: [("my.cu", 4)]}
-    assert len(diagnosis.merged(diagnosis.locate(calls, OWN, lambda codes: frames))) == 1
+    assert len(diagnosis.merge(diagnosis.locate(calls, OWN, lambda codes: frames))) == 1
 
 
 def test_the_same_finding_counts_up_and_the_worst_come_first() -> None:
-    found = diagnosis.merged([advice(1, 5), advice(2, 7), LEAK, RACE, advice(1, 6), RACE])
+    found = diagnosis.merge([advice(1, 5), advice(2, 7), LEAK, RACE, advice(1, 6), RACE])
     assert [one.rule.partition("/")[0] for one in found] == ["racecheck", "memcheck", "advice", "advice"]
     assert found[0].count == 2 * RACE.count
     assert [(one.place.line, one.weight) for one in found[2:]] == [(1, 11), (2, 7)]
@@ -142,12 +142,12 @@ def test_the_same_finding_counts_up_and_the_worst_come_first() -> None:
 def test_errors_and_the_first_of_a_rule_are_never_crowded_out() -> None:
     many = [advice(line, 1) for line in range(1, 1000)]
     frees = [sample(rule="memcheck/bad-free", place=Place("a.cu", line)) for line in range(1, 1000)]
-    assert RACE in diagnosis.merged([*many, RACE])
-    found = diagnosis.merged([*many, *frees, RACE, LEAK])
+    assert RACE in diagnosis.merge([*many, RACE])
+    found = diagnosis.merge([*many, *frees, RACE, LEAK])
     assert len(found) < 500
     assert {one.rule for one in found} == {"memcheck/bad-free", RACE.rule}
     assert sample(rule="memcheck/bad-free", place=Place("a.cu", 1)) in found
-    assert LEAK in diagnosis.merged([*many, LEAK])
+    assert LEAK in diagnosis.merge([*many, LEAK])
 
 
 def test_folders_are_the_users_own_without_what_lies_in_them_of_others(
@@ -158,7 +158,7 @@ def test_folders_are_the_users_own_without_what_lies_in_them_of_others(
         (tmp_path / name).write_text(f"{name}\n")
     (tmp_path / "link.cu").symlink_to("/etc/passwd")
     monkeypatch.chdir(tmp_path)
-    own = sources.of_folders([tmp_path], [tmp_path / "toolkit"])
+    own = sources.folder_sources([tmp_path], [tmp_path / "toolkit"])
     assert own.own_name(str(tmp_path / "deep" / "part.cuh")) == "deep/part.cuh"
     assert own.line("prog.cu", 1) == "prog.cu"
     for path in (

@@ -22,7 +22,7 @@ def read(text: str) -> None:
     for line in (1, 2, lines // 2, lines):
         kernels.gaps(2, line)
         kernels.is_for_warps(line)
-    own = sources.of_submission({"k.cu": text.encode()}, re.compile("^/submission/"), lambda path: False)
+    own = sources.submission_sources({"k.cu": text.encode()}, re.compile("^/submission/"), lambda path: False)
     for line in range(1, 5):
         own.allocated_variable("k.cu", line)
         own.line("k.cu", line)

@@ -84,7 +84,7 @@ def test_verdicts_are_found_again_by_their_tests_and_errors_are_not(tmp_path: Pa
 
 
 def test_notes_for_a_person_are_bounded_and_said_once() -> None:
-    assert review.listed(["a", "b", "a"]) == ["a", "b"]
-    assert len(review.listed(["x" * 1000])[0]) <= 301
-    assert review.listed(str(i) for i in range(32)) == [str(i) for i in range(32)]
-    assert review.listed(str(i) for i in range(35))[31:] == ["31", "and 3 more"]
+    assert review.list_notes(["a", "b", "a"]) == ["a", "b"]
+    assert len(review.list_notes(["x" * 1000])[0]) <= 301
+    assert review.list_notes(str(i) for i in range(32)) == [str(i) for i in range(32)]
+    assert review.list_notes(str(i) for i in range(35))[31:] == ["31", "and 3 more"]

@@ -70,8 +70,8 @@ def test_two_hundred_baselines(layout: Layout) -> None:
 
 
 def test_thirty_two_notes_of_three_hundred_letters() -> None:
-    listed = review.listed(["x" * 301, *map(str, range(32))])
+    listed = review.list_notes(["x" * 301, *map(str, range(32))])
     assert len(listed) == 33
     assert listed[-1] == "and 1 more"
-    assert len(listed[0]) == len(review.listed(["x" * 5000])[0])
-    assert review.listed(["x" * 300]) == ["x" * 300]
+    assert len(listed[0]) == len(review.list_notes(["x" * 5000])[0])
+    assert review.list_notes(["x" * 300]) == ["x" * 300]

@@ -266,7 +266,7 @@ def test_a_lab_without_a_starter_is_the_authors_mistake(layout: Layout, lab: Lab
 
 
 def test_what_cannot_be_read_is_rejected_with_all_its_tests(lab: Lab) -> None:
-    found = grade.rejected(
+    found = grade.rejected_result(
         lab, "ada", BadInput("it is empty", hint="hand something in", review="empty"), grade.Options(seed=4)
     )
     assert (found.status, found.seed, found.score.points, found.score.max_points) == ("rejected", 4, 0, 40)
@@ -274,7 +274,9 @@ def test_what_cannot_be_read_is_rejected_with_all_its_tests(lab: Lab) -> None:
     assert found.problem is not None
     assert (found.problem.stage, found.problem.hint) == ("intake", "hand something in")
     assert (found.review, found.device.kind, found.sandboxed) == (["empty"], "vgpu", True)
-    plain = grade.rejected(lab, "ada", BadInput("no"), grade.Options(device="gpu:0", public_only=True, confined=False))
+    plain = grade.rejected_result(
+        lab, "ada", BadInput("no"), grade.Options(device="gpu:0", public_only=True, confined=False)
+    )
     assert (plain.device.kind, plain.scope, plain.review, plain.sandboxed) == ("gpu", "public", [], False)
     assert [test.name for test in plain.tests] == ["adds", "speed"]
 

@@ -120,5 +120,5 @@ def test_memory_that_nobody_wrote_has_its_hint_whatever_else_is_known() -> None:
 def test_notes_of_several_tests_are_told_by_their_cause() -> None:
     first, second, *_ = [test.name for test in GRADED.tests]
     notes = [f"{first}: odd", f"{second}: odd", "of the whole", f"{second}: worse"]
-    causes = review.by_cause(msgspec.structs.replace(GRADED, review=notes))
+    causes = review.group_by_cause(msgspec.structs.replace(GRADED, review=notes))
     assert causes == {"odd": [first, second], "of the whole": [""], "worse": [second]}

@@ -27,7 +27,7 @@ def test_code_that_cannot_be_written_out_is_the_submissions_doing() -> None:
     def too_much() -> bytes:
         raise BuildFailure("compile", "too large")
 
-    case = unsupported.settle({"adds": lacking()}, too_much, Allowance())["adds"]
+    case = unsupported.settle_unsupported({"adds": lacking()}, too_much, Allowance())["adds"]
     assert case.status == "fail"
     assert case.review
 
@@ -37,7 +37,7 @@ def lacking(message: str = ASKED, name: str = "adds", **more: object) -> Case:
 
 
 def settled(code: str, *cases: Case) -> list[Case]:
-    return list(unsupported.settle({case.name: case for case in cases}, code.encode, Allowance()).values())
+    return list(unsupported.settle_unsupported({case.name: case for case in cases}, code.encode, Allowance()).values())
 
 
 def test_what_nvcc_asks_for_is_our_lack() -> None:
@@ -74,7 +74,7 @@ def test_only_what_the_device_lacks_is_looked_into() -> None:
     def never() -> bytes:
         raise AssertionError("nvcc was asked without need")
 
-    assert unsupported.settle({"broken": other, "fine": passed}, never, Allowance()) == {
+    assert unsupported.settle_unsupported({"broken": other, "fine": passed}, never, Allowance()) == {
         "broken": other,
         "fine": passed,
     }

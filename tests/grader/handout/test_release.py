@@ -70,7 +70,7 @@ def test_a_planted_leak_is_found(name: str, content: bytes, what: str) -> None:
     found = list(leaks.find([*clean, (name, content)], secrets()))
     assert found
     assert found[0].file.startswith(name)
-    assert any(leak.secret.what.startswith(what) for leak in found), [leak.told for leak in found]
+    assert any(leak.secret.what.startswith(what) for leak in found), [leak.message for leak in found]
 
 
 @pytest.mark.parametrize("lab", labs.discover(LAYOUT), ids=lambda lab: lab.name)
@@ -148,8 +148,8 @@ def test_without_a_course_the_table_stays(lab: Lab) -> None:
 
 def test_no_name_of_a_student_with_an_extension_is_handed_out() -> None:
     files = [("lab.toml", b"points = 1\n"), ("notes/course.toml", b'student = "lovelace"\n')]
-    (found,) = leaks.find(files, list(leaks.of_students({"lovelace", "ada", ""})))
-    assert found.told.startswith("notes/course.toml holds the name of a student with an extension")
+    (found,) = leaks.find(files, list(leaks.student_names({"lovelace", "ada", ""})))
+    assert found.message.startswith("notes/course.toml holds the name of a student with an extension")
 
 
 @pytest.mark.labs

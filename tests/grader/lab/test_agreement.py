@@ -10,7 +10,7 @@ from stand_ins import TOY_LAB, Script, case, end, run, speed, start
 
 from warpgrade.lab import agreement, labs
 from warpgrade.lab.labs import Lab, LabMistake
-from warpgrade.lab.toml_lines import line_of
+from warpgrade.lab.toml_lines import find_line
 from warpgrade.machine.paths import Layout, find_layout
 
 PUBLIC = """\
@@ -38,7 +38,7 @@ def write(layout: Layout, public: str = PUBLIC, hidden: str | None = HIDDEN, tom
 
 
 def told(lab: Lab) -> list[str]:
-    return [mistake.told for mistake in agreement.mistakes(lab)]
+    return [mistake.message for mistake in agreement.mistakes(lab)]
 
 
 def line(text: str, toml: str = TOY_LAB) -> int:
@@ -123,6 +123,10 @@ def test_grading_ends_as_the_graders_error_and_an_authors_command_as_wrong_input
 
 def test_lines_of_a_description() -> None:
     toml = "# [lab]\n[lab]\nx = 1\n\n[[test]]\nx = 2\n[[test]]\n  x=3\ny = 4\n[last]\n"
-    assert [line_of(toml, "lab", key="x"), line_of(toml, "test", 0, "x"), line_of(toml, "test", 1, "x")] == [3, 6, 8]
-    assert [line_of(toml, "test", 0, "y"), line_of(toml, "test", 1)] == [5, 7]
-    assert [line_of(toml, "test", 2), line_of(toml, "speed"), line_of(toml, "last", key="x")] == [0, 0, 10]
+    assert [find_line(toml, "lab", key="x"), find_line(toml, "test", 0, "x"), find_line(toml, "test", 1, "x")] == [
+        3,
+        6,
+        8,
+    ]
+    assert [find_line(toml, "test", 0, "y"), find_line(toml, "test", 1)] == [5, 7]
+    assert [find_line(toml, "test", 2), find_line(toml, "speed"), find_line(toml, "last", key="x")] == [0, 0, 10]

@@ -182,7 +182,7 @@ def test_a_title_lands_harmlessly_in_pages_and_templates(layout: Layout, tmp_pat
     assert json.loads(make.devcontainer(lab))["name"] == TITLE
     wheel = tmp_path / "warpgrade-0.whl"
     wheel.touch()
-    for platform in template.found():
+    for platform in template.list_platforms():
         out = tmp_path / platform.name
         for path in template.write(layout, platform, lab, out, [wheel], lambda text: None, "none"):
             content = path.read_bytes()

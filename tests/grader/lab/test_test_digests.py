@@ -33,10 +33,10 @@ def tests(lab: Lab) -> Path:
 
 
 def changed(lab: Lab, path: Path, old: str, new: str) -> set[str]:
-    before = test_digests.of_lab(lab)
+    before = test_digests.digest_tests(lab)
     assert old in path.read_text()
     path.write_text(path.read_text().replace(old, new, 1))
-    after = test_digests.of_lab(lab)
+    after = test_digests.digest_tests(lab)
     return {name for name in before if before[name] != after[name]}
 
 

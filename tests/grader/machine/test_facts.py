@@ -20,21 +20,21 @@ def program(tmp_path: Path) -> Path:
 
 def test_a_program_is_asked_once(program: Path) -> None:
     answers = iter([7, 8])
-    assert [facts.asked_once("version", [program], lambda: next(answers)) for _ in range(3)] == [7, 7, 7]
-    assert facts.asked_once("another question", [program], lambda: next(answers)) == 8
+    assert [facts.cached_answer("version", [program], lambda: next(answers)) for _ in range(3)] == [7, 7, 7]
+    assert facts.cached_answer("another question", [program], lambda: next(answers)) == 8
 
 
 def test_a_program_that_was_replaced_is_asked_again(program: Path, tmp_path: Path) -> None:
     answers = iter([1, 2, 3])
     link = tmp_path / "link"
     link.symlink_to(program)
-    assert facts.asked_once("version", [link], lambda: next(answers)) == 1
+    assert facts.cached_answer("version", [link], lambda: next(answers)) == 1
     os.utime(program, ns=(1, 1))
-    assert facts.asked_once("version", [link], lambda: next(answers)) == 2
+    assert facts.cached_answer("version", [link], lambda: next(answers)) == 2
     other = Path(shutil.copy("/bin/false", tmp_path / "other"))
     link.unlink()
     link.symlink_to(other)
-    assert facts.asked_once("version", [link], lambda: next(answers)) == 3
+    assert facts.cached_answer("version", [link], lambda: next(answers)) == 3
     old = facts.digest(program)
     shutil.copy("/bin/false", program)
     assert facts.digest(program) != old
@@ -45,13 +45,13 @@ def test_what_failed_and_what_a_script_says_is_asked_again(program: Path, tmp_pa
         raise OSError
 
     with pytest.raises(OSError):
-        facts.asked_once("version", [program], fail)
+        facts.cached_answer("version", [program], fail)
     answers = iter(range(1, 6))
-    assert facts.asked_once("version", [program], lambda: next(answers)) == 1
+    assert facts.cached_answer("version", [program], lambda: next(answers)) == 1
     script = tmp_path / "script"
     script.write_text("#!/bin/sh\nexec g++-12\n", encoding="utf-8")  # which may become another one
     for path in (script, tmp_path / "missing"):
-        first, second = (facts.asked_once("version", [path], lambda: next(answers)) for _ in range(2))
+        first, second = (facts.cached_answer("version", [path], lambda: next(answers)) for _ in range(2))
         assert second == first + 1
 
 

@@ -60,7 +60,7 @@ def image(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     )  # fmt: skip
     context = folder / "context"
     carried = template.wheels(LAYOUT, [wheels])
-    template.write(LAYOUT, template.find("container"), LAB, context, carried, lambda text: None, "all")
+    template.write(LAYOUT, template.find_platform("container"), LAB, context, carried, lambda text: None, "all")
     try:
         container = buildah(store, "from", "scratch").strip()
     except AssertionError as problem:

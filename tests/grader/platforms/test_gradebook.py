@@ -196,7 +196,7 @@ def test_every_other_byte_stays(rows: list[list[str]], data: st.DataObject) -> N
     ending = data.draw(st.sampled_from(["\n", "\r\n"]))
     csv.writer(file, dialect, lineterminator=ending).writerows([["a", "b"], *rows])
     raw = file.getvalue().encode()
-    table = csv_cells.read(raw)
+    table = csv_cells.read_table(raw)
     assert table.replaced({}) == raw
     assert [[cell.value for cell in row] for row in table.rows[1:]] == rows
     row = data.draw(st.integers(1, len(rows)))
@@ -205,7 +205,7 @@ def test_every_other_byte_stays(rows: list[list[str]], data: st.DataObject) -> N
     after = table.replaced({(row, column): "58.3"}).decode()
     value = '"58.3"' if cell.quoted else "58.3"
     assert after == table.text[: cell.start] + value + table.text[cell.end :]
-    assert [[each.value for each in line] for line in csv_cells.read(after.encode()).rows[1:]] == [
+    assert [[each.value for each in line] for line in csv_cells.read_table(after.encode()).rows[1:]] == [
         [*line[:column], "58.3", *line[column + 1 :]] if number == row else line for number, line in enumerate(rows, 1)
     ]
 
@@ -213,10 +213,10 @@ def test_every_other_byte_stays(rows: list[list[str]], data: st.DataObject) -> N
 @pytest.mark.parametrize("raw", [b'a,b\n"x', b'a,b\n"x"y,z\n'])
 def test_broken_quotes(raw: bytes) -> None:
     with pytest.raises(BadInput, match="quote"):
-        csv_cells.read(raw)
+        csv_cells.read_table(raw)
 
 
 def test_other_delimiters_and_encodings() -> None:
     raw = b"Student;Note\r\nB\xe9a;\r\n"
-    table = csv_cells.read(raw)
+    table = csv_cells.read_table(raw)
     assert table.replaced({(1, 1): "3"}) == b"Student;Note\r\nB\xe9a;3\r\n"

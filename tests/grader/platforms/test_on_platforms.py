@@ -47,7 +47,7 @@ def made(wheels: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[st
     home = tmp_path_factory.mktemp("templates")
 
     def make(name: str) -> Path:
-        platform = template.find(name)
+        platform = template.find_platform(name)
         if not (home / name).is_dir():
             carried = template.wheels(LAYOUT, [wheels])
             template.write(LAYOUT, platform, LAB, home / name, carried, lambda text: None, platform.about.tests)
@@ -310,14 +310,14 @@ def everything(folder: Path) -> dict[str, bytes]:
     return found
 
 
-@pytest.mark.parametrize("name", [platform.name for platform in template.found()])
+@pytest.mark.parametrize("name", [platform.name for platform in template.list_platforms()])
 def test_what_must_not_leave(name: str, made: Callable[[str], Path]) -> None:
     """No line of the reference and no source of a test; of hidden tests nothing where students could read it."""
     starter = {path.read_text() for path in LAB.starter_folder.iterdir()}
     lines = {line.strip() for path in LAB.reference_folder.iterdir() for line in path.read_text().splitlines()}
     secret = {line for line in lines if len(line) > 24 and not any(line in text for text in starter)}
     secret |= {str(LAYOUT.root), '#include "judge/'}
-    if template.find(name).about.tests == "public":
+    if template.find_platform(name).about.tests == "public":
         secret |= {words for item in LAB.items if item.hidden for words in (item.name, item.hint) if words}
     shown = {item.hint for item in LAB.items if not item.hidden}
     for file, content in everything(made(name)).items():

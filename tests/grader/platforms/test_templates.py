@@ -17,7 +17,7 @@ from warpgrade.handout.template import Platform
 from warpgrade.machine.paths import Layout, find_layout
 
 ROOT = find_layout().root
-PLATFORMS = {platform.name: platform for platform in template.found()}
+PLATFORMS = {platform.name: platform for platform in template.list_platforms()}
 JUDGE = b"\x7fELF judge"
 
 

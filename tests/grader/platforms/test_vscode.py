@@ -23,7 +23,7 @@ from warpgrade.machine.paths import find_layout
 from warpgrade.report import compiler, diagnosis, findings, terminal
 
 LAYOUT = find_layout()
-TASKS = json.loads((template.find("vscode").folder / ".vscode" / "tasks.json.in").read_text())
+TASKS = json.loads((template.find_platform("vscode").folder / ".vscode" / "tasks.json.in").read_text())
 CHECK = TASKS["tasks"][0]
 COLUMNS = int(TASKS["options"]["env"]["COLUMNS"])
 
@@ -51,7 +51,7 @@ def printed(show: Any) -> str:
 
 
 def test_findings() -> None:
-    found = findings.of_program([RACE, LEAK, advice(3, 1.0)])
+    found = findings.program_findings([RACE, LEAK, advice(3, 1.0)])
     text = printed(lambda console: diagnosis.show(console, found, advice=True))
     assert list(problems(text)) == [
         ("error", "reverse.cu", 18, "race in shared memory"),
@@ -61,7 +61,7 @@ def test_findings() -> None:
 
 
 def test_findings_that_are_told_in_a_line() -> None:
-    found = findings.of_program([RACE, LEAK])
+    found = findings.program_findings([RACE, LEAK])
     text = printed(lambda console: diagnosis.show(console, found, whole=0))
     assert list(problems(text)) == [
         ("error", "reverse.cu", 18, "race in shared memory"),

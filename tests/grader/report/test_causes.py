@@ -32,7 +32,7 @@ def race(
 def test_what_one_barrier_ends_is_one_finding_and_that_of_the_block_speaks() -> None:
     narrow = race(41, 46, [(41, 42), (42, 44)], name="a", warp=True, of_warp=True)
     wide = race(42, 46, [(42, 44)], name="b")
-    (found,) = findings.of_program([narrow, wide])
+    (found,) = findings.program_findings([narrow, wide])
     assert found.diagnostic == wide
     assert found.same == (narrow,)
     assert found.help == "Put __syncthreads() between lines 42 and 44: all threads of the block must reach it."
@@ -43,31 +43,31 @@ def test_what_one_barrier_ends_is_one_finding_and_that_of_the_block_speaks() -> 
 
 
 def test_two_missing_barriers_are_two_findings() -> None:
-    found = findings.of_program([race(41, 46, [(42, 44)]), race(60, 61, [(60, 61)]), race(47, 42, [(48, 49)])])
+    found = findings.program_findings([race(41, 46, [(42, 44)]), race(60, 61, [(60, 61)]), race(47, 42, [(48, 49)])])
     assert [re.findall(r"\d+", one.help) for one in found] == [["42", "44"], ["60", "61"], ["48", "49"]]
 
 
 def test_instances_of_a_template_lack_one_barrier() -> None:
     one = race(41, 46, [(42, 44)])
-    assert len(findings.of_program([one, msgspec.structs.replace(one, kernel="tiled<32>")])) == 1
+    assert len(findings.program_findings([one, msgspec.structs.replace(one, kernel="tiled<32>")])) == 1
 
 
 def test_without_a_place_for_the_barrier_it_is_the_memory_that_counts() -> None:
-    found = findings.of_program([race(1, 9, [], warp=True), race(2, 9, []), race(3, 9, [], name="other")])
+    found = findings.program_findings([race(1, 9, [], warp=True), race(2, 9, []), race(3, 9, [], name="other")])
     assert [(one.diagnostic.place.line, one.help) for one in found] == [
         (2, "put __syncthreads() there"), (3, "put __syncthreads() there"),
     ]  # fmt: skip
 
 
 def test_a_warp_alone_is_advised_a_barrier_of_its_own_only_in_code_for_warps() -> None:
-    (plain,) = findings.of_program([race(41, 46, [(42, 44)], warp=True)])
-    (for_warps,) = findings.of_program([race(41, 46, [(42, 44)], warp=True, of_warp=True)])
+    (plain,) = findings.program_findings([race(41, 46, [(42, 44)], warp=True)])
+    (for_warps,) = findings.program_findings([race(41, 46, [(42, 44)], warp=True, of_warp=True)])
     assert "__syncthreads() between lines 42 and 44" in plain.help
     assert "__syncwarp() between lines 42 and 44" in for_warps.help
 
 
 def test_a_statement_that_races_with_itself_is_taken_apart() -> None:
-    (found,) = findings.of_program([race(41, 41, [])])
+    (found,) = findings.program_findings([race(41, 41, [])])
     assert found.help == "Read into a variable first, then call __syncthreads(), and write after it."
 
 
@@ -76,7 +76,7 @@ def test_the_tests_of_all_of_a_group_are_named_and_sarif_keeps_the_rules_words()
         results.TestResult(name, "test", "fail", 0, 1, hidden=False, diagnostics=[one])
         for name, one in (("first", race(41, 46, [(42, 44)], warp=True)), ("second", race(42, 46, [(42, 44)])))
     ]
-    (found,) = findings.of_result(msgspec.structs.replace(GRADED, tests=tests))
+    (found,) = findings.result_findings(msgspec.structs.replace(GRADED, tests=tests))
     assert found.tests == ("first", "second")
     (rule,) = sarif.log([found])["runs"][0]["tool"]["driver"]["rules"]
     assert rule["help"]["text"] == "put __syncthreads() there"
@@ -87,7 +87,7 @@ def test_a_hidden_test_tells_no_second_time_of_a_barrier() -> None:
         results.TestResult("a", "test", "fail", 0, 1, hidden=False, diagnostics=[race(42, 46, [(42, 44)])]),
         results.TestResult("b", "test", "fail", 0, 1, hidden=True, diagnostics=[race(42, 46, [(42, 44)], warp=True)]),
     ]
-    (found,) = findings.of_result(msgspec.structs.replace(GRADED, tests=tests))
+    (found,) = findings.result_findings(msgspec.structs.replace(GRADED, tests=tests))
     assert found.tests == ("a",)
 
 
@@ -97,7 +97,7 @@ def test_places_outside_of_the_users_files_share_no_tests() -> None:
         return results.TestResult(name, "test", "fail", 0, 1, hidden=False, diagnostics=[one])
 
     result = msgspec.structs.replace(GRADED, tests=[test("first", "sum"), test("second", "scan")])
-    assert [one.tests for one in findings.of_result(result)] == [("first",), ("second",)]
+    assert [one.tests for one in findings.result_findings(result)] == [("first",), ("second",)]
 
 
 def test_full_points_need_no_advice() -> None:
@@ -107,7 +107,7 @@ def test_full_points_need_no_advice() -> None:
         result = msgspec.structs.replace(GRADED, status="graded", tests=[test], score=score)
         file = io.StringIO()
         console = Console(file=file, width=100, highlight=False)
-        diagnosis_report.show(console, findings.of_result(result), advice=wanted)
+        diagnosis_report.show(console, findings.result_findings(result), advice=wanted)
         return file.getvalue()
 
     assert "copy.cu:7" in shown(9)

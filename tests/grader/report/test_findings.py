@@ -51,14 +51,14 @@ def rendered(found: list[Finding], width: int = 80, *, show_advice: bool = False
 
 
 def as_findings(*diagnostics: Diagnostic) -> list[Finding]:
-    return findings.of_program(diagnostics)
+    return findings.program_findings(diagnostics)
 
 
 # --- what is shown ---------------------------------------------------------------------------------------------------
 
 
 def test_several_tests_that_found_the_same_show_it_once() -> None:
-    found = findings.of_result(result_of((False, [RACE, LEAK]), (False, [RACE]), (False, [])))
+    found = findings.result_findings(result_of((False, [RACE, LEAK]), (False, [RACE]), (False, [])))
     assert [(one.diagnostic.rule, one.tests) for one in found] == [
         ("racecheck/shared", ("test 1", "test 2")),
         ("memcheck/leak", ("test 1",)),
@@ -82,7 +82,7 @@ def test_several_tests_that_found_the_same_show_it_once() -> None:
 def test_what_to_do_about_an_access_out_of_bounds_depends_on_where_it_went(message: str, words: str) -> None:
     (finding,) = as_findings(msgspec.structs.replace(HIDDEN, message=message))
     assert words in finding.help
-    (told,) = findings.of_result(result_of((True, [msgspec.structs.replace(HIDDEN, message=message)])))
+    (told,) = findings.result_findings(result_of((True, [msgspec.structs.replace(HIDDEN, message=message)])))
     assert told.help == "Compare the index first."  # of a hidden test, nothing that depends on its data
 
 
@@ -91,11 +91,11 @@ def test_a_race_that_came_out_either_way_is_shown_once() -> None:
     turned = msgspec.structs.replace(RACE, place=other.place, related=[Related("read by", RACE.place, RACE.thread)])
     third = msgspec.structs.replace(turned, related=[Related("read by", Place("reverse.cu", 30), RACE.thread)])
     assert [one.diagnostic for one in as_findings(RACE, turned, third)] == [RACE, third]
-    assert len(findings.of_result(result_of((False, [RACE]), (False, [turned])))) == 1
+    assert len(findings.result_findings(result_of((False, [RACE]), (False, [turned])))) == 1
 
 
 def in_all_outlets(result: Result) -> dict[str, str]:
-    found = findings.of_result(result)
+    found = findings.result_findings(result)
     console = io.StringIO()
     terminal.show(Console(file=console, width=100, highlight=False), result)
     return {
@@ -115,8 +115,8 @@ def test_hidden_tests_tell_rule_title_and_help_and_nothing_else() -> None:
         assert "access out of bounds" in text, outlet
         assert "memcheck/out-of-bounds" in text, outlet
         assert "Compare the index first." in text, outlet
-    assert len(findings.of_result(result)) == 1
-    shown = findings.of_result(result, show_hidden=True)
+    assert len(findings.result_findings(result)) == 1
+    shown = findings.result_findings(result, show_hidden=True)
     assert str(SECRET) in rendered(shown)
     assert "sum.cu:12" in rendered(shown)
 
@@ -136,7 +136,7 @@ def test_neither_how_often_nor_in_which_order_tells_of_a_hidden_test() -> None:
     back = result_of((False, []), (True, [second, second]), (True, [first]))
     assert in_all_outlets(forth) == in_all_outlets(back)
     assert "found in: hidden tests" in in_all_outlets(forth)["terminal"]
-    assert "test 2" not in rendered(findings.of_result(forth))
+    assert "test 2" not in rendered(findings.result_findings(forth))
 
 
 def test_messages_numbers_and_launches_of_hidden_tests_stay() -> None:
@@ -165,7 +165,7 @@ def test_notes_for_review_of_hidden_tests_are_a_fixed_text() -> None:
 
 def test_what_a_public_test_found_too_is_told_in_full_and_once() -> None:
     public = msgspec.structs.replace(HIDDEN, message="reads 4 bytes, 8 bytes past the end", count=1, weight=0)
-    (found,) = findings.of_result(result_of((True, [HIDDEN]), (False, [public])))
+    (found,) = findings.result_findings(result_of((True, [HIDDEN]), (False, [public])))
     assert found.diagnostic == public
     assert found.tests == ("test 2",)
 
@@ -176,7 +176,7 @@ def test_what_a_public_test_found_too_is_told_in_full_and_once() -> None:
 @pytest.mark.parametrize("width", [50, 100])
 def test_golden(width: int) -> None:
     result = result_of((False, [RACE, LEAK, ABSOLUTE, UNPLACED]), (False, [RACE]), (False, [RACE]), (True, [HIDDEN]))
-    text = rendered(findings.of_result(result), width)
+    text = rendered(findings.result_findings(result), width)
     path = GOLDEN / f"findings-{width}.txt"
     if os.environ.get("WARPGRADE_UPDATE_GOLDEN"):
         path.write_text(text, encoding="utf-8")

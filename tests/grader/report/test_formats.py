@@ -166,8 +166,8 @@ def test_a_submission_that_cannot_be_read_is_reported_in_each_format(
 @pytest.mark.parametrize(("reads", "command"), [("result", "grade"), ("result", "check"), ("profile", "run")])
 def test_a_format_is_found_by_its_file(reads: Reads, command: str, capsys: pytest.CaptureFixture[str]) -> None:
     files = {path.stem for path in Path(formats.__file__).parent.glob("*.py")} - {"__init__"}
-    every = {id(each) for each in [*formats.found("result"), *formats.found("profile")]}
+    every = {id(each) for each in [*formats.find_formats("result"), *formats.find_formats("profile")]}
     assert len(every) == len(files)
     shown = run(capsys, command, "--help")[1]
     assert all(each.option.opts[0] in shown for each in outlets.formats(reads))
-    assert set(formats.found(reads)) < set(outlets.formats(reads))
+    assert set(formats.find_formats(reads)) < set(outlets.formats(reads))

@@ -57,7 +57,7 @@ def test_terminal(lab: Lab, words: str, width: int, line: int) -> None:
 @ANY
 @given(words=HOSTILE, width=st.sampled_from([50, 80]), line=st.integers(0, 4))
 def test_findings(words: str, width: int, line: int) -> None:
-    found = findings.of_program(diagnosis.locate([one(words, line)], OWN, lambda codes: {}))
+    found = findings.program_findings(diagnosis.locate([one(words, line)], OWN, lambda codes: {}))
     out = shown(lambda console: diagnosis_report.show(console, found, advice=True), width)
     assert not ACTS.search(out), out
 
@@ -70,7 +70,7 @@ def test_json_and_sarif_and_annotations(lab: Lab, words: str, line: int) -> None
     assert decode(raw) == result
     for each in strings(json.loads(raw)):
         assert not ACTS.search(each), each
-    found = findings.of_result(result, show_hidden=True)
+    found = findings.result_findings(result, show_hidden=True)
     log = json.loads(sarif.encode(found, "hand-ins/"))
     for each in strings(log):
         assert not ACTS.search(each), each
@@ -139,7 +139,7 @@ def test_long_texts_take_no_longer_than_their_length(words: str, lab: Lab) -> No
     text.one_line(words, 100)
     text.printable_name(words)
     assert (
-        sources.of_submission({"a.cu": words.encode()}, re.compile("x"), lambda path: False).allocated_variable(
+        sources.submission_sources({"a.cu": words.encode()}, re.compile("x"), lambda path: False).allocated_variable(
             "a.cu", 1
         )
         == ""

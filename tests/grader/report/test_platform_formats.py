@@ -73,7 +73,7 @@ def environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def report(result: Result) -> Report:
-    return Report(findings.of_result(result), result=result)
+    return Report(findings.result_findings(result), result=result)
 
 
 @pytest.mark.parametrize("sample", SAMPLES)
@@ -269,7 +269,7 @@ def test_hostile_words_stay_text(lab: Lab, words: str, line: int) -> None:
     output = msgspec.structs.replace(GRADED.tests[1], output=words, message=words, name=words, hint=words)
     tests = [*of([*wild.tests[:6], output]).tests]
     result = msgspec.structs.replace(of(tests), problem=problem, submission=wild.submission)
-    here = Report(findings.of_result(result), result=result)
+    here = Report(findings.result_findings(result), result=result)
 
     for encode in (gradescope.encode, prairielearn.encode, submitty.encode, classroom50.encode):
         for each in strings(json.loads(encode(here) or b"{}")):

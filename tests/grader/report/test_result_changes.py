@@ -48,7 +48,7 @@ def test_outcomes_points_and_counters() -> None:
 
 def test_only_tests_that_ask_for_counters_show_them() -> None:
     before, after = (result(counting("a", 10, {"barriers": number}, "public")) for number in (1, 2))
-    assert result_changes.between(before, after) == []
+    assert result_changes.compare_results(before, after) == []
 
 
 def test_many_numbers_are_cut() -> None:

@@ -94,8 +94,8 @@ def test_a_crash_on_a_device_pointer_is_explained(execute: Any) -> None:
     status = profile.exit_status
     assert status == 128 + 11
     assert [(one.rule, one.place.line) for one in profile.diagnostics] == [("launch/host-dereference", _CRASH_LINE)]
-    assert "SIGSEGV" in run.how_it_ended(status)
-    assert "cudaMalloc" in run.how_it_ended(status)
+    assert "SIGSEGV" in run.describe_exit(status)
+    assert "cudaMalloc" in run.describe_exit(status)
 
 
 def test_a_fault_names_its_line(execute: Any) -> None:

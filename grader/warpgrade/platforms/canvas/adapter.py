@@ -24,7 +24,7 @@ from warpgrade.platforms.adapter import (
     Recipient,
     Sheet,
 )
-from warpgrade.platforms.file_names import is_archive, taken_as, without_archive_suffix, without_copy_number
+from warpgrade.platforms.file_names import choose_lab_name, is_archive, without_archive_suffix, without_copy_number
 from warpgrade.platforms.zip_names import safe
 
 # lovelaceada_LATE_12345_678910_matmul.cu; without names: LATE_anon_x1Y2z_678910_matmul.cu. The last number is the
@@ -130,7 +130,7 @@ def _first_name(lab: Lab, upload: _Upload) -> str:
         again = _AGAIN.fullmatch(stem)
         return f"archive {again['stem'] + again['suffix'] if again else stem}"
     names = [upload.entry.name, *_original_names(upload.entry.name)]
-    return "" if upload.entry.is_folder else taken_as(lab, [*names, without_copy_number(names[-1])])
+    return "" if upload.entry.is_folder else choose_lab_name(lab, [*names, without_copy_number(names[-1])])
 
 
 # --- grades and feedback ---------------------------------------------------------------------------------------------

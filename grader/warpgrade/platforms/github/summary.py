@@ -32,7 +32,7 @@ def encode(report: Report) -> bytes:
     table = ["| | test | points |", "|---|---|---:|"]
     table += [
         f"| {_SYMBOLS[row.outcome]} {row.outcome} | {_escaped(row.name)}{' *(hidden)*' if row.hidden else ''} "
-        f"| {row.told} |"
+        f"| {row.points_text} |"
         for row in rows
     ]
     parts.append("\n".join(table))

@@ -8,7 +8,13 @@ from pathlib import PurePosixPath
 
 from warpgrade.lab.labs import Lab
 from warpgrade.platforms.adapter import Adapter, Attempt, Contents, Entry, Export
-from warpgrade.platforms.file_names import is_archive, is_source, taken_as, without_archive_suffix, without_copy_number
+from warpgrade.platforms.file_names import (
+    choose_lab_name,
+    is_archive,
+    is_source,
+    without_archive_suffix,
+    without_copy_number,
+)
 
 _SEPARATORS = "_-. "
 # matmul-1.cu, and ada_matmul-1.cu: a platform may have numbered it, and then the rest is the platform's too.
@@ -88,7 +94,7 @@ def _known_student(lab: Lab, entry: Entry, groups: Container[str]) -> tuple[str,
     for at in range(len(entry.name) - 1, 0, -1):
         student, rest = entry.name[:at], entry.name[at + 1 :]
         if entry.name[at] in _SEPARATORS and student.casefold() in groups:
-            name = taken_as(lab, [rest, without_copy_number(rest)])
+            name = choose_lab_name(lab, [rest, without_copy_number(rest)])
             if name:
                 return student, name
     return None

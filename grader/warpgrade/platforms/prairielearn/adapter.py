@@ -39,7 +39,7 @@ def _document(result: Result, report: Report, *, full: bool) -> dict[str, Any]:
             "message": export.headline(result),
             "format_errors": export.notes(result),
         }
-    images = [_image(label, svg) for label, svg in pictures.of_speed(result)] if full else []
+    images = [_image(label, svg) for label, svg in pictures.draw_speed(result)] if full else []
     return {
         "gradable": True,
         "score": export.fraction(result),

@@ -37,7 +37,7 @@ def _messages(report: Report) -> list[dict[str, str]]:
     told = [("information", export.headline(result))]
     told += [("failure" if result.problem else "information", note) for note in export.notes(result)]
     for row in export.rows(result):
-        head = f"{row.outcome} {row.told} {row.name}{' (hidden)' if row.hidden else ''}"
+        head = f"{row.outcome} {row.points_text} {row.name}{' (hidden)' if row.hidden else ''}"
         told.append((_STATUS.get(row.outcome, "information"), f"{head}\n{row.text}" if row.text else head))
     told += [("warning", words) for words in export.mistakes(report.findings)]
     return [{"message": words, "status": status} for status, words in told]

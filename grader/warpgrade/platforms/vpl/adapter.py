@@ -30,7 +30,7 @@ def encode(report: Report) -> bytes | None:
         lines += _plain(note)
     for row in export.rows(result):
         hidden = " (hidden)" if row.hidden else ""
-        lines.append(_title(f"{row.outcome} {row.told} {row.name}{hidden}"))
+        lines.append(_title(f"{row.outcome} {row.points_text} {row.name}{hidden}"))
         lines += _plain(row.text) if row.text else []
     for found in export.mistakes(report.findings):
         head, _, rest = found.partition("\n")
