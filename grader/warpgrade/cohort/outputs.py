@@ -48,7 +48,7 @@ def write(
     """
     stamp = store.folder / f".{FEEDBACK}"
     before = stamp.read_text().split() if stamp.is_file() else []
-    wanted = kind or _known_kind(before)
+    wanted = kind or next((each for each in KINDS if before[:1] == [each]), FALLBACK)
     known = dict(people) if whole else {**store.people(), **people}
     if known != store.people():
         store.save_people(known)
@@ -71,10 +71,6 @@ def write(
     with reporting_disk_errors():
         files.replace(stamp, f"{wanted} {digest.hexdigest()}\n".encode())
     return all_rows, packed
-
-
-def _known_kind(before: Sequence[str]) -> str:
-    return next((each for each in KINDS if list(before[:1]) == [each]), FALLBACK)
 
 
 def _hidden_until(policies: Policies) -> str:
