@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import functools
 import json
-import os
 import re
 import shutil
 import xml.etree.ElementTree as ET
@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import made_once
 import pytest
 from platform_machine import Machine, pack_needed, variables
 
-from warpgrade.dev import package
 from warpgrade.handout import template
 from warpgrade.lab import labs
 from warpgrade.machine.paths import find_layout
@@ -31,45 +31,43 @@ FILES = LAB.file.lab.files
 
 @pytest.fixture(scope="session")
 def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A wheel of this checkout, and those that it needs. WARPGRADE_TEST_WHEEL names one that is built already."""
-    folder = tmp_path_factory.mktemp("wheels")
-    if given := os.environ.get("WARPGRADE_TEST_WHEEL"):
-        shutil.copy(given, folder)
-    else:
-        package.build(LAYOUT, folder, levels=["x86-64-v3"])
-    pack_needed(folder)
-    return folder
+    """A wheel of this checkout, and those that it needs."""
+
+    def make(folder: Path) -> None:
+        shutil.copy(made_once.wheel(tmp_path_factory), folder)
+        pack_needed(folder)
+
+    return made_once.folder(tmp_path_factory, "wheels", make)
 
 
 @pytest.fixture(scope="session")
 def made(wheels: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     """Return where a platform's template is, written once."""
-    home = tmp_path_factory.mktemp("templates")
 
-    def make(name: str) -> Path:
+    def write(name: str, folder: Path) -> None:
         platform = template.find(name)
-        if not (home / name).is_dir():
-            carried = template.wheels(LAYOUT, [wheels])
-            template.write(LAYOUT, platform, LAB, home / name, carried, lambda text: None, platform.about.tests)
-        return home / name
+        carried = template.wheels(LAYOUT, [wheels])
+        template.write(LAYOUT, platform, LAB, folder, carried, lambda text: None, platform.about.tests)
 
-    return make
+    return lambda name: made_once.folder(tmp_path_factory, f"template-{name}", functools.partial(write, name))
 
 
 @pytest.fixture(scope="session")
 def opt(made: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """/opt/warpgrade, as Gradescope's set-up leaves it."""
-    home = tmp_path_factory.mktemp("gradescope")
-    machine = Machine()
-    machine.folder("/opt/warpgrade", home)
-    source = machine.folder("/autograder", home) / "source"
-    with zipfile.ZipFile(next(made("gradescope").glob("*.zip"))) as packed:
-        packed.extractall(source)
-    done = machine.run(["bash", "/autograder/source/setup.sh"], cwd="/autograder")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "the trial with the starter failed" not in done.stderr
-    assert (home / "opt-warpgrade" / "cache" / "warpgrade" / "cache").is_dir()
-    return home / "opt-warpgrade"
+
+    def install(home: Path) -> None:
+        machine = Machine()
+        machine.folder("/opt/warpgrade", home)
+        source = machine.folder("/autograder", home) / "source"
+        with zipfile.ZipFile(next(made("gradescope").glob("*.zip"))) as packed:
+            packed.extractall(source)
+        done = machine.run(["bash", "/autograder/source/setup.sh"], cwd="/autograder")
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert "the trial with the starter failed" not in done.stderr
+        assert (home / "opt-warpgrade" / "cache" / "warpgrade" / "cache").is_dir()
+
+    return made_once.folder(tmp_path_factory, "gradescope", install) / "opt-warpgrade"
 
 
 @pytest.fixture
