@@ -6,6 +6,7 @@ import functools
 import json
 import re
 import shutil
+import subprocess
 import xml.etree.ElementTree as ET
 import zipfile
 from collections.abc import Callable, Iterator
@@ -234,23 +235,46 @@ def steps(workflow: Path) -> list[str]:
     return re.findall(r"^ +(?:run: |- (?=bash))(.*)$", workflow.read_text(), re.MULTILINE)
 
 
-@pytest.mark.parametrize("kind", ["reference", "starter"])
-def test_github(kind: str, opt: Path, made: Callable[[str], Path], tmp_path: Path) -> None:
+RUNNER = {
+    "GITHUB_WORKSPACE": "/home/runner/work/lab", "RUNNER_TEMP": "/home/runner/temp", "GITHUB_ACTIONS": "true",
+    "GITHUB_STEP_SUMMARY": "/home/runner/told/summary.md",
+}  # fmt: skip
+
+
+def runner(made: Callable[[str], Path], home: Path, kind: str) -> tuple[Machine, list[str]]:
+    """Return a runner that has checked a submission out, and the commands of its workflow."""
     machine = Machine()
-    place, scratch = machine.folder("/home/runner/work/lab", tmp_path), machine.folder("/home/runner/temp", tmp_path)
+    place = machine.folder(RUNNER["GITHUB_WORKSPACE"], home)
+    machine.folder("/home/runner/told", home)
     shutil.copytree(made("github"), place, dirs_exist_ok=True)
     hand_in(place, kind)
-    values = {
-        "GITHUB_WORKSPACE": "/home/runner/work/lab", "RUNNER_TEMP": "/home/runner/temp", "GITHUB_ACTIONS": "true",
-        "GITHUB_STEP_SUMMARY": "/home/runner/temp/summary.md",
-    }  # fmt: skip
-    install, check = steps(place / ".github" / "workflows" / "warpgrade.yml")
-    done = machine.run(["bash", "-e", "-c", variables(install, values)], cwd=values["GITHUB_WORKSPACE"], values=values)
-    assert done.returncode == 0, done.stdout + done.stderr
-    (scratch / "summary.md").unlink(missing_ok=True)
-    done = machine.run(["bash", "-e", "-c", variables(check, values)], cwd=values["GITHUB_WORKSPACE"], values=values)
+    return machine, steps(place / ".github" / "workflows" / "warpgrade.yml")
+
+
+def run_step(machine: Machine, words: str) -> subprocess.CompletedProcess[str]:
+    return machine.run(["bash", "-e", "-c", variables(words, RUNNER)], cwd=RUNNER["GITHUB_WORKSPACE"], values=RUNNER)
+
+
+@pytest.fixture(scope="session")
+def runner_temp(made: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the workflow's first step leaves in $RUNNER_TEMP."""
+
+    def install(home: Path) -> None:
+        machine, (words, _) = runner(made, home, "starter")
+        machine.folder(RUNNER["RUNNER_TEMP"], home)
+        done = run_step(machine, words)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+    return made_once.folder(tmp_path_factory, "github", install) / "home-runner-temp"
+
+
+@pytest.mark.parametrize("kind", ["reference", "starter"])
+def test_github(kind: str, runner_temp: Path, made: Callable[[str], Path], tmp_path: Path) -> None:
+    machine, (_, words) = runner(made, tmp_path, kind)
+    machine.folders[RUNNER["RUNNER_TEMP"]] = runner_temp
+    done = run_step(machine, words)
     assert done.returncode == (0 if kind == "reference" else 1), done.stdout + done.stderr
-    told = (scratch / "summary.md").read_text()
+    told = (machine.folders["/home/runner/told"] / "summary.md").read_text()
     assert "of the public tests" in told
     assert "hidden" not in told
 
