@@ -180,8 +180,8 @@ def _ctest(layout: Layout, only: Sequence[str] = ()) -> bool:
 
 
 def _pytest(layout: Layout, only: Sequence[str] = ()) -> bool:
-    """Several tests at a time: nvcc, which takes most of theirs, uses one core. Some wait, for a Slurm or a disk."""
-    jobs = str(cxx.cores() + 1)
+    """Several tests at a time: nvcc, which takes most of theirs, uses one core. Many wait, as for a Slurm or a disk."""
+    jobs = str(cxx.cores() + 2)
     return _call(layout, [*_python_tool("pytest"), "-n", jobs, "--dist", "worksteal", "--durations", "12", *only])
 
 
