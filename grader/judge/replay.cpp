@@ -29,8 +29,9 @@ std::vector<std::byte> resample(std::span<const std::byte> bytes, RandomStream& 
     const T factor = std::is_floating_point_v<T> ? static_cast<T>((1 + random.unit24()) / 2) : T{1};
     for (std::size_t i = 0; i < count; i += group) {
         if (i % (16 * group) == 0) jitter ^= jitter << 13, jitter ^= jitter >> 7, jitter ^= jitter << 17;
-        const std::size_t from = (i + turn + (jitter >> i / group % 16 * 4) % reach) % count,
-                          size = std::min(group, count - i);
+        std::size_t from = i + turn + (jitter >> i / group % 16 * 4) % reach;
+        while (from >= count) from -= count;  // for an array takes less time than a division
+        const std::size_t size = std::min(group, count - i);
         T values[most] = {};
         if (from + size <= count)
             std::memcpy(values, bytes.data() + from * sizeof(T), size * sizeof(T));

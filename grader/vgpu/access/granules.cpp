@@ -12,6 +12,7 @@ void GranuleShape::learn(const Access& x, unsigned bytes, unsigned shift) {
         unsigned lane;
     };
     std::vector<Touch> touches;
+    touches.reserve(warp_size);
     const unsigned leader = static_cast<unsigned>(std::countr_zero(x.mask));
     const auto granule = [&](std::uint64_t address) { return static_cast<std::int64_t>(address) >> shift; };
     const std::int64_t origin = granule(x.address[leader]);
@@ -19,7 +20,8 @@ void GranuleShape::learn(const Access& x, unsigned bytes, unsigned shift) {
         const std::int64_t last = granule(x.address[l] + bytes - 1);
         for (std::int64_t g = granule(x.address[l]); g <= last; ++g) touches.push_back({g - origin, l});
     });
-    std::ranges::stable_sort(touches, {}, &Touch::granule);
+    // Most warps touch their granules in order already.
+    if (!std::ranges::is_sorted(touches, {}, &Touch::granule)) std::ranges::stable_sort(touches, {}, &Touch::granule);
     runs.clear();
     who.clear();
     overlap = false;

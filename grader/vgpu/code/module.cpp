@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <mutex>
 
 #include "device/address_space.hpp"
 #include "vgpu/code/builtins.hpp"
@@ -66,11 +67,27 @@ ptx::Module parse_image(std::span<const std::byte> image, int compute_capability
     }
 }
 
+// Kept as long as one module of it is loaded.
+std::shared_ptr<const ModuleImage> image_of(std::span<const std::byte> bytes, int compute_capability) {
+    static std::mutex mutex;
+    static std::weak_ptr<const ModuleImage> last;
+    const std::lock_guard lock(mutex);
+    if (auto known = last.lock();
+        known && known->compute_capability == compute_capability && std::ranges::equal(known->bytes, bytes))
+        return known;
+    auto image = std::make_shared<ModuleImage>();
+    image->bytes.assign(bytes.begin(), bytes.end());
+    image->compute_capability = compute_capability;
+    image->ptx = parse_image(bytes, compute_capability, &image->resources);
+    last = image;
+    return image;
+}
+
 }  // namespace
 
 LoadedModule::LoadedModule(std::span<const std::byte> image, int compute_capability, GlobalMemory& memory,
                            const OpcodeTable& opcodes)
-    : memory_(memory), opcodes_(opcodes), ptx_(parse_image(image, compute_capability, &resources_)) {
+    : memory_(memory), opcodes_(opcodes), image_(image_of(image, compute_capability)) {
     try {
         place_variables();
     } catch (...) {
@@ -84,7 +101,7 @@ LoadedModule::~LoadedModule() {
 }
 
 void LoadedModule::place_variables() {
-    for (const ptx::Variable& v : ptx_.variables) {
+    for (const ptx::Variable& v : ptx().variables) {
         if (v.space == Space::Shared) {
             // Static ones are placed kernel by kernel; `extern .shared` is each kernel's dynamic part.
             if (v.is_extern) symbols_[v.name] = {Space::Shared, 0, 0};
@@ -111,9 +128,9 @@ void LoadedModule::place_variables() {
         if (!v.initial.empty()) std::memcpy(a.host, v.initial.data(), std::min<std::size_t>(v.initial.size(), a.bytes));
     }
     std::uint64_t functions = 0;
-    for (const ptx::Function& f : ptx_.functions)
+    for (const ptx::Function& f : ptx().functions)
         symbols_.try_emplace(f.name, SymbolPlace{Space::None, device::address_space::code_base + 16 * ++functions, 0});
-    for (const ptx::Variable& v : ptx_.variables)
+    for (const ptx::Variable& v : ptx().variables)
         for (const ptx::Relocation& r : v.relocations) {
             const auto target = symbols_.find(r.symbol);
             const auto self = symbols_.find(v.name);
@@ -129,11 +146,11 @@ void LoadedModule::place_variables() {
 }
 
 std::string LoadedModule::located(const ptx::Function& function, const ptx::PtxError& e) const {
-    for (const ptx::Function& f : ptx_.functions)
+    for (const ptx::Function& f : ptx().functions)
         for (const ptx::Instruction& in : f.body)
             if (in.ptx_line == e.ptx_line)
-                if (const auto at = ptx_.outermost(in.location); at.line)
-                    if (const std::string* file = ptx_.file_name(at.file))
+                if (const auto at = ptx().outermost(in.location); at.line)
+                    if (const std::string* file = ptx().file_name(at.file))
                         return fmt::format("{}:{}: kernel '{}': {}", *file, at.line, readable_name(function.name),
                                            e.what());
     return fmt::format("kernel '{}': {}", readable_name(function.name), e.what());
@@ -142,13 +159,13 @@ std::string LoadedModule::located(const ptx::Function& function, const ptx::PtxE
 LoadedKernel& LoadedModule::kernel(std::string_view name) {
     for (const auto& k : kernels_)
         if (k->function->name == name) return *k;
-    const ptx::Function* f = ptx_.find_function(std::string(name));
+    const ptx::Function* f = ptx().find_function(std::string(name));
     if (!f || !f->is_entry || f->is_declaration)
         throw DeviceError(error::invalid_device_function, fmt::format("the module has no kernel '{}'", name));
     auto k = std::make_unique<LoadedKernel>();
     k->function = f;
     try {
-        k->code = decode_kernel(ptx_, *f, symbols_, opcodes_);
+        k->code = decode_kernel(ptx(), *f, symbols_, opcodes_);
     } catch (const ptx::PtxError& e) {
         const bool invalid = e.kind == ptx::PtxError::Kind::invalid;
         throw DeviceError(invalid ? error::invalid_ptx : error::not_supported, located(*f, e));
@@ -161,7 +178,7 @@ LoadedKernel& LoadedModule::kernel(std::string_view name) {
     info.registers_per_thread = k->code.register_estimate;
     info.static_shared_bytes = k->code.static_shared_bytes;
     info.local_bytes_per_thread = k->code.local_bytes;
-    for (const KernelResources& r : resources_)
+    for (const KernelResources& r : image_->resources)
         if (r.name == f->name) {
             info.registers_per_thread = r.registers_per_thread;
             info.local_bytes_per_thread = r.local_bytes_per_thread;
@@ -170,13 +187,13 @@ LoadedKernel& LoadedModule::kernel(std::string_view name) {
     const std::uint64_t maximum =
         std::uint64_t{f->max_ntid[0]} * std::max(f->max_ntid[1], 1u) * std::max(f->max_ntid[2], 1u);
     info.max_threads_per_block = maximum ? static_cast<std::uint32_t>(std::min<std::uint64_t>(maximum, 1024)) : 1024;
-    for (const ptx::Variable& v : ptx_.variables)
+    for (const ptx::Variable& v : ptx().variables)
         if (v.space == Space::Const) {
             const std::uint64_t align = std::max<std::uint64_t>(v.align, 1);
             constants = (constants + align - 1) / align * align + v.bytes;
         }
     info.constant_bytes = static_cast<std::uint32_t>(constants);
-    info.ptx_version = info.binary_version = ptx_.target;
+    info.ptx_version = info.binary_version = ptx().target;
     kernels_.push_back(std::move(k));
     return *kernels_.back();
 }

@@ -20,6 +20,14 @@ struct LoadedKernel {
     device::FunctionInfo info;
 };
 
+// What is in an image, once for all modules that are loaded of the same bytes: a call and its replay load the same.
+struct ModuleImage {
+    std::vector<std::byte> bytes;
+    int compute_capability = 0;
+    std::vector<KernelResources> resources;
+    ptx::Module ptx;
+};
+
 class LoadedModule {
   public:
     // `image` is a fatbinary container or a PTX text. Throws DeviceError: no PTX for this device, or malformed.
@@ -32,7 +40,7 @@ class LoadedModule {
     // Decodes the kernel at its first use. Throws DeviceError: not there, or its PTX is not supported (with the line).
     LoadedKernel& kernel(std::string_view name);
     [[nodiscard]] device::SymbolInfo symbol(std::string_view name) const;
-    [[nodiscard]] const ptx::Module& ptx() const { return ptx_; }
+    [[nodiscard]] const ptx::Module& ptx() const { return image_->ptx; }
 
   private:
     void place_variables();
@@ -40,8 +48,7 @@ class LoadedModule {
 
     GlobalMemory& memory_;
     const OpcodeTable& opcodes_;
-    std::vector<KernelResources> resources_;  // before ptx_, whose initialiser fills it
-    ptx::Module ptx_;
+    std::shared_ptr<const ModuleImage> image_;
     SymbolTable symbols_;
     std::vector<Allocation*> variables_;
     std::vector<std::unique_ptr<LoadedKernel>> kernels_;

@@ -85,7 +85,7 @@ class Builder:
             [*(folder.name for folder in folders), self.compilers.identity, *link.flags(self.compilers)],
             {path.name: _read_library(path) for path in libraries},
         )
-        linker = link.Linker(self.lab, self.compilers, self.sandbox, [*files, *self._given()], self.budget)
+        linker = link.Linker(self.lab, self.compilers, self.sandbox, [*files, *self._given], self.budget)
         worker = cache.cached(
             self.layout.cache / "workers" / worker_key,
             lambda target: linker.link([next(folder.glob("*.o")) for folder in folders], libraries, target),
@@ -125,7 +125,7 @@ class Builder:
         place = SUBMISSION_FOLDER if self.sandbox.has_own_paths else self.sandbox.kind
         key = cache.key(
             [self.compilers.identity, place, *self._flags(), *self.lab.refused_headers],
-            {**_seen_by(unit, files), **self._given()},
+            {**_seen_by(unit, files), **self._given},
         )
         return self.layout.cache / "objects" / key
 
@@ -139,13 +139,13 @@ class Builder:
             "-gencode", f"arch=compute_{arch},code=" + phase.code.format(arch=arch), phase.option,
         ]  # fmt: skip
 
+    @functools.cached_property
     def _given(self) -> dict[str, bytes]:
         return {path.name: path.read_bytes() for path in self.lab.given}
 
     def _given_sources(self) -> dict[str, bytes]:
         """Return what is given and compiled with each submission."""
-        given = self._given()
-        return {name: given[name] for name in _units(given, _OBJECT)}
+        return {name: self._given[name] for name in _units(self._given, _OBJECT)}
 
     # --- compile -------------------------------------------------------------------------------------------------
 
@@ -167,7 +167,7 @@ class Builder:
         with tempfile.TemporaryDirectory(prefix="warpgrade-compile-") as scratch:
             sources, given = Path(scratch, "submission"), Path(scratch, "given")
             _put(sources, _seen_by(unit, files))
-            _put(given, self._given())
+            _put(given, self._given)
             output = f"{unit}{phase.suffix}"
             found = self._compile_unit(unit, files, sources, given, deadline, phase)
             (target / output).write_bytes(link.take_object(sources / output))
@@ -235,7 +235,7 @@ class Builder:
     def _head_start_folder(self) -> Path:
         starter = (self.lab.starter_folder / self.lab.main_file).read_bytes()
         words = [self.compilers.identity, self.lab.main_file, *self._flags()]
-        return self.layout.cache / "head-starts" / head_start.key(words, self._given(), starter)
+        return self.layout.cache / "head-starts" / head_start.key(words, self._given, starter)
 
     def _make_head_start(self, target: Path, scratch: Path) -> None:
         """Make it of a file with nothing in it and of the starter; what cannot be made is left out."""
@@ -246,7 +246,7 @@ class Builder:
         for name, content in (("empty", b""), ("starter", starter)):
             sources, given = scratch / name, scratch / f"{name}-given"
             _put(sources, {unit: content})
-            _put(given, self._given())
+            _put(given, self._given)
             recorded = sources / "recorded"
             (recorded / head_start.HOST).mkdir(parents=True)
             if not content:

@@ -31,7 +31,7 @@ class Compilers:
     host: Path
     host_version: str
 
-    @property
+    @functools.cached_property
     def folders(self) -> list[Path]:
         """Folders that the compilers need to see besides those of the system's own (grader/sandbox/bwrap.cpp)."""
         homes = {self.nvcc.resolve().parents[1], self.host.absolute().parents[1], self.host.resolve().parents[1]}
@@ -43,7 +43,7 @@ class Compilers:
         home = self.nvcc.resolve().parents[1]
         return [home / "include", *sorted(home.glob("targets/*/include")), Path("/usr/include")]
 
-    @property
+    @functools.cached_property
     def header_folders(self) -> list[Path]:
         """Where the toolkit's and the system's headers lie."""
         return [*self.folders, *self.cuda_includes, Path("/usr/lib/gcc"), Path("/usr/lib/llvm")]
@@ -58,7 +58,7 @@ class Compilers:
         """Whether GNU gold is there, too, in a sandbox as here."""
         return self.is_gcc and shutil.which("ld.gold", path=TOOLS_ENVIRONMENT["PATH"]) is not None
 
-    @property
+    @functools.cached_property
     def identity(self) -> str:
         """A hash that changes whenever the compilers may produce something else."""
         stamp = (str(self.nvcc.resolve()), self.nvcc_version, str(self.host.resolve()), self.host_version)

@@ -57,6 +57,10 @@ TEST_CASE("a shape lists each granule once, with its lanes") {
     const auto wide = shape({0, 16}, 16);  // two float4
     REQUIRE(wide.runs.size() == 1);
     CHECK(wide.who == std::vector<Mark>{0, 0, 0, 0, 1, 1, 1, 1});
+    const auto backwards = shape({16, 8, 4, 8});
+    REQUIRE(backwards.runs.size() == 2);
+    CHECK(backwards.runs[0].begin == -3);
+    CHECK(backwards.who == std::vector<Mark>{2, 1 | mark::lanes, 0});
     const auto bytes = shape({0, 1, 2}, 1, 0);
     CHECK(bytes.who == std::vector<Mark>{0, 1, 2});
 }
