@@ -1,7 +1,7 @@
 # wg_unity(TARGET N [ALONE REGEX…]): compiles N source files of the target at a time, as one; those whose path below
 # grader/ matches a REGEX, each alone. Where most of a file's time goes into headers that all of them include, the first
 # build is that much shorter. Names of anonymous namespaces must then differ between the files of a target. clang-tidy
-# gets the files one by one: grader/warpgrade/dev/testing.py turns this off.
+# gets the files one by one: grader/warpgrade/dev/cxx.py turns this off.
 #
 # CMake's own UNITY_BUILD writes absolute paths, so that ccache finds nothing from another checkout.
 option(WARPGRADE_UNITY "Compile small source files several at a time" ON)

@@ -1,5 +1,5 @@
-// Which checks a device runs beside the program. Bounds of memory are always checked: that is how a kernel ends that
-// leaves them.
+// Which checks a device runs beside the program. Memory bounds are always checked, since an access beyond them ends the
+// kernel.
 #pragma once
 
 #include <string_view>
@@ -14,7 +14,7 @@ struct Checks {
     [[nodiscard]] bool operator==(const Checks&) const = default;
 };
 
-// "all", "none" or some of "race,init,sync,advice". Throws std::invalid_argument that lists the words there are.
+// "all", "none" or some of "race,init,sync,advice". Throws std::invalid_argument that lists the accepted words.
 Checks parse_checks(std::string_view words);
 
 }  // namespace warpgrade::device

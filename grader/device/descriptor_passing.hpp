@@ -1,6 +1,5 @@
-// Messages on a Unix socket with file descriptors (SCM_RIGHTS), which travel with the first byte. The worker and the
-// runtime, which are linked into students' programs, use it as well, and so does the spawner: it needs the C library
-// only.
+// Messages on a Unix socket with file descriptors (SCM_RIGHTS), which travel with the first byte. This header needs the
+// C library only, because it is also linked into students' programs and the spawner.
 #pragma once
 
 #include <sys/socket.h>
@@ -20,8 +19,8 @@ namespace warpgrade::device {
 inline constexpr std::size_t max_passed_descriptors = 8;  // with one message
 
 // Sends what fits, and the descriptors if there are any; returns what sendmsg() returns.
-inline ssize_t send_with(int socket, std::span<const std::byte> bytes, std::span<const int> descriptors,
-                         int flags = 0) {
+inline ssize_t send_message(int socket, std::span<const std::byte> bytes, std::span<const int> descriptors,
+                            int flags = 0) {
     if (descriptors.size() > max_passed_descriptors) return errno = EINVAL, -1;
     iovec data{const_cast<std::byte*>(bytes.data()), bytes.size()};
     msghdr message{};
@@ -40,12 +39,11 @@ inline ssize_t send_with(int socket, std::span<const std::byte> bytes, std::span
     return ::sendmsg(socket, &message, flags | MSG_NOSIGNAL);
 }
 
-// Receives what is there, and calls take(Descriptor) for each descriptor that comes with it, of `most` at most; others
-// are closed. `sender`, where it is asked for, is the process that sent it, if the socket has SO_PASSCRED. Returns what
-// recvmsg() returns.
+// Receives bytes, and calls take(Descriptor) for up to `most` descriptors that come with them; further ones are closed.
+// `sender`, if not null, becomes the sending process (the socket needs SO_PASSCRED). Returns what recvmsg() returns.
 template <class Take>
-ssize_t receive_each(int socket, std::span<std::byte> bytes, std::size_t most, Take take, int flags = 0,
-                     pid_t* sender = nullptr) {
+ssize_t receive_descriptors(int socket, std::span<std::byte> bytes, std::size_t most, Take take, int flags = 0,
+                            pid_t* sender = nullptr) {
     iovec data{bytes.data(), bytes.size()};
     msghdr message{};
     message.msg_iov = &data;
@@ -75,11 +73,12 @@ ssize_t receive_each(int socket, std::span<std::byte> bytes, std::size_t most, T
     return got;
 }
 
-// The same, with descriptors that replace the first of those given.
-inline ssize_t receive_with(int socket, std::span<std::byte> bytes, std::span<Descriptor> descriptors, int flags = 0) {
+// The same; the received descriptors replace the first of those given.
+inline ssize_t receive_message(int socket, std::span<std::byte> bytes, std::span<Descriptor> descriptors,
+                               int flags = 0) {
     std::size_t next = 0;
     const auto take = [&](Descriptor&& each) { descriptors[next++] = std::move(each); };
-    return receive_each(socket, bytes, descriptors.size(), take, flags);
+    return receive_descriptors(socket, bytes, descriptors.size(), take, flags);
 }
 
 }  // namespace warpgrade::device

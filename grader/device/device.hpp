@@ -1,6 +1,6 @@
 // What every device offers, in CUDA's own terms: memory, images, modules, launches, streams, events and time. The
-// device server drives it. What only some devices can tell besides is Analysis (analysis.hpp). All sizes are bytes, all
-// times nanoseconds of the device's own clock unless a name says otherwise. Errors are thrown as DeviceError with
+// device server drives it. Some devices also report what their work did: Analysis (analysis.hpp). All sizes are bytes,
+// all times nanoseconds of the device's own clock unless a name says otherwise. Errors are thrown as DeviceError with
 // CUDA's own error code.
 #pragma once
 
@@ -89,7 +89,7 @@ struct FunctionInfo {
     std::string name;  // mangled
     std::vector<ParamInfo> params;
     std::uint32_t param_bytes = 0;
-    std::uint32_t registers_per_thread = 0;  // of the cubin where there is one, else estimated
+    std::uint32_t registers_per_thread = 0;  // from the cubin, or an estimate without one
     std::uint32_t static_shared_bytes = 0;
     std::uint32_t local_bytes_per_thread = 0;
     std::uint32_t constant_bytes = 0;         // of all the module's __constant__ variables
@@ -102,8 +102,8 @@ struct SymbolInfo {
     std::uint64_t bytes = 0;
 };
 
-// Memory that the worker's process maps too, at the device's own address. Its size is sealed: neither side can pull
-// the pages away under the other. The worker may change the bytes at any time, also while a kernel runs.
+// Memory that the worker's process maps too, at the device's own address. Its size is sealed, so that neither side can
+// unmap the other's pages. The worker may change the bytes at any time, also while a kernel runs.
 struct HostVisibleMemory {
     DevicePtr address = 0;
     std::uint64_t bytes = 0;
@@ -120,17 +120,17 @@ struct LaunchConfig {
 struct Occupancy {
     std::uint32_t blocks_per_multiprocessor = 0;
     double theoretical = 0;  // resident warps / maximal warps
-    double achieved = 0;     // the same over a launch, its last, partly filled wave of blocks included; 0 without one
+    double achieved = 0;     // the same over a whole launch, including its last, partly filled wave; 0 without one
     std::string limiter;     // "registers", "shared memory", "warps", "blocks"
 };
 
-// Where the program asked for memory: the name of its call, and the place in its file that the call returns to (see
+// Where the program allocated memory: the CUDA function, and the call's return address in the program's file (see
 // SourcePlace).
 struct AllocationOrigin {
     template <class Name>
     AllocationOrigin(const Name& name, std::uint64_t place = 0)  // NOLINT: a name alone is one
         requires std::convertible_to<const Name&, std::string_view>
-        : call(name), code(place), kind(kind_of_memory(call)) {}
+        : call(name), code(place), kind(memory_kind_of(call)) {}
     AllocationOrigin(std::string_view name, MemoryKind what) : call(name), code(0), kind(what) {}
     std::string_view call;
     std::uint64_t code;
@@ -143,12 +143,12 @@ struct MemoryInfo {
 
 enum class Limit : std::uint8_t { StackSize, PrintfFifoSize, MallocHeapSize };  // of cudaDeviceSetLimit
 
-// A transfer whose bytes have been moved: what its place in its stream, and its time, depend on.
+// A transfer whose bytes have been moved, with all that its duration and its order in the stream depend on.
 struct TransferTime {
     enum class Kind : std::uint8_t { to_device, to_host, within_device, fill } kind = Kind::to_device;
     StreamId stream = 0;
     std::uint64_t bytes = 0;
-    bool page_locked = false;  // the host's side; pageable memory goes through a buffer of the driver's
+    bool page_locked = false;  // the host's side; the driver copies pageable memory through a buffer
     bool blocking = false;     // the host waits for it
 };
 
@@ -160,76 +160,73 @@ class Device {
 
     [[nodiscard]] virtual const DeviceProperties& properties() const = 0;
     [[nodiscard]] virtual MemoryInfo memory_info() const = 0;
-    // What it can tell of its work besides results and time; null: nothing.
+    // Null: the device reports nothing besides results and time.
     [[nodiscard]] virtual Analysis* analysis() { return nullptr; }
 
     // Memory. Addresses are checked against live allocations; a range outside one throws invalid_value (host copies) as
-    // the CUDA runtime would. `code` of free: the place of that call.
+    // the CUDA runtime would. `code` is the place of the call in the program.
     virtual DevicePtr allocate(std::uint64_t bytes, AllocationOrigin origin) = 0;
     virtual void free(DevicePtr address, std::uint64_t code) = 0;
     void free(DevicePtr address) { free(address, 0); }
-    // Memory for both sides. `at` is 0, or the page that the worker wants it to begin on (its own, outside all of the
-    // device's ranges).
+    // `at` is 0, or the address of the worker's own page to use, outside all of the device's ranges.
     virtual HostVisibleMemory allocate_host_visible(std::uint64_t bytes, DevicePtr at, AllocationOrigin origin);
     virtual void write(DevicePtr destination, std::span<const std::byte> source) = 0;
     virtual void read(DevicePtr source, std::span<std::byte> destination) = 0;
-    // `code`: the place of the call.
     virtual void copy(DevicePtr destination, DevicePtr source, std::uint64_t bytes, std::uint64_t code) = 0;
     void copy(DevicePtr destination, DevicePtr source, std::uint64_t bytes) { copy(destination, source, bytes, 0); }
     virtual void fill(DevicePtr destination, std::uint8_t value, std::uint64_t bytes) = 0;
     // The live allocation (or module variable) that holds the address, if any: its base and size.
     [[nodiscard]] virtual std::optional<SymbolInfo> find_allocation(DevicePtr address) const = 0;
-    // Does what is at the address lie in the host's memory, so that a copy of it crosses the link?
+    // Whether the bytes at the address are in the host's memory, so that a copy of them crosses the link.
     [[nodiscard]] virtual bool lies_on_host(DevicePtr) const { return false; }
 
-    // Texture and surface objects: handles are never given out twice, and never 0. Throws what is wrong with the
-    // descriptor.
+    // Texture and surface objects. Handles are unique and never 0. Throws if the descriptor is invalid.
     virtual ImageId create_image(const ImageDescriptor& image);
     virtual void destroy_image(ImageId image);
 
-    // Modules: `image` is a fatbinary container, a PTX text or a cubin. Loading takes its time.
+    // Modules: `image` is a fatbinary container, a PTX text or a cubin. Loading takes time on the device's clock.
     virtual ModuleId load_module(std::span<const std::byte> image) = 0;
     virtual void unload_module(ModuleId module) = 0;
     virtual FunctionId find_function(ModuleId module, std::string_view name) = 0;  // throws invalid_device_function
     [[nodiscard]] virtual const FunctionInfo& function_info(FunctionId function) const = 0;
-    // As the source has it: "matmul_tiled".
+    // The name in the source: "matmul_tiled".
     [[nodiscard]] virtual std::string readable_name(FunctionId function) const { return function_info(function).name; }
     virtual SymbolInfo find_symbol(ModuleId module, std::string_view name) = 0;  // throws invalid_symbol
-    // A __managed__ variable of the module; its file is handed out once.
+    // A __managed__ variable of the module. Its file is given out once.
     virtual HostVisibleMemory share_symbol(ModuleId module, std::string_view name);
 
     // Launch: `params` is the parameter block laid out as FunctionInfo::params says. Configuration errors throw before
-    // anything runs (not sticky, and what() does not name the kernel); faults while running throw sticky errors. Its
-    // results are there when it returns, but it is over only when its stream says so.
+    // anything runs (not sticky, and what() does not name the kernel); faults while running throw sticky errors. The
+    // results are in memory when it returns, but on the device's clock the kernel ends with its stream.
     virtual void launch(FunctionId function, const LaunchConfig& config, std::span<const std::byte> params) = 0;
     [[nodiscard]] virtual Occupancy occupancy(FunctionId function, std::uint32_t block_threads,
                                               std::uint64_t dynamic_shared_bytes) const = 0;
     // What device-side printf wrote since the last call.
     virtual std::string take_output() = 0;
 
-    // cudaDeviceSetLimit; returns the bytes that hold from now on, which may be more. Throws DeviceError if it is too
-    // late, or too much.
+    // cudaDeviceSetLimit. Returns the new limit in bytes, which may be larger. Throws DeviceError if the limit is too
+    // large or can no longer change.
     virtual std::uint64_t set_limit(Limit, std::uint64_t bytes) { return bytes; }
 
-    // Streams and events, which the caller numbers; stream 0 is always there. `blocking`: it and stream 0 wait for each
-    // other. An event that was never recorded counts as one that has happened.
+    // Streams and events, numbered by the caller; stream 0 always exists. A `blocking` stream and stream 0 wait for
+    // each other. An event that was never recorded counts as completed.
     virtual void create_stream(StreamId stream, bool blocking) = 0;
     virtual void destroy_stream(StreamId stream) = 0;
     [[nodiscard]] virtual bool query_stream(StreamId stream) = 0;  // is all of its work over?
     virtual void synchronize_stream(StreamId stream) = 0;
     virtual void record_event(EventId event, StreamId stream) = 0;
-    virtual void wait_for_event(StreamId stream, EventId event) = 0;  // later work of the stream does
+    virtual void wait_for_event(StreamId stream, EventId event) = 0;  // for later work of the stream
     [[nodiscard]] virtual bool query_event(EventId event) = 0;
     virtual void synchronize_event(EventId event) = 0;
     virtual void forget_event(EventId event) = 0;
-    // Of two events that were recorded; none: one of them has not happened yet.
+    // Between two recorded events; none if one of them is not completed yet.
     virtual std::optional<double> elapsed_ns(EventId start, EventId end) = 0;
     virtual void synchronize_device() = 0;
-    // The same for calls that wait although the program has not asked for it, as cudaFree.
+    // The same for calls that wait implicitly, such as cudaFree.
     virtual void drain() = 0;
-    // After read(), write(), copy() or fill() of all of its bytes.
-    virtual void transferred(const TransferTime& transfer) = 0;
-    // Waits for everything; the time since the last call of this function, or the start.
+    // Call it after read(), write(), copy() or fill() has moved all bytes of the transfer.
+    virtual void schedule_transfer(const TransferTime& transfer) = 0;
+    // Waits for everything. Returns the time since the last call of this function, or since the start.
     virtual double finish() = 0;
 };
 

@@ -19,48 +19,47 @@ const Rule* find_rule(std::string_view id) {
 
 namespace {
 
-bool same_finding(const Diagnostic& a, const Diagnostic& b) {
+bool is_same_finding(const Diagnostic& a, const Diagnostic& b) {
     return a.rule == b.rule && a.place == b.place && a.kernel == b.kernel &&
            std::ranges::equal(a.related, b.related, {}, &RelatedPlace::place, &RelatedPlace::place) &&
            a.place != SourcePlace{};
 }
 
-// Which of them gives way to `one`; end(): none.
-std::vector<Diagnostic>::iterator least_needed(std::vector<Diagnostic>& known, const Diagnostic& one) {
-    const auto severity = [](const Diagnostic& d) { return d.rule->severity; };  // the worst is the least
-    const auto least = std::ranges::max_element(known, {}, severity);
-    if (severity(*least) > severity(one)) return least;
-    if (severity(*least) < severity(one)) return known.end();
+// The finding to drop for the new one; end() if there is none.
+std::vector<Diagnostic>::iterator find_replaceable(std::vector<Diagnostic>& list, const Diagnostic& finding) {
+    const auto severity = [](const Diagnostic& d) { return d.rule->severity; };  // an error has the smallest value
+    const auto mildest = std::ranges::max_element(list, {}, severity);
+    if (severity(*mildest) > severity(finding)) return mildest;
+    if (severity(*mildest) < severity(finding)) return list.end();
     std::map<const Rule*, std::size_t> counts;
-    for (const Diagnostic& d : known) ++counts[d.rule];
-    if (counts.contains(one.rule)) return known.end();
+    for (const Diagnostic& d : list) ++counts[d.rule];
+    if (counts.contains(finding.rule)) return list.end();
     const auto most = std::ranges::max_element(
-        known, {}, [&](const Diagnostic& d) { return severity(d) == severity(one) ? counts[d.rule] : 0; });
-    if (counts[most->rule] < 2) return known.end();
-    // Its last one, so that the first stays.
+        list, {}, [&](const Diagnostic& d) { return severity(d) == severity(finding) ? counts[d.rule] : 0; });
+    if (counts[most->rule] < 2) return list.end();
+    // The rule's last finding goes, so that its first one stays.
     const auto last =
-        std::find_if(known.rbegin(), known.rend(), [&](const Diagnostic& d) { return d.rule == most->rule; });
+        std::find_if(list.rbegin(), list.rend(), [&](const Diagnostic& d) { return d.rule == most->rule; });
     return std::prev(last.base());
 }
 
 }  // namespace
 
-bool keep(std::vector<Diagnostic>& known, Diagnostic one, std::size_t most) {
-    const auto same = std::ranges::find_if(known, [&](const Diagnostic& other) { return same_finding(other, one); });
-    if (same != known.end()) {
-        same->count += one.count;
-        same->weight += one.weight;
+bool add_finding(std::vector<Diagnostic>& list, Diagnostic finding, std::size_t most) {
+    const auto same = std::ranges::find_if(list, [&](const Diagnostic& d) { return is_same_finding(d, finding); });
+    if (same != list.end()) {
+        same->count += finding.count;
+        same->weight += finding.weight;
         return true;
     }
-    if (known.size() >= most) {
-        const auto gives_way = least_needed(known, one);
-        if (gives_way == known.end()) return false;
-        known.erase(gives_way);
-        known.push_back(std::move(one));
-        return false;
+    const bool is_full = list.size() >= most;
+    if (is_full) {
+        const auto replaceable = find_replaceable(list, finding);
+        if (replaceable == list.end()) return false;
+        list.erase(replaceable);
     }
-    known.push_back(std::move(one));
-    return true;
+    list.push_back(std::move(finding));
+    return !is_full;
 }
 
 }  // namespace warpgrade::device

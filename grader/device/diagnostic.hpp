@@ -1,6 +1,6 @@
-// What the device has to say about the program that it runs: mistakes that its checks found, and advice. One struct for
-// all of them; it goes as JSON through journal, verdict and result, and the grader renders it for terminals, SARIF and
-// the rest. The rules are rows of rules.def; docs/checks.md explains each.
+// Findings about the program that the device runs: mistakes that its checks found, and advice. The same struct goes as
+// JSON through journal, verdict and result, and the grader renders it for terminals, SARIF and the rest. The rules are
+// rows of rules.def; docs/checks.md explains each.
 #pragma once
 
 #include <cstdint>
@@ -28,10 +28,10 @@ namespace rules {
 #include "device/rules.def"
 #undef WG_RULE
 }  // namespace rules
-const Rule* find_rule(std::string_view id);  // nullptr: there is none
+const Rule* find_rule(std::string_view id);  // nullptr if there is none
 
-// A line of the program. Device code is known by file and line; host code by `code`, the place of the call's return
-// address in the program's file (0: unknown), which the grader turns into file and line.
+// A line of the program. Device code has file and line. Host code has `code`, the call's return address in the
+// program's file (0: unknown), which the grader turns into file and line.
 struct SourcePlace {
     std::string file;        // as the compiler was given it; empty: unknown
     std::uint32_t line = 0;  // 0: unknown
@@ -45,22 +45,22 @@ struct ThreadPlace {
     [[nodiscard]] bool operator==(const ThreadPlace&) const = default;
 };
 
-// The other party: who else accessed it, where it was allocated, who waits elsewhere.
+// The other party: who else accessed the memory, where it was allocated, who waits elsewhere.
 struct RelatedPlace {
-    std::string role;  // a phrase that a place can follow: "written by", "allocated"
+    std::string role;  // a phrase before a place: "written by", "allocated"
     SourcePlace place;
     std::optional<ThreadPlace> thread;
 };
 
-// The memory that it is about. The grader names it where `message` holds "{memory}": with the variable of the source
-// line that allocated it, if it finds one, its size and that line.
+// The memory of a finding. Where `message` has "{memory}", the grader puts its size, the source line that allocated it,
+// and the variable on that line if it finds one.
 struct MemoryPlace {
-    std::string name;  // of a variable: "tile", "coefficients"; else what the program called: "cudaMalloc"
+    std::string name;  // the variable ("tile") or the CUDA function that allocated it ("cudaMalloc")
     bool variable = false;
     std::uint64_t bytes = 0;
     SourcePlace allocated;
-    MemoryKind kind = MemoryKind::device;  // of memory that is no variable; for the device server alone
-    std::uint64_t address = 0;             // of the element; for the device alone
+    MemoryKind kind = MemoryKind::device;  // unless it is a variable; used by the device server only
+    std::uint64_t address = 0;             // of the element; used by the device only
 };
 
 struct Diagnostic {
@@ -71,13 +71,13 @@ struct Diagnostic {
     std::optional<ThreadPlace> thread;
     std::vector<RelatedPlace> related;
     std::optional<MemoryPlace> memory;
-    std::uint64_t count = 1;  // how often it happened; this is the first, in the order of blocks
-    double weight = 0;        // of advice: what it costs, to sort by
+    std::uint64_t count = 1;  // how often it happened; the fields describe the first, in the order of blocks
+    double weight = 0;        // the cost of what advice is about, for sorting
 };
 
-// Adds one to what is known, or counts it if it is the same at the same places. Of at most `most` the worst stay: an
-// error takes the place of advice or a warning, and the first of a rule that of one of the rule with the most of them.
-// False: one was left out.
-bool keep(std::vector<Diagnostic>& known, Diagnostic one, std::size_t most);
+// Adds a finding to the list, or counts it if the same one is there. A full list of `most` keeps the worst: an error
+// replaces advice or a warning, and the first finding of a rule replaces the last one of the most frequent rule.
+// Returns false if a finding was dropped.
+bool add_finding(std::vector<Diagnostic>& list, Diagnostic finding, std::size_t most);
 
 }  // namespace warpgrade::device

@@ -1,4 +1,4 @@
-// The fields of the device's data structures, once: the wire protocol and the JSON records both walk these lists.
+// The fields of the device's data structures; the wire protocol and the JSON records both use these lists.
 #pragma once
 
 #include "device/device.hpp"
@@ -67,7 +67,7 @@ inline DeviceProperties get_properties(Reader& reader) {
     return properties;
 }
 
-// A kernel without its name, which the asking side knows.
+// A kernel without its name, which the client knows.
 inline void put(Writer& writer, const FunctionInfo& info) {
     writer.put(info.param_bytes).put(info.registers_per_thread).put(info.static_shared_bytes);
     writer.put(info.local_bytes_per_thread).put(info.constant_bytes).put(info.max_threads_per_block);
@@ -96,7 +96,6 @@ inline FunctionInfo get_function_info(Reader& reader) {
     return info;
 }
 
-// An image, field by field in this order.
 template <class Image, class Visit>
 void for_each_image_field(Image& image, Visit&& visit) {
     visit(image.use), visit(image.shape), visit(image.address), visit(image.pitch), visit(image.slice_bytes);

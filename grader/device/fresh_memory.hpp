@@ -1,4 +1,4 @@
-// What device memory holds before anything wrote it: a pattern that no program takes for a result, never zeros.
+// What device memory holds before the first write: never zeros, so that no program takes it for a result.
 #pragma once
 
 namespace warpgrade::device {

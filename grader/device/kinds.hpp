@@ -1,4 +1,4 @@
-// What is known of a device by its name alone (kinds.def).
+// The kinds of device (kinds.def).
 #pragma once
 
 #include <string_view>
@@ -17,9 +17,8 @@ inline constexpr Kind kinds[] = {
 #undef WG_DEVICE_KIND
 };
 
-// Of "vgpu:h100:4", that of "vgpu". An unknown one is taken for a device that can do everything, and gets no farther
-// than its server.
-constexpr Kind kind_of(std::string_view device) {
+// "vgpu" for "vgpu:h100:4". An unknown name gets a kind that can do everything; its server refuses to start.
+constexpr Kind find_kind(std::string_view device) {
     for (const Kind& kind : kinds)
         if (device.substr(0, device.find(':')) == kind.name) return kind;
     return {};

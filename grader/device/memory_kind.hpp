@@ -1,5 +1,5 @@
-// Who gave a piece of memory, and so what frees it. The program's runtime tells the device server the name of the
-// function that was called; from there on its kind counts.
+// Which function allocated memory, and so which one frees it. The program's runtime sends the device server the name of
+// the CUDA function; the server keeps the kind.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ struct Allocator {
     std::string_view call, freed_by;
 };
 
-// cudaMallocPitch, cudaMallocAsync and the like give memory as cudaMalloc does: what is not named here is such.
+// Functions that are not in this list, such as cudaMallocPitch and cudaMallocAsync, allocate memory as cudaMalloc does.
 inline constexpr Allocator allocators[] = {
     {MemoryKind::device, "cudaMalloc", "cudaFree"},
     {MemoryKind::array, "cudaMallocArray", "cudaFreeArray"},
@@ -24,13 +24,13 @@ inline constexpr Allocator allocators[] = {
     {MemoryKind::heap, "malloc in a kernel", "free() in a kernel"},
 };
 
-constexpr MemoryKind kind_of_memory(std::string_view call) {
+constexpr MemoryKind memory_kind_of(std::string_view call) {
     for (const Allocator& row : allocators)
         if (row.call == call) return row.kind;
     return MemoryKind::device;
 }
 
-constexpr std::string_view freed_by(MemoryKind kind) {
+constexpr std::string_view free_function(MemoryKind kind) {
     for (const Allocator& row : allocators)
         if (row.kind == kind) return row.freed_by;
     return {};  // variables live as long as the program

@@ -1,4 +1,4 @@
-// The judge's question after the origin of a call's outputs, and the device server's answer.
+// The judge's query for the origin of a call's outputs, and the device server's verdict.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,8 @@ struct OriginBuffer {
     enum class Kind : std::uint8_t { in, out, inout } kind = Kind::in;
     unsigned argument = 0;  // of the function, from 0
     unsigned element_bytes = 4;
-    std::span<const std::byte> before, after;  // the call; `after` of outputs
-    std::span<const std::byte> other;          // `before`, in the other run of the call
+    std::span<const std::byte> before, after;  // contents before the call, and after it (outputs only)
+    std::span<const std::byte> other;          // contents before the call in the replay
 };
 
 struct OriginScalar {
@@ -33,38 +33,39 @@ struct OriginQuery {
         std::uint64_t bits = 0;
     };
     std::optional<Result> result;
-    std::span<const std::byte> program;         // its file: device code in it was compiled before the call
-    std::vector<std::uint64_t> program_images;  // where in the file it may begin
+    std::span<const std::byte> program;         // its file; device code in it was compiled before the call
+    std::vector<std::uint64_t> program_images;  // offsets in the file at which device code may begin
 };
 
 struct OriginVerdict {
     enum class Problem : std::uint8_t {
         none,
-        nothing_came,  // no copy, no memory of both
-        not_found,     // the value came down nowhere
-        changed,       // `came` is what came in its place
-        moved,         // it came down, but `elsewhere`
-        host_wrote,    // it came down as the host had sent it
-        scattered,     // put in place by small copies on the device
-        went_up,       // `came`: what went up that is none of the inputs; `bytes` of it
-        arranged,      // `came`: the first element of the inputs that copies put among others than its neighbours
-        decided,       // `decision`: what differs where the inputs' values do
-        code_went_up,  // device code that is not in the program's file
-        overflow,      // too much to look at
+        no_download,        // the call neither copied to the host nor used host-visible memory
+        not_found,          // no download contains the element's value
+        changed,            // the device sent `sample` instead
+        moved,              // the value was downloaded as element `elsewhere`
+        written_by_host,    // the host itself had uploaded the value
+        scattered,          // small copies on the device put the element in place
+        unexpected_upload,  // `bytes` bytes of uploads are not inputs; `sample`: the first of them
+        rearranged,         // copies rearranged the inputs; `sample`: the first such element, or empty
+        value_dependent,    // `decision`: a request that depends on the inputs' values
+        unknown_code,       // `bytes` bytes of device code are not in the program's file
+        overflow,           // the call moved more data than the server tracks
     };
     Problem problem = Problem::none;
     int argument = -1;  // -1: the returned value
     std::uint64_t element = 0, elsewhere = 0, bytes = 0;
-    std::vector<std::byte> came;
-    bool mapped = false;  // through memory of both, not by a copy
+    std::vector<std::byte> sample;
+    bool mapped = false;  // through host-visible memory, not by a copy
     std::string decision;
-    // Told by comparing two runs: how many kinds of change tell one from the other, apart from the order of requests
-    // and the addresses (max_changes + 1: more); and whether the other one has to run its kernels before anything is
-    // told.
+    // Whether the problem came from a comparison with the replay, and whether the replay has to run its kernels before
+    // there can be a result.
     bool compared = false, needs_kernels = false;
+    // How many kinds of change tell the two runs apart, besides the order of requests and the addresses; at most
+    // max_changes + 1.
     std::uint64_t changes = 0;
     static constexpr std::uint64_t max_changes = 4;
-    // Launches (from 1) that the outputs do not come from; empty where that cannot be told.
+    // Launches, from 1, that the outputs do not depend on; empty if that is unknown.
     std::vector<std::size_t> not_part;
 };
 

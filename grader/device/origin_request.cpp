@@ -33,7 +33,7 @@ OriginFile::~OriginFile() {
 }
 
 std::byte* OriginFile::reserve(std::size_t bytes) {
-    if (data_ && bytes <= bytes_) return static_cast<std::byte*>(data_);  // a question without bytes has a file, too
+    if (data_ && bytes <= bytes_) return static_cast<std::byte*>(data_);  // a query without bytes has a file, too
     bytes = std::bit_ceil(std::max(bytes, smallest_file));
     if (ftruncate(file_.get(), static_cast<off_t>(bytes)) != 0)
         throw std::system_error(errno, std::generic_category(), "cannot allocate memory for the origin");
@@ -45,7 +45,7 @@ std::byte* OriginFile::reserve(std::size_t bytes) {
     return static_cast<std::byte*>(data);
 }
 
-OriginMessage origin_message(const OriginQuery& query, OriginFile& file) {
+OriginMessage make_origin_message(const OriginQuery& query, OriginFile& file) {
     std::vector<std::span<const std::byte>> parts;
     std::size_t total = 0;
     const auto place = [&](std::span<const std::byte> bytes) {
@@ -54,7 +54,7 @@ OriginMessage origin_message(const OriginQuery& query, OriginFile& file) {
         total += (bytes.size() + 63) / 64 * 64;
         return fmt::format("[{},{}]", at, bytes.size());
     };
-    std::string buffers, scalars;  // a document of these few words would take longer than all the rest
+    std::string buffers, scalars;  // building a JSON document would take longer than all the rest
     for (const OriginBuffer& buffer : query.buffers) {
         const std::string before = place(buffer.before), after = place(buffer.after), other = place(buffer.other);
         buffers += fmt::format(R"({}{{"kind":{},"argument":{},"element_bytes":{},"before":{},"after":{},"other":{}}})",
@@ -129,14 +129,14 @@ std::span<const std::byte> OriginRequest::range(const json& place) const {
 }
 
 json to_json(const OriginVerdict& verdict) {
-    std::vector<unsigned> came;
-    for (const std::byte byte : verdict.came) came.push_back(static_cast<unsigned>(byte));
+    std::vector<unsigned> sample;
+    for (const std::byte byte : verdict.sample) sample.push_back(static_cast<unsigned>(byte));
     return {{"problem", static_cast<unsigned>(verdict.problem)},
             {"argument", verdict.argument},
             {"element", verdict.element},
             {"elsewhere", verdict.elsewhere},
             {"bytes", verdict.bytes},
-            {"came", came},
+            {"came", sample},
             {"mapped", verdict.mapped},
             {"decision", verdict.decision},
             {"compared", verdict.compared},

@@ -1,5 +1,5 @@
-// The judge's question after the origin of outputs, as it travels to the device server: a few lines of JSON, and the
-// bytes in a file that both map. The answer is part of the report (report.hpp).
+// The origin query as it travels to the device server: JSON, and a file with the bytes that both processes map. The
+// verdict is part of the report (report.hpp).
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -12,16 +12,15 @@
 
 namespace warpgrade::device {
 
-// The memory in which the bytes of a question travel: one for all questions that an asker has, since fresh pages cost
-// more than what is copied into them. The answer has to be there before the next question is asked.
+// The memory in which the bytes of a query travel. The judge uses one for all its queries, one after the other, because
+// fresh pages cost more than the copies into them. All throw std::system_error if the machine is out of memory.
 class OriginFile {
   public:
-    // Throws std::system_error where the machine has no memory for it.
     OriginFile();
     ~OriginFile();
     OriginFile(const OriginFile&) = delete;
     OriginFile& operator=(const OriginFile&) = delete;
-    // At least `bytes` bytes; what they held before is lost. Throws as the constructor does.
+    // Returns at least `bytes` bytes with unspecified contents.
     std::byte* reserve(std::size_t bytes);
     [[nodiscard]] const Descriptor& descriptor() const { return file_; }
 
@@ -33,22 +32,19 @@ class OriginFile {
 
 struct OriginMessage {
     std::string question;  // JSON
-    int file = -1;         // the asker's OriginFile
-    int program = -1;      // the program's file, which the asker keeps open
+    int file = -1;         // the judge's OriginFile
+    int program = -1;      // the program's file, which the judge keeps open
 };
-// Throws std::system_error where the machine has no memory for the bytes.
-OriginMessage origin_message(const OriginQuery& query, OriginFile& file);
+OriginMessage make_origin_message(const OriginQuery& query, OriginFile& file);
 
-// The other end of it. Throws std::exception for what is no question.
+// The query as the device server receives it. Throws std::exception if it is malformed.
 class OriginRequest {
   public:
-    // `program` is mapped if somebody asks for it.
     OriginRequest(const nlohmann::json& question, const Descriptor& file, const Descriptor& program,
                   bool wants_program);
     [[nodiscard]] const OriginQuery& query() const { return query_; }
 
   private:
-    // A file's bytes, as long as this lives.
     class Mapping {
       public:
         Mapping() = default;

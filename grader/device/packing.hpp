@@ -1,5 +1,5 @@
-// Structures as bytes, for the judge and its device server: of one build, or of one format of handouts. What stands in
-// them is listed once for both directions (report.cpp): fields(way, object) names the object's fields to a Packer or an
+// Structures as bytes, for the judge and its device server, which come from one build or one format of handouts. In
+// report.cpp, fields(archive, object) lists an object's fields for both directions: the archive is a Packer or an
 // Unpacker.
 #pragma once
 
@@ -43,12 +43,11 @@ class Packer {
         for (const std::string& item : items) put(item);
     }
     template <class Enum>
-    void choice(Enum value, Enum) {
+    void enumerator(Enum value, Enum) {
         put(static_cast<std::uint8_t>(value));
     }
-    // A moment or a duration.
     void time(double value) { put(value); }
-    // What a program printed: text without a limit of its own.
+    // Text of any length, such as a program's output.
     void output(std::string_view text) {
         put(static_cast<std::uint32_t>(text.size()));
         bytes_ += text;
@@ -63,10 +62,10 @@ class Packer {
         } else if constexpr (std::is_arithmetic_v<T> || std::is_same_v<T, std::byte>) {
             append(value);
         } else {
-            fields(*this, const_cast<T&>(value));  // a list for both directions does not say const
+            fields(*this, const_cast<T&>(value));  // one list for both directions cannot be const
         }
     }
-    void put(const std::string& text) { output(text.size() <= max_shown_bytes ? text : shown(text)); }
+    void put(const std::string& text) { output(text.size() <= max_string_bytes ? text : shorten(text)); }
     template <class T>
     void put(const std::optional<T>& value) {
         put(value.has_value());
@@ -81,13 +80,13 @@ class Packer {
     std::string bytes_;
 };
 
-// For bytes that a damaged or captured process may have written: it never reads past their end, makes no more than they
-// hold, and every defect is a RecordError.
+// For bytes that a damaged or captured process may have written: it never reads past their end, allocates no more than
+// they hold, and throws RecordError for every defect.
 class Unpacker {
   public:
     static constexpr bool reads = true;
-    static constexpr std::size_t max_text_bytes = 1 << 20;  // of one field, far above what a device writes
-    static constexpr std::size_t max_items = 1 << 20;       // of all lists together: as well
+    // Far above what a device writes: bytes of one field, and items of all lists together.
+    static constexpr std::size_t max_text_bytes = 1 << 20, max_items = 1 << 20;
 
     explicit Unpacker(std::string_view bytes) : rest_(bytes) {}
 
@@ -110,7 +109,7 @@ class Unpacker {
         }
     }
     template <class Enum>
-    void choice(Enum& value, Enum last) {
+    void enumerator(Enum& value, Enum last) {
         const auto number = take<std::uint8_t>();
         if (number > static_cast<std::uint8_t>(last)) throw RecordError("a choice that there is not");
         value = static_cast<Enum>(number);
@@ -119,8 +118,8 @@ class Unpacker {
         get(value);
         if (value < 0) throw RecordError("time before the start");
     }
-    void output(std::string& text) { text = valid_text(bytes(take<std::uint32_t>())); }
-    void done() const {
+    void output(std::string& text) { text = to_valid_utf8(bytes(take<std::uint32_t>())); }
+    void expect_end() const {
         if (!rest_.empty()) throw RecordError("more than a report");
     }
 

@@ -1,4 +1,4 @@
-// The running program's own machine code: where it lies in memory, and what its addresses are in the program's file.
+// The running program's own machine code: its addresses in memory and in the program's file.
 #pragma once
 
 #include <link.h>
@@ -10,11 +10,11 @@ namespace warpgrade::device {
 
 struct ProgramCode {
     std::uint64_t begin = 0, end = 0;  // in memory
-    std::uint64_t base = 0;            // what to subtract from an address for its place in the file
+    std::uint64_t base = 0;            // of the file in memory
 
-    static ProgramCode of_this_program() noexcept {
+    static ProgramCode locate() noexcept {
         ProgramCode code;
-        // The program itself comes first, also in one that is linked statically.
+        // The program itself comes first, even if it is linked statically.
         dl_iterate_phdr(
             [](dl_phdr_info* info, std::size_t, void* self) {
                 static_cast<ProgramCode*>(self)->read(*info);
@@ -23,10 +23,10 @@ struct ProgramCode {
             &code);
         return code;
     }
-    [[nodiscard]] bool holds(std::uint64_t address, std::uint64_t bytes = 1) const {
+    [[nodiscard]] bool contains(std::uint64_t address, std::uint64_t bytes = 1) const {
         return address >= begin && address < end && bytes <= end - address;
     }
-    [[nodiscard]] std::uint64_t place_in_file(std::uint64_t address) const { return address - base; }
+    [[nodiscard]] std::uint64_t file_offset(std::uint64_t address) const { return address - base; }
 
   private:
     void read(const dl_phdr_info& info) noexcept {

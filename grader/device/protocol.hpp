@@ -1,18 +1,18 @@
 // The wire protocol between a worker (grader/cudart) and the device server: frames over a Unix stream socket of one
 // machine, so numbers travel in its own byte order. Both sides include this header; it needs the standard library only.
 //
-// A frame is a Header and `size` bytes of payload. The client numbers its requests from 1; each gets one reply with the
-// same op and number, whose payload starts with the cudaError_t: then the results, or a message that explains it.
+// A frame is a Header and `size` bytes of payload. The client numbers its requests from 1. Each gets one reply with the
+// same op and number. The reply's payload is the cudaError_t, then the results or a message that explains the error.
 //
-// A client may send a few requests of some kinds (may_be_posted) without waiting for their replies, if it knows that
-// they succeed. They are answered like all others, in order, but perhaps not before the next request is handled.
+// A client may post some kinds of request (is_postable), which it knows to succeed, without waiting for their replies.
+// They are answered in order like all others, but perhaps only together with the next request.
 //
-// Bulk data never makes one big frame. Up to `chunk_bytes` travel inside the request (write, load_module) or the reply
-// (read). More follows as `data` frames of chunk_bytes, the last one shorter: for write and load_module once the server
-// has accepted the request with a first reply, and then a second reply ends the transfer; for read behind the reply.
+// Bulk data is split. Up to `chunk_bytes` travel inside the request (write, load_module) or the reply (read). The rest
+// follows in `data` frames of chunk_bytes, the last one shorter. For read they follow the reply. For write and
+// load_module the client sends them after a first reply has accepted the request, and a second reply ends the transfer.
 //
-// Where the host's side of a copy is memory that both sides map, no data travels: the server has those pages itself, so
-// that it need not believe that they are page-locked.
+// If the host's side of a copy is host-visible memory, no data travels: the server maps those pages too, and so knows
+// that they are page-locked.
 //
 // Memory that both sides map travels as a file descriptor (SCM_RIGHTS) with the first byte of the reply.
 #pragma once
@@ -64,10 +64,10 @@ inline constexpr auto ops = std::to_array<OpInfo>({
 #undef WG_DEVICE_OP
 });
 
-// Requests that are little work, and whose replies tell nothing but their success.
-constexpr bool may_be_posted(Op op) { return op == Op::free_memory || op == Op::write; }
+// Requests that are little work and whose replies have no results.
+constexpr bool is_postable(Op op) { return op == Op::free_memory || op == Op::write; }
 
-// A message that breaks the protocol. The peer that sent it cannot be talked to any further.
+// A message that breaks the protocol. The connection to the peer that sent it must end.
 class ProtocolError : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
@@ -75,7 +75,7 @@ class ProtocolError : public std::runtime_error {
 // Flags of a reply.
 inline constexpr std::uint16_t flag_sticky = 1;   // the context is dead: every later call gets this error
 inline constexpr std::uint16_t flag_output = 2;   // device-side printf text is waiting
-inline constexpr std::uint16_t flag_running = 4;  // running_writes has pages to tell
+inline constexpr std::uint16_t flag_running = 4;  // running_writes would return pages
 
 struct Header {
     std::uint32_t magic = wire::magic;
@@ -83,21 +83,22 @@ struct Header {
     std::uint16_t flags = 0;
     std::uint32_t sequence = 0;
     std::uint32_t size = 0;
-    // Of a request: where in the program's file the call returns to (SourcePlace::code); 0: unknown. Only ever shown.
+    // In a request, the call's return address in the program's file (SourcePlace::code), 0 if unknown; for messages
+    // only.
     std::uint64_t code = 0;
 };
 static_assert(sizeof(Header) == 24 && std::is_trivially_copyable_v<Header>);
 
-// What is wrong with a header of an untrusted peer; null: nothing.
-inline const char* wrong_with(const Header& header) {
+// What is wrong with a header of an untrusted peer; null if it is valid.
+inline const char* header_error(const Header& header) {
     if (header.magic != magic) return "not a frame of this protocol";
     if (static_cast<std::size_t>(header.op) >= ops.size()) return "unknown operation";
     if (header.size > max_payload_bytes) return "frame too large";
     return nullptr;
 }
 
-inline Header checked(const Header& header) {
-    if (const char* wrong = wrong_with(header)) throw ProtocolError(wrong);
+inline Header validate(const Header& header) {
+    if (const char* wrong = header_error(header)) throw ProtocolError(wrong);
     return header;
 }
 
@@ -105,7 +106,7 @@ inline Header checked(const Header& header) {
 inline Header parse_header(std::span<const std::byte, sizeof(Header)> bytes) {
     Header header;
     std::memcpy(&header, bytes.data(), sizeof header);
-    return checked(header);
+    return validate(header);
 }
 
 // Appends fields to a buffer.
@@ -162,7 +163,7 @@ class Reader {
     }
     std::span<const std::byte> get_rest() { return get_bytes(rest_.size()); }
     [[nodiscard]] std::size_t remaining() const { return rest_.size(); }
-    void done() const {
+    void expect_end() const {
         if (!rest_.empty()) throw ProtocolError("payload too long");
     }
 
@@ -175,20 +176,19 @@ struct Region {
     std::uint64_t address = 0, pitch = 0, width = 0, height = 1;
 
     static Region range(std::uint64_t address, std::uint64_t bytes) { return {address, bytes, bytes, 1}; }
-    // Bytes of data; 0 when the product does not fit, which no device holds.
+    // Bytes of data; 0 if the product overflows, since no device has that much.
     [[nodiscard]] std::uint64_t bytes() const {
         std::uint64_t product = 0;
         return __builtin_mul_overflow(width, height, &product) ? 0 : product;
     }
-    // Bytes from the first to the last, gaps included; false when that does not fit.
+    // Bytes from the first to the last, gaps included; false if that overflows.
     [[nodiscard]] bool extent(std::uint64_t& result) const {
         if (width == 0 || height == 0) return result = 0, true;
         return !__builtin_mul_overflow(pitch, height - 1, &result) && !__builtin_add_overflow(result, width, &result);
     }
-    // Do the rows follow one another without gaps?
     [[nodiscard]] bool contiguous() const { return pitch == width || height == 1; }
-    // Calls visit(address, done, part) for the contiguous parts of `bytes` bytes of data from `offset` on: `part` bytes
-    // are there, after `done` earlier ones.
+    // Calls visit(address, done, part) for each contiguous part of `bytes` bytes of data from `offset` on; `done` bytes
+    // come before it, and it has `part` bytes.
     template <class Visit>
     void for_each_part(std::uint64_t offset, std::uint64_t bytes, Visit&& visit) const {
         if (contiguous()) return visit(address + offset, 0, bytes);
@@ -213,9 +213,9 @@ struct Region {
 // How a transfer behaves towards its stream and the host.
 struct Transfer {
     std::uint32_t stream = 0;
-    bool blocking = true;  // the host waits until it is done
-    // The host's side, in memory that both sides map: its address and the distance of rows. 0: elsewhere in the host,
-    // and the data travel with the messages.
+    bool blocking = true;  // the host waits for it
+    // The host's side if it is host-visible memory: its address and the distance of rows. 0: the data travel in the
+    // messages.
     std::uint64_t host = 0, host_pitch = 0;
 
     void put(Writer& writer) const {

@@ -29,25 +29,25 @@ struct LineCounters {
     Counters counters;
 };
 
-// What one kernel launch did. `error` is empty when it finished.
+// What one kernel launch did.
 struct LaunchRecord {
     std::string kernel;     // mangled
     std::string demangled;  // without parameter list where possible: "matmul_tiled"
     LaunchConfig config;
     std::uint32_t registers_per_thread = 0, static_shared_bytes = 0;
     Occupancy occupancy;
-    // What only an analysed device tells.
+    // From an analysed device only.
     std::optional<Counters> counters;
     std::uint64_t most_block_instructions = 0;  // warp instructions of the block that executed most
     std::optional<double> start_ns, duration_ns;
     std::vector<LineCounters> lines;  // ordered by file and line; only with line information
     int error_code = 0;
     std::string error;
-    bool part_of_result = true;                    // the judge's finding (origin_check.hpp)
-    std::vector<DevicePtr> read_from, written_to;  // the beginnings of the allocations that it has read and written
+    bool part_of_result = true;                    // set by the judge from OriginVerdict::not_part
+    std::vector<DevicePtr> read_from, written_to;  // base addresses of the allocations that it read and wrote
 };
 
-struct Interval {  // of the modelled clock
+struct Interval {  // of modelled time
     double start_ns = 0, end_ns = 0;
 };
 
@@ -59,23 +59,23 @@ struct TransferRecord {
     Interval when;
 };
 
-// Memory that a program asked for. `call` is what its own runtime says it called: "cudaMalloc", "cudaMallocManaged",
-// "cudaHostAlloc" (cudaMallocHost too), "cudaHostRegister", …
+// An allocation. `call` is the CUDA function as the program's runtime reports it: "cudaMalloc", "cudaMallocManaged",
+// "cudaHostAlloc" (also for cudaMallocHost), "cudaHostRegister", …
 struct AllocationRecord {
     std::string call;
     std::uint64_t bytes = 0;
 };
 
-// A list of bounded length, and whether all that belongs into it is in it.
+// A list of limited length.
 template <class T>
-struct Listed {
+struct BoundedList {
     std::vector<T> items;
-    bool all = true;
+    bool complete = true;  // no item was dropped
     void add(const T& item, std::size_t most) {
         if (items.size() < most)
             items.push_back(item);
         else
-            all = false;
+            complete = false;
     }
 };
 

@@ -40,18 +40,18 @@ json to_json(const Counters& counters) {
     return result;
 }
 
-std::string shown(std::string_view text) {
-    return text.size() <= max_shown_bytes ? std::string(text) : std::string(text.substr(0, max_shown_bytes)) + "…";
+std::string shorten(std::string_view text) {
+    return text.size() <= max_string_bytes ? std::string(text) : std::string(text.substr(0, max_string_bytes)) + "…";
 }
 
 json to_json(const LaunchRecord& record) {
     json lines = json::array();
     for (const LineCounters& line : record.lines)
         lines.push_back(
-            {{"file", shown(line.file)}, {"line", line.line}, {"counters", nonzero_counters(line.counters)}});
+            {{"file", shorten(line.file)}, {"line", line.line}, {"counters", nonzero_counters(line.counters)}});
     const LaunchConfig& config = record.config;
-    return {{"kernel", shown(record.kernel)},
-            {"name", shown(record.demangled)},
+    return {{"kernel", shorten(record.kernel)},
+            {"name", shorten(record.demangled)},
             {"grid", dim_json(config.grid)},
             {"block", dim_json(config.block)},
             {"dynamic_shared_bytes", config.dynamic_shared_bytes},
@@ -71,7 +71,7 @@ json to_json(const LaunchRecord& record) {
             {"most_block_instructions", record.most_block_instructions},
             {"lines", std::move(lines)},
             {"error", record.error_code == 0 ? json(nullptr)
-                                             : json{{"code", record.error_code}, {"message", shown(record.error)}}}};
+                                             : json{{"code", record.error_code}, {"message", shorten(record.error)}}}};
 }
 
 json to_json(const DeviceProperties& properties) {
@@ -85,7 +85,7 @@ json to_json(const DeviceProperties& properties) {
     return result;
 }
 
-DeviceProperties properties_of(const std::string& text) {
+DeviceProperties parse_properties(const std::string& text) {
     const auto all = json::parse(text).get<json::object_t>();
     DeviceProperties properties;
     for_each_field(properties, [&]<class T>(const char* name, T& field) {
@@ -99,15 +99,11 @@ DeviceProperties properties_of(const std::string& text) {
     return properties;
 }
 
-json describe(const DeviceProperties& properties, std::string_view device) {
-    const Kind kind = kind_of(device);
+std::string describe(const DeviceProperties& properties, std::string_view device) {
+    const Kind kind = find_kind(device);
     json result = to_json(properties);
     result["kind"] = {{"name", kind.name}, {"repeatable", kind.repeatable}, {"analysed", kind.analysed}};
-    return result;
-}
-
-std::string line_of(const DeviceProperties& properties, std::string_view device) {
-    return dump_line(describe(properties, device));
+    return dump_line(result);
 }
 
 json to_json(const std::vector<TransferRecord>& transfers) {
@@ -133,7 +129,7 @@ namespace {
 constexpr const char* severities[] = {"error", "warning", "advice"};
 
 json place_json(const SourcePlace& place) {
-    return {{"file", shown(place.file)}, {"line", place.line}, {"code", place.code}};
+    return {{"file", shorten(place.file)}, {"line", place.line}, {"code", place.code}};
 }
 
 json thread_json(const std::optional<ThreadPlace>& place) {
@@ -144,10 +140,11 @@ json thread_json(const std::optional<ThreadPlace>& place) {
 json to_json(const Diagnostic& d) {
     json related = json::array();
     for (const RelatedPlace& r : d.related)
-        related.push_back({{"role", shown(r.role)}, {"place", place_json(r.place)}, {"thread", thread_json(r.thread)}});
+        related.push_back(
+            {{"role", shorten(r.role)}, {"place", place_json(r.place)}, {"thread", thread_json(r.thread)}});
     json memory = nullptr;
     if (d.memory)
-        memory = {{"name", shown(d.memory->name)},
+        memory = {{"name", shorten(d.memory->name)},
                   {"variable", d.memory->variable},
                   {"bytes", d.memory->bytes},
                   {"allocated", place_json(d.memory->allocated)}};
@@ -155,8 +152,8 @@ json to_json(const Diagnostic& d) {
             {"severity", severities[static_cast<std::size_t>(d.rule->severity)]},
             {"title", d.rule->title},
             {"help", d.rule->help},
-            {"message", shown(d.message)},
-            {"kernel", shown(d.kernel)},
+            {"message", shorten(d.message)},
+            {"kernel", shorten(d.kernel)},
             {"place", place_json(d.place)},
             {"thread", thread_json(d.thread)},
             {"related", std::move(related)},
@@ -175,7 +172,7 @@ json to_json(const std::vector<Diagnostic>& diagnostics) {
 
 std::string dump_line(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace); }
 
-std::string valid_text(std::string_view text) {
+std::string to_valid_utf8(std::string_view text) {
     if (std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x80; }))
         return std::string(text);
     return json::parse(dump_line(text)).get<std::string>();

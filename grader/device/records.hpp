@@ -12,24 +12,23 @@
 namespace warpgrade::device {
 
 nlohmann::json to_json(const Counters& counters);    // every counter
-nlohmann::json to_json(const LaunchRecord& record);  // its lines hold counters other than zero only
+nlohmann::json to_json(const LaunchRecord& record);  // its lines list only the counters that are not zero
 nlohmann::json to_json(const DeviceProperties& properties);
-// What is missing in the JSON is zero. Throws std::exception for what is none.
-DeviceProperties properties_of(const std::string& text);
-// With what its kind is; `device` as the command line names it.
-nlohmann::json describe(const DeviceProperties& properties, std::string_view device);
-std::string line_of(const DeviceProperties& properties, std::string_view device);  // for files without the optimiser
+// Missing fields are zero. Throws std::exception if the JSON is invalid.
+DeviceProperties parse_properties(const std::string& text);
+// One line of JSON with the properties and the kind of `device`, which is named as on the command line.
+std::string describe(const DeviceProperties& properties, std::string_view device);
 nlohmann::json to_json(const std::vector<TransferRecord>& transfers);
 nlohmann::json to_json(const std::vector<AllocationRecord>& allocations);
 nlohmann::json to_json(const std::vector<Diagnostic>& diagnostics);  // title and help of the rule included
 
-// A text of the program's, as a name that C++ can make of a short one, with its end cut off where it is too long.
-std::string shown(std::string_view text);
-inline constexpr std::size_t max_shown_bytes = 4096;  // well below what a reader takes
+// Cuts off the end of a text that is too long: C++ can make very long names from short programs.
+std::string shorten(std::string_view text);
+inline constexpr std::size_t max_string_bytes = 4096;  // well below what a reader accepts
 
-// One line of JSON; bytes that are not UTF-8 (names come from submitted code) become U+FFFD.
+// One line of JSON; bytes that are not UTF-8 become U+FFFD, since names come from submitted code.
 std::string dump_line(const nlohmann::json& json);
-// The same for a text that does not come as JSON.
-std::string valid_text(std::string_view text);
+// The same replacement in a plain text.
+std::string to_valid_utf8(std::string_view text);
 
 }  // namespace warpgrade::device

@@ -22,139 +22,139 @@ constexpr CounterField counter_fields[] = {
 
 }  // namespace
 
-// Of each structure what a judge reads, in the order in which it travels.
+// For each structure, the fields that a judge reads, in their order in the bytes.
 
-template <class Way>
-void fields(Way& way, Dim3& dim) {
-    way(dim.x, dim.y, dim.z);
+template <class Archive>
+void fields(Archive& archive, Dim3& dim) {
+    archive(dim.x, dim.y, dim.z);
 }
 
-// Most of them are zero: first which are not, a bit for each row.
-template <class Way>
-void fields(Way& way, Counters& counters) {
+// Most counters are zero, so a bit mask of the others comes first.
+template <class Archive>
+void fields(Archive& archive, Counters& counters) {
     static_assert(std::size(counter_fields) < 64);
     std::uint64_t others = 0;
-    if constexpr (!Way::reads)
+    if constexpr (!Archive::reads)
         for (std::size_t row = 0; row < std::size(counter_fields); ++row)
             others |= std::uint64_t{counters.*counter_fields[row] != 0} << row;
-    way(others);
+    archive(others);
     if (others >> std::size(counter_fields)) throw RecordError("a counter that there is not");
-    for (; others != 0; others &= others - 1) way(counters.*counter_fields[std::countr_zero(others)]);
+    for (; others != 0; others &= others - 1) archive(counters.*counter_fields[std::countr_zero(others)]);
 }
 
-template <class Way>
-void fields(Way& way, LineCounters& line) {
-    way(line.file, line.line, line.counters);
+template <class Archive>
+void fields(Archive& archive, LineCounters& line) {
+    archive(line.file, line.line, line.counters);
 }
 
-template <class Way>
-void moment(Way& way, std::optional<double>& ns) {
+template <class Archive>
+void optional_time(Archive& archive, std::optional<double>& ns) {
     bool known = ns.has_value();
-    way(known);
-    if (known) way.time(Way::reads ? ns.emplace() : *ns);
+    archive(known);
+    if (known) archive.time(Archive::reads ? ns.emplace() : *ns);
 }
 
-template <class Way>
-void fields(Way& way, LaunchRecord& record) {
+template <class Archive>
+void fields(Archive& archive, LaunchRecord& record) {
     LaunchConfig& config = record.config;
-    way(record.kernel, record.demangled, config.grid, config.block, config.dynamic_shared_bytes, config.stream,
-        config.cooperative, record.static_shared_bytes, record.registers_per_thread);
-    moment(way, record.start_ns), moment(way, record.duration_ns);
+    archive(record.kernel, record.demangled, config.grid, config.block, config.dynamic_shared_bytes, config.stream,
+            config.cooperative, record.static_shared_bytes, record.registers_per_thread);
+    optional_time(archive, record.start_ns), optional_time(archive, record.duration_ns);
     Occupancy& occupancy = record.occupancy;
-    way(occupancy.theoretical, occupancy.achieved, occupancy.blocks_per_multiprocessor, occupancy.limiter);
-    way(record.counters, record.most_block_instructions);
-    way.list(record.lines, RecordLimits::max_lines);
-    way(record.error_code);
-    if (record.error_code != error::success) way(record.error);
+    archive(occupancy.theoretical, occupancy.achieved, occupancy.blocks_per_multiprocessor, occupancy.limiter);
+    archive(record.counters, record.most_block_instructions);
+    archive.list(record.lines, RecordLimits::max_lines);
+    archive(record.error_code);
+    if (record.error_code != error::success) archive(record.error);
 }
 
-template <class Way>
-void fields(Way& way, TransferRecord& transfer) {
+template <class Archive>
+void fields(Archive& archive, TransferRecord& transfer) {
     double duration_ns = transfer.when.end_ns - transfer.when.start_ns;
-    way.choice(transfer.kind, TransferRecord::Kind::fill);
-    way(transfer.stream, transfer.bytes);
-    way.time(transfer.when.start_ns), way.time(duration_ns);
-    if constexpr (Way::reads) transfer.when.end_ns = transfer.when.start_ns + duration_ns;
+    archive.enumerator(transfer.kind, TransferRecord::Kind::fill);
+    archive(transfer.stream, transfer.bytes);
+    archive.time(transfer.when.start_ns), archive.time(duration_ns);
+    if constexpr (Archive::reads) transfer.when.end_ns = transfer.when.start_ns + duration_ns;
 }
 
-template <class Way>
-void fields(Way& way, AllocationRecord& allocation) {
-    way(allocation.call, allocation.bytes);
+template <class Archive>
+void fields(Archive& archive, AllocationRecord& allocation) {
+    archive(allocation.call, allocation.bytes);
 }
 
-template <class Way>
-void fields(Way& way, CallError& failed) {
-    way(failed.operation, failed.code, failed.message);
+template <class Archive>
+void fields(Archive& archive, CallError& failed) {
+    archive(failed.operation, failed.code, failed.message);
 }
 
-template <class Way>
-void fields(Way& way, SourcePlace& place) {
-    way(place.file, place.line, place.code);
+template <class Archive>
+void fields(Archive& archive, SourcePlace& place) {
+    archive(place.file, place.line, place.code);
 }
 
-template <class Way>
-void fields(Way& way, ThreadPlace& place) {
-    for (std::uint32_t& index : place.thread) way(index);
-    for (std::uint32_t& index : place.block) way(index);
+template <class Archive>
+void fields(Archive& archive, ThreadPlace& place) {
+    for (std::uint32_t& index : place.thread) archive(index);
+    for (std::uint32_t& index : place.block) archive(index);
 }
 
-template <class Way>
-void fields(Way& way, RelatedPlace& related) {
-    way(related.role, related.place, related.thread);
+template <class Archive>
+void fields(Archive& archive, RelatedPlace& related) {
+    archive(related.role, related.place, related.thread);
 }
 
-template <class Way>
-void fields(Way& way, MemoryPlace& memory) {
-    way(memory.name, memory.variable, memory.bytes, memory.allocated);
+template <class Archive>
+void fields(Archive& archive, MemoryPlace& memory) {
+    archive(memory.name, memory.variable, memory.bytes, memory.allocated);
 }
 
-template <class Way>
-void fields(Way& way, Diagnostic& found) {
-    std::string rule = Way::reads ? "" : found.rule->id;
-    way(rule);
-    if constexpr (Way::reads) found.rule = find_rule(rule);
+template <class Archive>
+void fields(Archive& archive, Diagnostic& found) {
+    std::string rule = Archive::reads ? "" : found.rule->id;
+    archive(rule);
+    if constexpr (Archive::reads) found.rule = find_rule(rule);
     if (!found.rule) throw RecordError("a rule that there is not");
-    way(found.message, found.kernel, found.place, found.thread);
-    way.list(found.related, max_related);
-    way(found.memory, found.count, found.weight);
+    archive(found.message, found.kernel, found.place, found.thread);
+    archive.list(found.related, max_related);
+    archive(found.memory, found.count, found.weight);
 }
 
-template <class Way>
-void fields(Way& way, OriginVerdict& verdict) {
-    way.choice(verdict.problem, OriginVerdict::Problem::overflow);
-    way(verdict.argument, verdict.element, verdict.elsewhere, verdict.bytes);
-    way.list(verdict.came, max_came_bytes);
-    way(verdict.mapped, verdict.decision, verdict.compared, verdict.needs_kernels, verdict.changes);
-    way.list(verdict.not_part, RecordLimits::max_launches);
+template <class Archive>
+void fields(Archive& archive, OriginVerdict& verdict) {
+    archive.enumerator(verdict.problem, OriginVerdict::Problem::overflow);
+    archive(verdict.argument, verdict.element, verdict.elsewhere, verdict.bytes);
+    archive.list(verdict.sample, max_came_bytes);
+    archive(verdict.mapped, verdict.decision, verdict.compared, verdict.needs_kernels, verdict.changes);
+    archive.list(verdict.not_part, RecordLimits::max_launches);
 }
 
-template <class Way>
-void fields(Way& way, Report& report) {
-    way(report.analysed);
-    way.list(report.launches, RecordLimits::max_launches);
-    way.list(report.transfers, RecordLimits::max_transfers);
-    way.list(report.allocations, RecordLimits::max_allocations);
-    way.list(report.waits_ns, RecordLimits::max_waits);
-    way(report.clock_ns);
-    way.output(report.output);
-    way.list(report.call_errors, RecordLimits::max_call_errors);
-    way.list(report.diagnostics, RecordLimits::max_diagnostics);
-    way(report.origin);
-    way.list(report.truncated, max_truncated);
-    way(report.connected, report.internal_error);
+template <class Archive>
+void fields(Archive& archive, Report& report) {
+    archive(report.analysed);
+    archive.list(report.launches, RecordLimits::max_launches);
+    archive.list(report.transfers, RecordLimits::max_transfers);
+    archive.list(report.allocations, RecordLimits::max_allocations);
+    archive.list(report.waits_ns, RecordLimits::max_waits);
+    archive(report.clock_ns);
+    archive.output(report.output);
+    archive.list(report.call_errors, RecordLimits::max_call_errors);
+    archive.list(report.diagnostics, RecordLimits::max_diagnostics);
+    archive(report.origin);
+    archive.list(report.truncated, max_truncated);
+    archive(report.connected, report.internal_error);
 }
 
-std::string packed(const Report& report) {
-    Packer way;
-    way(report);
-    return way.take();
+std::string pack_report(const Report& report) {
+    Packer archive;
+    archive(report);
+    return archive.take();
 }
 
-Report unpacked(std::string_view bytes) {
-    Unpacker way(bytes);
+Report unpack_report(std::string_view bytes) {
+    Unpacker archive(bytes);
     Report report;
-    way(report);
-    way.done();
+    archive(report);
+    archive.expect_end();
     return report;
 }
 
@@ -164,9 +164,9 @@ nlohmann::json to_json(const Report& report) {
     for (const LaunchRecord& record : report.launches) launches.push_back(to_json(record));
     for (const CallError& failed : report.call_errors)
         call_errors.push_back(
-            {{"operation", failed.operation}, {"code", failed.code}, {"message", shown(failed.message)}});
+            {{"operation", failed.operation}, {"code", failed.code}, {"message", shorten(failed.message)}});
     if (report.last_error)
-        last_error = {{"code", report.last_error->code}, {"message", shown(report.last_error->message)}};
+        last_error = {{"code", report.last_error->code}, {"message", shorten(report.last_error->message)}};
     json reply = {{"ok", true},
                   {"analysed", report.analysed},
                   {"launches", std::move(launches)},

@@ -1,5 +1,5 @@
-// What a device server tells of the work since it was last asked: its answer to "take". Programs and people read it as
-// JSON; judges, which ask thousands of times, as bytes (packing.hpp).
+// The device server's answer to "take": the work since the last one. Programs and people read it as JSON; judges, which
+// ask thousands of times, as bytes (packing.hpp).
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -18,11 +18,11 @@ namespace warpgrade::device {
 struct CallError {  // a call that failed
     std::string operation;
     int code = 0;
-    std::string message;  // in the words of the device
+    std::string message;
 };
 
 struct Report {
-    bool analysed = true;  // false: of launches it is known that there were, and of nothing else what it did
+    bool analysed = true;  // false: only the existence of launches is known
     std::vector<LaunchRecord> launches;
     std::vector<TransferRecord> transfers;
     std::vector<AllocationRecord> allocations;
@@ -32,16 +32,16 @@ struct Report {
     std::vector<CallError> call_errors;
     std::optional<CallError> last_error;  // in JSON only
     std::vector<Diagnostic> diagnostics;
-    std::optional<OriginVerdict> origin;  // if it was asked for, and the device keeps it
-    std::set<std::string> truncated;      // which of these are not complete
-    bool connected = false;               // the program's end of its connection is still open
-    std::string internal_error;           // the server's own; empty: none
+    std::optional<OriginVerdict> origin;  // if the judge asked for it and the device keeps origins
+    std::set<std::string> truncated;      // names of the incomplete lists
+    bool connected = false;               // the program has not closed its connection
+    std::string internal_error;           // of the server itself; empty if none
 };
 
 nlohmann::json to_json(const Report& report);
 
-std::string packed(const Report& report);
-// Throws std::exception for what is no report.
-Report unpacked(std::string_view bytes);
+std::string pack_report(const Report& report);
+// Throws std::exception if the bytes are no report.
+Report unpack_report(std::string_view bytes);
 
 }  // namespace warpgrade::device

@@ -29,7 +29,7 @@ Arena::Arena(const CallSpec& spec, RandomStream& random, Prefill prefill) {
         throw std::invalid_argument("the call of " + spec.function + " is too large");
     std::memcpy(call_.function, spec.function.data(), spec.function.size());
     call_.argument_count = static_cast<std::uint32_t>(spec.arguments.size());
-    // Above the addresses that stand for device memory, below those of the program's own libraries and stack.
+    // Above the addresses of device memory, below those of the program's libraries and stack.
     call_.address_hint = 0x1000'0000'0000 + (random.below(0x5000'0000'0000) & ~std::uint64_t{0xfff});
     for (std::size_t i = 0; i < spec.arguments.size(); ++i) {
         const auto& source = spec.arguments[i];
@@ -85,7 +85,7 @@ Arena::Snapshot Arena::snapshot() const {
         if (!wire::is_written_back(argument.kind)) continue;
         auto& output = result.outputs.emplace_back(data_ + argument.value, data_ + argument.value + size_of(argument));
         if (argument.kind != wire::Kind::out) continue;
-        // Fewer bytes may well come out as they were by chance.
+        // Fewer bytes may equal the prefill by chance.
         if (output.size() >= 4 && output == prefill_[next_prefill]) result.untouched.push_back(i);
         ++next_prefill;
     }

@@ -1,5 +1,5 @@
-// The memory through which the buffers of one call travel: a sealed anonymous file, so that the worker cannot shrink it
-// under the judge's feet. Outputs are copied out once, and only the copy is checked.
+// The memory for the buffers of one call: a sealed anonymous file, so that the worker cannot shrink it while the judge
+// reads it. Outputs are copied out once, and only the copy is checked.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +15,8 @@ namespace warpgrade::judge {
 
 class Arena {
   public:
-    // Lays out the buffers of `spec`, fills inputs in and prefills outputs with random bytes, or with one random byte
-    // where nobody asks what was written.
+    // Lays out the buffers of `spec`, copies the inputs, and fills outputs with random bytes, or with one random byte
+    // if unwritten elements need not be found.
     enum class Prefill { random, one_byte };
     Arena(const CallSpec& spec, RandomStream& random, Prefill prefill = Prefill::random);
     ~Arena();
@@ -24,10 +24,9 @@ class Arena {
     Arena& operator=(const Arena&) = delete;
 
     [[nodiscard]] int descriptor() const { return file_.get(); }
-    // The call that goes with it; the caller numbers it.
+    // The message of the call; the caller numbers it.
     [[nodiscard]] const wire::Call& call() const { return call_; }
 
-    // All that the arguments point to.
     [[nodiscard]] std::span<const std::byte> bytes() const { return {data_, bytes_}; }
 
     struct Snapshot {
@@ -35,7 +34,7 @@ class Arena {
         std::vector<std::size_t> untouched;  // out arguments that still hold their prefill
     };
     [[nodiscard]] Snapshot snapshot() const;
-    // What an out argument held before the call.
+    // The contents of an out argument before the call.
     [[nodiscard]] std::span<const std::byte> prefill(std::size_t argument) const;
 
   private:

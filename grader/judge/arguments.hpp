@@ -1,5 +1,5 @@
-// What a test passes to the student's function: in(x), out<T>(n), inout(x), scalars and nullptr. The function's own
-// type checks them when the test is compiled.
+// A test's arguments for the student's function: in(x), out<T>(n), inout(x), scalars and nullptr. The compiler checks
+// them against the function's type.
 #pragma once
 
 #include <cstddef>
@@ -71,7 +71,7 @@ struct CallSpec {
 std::string describe(const CallSpec& spec);
 // "C", or "argument 2" where the contract's name is not known.
 std::string name_of_argument(const CallSpec& spec, std::size_t index);
-// The names of functions' parameters, from matmul=A,B,C,m,k,n; and those of one function, as the judge was told them.
+// Parses the command line's names of parameters, each entry as matmul=A,B,C,m,k,n; and looks up those of a function.
 std::map<std::string, std::vector<std::string>> parse_parameters(const std::vector<std::string>& entries);
 std::vector<std::string> parameter_names(const std::string& function);
 
@@ -156,8 +156,8 @@ struct Signature<Result_ (*)(Parameters...)> {
     }
 };
 
-// "matmul" of template argument &matmul: read from the compiler's own spelling of this function, so that no symbol of
-// the student's is needed to link the judge.
+// "matmul" for the template argument &matmul. It is read from the compiler's name of this function, so that the judge
+// links without the student's symbols.
 template <auto Function>
 std::string name_of() {
     std::string_view text = __PRETTY_FUNCTION__;
@@ -182,7 +182,7 @@ auto output_of(const std::vector<std::vector<std::byte>>& outputs, std::size_t& 
         return std::tuple<>();
 }
 
-// A single value stays alone; several make a tuple in the order of the parameters, a returned value first.
+// Returns a single value itself, and several as a tuple in the order of the parameters, a returned value first.
 template <class Tuple>
 auto unwrap(Tuple&& tuple) {
     if constexpr (std::tuple_size_v<std::remove_cvref_t<Tuple>> == 1)

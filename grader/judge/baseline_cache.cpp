@@ -86,7 +86,7 @@ void BaselineCache::save() noexcept {
         file.close();
         if (file && std::rename(scratch.c_str(), file_.c_str()) == 0) changed_ = false;
     } catch (const std::exception&) {
-        // It is measured again.
+        // The next run measures again.
     }
     if (changed_) std::remove(scratch.c_str());
 }

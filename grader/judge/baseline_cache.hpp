@@ -1,6 +1,6 @@
-// What the starter did in earlier runs of the same tests, in a file of the judge's own: the virtual GPU gives the same
-// bits again. The grader names the file by all that makes a difference besides the calls themselves: the starter's
-// program, the judge, the device server and what both are told.
+// A file with the starter's results from earlier runs of the same tests, since the virtual GPU always gives the same
+// bits. The grader's name for the file depends on everything but the calls: the starter's program, the judge, the
+// device server and their options.
 #pragma once
 
 #include <array>
@@ -16,19 +16,18 @@ namespace warpgrade::judge {
 
 class BaselineCache {
   public:
-    // A call that came back.
     struct Entry {
         std::uint64_t result = 0;
         std::vector<std::vector<std::byte>> outputs;
-        std::string report;  // the device server's words
+        std::string report;  // of the device server, packed
     };
 
-    // A file that is missing or damaged holds nothing.
+    // A missing or damaged file counts as empty.
     explicit BaselineCache(std::string file);
 
     [[nodiscard]] const Entry* find(const std::string& key) const;
     void add(const std::string& key, Entry entry);
-    // Writes what is new, together with what others have written meanwhile: the whole file or nothing. Never throws.
+    // Replaces the file atomically, and keeps what other judges have written meanwhile.
     void save() noexcept;
 
   private:
@@ -37,14 +36,14 @@ class BaselineCache {
 
     std::string file_;
     Entries entries_;
-    std::uint64_t bytes_ = 0;  // of what was added
+    std::uint64_t bytes_ = 0;  // of added entries
     bool changed_ = false;
 };
 
-// Names the calls of a test: what each was given, and those before it, for a program remembers.
+// A hash of a test's calls so far and their inputs: a program may remember earlier calls.
 class CallChain {
   public:
-    // The arena's call has not been made yet.
+    // Call it before the arena's call is made.
     void add(const Arena& arena);
     [[nodiscard]] std::string key() const;
     [[nodiscard]] bool operator==(const CallChain&) const = default;

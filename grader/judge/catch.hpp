@@ -1,4 +1,4 @@
-// Catch2 in both of its shapes: version 2 is one header, version 3 many headers and a library.
+// Catch2: version 2 is one header, version 3 many headers and a library.
 #pragma once
 
 #if __has_include(<catch2/catch_test_macros.hpp>)
@@ -12,7 +12,7 @@
 #define WG_CATCH_VERSION 2
 #endif
 
-// Version 3 moved what tests use most out of the namespace that version 2 has it in.
+// Version 3 moved these to another namespace.
 namespace warpgrade::judge {
 #if WG_CATCH_VERSION == 3
 using Catch::Generators::table;

@@ -15,7 +15,7 @@ double gamma(double k) {
 }
 
 double dot_bound(double k, double sum_of_magnitudes) {
-    // One term more pays for the oracle's own sum in double; a product below the normal range may lose half of the
+    // One more term covers the oracle's own sum in double. A product below the normal range may lose half of the
     // smallest denormal, 2^-150.
     return gamma(k + 1) * sum_of_magnitudes + (k + 1) * 0x1p-150;
 }
@@ -24,13 +24,13 @@ namespace detail {
 
 namespace {
 
-bool tells_values(const Pattern& pattern) {
+bool is_uniform(const Pattern& pattern) {
     const auto name = pattern.signs[0];
     return name == sign::unwritten || name == sign::zeros || name == sign::nan || name == sign::constant;
 }
 
-// Do all wrong elements hold what was there before the call? Fewer than four bytes may do so by chance.
-bool still_as_before(const LastOutput& output, std::span<const std::byte> bytes, const ComparedElements& compared) {
+// True if all wrong elements are as before the call. Fewer than four bytes may be so by chance.
+bool is_wrong_unchanged(const LastOutput& output, std::span<const std::byte> bytes, const ComparedElements& compared) {
     const std::size_t size = compared.got.empty() ? 0 : bytes.size() / compared.got.size();
     if (size < 4 || output.before.size() != bytes.size()) return false;
     return std::ranges::all_of(compared.wrong, [&](std::size_t i) {
@@ -70,17 +70,17 @@ void Differences::explain(std::vector<double> expected, std::vector<double> got,
     compared_.expected = std::move(expected), compared_.got = std::move(got);
     auto& current = context();
     current.add_sign(sign::wrong);
-    const LastOutput* output = current.output_that_holds(bytes);
+    const LastOutput* output = current.find_output(bytes);
     const auto say = [&](const std::string& text) {
         explain_mismatch(text);
         if (output) current.failure = output->name + ": " + text;
     };
-    if (output && output->as_before) {
+    if (output && output->unchanged) {
         current.add_sign(sign::unwritten);
-        current.failure = never_written(*output);
+        current.failure = explain_unwritten(*output);
         return explain_mismatch(current.failure);
     }
-    if (output && still_as_before(*output, bytes, compared_)) {
+    if (output && is_wrong_unchanged(*output, bytes, compared_)) {
         current.add_sign(sign::unwritten);
         return say(
             message(fmt::format(": they still are what {} held before the call. Does the kernel write there, and "
@@ -90,8 +90,8 @@ void Differences::explain(std::vector<double> expected, std::vector<double> got,
     const auto pattern = find_pattern(compared_);
     if (pattern)
         for (const auto name : pattern->signs) current.add_sign(name);
-    // One of a kind is enough where all look the same.
-    if (pattern && tells_values(*pattern)) shown_.resize(1);
+    // One example is enough if all wrong elements look the same.
+    if (pattern && is_uniform(*pattern)) shown_.resize(1);
     say(message(pattern ? pattern->text : ""));
 }
 

@@ -1,4 +1,4 @@
-// Comparing what the student's code computed with what is right. The matchers say which elements differ, by how much,
+// Compares results of the student's code with the expected ones. The matchers say which elements differ, by how much,
 // and what was allowed.
 #pragma once
 
@@ -33,14 +33,14 @@ double dot_bound(double k, double sum_of_magnitudes);
 
 namespace detail {
 
-// Gathers the elements that differ and words the message.
+// Collects the elements that differ and words the message.
 class Differences {
   public:
-    // `digits`: the significant bits of the elements' type, if it is a floating point's; else 0.
+    // `digits`: the significant bits of a floating-point element, else 0.
     Differences(std::size_t rows, std::size_t columns, int digits) {
         compared_.rows = rows, compared_.columns = columns, compared_.digits = digits;
     }
-    // `fresh`: the element is device memory that nothing wrote.
+    // `fresh`: the element is unwritten device memory.
     void add(std::size_t index, bool fresh) {
         compared_.wrong.push_back(index);
         compared_.unwritten += fresh;
@@ -48,8 +48,7 @@ class Differences {
     void show(std::string expected, std::string got, double tolerance);
     [[nodiscard]] bool empty() const { return compared_.wrong.empty(); }
     [[nodiscard]] bool shows_more() const { return shown_.size() < 5; }
-    // For the verdict (Catch2's own message would print whole vectors): what is wrong with `got`, and what it looks
-    // like.
+    // Sets the verdict's message; Catch2's own one would print whole vectors.
     void explain(std::vector<double> expected, std::vector<double> got, std::span<const std::byte> bytes);
 
   private:
@@ -68,13 +67,12 @@ std::string to_text(T value) {
         return std::to_string(value);
 }
 
-// The last message of a matcher.
 void explain_mismatch(std::string message);
 void size_mismatch(std::size_t expected, std::size_t got);
 
 template <class T>
 bool is_fresh(const T& value) {
-    if (sizeof value < 4) return false;  // fewer bytes may be so by chance
+    if (sizeof value < 4) return false;  // fewer bytes may equal the pattern by chance
     const auto bytes = std::as_bytes(std::span(&value, 1));
     return std::ranges::all_of(bytes, [](std::byte b) { return b == std::byte{device::fresh_byte}; });
 }
@@ -90,7 +88,7 @@ std::vector<double> as_doubles(const std::vector<T>& values) {
 template <class Derived>
 class Shaped {
   public:
-    // Tells the message to name elements by row and column.
+    // Makes the message name elements by row and column.
     Derived& shape(std::size_t rows, std::size_t columns) {
         rows_ = rows, columns_ = columns;
         return static_cast<Derived&>(*this);
@@ -140,7 +138,8 @@ class Near : public Shaped<Near> {
     Expected expected_;
 };
 
-// Every element within its bound; NaN and infinities must be where they are expected. One bound may serve all elements.
+// Each element must be within its bound, or the single bound for all; NaN and infinities must be where they are
+// expected.
 inline Near near(Expected expected) { return Near(std::move(expected)); }
 
 template <class T>

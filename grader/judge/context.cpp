@@ -34,20 +34,20 @@ void Context::begin_test(const std::string& name) {
     mismatch.clear();
     failure.clear();
     part = 1;
-    why_part.clear();
+    part_reason.clear();
     pending.clear();
     outputs.clear();
     signs.clear();
-    signs_settled = false;
+    signs_final = false;
     stopped_at.clear();
 }
 
 void Context::add_sign(std::string_view name) {
-    if (signs_settled) return;
+    if (signs_final) return;
     if (std::ranges::find(signs, name) == signs.end()) signs.emplace_back(name);
 }
 
-const LastOutput* Context::output_that_holds(std::span<const std::byte> bytes) const {
+const LastOutput* Context::find_output(std::span<const std::byte> bytes) const {
     const LastOutput* found = nullptr;
     for (const LastOutput& output : outputs) {
         if (!std::ranges::equal(output.after, bytes)) continue;
@@ -62,7 +62,7 @@ void Context::end_test() {
     baseline->reset();
 }
 
-std::string never_written(const LastOutput& output) {
+std::string explain_unwritten(const LastOutput& output) {
     const bool went_in = output.kind == wire::Kind::inout;
     std::string text = output.name + (went_in ? " came back as it went in"
                                               : " was never written: it came back as it was before the call");

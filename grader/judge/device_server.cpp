@@ -30,14 +30,14 @@ constexpr std::size_t max_reply_bytes = std::size_t{256} << 20;
     throw SubmissionFailure("your program made the device do more than can be recorded");
 }
 
-// What the device server may map. Its own records and tables, the threads, and for each byte of device memory those
-// that a launch may need beside it: its copy for undoing, bits and marks. Beyond it a call gets "no memory left".
+// The device server's limit of mapped memory: for its records and tables, its threads, and for each byte of device
+// memory the undo copy, bits and marks that a launch may need. Beyond it a call gets "no memory left".
 std::uint64_t address_space_mib(const Options& options) {
     return 4096 + 5 * options.memory_mib + std::uint64_t{options.threads} * (256 + options.memory_mib / 2);
 }
 
-// Errors that end the context, as on a real GPU: whatever the program does after one of them is void.
-bool ends_the_context(int code) {
+// Errors that end the context, as on a real GPU: calls after one of them have no effect.
+bool is_sticky(int code) {
     namespace error = device::error;
     for (const int sticky : {error::illegal_address, error::launch_timeout, error::assert_failed,
                              error::hardware_stack_error, error::illegal_instruction, error::misaligned_address,
@@ -50,7 +50,7 @@ std::vector<std::string> sandbox_line(const Options& options) {
     std::vector<std::string> line{options.sandbox, "--profile", "device"};
     if (options.no_sandbox) line.emplace_back("--unconfined");
     if (options.plain_sandbox) line.insert(line.end(), {"--sandbox", "plain"});
-    // The judge's limit is what counts; this one holds if the judge is gone.
+    // The judge has its own, lower limit; this one is for the case that the judge has ended.
     const double cpu_seconds = (4 * options.seconds + 60) * std::max(options.threads, 1u);
     line.insert(line.end(), {"--memory-mib", std::to_string(address_space_mib(options)), "--cpu-seconds",
                              std::to_string(static_cast<std::uint64_t>(cpu_seconds)), "--file", options.device_server,
@@ -59,32 +59,29 @@ std::vector<std::string> sandbox_line(const Options& options) {
 }
 
 std::vector<std::string> command_line(const Options& options, DeviceServer::ReplayDevice replay) {
-    std::vector<std::string> line{device::kind_of(options.device).sandboxed ? server_in_sandbox : options.device_server,
-                                  "--device",
-                                  options.device,
-                                  "--threads",
-                                  std::to_string(options.threads),
-                                  "--instructions",
-                                  std::to_string(options.instructions),
-                                  "--memory-mib",
-                                  std::to_string(options.memory_mib),
-                                  "--checks",
-                                  options.checks,
-                                  "--client-fd",
-                                  "4",
-                                  "--control-fd",
-                                  "3",
-                                  "--origin"};
+    std::vector<std::string> line{
+        device::find_kind(options.device).sandboxed ? server_in_sandbox : options.device_server,
+        "--device",
+        options.device,
+        "--threads",
+        std::to_string(options.threads),
+        "--instructions",
+        std::to_string(options.instructions),
+        "--memory-mib",
+        std::to_string(options.memory_mib),
+        "--checks",
+        options.checks,
+        "--client-fd",
+        "4",
+        "--control-fd",
+        "3",
+        "--origin"};
     if (replay != DeviceServer::ReplayDevice::none) line.insert(line.end(), {"--replay-fd", "5"});
     if (replay == DeviceServer::ReplayDevice::runs_kernels) line.emplace_back("--replay-runs-kernels");
     return line;
 }
 
-}  // namespace
-
-namespace {
-
-bool tells_all(const DeviceReport& report) {
+bool has_all_analysis(const DeviceReport& report) {
     return report.analysed && std::ranges::all_of(report.launches, [](const device::LaunchRecord& launch) {
                return launch.error_code != 0 || (launch.counters && launch.start_ns && launch.duration_ns);
            });
@@ -93,11 +90,11 @@ bool tells_all(const DeviceReport& report) {
 }  // namespace
 
 DeviceReport read_report(std::string_view packed) {
-    DeviceReport report{device::unpacked(packed), {}, {}, {}};
+    DeviceReport report{device::unpack_report(packed), {}, {}, {}};
     for (const auto& launch : report.launches)
         if (launch.error_code != 0 && report.fault.empty()) report.fault = launch.error;
     for (const auto& [operation, code, message] : report.call_errors) {
-        if (report.fault.empty() && ends_the_context(code)) report.fault = message;
+        if (report.fault.empty() && is_sticky(code)) report.fault = message;
         if (report.unsupported.empty() && code == device::error::not_supported) report.unsupported = message;
         report.errors.push_back(operation + ": " + message);
     }
@@ -105,7 +102,7 @@ DeviceReport read_report(std::string_view packed) {
 }
 
 DeviceServer::DeviceServer(const Options& options, const std::string& sandbox, ReplayDevice replay)
-    : in_sandbox_(device::kind_of(options.device).sandboxed), analysed_(device::kind_of(options.device).analysed) {
+    : in_sandbox_(device::find_kind(options.device).sandboxed), analysed_(device::find_kind(options.device).analysed) {
     auto [control, control_theirs] = socket_pair(SOCK_STREAM);
     auto [client, client_theirs] = socket_pair(SOCK_STREAM);
     Descriptor replay_theirs;
@@ -123,21 +120,21 @@ DeviceServer::DeviceServer(const Options& options, const std::string& sandbox, R
     }
     control_ = std::move(control);
     client_ = std::move(client);
-    control_theirs.close();
-    client_theirs.close();
-    replay_theirs.close();
+    control_theirs.reset();
+    client_theirs.reset();
+    replay_theirs.reset();
     const auto hello = request("hello", "", Clock::now() + std::chrono::seconds(30));
     if (!hello.contains("properties")) throw InfrastructureError("the device server does not describe its device");
     properties_ = hello["properties"].dump();
 }
 
-DeviceServer::~DeviceServer() = default;  // closing the sockets and killing the process ends it
+DeviceServer::~DeviceServer() = default;
 
 std::optional<int> DeviceServer::wait(Clock::time_point deadline) {
     return in_sandbox_ ? sandboxed_.wait(deadline) : process_.wait(deadline);
 }
 
-void DeviceServer::is_gone() {
+void DeviceServer::fail_ended() {
     const auto status = wait(Clock::now() + std::chrono::seconds(1));
     if (status && WIFSIGNALED(*status))
         throw DeviceKilled(fmt::format("the device server ended unexpectedly (signal {})", WTERMSIG(*status)));
@@ -175,7 +172,7 @@ void DeviceServer::receive(Clock::time_point deadline) {
     if (ready <= 0) throw DeviceSilent("the device server does not answer");
     char buffer[1 << 16];
     const ssize_t got = recv(control_.get(), buffer, sizeof buffer, 0);
-    if (got <= 0) is_gone();
+    if (got <= 0) fail_ended();
     received_.append(buffer, static_cast<std::size_t>(got));
 }
 
@@ -185,7 +182,7 @@ json DeviceServer::request(std::string_view operation, std::string_view more, Cl
                                          "\n",
                                          operation, more);
     const auto bytes = std::as_bytes(std::span(line));
-    if (device::send_with(control_.get(), bytes, files) != static_cast<ssize_t>(bytes.size())) is_gone();
+    if (device::send_message(control_.get(), bytes, files) != static_cast<ssize_t>(bytes.size())) fail_ended();
     auto reply = json::parse(read_line(deadline), nullptr, false);
     if (!reply.is_object() || !reply.value("ok", false))
         throw InfrastructureError(fmt::format("the device server refuses \"{}\": {}", operation, reply.dump()));
@@ -215,8 +212,8 @@ DeviceReport DeviceServer::read_packed(const json& reply, Clock::time_point dead
         throw InfrastructureError(std::string("the device server's report cannot be read: ") + error.what());
     }
     if (!report.internal_error.empty()) throw InfrastructureError(report.internal_error);
-    // A server that a program has captured may not make its device one that tells nothing.
-    if (analysed_ && !tells_all(report))
+    // A captured server must not pretend that its device has no analysis.
+    if (analysed_ && !has_all_analysis(report))
         throw InfrastructureError("the device server's report cannot be read: it does not tell what its device knows");
     return report;
 }

@@ -65,12 +65,9 @@ void expect_findings(std::string_view rule) {
 }
 
 void collect_findings(std::vector<device::Diagnostic> found) {
-    std::erase_if(found, [](const auto& one) { return is_expected(one); });
-    merge(context().diagnostics, std::move(found));
-}
-
-void merge(std::vector<device::Diagnostic>& known, std::vector<device::Diagnostic> found) {
-    for (auto& one : found) device::keep(known, std::move(one), device::RecordLimits::max_diagnostics);
+    for (auto& one : found)
+        if (!is_expected(one))
+            device::add_finding(context().diagnostics, std::move(one), device::RecordLimits::max_diagnostics);
 }
 
 }  // namespace warpgrade::judge

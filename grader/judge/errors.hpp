@@ -1,4 +1,4 @@
-// Why a call did not come back with outputs.
+// Reasons why a call has no outputs.
 #pragma once
 
 #include <stdexcept>
@@ -11,11 +11,11 @@ class SubmissionFailure : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-// The call took longer than it may: what() is no message for the student yet.
+// The call exceeded its time limit; what() is no message for the student yet.
 class OutOfTime : public SubmissionFailure {
   public:
     explicit OutOfTime(bool started) : SubmissionFailure("out of time"), started_(started) {}
-    // False: the program did not come to its first call, so that its global constructors hang.
+    // False: the program hung in its global constructors, before the first call.
     [[nodiscard]] bool started() const { return started_; }
 
   private:
@@ -28,15 +28,14 @@ class InfrastructureError : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-// What no device of this grade can tell, such as counters on a device that has none: the test is pending, neither a
-// pass nor a fail, until a device tells.
-class NotKnown : public std::runtime_error {
+// The test needs what no device of this grade reports, such as counters: it is pending, neither a pass nor a fail.
+class MissingAnalysis : public std::runtime_error {
   public:
     using std::runtime_error::runtime_error;
 };
 
-// The device lacks what the program's kernels need. The grader, which can look at what the compiler made, says whether
-// that is the machine's lack or the submission's doing.
+// The device does not support what the program asks for. The grader decides whether the submission is to blame, since
+// it can look at the compiled program.
 class Unsupported : public InfrastructureError {
   public:
     using InfrastructureError::InfrastructureError;

@@ -1,4 +1,4 @@
-// Words for what a worker's end means. Its reports are untrusted: they serve messages only.
+// Explains how a worker ended. Its reports are untrusted and used for messages only.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace warpgrade::judge {
 
-// A reply that says why the function did not return properly.
+// For a reply without the function's result.
 std::string explain(const wire::Reply& reply, const CallSpec& spec);
-// The program ended without a reply; `exit_code` as the sandbox reports it, negative: unknown.
+// For a program that ended without a reply; `exit_code` is the sandbox's, negative if unknown.
 std::string explain_exit(int exit_code, const CallSpec& spec);
-// Untrusted text for a message: printable, one line, bounded.
+// Makes untrusted text printable, one line, and short enough for a message.
 std::string tame(std::string_view text, std::size_t max_bytes = 400);
 
 }  // namespace warpgrade::judge

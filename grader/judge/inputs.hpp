@@ -1,5 +1,4 @@
-// Random inputs of a test. They come from the test's own stream: other numbers on every run, the same ones again with
-// the printed seed.
+// Random inputs of a test, from the test's own stream: different in every run, repeatable with the printed seed.
 #pragma once
 
 #include <concepts>
@@ -19,11 +18,11 @@ namespace warpgrade::judge {
 RandomStream& stream();  // of the running test
 std::uint64_t seed();    // of this run of the judge
 
-// The bytes of a file in the lab's folder data/, by its plain name. Throws InfrastructureError when it is not there.
+// The bytes of a file in the lab's folder data/. Throws InfrastructureError if it is missing.
 std::vector<std::byte> data_file(const std::string& name);
 
 namespace detail {
-// Sizes are often products of ints; a negative one is a slip in the test.
+// Sizes are often products of ints; a negative one is a mistake in the test.
 template <std::integral N>
 std::size_t size_of(N n) {
     if constexpr (std::is_signed_v<N>) {

@@ -54,11 +54,11 @@ void add_options(CLI::App& app, Options& options) {
     app.add_flag("--progress", options.progress, "a line on stderr for each test");
 }
 
-// What the judge starts has the same bond to it, so that nothing outlives a grader that is killed.
-void die_with(pid_t parent) {
+// Ends the judge when the grader is killed. The judge's children end with it in the same way.
+void end_with_parent(pid_t parent) {
     if (parent == 0) return;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) _exit(exit_infrastructure);  // it was faster
+    if (getppid() != parent) _exit(exit_infrastructure);  // the parent has ended already
 }
 
 void prepare(const Options& options) {
@@ -72,11 +72,11 @@ void prepare(const Options& options) {
     current.submission = std::make_unique<Program>(Program::Role::submission);
     current.baseline = std::make_unique<Program>(Program::Role::baseline);
     if (!options.baseline_cache.empty() && options.timing_device.empty() &&
-        warpgrade::device::kind_of(options.device).repeatable)
+        warpgrade::device::find_kind(options.device).repeatable)
         current.baseline_cache = std::make_unique<BaselineCache>(options.baseline_cache);
     if (options.device_server.empty()) return;
-    current.idle_device = device_of_submission(options);
-    current.device = warpgrade::device::properties_of(current.idle_device->properties_json());
+    current.idle_device = start_submission_device(options);
+    current.device = warpgrade::device::parse_properties(current.idle_device->properties_json());
 }
 
 int run(const Options& options) {
@@ -97,16 +97,16 @@ int run(const Options& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    // Arrays of megabytes come and go with each call: kept, their pages need not be filled anew.
+    // Keeps freed memory in the process: each call needs arrays of megabytes again, and fresh pages are slow.
     mallopt(M_MMAP_THRESHOLD, 32 << 20);
     mallopt(M_TRIM_THRESHOLD, 256 << 20);
-    mallopt(M_MXFAST, 0);  // whose chunks are gathered whenever a large array goes
+    mallopt(M_MXFAST, 0);  // each free of a large array would merge all fast chunks
     CLI::App app{"Judges one submission of this lab."};
     Options options;
     add_options(app, options);
     CLI11_PARSE(app, argc, argv);
     std::signal(SIGPIPE, SIG_IGN);
-    die_with(options.parent);
+    end_with_parent(options.parent);
     try {
         return run(options);
     } catch (const std::exception& error) {

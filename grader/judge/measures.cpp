@@ -12,7 +12,7 @@ namespace warpgrade::judge {
 namespace {
 
 // 1,048,576, from five digits on.
-std::string grouped(std::string digits) {
+std::string group_digits(std::string digits) {
     const std::size_t first = digits.starts_with('-') ? 1 : 0;
     if (digits.size() - first < 5) return digits;
     for (std::size_t i = digits.size() - 3; i > first && i < digits.size(); i -= 3) digits.insert(i, ",");
@@ -24,7 +24,7 @@ std::string text(Number number, bool in_full = false) {
     if (number.is_truth()) return value != 0 ? "true" : "false";
     if (!std::isfinite(value)) return fmt::format("{}", value);
     if (std::trunc(value) == value || (!in_full && std::abs(value) >= 10'000))
-        return grouped(fmt::format("{:.0f}", value));
+        return group_digits(fmt::format("{:.0f}", value));
     return in_full ? fmt::format("{}", value) : fmt::format("{:.5g}", value);
 }
 
@@ -72,21 +72,21 @@ bool Good::match(const Measure& measured) const {
     if (holds(measured.number.value())) return true;
     if (const double of_points = part(measured.number.value()); of_points > 0) {
         auto& current = context();
-        if (of_points < current.part) current.part = of_points, current.why_part = explain_part(measured);
+        if (of_points < current.part) current.part = of_points, current.part_reason = explain_part(measured);
         return true;
     }
     detail::explain_failure(explain(measured));
     return false;
 }
 
-// Of a value that is not good itself; 0 for a NaN.
+// The value is not good itself. Returns 0 for a NaN.
 double Good::part(double value) const {
     if (!worst_) return 0;
     const double from_worst = (value - worst_->value()) / (limit_.value() - worst_->value());
     return from_worst > 0 && from_worst < 1 ? from_worst : 0;
 }
 
-// None of them holds for a NaN.
+// False for a NaN.
 bool Good::holds(double value) const {
     switch (relation_) {
         case Relation::equal:
@@ -105,7 +105,7 @@ bool Good::holds(double value) const {
 
 std::string Good::explain(const Measure& measured) const {
     std::string value = text(measured.number), limit = text(limit_), upper = text(upper_);
-    if (value == limit || (relation_ == Relation::between && value == upper))  // it is the last digits that differ
+    if (value == limit || (relation_ == Relation::between && value == upper))  // show the digits that differ
         value = text(measured.number, true), limit = text(limit_, true), upper = text(upper_, true);
     std::string good;
     switch (relation_) {

@@ -4,8 +4,8 @@
 //     CHECK_THAT(measure("operations per load", operations / loads), at_least(TILE_WIDTH));
 // A failed check reads "sectors stored to global memory: 2048, expected 512 (each element once)".
 //
-// A band gives a part of the test's points to what is nearly good: all at the limit, none at another value, linear in
-// between. Of several, the smallest part counts; a check that fails takes all points, as ever.
+// A band gives a part of the test's points to values that are nearly good: all at the limit, none at another value,
+// linear in between. Of several bands the smallest part counts. A failed check still takes all points.
 //     CHECK_THAT(sectors_loaded(run), at_most(512).none_at(1024));
 //
 // A prediction is compared with what was measured, and the report shows both:
@@ -23,7 +23,7 @@
 
 namespace warpgrade::judge {
 
-// Any number, or a truth. Counts are exact up to 2^53.
+// A number or a bool. Counts are exact up to 2^53.
 class Number {
   public:
     template <class T>
@@ -43,14 +43,14 @@ struct Measure {
     std::string unit;
 };
 
-// What has no name of its own below: a derived number, or one that the student's function returned.
+// Names a number that has no function below: a derived one, or one that the student's function returned.
 inline Measure measure(std::string name, Number number, std::string unit = {}) {
     return {std::move(name), number, std::move(unit)};
 }
 // A limit that depends on another measure, such as 2 * warps(run).
 Measure operator*(double factor, const Measure& of);
 
-// A limit, and in words where it comes from: those of the test, or the name of the other measure.
+// A limit, and where it comes from in words: the test's reason, or the name of another measure.
 struct Limit {
     template <class T>
     Limit(T value) requires std::is_arithmetic_v<T>  // NOLINT: a number is one
@@ -64,10 +64,10 @@ class Good {
   public:
     enum class Relation { equal, at_most, at_least, below, between };
     Good(Relation relation, Limit limit, Number upper, std::string words);
-    // Makes a band of it; of one limit only. Limits may be measured from the submission: where `value` turns out to be
-    // on the good side, there is no band, and what misses the limit fails.
+    // Makes a band from a single limit. If the limit comes from the submission and `value` is on its good side, there
+    // is no band.
     [[nodiscard]] Good none_at(Number value) const;
-    // True within a band; the part of the points that the test is worth falls then.
+    // Also true within a band, which reduces the test's part of the points.
     [[nodiscard]] bool match(const Measure& measured) const;
     [[nodiscard]] std::string toString() const { return "is as expected"; }
 
@@ -82,7 +82,7 @@ class Good {
     std::string words_;
 };
 
-// `words` say why that is the limit, and stand behind it in the message.
+// `words` give the reason for the limit; the message shows them after it.
 inline Good is(const Limit& right, std::string words = {}) {
     return {Good::Relation::equal, right, 0, std::move(words)};
 }
@@ -100,13 +100,13 @@ inline Good between(const Limit& least, const Limit& most, std::string words = {
     return {Good::Relation::between, least, most.number, std::move(words)};
 }
 
-// Whether a student's prediction is what was measured; or else `described`, what a version takes that does just what
-// the contract describes: a version of another shape may take less, and one that is not written yet takes more.
+// Matches a student's prediction that equals the measured value or `described`, the value of a version exactly as the
+// contract describes it. The student's own version may need less, or more while it is unfinished.
 class Prediction {
   public:
     Prediction(Measure measured, std::optional<Number> described)
         : measured_(std::move(measured)), described_(described) {}
-    // Good is also what is off by no more than this part of what was measured; for speed-ups.
+    // Allows an error of this part of the measured value; for speed-ups.
     [[nodiscard]] Prediction within(double part) const;
     [[nodiscard]] bool match(Number predicted) const;
     [[nodiscard]] std::string toString() const { return "is as measured"; }
@@ -120,11 +120,11 @@ inline Prediction predicts(Measure measured, std::optional<Number> described = {
     return {std::move(measured), described};
 }
 
-// What has counters: one launch, or all launches of a call together.
+// The counters of one launch, or the sums over all launches of a call.
 struct Counted {
-    Counted(const device::Counters& all) : counters(all) {}                     // NOLINT: counters are counted
-    Counted(const device::LaunchRecord& launch) : counters(counted(launch)) {}  // NOLINT: so is a launch
-    Counted(const Profile& run) : counters(run.total()) {}                      // NOLINT: and a run
+    Counted(const device::Counters& all) : counters(all) {}                     // NOLINT: implicit
+    Counted(const device::LaunchRecord& launch) : counters(counted(launch)) {}  // NOLINT: implicit
+    Counted(const Profile& run) : counters(run.total()) {}                      // NOLINT: implicit
     device::Counters counters;
 };
 
@@ -134,9 +134,8 @@ Measure thread_instructions(const Counted& from);
 Measure warps(const Counted& from);
 Measure barriers(const Counted& from);
 Measure divergent_branches(const Counted& from);
-// Of global memory, loads are those of every kind: plain ones, texture fetches, loads from surfaces, and atomics, which
-// read what they change; stores to surfaces are stores. Constant memory is none of it: whose lanes want different words
-// of it pays with time.
+// Loads from global memory include texture fetches, loads from surfaces, and atomics, which read what they change.
+// Stores include stores to surfaces. Constant memory does not count: different words in one request cost time instead.
 Measure global_load_requests(const Counted& from);
 Measure global_store_requests(const Counted& from);
 Measure sectors_loaded(const Counted& from);
@@ -152,22 +151,20 @@ Measure store_bank_conflicts(const Counted& from);
 Measure local_load_requests(const Counted& from);
 Measure local_store_requests(const Counted& from);
 
-// The largest part of a run's warp instructions that one block executes: 1 where one block does all, whatever the grid.
+// The part of a run's warp instructions that its busiest block executes: 1 if one block does all the work.
 Measure part_of_busiest_block(const Profile& run);
 
-// The shape of one launch.
 Measure blocks(const device::LaunchRecord& launch);
 Measure threads_per_block(const device::LaunchRecord& launch);
 Measure static_shared_bytes(const device::LaunchRecord& launch);
 Measure dynamic_shared_bytes(const device::LaunchRecord& launch);
 
-// What one call did.
-Measure launches(const Profile& run);  // those that the result comes from
+Measure launches(const Profile& run);  // those that the result depends on
 Measure copies(const Profile& run, device::TransferRecord::Kind kind);
 Measure bytes_copied(const Profile& run, device::TransferRecord::Kind kind);
 
 namespace detail {
-// A message that says itself what it is about, for the verdict.
+// Sets the verdict's message, which must name the checked value.
 void explain_failure(std::string message);
 }  // namespace detail
 

@@ -10,10 +10,10 @@ namespace warpgrade::judge {
 
 struct Options {
     std::string worker, baseline, device_server, sandbox, device = "vgpu:h100", verdict;
-    std::string timing_device;  // where all calls are made once more, for their times; "": `device` tells them
+    std::string timing_device;  // repeats all calls for their times; "": times come from `device`
     std::optional<std::uint64_t> seed;
     unsigned threads = 1;
-    double seconds = 20;  // of one test's calls, as TimeLimit counts them
+    double seconds = 20;  // for one test's calls, as TimeLimit counts them
     std::uint64_t memory_mib = 2048;
     std::uint64_t instructions = 2'000'000'000;
     std::string checks = "all";           // as device::parse_checks reads it
@@ -21,10 +21,10 @@ struct Options {
     bool no_sandbox = false, plain_sandbox = false, progress = false;
     bool no_replay = false;  // to measure what replays cost
     std::string only = "all";
-    std::string baseline_cache;      // file of what the starter did before; none: ""
-    std::string data;                // the lab's folder of data files; none: ""
-    std::vector<std::string> tests;  // names; none: all
-    int parent = 0;                  // the process with which the judge ends; 0: with none
+    std::string baseline_cache;      // file of the BaselineCache; "" if there is none
+    std::string data;                // the lab's folder of data files; "" if there is none
+    std::vector<std::string> tests;  // names; empty: all
+    int parent = 0;                  // the judge ends with this process; 0: with none
 };
 
 }  // namespace warpgrade::judge

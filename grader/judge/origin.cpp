@@ -20,8 +20,8 @@ using device::OriginBuffer;
 using device::OriginVerdict;
 using Problem = OriginVerdict::Problem;
 
-std::map<std::string, ByHost>& declared() {
-    static std::map<std::string, ByHost> all;
+std::map<std::string, HostWork>& declared() {
+    static std::map<std::string, HostWork> all;
     return all;
 }
 
@@ -30,7 +30,7 @@ std::set<std::string>& deciding() {
     return all;
 }
 
-// A program's file, and where in it device code may begin. Read once: a judge works with two programs.
+// A program's file, and the offsets in it at which device code may begin.
 struct ProgramFile {
     device::Descriptor file;
     std::vector<std::uint64_t> images;
@@ -47,7 +47,7 @@ const ProgramFile& program_file(const std::string& path) {
     const auto bytes = static_cast<std::size_t>(info.st_size);
     void* data = mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, file.get(), 0);
     if (data == MAP_FAILED) throw InfrastructureError("the program's file cannot be mapped");
-    // The container's magic number, as nvcc aligns it.
+    // The fatbinary's magic number, as nvcc aligns it.
     constexpr std::uint32_t magic = 0xBA55ED50;
     constexpr std::size_t alignment = 8, most = 256;
     for (std::size_t at = 0; at + alignment <= bytes && program.images.size() < most; at += alignment)
@@ -88,33 +88,33 @@ std::string value_text(wire::Type type, std::span<const std::byte> bytes) {
     }
 }
 
-// The element that a verdict speaks of: "C[17]", "the returned value", its value now.
-struct Place {
+// The element of a verdict: "C[17]" or "the returned value", and its value.
+struct Element {
     std::string name, value;
     wire::Type type = wire::Type::none;
 };
 
-Place place_of(const OriginVerdict& verdict, const CallSpec& spec, const Arena::Snapshot& snapshot,
-               std::uint64_t result) {
+Element find_element(const OriginVerdict& verdict, const CallSpec& spec, const Arena::Snapshot& snapshot,
+                     std::uint64_t result) {
     if (verdict.argument < 0)
         return {"the returned value", value_text(spec.result, std::as_bytes(std::span(&result, 1))), spec.result};
     const auto argument = static_cast<std::size_t>(verdict.argument);
-    Place place{fmt::format("{}[{}]", name_of_argument(spec, argument), verdict.element), "?", wire::Type::none};
+    Element found{fmt::format("{}[{}]", name_of_argument(spec, argument), verdict.element), "?", wire::Type::none};
     std::size_t output = 0;
     for (std::size_t i = 0; i < spec.arguments.size(); ++i) {
         if (!wire::is_written_back(spec.arguments[i].kind)) continue;
         if (i == argument && output < snapshot.outputs.size()) {
-            place.type = spec.arguments[i].type;
+            found.type = spec.arguments[i].type;
             const auto bytes = std::span(snapshot.outputs[output]);
-            const std::size_t at = verdict.element * wire::bytes_of(place.type);
-            if (at < bytes.size()) place.value = value_text(place.type, bytes.subspan(at));
+            const std::size_t at = verdict.element * wire::bytes_of(found.type);
+            if (at < bytes.size()) found.value = value_text(found.type, bytes.subspan(at));
         }
         ++output;
     }
-    return place;
+    return found;
 }
 
-// What the function works on.
+// The type of the function's first buffer.
 wire::Type buffer_type(const CallSpec& spec) {
     for (const ArgumentData& argument : spec.arguments)
         if (argument.kind != wire::Kind::scalar && argument.kind != wire::Kind::null_pointer) return argument.type;
@@ -125,12 +125,12 @@ constexpr const char* rule = "The device has to compute the result; host code on
 
 }  // namespace
 
-bool detail::declare_by_host(const std::string& function, ByHost what) {
+bool detail::declare_host_work(const std::string& function, HostWork what) {
     declared()[function] = what;
     return true;
 }
 
-bool detail::declare_decided_by_host(const std::string& function, bool is_the_hosts) {
+bool detail::declare_host_decisions(const std::string& function, bool is_the_hosts) {
     if (is_the_hosts)
         deciding().insert(function);
     else
@@ -138,11 +138,11 @@ bool detail::declare_decided_by_host(const std::string& function, bool is_the_ho
     return true;
 }
 
-bool is_decided_by_host(const std::string& function) { return deciding().contains(function); }
+bool may_host_decide(const std::string& function) { return deciding().contains(function); }
 
-ByHost by_host(const std::string& function) {
+HostWork host_work(const std::string& function) {
     const auto found = declared().find(function);
-    return found == declared().end() ? ByHost::nothing : found->second;
+    return found == declared().end() ? HostWork::none : found->second;
 }
 
 device::OriginMessage ask_origin(const CallSpec& spec, const Arena& arena, const Arena::Snapshot& snapshot,
@@ -174,26 +174,25 @@ device::OriginMessage ask_origin(const CallSpec& spec, const Arena& arena, const
         }
         query.buffers.push_back(buffer);
     }
-    if (spec.result != wire::Type::none && by_host(spec.function) != ByHost::returned)
+    if (spec.result != wire::Type::none && host_work(spec.function) != HostWork::returned)
         query.result = {is_floating(spec.result) ? device::OriginQuery::Result::Type::floating
                                                  : device::OriginQuery::Result::Type::whole,
                         wire::bytes_of(spec.result), result};
-    const ProgramFile& its = program_file(program);
-    query.program_images = its.images;
-    static device::OriginFile file;  // a judge asks one thing at a time
-    auto message = device::origin_message(query, file);
-    message.program = its.file.get();
+    const ProgramFile& executable = program_file(program);
+    query.program_images = executable.images;
+    static device::OriginFile file;  // a judge sends one query at a time
+    auto message = device::make_origin_message(query, file);
+    message.program = executable.file.get();
     return message;
 }
 
 std::string explain_origin(const OriginVerdict& verdict, const CallSpec& spec, const Arena::Snapshot& snapshot,
                            std::uint64_t result) {
-    const Place at = place_of(verdict, spec, snapshot, result);
-    const auto came = [&] { return value_text(at.type, verdict.came); };
+    const Element at = find_element(verdict, spec, snapshot, result);
     switch (verdict.problem) {
         case Problem::none:
             return "";
-        case Problem::nothing_came:
+        case Problem::no_download:
             return fmt::format(
                 "{} ({}) did not come from the device: nothing was copied back from it, so host code wrote what the "
                 "function returned. {}",
@@ -207,14 +206,14 @@ std::string explain_origin(const OriginVerdict& verdict, const CallSpec& spec, c
             return fmt::format(
                 "{} was changed by host code after it came from the device: the device sent {}, the "
                 "function returned {}. {}",
-                at.name, came(), at.value, rule);
+                at.name, value_text(at.type, verdict.sample), at.value, rule);
         case Problem::moved:
             return fmt::format(
                 "{} was moved by host code: this value ({}) came from the device as element {} of a "
                 "copy. The kernel has to put each element in its place; host code only copies the "
                 "result.",
                 at.name, at.value, verdict.elsewhere);
-        case Problem::host_wrote:
+        case Problem::written_by_host:
             return fmt::format(
                 "{} ({}) came back as host code had {} it: no kernel of this call wrote it. {} {}, and did the kernel "
                 "run and write to it?",
@@ -223,32 +222,32 @@ std::string explain_origin(const OriginVerdict& verdict, const CallSpec& spec, c
         case Problem::scattered:
             return fmt::format("{} was put in its place by copies of a few bytes each, not by a kernel. {}", at.name,
                                rule);
-        case Problem::went_up:
+        case Problem::unexpected_upload:
             return fmt::format(
                 "host code gave the device {}{} bytes that are not the function's inputs{}{}. Kernels have "
                 "to work on the inputs as they are: host code must not compute, sort or transpose "
                 "anything before it copies.",
                 verdict.bytes < 4096 ? "" : "at least ", verdict.bytes,
                 verdict.mapped ? ", through mapped or managed memory" : "",
-                verdict.came.empty()
+                verdict.sample.empty()
                     ? ""
-                    : fmt::format("; the first of them: {}", value_text(buffer_type(spec), verdict.came)));
-        case Problem::arranged: {
+                    : fmt::format("; the first of them: {}", value_text(buffer_type(spec), verdict.sample)));
+        case Problem::rearranged: {
             const std::string what =
-                verdict.came.empty()
+                verdict.sample.empty()
                     ? "an array that a kernel reads was put together by copies of a few bytes each"
                     : fmt::format("host code copies elements of the inputs ({} is one) to other places than they had",
-                                  value_text(buffer_type(spec), verdict.came));
+                                  value_text(buffer_type(spec), verdict.sample));
             return what +
                    ": copies sort, transpose or pick here. Copy arrays, rows, or pieces of at least 32 elements "
                    "as they are; the kernel has to put each element in its place.";
         }
-        case Problem::decided:
+        case Problem::value_dependent:
             return fmt::format(
                 "what host code asks of the device depends on the inputs' values: {}. Sizes may decide about launches, "
                 "copies and their arguments; what is in the arrays is for kernels to look at.",
                 verdict.decision);
-        case Problem::code_went_up:
+        case Problem::unknown_code:
             return fmt::format(
                 "{} bytes of device code were created while the program ran. Kernels have to be compiled "
                 "by nvcc with the submission.",

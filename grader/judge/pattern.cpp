@@ -26,10 +26,10 @@ bool all_wrong(const ComparedElements& c, Predicate holds) {
     return std::ranges::all_of(c.wrong, holds);
 }
 
-// Does each wrong element hold what belongs to `source(index)`? Not if what belongs there is the same everywhere.
-// `except` is not looked at: what has no neighbour to come from may hold anything.
+// True if each wrong element has the expected value of element `source(index)`, unless these values are all the same.
+// The element `except` is ignored, since it has no neighbour that its value could come from.
 template <class Source>
-bool moved(const ComparedElements& c, Source source, std::size_t except = SIZE_MAX) {
+bool is_moved(const ComparedElements& c, Source source, std::size_t except = SIZE_MAX) {
     if (c.wrong.size() < few) return false;
     std::set<double> values;
     for (const std::size_t i : c.wrong) {
@@ -41,27 +41,28 @@ bool moved(const ComparedElements& c, Source source, std::size_t except = SIZE_M
     return values.size() >= few;
 }
 
-std::optional<Pattern> by_place_of_values(const ComparedElements& c) {
+std::optional<Pattern> find_moved_values(const ComparedElements& c) {
     const std::size_t n = c.expected.size();
-    if (c.rows > 1 && c.columns > 1 && moved(c, [&](std::size_t i) { return i % c.rows * c.columns + i / c.rows; })) {
+    if (c.rows > 1 && c.columns > 1 &&
+        is_moved(c, [&](std::size_t i) { return i % c.rows * c.columns + i / c.rows; })) {
         if (c.rows == c.columns)
             return Pattern{{sign::transposed},
                            ": the result is transposed; [row, column] holds what belongs to [column, row]"};
         return Pattern{{sign::transposed}, ": the result is stored column by column instead of row by row"};
     }
-    if (moved(c, [&](std::size_t i) { return n - 1 - i; }))
+    if (is_moved(c, [&](std::size_t i) { return n - 1 - i; }))
         return Pattern{{sign::reversed}, ": the result is in reverse order"};
     for (const int by : {1, -1}) {
         const auto source = [&](std::size_t i) { return i - static_cast<std::size_t>(by); };
-        if (moved(c, source, by == 1 ? 0 : n - 1))
+        if (is_moved(c, source, by == 1 ? 0 : n - 1))
             return Pattern{{sign::shifted},
                            fmt::format(": each holds what belongs one place {}", by == 1 ? "before" : "after")};
     }
     return std::nullopt;
 }
 
-// Numbers that a half cannot hold, although it is no problem for float.
-std::optional<Pattern> overflow(const ComparedElements& c) {
+// Infinities where the expected value fits into a float but not into a half.
+std::optional<Pattern> find_half_overflow(const ComparedElements& c) {
     const auto is_too_large = [&](std::size_t i) {
         return std::isinf(c.got[i]) && std::isfinite(c.expected[i]) && std::abs(c.expected[i]) >= largest_half;
     };
@@ -71,16 +72,17 @@ std::optional<Pattern> overflow(const ComparedElements& c) {
                                           : ": all of them are infinite, and half precision ends at 65,504"};
 }
 
-// Can a floating-point type of so many significant bits hold the value, as far as its exponent goes?
+// True if a floating-point type with so many significant bits can hold the value. The exponent is ignored.
 bool fits(double value, int digits) {
     int exponent = 0;
     const double scaled = std::ldexp(std::frexp(value, &exponent), digits);
     return std::trunc(scaled) == scaled;
 }
 
-// Is each nearly right, as with fewer bits than the type has? What is short itself would then mostly be right: results
-// that are off by one, or at another's place, are not meant. Sums in which terms cancel are compared with all results.
-std::optional<Pattern> nearly_right(const ComparedElements& c) {
+// Finds results that are nearly right, as if computed with fewer bits. Expected values with few bits would then be
+// exact, so if many of these are wrong, it is another mistake. Differences are compared with the usual magnitude of all
+// results, since terms of a sum may cancel.
+std::optional<Pattern> find_low_precision(const ComparedElements& c) {
     if (c.digits == 0) return std::nullopt;
     const bool is_double = c.digits > 24;
     double squares = 0;
@@ -98,7 +100,7 @@ std::optional<Pattern> nearly_right(const ComparedElements& c) {
         fmt::format(": each is nearly right, as with less precision than {} has", is_double ? "double" : "float")};
 }
 
-std::optional<Pattern> by_value(const ComparedElements& c) {
+std::optional<Pattern> find_value_pattern(const ComparedElements& c) {
     const std::size_t first = c.wrong[0];
     const bool one = c.wrong.size() == 1;
     if (c.unwritten == c.wrong.size())
@@ -109,8 +111,8 @@ std::optional<Pattern> by_value(const ComparedElements& c) {
         return Pattern{{sign::nan}, one ? ": it is NaN" : ": all of them are NaN"};
     if (all_wrong(c, [&](std::size_t i) { return c.got[i] == 0; }))
         return Pattern{{sign::zeros}, one ? ": it is 0" : ": all of them are 0"};
-    if (auto found = by_place_of_values(c)) return found;
-    if (auto found = overflow(c)) return found;
+    if (auto found = find_moved_values(c)) return found;
+    if (auto found = find_half_overflow(c)) return found;
     if (c.wrong.size() < few) return std::nullopt;
     if (all_wrong(c, [&](std::size_t i) { return same(c.got[i], c.got[first]); }))
         return Pattern{{sign::constant}, fmt::format(": all of them are {}", static_cast<float>(c.got[first]))};
@@ -123,29 +125,29 @@ std::optional<Pattern> by_value(const ComparedElements& c) {
     const bool is_factor = std::isfinite(factor) && factor != 0 && !about_equal(factor, 1);
     if (is_factor && all_wrong(c, is_multiple) && values.size() >= few)
         return Pattern{{sign::factor}, fmt::format(": each is {} times what is expected", static_cast<float>(factor))};
-    return nearly_right(c);
+    return find_low_precision(c);
 }
 
-// Smallest and largest of what `of` gives for the wrong elements.
-template <class Of>
-std::pair<std::size_t, std::size_t> range(const ComparedElements& c, Of of) {
-    const auto [least, most] = std::ranges::minmax(c.wrong, {}, of);
-    return {of(least), of(most)};
+// The smallest and the largest coordinate of the wrong elements.
+template <class Coordinate>
+std::pair<std::size_t, std::size_t> range(const ComparedElements& c, Coordinate coordinate) {
+    const auto [least, most] = std::ranges::minmax(c.wrong, {}, coordinate);
+    return {coordinate(least), coordinate(most)};
 }
 
-// "all in the rows from 48 on", if the wrong ones end at the last of `count` and are few of the rows.
-std::optional<Pattern> tail(const char* what, std::pair<std::size_t, std::size_t> found, std::size_t count) {
+// "all in the rows from 48 on", if the wrong elements reach the last row and are in less than half of the rows.
+std::optional<Pattern> find_tail(const char* what, std::pair<std::size_t, std::size_t> found, std::size_t count) {
     if (found.second + 1 != count || found.first * 2 < count) return std::nullopt;
     if (found.first == found.second) return Pattern{{sign::tail}, fmt::format(", all in the last {}", what)};
     return Pattern{{sign::tail}, fmt::format(", all in the {}s from {} on", what, found.first)};
 }
 
-// "every 32nd", if all indices have the same remainder and none of these is right.
-std::optional<Pattern> stride(const ComparedElements& c) {
+// "every 32nd", if exactly the elements with one remainder are wrong.
+std::optional<Pattern> find_stride(const ComparedElements& c) {
     for (const std::size_t step : {1024, 512, 256, 128, 64, 32}) {
         const std::size_t rest = c.wrong[0] % step;
-        const std::size_t such = (c.expected.size() - rest + step - 1) / step;
-        if (such < 2 || c.wrong.size() != such) continue;
+        const std::size_t count = (c.expected.size() - rest + step - 1) / step;
+        if (count < 2 || c.wrong.size() != count) continue;
         if (!all_wrong(c, [&](std::size_t i) { return i % step == rest; })) continue;
         const char* ending = step % 10 == 2 ? "nd" : "th";
         return Pattern{{sign::stride}, fmt::format(": every {}{} element, from [{}] on", step, ending, rest)};
@@ -154,31 +156,32 @@ std::optional<Pattern> stride(const ComparedElements& c) {
 }
 
 // "all in the first column of a tile of 16", for rows or columns.
-template <class Of>
-std::optional<Pattern> tile(const ComparedElements& c, const char* what, std::size_t count, Of of) {
+template <class Coordinate>
+std::optional<Pattern> find_tile(const ComparedElements& c, const char* what, std::size_t count,
+                                 Coordinate coordinate) {
     for (const std::size_t step : {32, 16, 8}) {
         if (count < 2 * step) continue;
-        const std::size_t rest = of(c.wrong[0]) % step;
+        const std::size_t rest = coordinate(c.wrong[0]) % step;
         if (rest != 0 && rest != step - 1) continue;
-        if (all_wrong(c, [&](std::size_t i) { return of(i) % step == rest; }) &&
-            range(c, of).first != range(c, of).second)
+        if (all_wrong(c, [&](std::size_t i) { return coordinate(i) % step == rest; }) &&
+            range(c, coordinate).first != range(c, coordinate).second)
             return Pattern{{sign::tile},
                            fmt::format(", all in the {} {} of a tile of {}", rest ? "last" : "first", what, step)};
     }
     return std::nullopt;
 }
 
-std::optional<Pattern> by_place(const ComparedElements& c) {
+std::optional<Pattern> find_place_pattern(const ComparedElements& c) {
     const std::size_t n = c.expected.size();
     if (c.wrong.size() == n) return Pattern{{sign::all}, ""};
     const bool matrix = c.rows > 1 && c.columns > 1;
     if (matrix) {
         const auto row = [&](std::size_t i) { return i / c.columns; };
         const auto column = [&](std::size_t i) { return i % c.columns; };
-        if (auto found = tail("row", range(c, row), c.rows)) return found;
-        if (auto found = tail("column", range(c, column), c.columns)) return found;
-        if (auto found = tile(c, "row", c.rows, row)) return found;
-        if (auto found = tile(c, "column", c.columns, column)) return found;
+        if (auto found = find_tail("row", range(c, row), c.rows)) return found;
+        if (auto found = find_tail("column", range(c, column), c.columns)) return found;
+        if (auto found = find_tile(c, "row", c.rows, row)) return found;
+        if (auto found = find_tile(c, "column", c.columns, column)) return found;
         const auto at_edge = [&](std::size_t i) {
             return row(i) == 0 || column(i) == 0 || row(i) + 1 == c.rows || column(i) + 1 == c.columns;
         };
@@ -190,7 +193,7 @@ std::optional<Pattern> by_place(const ComparedElements& c) {
         if (c.wrong[0] + 1 == n) return Pattern{{sign::tail}, ": the last"};
         return Pattern{{sign::single}, ""};
     }
-    if (auto found = stride(c)) return found;
+    if (auto found = find_stride(c)) return found;
     const bool contiguous = c.wrong.back() - c.wrong.front() + 1 == c.wrong.size();
     if (contiguous && c.wrong.back() + 1 == n)
         return Pattern{{sign::tail}, fmt::format(": all from [{}] to the end", c.wrong.front())};
@@ -203,10 +206,9 @@ std::optional<Pattern> by_place(const ComparedElements& c) {
 
 std::optional<Pattern> find_pattern(const ComparedElements& c) {
     if (c.wrong.empty()) return std::nullopt;
-    if (c.expected.size() == 1) return overflow(c);
-    const auto value = by_value(c), place = by_place(c);
+    if (c.expected.size() == 1) return find_half_overflow(c);
+    const auto value = find_value_pattern(c), place = find_place_pattern(c);
     if (!value) return place;
-    // Both are worth knowing where only a part is wrong.
     if (!place) return value;
     return Pattern{{value->signs[0], place->signs[0]}, place->text + value->text};
 }

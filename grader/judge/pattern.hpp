@@ -1,5 +1,5 @@
-// What the wrong elements of a result have in common, as a beginner's mistake leaves it: the result transposed or
-// shifted, zeros, too few bits, memory that nothing wrote, the last block alone wrong, every 32nd element.
+// Finds what the wrong elements of a result have in common, as beginners' mistakes leave it: a transposed or shifted
+// result, zeros, too few bits, unwritten memory, only the last block, every 32nd element.
 #pragma once
 
 #include <cstddef>
@@ -10,10 +10,9 @@
 
 namespace warpgrade::judge {
 
-// A result beside what is right, element by element; `wrong` are the indices at which they differ, in order.
 struct ComparedElements {
     std::vector<double> expected, got;
-    std::vector<std::size_t> wrong;
+    std::vector<std::size_t> wrong;     // indices, in order
     std::size_t rows = 0, columns = 0;  // 0: no matrix
     std::size_t unwritten = 0;          // wrong elements that are fresh device memory
     int digits = 0;                     // significant bits of the elements' type; 0: no floating point
@@ -21,10 +20,10 @@ struct ComparedElements {
 
 struct Pattern {
     std::vector<std::string_view> signs;  // from signs.hpp
-    std::string text;                     // goes on after "12 of 64 elements are wrong"
+    std::string text;                     // follows "12 of 64 elements are wrong"
 };
 
-// The pattern that explains all wrong elements best, if there is one.
+// The pattern that best explains all wrong elements, if any.
 std::optional<Pattern> find_pattern(const ComparedElements& c);
 
 }  // namespace warpgrade::judge

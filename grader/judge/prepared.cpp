@@ -49,10 +49,10 @@ class PreparedSandbox {
         pid_t pid = 0;  // as this process sees it
         Descriptor handle;
         std::optional<int> status;
-        std::string trouble;  // why it could not start
+        std::string start_error;
     };
 
-    [[nodiscard]] bool lost() const { return !socket_; }
+    [[nodiscard]] bool has_ended() const { return !socket_; }
 
     std::uint32_t start(const std::vector<std::pair<int, int>>& descriptors) {
         spawn::Request request;
@@ -63,25 +63,25 @@ class PreparedSandbox {
             files.push_back(ours);
         }
         auto& child = children_[request.id];
-        if (!spawn::send(socket_.get(), request, files)) is_lost("did not start");
+        if (!spawn::send(socket_.get(), request, files)) fail("did not start");
         const auto deadline = Clock::now() + start_patience;
-        while (!child.status && child.trouble.empty() && !(child.pid > 0 && child.handle))
-            if (!hear(deadline)) {
+        while (!child.status && child.start_error.empty() && !(child.pid > 0 && child.handle))
+            if (!receive_report(deadline)) {
                 end();
                 throw InfrastructureError("the sandbox does not start its program in time");
             }
-        if (child.trouble.empty() && child.pid > 0 && child.handle) return request.id;
-        const auto trouble = child.trouble.empty() ? "the program ended before it began" : child.trouble;
+        if (child.start_error.empty() && child.pid > 0 && child.handle) return request.id;
+        const auto error = child.start_error.empty() ? "the program ended before it began" : child.start_error;
         children_.erase(request.id);
-        throw InfrastructureError("the sandbox did not start: " + trouble);
+        throw InfrastructureError("the sandbox did not start: " + error);
     }
 
     Child& child(std::uint32_t id) { return children_.at(id); }
     void forget(std::uint32_t id) { children_.erase(id); }
 
-    // Reads one report; false if none comes by the deadline.
-    bool hear(Clock::time_point deadline) {
-        if (lost()) throw InfrastructureError("the sandbox has ended");
+    // Returns false if no report comes by the deadline.
+    bool receive_report(Clock::time_point deadline) {
+        if (has_ended()) throw InfrastructureError("the sandbox has ended");
         for (;;) {
             pollfd entry{socket_.get(), POLLIN, 0};
             const int ready = poll(&entry, 1, milliseconds_until(deadline));
@@ -94,10 +94,10 @@ class PreparedSandbox {
         const bool valid = spawn::receive(socket_.get(), report, attached);
         std::vector<Descriptor> received;
         for (const int fd : attached.descriptors) received.emplace_back(fd);
-        if (!valid) is_lost("ended unexpectedly");
+        if (!valid) fail("ended unexpectedly");
         if (report.kind == spawn::Kind::ended) used_in_sandboxes_ms += report.cpu_ms;
         const auto found = children_.find(report.id);
-        if (found == children_.end()) return true;  // nobody waits for it any more
+        if (found == children_.end()) return true;  // its SandboxedProcess is gone
         Child& child = found->second;
         report.step[sizeof report.step - 1] = '\0';
         switch (report.kind) {
@@ -108,7 +108,7 @@ class PreparedSandbox {
                 child.pid = attached.sender;
                 break;
             case spawn::Kind::failed:
-                child.trouble = fmt::format("{}: {}", report.step, std::strerror(report.value));
+                child.start_error = fmt::format("{}: {}", report.step, std::strerror(report.value));
                 break;
             case spawn::Kind::ended:
                 child.status = report.value;
@@ -118,13 +118,13 @@ class PreparedSandbox {
     }
 
     void end() {
-        socket_.close();
+        socket_.reset();
         process_.kill();
     }
 
   private:
-    [[noreturn]] void is_lost(const char* how) {
-        process_.wait(Clock::now() + std::chrono::seconds(1));  // all that it says has then been said
+    [[noreturn]] void fail(const char* how) {
+        process_.wait(Clock::now() + std::chrono::seconds(1));  // for the rest of its output
         char words[1024];
         const ssize_t got = read(output_.get(), words, sizeof words);
         std::string text = std::string("the sandbox ") + how;
@@ -141,15 +141,15 @@ class PreparedSandbox {
 
 namespace {
 
-std::shared_ptr<PreparedSandbox> prepared(const std::string& name, const std::vector<std::string>& sandbox,
-                                          const std::vector<std::string>& command) {
+std::shared_ptr<PreparedSandbox> prepare_sandbox(const std::string& name, const std::vector<std::string>& sandbox,
+                                                 const std::vector<std::string>& command) {
     static std::map<std::vector<std::string>, std::shared_ptr<PreparedSandbox>> all;
     std::vector<std::string> key{name};
     key.insert(key.end(), sandbox.begin(), sandbox.end());
     key.emplace_back("--");
     key.insert(key.end(), command.begin(), command.end());
     auto& found = all[key];
-    if (!found || found->lost()) found = std::make_shared<PreparedSandbox>(sandbox, command);
+    if (!found || found->has_ended()) found = std::make_shared<PreparedSandbox>(sandbox, command);
     return found;
 }
 
@@ -158,10 +158,8 @@ std::shared_ptr<PreparedSandbox> prepared(const std::string& name, const std::ve
 SandboxedProcess::SandboxedProcess(const std::string& name, std::vector<std::string> sandbox,
                                    const std::vector<std::string>& command,
                                    const std::vector<std::pair<int, int>>& descriptors)
-    : sandbox_(prepared(name, sandbox, command)) {
-    id_ = sandbox_->start(descriptors);
-    auto& child = sandbox_->child(id_);
-    handle_ = std::move(child.handle);
+    : sandbox_(prepare_sandbox(name, sandbox, command)), id_(sandbox_->start(descriptors)) {
+    handle_ = std::move(sandbox_->child(id_).handle);
 }
 
 SandboxedProcess& SandboxedProcess::operator=(SandboxedProcess&& other) noexcept {
@@ -176,13 +174,13 @@ SandboxedProcess::~SandboxedProcess() { end(); }
 void SandboxedProcess::end() noexcept {
     if (!sandbox_) return;
     try {
-        if (!sandbox_->lost() && !wait(Clock::now())) {
+        if (!sandbox_->has_ended() && !wait(Clock::now())) {
             kill();
-            // What cannot be killed ends with all the rest, and the next process gets a new sandbox.
+            // The whole sandbox ends if the process cannot be killed; the next process gets a new one.
             if (!wait(Clock::now() + end_patience)) sandbox_->end();
         }
     } catch (const std::exception&) {
-        // The sandbox is gone, and the process with it.
+        // The process ended with its sandbox.
     }
     sandbox_->forget(id_);
 }
@@ -190,8 +188,8 @@ void SandboxedProcess::end() noexcept {
 std::optional<int> SandboxedProcess::wait(Clock::time_point deadline) {
     auto& child = sandbox_->child(id_);
     while (!child.status) {
-        if (!child.trouble.empty()) throw InfrastructureError("the sandbox did not start: " + child.trouble);
-        if (!sandbox_->hear(deadline)) return std::nullopt;
+        if (!child.start_error.empty()) throw InfrastructureError("the sandbox did not start: " + child.start_error);
+        if (!sandbox_->receive_report(deadline)) return std::nullopt;
     }
     return child.status;
 }

@@ -1,4 +1,4 @@
-// Sandboxes that are set up once, each of which starts one process after the other: warpgrade-sandbox --spawner-fd.
+// Prepared sandboxes: each is set up once and then starts one process after the other (warpgrade-sandbox --spawner-fd).
 #pragma once
 
 #include <sys/types.h>
@@ -16,25 +16,25 @@ namespace warpgrade::judge {
 
 class PreparedSandbox;
 
-// A process in a prepared sandbox. Those that run one after the other share its root folder, which is read-only, and
-// nothing else: each has its own process namespace, /tmp and descriptors.
+// A process in a prepared sandbox. Successive processes share only its root folder, which is read-only; each has its
+// own process namespace, /tmp and descriptors.
 class SandboxedProcess {
   public:
     SandboxedProcess() = default;
-    // `sandbox` is the command line of warpgrade-sandbox up to the --, `command` the rest; `name` tells sandboxes with
-    // the same command line apart. Sets it up if there is none, or the last one has ended. `descriptors`: child's
-    // number, ours. Throws InfrastructureError.
+    // Sets the sandbox up unless one with this name and these command lines exists. `sandbox` is the command line of
+    // warpgrade-sandbox up to the --, `command` the rest. `descriptors`: child's number, ours. Throws
+    // InfrastructureError.
     SandboxedProcess(const std::string& name, std::vector<std::string> sandbox, const std::vector<std::string>& command,
                      const std::vector<std::pair<int, int>>& descriptors);
     SandboxedProcess(SandboxedProcess&&) noexcept = default;
     SandboxedProcess& operator=(SandboxedProcess&& other) noexcept;
-    ~SandboxedProcess();  // kills it, and the sandbox if the process does not end then
+    ~SandboxedProcess();  // kills the process, and the whole sandbox if that fails
 
-    // Its wait status if it has ended by the deadline. Throws InfrastructureError if the sandbox has ended.
+    // The wait status if the process ends by the deadline. Throws InfrastructureError if the sandbox has ended.
     std::optional<int> wait(Clock::time_point deadline);
-    // That it has used so far; none once it has ended.
+    // 0 after the process has ended.
     [[nodiscard]] double processor_seconds() const;
-    // False if it has ended.
+    // Returns false if the process has ended.
     bool signal(int number);
     void kill();
 
@@ -43,7 +43,7 @@ class SandboxedProcess {
 
     std::shared_ptr<PreparedSandbox> sandbox_;
     std::uint32_t id_ = 0;
-    Descriptor handle_;  // of the process: no other takes its place, as one could that of a number
+    Descriptor handle_;  // a pidfd, since another process could get the same pid
 };
 
 // Processor time of this judge and of all processes in sandboxes that have ended.

@@ -20,8 +20,8 @@ namespace {
 
 [[noreturn]] void fail(const std::string& what) { throw InfrastructureError(what + ": " + std::strerror(errno)); }
 
-// High numbers never collide with those that a child is to get.
-Descriptor raised(int fd) {
+// Moves a descriptor to a high number, which never collides with the children's numbers.
+Descriptor move_high(int fd) {
     constexpr int first = 64;
     const int high = fcntl(fd, F_DUPFD_CLOEXEC, first);
     close(fd);
@@ -31,20 +31,16 @@ Descriptor raised(int fd) {
 
 }  // namespace
 
-void Descriptor::close() {
-    if (fd_ >= 0) ::close(std::exchange(fd_, -1));
-}
-
 std::pair<Descriptor, Descriptor> socket_pair(int type) {
     int ends[2];
     if (socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, ends) != 0) fail("socketpair");
-    return {raised(ends[0]), raised(ends[1])};
+    return {move_high(ends[0]), move_high(ends[1])};
 }
 
 std::pair<Descriptor, Descriptor> make_pipe() {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) fail("pipe");
-    return {raised(ends[0]), raised(ends[1])};
+    return {move_high(ends[0]), move_high(ends[1])};
 }
 
 int milliseconds_until(Clock::time_point deadline) {
@@ -89,7 +85,7 @@ void Process::kill() {
 }
 
 std::optional<int> Process::wait(Clock::time_point deadline) {
-    // A descriptor of the process can be polled, which waitpid cannot.
+    // waitpid() has no time-out, so poll a pidfd.
     const Descriptor handle(static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));
     pollfd entry{handle.get(), POLLIN, 0};
     while (poll(&entry, 1, milliseconds_until(deadline)) < 0 && errno == EINTR) {

@@ -1,4 +1,4 @@
-// Descriptors and child processes of the judge.
+// Child processes of the judge, and descriptors for them.
 #pragma once
 
 #include <sys/types.h>
@@ -9,41 +9,25 @@
 #include <utility>
 #include <vector>
 
+#include "device/descriptor.hpp"
+
 namespace warpgrade::judge {
 
 using Clock = std::chrono::steady_clock;
+using device::Descriptor;
 
-class Descriptor {
-  public:
-    Descriptor() = default;
-    explicit Descriptor(int fd) : fd_(fd) {}
-    Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-    Descriptor& operator=(Descriptor&& other) noexcept {
-        std::swap(fd_, other.fd_);
-        return *this;
-    }
-    ~Descriptor() { close(); }
-    void close();
-    [[nodiscard]] int get() const { return fd_; }
-    explicit operator bool() const { return fd_ >= 0; }
-
-  private:
-    int fd_ = -1;
-};
-
-// A connected pair of Unix sockets (SOCK_STREAM or SOCK_SEQPACKET), closed in children that are not given them.
+// A connected pair of Unix sockets (SOCK_STREAM or SOCK_SEQPACKET), closed on exec.
 std::pair<Descriptor, Descriptor> socket_pair(int type);
 // {read end, write end}
 std::pair<Descriptor, Descriptor> make_pipe();
 
-// poll's time-out for what is left until the deadline, at least 0.
+// A time-out for poll(), at least 0.
 int milliseconds_until(Clock::time_point deadline);
 
 class Process {
   public:
     Process() = default;
-    // Starts `command` with the descriptors at the numbers that `descriptors` names (child's number, ours); all others
-    // but 0, 1 and 2 are closed. Throws InfrastructureError.
+    // `descriptors`: child's number, ours. The child has only these and 0, 1 and 2. Throws InfrastructureError.
     Process(const std::vector<std::string>& command, const std::vector<std::pair<int, int>>& descriptors);
     Process(Process&& other) noexcept : pid_(std::exchange(other.pid_, 0)) {}
     Process& operator=(Process&& other) noexcept {
@@ -52,7 +36,7 @@ class Process {
     }
     ~Process();  // kills and reaps it
 
-    // Its wait status if it has ended by the deadline.
+    // The wait status if the process ends by the deadline.
     std::optional<int> wait(Clock::time_point deadline);
     void kill();
 

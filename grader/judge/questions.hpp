@@ -1,5 +1,5 @@
-// Questions that a host function answers, as in a prelab. A wrong answer is told which misconception leads to it, where
-// one is known:
+// Questions that a host function answers, as in a prelab. For a wrong answer the message names the misconception that
+// leads to it, if it is known:
 //     ask<sectors>(4, {{1, "32 floats are 128 bytes, but four sectors"}}, in(addresses));
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace warpgrade::judge {
 
-// A wrong answer, and how one comes by it.
+// A wrong answer and the misconception that leads to it.
 struct Slip {
     double answer;
     const char* reason;
@@ -29,7 +29,7 @@ bool is_right(T answer, T right) {
         return answer == right;
 }
 
-// The reason of the slip that leads to this answer; null where none is known.
+// The misconception behind this answer; null if none is known.
 template <class T>
 const char* reason_of(T answer, const Slips& slips) {
     for (const Slip& slip : slips) {
@@ -38,7 +38,7 @@ const char* reason_of(T answer, const Slips& slips) {
     return nullptr;
 }
 
-// Says where a wrong answer comes from, in the message of the check that follows.
+// Adds the misconception behind a wrong answer to the message of the next check.
 template <class T>
 void explain_slip(T answer, const Slips& slips) {
     if (const char* const reason = reason_of(answer, slips)) UNSCOPED_INFO(reason);
@@ -56,12 +56,12 @@ void ask(Right right_answer, const Slips& slips, const Arguments&... arguments) 
         CHECK_THAT(measure("your answer", answer), is(right));
 }
 
-// A number from the run's seed, for a question whose answer nobody can have looked up.
+// A random number, for a question whose answer students cannot look up.
 inline int any_int(int low, int high) { return integers<int>(1, low, high)[0]; }
 
-// What a call of the submission's own kernel did, for a prediction; nothing where the call ends badly, or where its
-// output does not match. The kernel's own tests tell that: a prediction may be right before there is a kernel. A test
-// gets nothing more from a program that ended badly, so ask for its predictions first.
+// The profile of a call of the submission's own kernel, for a prediction. It is empty if the call fails or its output
+// does not match: the kernel's own tests report that, and a prediction may be right before there is a kernel. A failed
+// call ends the program, so ask for its predictions first.
 template <auto function, class Matcher, class... Arguments>
 Profile own_run(const Matcher& right, const Arguments&... arguments) {
     try {
@@ -73,15 +73,15 @@ Profile own_run(const Matcher& right, const Arguments&... arguments) {
     }
 }
 
-// What takes far more than `described` is another version, as long as this one is not written yet: that is no answer.
+// Returns 0 for a measure above the limit, which comes from another version while this one is not written yet.
 inline Measure unless_above(double limit, Measure measured) {
     if (measured.number.value() > limit) measured.number = 0;
     return measured;
 }
 
-// A prediction is right if it is what the submission's own run took, or what the version that the contract describes
-// takes; or off by no more than the part `within` of either. A version that is not written yet takes nothing of the
-// kind; what it took is then no answer.
+// A prediction is right if it equals the measured value of the submission's own run or the `described` value of the
+// contract's version, up to the relative error `within`. A measured value of 0 means that the kernel is not written
+// yet.
 template <class T>
 void check_prediction(T predicted, const Measure& measured, double described, const Slips& slips, double within = 0) {
     explain_slip(predicted, slips);

@@ -10,19 +10,19 @@
 namespace warpgrade::judge {
 namespace {
 
-// FNV-1a; tells the names of a lab's tests apart, nothing more.
+// FNV-1a; it need only tell the names of a lab's tests apart.
 std::uint64_t hash(std::string_view text) {
     std::uint64_t value = 0xcbf29ce484222325;
     for (const char c : text) value = (value ^ static_cast<unsigned char>(c)) * 0x100000001b3;
     return value;
 }
 
-// The same word of several blocks, which are worked on side by side (a vector of GCC's and clang's).
+// The same word of several blocks, which are computed in parallel (a vector extension of GCC and clang).
 constexpr std::size_t lanes = RandomStream::blocks;
 using Word = std::uint32_t __attribute__((vector_size(lanes * sizeof(std::uint32_t))));
 
-// The next blocks, word by word; the state's counter goes on behind them. For each kind of processor its own code: the
-// numbers are the same.
+// Computes the next blocks, word by word, and advances the state's counter. It is compiled for several kinds of
+// processor, with the same results.
 #if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__)
 [[gnu::target_clones("avx512f", "avx2", "default")]]
 #endif
@@ -35,7 +35,7 @@ void chacha(std::array<std::uint32_t, 16>& state, std::uint32_t (&words)[16][lan
         if (++state[12] == 0) ++state[13];
     }
     x[12] = begin[12], x[13] = begin[13];
-    // Part of this function, so that it is compiled for the same processor.
+    // A lambda, so that it is compiled for the same processor.
     const auto turn = [](Word & word, Word other, int bits) __attribute__((always_inline)) {
         word ^= other;
         word = word << bits | word >> (32 - bits);

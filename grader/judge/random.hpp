@@ -1,5 +1,5 @@
-// The judge's source of random numbers: ChaCha with 12 rounds (D. J. Bernstein, 2008). A submission sees the numbers of
-// earlier calls; from those of this generator it cannot work out the next ones.
+// The judge's random numbers: ChaCha with 12 rounds (D. J. Bernstein, 2008). A submission sees the numbers of earlier
+// calls, but cannot compute the next ones from them.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 
 namespace warpgrade::judge {
 
-// A bound of many numbers: remainders without a division for each.
+// A divisor for many remainders, which it computes without divisions.
 class Bound {
   public:
     explicit Bound(std::uint64_t value) : value_(value), inverse_(value ? ~std::uint64_t{0} / value : 0) {}
@@ -18,7 +18,7 @@ class Bound {
     [[nodiscard]] std::uint64_t surplus() const { return (0 - value_) % value_; }
     // x mod value; x itself where that is 0.
     [[nodiscard]] std::uint64_t remainder(std::uint64_t x) const {
-        // The quotient, or one less.
+        // The quotient may be one too small.
         const auto quotient = static_cast<std::uint64_t>(static_cast<unsigned __int128>(x) * inverse_ >> 64);
         const std::uint64_t rest = x - quotient * value_;
         return value_ != 0 && rest >= value_ ? rest - value_ : rest;
@@ -30,7 +30,7 @@ class Bound {
 
 class RandomStream {
   public:
-    static constexpr std::size_t blocks = 16;  // of ChaCha's, made at a time
+    static constexpr std::size_t blocks = 16;  // of ChaCha, computed at a time
 
     // One stream for each test: the same seed and name always give the same numbers.
     RandomStream(std::uint64_t seed, std::string_view name);
@@ -44,7 +44,7 @@ class RandomStream {
     std::uint64_t below(std::uint64_t bound) { return below(Bound(bound)); }
     std::uint64_t below(const Bound& bound) {
         for (;;) {
-            // Values below 2^64 mod bound, which is less than bound, come once too often.
+            // Rejects values below 2^64 mod bound, whose remainders would come once too often.
             const auto value = next();
             if (bound.value() == 0 || value >= bound.value() || value >= bound.surplus()) return bound.remainder(value);
         }

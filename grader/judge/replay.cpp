@@ -15,15 +15,15 @@
 namespace warpgrade::judge {
 namespace {
 
-// Elements from about the same place of the array after a turn, a few at a time, some of them twice and some not at
-// all: other values of the same kind, with other sums, extremes and orders.
+// Makes other values of the same kind, with other sums, extremes and order: rotates the array, then takes groups of
+// elements from near their places, so that some come twice and some not at all.
 template <class T>
-std::vector<std::byte> resampled(std::span<const std::byte> bytes, RandomStream& random) {
+std::vector<std::byte> resample(std::span<const std::byte> bytes, RandomStream& random) {
     constexpr std::size_t most = 4, reach = 8;
     std::vector<std::byte> result(bytes.begin(), bytes.end());
     const std::size_t count = bytes.size() / sizeof(T);
     const std::size_t group = count < 16 * most ? 1 : most;
-    // Numbers that are cheap: nobody sees them who could make use of them.
+    // A cheap generator is enough: the submission cannot make use of its numbers.
     std::uint64_t jitter = random.next() | 1;
     const std::size_t turn = random.below(count);
     const T factor = std::is_floating_point_v<T> ? static_cast<T>((1 + random.unit24()) / 2) : T{1};
@@ -43,36 +43,36 @@ std::vector<std::byte> resampled(std::span<const std::byte> bytes, RandomStream&
     return result;
 }
 
-std::uint64_t hash_of(std::span<const std::byte> bytes) {
-    std::uint64_t hash = bytes.size();
-    for (std::size_t at = 0; at < bytes.size(); at += sizeof hash) {
+std::uint64_t hash(std::span<const std::byte> bytes) {
+    std::uint64_t value = bytes.size();
+    for (std::size_t at = 0; at < bytes.size(); at += sizeof value) {
         std::uint64_t word = 0;
         std::memcpy(&word, bytes.data() + at, std::min(sizeof word, bytes.size() - at));
-        hash = (hash ^ word) * 0x9E3779B97F4A7C15ULL, hash ^= hash >> 29;
+        value = (value ^ word) * 0x9E3779B97F4A7C15ULL, value ^= value >> 29;
     }
-    return hash;
+    return value;
 }
 
-// Equal arrays stay equal, in the same call and in another: host code may keep one that it has already sent.
-std::vector<std::byte> other_values(const ArgumentData& argument) {
-    RandomStream random(context().seed, fmt::format("instead of {:x}", hash_of(argument.input)));
+// Equal arrays stay equal, also in different calls, since host code may reuse one that it has already sent.
+std::vector<std::byte> vary_values(const ArgumentData& argument) {
+    RandomStream random(context().seed, fmt::format("instead of {:x}", hash(argument.input)));
     switch (argument.type) {
         case wire::Type::f32:
-            return resampled<float>(argument.input, random);
+            return resample<float>(argument.input, random);
         case wire::Type::f64:
-            return resampled<double>(argument.input, random);
+            return resample<double>(argument.input, random);
         default:
             break;
     }
     switch (wire::bytes_of(argument.type)) {
         case 1:
-            return resampled<std::uint8_t>(argument.input, random);
+            return resample<std::uint8_t>(argument.input, random);
         case 2:
-            return resampled<std::uint16_t>(argument.input, random);
+            return resample<std::uint16_t>(argument.input, random);
         case 4:
-            return resampled<std::uint32_t>(argument.input, random);
+            return resample<std::uint32_t>(argument.input, random);
         default:
-            return resampled<std::uint64_t>(argument.input, random);
+            return resample<std::uint64_t>(argument.input, random);
     }
 }
 
@@ -83,7 +83,7 @@ Replay::Replay(const Options& options, const std::string& executable, DeviceServ
       device_(device),
       worker_(options, executable, device.replay_socket(), "replay"),
       random_(context().seed, "replay of " + context().test) {
-    device.replay_was_passed_on();
+    device.close_replay_socket();
     worker_.pause();
 }
 
@@ -92,7 +92,7 @@ void Replay::vary(const CallSpec& spec) {
     data_.assign(spec.arguments.size(), {});
     if (inputs_ == Inputs::same) return;
     for (std::size_t i = 0; i < data_.size(); ++i) {
-        data_[i] = other_values(spec.arguments[i]);
+        data_[i] = vary_values(spec.arguments[i]);
         spec_.arguments[i].input = data_[i];
     }
 }
@@ -102,29 +102,28 @@ bool Replay::call(const CallSpec& spec, bool compare, TimeLimit limit) {
     const auto begin = Clock::now();
     vary(spec);
     arena_ = std::make_unique<Arena>(spec_, random_, Arena::Prefill::one_byte);
-    worker_.go_on();
-    const bool came_back = make_call(compare, limit);
+    worker_.resume();
+    const bool returned = make_call(compare, limit);
     worker_.pause();
     used_ += Clock::now() - begin;
-    return came_back;
+    return returned;
 }
 
 bool Replay::make_call(bool compare, TimeLimit& limit) {
     wire::Reply reply;
-    const auto hears = [&] { return worker_.receive(reply, limit) == WorkerProcess::Event::reply; };
-    if (!ready_ && !hears()) return false;
+    const auto has_reply = [&] { return worker_.receive(reply, limit) == WorkerProcess::Event::reply; };
+    if (!ready_ && !has_reply()) return false;
     ready_ = true;
     wire::Call call = arena_->call();
     call.sequence = static_cast<std::uint32_t>(calls_);
-    if (!worker_.send(call, arena_->descriptor())) return false;
-    if (!hears()) return false;
+    if (!worker_.send(call, arena_->descriptor()) || !has_reply()) return false;
     device_.end_replay(std::max(limit.last(), Clock::now() + DeviceServer::grace), !compare);
     return true;
 }
 
 std::span<const std::byte> Replay::before(std::size_t argument) const {
-    const ArgumentData& its = spec_.arguments.at(argument);
-    return its.kind == wire::Kind::out ? arena_->prefill(argument) : its.input;
+    const ArgumentData& data = spec_.arguments.at(argument);
+    return data.kind == wire::Kind::out ? arena_->prefill(argument) : data.input;
 }
 
 StoredCall::StoredCall(const CallSpec& call) : spec(call), data(call.arguments.size()) {
@@ -135,23 +134,23 @@ StoredCall::StoredCall(const CallSpec& call) : spec(call), data(call.arguments.s
 }
 
 bool can_replay(const Options& options) {
-    return !options.no_replay && !options.device_server.empty() && device::kind_of(options.device).analysed;
+    return !options.no_replay && !options.device_server.empty() && device::find_kind(options.device).analysed;
 }
 
-std::unique_ptr<DeviceServer> device_of_submission(const Options& options) {
+std::unique_ptr<DeviceServer> start_submission_device(const Options& options) {
     using ReplayDevice = DeviceServer::ReplayDevice;
     return std::make_unique<DeviceServer>(options, "submission",
                                           can_replay(options) ? ReplayDevice::skips_kernels : ReplayDevice::none);
 }
 
 bool is_compared(const CallSpec& call) {
-    return by_host(call.function) != ByHost::all && !is_decided_by_host(call.function) &&
+    return host_work(call.function) != HostWork::all && !may_host_decide(call.function) &&
            std::ranges::any_of(call.arguments, [](const ArgumentData& argument) { return !argument.input.empty(); });
 }
 
 namespace {
 
-// What the last of these calls shows when each is made in two new processes, the second with these inputs.
+// Repeats the calls in two new processes, the second one with these inputs, and returns the suspicion of the last call.
 std::optional<Suspicion> compare_runs(const std::string& executable, std::span<const StoredCall> calls,
                                       Replay::Inputs inputs) {
     auto& current = context();
@@ -175,7 +174,7 @@ std::optional<Suspicion> compare_runs(const std::string& executable, std::span<c
 
 [[noreturn]] void blame(const std::string& function, const Suspicion& suspicion) {
     auto& current = context();
-    current.to_blame.insert(function);
+    current.value_dependent.insert(function);
     current.add_sign(sign::origin);
     current.review.emplace_back("its result was not computed by the device");
     throw SubmissionFailure(suspicion.text);
@@ -183,12 +182,12 @@ std::optional<Suspicion> compare_runs(const std::string& executable, std::span<c
 
 }  // namespace
 
-void settle_suspicion(const std::string& executable, std::span<const StoredCall> calls, const Suspicion& suspicion) {
+void check_suspicion(const std::string& executable, std::span<const StoredCall> calls, const Suspicion& suspicion) {
     auto& current = context();
     const std::string& function = calls.back().spec.function;
-    if (current.to_blame.contains(function) && !suspicion.needs_kernels) blame(function, suspicion);
-    // What differs in nothing but its order, addresses and streams may be the doing of host threads, which now and then
-    // take turns differently: that has to be seen again and again.
+    if (current.value_dependent.contains(function) && !suspicion.needs_kernels) blame(function, suspicion);
+    // A difference only in order, addresses and streams may come from host threads, whose order varies now and then. So
+    // it must appear in several rounds.
     constexpr int rounds_for_order = 4;
     std::optional<Suspicion> found;
     bool is_repeatable = true;

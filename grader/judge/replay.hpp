@@ -1,10 +1,11 @@
-// A call of the submission once more, in another process and with other inputs of the same shape. What host code asks
-// of the device must be the same then: sizes, shapes, places, arguments, and every byte that is not input. Results that
-// the host computes need a way to the device, and all ways are such a decision. The device server compares.
+// A replay repeats a call of the submission in another process with other inputs of the same shape. Host code must make
+// the same requests to the device: sizes, shapes, places, arguments, and every byte that is not input. A result that
+// the host computes can reach the device only through such a request, so that it shows as a difference. The device
+// server compares.
 //
-// The call is first repeated without running its kernels, which is cheap: whoever makes decisions without looking at
-// the inputs makes the same ones. If they differ, kernels run as well (a program may read what they wrote), and the
-// call is repeated with equal inputs too: what differs then (host threads, clocks) proves nothing.
+// First the call is repeated without running its kernels, which is cheap and enough for host code that does not look at
+// data. If the requests differ, the call is repeated with kernels, since a program may read their results, and also
+// with equal inputs: differences that remain then come from host threads or clocks and prove nothing.
 #pragma once
 
 #include <cstddef>
@@ -22,22 +23,22 @@
 
 namespace warpgrade::judge {
 
-// Its process and the program's never run at the same time: one could tell the other what it knows, be it by the time
-// that it leaves it.
+// The processes of the replay and the program never run at the same time, since they could communicate, if only by the
+// processor time that they use.
 class Replay {
   public:
     enum class Inputs { other, same };
-    // `device` has one for a replay, and stays.
+    // `device` must have a replay device and outlive this object.
     Replay(const Options& options, const std::string& executable, DeviceServer& device, Inputs inputs);
 
-    // False if the call did not come back. `compare`: with the call that its program has just made. Throws
-    // InfrastructureError.
+    // Returns false if the call did not return. `compare`: keep its requests for comparison with the program's last
+    // call. Throws InfrastructureError.
     bool call(const CallSpec& spec, bool compare, TimeLimit limit);
-    // What all calls have taken.
+    // The wall-clock time of all calls.
     [[nodiscard]] Clock::duration used() const { return used_; }
 
     [[nodiscard]] std::size_t calls() const { return calls_; }
-    // What a buffer held before the last call.
+    // The contents of a buffer before the last call.
     [[nodiscard]] std::span<const std::byte> before(std::size_t argument) const;
 
   private:
@@ -56,7 +57,7 @@ class Replay {
     std::unique_ptr<Arena> arena_;
 };
 
-// A call of this test, with inputs of its own.
+// A call of this test with a copy of its inputs.
 struct StoredCall {
     explicit StoredCall(const CallSpec& call);
     StoredCall(StoredCall&&) = default;
@@ -64,15 +65,15 @@ struct StoredCall {
     std::vector<std::vector<std::byte>> data;
 };
 
-// Only an analysed device tells what went up and down.
+// Only an analysed device reports uploads and downloads.
 bool can_replay(const Options& options);
-// For calls of the submission, and their replays if there can be any.
-std::unique_ptr<DeviceServer> device_of_submission(const Options& options);
-// Not where the host rightly does the work, or decides, nor without inputs that could be others.
+// A device server for the submission's calls, and for replays if there can be any.
+std::unique_ptr<DeviceServer> start_submission_device(const Options& options);
+// False if the host may do the work or decide by data, and for calls without inputs to vary.
 bool is_compared(const CallSpec& call);
 
-// Throws SubmissionFailure if the last call's host code is to blame. Makes all calls again for that, with their
-// kernels, unless its function has been to blame before.
-void settle_suspicion(const std::string& executable, std::span<const StoredCall> calls, const Suspicion& suspicion);
+// Throws SubmissionFailure if the last call's host code depends on the inputs' values. To find out, it repeats all
+// calls with their kernels, unless the function is known to do so.
+void check_suspicion(const std::string& executable, std::span<const StoredCall> calls, const Suspicion& suspicion);
 
 }  // namespace warpgrade::judge

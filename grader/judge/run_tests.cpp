@@ -1,5 +1,5 @@
-// The only file that holds Catch2's own code (version 2 compiles it from its header), so that a lab's tests compile
-// fast. A reporter turns Catch2's events into verdicts.
+// A reporter turns Catch2's events into verdicts. Only this file compiles Catch2's own code, which version 2 has in its
+// header, so that a lab's tests compile fast.
 #define CATCH_CONFIG_RUNNER
 #include "judge/catch.hpp"
 
@@ -28,7 +28,7 @@ struct RunState {
     bool progress = false;
     std::size_t cases = 0;
     CaseVerdict current;
-    enum class Thrown { other, submission, infrastructure, unsupported, not_known } thrown = Thrown::other;
+    enum class Thrown { other, submission, infrastructure, unsupported, missing_analysis } thrown = Thrown::other;
 };
 RunState run;
 
@@ -47,8 +47,8 @@ using EndedResult = bool;
 std::vector<std::string> tags_of(const Catch::TestCaseInfo& info) { return info.tags; }
 #endif
 
-// Are all parts of "m = 32, n = 48" in the description of a call?
-bool says(const std::string& call, const std::string& information) {
+// True if the description of a call has all parts of "m = 32, n = 48".
+bool has_all_parts(const std::string& call, const std::string& information) {
     std::istringstream parts(information);
     for (std::string part; std::getline(parts, part, ',');) {
         const auto begin = part.find_first_not_of(' ');
@@ -75,7 +75,7 @@ class VerdictReporter : public StreamingBase {
         const auto& result = stats.assertionResult;
         if (!result.isOk()) {
             report(result, stats.infoMessages);
-            context().signs_settled = !context().signs.empty();
+            context().signs_final = !context().signs.empty();
         }
         context().mismatch.clear();
         context().failure.clear();
@@ -86,12 +86,12 @@ class VerdictReporter : public StreamingBase {
     void testCaseEnded(const Catch::TestCaseStats& stats) override {
         auto& current = run.current;
         context().submission->finish();
-        current.checked(stats.totals.assertions.total());
+        current.set_checks(stats.totals.assertions.total());
         run.verdicts->end_case(current);
         ++run.cases;
         if (run.progress) std::fprintf(stderr, "%-5s %s\n", current.status(), current.name().c_str());
-        context().end_test();  // here its processes end
-        run.verdicts->used(used_processor_seconds());
+        context().end_test();  // ends its processes, so that their time counts
+        run.verdicts->write_used_time(used_processor_seconds());
         StreamingBase::testCaseEnded(stats);
     }
 
@@ -100,10 +100,12 @@ class VerdictReporter : public StreamingBase {
     void report(const Catch::AssertionResult& result, const Messages& messages) {
         const bool threw = result.getResultType() == Catch::ResultWas::ThrewException;
         const std::string said = text(result.getMessage());
-        if (threw && run.thrown == RunState::Thrown::unsupported) return run.current.unsupported(said);
-        if (threw && run.thrown == RunState::Thrown::infrastructure) return run.current.error(said);
-        if (threw && run.thrown == RunState::Thrown::not_known) return static_cast<void>(context().pending = said);
-        if (threw && run.thrown == RunState::Thrown::other) return run.current.error("the test itself failed: " + said);
+        if (threw && run.thrown == RunState::Thrown::unsupported) return run.current.add_unsupported(said);
+        if (threw && run.thrown == RunState::Thrown::infrastructure) return run.current.add_error(said);
+        if (threw && run.thrown == RunState::Thrown::missing_analysis)
+            return static_cast<void>(context().pending = said);
+        if (threw && run.thrown == RunState::Thrown::other)
+            return run.current.add_error("the test itself failed: " + said);
         std::string message;
         if (threw || result.getResultType() == Catch::ResultWas::ExplicitFailure) {
             message = said;
@@ -117,9 +119,9 @@ class VerdictReporter : public StreamingBase {
         }
         std::string details;
         for (const auto& info : messages)
-            if (info.type == Catch::ResultWas::Info && !says(context().last_call, info.message))
+            if (info.type == Catch::ResultWas::Info && !has_all_parts(context().last_call, info.message))
                 details += "\n  " + info.message;
-        run.current.failed(std::move(message), std::move(details));
+        run.current.add_failure(std::move(message), std::move(details));
     }
 
     template <class Text>
@@ -137,8 +139,8 @@ CATCH_TRANSLATE_EXCEPTION(const SubmissionFailure& failure) {
     return failure.what();
 }
 
-CATCH_TRANSLATE_EXCEPTION(const NotKnown& failure) {
-    run.thrown = RunState::Thrown::not_known;
+CATCH_TRANSLATE_EXCEPTION(const MissingAnalysis& failure) {
+    run.thrown = RunState::Thrown::missing_analysis;
     return failure.what();
 }
 
@@ -150,7 +152,7 @@ CATCH_TRANSLATE_EXCEPTION(const InfrastructureError& failure) {
 
 namespace {
 
-// A test's name as Catch2's test specification spells it: quoted, with its special characters escaped.
+// A test's name as Catch2's test specification has it: quoted, with special characters escaped.
 std::string quoted(const std::string& name) {
     std::string text = "\"";
     for (const char c : name) {
@@ -167,7 +169,7 @@ std::size_t run_tests(const Options& options, VerdictFile& verdicts) {
     run.verdicts = &verdicts;
     run.progress = options.progress;
     std::string specification;
-    // A comma in between means “or”; a tag behind a name, “and”.
+    // A comma means “or”; a tag behind a name means “and”.
     const std::string tag = options.only == "public" ? "[public]" : "";
     for (const std::string& test : options.tests)
         specification += (specification.empty() ? "" : ",") + quoted(test) + tag;

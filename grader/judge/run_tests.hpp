@@ -8,7 +8,7 @@
 
 namespace warpgrade::judge {
 
-// Writes a verdict for each test that `options` chooses; returns how many there were.
+// Writes a verdict for each test that `options` selects; returns their number.
 std::size_t run_tests(const Options& options, VerdictFile& verdicts);
 
 }  // namespace warpgrade::judge

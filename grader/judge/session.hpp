@@ -1,5 +1,5 @@
-// One session: a device server and a worker that is connected to it. It serves the calls of one test case, and ends
-// with the first call that does not come back.
+// One session: a device server and a worker that is connected to it. It serves the calls of one test, and ends with the
+// first call that does not return.
 #pragma once
 
 #include <memory>
@@ -20,35 +20,37 @@ class Replay;
 
 class Session {
   public:
-    // Whose calls it serves, in a sandbox of its own. The outputs of the submission's must come from the device; the
-    // timed ones are the same programs on the device that times.
+    // The outputs of the submission must come from the device. The timed roles are the same programs on the timing
+    // device.
     enum class Role : std::uint8_t { submission, baseline, timed_submission, timed_baseline };
+    // Each role has its own prepared sandboxes.
+    static const char* sandbox_name(Role role);
     // `device` may be null for labs that use none.
     Session(const Options& options, const std::string& executable, std::unique_ptr<DeviceServer> device, Role role);
 
-    // Both throw SubmissionFailure or InfrastructureError, after which the session is of no use.
-    // Waits for the program, before its first call.
+    // Both throw SubmissionFailure or InfrastructureError, which makes the session unusable.
+    // Waits for the program to be ready for its first call.
     void wait_until_ready(const CallSpec& spec, TimeLimit limit);
-    // `arena` is made of `spec`, for this call alone. `notes` receives what may explain a wrong result. With `replay`,
-    // the call is made there as well, and compared.
+    // `arena` is made from `spec`, for this call alone. `notes` receives possible causes of a wrong result. If `replay`
+    // is not null, it repeats the call for comparison.
     CallResult call(const CallSpec& spec, const Arena& arena, TimeLimit limit, std::vector<std::string>& notes,
                     Replay* replay = nullptr);
     [[nodiscard]] DeviceServer* device() const { return device_.get(); }
-    // The device's report on the last call, as it came.
+    // The device's report on the last call, still packed.
     [[nodiscard]] std::string last_report() const { return device_ ? device_->last_report() : ""; }
-    // Ends the program between two calls and takes what the device says of its end. Never throws: the verdict stands.
+    // Ends the program between two calls, and collects findings about its end, such as leaks.
     void finish() noexcept;
-    // What the checks found since the last call of this function, also in a call that did not come back.
+    // The checks' findings since the last call of this function, also of a call that did not return.
     std::vector<device::Diagnostic> take_diagnostics() { return std::exchange(diagnostics_, {}); }
     [[nodiscard]] std::string output() const { return worker_.output(); }
 
   private:
     void wait_for_reply(const CallSpec& spec, TimeLimit& limit, wire::Reply& reply);
-    [[noreturn]] void worker_is_gone(const CallSpec& spec);
+    [[noreturn]] void fail_worker_ended(const CallSpec& spec);
     [[noreturn]] void fail(std::string message, bool ask_device);
     bool make_replay(Replay& replay, const CallSpec& spec);
     DeviceReport take(Clock::time_point deadline, const device::OriginMessage* origin, bool compare);
-    DeviceReport hear_device(Clock::time_point deadline, const device::OriginMessage* origin = nullptr,
+    DeviceReport take_report(Clock::time_point deadline, const device::OriginMessage* origin = nullptr,
                              bool compare = false);
 
     const Options& options_;
@@ -60,7 +62,7 @@ class Session {
     std::uint32_t sequence_ = 0;
 };
 
-// What a call of the starter gave when it was made; `notes` as of Session::call.
-CallResult result_of(const BaselineCache::Entry& entry, std::vector<std::string>& notes);
+// The result of a cached call of the starter; `notes` as in Session::call.
+CallResult make_result(const BaselineCache::Entry& entry, std::vector<std::string>& notes);
 
 }  // namespace warpgrade::judge

@@ -1,4 +1,4 @@
-// Names of what is known about a failure. A verdict lists them, and the grader chooses the lab's hint by them
+// Names of the signs of a failure. A verdict lists them, and the grader chooses the lab's hint by them
 // (grader/warpgrade/grading/hints.py); docs/labs.md explains each.
 #pragma once
 
@@ -6,7 +6,7 @@
 
 namespace warpgrade::judge::sign {
 
-// Why a call did not end well.
+// Why a call failed.
 inline constexpr std::string_view time_out = "time-out", crash = "crash", device_fault = "device-fault",
                                   cuda_error = "cuda-error", origin = "origin", race = "race";
 // What is wrong with the values.

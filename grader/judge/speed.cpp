@@ -11,15 +11,15 @@
 namespace warpgrade::judge {
 namespace {
 
-// Something that took time, as far as the device tells.
-bool ran(const Profile& run) {
+// True if a launch took time, or the device does not report it.
+bool has_work(const Profile& run) {
     return std::ranges::any_of(run.launches, [](const auto& launch) { return launch.duration_ns.value_or(1) > 0; });
 }
 
 void check_comparable(const Profile& baseline, const Profile& submission) {
-    if (!ran(baseline))
+    if (!has_work(baseline))
         throw InfrastructureError("the starter launched no kernel, so there is no baseline for the speed");
-    if (!ran(submission)) throw SubmissionFailure("no kernel was launched, so there is no speed to measure");
+    if (!has_work(submission)) throw SubmissionFailure("no kernel was launched, so there is no speed to measure");
 }
 
 void report(double baseline_ns, double submission_ns) {

@@ -1,4 +1,4 @@
-// What a test measures, for points by speed and for the report.
+// Measurements of a test, for points by speed and for the report.
 #pragma once
 
 #include <string>
@@ -8,7 +8,8 @@
 
 namespace warpgrade::judge {
 
-// Goes into the test's verdict; lab.toml turns a speed-up into points. Finite, or it is an error of the test.
+// Adds a measurement to the test's verdict; lab.toml turns a speed-up into points. Throws InfrastructureError if the
+// value is not finite.
 void report_measurement(std::string name, double value, std::string unit);
 
 // The same call in the starter and in the submission.
@@ -17,7 +18,6 @@ struct Comparison {
     Run<Output> baseline, submission;
 };
 
-// Calls Function in the starter and in the submission.
 template <auto Function, class... Arguments>
 auto compare_with_starter(const Arguments&... arguments) {
     auto base = baseline().profile<Function>(arguments...);
@@ -25,11 +25,11 @@ auto compare_with_starter(const Arguments&... arguments) {
     return Comparison<decltype(mine.output)>{std::move(base), std::move(mine)};
 }
 
-// Records "speedup", "time" and "baseline time", all of the device's clock. Fails the test when the submission
-// launched no kernel, for there is then nothing whose speed could be compared.
+// Reports "speedup", "time" and "baseline time" by the device's clock. Fails the test if the submission launched no
+// kernel, since there is no speed to compare then.
 void report_speedup(const Profile& baseline, const Profile& submission);
 
-// The same of the kernels alone, for labs whose copies take longer than what the lab is about.
+// The same for the kernels alone, for labs whose copies take longer than their kernels.
 void report_kernel_speedup(const Profile& baseline, const Profile& submission);
 
 template <class Output>

@@ -31,10 +31,10 @@ std::unique_ptr<DeviceServer> start_device(Program::Role role) {
     if (role == Program::Role::baseline)
         return std::make_unique<DeviceServer>(current.options, "baseline", DeviceServer::ReplayDevice::none);
     if (current.idle_device) return std::move(current.idle_device);
-    return device_of_submission(current.options);
+    return start_submission_device(current.options);
 }
 
-std::string names_of(const std::vector<device::LaunchRecord>& launches) {
+std::string list_names(const std::vector<device::LaunchRecord>& launches) {
     std::string text;
     for (std::size_t i = 0; i < launches.size() && i < 4; ++i) text += (i ? ", " : "") + launches[i].demangled;
     return launches.size() > 4 ? text + ", …" : text;
@@ -56,9 +56,9 @@ const device::LaunchRecord& Profile::kernel(std::string_view name) const {
         text = not_part.empty() ? "no kernel was launched" : "no kernel was launched that the result comes from";
     } else {
         const auto what = name.empty() ? std::string("kernel launches") : fmt::format("launches of {}", name);
-        text = fmt::format("{}: {}, expected 1 (launched: {})", what, count, names_of(launches));
+        text = fmt::format("{}: {}, expected 1 (launched: {})", what, count, list_names(launches));
     }
-    if (!not_part.empty()) text += fmt::format("; not part of the result: {}", names_of(not_part));
+    if (!not_part.empty()) text += fmt::format("; not part of the result: {}", list_names(not_part));
     throw SubmissionFailure(text);
 }
 
@@ -71,25 +71,25 @@ device::Counters Profile::total() const {
 double Profile::kernel_time_ns() const {
     double sum = 0;
     for (const auto& launch : launches) {
-        if (!launch.duration_ns) detail::not_known("how long each kernel takes");
+        if (!launch.duration_ns) detail::fail_missing_analysis("how long each kernel takes");
         sum += *launch.duration_ns;
     }
     return sum;
 }
 
 device::Interval when(const device::LaunchRecord& launch) {
-    if (!launch.start_ns || !launch.duration_ns) detail::not_known("how long each kernel takes");
+    if (!launch.start_ns || !launch.duration_ns) detail::fail_missing_analysis("how long each kernel takes");
     return {*launch.start_ns, *launch.start_ns + *launch.duration_ns};
 }
 
 const device::Counters& counted(const device::LaunchRecord& launch) {
-    if (!launch.counters) detail::not_known("what kernels count");
+    if (!launch.counters) detail::fail_missing_analysis("what kernels count");
     return *launch.counters;
 }
 
-void detail::not_known(const char* what) {
-    throw NotKnown(fmt::format("{} is not known of this device ({}). The virtual GPU tells it: --device vgpu", what,
-                               context().options.device));
+void detail::fail_missing_analysis(const char* what) {
+    throw MissingAnalysis(fmt::format("{} is not known of this device ({}). The virtual GPU tells it: --device vgpu",
+                                      what, context().options.device));
 }
 
 void detail::fail_truncated(const char* what, std::size_t kept) {
@@ -98,10 +98,10 @@ void detail::fail_truncated(const char* what, std::size_t kept) {
         what));
 }
 
-// Those that were known, and are made only if one comes that is not: a program remembers.
-struct Program::Calls {
+// Calls with cached results. They are made only before a call without one, since a program may remember earlier calls.
+struct Program::CachedCalls {
     CallChain chain;
-    std::vector<std::pair<CallSpec, std::unique_ptr<Arena>>> known;
+    std::vector<std::pair<CallSpec, std::unique_ptr<Arena>>> skipped;
 };
 
 Program::Program(Role role) : role_(role) {}
@@ -109,21 +109,21 @@ Program::~Program() = default;
 
 CallResult Program::execute(const CallSpec& spec, bool profiled) {
     auto& current = context();
-    // A test makes many calls. One that ended badly would end so again, after the same wait.
-    if (lacking_) throw Unsupported(error_);
+    // After a failed call, the test's other calls would fail too, after the same wait.
+    if (unsupported_) throw Unsupported(error_);
     if (!error_.empty()) throw InfrastructureError(error_);
     if (!failure_.empty()) throw SubmissionFailure(failure_);
     current.last_call = describe(spec);
     current.notes.clear();
-    if (role_ == Role::submission) current.outputs.clear();  // of a call that does not come back there are none
+    if (role_ == Role::submission) current.outputs.clear();
     try {
         CallResult result;
         try {
             result = attempt(spec);
         } catch (const Unsupported&) {
-            throw;  // it would not be there a second time
+            throw;  // a second attempt would not help
         } catch (const InfrastructureError&) {
-            // Once more with new processes; a second time it is reported.
+            // Tries once more with new processes.
             end_session();
             current.notes.clear();
             result = attempt_again(spec);
@@ -149,8 +149,8 @@ CallResult Program::execute(const CallSpec& spec, bool profiled) {
     } catch (const InfrastructureError& error) {
         end_session();
         error_ = error.what();
-        lacking_ = role_ == Role::submission && dynamic_cast<const Unsupported*>(&error) != nullptr;
-        if (lacking_) throw;
+        unsupported_ = role_ == Role::submission && dynamic_cast<const Unsupported*>(&error) != nullptr;
+        if (unsupported_) throw;
         throw InfrastructureError(error_);
     } catch (...) {
         end_session();
@@ -160,10 +160,10 @@ CallResult Program::execute(const CallSpec& spec, bool profiled) {
 
 namespace {
 
-// What a call may take. After the first that took too long, the function's next one gets a twentieth, then none is
-// made: a loop without an end costs one limit, not one in each test. Where only public tests run, which give no grade,
-// the other functions get less as well: they often share the code that hangs.
-double seconds_for(const std::string& function) {
+// The time limit of a call. After a function's first time-out, its next call gets a twentieth of the limit, and then it
+// is not called any more, so that an endless loop does not cost a full limit in each test. If only public tests run,
+// which give no grade, other functions get less time too, since they often share the code that hangs.
+double time_limit(const std::string& function) {
     auto& current = context();
     const double less = std::max(1.0, current.options.seconds / 20);
     const auto found = current.hangs.find(function);
@@ -194,7 +194,7 @@ double seconds_for(const std::string& function) {
 
 }  // namespace
 
-// A device server that a program kills again and again is no trouble of the machine's.
+// If the device server is killed twice, the program is the cause, not the machine.
 CallResult Program::attempt_again(const CallSpec& spec) {
     try {
         return attempt(spec);
@@ -207,19 +207,19 @@ CallResult Program::attempt_again(const CallSpec& spec) {
 
 namespace {
 
-bool is_same_work(const device::LaunchRecord& one, const device::LaunchRecord& other) {
+bool is_same_launch(const device::LaunchRecord& one, const device::LaunchRecord& other) {
     const device::LaunchConfig &a = one.config, &b = other.config;
     const auto shape = [](const device::Dim3& d) { return std::tuple(d.x, d.y, d.z); };
     return one.kernel == other.kernel && shape(a.grid) == shape(b.grid) && shape(a.block) == shape(b.block) &&
            a.dynamic_shared_bytes == b.dynamic_shared_bytes;
 }
 
-// Gives each launch the times of the same one in another run of its call. False: that run launched something else.
-bool take_times(Profile& profile, const std::vector<device::LaunchRecord>& timed) {
+// Copies each launch's times from another run of the call. Returns false if that run launched something else.
+bool copy_times(Profile& profile, const std::vector<device::LaunchRecord>& timed) {
     auto part = profile.launches.begin(), rest = profile.not_part.begin();
     for (const device::LaunchRecord& launch : timed) {
-        const bool is_part = part != profile.launches.end() && is_same_work(*part, launch);
-        if (!is_part && (rest == profile.not_part.end() || !is_same_work(*rest, launch))) return false;
+        const bool is_part = part != profile.launches.end() && is_same_launch(*part, launch);
+        if (!is_part && (rest == profile.not_part.end() || !is_same_launch(*rest, launch))) return false;
         device::LaunchRecord& same = is_part ? *part++ : *rest++;
         same.start_ns = launch.start_ns;
         same.duration_ns = launch.duration_ns;
@@ -229,22 +229,21 @@ bool take_times(Profile& profile, const std::vector<device::LaunchRecord>& timed
 
 }  // namespace
 
-// Its times are those of the other device, and all else is what the analysing one has told: that it was the same work
-// is what makes the times worth something. All calls are made there, for a program remembers.
+// Takes the times from the timing device and everything else from the analysing one, so both must have done the same
+// work. Every call is made on both devices, since a program may remember earlier calls.
 void Program::time_on_other_device(const CallSpec& spec, RandomStream random, TimeLimit limit, Profile& profile) {
     auto& current = context();
-    const bool is_submission = role_ == Role::submission;
+    const auto role = role_ == Role::submission ? Session::Role::timed_submission : Session::Role::timed_baseline;
     if (!timed_)
-        timed_ = std::make_unique<Session>(
-            current.timing, executable_of(role_),
-            std::make_unique<DeviceServer>(current.timing, is_submission ? "timed-submission" : "timed-baseline",
-                                           DeviceServer::ReplayDevice::none),
-            is_submission ? Session::Role::timed_submission : Session::Role::timed_baseline);
+        timed_ = std::make_unique<Session>(current.timing, executable_of(role_),
+                                           std::make_unique<DeviceServer>(current.timing, Session::sandbox_name(role),
+                                                                          DeviceServer::ReplayDevice::none),
+                                           role);
     timed_->wait_until_ready(spec, limit);
     const Arena arena(spec, random);
     std::vector<std::string> notes;
     const auto timed = timed_->call(spec, arena, limit, notes).profile;
-    if (!take_times(profile, timed.launches))
+    if (!copy_times(profile, timed.launches))
         throw SubmissionFailure(
             "on the device that times it, your program launches other kernels than on the one that looks at them: "
             "launch the same on each device");
@@ -256,55 +255,55 @@ CallResult Program::attempt(const CallSpec& spec) {
     const auto& executable = executable_of(role_);
     if (executable.empty()) throw InfrastructureError("the judge was started without a program to call");
     double limit = current.options.seconds;
-    if (role_ == Role::submission) limit = std::min(seconds_for(""), seconds_for(spec.function));
+    if (role_ == Role::submission) limit = std::min(time_limit(""), time_limit(spec.function));
     const auto begin = Clock::now();
     const TimeLimit time(limit, seconds_used_);
     auto* const cache = role_ == Role::baseline ? current.baseline_cache.get() : nullptr;
-    if (cache && !calls_) calls_ = std::make_unique<Calls>();
+    if (cache && !cached_calls_) cached_calls_ = std::make_unique<CachedCalls>();
     CallResult result;
-    Clock::duration not_its_own{};  // of replays
+    Clock::duration excluded{};  // time of replays and of the timing device
     try {
         auto random = stream();
         const auto before_call = random;
         std::unique_ptr<Arena> arena;
         if (cache) {
             arena = std::make_unique<Arena>(spec, random);
-            calls_->chain.add(*arena);
-            const auto* const entry = session_ ? nullptr : cache->find(calls_->chain.key());
+            cached_calls_->chain.add(*arena);
+            const auto* const entry = session_ ? nullptr : cache->find(cached_calls_->chain.key());
             if (entry) {
                 stream() = random;
-                calls_->known.emplace_back(spec, std::move(arena));
-                return result_of(*entry, current.notes);
+                cached_calls_->skipped.emplace_back(spec, std::move(arena));
+                return make_result(*entry, current.notes);
             }
             std::vector<std::string> notes;
-            for (const auto& [earlier, its_arena] : std::exchange(calls_->known, {})) {
+            for (const auto& [earlier, earlier_arena] : std::exchange(cached_calls_->skipped, {})) {
                 session().wait_until_ready(earlier, time);
-                session().call(earlier, *its_arena, time, notes);
+                session().call(earlier, *earlier_arena, time, notes);
             }
         }
         session().wait_until_ready(spec, time);
         if (!arena) arena = std::make_unique<Arena>(spec, random);
         stream() = random;
         const auto used_before = replay_ ? replay_->used() : Clock::duration{};
-        auto* const replay = replay_of(spec, time);
+        auto* const replay = prepare_replay(spec, time);
         result = session().call(spec, *arena, time, current.notes, replay);
-        if (replay) not_its_own = replay->used() - used_before;
+        if (replay) excluded = replay->used() - used_before;
         if (result.suspicion && replay) {
             const auto before = Clock::now();
-            settle_suspicion(executable, stored_calls_, *result.suspicion);
-            not_its_own += Clock::now() - before;
+            check_suspicion(executable, stored_calls_, *result.suspicion);
+            excluded += Clock::now() - before;
         }
         if (!current.options.timing_device.empty()) {
             const auto before = Clock::now();
             time_on_other_device(spec, before_call, time, result.profile);
-            not_its_own += Clock::now() - before;
+            excluded += Clock::now() - before;
         }
-        if (cache) cache->add(calls_->chain.key(), {result.result, result.outputs, session().last_report()});
+        if (cache) cache->add(cached_calls_->chain.key(), {result.result, result.outputs, session().last_report()});
     } catch (const OutOfTime& late) {
         if (role_ != Role::submission) throw SubmissionFailure(fmt::format("it takes more than {:g} seconds", limit));
         fail_out_of_time(spec.function, late, limit);
     }
-    seconds_used_ += std::chrono::duration<double>(Clock::now() - begin - not_its_own).count();
+    seconds_used_ += std::chrono::duration<double>(Clock::now() - begin - excluded).count();
     return result;
 }
 
@@ -318,8 +317,8 @@ Session& Program::session() {
     return *session_;
 }
 
-// A program remembers: the other one makes the calls before this one as well.
-Replay* Program::replay_of(const CallSpec& spec, TimeLimit limit) {
+// The replay also makes the test's earlier calls, since a program may remember them.
+Replay* Program::prepare_replay(const CallSpec& spec, TimeLimit limit) {
     auto& current = context();
     if (role_ != Role::submission || !can_replay(current.options)) return nullptr;
     stored_calls_.emplace_back(spec);
@@ -332,7 +331,7 @@ Replay* Program::replay_of(const CallSpec& spec, TimeLimit limit) {
     return replay_.get();
 }
 
-// Of the submission only: the starter's mistakes are not the student's.
+// Only for the submission: the starter's mistakes are not the student's.
 void Program::collect_diagnostics() {
     if (session_ && role_ == Role::submission) collect_findings(session_->take_diagnostics());
 }
@@ -351,7 +350,7 @@ void Program::end_session() {
     timed_.reset();
     session_.reset();
     stored_calls_.clear();
-    calls_.reset();
+    cached_calls_.reset();
 }
 
 void Program::reset() {
@@ -359,7 +358,7 @@ void Program::reset() {
     seconds_used_ = 0;
     failure_.clear();
     error_.clear();
-    lacking_ = false;
+    unsupported_ = false;
     output_.clear();
 }
 

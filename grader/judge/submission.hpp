@@ -1,4 +1,4 @@
-// The programs under test, as handles: submission() is the student's, baseline() the unmodified starter.
+// The programs under test: submission() is the student's, baseline() the unmodified starter.
 #pragma once
 
 #include <memory>
@@ -17,21 +17,22 @@ namespace warpgrade::judge {
 
 namespace detail {
 [[noreturn]] void fail_truncated(const char* what, std::size_t kept);
-[[noreturn]] void not_known(const char* what);
+[[noreturn]] void fail_missing_analysis(const char* what);
 }  // namespace detail
 
-// A list of what a program did, which the device bounds. Who looks at one that is not complete fails the test: what is
-// missing might be what the test is about. Of a device that tells nothing, who looks learns that it is not known.
-enum class Kept : std::uint8_t { all, not_all, unknown };
+// A list of a program's work, whose length the device limits. A test that reads a truncated list fails, since the
+// missing part may matter. A test that reads an unknown list, from a device without analysis, is pending.
+enum class Completeness : std::uint8_t { complete, truncated, unknown };
 template <class T>
 class Record {
   public:
     Record() = default;
-    Record(std::vector<T> items, const char* what = "", Kept kept = Kept::all)  // NOLINT: a list is one
-        : items_(std::move(items)), what_(what), kept_(kept) {}
+    Record(std::vector<T> items, const char* what = "",  // NOLINT: implicit
+           Completeness completeness = Completeness::complete)
+        : items_(std::move(items)), what_(what), completeness_(completeness) {}
     [[nodiscard]] const std::vector<T>& all() const {
-        if (kept_ == Kept::unknown) detail::not_known(what_);
-        if (kept_ == Kept::not_all) detail::fail_truncated(what_, items_.size());
+        if (completeness_ == Completeness::unknown) detail::fail_missing_analysis(what_);
+        if (completeness_ == Completeness::truncated) detail::fail_truncated(what_, items_.size());
         return items_;
     }
     [[nodiscard]] auto begin() const { return all().begin(); }
@@ -45,34 +46,34 @@ class Record {
   private:
     std::vector<T> items_;
     const char* what_ = "";
-    Kept kept_ = Kept::all;
+    Completeness completeness_ = Completeness::complete;
 };
 
 // What the device did during one call.
 struct Profile {
-    // Those from which the outputs come, and those that did something else.
+    // The launches that the outputs depend on, and the others.
     std::vector<device::LaunchRecord> launches, not_part;
-    // Copies and fills, memory that was allocated, and when the program had waited for the device: in order of issue,
-    // 65,536, 16,384 and 65,536 of them at most. Times are on the clock of launches' start_ns.
+    // Copies and fills, allocations, and the ends of waits for the device, in order of issue. At most 65,536, 16,384
+    // and 65,536 are recorded. Times are on the clock of the launches' start_ns.
     Record<device::TransferRecord> transfers;
     Record<device::AllocationRecord> allocations;
     Record<double> waits_ns;
     double time_ns = 0;  // of the device's clock
     std::string device_output;
-    Record<device::Diagnostic> diagnostics;  // what the device's checks found; clean() in diagnostics.hpp
+    Record<device::Diagnostic> diagnostics;  // see clean() in diagnostics.hpp
 
-    // The only launch; with a name, the only one whose kernel's name contains it. Fails the test when there is none or
-    // more than one.
+    // The only launch whose kernel's name contains `name`. Fails the test if there is none or more than one.
     [[nodiscard]] const device::LaunchRecord& kernel(std::string_view name = {}) const;
-    // Of all launches. Throws NotKnown where the device does not count.
+    // The sum over all launches. Throws MissingAnalysis if the device does not count.
     [[nodiscard]] device::Counters total() const;
-    // The durations of all launches, added up: without copies and gaps. Throws NotKnown as well.
+    // The sum of all launches' durations, without copies and gaps. Throws MissingAnalysis if the device does not time
+    // launches.
     [[nodiscard]] double kernel_time_ns() const;
 };
 
-// What the launch counted. Throws NotKnown where the device does not count.
+// The launch's counters. Throws MissingAnalysis if the device does not count.
 const device::Counters& counted(const device::LaunchRecord& launch);
-// When it ran, by the device's clock. Throws NotKnown where the device does not time each launch.
+// The launch's time on the device's clock. Throws MissingAnalysis if the device does not time launches.
 device::Interval when(const device::LaunchRecord& launch);
 
 template <class Output>
@@ -80,12 +81,11 @@ struct Run : Profile {
     Output output;
 };
 
-// What host code seems to have done with its inputs' values, in words, and how many kinds of change show it
-// (device::OriginVerdict::changes).
+// A suspicion that host code depends on its inputs' values; `changes` and `needs_kernels` are the OriginVerdict's.
 struct Suspicion {
     std::string text;
     std::uint64_t changes = 0;
-    bool needs_kernels = false;  // nothing is known before both runs have made them
+    bool needs_kernels = false;
 };
 
 struct CallResult {
@@ -109,8 +109,9 @@ class Program {
     Program(const Program&) = delete;
     Program& operator=(const Program&) = delete;
 
-    // Calls Function in the program. One output: its vector; several: a tuple; a returned value comes first.
-    // Throws SubmissionFailure when the call does not come back, InfrastructureError when that is not its fault.
+    // Calls Function in the program. Returns one output as its vector, several as a tuple with the returned value
+    // first. Throws SubmissionFailure if the call does not return, or InfrastructureError if that is not the program's
+    // fault.
     template <auto Function, class... Arguments>
     auto call(const Arguments&... arguments) {
         using Signature = detail::Signature<decltype(Function)>;
@@ -118,7 +119,7 @@ class Program {
         return detail::outputs_of<typename Signature::Result, Arguments...>(result.result, result.outputs);
     }
 
-    // The same, with what the device did.
+    // The same, with the device's profile.
     template <auto Function, class... Arguments>
     auto profile(const Arguments&... arguments) {
         using Signature = detail::Signature<decltype(Function)>;
@@ -128,11 +129,11 @@ class Program {
     }
 
     CallResult execute(const CallSpec& spec, bool profiled);
-    // Ends the program after a test, and hears what the device says of its end, such as memory that was never freed.
+    // Ends the program after a test, and collects findings about its end, such as leaks.
     void finish();
-    // Ends the program's processes; the next call starts afresh, with the time limit's full budget.
+    // Ends the program's processes; the next call starts new ones with the full time limit.
     void reset();
-    // The end of what the program printed in this test.
+    // The last part of the program's output in this test.
     [[nodiscard]] std::string output() const;
 
   private:
@@ -149,26 +150,25 @@ class Program {
     CallResult attempt_again(const CallSpec& spec);
     void time_on_other_device(const CallSpec& spec, RandomStream random, TimeLimit limit, Profile& profile);
     Session& session();
-    Replay* replay_of(const CallSpec& spec, TimeLimit limit);
+    Replay* prepare_replay(const CallSpec& spec, TimeLimit limit);
     void collect_diagnostics();
     void end_session();
 
     Role role_;
     std::unique_ptr<Session> session_;
     std::unique_ptr<Replay> replay_;        // of the same calls
-    std::unique_ptr<Session> timed_;        // on the device that times, if that is another one
+    std::unique_ptr<Session> timed_;        // on the timing device, if there is one
     std::vector<StoredCall> stored_calls_;  // of this session
-    struct Calls;                           // of the starter in this test, as far as its cache goes
-    std::unique_ptr<Calls> calls_;          // null: no cache
+    struct CachedCalls;
+    std::unique_ptr<CachedCalls> cached_calls_;  // of the starter in this test; null without a cache
     double seconds_used_ = 0;
-    std::string failure_, error_;  // what ended an earlier call in this test
-    bool lacking_ = false;         // and that the device lacks something
+    std::string failure_, error_;  // of an earlier call in this test
+    bool unsupported_ = false;     // error_ is that the device lacks a feature
     std::string output_;
 };
 
 Program& submission();
 Program& baseline();
-// Of the device on which they run, as it describes itself.
 const device::DeviceProperties& device_properties();
 
 }  // namespace warpgrade::judge

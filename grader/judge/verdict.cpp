@@ -14,12 +14,8 @@
 #include "judge/context.hpp"
 
 namespace warpgrade::judge {
-namespace {
-
 constexpr std::size_t max_messages = 3, max_message_bytes = 4000;
-constexpr std::size_t max_launches = 256;  // in a verdict; the checks see all
-
-}  // namespace
+constexpr std::size_t max_launches = 256;  // in a verdict; the test sees all
 
 VerdictFile::VerdictFile(const std::string& path)
     : file_(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)) {
@@ -46,7 +42,7 @@ void VerdictFile::begin_case(const std::string& name) { write({{"type", "case_st
 
 void VerdictFile::end_case(CaseVerdict& verdict) { write(verdict.end()); }
 
-void VerdictFile::used(double processor_seconds) {
+void VerdictFile::write_used_time(double processor_seconds) {
     write({{"type", "used"}, {"processor_seconds", processor_seconds}});
 }
 
@@ -58,27 +54,27 @@ void CaseVerdict::begin(std::string name, std::vector<std::string> tags) {
     failures_.clear();
     errors_.clear();
     checks_ = 0;
-    lacking_ = false;
+    unsupported_ = false;
     begin_ = Clock::now();
 }
 
-void CaseVerdict::add(std::vector<Told>& known, Told one) {
-    if (std::find(known.begin(), known.end(), one) == known.end()) known.push_back(std::move(one));
+void CaseVerdict::add(std::vector<Message>& messages, Message message) {
+    if (std::ranges::find(messages, message) == messages.end()) messages.push_back(std::move(message));
 }
 
-void CaseVerdict::failed(std::string message, std::string details) {
+void CaseVerdict::add_failure(std::string message, std::string details) {
     const auto& current = context();
     if (!current.last_call.empty()) details += "\n  in " + current.last_call;
     for (const auto& output : current.outputs)
-        if (output.as_before && output.kind == wire::Kind::out && message.find("never written") == std::string::npos)
+        if (output.unchanged && output.kind == wire::Kind::out && message.find("never written") == std::string::npos)
             details += fmt::format("\n  note: {} was never written", output.name);
     for (std::size_t i = 1; i < current.notes.size(); ++i) details += "\n  note: " + current.notes[i];
-    // A copy or a launch that failed is more often than not why the result is wrong: it comes first, once for a call.
+    // A failed copy or launch is the likely cause of a wrong result, so it comes first, once for each call.
     if (!current.notes.empty()) {
         auto cause = "a CUDA call failed: " + current.notes[0] + "\nProbably as a result: ";
-        for (const Told& told : failures_) {
-            if (told.details != details || !told.message.starts_with(cause)) continue;
-            if (told.message.substr(cause.size()) == message) return;
+        for (const Message& earlier : failures_) {
+            if (earlier.details != details || !earlier.text.starts_with(cause)) continue;
+            if (earlier.text.substr(cause.size()) == message) return;
             cause.clear();
         }
         message = cause + message;
@@ -86,13 +82,13 @@ void CaseVerdict::failed(std::string message, std::string details) {
     add(failures_, {std::move(message), std::move(details)});
 }
 
-void CaseVerdict::error(std::string message) {
-    lacking_ = false;
+void CaseVerdict::add_error(std::string message) {
+    unsupported_ = false;
     add(errors_, {std::move(message), {}});
 }
 
-void CaseVerdict::unsupported(std::string message) {
-    lacking_ = errors_.empty() || lacking_;
+void CaseVerdict::add_unsupported(std::string message) {
+    unsupported_ = errors_.empty() || unsupported_;
     add(errors_, {std::move(message), {}});
 }
 
@@ -103,16 +99,16 @@ const char* CaseVerdict::status() const {
     return checks_ == 0 ? "error" : "pass";
 }
 
-std::string CaseVerdict::join(const std::vector<Told>& told) {
-    // A blank line stands between checks that have nothing in common.
+std::string CaseVerdict::join(const std::vector<Message>& messages) {
+    // A blank line separates messages with different details.
     std::string text;
-    const auto shown = std::min(told.size(), max_messages);
+    const auto shown = std::min(messages.size(), max_messages);
     for (std::size_t i = 0; i < shown; ++i) {
-        const bool goes_on = i > 0 && told[i - 1].details == told[i].details;
-        text += (i == 0 ? "" : goes_on ? "\n" : "\n\n") + told[i].message;
-        if (i + 1 == shown || told[i + 1].details != told[i].details) text += told[i].details;
+        const bool same_details = i > 0 && messages[i - 1].details == messages[i].details;
+        text += (i == 0 ? "" : same_details ? "\n" : "\n\n") + messages[i].text;
+        if (i + 1 == shown || messages[i + 1].details != messages[i].details) text += messages[i].details;
     }
-    if (const auto more = told.size() - shown; more != 0)
+    if (const auto more = messages.size() - shown; more != 0)
         text += "\n\nand " + std::to_string(more) + (more == 1 ? " more failed check" : " more failed checks");
     if (text.size() > max_message_bytes) {
         text.resize(max_message_bytes);
@@ -127,7 +123,7 @@ std::string CaseVerdict::message() const {
     if (!errors_.empty()) return join(errors_);
     if (!failures_.empty()) return join(failures_);
     if (!context().pending.empty()) return context().pending;
-    return checks_ == 0 ? "the test checked nothing" : context().why_part;
+    return checks_ == 0 ? "the test checked nothing" : context().part_reason;
 }
 
 nlohmann::json CaseVerdict::end() {
@@ -143,7 +139,7 @@ nlohmann::json CaseVerdict::end() {
             {"name", name_},
             {"tags", tags_},
             {"status", status()},
-            {"unsupported", lacking_},
+            {"unsupported", unsupported_},
             {"seconds", seconds.count()},
             {"message", message()},
             {"part", current.part},

@@ -1,5 +1,5 @@
-// The verdicts: one JSON object a line, each written out before the next test begins. A test without a line is never a
-// pass, and a file without its last line means that the judge died.
+// The verdicts: one JSON object a line, each written before the next test begins. A test without a line never passes,
+// and a file without its last line means that the judge crashed.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +17,11 @@ class VerdictFile {
   public:
     // Throws std::system_error.
     explicit VerdictFile(const std::string& path);
-    // The first line: the seed, and the device as it describes itself in JSON ("": there is none).
+    // `device` is the device's description in JSON, or "".
     void begin(std::uint64_t seed, const std::string& device);
     void begin_case(const std::string& name);
-    // What all has used so far.
-    void used(double processor_seconds);
+    // The processor time of the judge and all its sandboxes so far.
+    void write_used_time(double processor_seconds);
     void end_case(CaseVerdict& verdict);
     void end(std::size_t cases);
 
@@ -30,36 +30,38 @@ class VerdictFile {
     Descriptor file_;
 };
 
-// Gathers what happens in one test and words its verdict.
+// Collects the events of one test and words its verdict.
 class CaseVerdict {
   public:
     void begin(std::string name, std::vector<std::string> tags);
 
-    // The student's. `details`, such as the call, are told once where several in a row have the same.
-    void failed(std::string message, std::string details = {});
-    void error(std::string message);        // the grader's: outweighs every failure
-    void unsupported(std::string message);  // an error, unless the grader finds that the submission asked for it
-    void checked(std::size_t assertions) { checks_ = assertions; }
+    // A failure of the submission. `details`, such as the call, appear once if several failures in a row have the same.
+    void add_failure(std::string message, std::string details = {});
+    // An error of the grader, which outweighs every failure.
+    void add_error(std::string message);
+    // An error, unless the grader finds that the submission is to blame.
+    void add_unsupported(std::string message);
+    void set_checks(std::size_t assertions) { checks_ = assertions; }
 
-    // The line, from what was gathered and the state of the context. Ends the test.
+    // The verdict's line, from the collected events and the context.
     nlohmann::json end();
     [[nodiscard]] const std::string& name() const { return name_; }
     [[nodiscard]] const char* status() const;
 
   private:
-    struct Told {
-        std::string message, details;
-        friend bool operator==(const Told&, const Told&) = default;
+    struct Message {
+        std::string text, details;
+        friend bool operator==(const Message&, const Message&) = default;
     };
-    static void add(std::vector<Told>& known, Told one);
-    static std::string join(const std::vector<Told>& told);
+    static void add(std::vector<Message>& messages, Message message);
+    static std::string join(const std::vector<Message>& messages);
     [[nodiscard]] std::string message() const;
 
     std::string name_;
     std::vector<std::string> tags_;
-    std::vector<Told> failures_, errors_;
+    std::vector<Message> failures_, errors_;
     std::size_t checks_ = 0;
-    bool lacking_ = false;  // what the errors say is that the device lacks something
+    bool unsupported_ = false;  // all errors are that the device lacks a feature
     Clock::time_point begin_;
 };
 

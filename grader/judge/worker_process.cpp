@@ -30,7 +30,7 @@ std::vector<std::string> command_line(const Options& options, const std::string&
     if (options.plain_sandbox) add({"--sandbox", "plain"});
     add({"--setenv", "WARPGRADE_CALL_FD", std::to_string(call_fd)});
     if (with_device) add({"--setenv", "WARPGRADE_DEVICE_FD", std::to_string(device_fd)});
-    // The judge's limit is what counts; this one holds if the judge is gone, and for programs with many threads.
+    // The judge has its own, lower limit; this one is for programs with many threads, and if the judge has ended.
     add({"--cpu-seconds", std::to_string(static_cast<long>(std::ceil(options.seconds * 4)) + 2)});
     add({"--memory-mib", std::to_string(options.memory_mib), "--file-size-mib", "64", "--processes", "64"});
     return command;
@@ -66,12 +66,12 @@ WorkerProcess::WorkerProcess(const Options& options, const std::string& executab
     call_ = std::move(call);
     output_pipe_ = std::move(output);
     fcntl(output_pipe_.get(), F_SETFL, O_NONBLOCK);
-    // Our copies of its ends close here: the end of the worker is then the end of the connection.
+    // This closes our copies of the worker's ends, so that the connection ends with the worker.
 }
 
 bool WorkerProcess::send(const wire::Call& call, int arena) {
-    // The worker reads one call at a time; a socket that is full is a worker that misbehaves.
-    return device::send_with(call_.get(), std::as_bytes(std::span(&call, 1)), std::span(&arena, 1), MSG_DONTWAIT) ==
+    // The worker reads one call at a time, so only a misbehaving worker's socket is full.
+    return device::send_message(call_.get(), std::as_bytes(std::span(&call, 1)), std::span(&arena, 1), MSG_DONTWAIT) ==
            static_cast<ssize_t>(sizeof call);
 }
 
@@ -82,7 +82,7 @@ WorkerProcess::Event WorkerProcess::receive(wire::Reply& reply, Clock::time_poin
         if (ready < 0 && errno != EINTR) throw InfrastructureError(std::string("poll: ") + std::strerror(errno));
         if (ready > 0 && entries[1].revents) read_output();
         if (ready > 0 && entries[0].revents) {
-            // Descriptors that a hostile worker attaches are dropped, since there is no room for them.
+            // recv() drops descriptors that a hostile worker attaches.
             const ssize_t got = recv(call_.get(), &reply, sizeof reply, MSG_DONTWAIT | MSG_TRUNC);
             if (got < 0 && (errno == EAGAIN || errno == EINTR)) continue;
             read_output();
@@ -102,14 +102,14 @@ WorkerProcess::Event WorkerProcess::receive(wire::Reply& reply, TimeLimit& limit
     }
 }
 
-// At most what a pipe holds, so that a flood cannot keep the judge here.
+// Reads at most what a pipe holds, so that a flood cannot keep the judge busy.
 void WorkerProcess::read_output() {
     if (!output_pipe_) return;
     char buffer[1 << 16];
     for (int i = 0; i < 2; ++i) {
         const ssize_t got = read(output_pipe_.get(), buffer, sizeof buffer);
         if (got > 0) output_.append(buffer, static_cast<std::size_t>(got));
-        if (got == 0) output_pipe_.close();  // poll ignores what is not open
+        if (got == 0) output_pipe_.reset();  // poll ignores negative descriptors
         if (got <= 0) return;
     }
 }
@@ -132,7 +132,7 @@ int WorkerProcess::exit_code() {
 }
 
 void WorkerProcess::end(Clock::time_point deadline) {
-    call_.close();
+    call_.reset();
     if (!process_.wait(deadline)) process_.kill();
     read_output();
 }

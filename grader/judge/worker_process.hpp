@@ -1,4 +1,4 @@
-// One sandboxed worker: its process, its connection, and what it prints.
+// One sandboxed worker: its process, connection and output.
 #pragma once
 
 #include <csignal>
@@ -16,7 +16,7 @@ namespace warpgrade::judge {
 
 class DeviceServer;
 
-// The last bytes that a program printed. A flood is read and dropped, so that printing never blocks the program.
+// The last bytes of a program's output. All of it is read, so that printing never blocks the program.
 class OutputTail {
   public:
     static constexpr std::size_t max_bytes = 4096;
@@ -30,31 +30,30 @@ class OutputTail {
 
 class WorkerProcess {
   public:
-    // `device_socket` is handed to the worker; -1: it gets no device. Workers with another name of the sandbox run in
-    // another one.
+    // The worker gets `device_socket`, or no device if it is -1. `sandbox` names the prepared sandbox to run in.
     WorkerProcess(const Options& options, const std::string& executable, int device_socket,
                   const std::string& sandbox = "submission");
 
-    // `arena` travels with the call. False when the worker is gone.
+    // Returns false if the worker has ended.
     bool send(const wire::Call& call, int arena);
 
     enum class Event { reply, malformed, gone, timed_out };
-    // Waits for the next message, and reads what the program prints meanwhile.
+    // Waits for the next message, and reads the program's output meanwhile.
     Event receive(wire::Reply& reply, Clock::time_point deadline);
-    // The same, until its time is over; what `device` does for it counts too.
+    // The same with a time limit, which includes the device server's processor time.
     Event receive(wire::Reply& reply, TimeLimit& limit, const DeviceServer* device = nullptr);
 
-    // Ends a program that takes too long; returns where it was: places in its file, innermost first, as it says itself.
+    // Ends a program that takes too long. Returns its stack as the program itself reports it: places in its file,
+    // innermost first.
     std::vector<std::uint64_t> stop(Clock::time_point deadline);
 
-    // All of its threads stand still until it goes on.
     void pause() { process_.signal(SIGSTOP); }
-    void go_on() { process_.signal(SIGCONT); }
+    void resume() { process_.signal(SIGCONT); }
 
-    // After Event::gone: the program's exit code (128 + signal); negative: it still ran. Throws InfrastructureError if
-    // not the program but the sandbox has ended.
+    // After Event::gone: the program's exit code (128 + signal), negative if it is still running. Throws
+    // InfrastructureError if the sandbox has ended.
     int exit_code();
-    // Lets the program end by itself, as when its work is done, and ends it if it does not.
+    // Lets the program end by itself, and kills it at the deadline.
     void end(Clock::time_point deadline);
     [[nodiscard]] std::string output() const { return output_.text(); }
 

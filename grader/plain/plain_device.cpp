@@ -85,16 +85,17 @@ class PlainDevice final : public Device {
     std::optional<double> elapsed_ns(EventId start, EventId end) override { return inner_->elapsed_ns(start, end); }
     void synchronize_device() override { inner_->synchronize_device(); }
     void drain() override { inner_->drain(); }
-    void transferred(const TransferTime& transfer) override { inner_->transferred(transfer); }
+    void schedule_transfer(const TransferTime& transfer) override { inner_->schedule_transfer(transfer); }
     double finish() override {
-        if (Analysis* told = inner_->analysis()) told->take_transfers(), told->take_waits();
+        if (Analysis* analysis = inner_->analysis()) analysis->take_transfers(), analysis->take_waits();
         return inner_->finish();
     }
 
   private:
-    // Nobody asks for it, so that it must not pile up.
+    // Drops the records, which would accumulate.
     void forget() {
-        if (Analysis* told = inner_->analysis()) told->take_records(), told->take_diagnostics(), told->take_accesses();
+        if (Analysis* analysis = inner_->analysis())
+            analysis->take_records(), analysis->take_diagnostics(), analysis->take_accesses();
     }
     std::unique_ptr<Device> inner_;
 };

@@ -1,5 +1,5 @@
-// A device without analysis, made of one that has it: what a program gets and how long that takes stay; what it did is
-// not told. It shows, without a GPU, what the grader makes of a device that tells nothing.
+// A device without analysis, made from one that has it. Results and times stay, reports of the work are dropped. With
+// it the grader can be tested on such a device without a GPU.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// Filters of system calls as they travel between processes, and how a process puts itself under one.
+// Reads a filter of system calls from a descriptor, and applies it to the calling process.
 #pragma once
 
 #include <linux/filter.h>
@@ -14,13 +14,13 @@
 
 namespace warpgrade::sandbox {
 
-// Stands in a filter for the pid of the process that will be under it: it may signal its own threads.
+// A placeholder in filters for the pid of the filtered process, so that it may signal its own threads.
 inline constexpr std::uint32_t own_pid = 0x57470001;
 
-// What the device server reads its last filter from, once it has opened all files that it needs.
+// The variable with the descriptor of the device server's last filter, which it applies after opening its files.
 inline constexpr const char* last_filter_variable = "WARPGRADE_LAST_FILTER_FD";
 
-// Reads it from its begin, whoever else reads it too, and closes the descriptor.
+// Reads from the start of the file, since other processes may share the descriptor, and closes it.
 inline std::vector<sock_filter> read_filter(int fd) {
     std::vector<sock_filter> filter(BPF_MAXINSNS);
     const ssize_t got = pread(fd, filter.data(), filter.size() * sizeof filter[0], 0);
@@ -31,7 +31,7 @@ inline std::vector<sock_filter> read_filter(int fd) {
     return filter;
 }
 
-// Holds for all threads of the calling process, and for good.
+// Applies to all threads of the calling process, irrevocably.
 inline void apply_filter(std::vector<sock_filter> filter) {
     for (auto& instruction : filter)
         if (BPF_CLASS(instruction.code) == BPF_JMP && instruction.k == own_pid)

@@ -7,12 +7,12 @@ using Arguments = std::vector<std::string>;
 
 void append(Arguments& arguments, std::initializer_list<std::string> more) { arguments.insert(arguments.end(), more); }
 
-// The machine's own tools and libraries, which distributions spread over /usr and links into it; of /etc what choosing
-// alternatives and finding libraries needs.
+// The machine's tools and libraries in /usr, the root's links into it, and the parts of /etc for alternatives and the
+// dynamic loader.
 void add_system_folders(Arguments& arguments, Profile profile) {
     if (profile == Profile::compile)
-        // A source file can read whatever a compiler sees (#include, .incbin): tools and their libraries, and nothing
-        // that somebody installed besides. A toolkit in /usr/local is bound by the caller.
+        // A source file can read whatever a compiler sees (#include, .incbin), so only tools and their libraries are
+        // visible. The caller binds a toolkit in /usr/local.
         for (const char* folder : {"bin", "sbin", "lib", "lib32", "lib64", "libx32", "libexec", "include"}) {
             const auto path = std::string("/usr/") + folder;
             append(arguments, {"--ro-bind-try", path, path});
@@ -27,13 +27,13 @@ void add_system_folders(Arguments& arguments, Profile profile) {
         append(arguments, {"--ro-bind-try", path, path});
 }
 
-// Neither nvcc nor g++, as or ld needs any of /proc, which would name the host's mounts and the command line, nor any
-// device but the one that swallows: an endless one is a bomb, and entropy is no input of a program's.
+// nvcc, g++, as and ld do not need /proc, which shows the host's mounts and the command line, nor any device but
+// /dev/null: reading /dev/zero never ends, and random numbers would make builds differ.
 void add_kernel_folders(Arguments& arguments, Profile profile) {
     if (profile == Profile::device) append(arguments, {"--proc", "/proc"});  // sanitizers find their memory through it
     if (profile == Profile::compile)
         append(arguments, {"--tmpfs", "/dev", "--dev-bind", "/dev/null", "/dev/null", "--remount-ro", "/dev"});
-    else  // It comes with a world-writable /dev/shm whose size nothing bounds: read-only, it is empty for good.
+    else  // Read-only, since its /dev/shm is writable for all and has no size limit.
         append(arguments, {"--dev", "/dev", "--remount-ro", "/dev"});
 }
 
@@ -57,7 +57,7 @@ std::vector<std::string> bwrap_arguments(const Options& options, const BwrapDesc
                         "ALL",
                         "--clearenv"};
     const bool spawns = options.spawner_fd >= 0;
-    // A spawner makes namespaces inside of this one, then drops this and filters system calls before it runs a command.
+    // A spawner makes inner namespaces. It drops the capabilities and filters system calls before it runs a command.
     if (spawns)
         append(arguments, {"--cap-add", "CAP_SYS_ADMIN", "--cap-add", "CAP_SETPCAP"});
     else

@@ -11,7 +11,7 @@ namespace warpgrade::sandbox {
 // Descriptors that bubblewrap itself reads or writes; none of them reaches the command.
 struct BwrapDescriptors {
     int seccomp = -1;        // the filter
-    int block = -1;          // the command starts when a byte can be read here
+    int block = -1;          // the command starts when this has a byte to read
     int status = -1;         // JSON status
     std::vector<int> files;  // contents of Options::files, in order
 };

@@ -1,10 +1,10 @@
-// What root may do, by parts.
 #pragma once
 
 namespace warpgrade::sandbox {
 
-// The calling process gives up all capabilities, the bounding and ambient sets too, for good. Throws std::system_error.
-// `bounded`: whether it may empty the bounding set, which matters to programs that raise privileges only.
+// Irrevocably drops all capabilities of the calling process, also the ambient and bounding sets. Throws
+// std::system_error. `bounded` is false for a process that may not empty the bounding set, which only matters to
+// programs that raise privileges.
 void drop_capabilities(bool bounded = true);
 
 }  // namespace warpgrade::sandbox

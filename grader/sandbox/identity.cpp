@@ -19,10 +19,10 @@ UidRange largest_range(const std::string& uid_map) {
 }
 
 uid_t fresh_uid(const UidRange& range, pid_t supervisor) {
-    // pids are below 2^22, so that a machine's usual full range holds one uid for each of them, far above real users.
+    // pids are below 2^22, so the usual full range has one uid for each of them, far above real users.
     constexpr uid_t base = 1u << 30, pids = 1u << 22;
     if (range.count > base && range.count - base > pids) return range.first + base + static_cast<uid_t>(supervisor);
-    // A container with few uids: use the upper half, which its image has no users in.
+    // In a container with few uids, use the upper half, in which images have no users.
     const uid_t half = range.count / 2;
     return half ? range.first + half + static_cast<uid_t>(supervisor) % half : 65534;
 }

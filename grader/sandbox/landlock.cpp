@@ -12,7 +12,7 @@
 namespace warpgrade::sandbox {
 namespace {
 
-// As of <linux/landlock.h>, which is older than the kernel on many machines.
+// From <linux/landlock.h>, which is older than the kernel on many machines.
 constexpr int create_ruleset = 444, add_rule = 445, restrict_self = 446;
 constexpr unsigned long version_flag = 1, path_beneath = 1;
 
@@ -36,7 +36,7 @@ struct [[gnu::packed]] PathRule {
 
 [[noreturn]] void fail(const char* what) { throw std::system_error(errno, std::generic_category(), what); }
 
-std::uint64_t rights_of(FileRule::Access access) {
+std::uint64_t access_rights(FileRule::Access access) {
     constexpr std::uint64_t reading = fs_read_file | fs_read_dir;
     switch (access) {
         case FileRule::Access::read:
@@ -70,7 +70,7 @@ int landlock_version() {
 
 void give_up_files(const std::vector<FileRule>& rules) {
     const int version = landlock_version();
-    // An older kernel takes the longer structure too, since what it does not know is 0.
+    // An older kernel accepts the longer structure, since the fields that it does not know are 0.
     const auto all = landlock_rights(version);
     const int ruleset = static_cast<int>(syscall(create_ruleset, &all, sizeof all, 0));
     if (ruleset < 0) fail("Landlock");
@@ -79,7 +79,7 @@ void give_up_files(const std::vector<FileRule>& rules) {
         if (parent < 0) continue;
         struct stat status {};
         if (fstat(parent, &status) != 0) fail("Landlock");
-        PathRule row{rights_of(rule.access) & all.files, parent};
+        PathRule row{access_rights(rule.access) & all.files, parent};
         if (!S_ISDIR(status.st_mode))
             row.allowed &= fs_execute | fs_write_file | fs_read_file | fs_truncate | fs_ioctl_dev;
         if (syscall(add_rule, ruleset, path_beneath, &row, 0) != 0) fail("Landlock");

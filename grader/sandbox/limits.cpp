@@ -30,7 +30,7 @@ void set_limits(const Options& options, pid_t pid, unsigned others) {
     if (options.cpu_seconds) limit(pid, RLIMIT_CPU, *options.cpu_seconds);
     if (options.memory_mib) limit(pid, RLIMIT_AS, *options.memory_mib * mib);
     if (options.file_size_mib) limit(pid, RLIMIT_FSIZE, *options.file_size_mib * mib);
-    // Without a namespace of its own the count would include every process of the caller.
+    // Without its own namespace, the count would include all processes of the caller.
     if (options.processes && !options.unconfined) limit(pid, RLIMIT_NPROC, *options.processes + others);
 }
 

@@ -1,4 +1,4 @@
-// The limits of the kernel's that a command runs under.
+// The kernel's limits for a command.
 #pragma once
 
 #include <sys/types.h>
@@ -7,8 +7,8 @@
 
 namespace warpgrade::sandbox {
 
-// pid 0 is the calling process. Limits that it already has stay where they are lower. `others`: processes of the same
-// user and user namespace that are not the command's, and may be there besides.
+// pid 0 is the calling process. Lower limits that it already has stay. `others` is the number of other processes of the
+// same user and user namespace, which count too.
 void set_limits(const Options& options, pid_t pid, unsigned others = 0);
 
 }  // namespace warpgrade::sandbox

@@ -8,8 +8,8 @@
 
 namespace {
 
-// The caller's choice of a sandbox; none: the strongest that works.
-std::string wanted(const warpgrade::sandbox::Options& options) {
+// The caller's choice of a sandbox; "" means the strongest that works.
+std::string requested_sandbox(const warpgrade::sandbox::Options& options) {
     const char* variable = std::getenv("WARPGRADE_SANDBOX");
     const std::string named = options.plain ? "plain" : variable ? variable : "";
     if (!named.empty() && named != "plain" && named != "namespaces")
@@ -27,7 +27,7 @@ int main(int argc, char** argv) {
             std::fputs(sandbox::usage_text, stdout);
             return 0;
         }
-        return options.probe ? sandbox::probe(wanted(options)) : sandbox::run(options);
+        return options.probe ? sandbox::probe(requested_sandbox(options)) : sandbox::run(options);
     } catch (const sandbox::UsageError& error) {
         std::fprintf(stderr, "warpgrade-sandbox: %s\n", error.what());
         return 2;

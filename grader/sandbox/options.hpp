@@ -1,4 +1,4 @@
-// The sandbox's command line, and what a run is allowed to do.
+// The sandbox's command line.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,9 @@
 
 namespace warpgrade::sandbox {
 
-// worker: a student's program. Fresh uid, nothing of the host's files, no fork, an allow-list of system calls.
-// device: the device server, which reads a student's compiled kernels. A worker that sees the machine's libraries.
-// compile: the compiler that reads a student's source. The toolkit's folders are bound by the caller.
+// worker: a student's program, with a fresh uid, none of the host's files, no fork, an allow-list of system calls.
+// device: the device server, which reads a student's compiled kernels: as a worker, but it sees the machine's
+// libraries. compile: the compiler, which reads a student's source. The caller binds the toolkit's folders.
 enum class Profile { worker, device, compile };
 
 using PathPair = std::pair<std::string, std::string>;  // on the host, in the sandbox
@@ -27,11 +27,10 @@ struct Options {
     std::string directory;
     std::optional<std::uint64_t> cpu_seconds, memory_mib, file_size_mib, processes;
     std::uint64_t tmp_mib = 64;
-    double seconds = 0;   // wall clock, 0: no limit here
-    int spawner_fd = -1;  // the command runs once for each request that comes here (sandbox/spawn_wire.hpp)
-    int seccomp_fd = -1;  // of the spawner inside: the filter for each command
+    double seconds = 0;   // wall clock; 0: no limit
+    int spawner_fd = -1;  // the command runs once for each request from here (sandbox/spawn_wire.hpp)
+    int seccomp_fd = -1;  // for the inner spawner: the filter for each command
     int status_fd = -1;   // gets bubblewrap's JSON: {"child-pid":N,…} when it starts, {"exit-code":N} when it ends
-    // The program has a process namespace and mounts of its own.
     [[nodiscard]] bool has_namespaces() const { return !plain && !unconfined; }
     bool probe = false, help = false;
     std::vector<std::string> command;

@@ -16,25 +16,26 @@
 #include "sandbox/apply_filter.hpp"
 #include "sandbox/capabilities.hpp"
 #include "sandbox/seccomp_filter.hpp"
+#include "sandbox/spawner.hpp"
 
 namespace warpgrade::sandbox {
 namespace {
 
-// Below the limit of descriptors, above those that anybody asks for.
+// Below the limit of descriptors, above all requested numbers.
 constexpr int last_filter_fd = 200;
 
 [[noreturn]] void fail(const std::string& what) { throw std::system_error(errno, std::generic_category(), what); }
 
-// The command's own descriptors are put at low numbers, over whatever is there.
-int raised(int fd) {
+// The command's descriptors replace those with low numbers.
+int move_high(int fd) {
     const int high = fcntl(fd, F_DUPFD_CLOEXEC, 64);
     if (high < 0) fail("descriptors");
     close(fd);
     return high;
 }
 
-// A copy of the program in memory, which a user can run who may not read the file.
-int copied(const std::string& path) {
+// Copies the program into memory, since the run's user may not be allowed to read the file.
+int copy_program(const std::string& path) {
     const int source = open(path.c_str(), O_RDONLY | O_CLOEXEC);
     struct stat status {};
     if (source < 0 || fstat(source, &status) != 0) fail("cannot read " + path);
@@ -47,8 +48,8 @@ int copied(const std::string& path) {
     return copy;
 }
 
-// A program is started from its descriptor with an empty path, and the filter lets this one address through. It is
-// drawn at random, and nothing is there any more when the program runs.
+// A program is started from its descriptor with an empty path, and the filter allows only one address for the path. The
+// address is random, and unmapped when the program runs.
 const char* map_empty_path() {
     for (int attempt = 0; attempt < 100; ++attempt) {
         std::uint64_t random = 0;
@@ -63,13 +64,6 @@ const char* map_empty_path() {
     fail("mmap");
 }
 
-std::vector<char*> pointers(const std::vector<std::string>& strings) {
-    std::vector<char*> result;
-    for (const auto& text : strings) result.push_back(const_cast<char*>(text.c_str()));
-    result.push_back(nullptr);
-    return result;
-}
-
 }  // namespace
 
 PlainSandbox::PlainSandbox(const Options& options) : options_(options) {
@@ -81,15 +75,15 @@ PlainSandbox::PlainSandbox(const Options& options) : options_(options) {
     }
     const auto given = std::ranges::find(options.files, options.command[0], &PathPair::second);
     if (given != options.files.end()) {
-        program_ = raised(copied(given->first));
+        program_ = move_high(copy_program(given->first));
     } else {
         const int program = open(options.command[0].c_str(), O_RDONLY | O_CLOEXEC);
         if (program < 0) fail("cannot run " + options.command[0]);
-        program_ = raised(program);
+        program_ = move_high(program);
     }
     empty_ = map_empty_path();
     filter_ = read_filter(plain_program(options.profile, empty_));
-    if (options.profile == Profile::device) last_filter_ = raised(last_plain_program());
+    if (options.profile == Profile::device) last_filter_ = move_high(last_plain_program());
 }
 
 std::vector<FileRule> PlainSandbox::rules() const {
@@ -122,7 +116,8 @@ void PlainSandbox::run(std::vector<std::string> environment) const {
     auto command = options_.command;
     for (const auto& [source, target] : options_.files)
         if (command[0] == target) command[0] = source;
-    auto arguments = pointers(program_ >= 0 ? options_.command : command), variables = pointers(environment);
+    const auto arguments = null_terminated(program_ >= 0 ? options_.command : command),
+               variables = null_terminated(environment);
     apply_filter(filter_);
     if (program_ >= 0)
         syscall(SYS_execveat, program_, empty_, arguments.data(), variables.data(), AT_EMPTY_PATH);

@@ -1,4 +1,4 @@
-// The sandbox for where namespaces are not to be had: a user of its own, Landlock, a narrower list of system calls.
+// The sandbox without namespaces: its own user, Landlock, and a shorter list of system calls.
 #pragma once
 
 #include <linux/filter.h>
@@ -13,20 +13,20 @@ namespace warpgrade::sandbox {
 
 class PlainSandbox {
   public:
-    // Opens what the command needs. Before the process changes its user: the command's files may be the caller's alone.
+    // Opens the command's files. Call it before the process changes its user, since only the caller may have access.
     explicit PlainSandbox(const Options& options);
 
-    // In the process that becomes the command, with its descriptors and limits in place: gives up everything else, and
-    // runs it. `environment`: KEY=VALUE. Throws std::system_error.
+    // Gives up everything else and becomes the command. The descriptors and limits must be in place. `environment`:
+    // KEY=VALUE. Throws std::system_error.
     [[noreturn]] void run(std::vector<std::string> environment) const;
 
   private:
     [[nodiscard]] std::vector<FileRule> rules() const;
 
     const Options& options_;
-    int program_ = -1;             // worker and device server: what is run; a compiler is found by its path
-    const char* empty_ = nullptr;  // where an empty path lies
-    int last_filter_ = -1;         // of the device server
+    int program_ = -1;             // of a worker or device server; a compiler is run by its path
+    const char* empty_ = nullptr;  // the address of the empty path that may be executed
+    int last_filter_ = -1;         // for a device server
     std::vector<sock_filter> filter_;
 };
 

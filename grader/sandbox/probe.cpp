@@ -14,13 +14,13 @@
 namespace warpgrade::sandbox {
 namespace {
 
-std::string first_word_of(const char* path) {
+std::string read_word(const char* path) {
     std::string word;
     std::ifstream(path) >> word;
     return word;
 }
 
-bool bwrap_is_installed() {
+bool has_bwrap() {
     const char* folders = getenv("PATH");
     const std::string path = folders ? folders : "/usr/bin:/bin";
     for (std::size_t begin = 0; begin <= path.size();) {
@@ -31,7 +31,7 @@ bool bwrap_is_installed() {
     return false;
 }
 
-bool namespaces_can_be_had() {
+bool has_namespaces() {
     const pid_t child = fork();
     if (child == 0) _exit(unshare(CLONE_NEWUSER | CLONE_NEWNS) == 0 ? 0 : 1);
     int status = 0;
@@ -41,12 +41,12 @@ bool namespaces_can_be_had() {
 
 // Each remedy is one line, for the administrator of the machine.
 std::string remedy() {
-    if (first_word_of("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == "1" && geteuid() != 0)
+    if (read_word("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == "1" && geteuid() != 0)
         return "Ubuntu restricts user namespaces: run `sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0` "
                "(or give bwrap an AppArmor profile with `userns,`)";
-    if (first_word_of("/proc/sys/kernel/unprivileged_userns_clone") == "0")
+    if (read_word("/proc/sys/kernel/unprivileged_userns_clone") == "0")
         return "user namespaces are switched off: run `sudo sysctl -w kernel.unprivileged_userns_clone=1`";
-    if (first_word_of("/proc/sys/user/max_user_namespaces") == "0")
+    if (read_word("/proc/sys/user/max_user_namespaces") == "0")
         return "user namespaces are switched off: run `sudo sysctl -w user.max_user_namespaces=10000`";
     if (access("/.dockerenv", F_OK) == 0 || access("/run/.containerenv", F_OK) == 0)
         return "this container forbids namespaces: start it with `--security-opt seccomp=unconfined --security-opt "
@@ -59,7 +59,7 @@ struct Result {
     std::string output;
 };
 
-// The worker's sandbox around this very program, which then only prints its usage.
+// Runs this program in the sandbox, where it only prints its usage.
 Result try_sandbox(bool plain) {
     int ends[2];
     if (pipe(ends) != 0) return {exit_not_started, "no pipe"};
@@ -68,7 +68,7 @@ Result try_sandbox(bool plain) {
         dup2(ends[1], 1);
         dup2(ends[1], 2);
         Options options;
-        // The dynamic loader and its libraries, and a /proc of its own, make this the hardest of the profiles.
+        // This profile needs the most: the dynamic loader with its libraries, and /proc.
         options.plain = plain;
         options.profile = Profile::device;
         options.files = {{"/proc/self/exe", "/tmp/warpgrade-sandbox"}};
@@ -98,8 +98,7 @@ Result try_sandbox(bool plain) {
 int probe(const std::string& wanted) {
     std::string why_no_namespaces;
     if (wanted != "plain") {
-        // Where only the program is missing, that is what to change.
-        if (!bwrap_is_installed() && namespaces_can_be_had()) {
+        if (!has_bwrap() && has_namespaces()) {
             std::puts("the sandbox does not work: bubblewrap is missing; run `sudo apt-get install bubblewrap`");
             return 1;
         }

@@ -45,51 +45,38 @@ struct Pipe {
     }
 };
 
-void pass_on(int fd) {
+void keep_on_exec(int fd) {
     if (fcntl(fd, F_SETFD, 0) != 0) _exit(exit_not_started);
 }
 
-void close_all_but_standard_on_exec() {
-    constexpr unsigned close_range_cloexec = 4;  // CLOSE_RANGE_CLOEXEC, Linux 5.11
-    if (syscall(SYS_close_range, 3u, ~0u, close_range_cloexec) == 0) return;
-    for (int fd = 3, end = static_cast<int>(sysconf(_SC_OPEN_MAX)); fd < end; ++fd) fcntl(fd, F_SETFD, FD_CLOEXEC);
-}
-
-// The command gets nothing to read from the caller's terminal or pipe.
+// The command must not read the caller's terminal or pipe.
 void empty_standard_input() {
     const int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
     if (null < 0 || dup2(null, 0) < 0) fail("/dev/null");
 }
 
-// A judge that is killed leaves nothing running. A change of user forgets this, so it comes after it.
-void die_with(pid_t caller) {
+// Ends this process with its caller. Call it after a change of user, which resets it.
+void end_with_caller(pid_t caller) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != caller) _exit(exit_not_started);
 }
 
-// Under memory pressure the kernel ends sandboxed programs first.
+// Makes the kernel kill sandboxed programs first when memory runs out.
 void volunteer_for_oom() { std::ofstream("/proc/self/oom_score_adj") << 1000; }
 
-std::vector<char*> pointers(std::vector<std::string>& strings) {
-    std::vector<char*> result;
-    for (auto& text : strings) result.push_back(text.data());
-    result.push_back(nullptr);
-    return result;
-}
-
-[[noreturn]] void exec_or_exit(std::vector<std::string> command) {
-    auto arguments = pointers(command);
+[[noreturn]] void exec_or_exit(const std::vector<std::string>& command) {
+    const auto arguments = null_terminated(command);
     execvp(arguments[0], arguments.data());
     std::fprintf(stderr, "warpgrade-sandbox: cannot run %s: %s\n", arguments[0], std::strerror(errno));
     _exit(exit_not_started);
 }
 
-// Reads bubblewrap's status reports, and passes them on.
+// Reads bubblewrap's status reports, and copies them to the caller.
 class StatusReader {
   public:
     StatusReader(int fd, int copy_to) : fd_(fd), copy_to_(copy_to) {}
 
-    // The number behind `key`, once it has arrived; -1 when the writer is gone without it, -2 when time is out.
+    // Waits for the number after `key`. Returns -1 if the writer has ended without it, -2 at the deadline.
     long wait_for(const std::string& key, Clock::time_point deadline) {
         for (;;) {
             if (const auto at = text_.find('"' + key + "\":"); at != std::string::npos) {
@@ -106,12 +93,12 @@ class StatusReader {
             char buffer[4096];
             const ssize_t got = read(fd_, buffer, sizeof buffer);
             if (got <= 0) return -1;
-            // bubblewrap writes `"key": N`; one form is enough to search for.
+            // bubblewrap writes `"key": N`; without spaces it is easier to find.
             for (ssize_t i = 0; i < got; ++i)
                 if (buffer[i] != ' ') text_ += buffer[i];
-            // Whoever does not read them any more misses them.
+            // It does not matter if the caller has stopped reading.
             if (copy_to_ >= 0) [[maybe_unused]]
-                const auto told = write(copy_to_, buffer, static_cast<std::size_t>(got));
+                const auto written = write(copy_to_, buffer, static_cast<std::size_t>(got));
         }
     }
 
@@ -120,14 +107,14 @@ class StatusReader {
     std::string text_;
 };
 
-int exit_status_of(pid_t pid) {
+int wait_for_exit(pid_t pid) {
     int status = 0;
     while (waitpid(pid, &status, 0) < 0)
         if (errno != EINTR) fail("waitpid");
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-Clock::time_point deadline_of(const Options& options) {
+Clock::time_point make_deadline(const Options& options) {
     if (options.seconds <= 0) return Clock::now() + std::chrono::hours(24 * 365);
     return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options.seconds));
 }
@@ -142,23 +129,23 @@ BwrapDescriptors open_for_bwrap(const Options& options) {
     return inner;
 }
 
-// Becomes the run's user and starts bubblewrap, which has the descriptors of `inner` and `kept`.
+// Changes to the run's user and starts bubblewrap with the descriptors of `inner` and `kept`.
 pid_t start_bwrap(const Options& options, const BwrapDescriptors& inner, const std::vector<int>& kept, pid_t caller) {
-    volunteer_for_oom();  // while /proc/self still is ours
-    // The compiler stays the caller's user: it reads a toolkit and writes a folder that may be the caller's alone, and
-    // no code of a student's runs in it. Its files are as visible as the folders that are bound.
+    volunteer_for_oom();  // before the change of user, which takes /proc/self away
+    // The compiler keeps the caller's user, since only the caller may have access to its toolkit and output folder. It
+    // runs no student's code and sees only the bound folders.
     if (options.profile != Profile::compile && !leave_root()) throw std::runtime_error("there is no user but root");
-    die_with(caller);
+    end_with_caller(caller);
     const pid_t supervisor = getpid(), child = fork();
     if (child < 0) fail("fork");
     if (child > 0) return child;
-    die_with(supervisor);
-    close_all_but_standard_on_exec();
+    end_with_caller(supervisor);
+    close_descriptors_on_exec();
     empty_standard_input();
-    for (const int fd : kept) pass_on(fd);
-    for (const int fd : inner.files) pass_on(fd);
+    for (const int fd : kept) keep_on_exec(fd);
+    for (const int fd : inner.files) keep_on_exec(fd);
     for (const int fd : {inner.seccomp, inner.block, inner.status})
-        if (fd >= 0) pass_on(fd);
+        if (fd >= 0) keep_on_exec(fd);
     exec_or_exit(bwrap_arguments(options, inner));
 }
 
@@ -167,25 +154,25 @@ int run_confined(const Options& options, pid_t caller) {
     const Pipe block, status;
     inner.block = block.read_end;
     inner.status = status.write_end;
-    const auto deadline = deadline_of(options);
+    const auto deadline = make_deadline(options);
     const pid_t child = start_bwrap(options, inner, options.keep_fds, caller);
     for (const int fd : {status.write_end, block.read_end, inner.seccomp}) close(fd);
     for (const int fd : inner.files) close(fd);
     for (const int fd : options.keep_fds)
-        if (fd > 2) close(fd);  // the other end must see when the command is gone
+        if (fd > 2) close(fd);  // so that the other end notices the end of the command
 
     StatusReader reports(status.read_end, options.status_fd);
     const long command_pid = reports.wait_for("child-pid", deadline);
     bool started = false, timed_out = command_pid == -2;
-    // Of the two, the command first: until it has begun, it may not have heard yet that it is to end with bubblewrap.
+    // The command goes first: before it has begun, it may not yet be set to end with bubblewrap.
     const auto end_all = [&] {
         if (command_pid > 0) kill(static_cast<pid_t>(command_pid), SIGKILL);
         kill(child, SIGKILL);
     };
     if (command_pid > 0) {
         try {
-            // Limits go to the blocked command itself, now that it is in its own user namespace: processes are counted
-            // there, so that a limit of 64 means 64 of the command's and none of the caller's.
+            // The limits are set for the blocked command, in its own user namespace, so that the limit of processes
+            // does not count those of the caller.
             set_limits(options, static_cast<pid_t>(command_pid));
             if (write(block.write_end, "x", 1) != 1) fail("starting the command");
         } catch (const std::system_error&) {
@@ -197,20 +184,20 @@ int run_confined(const Options& options, pid_t caller) {
         timed_out = code == -2;
     }
     if (timed_out) end_all();
-    const int code = exit_status_of(child);
+    const int code = wait_for_exit(child);
     return timed_out ? exit_timed_out : started ? code : exit_not_started;
 }
 
-std::vector<std::string> environment_of(const Options& options) {
+std::vector<std::string> make_environment(const Options& options) {
     std::vector<std::string> environment;
     for (const auto& [key, value] : options.environment) environment.push_back(key + '=' + value);
     return environment;
 }
 
-// A folder in place of the /tmp that a file system of its own would give to a compiler.
-class OwnTmp {
+// A temporary folder for a compiler that has no /tmp of its own.
+class TemporaryFolder {
   public:
-    explicit OwnTmp(Options& options) {
+    explicit TemporaryFolder(Options& options) {
         if (!options.plain || options.profile != Profile::compile) return;
         char path[] = "/tmp/warpgrade-XXXXXX";
         if (!mkdtemp(path)) fail("making a folder in /tmp");
@@ -220,9 +207,9 @@ class OwnTmp {
         for (auto& [key, value] : options.environment)
             if (value == "/tmp") value = path_;
     }
-    OwnTmp(const OwnTmp&) = delete;
-    OwnTmp& operator=(const OwnTmp&) = delete;
-    ~OwnTmp() {
+    TemporaryFolder(const TemporaryFolder&) = delete;
+    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+    ~TemporaryFolder() {
         std::error_code ignored;
         if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
     }
@@ -231,54 +218,54 @@ class OwnTmp {
     std::string path_;
 };
 
-// What becomes the command where there are no namespaces: confined as far as that goes, or not at all.
+// Returns the function that becomes the command without namespaces: in the plain sandbox, or unconfined.
 std::function<void()> prepare_command(Options& options) {
     if (options.unconfined) {
         auto command = options.command;
         for (const auto& [source, target] : options.files)
             if (command[0] == target) command[0] = std::filesystem::absolute(source).string();
-        return [command, environment = environment_of(options)] { execute(command, environment); };
+        return [command, environment = make_environment(options)] { execute(command, environment); };
     }
     const auto sandbox = std::make_shared<PlainSandbox>(options);
     volunteer_for_oom();
     prctl(PR_SET_DUMPABLE, 0);
-    // All processes of a user are counted together, wherever they come from: a limit needs a user of its own.
+    // The limit of processes counts all of a user's, so it needs the run's own user.
     const bool own_user = options.profile != Profile::compile && geteuid() == 0 && leave_root();
     if (!own_user) options.processes.reset();
-    return [sandbox, environment = environment_of(options)] { sandbox->run(environment); };
+    return [sandbox, environment = make_environment(options)] { sandbox->run(environment); };
 }
 
 int run_without_namespaces(Options options, pid_t caller) {
-    const OwnTmp own_tmp(options);
+    const TemporaryFolder temporary(options);
     const auto run_command = prepare_command(options);
-    const auto deadline = deadline_of(options);
+    const auto deadline = make_deadline(options);
     const Pipe not_started;
-    die_with(caller);
+    end_with_caller(caller);
     const pid_t supervisor = getpid(), child = fork();
     if (child < 0) fail("fork");
     if (child == 0) {
-        die_with(supervisor);
+        end_with_caller(supervisor);
         setpgid(0, 0);
-        close_all_but_standard_on_exec();
+        close_descriptors_on_exec();
         empty_standard_input();
-        for (const int fd : options.keep_fds) pass_on(fd);
+        for (const int fd : options.keep_fds) keep_on_exec(fd);
         if (!options.directory.empty() && chdir(options.directory.c_str()) != 0) {
             std::perror("warpgrade-sandbox: chdir");
             _exit(exit_not_started);
         }
         try {
-            set_limits(options, 0, 1);  // this program's own process
+            set_limits(options, 0, 1);  // the supervisor counts too
             run_command();
         } catch (const std::exception& error) {
             std::fprintf(stderr, "warpgrade-sandbox: %s\n", error.what());
-            [[maybe_unused]] const auto told = write(not_started.write_end, "x", 1);
+            [[maybe_unused]] const auto written = write(not_started.write_end, "x", 1);
         }
         _exit(exit_not_started);
     }
     for (const int fd : options.keep_fds)
         if (fd > 2) close(fd);
     close(not_started.write_end);
-    if (char failed; read(not_started.read_end, &failed, 1) == 1) return exit_status_of(child);
+    if (char failed; read(not_started.read_end, &failed, 1) == 1) return wait_for_exit(child);
     if (options.status_fd >= 0) dprintf(options.status_fd, "{ \"child-pid\": %d }\n", child);
     siginfo_t ended{};
     while (ended.si_pid == 0 && Clock::now() < deadline) {
@@ -289,13 +276,13 @@ int run_without_namespaces(Options options, pid_t caller) {
             if (ended.si_pid == 0) usleep(10'000);
         }
     }
-    kill(-child, SIGKILL);  // what the command left behind
-    const int code = exit_status_of(child);
+    kill(-child, SIGKILL);  // ends the command's children
+    const int code = wait_for_exit(child);
     if (options.status_fd >= 0) dprintf(options.status_fd, "{ \"exit-code\": %d }\n", code);
     return ended.si_pid == 0 ? exit_timed_out : code;
 }
 
-// A sandbox whose first process is the spawner, with what it needs to know of the options.
+// Runs a sandbox whose first process is the spawner.
 int run_spawner(const Options& options, pid_t caller) {
     const std::string program = "/warpgrade-spawner";
     auto inner = open_for_bwrap(options);
@@ -328,13 +315,13 @@ int run_spawner(const Options& options, pid_t caller) {
     outer.command.insert(outer.command.end(), options.command.begin(), options.command.end());
 
     const pid_t child = start_bwrap(outer, inner, {options.spawner_fd}, caller);
-    close(options.spawner_fd);  // the judge must see when the spawner is gone
-    return exit_status_of(child);
+    close(options.spawner_fd);  // so that the judge notices the end of the spawner
+    return wait_for_exit(child);
 }
 
 int run_spawner_without_namespaces(Options options, pid_t caller) {
     const auto run_command = prepare_command(options);
-    die_with(caller);
+    end_with_caller(caller);
     empty_standard_input();
     serve({options, run_command});
     return 0;
@@ -345,7 +332,7 @@ int run_spawner_without_namespaces(Options options, pid_t caller) {
 int run(const Options& options) {
     const pid_t caller = getppid();
     signal(SIGPIPE, SIG_IGN);
-    // Before anything of ours is opened, which could take such a number.
+    // Checked before this process opens anything, which could take one of these numbers.
     for (const int fd : options.keep_fds)
         if (fcntl(fd, F_GETFD) < 0) fail("descriptor " + std::to_string(fd) + " cannot be kept");
     if (options.spawner_fd >= 0)

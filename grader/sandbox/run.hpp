@@ -7,7 +7,7 @@ namespace warpgrade::sandbox {
 
 inline constexpr int exit_timed_out = 124, exit_not_started = 125;
 
-// Returns the exit status to end with, as usage_text describes. Throws std::system_error when the machine refuses.
+// Returns the exit status that usage_text describes. Throws std::system_error.
 int run(const Options& options);
 
 }  // namespace warpgrade::sandbox

@@ -21,20 +21,20 @@
 namespace warpgrade::sandbox {
 namespace {
 
-// Files by their names.
+// Calls with a path.
 constexpr const char* path_calls[] = {"newfstatat", "stat",      "lstat",      "statx",    "open",       "openat",
                                       "access",     "faccessat", "faccessat2", "readlink", "readlinkat", "getdents64",
                                       "getcwd",     "chdir",     "unlink",     "unlinkat", "rename",     "renameat",
                                       "renameat2",  "mkdir",     "mkdirat",    "rmdir"};
 
-// What besides reaches processes that are not in a namespace of their own, by a number that need not be the caller's.
+// Calls with a pid, which could name other processes without a process namespace.
 constexpr const char* process_calls[] = {"kill", "tgkill", "tkill", "prlimit64", "sched_setaffinity", "sched_getparam",
                                          "sched_getscheduler",
                                          // bubblewrap and the spawner start the program after the filter is in place
                                          "execve"};
 
-// What else a C++ program with threads and inherited descriptors needs, and no more: not what tells of other processes
-// (sysinfo, mincore). Names that this libseccomp does not know are skipped: they stay refused.
+// The other calls that a C++ program with threads and inherited descriptors needs. Calls that tell about other
+// processes (sysinfo, mincore) are not in the list. Names that this libseccomp does not know stay refused.
 constexpr const char* worker_calls[] = {
     // descriptors that exist
     "read", "write", "readv", "writev", "pread64", "pwrite64", "close", "close_range", "fstat", "lseek", "ftruncate",
@@ -51,7 +51,7 @@ constexpr const char* worker_calls[] = {
     "time", "times", "getrusage", "getrlimit", "setrlimit", "uname", "getrandom", "restart_syscall", "arch_prctl",
     "wait4", "waitid", "exit", "exit_group"};
 
-// What no compiler needs. Compilers use too many calls, which differ too much between distributions, to list.
+// Calls that no compiler needs. A list of those that compilers need would be too long and differ between distributions.
 constexpr const char* compile_refused[] = {"ptrace",
                                            "process_vm_readv",
                                            "process_vm_writev",
@@ -142,11 +142,11 @@ Filter begin(std::uint32_t action) {
     return filter;
 }
 
-// An allow-list. What is not on it does not exist (ENOSYS), so that the C library falls back where it can.
+// An allow-list. Other calls return ENOSYS, so that the C library uses its fallbacks.
 Filter common_filter(Profile profile) {
     auto filter = begin(SCMP_ACT_ERRNO(ENOSYS));
     for (const char* name : worker_calls) add(filter, SCMP_ACT_ALLOW, name);
-    // Threads yes, processes no: nothing outlives the program, and its processor time is all its own.
+    // Threads but no processes, so that nothing outlives the program and its processor time is complete.
     add(filter, SCMP_ACT_ALLOW, "clone",
         SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD | new_namespaces, static_cast<std::uint64_t>(CLONE_THREAD)));
     const std::uint32_t refused = SCMP_ACT_ERRNO(EPERM);
@@ -157,13 +157,13 @@ Filter common_filter(Profile profile) {
         add(filter, SCMP_ACT_ALLOW, "ioctl", SCMP_A1(SCMP_CMP_EQ, static_cast<std::uint64_t>(request)));
     for (const int option : {PR_SET_NAME, PR_GET_NAME, PR_GET_DUMPABLE})
         add(filter, SCMP_ACT_ALLOW, "prctl", SCMP_A0(SCMP_CMP_EQ, static_cast<std::uint64_t>(option)));
-    // No locks and leases: a program's two processes (judge/replay.hpp) could tell each other of them what they know.
+    // No locks and leases: a program and its replay (judge/replay.hpp) could use them to communicate.
     for (const int command : {F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_ADD_SEALS, F_GET_SEALS})
         add(filter, SCMP_ACT_ALLOW, "fcntl", SCMP_A1(SCMP_CMP_EQ, static_cast<std::uint64_t>(command)));
-    // The judge stops a program and lets it go on: that comes without a handler, as SIGSTOP does.
+    // The judge stops and resumes a program, which must not have a handler for SIGCONT.
     add(filter, SCMP_ACT_ALLOW, "rt_sigaction", SCMP_A0(SCMP_CMP_NE, SIGCONT));
     add(filter, SCMP_ACT_ERRNO(EINVAL), "rt_sigaction", SCMP_A0(SCMP_CMP_EQ, SIGCONT));
-    // Memory that the device shares with the program. The program itself must not have files that no limit counts.
+    // For memory that the device shares with the program. The program itself must not make files that no limit counts.
     if (profile == Profile::device) add(filter, SCMP_ACT_ALLOW, "memfd_create");
     return filter;
 }
@@ -176,14 +176,14 @@ Filter worker_filter(Profile profile) {
     return filter;
 }
 
-// But for the one that newer C libraries make of fstat().
+// Newer C libraries use newfstatat with an empty path for fstat(), which stays allowed.
 void refuse_path_call(const Filter& filter, const char* name) {
     constexpr std::uint64_t empty_path = AT_EMPTY_PATH;
     if (std::string_view(name) != "newfstatat") return add(filter, SCMP_ACT_ERRNO(EPERM), name);
     add(filter, SCMP_ACT_ERRNO(EPERM), name, SCMP_A3(SCMP_CMP_MASKED_EQ, empty_path, 0));
 }
 
-// Of the calls that reach other processes, what reaches the caller alone.
+// Allows the calls with a pid for the caller's own one only.
 Filter plain_filter(Profile profile, const char* empty_path) {
     auto filter = common_filter(profile);
     add(filter, SCMP_ACT_ALLOW, "tgkill", SCMP_A0(SCMP_CMP_EQ, static_cast<std::uint64_t>(own_pid)));
@@ -199,7 +199,7 @@ Filter plain_filter(Profile profile, const char* empty_path) {
         for (const char* name : {"execve", "kill", "tkill"}) add(filter, SCMP_ACT_ERRNO(EPERM), name);
         return filter;
     }
-    // Libraries are loaded, and then comes the last filter.
+    // The last filter follows when the libraries are loaded.
     for (const char* name : path_calls) add(filter, SCMP_ACT_ALLOW, name);
     add(filter, SCMP_ACT_ALLOW, "seccomp");
     add(filter, SCMP_ACT_ALLOW, "prctl", SCMP_A0(SCMP_CMP_EQ, static_cast<std::uint64_t>(PR_SET_NO_NEW_PRIVS)));
@@ -209,7 +209,7 @@ Filter plain_filter(Profile profile, const char* empty_path) {
 Filter compile_filter() {
     auto filter = begin(SCMP_ACT_ALLOW);
     for (const char* name : compile_refused) add(filter, SCMP_ACT_ERRNO(EPERM), name);
-    // Its flags lie in memory, out of a filter's sight. glibc tries it first and falls back to clone on ENOSYS.
+    // A filter cannot see its flags, which are in memory. glibc falls back to clone on ENOSYS.
     add(filter, SCMP_ACT_ERRNO(ENOSYS), "clone3");
     add(filter, SCMP_ACT_ERRNO(EAFNOSUPPORT), "socket", SCMP_A0(SCMP_CMP_NE, static_cast<std::uint64_t>(AF_UNIX)));
     for (std::uint64_t flag = 1; flag != 0 && flag <= new_namespaces; flag <<= 1)
@@ -217,8 +217,8 @@ Filter compile_filter() {
     return filter;
 }
 
-int program_of(const Filter& filter) {
-    // A 32-bit or x32 call would bypass a filter that looks at 64-bit numbers.
+int export_program(const Filter& filter) {
+    // A 32-bit or x32 call would bypass a filter for 64-bit numbers.
     check(seccomp_attr_set(filter.get(), SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS), "bad architectures");
     const int program = memfd_create("seccomp", 0);
     if (program < 0) throw std::system_error(errno, std::generic_category(), "memfd_create");
@@ -230,25 +230,25 @@ int program_of(const Filter& filter) {
 }  // namespace
 
 int seccomp_program(Profile profile) {
-    return program_of(profile == Profile::compile ? compile_filter() : worker_filter(profile));
+    return export_program(profile == Profile::compile ? compile_filter() : worker_filter(profile));
 }
 
 int plain_program(Profile profile, const char* empty_path) {
-    if (profile != Profile::compile) return program_of(plain_filter(profile, empty_path));
+    if (profile != Profile::compile) return export_program(plain_filter(profile, empty_path));
     auto filter = compile_filter();
-    // Without a namespace of its own, what the host listens on and who runs beside it are in reach.
+    // Without namespaces, the host's sockets and other processes would be reachable.
     add(filter, SCMP_ACT_ERRNO(EAFNOSUPPORT), "socket", SCMP_A0(SCMP_CMP_EQ, static_cast<std::uint64_t>(AF_UNIX)));
     for (const char* name :
          {"kill", "tkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo", "pidfd_open", "pidfd_send_signal"})
         add(filter, SCMP_ACT_ERRNO(EPERM), name);
-    return program_of(filter);
+    return export_program(filter);
 }
 
 int last_plain_program() {
     auto filter = begin(SCMP_ACT_ALLOW);
     for (const char* name : path_calls) refuse_path_call(filter, name);
     for (const char* name : {"execveat", "seccomp"}) add(filter, SCMP_ACT_ERRNO(EPERM), name);
-    return program_of(filter);
+    return export_program(filter);
 }
 
 }  // namespace warpgrade::sandbox

@@ -1,17 +1,17 @@
-// Which system calls a sandboxed process may make.
+// The filters of system calls.
 #pragma once
 
 #include "sandbox/options.hpp"
 
 namespace warpgrade::sandbox {
 
-// The filter as a BPF program in an anonymous file, positioned at its start, as bubblewrap's --seccomp wants it.
+// The filter as a BPF program in an anonymous file at position 0, for bubblewrap's --seccomp.
 int seccomp_program(Profile profile);
 
-// The same without namespaces around the process, where names of files and numbers of processes would be the host's.
-// `empty_path`: the one address from which a path may be executed. Holds own_pid (sandbox/apply_filter.hpp).
+// The filter for a process without namespaces, where paths and pids are the host's. `empty_path` is the only address of
+// a path that may be executed. The filter contains own_pid (sandbox/apply_filter.hpp).
 int plain_program(Profile profile, const char* empty_path);
-// For the device server once it has opened its files, besides the one before.
+// An additional filter for the device server, after it has opened its files.
 int last_plain_program();
 
 }  // namespace warpgrade::sandbox

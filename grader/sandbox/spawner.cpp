@@ -27,7 +27,7 @@ namespace {
 struct Child {
     std::uint32_t id;
     pid_t pid;
-    int handle;  // can be polled: readable once it has ended
+    int handle;  // pidfd, readable after the process has ended
 };
 
 [[noreturn]] void fail(const char* what) { throw std::system_error(errno, std::generic_category(), what); }
@@ -36,8 +36,8 @@ void require(bool done, const char* step) {
     if (!done) fail(step);
 }
 
-// A file system of its own for what the command writes, which ends with it, and a view of its own processes alone.
-void make_own_folders(const Options& options) {
+// Gives the command its own /tmp, which ends with it, and a /proc with its own processes only.
+void mount_own_folders(const Options& options) {
     require(mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0, "mounts");
     const std::string size = "mode=1777,size=" + std::to_string(options.tmp_mib << 20);
     require(mount("tmpfs", "/tmp", "tmpfs", MS_NOSUID | MS_NODEV, size.c_str()) == 0, "/tmp");
@@ -45,30 +45,21 @@ void make_own_folders(const Options& options) {
         require(mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) == 0, "/proc");
 }
 
-// High numbers never collide with those that the command is to get.
-int raised(int fd) {
+// High numbers never collide with the command's.
+int duplicate_high(int fd) {
     const int high = fcntl(fd, F_DUPFD_CLOEXEC, 64);
     require(high >= 0, "descriptors");
     return high;
 }
 
 void place_descriptors(const spawn::Request& request, std::vector<int>& received) {
-    for (int& fd : received) fd = raised(fd);
-    constexpr unsigned close_range_cloexec = 4;  // CLOSE_RANGE_CLOEXEC, Linux 5.11
-    if (syscall(SYS_close_range, 3u, ~0u, close_range_cloexec) != 0)
-        for (int fd = 3, end = static_cast<int>(sysconf(_SC_OPEN_MAX)); fd < end; ++fd) fcntl(fd, F_SETFD, FD_CLOEXEC);
+    for (int& fd : received) fd = duplicate_high(fd);
+    close_descriptors_on_exec();
     for (std::size_t i = 0; i < received.size(); ++i)
         require(dup2(received[i], request.numbers[i]) == request.numbers[i], "descriptors");
 }
 
-std::vector<char*> pointers(const std::vector<std::string>& strings) {
-    std::vector<char*> result;
-    for (const auto& text : strings) result.push_back(const_cast<char*>(text.c_str()));
-    result.push_back(nullptr);
-    return result;
-}
-
-// In the new process.
+// Runs in the new process.
 [[noreturn]] void become_command(const SpawnPlan& plan, const spawn::Request& request, std::vector<int>& received,
                                  pid_t spawner) {
     const Options& options = plan.options;
@@ -76,21 +67,20 @@ std::vector<char*> pointers(const std::vector<std::string>& strings) {
     report.id = request.id;
     int socket = options.spawner_fd;
     try {
-        // In a process namespace inside of the spawner's it ends with the spawner anyway.
+        // An inner process namespace ends with the spawner anyway.
         require(prctl(PR_SET_PDEATHSIG, SIGKILL) == 0, "end");
         if (!options.has_namespaces() && getppid() != spawner) _exit(125);
-        socket = raised(socket);
-        require(setsid() > 0, "session");  // no signal to a group of processes reaches the spawner
-        if (options.has_namespaces()) make_own_folders(options);
-        // Without a file system of its own, a worker has nothing to look for.
+        socket = duplicate_high(socket);
+        require(setsid() > 0, "session");  // keeps signals to the process group from the spawner
+        if (options.has_namespaces()) mount_own_folders(options);
         const std::string directory =
             options.has_namespaces() && options.directory.empty() ? "/tmp" : options.directory;
         require(directory.empty() || chdir(directory.c_str()) == 0, "working folder");
         place_descriptors(request, received);
-        set_limits(options, 0, 1);  // the spawner is one
+        set_limits(options, 0, 1);  // the spawner counts too
         report.kind = spawn::Kind::ready;
         require(spawn::send(socket, report), "report");
-        plan.run();  // closes the socket as well
+        plan.run();  // exec() closes the socket
     } catch (const std::system_error& error) {
         report.kind = spawn::Kind::failed;
         report.value = error.code().value();
@@ -101,7 +91,7 @@ std::vector<char*> pointers(const std::vector<std::string>& strings) {
     _exit(125);
 }
 
-// Each process is the first of a process namespace of its own: none sees another, and nothing outlives it.
+// Each command gets its own process namespace, so that it sees no other process and its children end with it.
 void start(const SpawnPlan& plan, const spawn::Request& request, std::vector<int>& received,
            std::vector<Child>& children) {
     const unsigned long namespaces = plan.options.has_namespaces() ? CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC : 0;
@@ -127,7 +117,7 @@ void reap(const SpawnPlan& plan, Child& child) {
     spawn::Report report;
     report.id = child.id;
     report.kind = spawn::Kind::ended;
-    // What it left behind: in its session, if it is not in a process namespace of its own.
+    // Without a process namespace, its children are still in its session.
     if (!plan.options.has_namespaces()) kill(-child.pid, SIGKILL);
     int status = 0;
     rusage used{};
@@ -143,13 +133,26 @@ void reap(const SpawnPlan& plan, Child& child) {
 }  // namespace
 
 void execute(const std::vector<std::string>& command, const std::vector<std::string>& environment) {
-    auto arguments = pointers(command), variables = pointers(environment);
+    const auto arguments = null_terminated(command), variables = null_terminated(environment);
     execvpe(arguments[0], arguments.data(), variables.data());
     fail("running it");
 }
 
+void close_descriptors_on_exec() {
+    constexpr unsigned close_range_cloexec = 4;  // CLOSE_RANGE_CLOEXEC, Linux 5.11
+    if (syscall(SYS_close_range, 3u, ~0u, close_range_cloexec) == 0) return;
+    for (int fd = 3, end = static_cast<int>(sysconf(_SC_OPEN_MAX)); fd < end; ++fd) fcntl(fd, F_SETFD, FD_CLOEXEC);
+}
+
+std::vector<char*> null_terminated(const std::vector<std::string>& strings) {
+    std::vector<char*> result;
+    for (const auto& text : strings) result.push_back(const_cast<char*>(text.c_str()));
+    result.push_back(nullptr);
+    return result;
+}
+
 void serve(const SpawnPlan& plan) {
-    prctl(PR_SET_DUMPABLE, 0);  // not to be read or traced, as far as anybody could reach it at all
+    prctl(PR_SET_DUMPABLE, 0);  // the commands must not read or trace it
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, nullptr);

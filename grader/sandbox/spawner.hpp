@@ -1,4 +1,4 @@
-// Serves a spawner's socket: starts the command for each request that comes in, and says how it ended.
+// Serves a spawner's socket: starts the command for each request, and reports its end.
 #pragma once
 
 #include <functional>
@@ -11,15 +11,20 @@ namespace warpgrade::sandbox {
 
 struct SpawnPlan {
     const Options& options;  // limits, directory, command
-    // Becomes the command, in the new process: gives up what the command may not do, and runs it. Throws
-    // std::system_error.
+    // Confines the new process and runs the command in it. Throws std::system_error.
     std::function<void()> run;
 };
 
-// Returns when the judge is gone. Throws std::system_error.
+// Returns when the judge closes the socket. Throws std::system_error.
 void serve(const SpawnPlan& plan);
 
-// Runs a command, with its variables as KEY=VALUE. Throws std::system_error.
+// Runs a command; variables are KEY=VALUE. Throws std::system_error.
 [[noreturn]] void execute(const std::vector<std::string>& command, const std::vector<std::string>& environment);
+
+// All descriptors but 0, 1 and 2.
+void close_descriptors_on_exec();
+
+// The strings' pointers as exec() takes them.
+std::vector<char*> null_terminated(const std::vector<std::string>& strings);
 
 }  // namespace warpgrade::sandbox

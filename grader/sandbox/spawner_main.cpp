@@ -1,5 +1,5 @@
-// warpgrade-spawner: process 1 of a sandbox that is set up once. It is linked statically, since a sandbox may hold no
-// libraries, and reads nothing but the judge's requests.
+// warpgrade-spawner: process 1 of a prepared sandbox. It is linked statically, since a sandbox may have no libraries,
+// and reads only the judge's requests.
 #include <unistd.h>
 
 #include <cstdio>

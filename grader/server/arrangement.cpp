@@ -4,7 +4,7 @@
 #include <iterator>
 #include <utility>
 
-namespace warpgrade::device {
+namespace warpgrade::server {
 
 bool Arrangement::add(const wire::Region& region, std::span<const std::byte> bytes) {
     region.for_each_part(0, bytes.size(), [&](std::uint64_t address, std::uint64_t done, std::uint64_t part) {
@@ -31,8 +31,8 @@ void Arrangement::add_run(std::uint64_t address, std::span<const std::byte> byte
 }
 
 void Arrangement::cut_out(std::uint64_t begin, std::uint64_t end) {
-    // A piece of a run, whose bytes move along if they are its own.
-    const auto piece_of = [&](const Run& run, std::uint64_t from, std::uint64_t to) {
+    // A piece of a run; it copies the bytes if the run owns them.
+    const auto cut_piece = [&](const Run& run, std::uint64_t from, std::uint64_t to) {
         Run piece{run.address + from, run.bytes.subspan(from, to - from), {}};
         if (run.joined.empty()) return piece;
         cut_bytes_ += piece.bytes.size();
@@ -51,20 +51,20 @@ void Arrangement::cut_out(std::uint64_t begin, std::uint64_t end) {
             replaced_.push_back(std::move(run));
             continue;
         }
-        if (to < run.bytes.size()) at = runs_.emplace_hint(at, run.address + to, piece_of(run, to, run.bytes.size()));
-        replaced_.push_back(piece_of(run, from, to));
-        if (from > 0) runs_.emplace(run.address, piece_of(run, 0, from));
+        if (to < run.bytes.size()) at = runs_.emplace_hint(at, run.address + to, cut_piece(run, to, run.bytes.size()));
+        replaced_.push_back(cut_piece(run, from, to));
+        if (from > 0) runs_.emplace(run.address, cut_piece(run, 0, from));
     }
 }
 
 std::vector<Arrangement::Run> Arrangement::take() {
     std::vector<Run> all = std::move(replaced_);
-    const std::size_t settled = all.size();
+    const std::size_t replaced = all.size();
     for (auto& [address, run] : runs_)
-        if (all.size() == settled || all.back().end() != address || !all.back().join(run.bytes))
+        if (all.size() == replaced || all.back().end() != address || !all.back().join(run.bytes))
             all.push_back(std::move(run));
     replaced_.clear(), runs_.clear(), cut_bytes_ = 0;
     return all;
 }
 
-}  // namespace warpgrade::device
+}  // namespace warpgrade::server

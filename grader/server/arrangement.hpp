@@ -1,5 +1,5 @@
-// How the bytes of many copies lie side by side on the device. What a copy puts between others is seen here: columns,
-// single elements, an order that is turned round.
+// Joins the bytes of many copies as they lie side by side on the device. So the result shows whether copies rearranged
+// data: into columns, as single elements, in reverse order.
 #pragma once
 
 #include <cstddef>
@@ -9,18 +9,19 @@
 #include <vector>
 
 #include "device/protocol.hpp"
+#include "server/device_names.hpp"
 
-namespace warpgrade::device {
+namespace warpgrade::server {
 
 class Arrangement {
   public:
-    // Pieces that are told apart, and bytes that are moved when a copy replaces the middle of others.
+    // max_cut_bytes limits the bytes that move when a copy replaces the middle of others.
     static constexpr std::size_t max_runs = std::size_t{1} << 20, max_cut_bytes = std::size_t{1} << 30;
 
-    // A copy of as many bytes says by itself what it brings, and is not joined with its neighbours.
+    // Neighbouring copies of this size are not joined: each is long enough to be checked alone.
     static constexpr std::size_t long_bytes = 4096;
 
-    // Bytes that lie side by side: those of one copy, or of many in an array of their own.
+    // Contiguous bytes: of one copy, or of many joined in the run's own array.
     struct Run {
         std::uint64_t address = 0;
         std::span<const std::byte> bytes;
@@ -31,11 +32,11 @@ class Arrangement {
         bool join(std::span<const std::byte> more);
     };
 
-    // A copy of these bytes, which must stay, to the region; those that lay there before are kept as replaced. False:
-    // too many pieces.
+    // Adds a copy to the region; `bytes` must outlive this object. Bytes that it replaces are kept. Returns false if
+    // there are too many pieces.
     bool add(const wire::Region& region, std::span<const std::byte> bytes);
 
-    // First what was replaced, in that order, then what lies there in the end, by address: as long runs as there are.
+    // Returns the longest runs: first the replaced ones in the order of replacement, then the final ones by address.
     [[nodiscard]] std::vector<Run> take();
 
   private:
@@ -50,4 +51,4 @@ class Arrangement {
     std::size_t cut_bytes_ = 0;
 };
 
-}  // namespace warpgrade::device
+}  // namespace warpgrade::server

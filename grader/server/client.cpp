@@ -10,7 +10,7 @@
 
 #include "device/descriptor_passing.hpp"
 
-namespace warpgrade::device {
+namespace warpgrade::server {
 Client::Client(Device& device, int fd, bool order_streams, bool wait_for_take)
     : wait_for_take_(wait_for_take),
       device_(device),
@@ -34,14 +34,14 @@ void Client::serve() {
             return;
         }
         if (!receive()) return;
-        // Whoever does not wait for the reply to one of these gets it together with the next.
+        // A posted request's reply may go out together with the next one.
         wire::Op op = wire::Op::hello;
         do {
             const wire::Header header = input_.header();
             op = header.op;
             session_.handle(header, input_.payload());
-            input_.next();
-        } while (wire::may_be_posted(op) && input_.ready());
+            input_.pop();
+        } while (wire::is_postable(op) && input_.has_frame());
         send();
     } catch (const wire::ProtocolError& failure) {
         close(fmt::format("the program broke the device protocol ({}): its connection was closed", failure.what()));
@@ -51,17 +51,16 @@ void Client::serve() {
     }
 }
 
-// Reads what is there of the next frame; true when it is complete, or cannot become a frame.
 bool Client::receive() {
-    while (!input_.ready()) {
-        const auto room = input_.room();
+    while (!input_.has_frame()) {
+        const auto room = input_.free_space();
         const ssize_t got = ::recv(fd_, room.data(), room.size(), MSG_DONTWAIT);
         if (got == 0) return close(""), false;
         if (got < 0) {
-            if (!is_to_try_again(errno)) close("");
+            if (!is_retryable(errno)) close("");
             return false;
         }
-        input_.added(static_cast<std::size_t>(got));
+        input_.commit(static_cast<std::size_t>(got));
     }
     return true;
 }
@@ -70,10 +69,10 @@ bool Client::send() {
     auto& output = session_.output();
     while (!output.empty()) {
         const int file = session_.attachment().get();
-        const ssize_t put = send_with(fd_, std::span(output).subspan(sent_),
-                                      std::span(&file, session_.attachment() ? 1 : 0), MSG_DONTWAIT);
+        const ssize_t put = send_message(fd_, std::span(output).subspan(sent_),
+                                         std::span(&file, session_.attachment() ? 1 : 0), MSG_DONTWAIT);
         if (put < 0) {
-            if (!is_to_try_again(errno)) close("");
+            if (!is_retryable(errno)) close("");
             return false;
         }
         sent_ += static_cast<std::size_t>(put);
@@ -86,7 +85,7 @@ bool Client::send() {
     return true;
 }
 
-// The journal stays for the judge. The context's memory goes with the process.
+// Keeps the journal for the judge, and the context's memory until the process ends.
 void Client::close(const std::string& reason) {
     if (!reason.empty()) journal_.add_error("protocol", error::unknown, reason);
     session_.finish();
@@ -94,10 +93,10 @@ void Client::close(const std::string& reason) {
     fd_ = -1;
 }
 
-// The program may have ended just before the judge asks: what it left undone belongs in the answer.
+// Notices a program that ended just before the judge asks, so that the answer includes its leaks.
 void Client::end_call() {
     char byte;
-    if (connected() && !input_.ready() && ::recv(fd_, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0) close("");
+    if (connected() && !input_.has_frame() && ::recv(fd_, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0) close("");
     if (connected()) session_.end_call();
 }
 
@@ -109,12 +108,12 @@ Report Client::take(bool finish) {
         auto waits_ns = analysis->take_waits();
         report.transfers = std::move(transfers.items);
         report.waits_ns = std::move(waits_ns.items);
-        if (!transfers.all) report.truncated.insert("transfers");
-        if (!waits_ns.all) report.truncated.insert("waits");
+        if (!transfers.complete) report.truncated.insert("transfers");
+        if (!waits_ns.complete) report.truncated.insert("waits");
     }
-    if (session_.migrations().gave_up()) report.truncated.insert("migrations");
+    if (session_.migrations().is_over_limit()) report.truncated.insert("migrations");
     report.connected = connected();
     return report;
 }
 
-}  // namespace warpgrade::device
+}  // namespace warpgrade::server

@@ -1,5 +1,5 @@
-// One worker's connection (untrusted) to a device of its own: its socket, its session, and what is recorded of it. The
-// worker may send anything at any pace or vanish.
+// One worker's connection to its own device: its socket, session and records. The worker is untrusted: it may send
+// anything at any pace, or vanish.
 #pragma once
 
 #include <poll.h>
@@ -13,15 +13,15 @@
 #include "server/origin_log.hpp"
 #include "server/session.hpp"
 
-namespace warpgrade::device {
+namespace warpgrade::server {
 
-// Whether a call on a socket is to be tried again later, by what errno says.
-inline bool is_to_try_again(int error) { return error == EAGAIN || error == EWOULDBLOCK || error == EINTR; }
+// True for the errno values after which a call on a socket can be repeated.
+inline bool is_retryable(int error) { return error == EAGAIN || error == EWOULDBLOCK || error == EINTR; }
 
 class Client {
   public:
-    // Takes the descriptor over. `order_streams`: racecheck between streams. `wait_for_take`: a worker that has filled
-    // the journal waits until it is taken; without it, its launches are refused.
+    // Owns the descriptor. `order_streams`: racecheck between streams. When the journal is full, a worker waits until
+    // the judge takes it (`wait_for_take`), or its launches are refused.
     Client(Device& device, int fd, bool order_streams, bool wait_for_take);
     ~Client();
     Client(const Client&) = delete;
@@ -29,15 +29,14 @@ class Client {
 
     [[nodiscard]] bool connected() const { return fd_ >= 0; }
     [[nodiscard]] int fd() const { return fd_; }
-    // What to poll for; 0: nothing. A frame that is complete is not waited for.
+    // The events to poll for; 0 if none.
     [[nodiscard]] short events() const;
-    [[nodiscard]] bool has_frame() const { return events() == POLLIN && input_.ready(); }
-    // One round: what can be sent, else one frame, or a few that are little work.
+    [[nodiscard]] bool has_frame() const { return events() == POLLIN && input_.has_frame(); }
+    // One round: sends what the socket accepts, or else handles one frame, or several posted ones.
     void serve();
 
-    // The call that the judge made has returned.
     void end_call();
-    // What happened since the last one. `finish`: the device is idle from here on.
+    // What happened since the last take. `finish`: the device is idle from here on.
     Report take(bool finish);
     [[nodiscard]] OriginLog& origin() { return origin_; }
     [[nodiscard]] Migrations& migrations() { return session_.migrations(); }
@@ -54,7 +53,7 @@ class Client {
     Session session_;
     int fd_;
     wire::FrameBuffer input_;
-    std::size_t sent_ = 0;  // bytes of the session's output that are gone
+    std::size_t sent_ = 0;  // bytes of the session's output
 };
 
-}  // namespace warpgrade::device
+}  // namespace warpgrade::server

@@ -8,12 +8,12 @@
 
 #include "device/address_space.hpp"
 
-namespace warpgrade::device {
+namespace warpgrade::server {
 namespace {
 
 using wire::Op;
 
-// Where the fields of requests stand, as session_memory.cpp and session_execute.cpp read them.
+// Offsets of the requests' fields, as session_memory.cpp and session_execute.cpp read them.
 constexpr std::size_t region_bytes = 32, transfer_bytes = 21, transfer_host = 5;
 constexpr std::size_t launch_grid = 4, launch_block = 16, launch_shared = 28, launch_stream = 36, launch_params = 41;
 
@@ -70,8 +70,8 @@ T field(const Decision& decision, std::size_t at) {
 
 bool is_address(std::uint64_t value) { return value >= address_space::shared_base && value < (std::uint64_t{1} << 48); }
 
-// The request without its addresses and its stream, so that those of different runs can be told to be the same one.
-Decision without_places(const Decision& decision) {
+// The request without addresses and stream, which may differ between runs.
+Decision strip_places(const Decision& decision) {
     Decision plain = decision;
     const auto clear = [&](std::size_t at, std::size_t bytes) {
         if (at + bytes <= plain.payload.size()) std::memset(plain.payload.data() + at, 0, bytes);
@@ -91,12 +91,12 @@ std::string dimensions(const Decision& launch, std::size_t at) {
                        field<std::uint32_t>(launch, at + 8));
 }
 
-// Which of its kind it is, from 1.
-std::size_t ordinal_of(std::span<const Decision> all, std::size_t i) {
+// The request's number among those of its kind, from 1.
+std::size_t request_number(std::span<const Decision> all, std::size_t i) {
     return static_cast<std::size_t>(std::ranges::count(all.first(i + 1), all[i].op, &Decision::op));
 }
 
-std::string name_of(Op op, std::size_t ordinal) {
+std::string describe_request(Op op, std::size_t ordinal) {
     switch (op) {
         case Op::write:
             return fmt::format("copy {} to the device", ordinal);
@@ -121,7 +121,7 @@ std::string name_of(Op op, std::size_t ordinal) {
 std::string change(const std::string& mine, const std::string& other) { return mine + ", with other inputs " + other; }
 
 std::string describe_launch(const Decision& mine, const Decision& other, std::size_t at, std::size_t ordinal) {
-    const std::string what = name_of(Op::launch, ordinal);
+    const std::string what = describe_request(Op::launch, ordinal);
     if (at < launch_grid) return fmt::format("{} runs another kernel than with other inputs", what);
     if (at < launch_block)
         return fmt::format("the grid of {} is {}", what,
@@ -146,7 +146,7 @@ std::string describe(const Decision& mine, const Decision& other, std::size_t or
     const auto at = static_cast<std::size_t>(a - mine.payload.begin());
     const bool same_size = mine.payload.size() == other.payload.size();
     if (mine.op == Op::launch && same_size) return describe_launch(mine, other, at, ordinal);
-    const std::string what = name_of(mine.op, ordinal);
+    const std::string what = describe_request(mine.op, ordinal);
     if (mine.op == Op::write || mine.op == Op::read || mine.op == Op::fill) {
         const std::uint64_t mine_bytes = field<std::uint64_t>(mine, 16) * field<std::uint64_t>(mine, 24),
                             other_bytes = field<std::uint64_t>(other, 16) * field<std::uint64_t>(other, 24);
@@ -201,13 +201,13 @@ bool is_decision(Op op) {
     }
 }
 
-Decision decision_of(Op op, std::span<const std::byte> payload,
-                     const std::function<std::uint64_t(std::uint64_t)>& canonical) {
+Decision make_decision(Op op, std::span<const std::byte> payload,
+                       const std::function<std::uint64_t(std::uint64_t)>& canonical) {
     const auto bytes = payload.first(size_without_data(op, payload.size()));
     Decision decision{op, {bytes.begin(), bytes.end()}};
     for_each_address(op, bytes.size(), [&](std::size_t at) {
         auto address = field<std::uint64_t>(decision, at);
-        // Where a program has the pages that it is about to register is no choice of its own.
+        // A program does not choose the address of the pages that it registers.
         address = op == Op::allocate_host ? std::uint64_t{address != 0} : canonical(address);
         std::memcpy(decision.payload.data() + at, &address, sizeof address);
     });
@@ -217,12 +217,12 @@ Decision decision_of(Op op, std::span<const std::byte> payload,
 std::optional<std::string> first_difference(std::span<const Decision> mine, std::span<const Decision> other) {
     const std::size_t both = std::min(mine.size(), other.size());
     const auto name_at = [](std::span<const Decision> all, std::size_t i) {
-        return name_of(all[i].op, ordinal_of(all, i));
+        return describe_request(all[i].op, request_number(all, i));
     };
     for (std::size_t i = 0; i < both; ++i) {
         if (mine[i].op != other[i].op)
             return fmt::format("where {} comes, {} comes with other inputs", name_at(mine, i), name_at(other, i));
-        if (mine[i].payload != other[i].payload) return describe(mine[i], other[i], ordinal_of(mine, i));
+        if (mine[i].payload != other[i].payload) return describe(mine[i], other[i], request_number(mine, i));
     }
     if (mine.size() == other.size()) return std::nullopt;
     return mine.size() > other.size() ? name_at(mine, both) + " comes only with these inputs"
@@ -233,7 +233,7 @@ std::size_t count_changes(std::span<const Decision> mine, std::span<const Decisi
     if (mine.size() != other.size()) return most + 1;
     const auto sorted = [](std::span<const Decision> from) {
         std::vector<Decision> all;
-        for (const Decision& each : from) all.push_back(without_places(each));
+        for (const Decision& each : from) all.push_back(strip_places(each));
         std::ranges::sort(all, [](const Decision& a, const Decision& b) {
             return a.op != b.op ? a.op < b.op : a.payload < b.payload;
         });
@@ -244,7 +244,7 @@ std::size_t count_changes(std::span<const Decision> mine, std::span<const Decisi
     for (std::size_t i = 0; i < a.size(); ++i) {
         if (a[i].op != b[i].op || a[i].payload.size() != b[i].payload.size()) return most + 1;
         if (a[i].payload == b[i].payload) continue;
-        // What a launch is made of comes first; its arguments, word by word.
+        // Only the arguments of launches may differ; they are compared word by word.
         const std::size_t first = a[i].op == Op::launch ? launch_params : a[i].payload.size();
         if (!std::equal(a[i].payload.begin(), a[i].payload.begin() + static_cast<std::ptrdiff_t>(first),
                         b[i].payload.begin()))
@@ -257,4 +257,4 @@ std::size_t count_changes(std::span<const Decision> mine, std::span<const Decisi
     return changes.size();
 }
 
-}  // namespace warpgrade::device
+}  // namespace warpgrade::server

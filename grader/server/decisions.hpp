@@ -1,5 +1,5 @@
-// What host code decides: the requests that change what the device holds or does, without the data of copies. Two runs
-// with other inputs of the same shape make the same ones, or host code has looked at the inputs' values.
+// Decisions of host code: the requests that change what the device holds or does, without the data of copies. Two runs
+// with inputs of the same shape make the same decisions, unless host code depends on the inputs' values.
 #pragma once
 
 #include <cstddef>
@@ -11,29 +11,30 @@
 #include <vector>
 
 #include "device/protocol.hpp"
+#include "server/device_names.hpp"
 
-namespace warpgrade::device {
+namespace warpgrade::server {
 
 struct Decision {
     wire::Op op = wire::Op::hello;
     std::vector<std::byte> payload;
 };
 
-// Requests that only wait, ask or tell the journal something decide nothing.
+// False for requests that only wait, query or write to the journal.
 [[nodiscard]] bool is_decision(wire::Op op);
 
-// The request without a copy's data. `canonical` gives an address of either side a name that holds in other runs.
-[[nodiscard]] Decision decision_of(wire::Op op, std::span<const std::byte> payload,
-                                   const std::function<std::uint64_t(std::uint64_t)>& canonical);
+// The request without a copy's data. `canonical` maps a device or host address to one that is the same in other runs.
+[[nodiscard]] Decision make_decision(wire::Op op, std::span<const std::byte> payload,
+                                     const std::function<std::uint64_t(std::uint64_t)>& canonical);
 
-// Where two runs differ first, in words: "the grid of launch 2 is 4 × 1 × 1 blocks, with other inputs 6 × 1 × 1".
+// The first difference of two runs in words: "the grid of launch 2 is 4 × 1 × 1, with other inputs 6 × 1 × 1".
 [[nodiscard]] std::optional<std::string> first_difference(std::span<const Decision> mine,
                                                           std::span<const Decision> other);
 
-// How many different changes lead from one run's requests to the other's, whatever their order, the addresses and the
-// streams: host threads change none of them, a clock that is passed on is one. `most` + 1 if the runs have nothing to
-// do with each other.
+// Counts the different changes between two runs' requests. Order, addresses and streams do not count, since host
+// threads change them; a time that host code passes to kernels counts as one change. Returns `most` + 1 if the runs
+// differ more.
 [[nodiscard]] std::size_t count_changes(std::span<const Decision> mine, std::span<const Decision> other,
                                         std::size_t most);
 
-}  // namespace warpgrade::device
+}  // namespace warpgrade::server

@@ -8,10 +8,10 @@
 #include "device/protocol.hpp"
 #include "device/records.hpp"
 
-namespace warpgrade::device {
+namespace warpgrade::server {
 namespace {
 
-// False: not all of it fits.
+// Returns false if it cuts off a part of the text.
 bool append(std::string& text, std::string_view more, std::size_t limit) {
     const bool fits = more.size() <= limit - std::min(limit, text.size());
     if (text.size() < limit) text += more.substr(0, limit - text.size());
@@ -22,8 +22,8 @@ void cut(std::string& text, std::size_t limit) {
     if (text.size() > limit) text.replace(limit, std::string::npos, "…");
 }
 
-// Names and texts come from what students compiled.
-void bound(Diagnostic& one) {
+// Names and texts come from students' code and may be of any length.
+void shorten_texts(Diagnostic& one) {
     cut(one.message, RecordLimits::max_text_bytes);
     cut(one.kernel, RecordLimits::max_name_bytes);
     cut(one.place.file, RecordLimits::max_name_bytes);
@@ -31,8 +31,8 @@ void bound(Diagnostic& one) {
     if (one.memory) cut(one.memory->name, RecordLimits::max_name_bytes);
 }
 
-// About what a line takes in the reply.
-std::size_t weight_of(const LineCounters& line) {
+// Estimates the bytes of a line in the reply.
+std::size_t estimate_bytes(const LineCounters& line) {
     std::size_t bytes = line.file.size() + 64;
 #define WG_COUNTER(field, ncu, meaning) bytes += line.counters.field != 0 ? 40 : 0;
 #include "device/counters.def"
@@ -48,7 +48,7 @@ void Journal::add_launch(LaunchRecord record) {
     std::size_t bytes = 0;
     for (LineCounters& line : record.lines) {
         cut(line.file, RecordLimits::max_name_bytes);
-        bytes += weight_of(line);
+        bytes += estimate_bytes(line);
     }
     if (lines_ + record.lines.size() > RecordLimits::max_lines || line_bytes_ + bytes > RecordLimits::max_line_bytes) {
         report_.truncated.insert("lines");
@@ -71,14 +71,14 @@ void Journal::add_allocation(std::string_view call, std::uint64_t bytes) {
 }
 
 void Journal::add_error(std::string_view operation, int code, std::string_view message) {
-    const CallError failed{std::string(operation), code, shown(message.substr(0, wire::max_message_bytes))};
+    const CallError failed{std::string(operation), code, shorten(message.substr(0, wire::max_message_bytes))};
     if (code != 0) report_.last_error = failed;
     if (report_.call_errors.size() < RecordLimits::max_call_errors) report_.call_errors.push_back(failed);
 }
 
 void Journal::add(Diagnostic diagnostic) {
-    bound(diagnostic);
-    keep(report_.diagnostics, std::move(diagnostic), RecordLimits::max_diagnostics);
+    shorten_texts(diagnostic);
+    add_finding(report_.diagnostics, std::move(diagnostic), RecordLimits::max_diagnostics);
 }
 
 void Journal::add_internal_error(std::string_view message) {
@@ -100,4 +100,4 @@ Report Journal::take(double clock_ns) {
     return report;
 }
 
-}  // namespace warpgrade::device
+}  // namespace warpgrade::server

@@ -1,6 +1,6 @@
-// What the device server tells the judge about the work since it last asked: launches, errors with their explanations,
-// printed text. It outlives the worker. All of it is bounded: a worker that floods it gets errors, the server never
-// drops a launch in silence.
+// What the device server reports to the judge about the work since the last take: launches, errors with explanations,
+// printed text. It outlives the worker. Its size is bounded: a worker that floods it gets errors, and no launch is
+// dropped silently.
 #pragma once
 
 #include <string>
@@ -9,8 +9,9 @@
 #include "device/device.hpp"
 #include "device/record_limits.hpp"
 #include "device/report.hpp"
+#include "server/device_names.hpp"
 
-namespace warpgrade::device {
+namespace warpgrade::server {
 
 class Journal {
   public:
@@ -18,17 +19,16 @@ class Journal {
     void add_launch(LaunchRecord record);
     void add_allocation(std::string_view call, std::uint64_t bytes);
     void add_error(std::string_view operation, int code, std::string_view message);
-    // What a check found. The same at the same places again is counted, not listed.
     void add(Diagnostic diagnostic);
-    // The server's own trouble, never the submission's failure.
+    // For failures of the server itself, which never count as the submission's.
     void add_internal_error(std::string_view message);
-    // Text of device-side printf: once for the judge, once for the worker's standard output.
+    // Text of device-side printf, for both the judge and the worker's standard output.
     void print(std::string_view text);
 
     [[nodiscard]] bool has_output() const { return !worker_output_.empty(); }
     std::string take_worker_output();
 
-    // All of it, and leaves an empty journal but for the server's own trouble.
+    // Empties the journal except for the internal error.
     Report take(double clock_ns = 0);
 
   private:
@@ -37,4 +37,4 @@ class Journal {
     std::string worker_output_;
 };
 
-}  // namespace warpgrade::device
+}  // namespace warpgrade::server

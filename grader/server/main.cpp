@@ -1,5 +1,4 @@
-// warpgrade-device: the device server. Parses the command line, opens the device, serves. The judge starts one for each
-// session, with both sockets open.
+// warpgrade-device: the device server. The judge starts one for each session, with both sockets open.
 #include <fmt/core.h>
 #include <malloc.h>
 
@@ -15,12 +14,12 @@
 #include "server/open.hpp"
 #include "server/server.hpp"
 
-using namespace warpgrade::device;
+using namespace warpgrade::server;
 
 namespace {
 
-// In a sandbox without namespaces it opens no file from here on. Nothing that a student wrote has been read yet.
-void give_up_files() {
+// In a sandbox without namespaces, forbids opening files, before the server reads anything of a student's.
+void forbid_files() {
     namespace sandbox = warpgrade::sandbox;
     if (const char* fd = std::getenv(sandbox::last_filter_variable))
         sandbox::apply_filter(sandbox::read_filter(std::atoi(fd)));
@@ -29,10 +28,10 @@ void give_up_files() {
 }  // namespace
 
 int main(int argc, char** argv) {
-    // What a kernel needs and gives back, the next one needs again: kept, its pages need not be filled anew.
+    // Keeps freed memory in the process: the next kernel needs as much, and fresh pages are slow.
     mallopt(M_MMAP_THRESHOLD, 32 << 20);
     mallopt(M_TRIM_THRESHOLD, 256 << 20);
-    mallopt(M_MXFAST, 0);  // whose chunks are gathered whenever a large array goes
+    mallopt(M_MXFAST, 0);  // each free of a large array would merge all fast chunks
     CLI::App app{"Serves one device to one worker, for one judge."};
     std::string spec = "vgpu";
     DeviceOptions options;
@@ -76,16 +75,16 @@ int main(int argc, char** argv) {
         server_options.order_streams = options.checks.race;
         const auto device = open_device(spec, options);
         if (describe) {
-            fmt::print("{}\n", line_of(device->properties(), spec));
+            fmt::print("{}\n", warpgrade::device::describe(device->properties(), spec));
             return 0;
         }
         std::unique_ptr<Device> other;
         if (*replay) {
-            options.checks = parse_checks("none");  // they are about the submission's own calls
+            options.checks = parse_checks("none");  // the submission's own calls are checked
             options.skip_kernels = !replay_runs;
             other = open_device(spec, options);
         }
-        give_up_files();
+        forbid_files();
         Server server(*device, client_fd, control_fd, server_options);
         if (other) server.add_replay(*other, replay_fd);
         server.run();

@@ -5,10 +5,10 @@
 
 #include "device/fresh_memory.hpp"
 
-namespace warpgrade::device {
+namespace warpgrade::server {
 namespace {
 
-std::size_t hash_of(std::span<const std::byte> bytes) {
+std::size_t hash(std::span<const std::byte> bytes) {
     return std::hash<std::string_view>{}({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
@@ -19,20 +19,20 @@ bool is_fresh(std::span<const std::byte> bytes) {
 }  // namespace
 
 void Migrations::add(DevicePtr address, std::uint64_t bytes) {
-    // Who keeps the origin of outputs has a copy of its own, which looking here would bring up to date too early.
+    // A device that keeps origins has its own copy of host memory, which reads here would update too early.
     if (const Analysis* analysis = device_.analysis(); !analysis || analysis->keeps_origin()) return;
     ranges_[address] = {bytes, std::vector<Page>((bytes + page_bytes - 1) / page_bytes)};
 }
 
-std::span<const std::byte> Migrations::contents(DevicePtr range, const Range& of, std::size_t page) {
-    buffer_.resize(std::min(page_bytes, of.bytes - page * page_bytes));
-    looked_at_ += buffer_.size();
-    device_.read(range + page * page_bytes, buffer_);
+std::span<const std::byte> Migrations::read_page(DevicePtr base, const Range& range, std::size_t page) {
+    buffer_.resize(std::min(page_bytes, range.bytes - page * page_bytes));
+    examined_bytes_ += buffer_.size();
+    device_.read(base + page * page_bytes, buffer_);
     return buffer_;
 }
 
 template <class Visit>
-void Migrations::for_pages(DevicePtr address, std::uint64_t bytes, Visit&& visit) {
+void Migrations::for_each_page(DevicePtr address, std::uint64_t bytes, Visit&& visit) {
     auto found = ranges_.upper_bound(address);
     if (found == ranges_.begin() || bytes == 0) return;
     auto& [base, range] = *--found;
@@ -47,24 +47,24 @@ void Migrations::move(const Range& range, std::size_t page, Way way) {
     sum.bytes += std::min(page_bytes, range.bytes - page * page_bytes);
 }
 
-void Migrations::look() {
+void Migrations::find_host_writes() {
     for (auto& [base, range] : ranges_)
-        for (std::size_t i = 0; i < range.pages.size() && !gave_up(); ++i) {
+        for (std::size_t i = 0; i < range.pages.size() && !is_over_limit(); ++i) {
             Page& page = range.pages[i];
             if (page.home == Page::Home::nobody) {
-                if (!is_fresh(contents(base, range, i))) page.home = Page::Home::host;
-            } else if (page.home == Page::Home::device && hash_of(contents(base, range, i)) != page.contents) {
+                if (!is_fresh(read_page(base, range, i))) page.home = Page::Home::host;
+            } else if (page.home == Page::Home::device && hash(read_page(base, range, i)) != page.contents) {
                 page.home = Page::Home::host;
                 move(range, i, Way::to_host);
             }
         }
 }
 
-void Migrations::used(std::span<const MemoryAccess> accesses) {
-    if (ranges_.empty() || gave_up()) return;
+void Migrations::record_accesses(std::span<const MemoryAccess> accesses) {
+    if (ranges_.empty() || is_over_limit()) return;
     std::map<std::pair<DevicePtr, std::size_t>, bool> pages;  // was it written, or new to the device?
     for (const MemoryAccess& access : accesses)
-        for_pages(access.address, access.bytes, [&](DevicePtr base, Range& range, std::size_t i) {
+        for_each_page(access.address, access.bytes, [&](DevicePtr base, Range& range, std::size_t i) {
             Page& page = range.pages[i];
             if (page.home == Page::Home::host) move(range, i, Way::to_device);
             const bool fresh = std::exchange(page.home, Page::Home::device) != Page::Home::device;
@@ -72,18 +72,18 @@ void Migrations::used(std::span<const MemoryAccess> accesses) {
         });
     for (const auto& [where, changed] : pages) {
         Range& range = ranges_.at(where.first);
-        if (changed) range.pages[where.second].contents = hash_of(contents(where.first, range, where.second));
+        if (changed) range.pages[where.second].contents = hash(read_page(where.first, range, where.second));
     }
 }
 
 void Migrations::prefetch(DevicePtr address, std::uint64_t bytes, bool to_device) {
-    look();
-    if (gave_up()) return;
-    for_pages(address, bytes, [&](DevicePtr base, Range& range, std::size_t i) {
+    find_host_writes();
+    if (is_over_limit()) return;
+    for_each_page(address, bytes, [&](DevicePtr base, Range& range, std::size_t i) {
         Page& page = range.pages[i];
         if (to_device) {
             if (page.home == Page::Home::host) move(range, i, Way::prefetched_to_device);
-            page = {Page::Home::device, hash_of(contents(base, range, i))};
+            page = {Page::Home::device, hash(read_page(base, range, i))};
         } else if (std::exchange(page.home, Page::Home::host) == Page::Home::device) {
             move(range, i, Way::prefetched_to_host);
         }
@@ -99,4 +99,4 @@ nlohmann::json Migrations::take() {
     return all;
 }
 
-}  // namespace warpgrade::device
+}  // namespace warpgrade::server

@@ -1,7 +1,7 @@
-// Which managed memory would move between host and device, for the profile: pages of 64 KiB, as drivers move them on
-// x86. Each lies where it was used last: on the device since a kernel or a copy there has used it, on the host since
-// its bytes have changed between two uses by the device. What the host only reads, the server does not see. No time and
-// no counter depends on this.
+// Estimates how managed memory would migrate between host and device, for the profile, in pages of 64 KiB as drivers on
+// x86 move them. A page moves to the device when a kernel or copy uses it there, and to the host when its bytes have
+// changed between two uses by the device. The server cannot see pages that the host only reads. No modelled time and no
+// counter depends on this.
 #pragma once
 
 #include <array>
@@ -13,14 +13,15 @@
 #include <vector>
 
 #include "device/analysis.hpp"
+#include "server/device_names.hpp"
 
-namespace warpgrade::device {
+namespace warpgrade::server {
 
 class Migrations {
   public:
     static constexpr std::uint64_t page_bytes = 64 << 10;
-    // Bytes that are looked at for changes in one program: about a second. Beyond it nothing is counted any more.
-    static constexpr std::uint64_t most_looked_at = std::uint64_t{4} << 30;
+    // Bytes examined for changes in one program, which takes about a second. Beyond it counting stops.
+    static constexpr std::uint64_t max_examined_bytes = std::uint64_t{4} << 30;
 
     explicit Migrations(Device& device) : device_(device) {}
 
@@ -28,15 +29,14 @@ class Migrations {
     void remove(DevicePtr address) { ranges_.erase(address); }
     void clear() { ranges_.clear(); }
 
-    // Before the device uses any of it.
-    void look();
-    // The device has used it.
-    void used(std::span<const MemoryAccess> accesses);
+    // Call it before the device uses managed memory.
+    void find_host_writes();
+    void record_accesses(std::span<const MemoryAccess> accesses);
     void prefetch(DevicePtr address, std::uint64_t bytes, bool to_device);
 
-    // Since the last call.
+    // The migrations since the last call.
     nlohmann::json take();
-    [[nodiscard]] bool gave_up() const { return looked_at_ > most_looked_at; }
+    [[nodiscard]] bool is_over_limit() const { return examined_bytes_ > max_examined_bytes; }
 
   private:
     enum class Way : std::uint8_t { to_device, to_host, prefetched_to_device, prefetched_to_host };
@@ -51,17 +51,17 @@ class Migrations {
         std::uint64_t bytes = 0;
         std::vector<Page> pages;
     };
-    std::span<const std::byte> contents(DevicePtr range, const Range& of, std::size_t page);
-    // Calls visit(range's address, range, number of the page) for the pages that hold any of these bytes.
+    std::span<const std::byte> read_page(DevicePtr base, const Range& range, std::size_t page);
+    // Calls visit(base address of the range, range, page number) for the pages that hold any of these bytes.
     template <class Visit>
-    void for_pages(DevicePtr address, std::uint64_t bytes, Visit&& visit);
+    void for_each_page(DevicePtr address, std::uint64_t bytes, Visit&& visit);
     void move(const Range& range, std::size_t page, Way way);
 
     Device& device_;
     std::map<DevicePtr, Range> ranges_;
     std::array<Sum, 4> sums_{};  // by Way
-    std::uint64_t looked_at_ = 0;
+    std::uint64_t examined_bytes_ = 0;
     std::vector<std::byte> buffer_;
 };
 
-}  // namespace warpgrade::device
+}  // namespace warpgrade::server

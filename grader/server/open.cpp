@@ -6,7 +6,7 @@
 #include "plain/plain_device.hpp"
 #include "vgpu/virtual_gpu.hpp"
 
-namespace warpgrade::device {
+namespace warpgrade::server {
 
 std::unique_ptr<Device> open_device(const std::string& spec, const DeviceOptions& options) {
     const std::size_t colon = spec.find(':');
@@ -26,4 +26,4 @@ std::unique_ptr<Device> open_device(const std::string& spec, const DeviceOptions
     throw std::invalid_argument("unknown device '" + spec + "'; use vgpu[:PROFILE]");
 }
 
-}  // namespace warpgrade::device
+}  // namespace warpgrade::server

@@ -1,4 +1,4 @@
-// Which device a name such as "vgpu:h100" stands for.
+// Opens a device by its name.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,9 @@
 
 #include "device/checks.hpp"
 #include "device/device.hpp"
+#include "server/device_names.hpp"
 
-namespace warpgrade::device {
+namespace warpgrade::server {
 
 struct DeviceOptions {
     unsigned threads = 0;                  // of the host; 0: as many as it has
@@ -16,10 +17,10 @@ struct DeviceOptions {
     std::uint64_t memory_limit_bytes = 0;  // device memory; 0: as the profile says
     Checks checks;
     bool skip_kernels = false;  // launches are checked and do nothing
-    bool origin = false;        // keep what the origin of outputs is told from
+    bool origin = false;        // keep what check_origin() needs
 };
 
-// "vgpu", "vgpu:PROFILE", "plain" (kinds.def). Throws std::invalid_argument for names of no device.
+// `spec` is "vgpu", "vgpu:PROFILE" or "plain" (kinds.def). Throws std::invalid_argument for other names.
 std::unique_ptr<Device> open_device(const std::string& spec, const DeviceOptions& options);
 
-}  // namespace warpgrade::device
+}  // namespace warpgrade::server

@@ -6,9 +6,9 @@
 
 #include "server/origin_cover.hpp"
 #include "server/origin_trace.hpp"
-#include "server/origin_up.hpp"
+#include "server/origin_uploads.hpp"
 
-namespace warpgrade::device {
+namespace warpgrade::server {
 namespace {
 
 using Problem = OriginVerdict::Problem;
@@ -17,12 +17,12 @@ bool is_fill(Bytes bytes, unsigned element) {
     return bytes.size() <= element || common_prefix(bytes, bytes.subspan(element)) == bytes.size() - element;
 }
 
-class Judgement {
+class OriginCheck {
   public:
-    Judgement(const OriginQuery& query, const OriginLog& log, const OriginLog* other_run)
+    OriginCheck(const OriginQuery& query, const OriginLog& log, const OriginLog* other_run)
         : query_(query), log_(log), other_run_(other_run) {}
 
-    OriginVerdict pronounce() {
+    OriginVerdict run() {
         for (const OriginScalar& scalar : query_.scalars)
             if (scalar.whole && scalar.bits >= 1 && scalar.bits < (std::uint64_t{1} << 31))
                 rows_.push_back(scalar.bits);
@@ -30,39 +30,39 @@ class Judgement {
         for (const OriginBuffer& buffer : query_.buffers)
             if (buffer.kind != OriginBuffer::Kind::in && !check_output(buffer)) return verdict_;
         if (query_.result && !check_result(*query_.result)) return verdict_;
-        if (outputs_ != 0 && !check_up(query_, log_, other_run_, verdict_)) {
+        if (output_bytes_ != 0 && !check_uploads(query_, log_, other_run_, verdict_)) {
             verdict_.compared &= verdict_.problem != Problem::overflow;
             return verdict_;
         }
         verdict_.compared = false;
-        if (traced_ && !final_.empty() && !find_contributors()) verdict_.problem = Problem::arranged;
+        if (traced_ && !final_.empty() && !find_contributors()) verdict_.problem = Problem::rearranged;
         return verdict_;
     }
 
   private:
     bool check_output(const OriginBuffer& buffer) {
         if (buffer.after.empty()) return true;
-        outputs_ += buffer.after.size();
+        output_bytes_ += buffer.after.size();
         Tracer tracer(buffer, log_, rows_);
         verdict_.argument = static_cast<int>(buffer.argument);
         if (!tracer.trace(verdict_)) {
-            // What the function left alone, and what holds one value all over, needs no device.
+            // An output that is unchanged or holds one value everywhere needs no device.
             traced_ = false;
             const bool untouched = std::ranges::equal(buffer.after, buffer.before);
             if (untouched || is_fill(buffer.after, buffer.element_bytes)) return verdict_.problem = Problem::none, true;
-            if (log_.overflown()) verdict_.problem = Problem::overflow;
+            if (log_.overflowed()) verdict_.problem = Problem::overflow;
             return false;
         }
         return check_writers(buffer, tracer.segments());
     }
 
-    // What host code wrote must be as it was before the call, at the same place, or one value all over: somebody has
-    // cleared the array first. An element at a time, since a few of those that a kernel wrote may be right by chance.
+    // An element that the host uploaded must be as before the call, or one of many equal ones, as after clearing the
+    // array. Elements are checked one by one, since single values may be right by chance.
     bool check_writers(const OriginBuffer& buffer, std::span<const Segment> segments) {
         const std::size_t step = buffer.element_bytes;
         std::optional<Bytes> fill;
         for (const Segment& segment : segments) {
-            const OriginLog::Down& piece = log_.down()[segment.piece];
+            const OriginLog::Download& piece = log_.downloads()[segment.piece];
             bool scattered = is_gathered(piece, buffer);
             for (std::size_t at = 0; at < segment.bytes; at += step) {
                 const std::size_t bytes = std::min(step, segment.bytes - at);
@@ -84,7 +84,7 @@ class Judgement {
                         continue;
                     if (!fill) fill = now;
                     if (std::ranges::equal(now, *fill)) continue;
-                    verdict_.problem = Problem::host_wrote;
+                    verdict_.problem = Problem::written_by_host;
                 }
                 verdict_.element = (segment.at + at) / buffer.element_bytes;
                 verdict_.mapped = piece.mapped;
@@ -94,8 +94,8 @@ class Judgement {
         return true;
     }
 
-    // Did the copy itself arrange the elements? Rows of the function's own may be short.
-    [[nodiscard]] bool is_gathered(const OriginLog::Down& piece, const OriginBuffer& buffer) const {
+    // True if a copy of short rows arranged the elements, unless the rows are as long as a scalar argument says.
+    [[nodiscard]] bool is_gathered(const OriginLog::Download& piece, const OriginBuffer& buffer) const {
         if (piece.row_bytes == 0 || piece.row_bytes >= OriginLog::small_copy_bytes) return false;
         if (piece.bytes.size() >= buffer.after.size()) return false;
         return std::ranges::find(rows_, piece.row_bytes / buffer.element_bytes) == rows_.end();
@@ -103,30 +103,30 @@ class Judgement {
 
     bool check_result(const OriginQuery::Result& result) {
         const std::uint64_t mask = result.bytes >= 8 ? ~0ULL : (1ULL << (8 * result.bytes)) - 1;
-        outputs_ += result.bytes;
+        output_bytes_ += result.bytes;
         verdict_.argument = -1;
         const auto found = find_value(result, log_);
         if (!found) {
             traced_ = false;
-            if ((result.bits & mask) == 0) return true;  // as of no elements
-            verdict_.problem = log_.overflown()      ? Problem::overflow
-                               : log_.down().empty() ? Problem::nothing_came
-                                                     : Problem::not_found;
+            if ((result.bits & mask) == 0) return true;  // the result for no elements
+            verdict_.problem = log_.overflowed()          ? Problem::overflow
+                               : log_.downloads().empty() ? Problem::no_download
+                                                          : Problem::not_found;
             return false;
         }
-        const OriginLog::Down& piece = log_.down()[found->piece];
+        const OriginLog::Download& piece = log_.downloads()[found->piece];
         const WriterTag who = found->from / 4 < piece.writers.size() ? piece.writers[found->from / 4] : writer::nobody;
         if (writer::is_launch(who)) final_.insert(who);
         if ((result.bits & mask) != 0 && (who == writer::host || who == writer::scattered)) {
-            verdict_.problem = who == writer::host ? Problem::host_wrote : Problem::scattered;
+            verdict_.problem = who == writer::host ? Problem::written_by_host : Problem::scattered;
             verdict_.mapped = piece.mapped;
             return false;
         }
         return true;
     }
 
-    // Backwards from the launches that wrote the outputs, by the allocations that each has read. False if one of these
-    // was put together by small copies.
+    // Finds the launches that the outputs depend on: backwards from those that wrote the outputs, by the allocations
+    // that each one read. Returns false if small copies assembled one of these allocations.
     bool find_contributors() {
         std::set<DevicePtr> needed;
         std::set<std::size_t> part;
@@ -141,16 +141,16 @@ class Judgement {
         }
         for (const OriginLog::Step& step : steps)
             if (step.launch != 0 && !part.contains(step.launch)) verdict_.not_part.push_back(step.launch);
-        return std::ranges::none_of(needed, [&](DevicePtr base) { return is_put_together(base); });
+        return std::ranges::none_of(needed, [&](DevicePtr base) { return is_assembled(base); });
     }
 
-    // Round trips too: what came down may have gone up again, wherever something went up that is no input.
+    // All steps, and a step for each upload that is no input, since it may be an earlier download.
     [[nodiscard]] std::vector<OriginLog::Step> steps_and_round_trips() const {
         auto steps = log_.steps();
         std::vector<std::size_t> cursors(query_.buffers.size());
-        for (const OriginLog::Up& up : log_.up()) {
+        for (const OriginLog::Upload& up : log_.uploads()) {
             OriginLog::Step trip{0, {}, {up.base}, up.number};
-            for (const OriginLog::Down& down : log_.down())
+            for (const OriginLog::Download& down : log_.downloads())
                 if (!down.mapped && down.number < up.number) trip.read_from.push_back(down.base);
             if (!trip.read_from.empty() && !is_input(up.bytes, cursors)) steps.push_back(std::move(trip));
         }
@@ -158,7 +158,7 @@ class Judgement {
         return steps;
     }
 
-    // An input's next piece, or its first.
+    // True if the bytes are the next or the first piece of an input.
     [[nodiscard]] bool is_input(Bytes bytes, std::vector<std::size_t>& cursors) const {
         for (std::size_t i = 0; i < cursors.size(); ++i)
             for (const std::size_t at : {cursors[i], std::size_t{0}}) {
@@ -170,8 +170,8 @@ class Judgement {
         return false;
     }
 
-    // Rows of the function's own may be short.
-    [[nodiscard]] bool is_put_together(DevicePtr base) const {
+    // True if small copies assembled the allocation, other than rows as long as a scalar argument says.
+    [[nodiscard]] bool is_assembled(DevicePtr base) const {
         const auto* widths = log_.scattered_rows(base);
         if (!widths) return false;
         return std::ranges::any_of(*widths, [&](std::uint64_t width) {
@@ -189,14 +189,14 @@ class Judgement {
     std::vector<std::size_t> rows_;
     std::set<WriterTag> final_;  // launches that wrote the outputs
     WriterTag last_final_ = writer::nobody;
-    std::uint64_t outputs_ = 0;  // bytes
+    std::uint64_t output_bytes_ = 0;
     bool traced_ = true;
 };
 
 }  // namespace
 
 OriginVerdict check_origin(const OriginQuery& query, const OriginLog& log, const OriginLog* other_run) {
-    return Judgement(query, log, other_run).pronounce();
+    return OriginCheck(query, log, other_run).run();
 }
 
-}  // namespace warpgrade::device
+}  // namespace warpgrade::server

@@ -7,15 +7,15 @@
 
 #include "device/fresh_memory.hpp"
 
-namespace warpgrade::device {
+namespace warpgrade::server {
 
 namespace {
 
 using Problem = OriginVerdict::Problem;
 
-constexpr std::size_t small_piece = 128;      // bytes; a returned value may stand anywhere in such a copy
-constexpr std::size_t max_small_pieces = 32;  // copies of less than a run, for one output
-constexpr std::size_t most_starts = 16;       // of a layout in rows that are tried
+constexpr std::size_t small_piece = 128;      // bytes; a returned value may be anywhere in so small a download
+constexpr std::size_t max_small_pieces = 32;  // downloads shorter than a run, for one output
+constexpr std::size_t max_starts = 16;        // places at which to try a layout of rows
 
 }  // namespace
 
@@ -48,8 +48,8 @@ bool Tracer::find_rows_in(std::size_t i, std::size_t width) {
     const Bytes data = piece(i).bytes;
     const std::size_t height = out_.size() / width;
     std::size_t start = find_bytes(data, out_.first(width), 0, element_);
-    for (std::size_t tried = 0; start != npos && tried < most_starts; ++tried) {
-        // Every pitch that leaves room for the last row: most are refuted by the second one.
+    for (std::size_t tried = 0; start != npos && tried < max_starts; ++tried) {
+        // Tries every pitch that leaves room for the last row; the second row rules out most of them.
         for (std::size_t pitch = width; start + (height - 1) * pitch + width <= data.size(); pitch += element_) {
             if (!is_pitch(data, start, pitch, width, height)) continue;
             for (std::size_t y = 0; y < height; ++y) segments_.push_back({y * width, width, i, start + y * pitch});
@@ -97,11 +97,11 @@ std::size_t Tracer::run_at(std::size_t at, std::size_t i, std::size_t from) cons
     return run - run % element_;
 }
 
-// As it was before the call; or the pattern of memory from CUDA that nothing wrote, which is no result of anyone's.
+// Unwritten bytes are as before the call, or hold the pattern of fresh device memory.
 std::size_t Tracer::unwritten(std::size_t at) const {
     const std::size_t run = at < before_.size() ? common_prefix(out_.subspan(at), before_.subspan(at)) : 0;
     if (run > 0 && run >= element_) return run - run % element_;
-    if (element_ < 4) return 0;  // a byte or two may well be such a value
+    if (element_ < 4) return 0;  // a result of one or two bytes may equal the pattern
     const auto is_fresh = [](std::byte value) { return value == std::byte{fresh_byte}; };
     const auto rest = out_.subspan(at);
     const auto fresh = static_cast<std::size_t>(std::ranges::find_if_not(rest, is_fresh) - rest.begin());
@@ -120,11 +120,11 @@ bool Tracer::begins_with(std::size_t at, std::size_t i, std::size_t last) {
     const Bytes data = piece(i).bytes;
     const std::size_t wanted = std::min(run_elements * element_, out_.size() - at);
     std::size_t place = find_bytes(data, out_.subspan(at, wanted), cursors_[i], element_);
-    // The rest of a copy, or one that is smaller: all of it, or up to where the output was not written.
+    // A download shorter than a run, or one that goes up to an unwritten part of the output.
     if (place == npos && cursors_[i] == 0) {
         const std::size_t run = run_at(at, i, 0);
         const bool all = run != 0 && run == data.size() - data.size() % element_;
-        // Copies of a few elements could put the result together; side by side on the device, they do not.
+        // Many short downloads could assemble the result, but not if they are contiguous on the device.
         const bool goes_on = last != npos && piece(last).address + piece(last).bytes.size() == piece(i).address;
         const bool enough = all && (run >= run_elements * element_ || goes_on || is_next_row(at, i, last) ||
                                     ++small_ <= max_small_pieces);
@@ -147,10 +147,10 @@ bool Tracer::is_next_row(std::size_t at, std::size_t i, std::size_t last) {
 void Tracer::explain(std::size_t at, OriginVerdict& verdict) const {
     verdict.element = at / element_;
     if (count() == 0) {
-        verdict.problem = Problem::nothing_came;
+        verdict.problem = Problem::no_download;
         return;
     }
-    // In its place: the first element that differs from a copy that is as large and agrees in most elements.
+    // If a download as large as the output agrees in most elements, report the first that differs.
     for (std::size_t i = count(); i-- > 0;) {
         const Bytes data = piece(i).bytes;
         if (data.size() < out_.size()) continue;
@@ -163,14 +163,14 @@ void Tracer::explain(std::size_t at, OriginVerdict& verdict) const {
         if (first == npos || (same < other && out_.size() > 4 * std::size_t{element_})) continue;
         verdict.problem = Problem::changed;
         verdict.element = first / element_;
-        verdict.came.assign(data.begin() + static_cast<std::ptrdiff_t>(first),
-                            data.begin() + static_cast<std::ptrdiff_t>(first + element_));
+        verdict.sample.assign(data.begin() + static_cast<std::ptrdiff_t>(first),
+                              data.begin() + static_cast<std::ptrdiff_t>(first + element_));
         return;
     }
-    // Where what began together parts.
-    at += agreeing(at);
+    // Report the first element after the longest matching run.
+    at += longest_run(at);
     verdict.element = at / element_;
-    // Somewhere else, and its neighbours as well: a few values agree by chance.
+    // It counts as moved if its neighbours are in downloads too, since single values match by chance.
     std::size_t found = 0, looked = 0, first = npos;
     for (std::size_t e = at; e < out_.size() && looked < run_elements; e += element_, ++looked) {
         for (std::size_t i = count(); i-- > 0;) {
@@ -185,7 +185,7 @@ void Tracer::explain(std::size_t at, OriginVerdict& verdict) const {
     verdict.elsewhere = first;
 }
 
-std::size_t Tracer::agreeing(std::size_t at) const {
+std::size_t Tracer::longest_run(std::size_t at) const {
     std::size_t longest = 0;
     for (std::size_t i = count(); i-- > 0;) {
         std::size_t place = at < piece(i).bytes.size() && run_at(at, i, at) != 0
@@ -198,7 +198,7 @@ std::size_t Tracer::agreeing(std::size_t at) const {
 
 namespace {
 
-// Is this the returned value, as any of the types that the device may have had it in?
+// True if the bytes are the returned value in any type that the device may have used.
 bool is_value(const OriginQuery::Result& result, Bytes at) {
     const auto same = [&](auto value) {
         if (result.type == OriginQuery::Result::Type::floating) {
@@ -232,10 +232,9 @@ bool is_value(const OriginQuery::Result& result, Bytes at) {
 
 }  // namespace
 
-// Where it came down; of a large copy its first and its last element alone, since any value may stand in an array.
 std::optional<Segment> find_value(const OriginQuery::Result& result, const OriginLog& log) {
-    for (std::size_t i = log.down().size(); i-- > 0;) {
-        const Bytes data = log.down()[i].bytes;
+    for (std::size_t i = log.downloads().size(); i-- > 0;) {
+        const Bytes data = log.downloads()[i].bytes;
         const std::size_t step = std::min(result.bytes, 4u);
         for (std::size_t at = 0; at < data.size(); at += step) {
             if (data.size() > small_piece && at >= 8 && at + 8 < data.size()) at = (data.size() - 8) / step * step;
@@ -246,4 +245,4 @@ std::optional<Segment> find_value(const OriginQuery::Result& result, const Origi
     return std::nullopt;
 }
 
-}  // namespace warpgrade::device
+}  // namespace warpgrade::server

@@ -1,4 +1,4 @@
-// Looking for a call's outputs in what came down from the device (origin_check.hpp).
+// Finds a call's outputs in its downloads (origin_check.hpp).
 #pragma once
 
 #include <cstdint>
@@ -9,50 +9,50 @@
 #include "server/origin_check.hpp"
 #include "server/origin_cover.hpp"
 
-namespace warpgrade::device {
+namespace warpgrade::server {
 
 inline constexpr std::size_t run_elements = 32;  // a warp's
 
-// A part of an output, and where it came down.
+// A part of an output, and its place in a download.
 struct Segment {
     std::size_t at = 0, bytes = 0;
     std::size_t piece = 0, from = 0;
 };
 
-// Looks for one output. `rows`: lengths in elements that a row may have, sorted.
+// Finds one output. `rows` are the possible lengths of a row in elements, sorted.
 class Tracer {
   public:
     Tracer(const OriginBuffer& output, const OriginLog& log, std::span<const std::size_t> rows)
         : out_(output.after), before_(output.before), element_(output.element_bytes), log_(log), rows_(rows) {}
 
-    // False: verdict says why.
+    // Returns false with the reason in `verdict`.
     bool trace(OriginVerdict& verdict);
     [[nodiscard]] const std::vector<Segment>& segments() const { return segments_; }
 
   private:
-    [[nodiscard]] const OriginLog::Down& piece(std::size_t i) const { return log_.down()[i]; }
-    [[nodiscard]] std::size_t count() const { return log_.down().size(); }
-    // The last copy is the most likely.
+    [[nodiscard]] const OriginLog::Download& piece(std::size_t i) const { return log_.downloads()[i]; }
+    [[nodiscard]] std::size_t count() const { return log_.downloads().size(); }
+    // Starts with the last download, which is the most likely one.
     bool find_whole();
-    // Rows of a padded array.
+    // Finds the rows of a padded array.
     bool find_rows();
     bool find_rows_in(std::size_t i, std::size_t width);
     [[nodiscard]] bool is_pitch(Bytes data, std::size_t start, std::size_t pitch, std::size_t width,
                                 std::size_t height) const;
-    // Copies of parts, in whatever order: runs of a warp's elements or more, except where a copy ends.
+    // Finds runs of a warp's elements or more, or shorter ones at the end of a download, in any order of downloads.
     bool find_runs(OriginVerdict& verdict);
     [[nodiscard]] std::size_t run_at(std::size_t at, std::size_t i, std::size_t from) const;
-    // Bytes from here on that are as they were before the call.
+    // The number of bytes from here on that no one wrote in this call.
     [[nodiscard]] std::size_t unwritten(std::size_t at) const;
-    // The copy whose next bytes are those of the output from here on; its cursor stands there. Only forwards.
+    // The download that continues the output from here on; moves its cursor forward to that place.
     std::size_t next_piece(std::size_t at, std::size_t last);
     bool begins_with(std::size_t at, std::size_t i, std::size_t last);
-    // A row of the function's own, copied by itself, and as far from the one before as that was from its predecessor:
-    // a loop over the rows of a padded array.
+    // True in a loop that copies the rows of a padded array one by one: the download is a row, at the same distance as
+    // the rows before.
     bool is_next_row(std::size_t at, std::size_t i, std::size_t last);
     void explain(std::size_t at, OriginVerdict& verdict) const;
-    // Bytes from here on that came down together, though too few of them; less than all that are left.
-    [[nodiscard]] std::size_t agreeing(std::size_t at) const;
+    // The longest run from here on in any download, however short; 0 if it reaches the end.
+    [[nodiscard]] std::size_t longest_run(std::size_t at) const;
 
     Bytes out_, before_;
     unsigned element_;
@@ -64,8 +64,8 @@ class Tracer {
     std::int64_t pitch_ = 0;  // of rows that were copied one by one
 };
 
-// Where a returned value came down; of a large copy its first and its last element alone, since any value may stand in
-// an array.
+// Finds a returned value in the downloads. In a large one only the first and the last element count, since an array may
+// contain any value.
 std::optional<Segment> find_value(const OriginQuery::Result& result, const OriginLog& log);
 
-}  // namespace warpgrade::device
+}  // namespace warpgrade::server

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <bit>
 
-namespace warpgrade::device {
+namespace warpgrade::server {
 namespace {
 
-constexpr std::size_t warp_elements = 32, word_bytes = 4, max_element = 8, most_overshoot = 8;
+constexpr std::size_t warp_elements = 32, word_bytes = 4, max_element = 8, max_overshoot = 8;
 constexpr std::size_t block_elements = warp_elements / 2, max_candidates = 64;
 
-std::vector<std::byte> pairs_of(Bytes mine, Bytes other) {
+std::vector<std::byte> interleave(Bytes mine, Bytes other) {
     std::vector<std::byte> pairs(2 * std::min(mine.size(), other.size()));
     for (std::size_t i = 0; i < pairs.size() / 2; ++i) pairs[2 * i] = mine[i], pairs[2 * i + 1] = other[i];
     return pairs;
@@ -21,7 +21,7 @@ bool is_same_in_both(Bytes pairs) {
     return true;
 }
 
-std::uint64_t key_of(Bytes bytes) {
+std::uint64_t hash_block(Bytes bytes) {
     std::uint64_t key = bytes.size();
     for (std::size_t at = 0; at + 8 <= bytes.size(); at += 8)
         key = (key ^ load<std::uint64_t>(bytes.data() + at)) * 0x9E3779B97F4A7C15ULL, key ^= key >> 29;
@@ -32,7 +32,7 @@ std::uint64_t key_of(Bytes bytes) {
 
 void PairCover::add_source(Bytes mine, Bytes other, unsigned element_bytes) { add(mine, other, element_bytes, true); }
 
-void PairCover::add_came(Bytes mine, Bytes other) { add(mine, other, word_bytes, false); }
+void PairCover::add_download(Bytes mine, Bytes other) { add(mine, other, word_bytes, false); }
 
 void PairCover::add(Bytes mine, Bytes other, unsigned element_bytes, bool is_input) {
     if (mine.empty() || other.empty()) return;
@@ -64,11 +64,11 @@ bool PairCover::is_one_piece(Bytes mine, Bytes other) {
 void PairCover::explain(Bytes mine, Bytes other) {
     if (is_one_piece(mine, other)) return;
     for (Source& source : sources_)
-        if (source.pairs.empty()) source.pairs = pairs_of(source.mine, source.other);
-    const auto all = pairs_of(mine, other);
-    const Source* open = nullptr;  // of a piece that is too short to stand by itself
+        if (source.pairs.empty()) source.pairs = interleave(source.mine, source.other);
+    const auto all = interleave(mine, other);
+    const Source* open = nullptr;  // of a piece that is too short so far
     std::size_t length = 0;
-    for (Bytes rest = all; !rest.empty() && cost_ < enough;) {
+    for (Bytes rest = all; !rest.empty() && cost_ < max_cost;) {
         const Piece piece = find(rest);
         if (!piece.source) {
             const std::size_t unit = std::min(unit_, rest.size());
@@ -80,21 +80,20 @@ void PairCover::explain(Bytes mine, Bytes other) {
         length = piece.goes_on && piece.source == last_ ? length + piece.bytes : piece.bytes;
         piece.source->cursor = piece.at + piece.bytes;
         last_ = piece.source;
-        used_came_ |= !last_->is_input;
+        uses_download_ |= !last_->is_input;
         const bool is_complete = length >= warp_elements * last_->element || last_->cursor == last_->pairs.size();
         open = is_complete ? nullptr : last_;
         rest = rest.subspan(piece.bytes);
     }
 }
 
-// The longest piece of all.
 PairCover::Piece PairCover::find(Bytes rest) {
     Piece best;
     for (Source& source : sources_) {
         if (source.is_input || &source == last_) {
             consider(best, source, source.cursor, rest, true);
-            // It may have gone too far by chance: what a row is padded with is the same in both runs.
-            for (std::size_t back = source.element; back <= std::min(source.cursor, most_overshoot * source.element);
+            // The last piece may be too long by chance: padding is the same in both runs.
+            for (std::size_t back = source.element; back <= std::min(source.cursor, max_overshoot * source.element);
                  back += source.element) {
                 const std::size_t at = source.cursor - back;
                 if (!is_same_in_both(Bytes(source.pairs).subspan(at, source.element))) break;
@@ -112,7 +111,7 @@ PairCover::Piece PairCover::find(Bytes rest) {
 
 void PairCover::consider(Piece& best, Source& source, std::size_t at, Bytes rest, bool goes_on) {
     std::size_t run = common_prefix(Bytes(source.pairs).subspan(at), rest);
-    if (run < rest.size()) run -= run % source.element;  // whole elements: what follows may agree by chance
+    if (run < rest.size()) run -= run % source.element;  // the next bytes may match by chance
     const bool is_whole = at == 0 && run == source.pairs.size();
     if (run > best.bytes &&
         (goes_on ? run >= std::min(source.element, rest.size()) : is_whole || run >= warp_elements * source.element))
@@ -124,12 +123,12 @@ void PairCover::find_anywhere(Piece& best, Source& source, Bytes rest) {
     const std::size_t block = block_elements * source.element;
     if (source.blocks.empty()) {
         for (std::size_t at = 0; at + block <= all.size(); at += block)
-            source.blocks.emplace_back(key_of(all.subspan(at, block)), static_cast<std::uint32_t>(at / block));
+            source.blocks.emplace_back(hash_block(all.subspan(at, block)), static_cast<std::uint32_t>(at / block));
         std::ranges::sort(source.blocks);
     }
-    // Where in the piece the first block begins is not known.
+    // The first block may begin at any element of the piece.
     for (std::size_t skip = 0; skip < block && skip + block <= rest.size(); skip += source.element) {
-        const auto key = key_of(rest.subspan(skip, block));
+        const auto key = hash_block(rest.subspan(skip, block));
         auto at = std::ranges::lower_bound(source.blocks, std::pair(key, std::uint32_t{0}));
         for (std::size_t tried = 0; at != source.blocks.end() && at->first == key && tried < max_candidates;
              ++at, ++tried)
@@ -141,10 +140,10 @@ void PairCover::charge(Bytes rest, std::size_t bytes) {
     cost_ += bytes / 2;
     if (!first_.empty()) return;
     for (std::size_t i = 0; i < std::min(rest.size(), 2 * max_element); i += 2) first_.push_back(rest[i]);
-    is_arranged_ = std::ranges::any_of(sources_, [&](const Source& source) {
+    is_rearranged_ = std::ranges::any_of(sources_, [&](const Source& source) {
         return source.is_input && rest.size() >= source.element &&
                find_bytes(source.pairs, rest.first(source.element), 0, source.element) != npos;
     });
 }
 
-}  // namespace warpgrade::device
+}  // namespace warpgrade::server

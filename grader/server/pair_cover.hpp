@@ -1,6 +1,6 @@
-// Explains what went up in two runs of a call with other inputs, byte by byte in pairs: as pieces of the inputs, the
-// same piece in both runs and in its order, or as bytes that are the same in both. With values of two runs, chance
-// finds nothing that was not meant.
+// Explains the uploads of two runs of a call with different inputs, as pairs of bytes: as the same piece of the inputs
+// in both runs, in order, or as bytes that are equal in both. With pairs, accidental matches are practically
+// impossible.
 #pragma once
 
 #include <cstddef>
@@ -11,37 +11,36 @@
 
 #include "server/origin_cover.hpp"
 
-namespace warpgrade::device {
+namespace warpgrade::server {
 
 class PairCover {
   public:
-    // An input: what it held in this run, and in the other.
+    // An input in both runs.
     void add_source(Bytes mine, Bytes other, unsigned element_bytes);
-    // What came down before, and may go up again in pieces of its own.
-    void add_came(Bytes mine, Bytes other);
+    // An earlier download in both runs, which may be uploaded again.
+    void add_download(Bytes mine, Bytes other);
 
-    // Bytes that lie side by side on the device. Where the last piece of a source ended, it may go on, whatever lies
-    // between; any other piece has a warp's elements or more, or is a whole source.
+    // Explains bytes that are contiguous on the device. A source may continue where its last piece ended. Any other
+    // piece must have a warp's elements or more, or be a whole source.
     void explain(Bytes mine, Bytes other);
 
-    // Bytes of one run that are no such piece, counted up to `enough`; the first of them.
-    static constexpr std::uint64_t enough = 4096;
+    // The number of unexplained bytes in one run, counted up to max_cost; and the first of them.
+    static constexpr std::uint64_t max_cost = 4096;
     [[nodiscard]] std::uint64_t cost() const { return cost_; }
     [[nodiscard]] const std::vector<std::byte>& first_unexplained() const { return first_; }
-    // Something came down before: what it was in the other run is known only if kernels ran there.
-    [[nodiscard]] bool used_came() const { return used_came_; }
-    // They are an input's element, at a place where its neighbours are not.
-    [[nodiscard]] bool is_arranged() const { return is_arranged_; }
+    // True if a download explained some of the bytes. The replay's downloads are valid only if it ran its kernels.
+    [[nodiscard]] bool uses_download() const { return uses_download_; }
+    // True if the first unexplained bytes are an element of an input away from its neighbours.
+    [[nodiscard]] bool is_rearranged() const { return is_rearranged_; }
 
   private:
     struct Source {
         Bytes mine, other;
-        std::vector<std::byte> pairs;  // when a piece is looked for that is not the whole of what was sent
+        std::vector<std::byte> pairs;  // made on first use
         std::size_t element = 0;       // bytes of one, in pairs
         bool is_input = true;
         std::size_t cursor = 0;
-        // Blocks of half a warp's elements, side by side: their bytes' hash, and where they begin. Any piece of a
-        // warp's elements holds one.
+        // Hash and number of each block of half a warp's elements. Any piece of a warp's elements contains one.
         std::vector<std::pair<std::uint64_t, std::uint32_t>> blocks;
     };
     struct Piece {
@@ -49,7 +48,7 @@ class PairCover {
         std::size_t at = 0, bytes = 0;
         bool goes_on = false;
     };
-    // The usual case, for which no pairs are needed: all of it is what comes next in a source, or its beginning.
+    // The usual case, which needs no pairs: the bytes are the next or the first ones of an input.
     bool is_one_piece(Bytes mine, Bytes other);
     void add(Bytes mine, Bytes other, unsigned element_bytes, bool is_input);
     [[nodiscard]] Piece find(Bytes rest);
@@ -62,7 +61,7 @@ class PairCover {
     Source* last_ = nullptr;
     std::uint64_t cost_ = 0;
     std::vector<std::byte> first_;
-    bool is_arranged_ = false, used_came_ = false;
+    bool is_rearranged_ = false, uses_download_ = false;
 };
 
-}  // namespace warpgrade::device
+}  // namespace warpgrade::server

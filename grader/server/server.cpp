@@ -16,12 +16,8 @@
 #include "device/records.hpp"
 #include "server/origin_check.hpp"
 
-namespace warpgrade::device {
-namespace {
-
+namespace warpgrade::server {
 constexpr std::size_t max_control_line = 1 << 16;
-
-}  // namespace
 
 Server::Server(Device& device, int client_fd, int control_fd, ServerOptions options)
     : device_(device),
@@ -30,12 +26,12 @@ Server::Server(Device& device, int client_fd, int control_fd, ServerOptions opti
 
 Server::~Server() { ::close(control_fd_); }
 
-// Nobody looks at its records: they never hold it up, and are never full of anything that counts.
+// The judge does not read the replay's records, so the replay need not wait for a full journal.
 void Server::add_replay(Device& device, int fd) { replay_.emplace(device, fd, false, false); }
 
 void Server::run() {
     while (!shutdown_) {
-        // What is here already is not waited for; the judge is asked all the same.
+        // If a frame is already buffered, poll only looks at the judge's socket and returns at once.
         Client* const clients[] = {&client_, replay_ ? &*replay_ : nullptr};
         pollfd sockets[3] = {{control_fd_, POLLIN, 0}, {-1, 0, 0}, {-1, 0, 0}};
         bool waiting = false;
@@ -57,9 +53,9 @@ void Server::run() {
 bool Server::serve_control() {
     char buffer[4096];
     const ssize_t got =
-        receive_with(control_fd_, std::as_writable_bytes(std::span(buffer)), control_files_, MSG_DONTWAIT);
+        receive_message(control_fd_, std::as_writable_bytes(std::span(buffer)), control_files_, MSG_DONTWAIT);
     if (got == 0) return false;
-    if (got < 0) return is_to_try_again(errno);
+    if (got < 0) return is_retryable(errno);
     control_input_.append(buffer, static_cast<std::size_t>(got));
     for (std::size_t end; (end = control_input_.find('\n')) != std::string::npos;) {
         const std::string line = control_input_.substr(0, end);
@@ -95,14 +91,14 @@ std::string Server::take(const nlohmann::json& request) {
         const auto found = request.find(what);
         return found != request.end() && found->is_boolean() ? found->get<bool>() : otherwise;
     };
-    // Who looks at a program in the middle of its work must not change its clock.
+    // A take in the middle of a program's work must not change its clock.
     const bool finish = wants("finish", true);
     if (finish) client_.end_call();
     Report report = client_.take(finish);
     const auto files = std::exchange(control_files_, {});
     OriginLog& log = client_.origin();
     if (const auto question = request.find("origin"); question != request.end() && log.enabled()) {
-        log.waited();
+        log.record_wait();
         try {
             const OriginRequest asked(*question, files[0], files[1], !log.images().empty());
             const bool compare = wants("compare", false) && replay_;
@@ -118,7 +114,7 @@ std::string Server::take(const nlohmann::json& request) {
     if (!wants("lines", true))
         for (LaunchRecord& launch : report.launches) launch.lines.clear();
     if (wants("packed", false)) {
-        const std::string bytes = packed(report);
+        const std::string bytes = pack_report(report);
         return fmt::format("{{\"ok\":true,\"packed\":{}}}\n", bytes.size()) + bytes;
     }
     json reply = to_json(report);
@@ -126,7 +122,7 @@ std::string Server::take(const nlohmann::json& request) {
     return dump_line(reply) + '\n';
 }
 
-// Its call has returned; what it asked for is kept until the next take, or forgotten.
+// Keeps the replay's log until the next take, unless the judge will not compare it.
 void Server::end_replay(bool forget) {
     replay_->end_call();
     replay_->take(true);
@@ -138,7 +134,7 @@ void Server::send_control(std::string_view answer) {
         const ssize_t put = ::send(control_fd_, answer.data(), answer.size(), MSG_NOSIGNAL);
         if (put < 0) {
             if (errno == EINTR) continue;
-            if (is_to_try_again(errno)) {  // the judge's end of the socket pair may have made it non-blocking
+            if (is_retryable(errno)) {  // the judge's end of the socket pair may have made it non-blocking
                 pollfd writable{control_fd_, POLLOUT, 0};
                 ::poll(&writable, 1, -1);
                 continue;
@@ -149,4 +145,4 @@ void Server::send_control(std::string_view answer) {
     }
 }
 
-}  // namespace warpgrade::device
+}  // namespace warpgrade::server

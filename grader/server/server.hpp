@@ -1,6 +1,6 @@
-// The device server's loop: the judge's control socket (trusted), and one worker with its device. A second worker, the
-// replay, makes the same calls on a device of its own, so that what both asked for can be compared. The judge is
-// answered whatever they do.
+// The device server's loop. It serves the judge's control socket, which is trusted, and one worker with its device. A
+// second worker, the replay, makes the same calls on its own device, so that the requests of both can be compared. The
+// judge gets its answers whatever the workers do.
 #pragma once
 
 #include <array>
@@ -13,32 +13,29 @@
 #include "device/device.hpp"
 #include "server/client.hpp"
 
-namespace warpgrade::device {
+namespace warpgrade::server {
 
 struct ServerOptions {
-    // What to do with a worker that has filled the journal: let it wait until the judge takes it, or refuse its
-    // launches.
-    bool wait_for_take = false;
-    bool order_streams = true;  // racecheck between streams
+    bool wait_for_take = false;  // when the journal is full, the worker waits; else its launches are refused
+    bool order_streams = true;   // racecheck between streams
 };
 
 class Server {
   public:
-    // Takes both descriptors over.
+    // Owns both descriptors.
     Server(Device& device, int client_fd, int control_fd, ServerOptions options = {});
     ~Server();
     Server(const Server&) = delete;
     Server& operator=(const Server&) = delete;
 
-    // Serves the replay as well. Takes the descriptor over.
+    // Owns the descriptor.
     void add_replay(Device& device, int fd);
 
     // Serves until the judge says shutdown or closes the control socket.
     void run();
 
   private:
-    bool serve_control();  // false to end
-    // The answer to a line of the judge's.
+    bool serve_control();  // returns false to end
     std::string answer(const std::string& line);
     std::string take(const nlohmann::json& request);
     void end_replay(bool forget);
@@ -49,8 +46,8 @@ class Server {
     std::optional<Client> replay_;
     int control_fd_;
     std::string control_input_;
-    std::array<Descriptor, 2> control_files_;  // came with the last request
+    std::array<Descriptor, 2> control_files_;  // of the last request
     bool shutdown_ = false;
 };
 
-}  // namespace warpgrade::device
+}  // namespace warpgrade::server

@@ -8,17 +8,17 @@
 #include "device/address_space.hpp"
 #include "device/fields.hpp"
 
-namespace warpgrade::device {
+namespace warpgrade::server {
 namespace {
 
 using wire::Op;
 using wire::Reader;
 using wire::Writer;
 
-const wire::OpInfo& info_of(Op op) { return wire::ops.at(static_cast<std::size_t>(op)); }
+const wire::OpInfo& op_info(Op op) { return wire::ops.at(static_cast<std::size_t>(op)); }
 
-// What can still be asked of a dead context.
-bool always_answers(Op op) { return op == Op::hello || op == Op::take_output; }
+// Operations that work in a dead context.
+bool works_after_fault(Op op) { return op == Op::hello || op == Op::take_output; }
 
 }  // namespace
 
@@ -28,14 +28,14 @@ void Session::send(const wire::Header& request, const Writer& reply) {
     header.sequence = request.sequence;
     header.flags = static_cast<std::uint16_t>((fault_.reported ? wire::flag_sticky : 0) |
                                               (journal_.has_output() ? wire::flag_output : 0) |
-                                              (kernels_run() ? wire::flag_running : 0));
+                                              (has_running_writes() ? wire::flag_running : 0));
     header.size = static_cast<std::uint32_t>(reply.bytes().size());
     const auto bytes = std::as_bytes(std::span(&header, 1));
     output_.insert(output_.end(), bytes.begin(), bytes.end());
     output_.insert(output_.end(), reply.bytes().begin(), reply.bytes().end());
 }
 
-// Runs the body, which writes results, and sends either those or the error.
+// Sends the results that the body writes, or its error.
 void Session::answer(const wire::Header& header, const std::function<void(Writer&)>& body) {
     Writer results;
     results.put(std::int32_t{error::success});
@@ -49,19 +49,19 @@ void Session::answer(const wire::Header& header, const std::function<void(Writer
     try {
         body(results);
     } catch (const DeviceError& failure) {
-        // Not ready is an answer, and a reported fault was noted when the kernel ended.
+        // "Not ready" is no error, and the journal has the fault since the kernel ended.
         if (failure.code != error::not_ready && !fault_.reported)
-            journal_.add_error(info_of(header.op).name, failure.code, failure.what());
+            journal_.add_error(op_info(header.op).name, failure.code, failure.what());
         if (failure.sticky && !stalled()) fault_ = {failure.code, failure.what(), true};
         return fail(failure.code, failure.what());
     } catch (const std::bad_alloc&) {
         const char* message = "the device server is out of memory";
-        journal_.add_error(info_of(header.op).name, error::memory_allocation, message);
+        journal_.add_error(op_info(header.op).name, error::memory_allocation, message);
         return fail(error::memory_allocation, message);
     } catch (const wire::ProtocolError&) {
         throw;
     } catch (const std::exception& failure) {
-        const std::string message = fmt::format("device server: {}: {}", info_of(header.op).name, failure.what());
+        const std::string message = fmt::format("device server: {}: {}", op_info(header.op).name, failure.what());
         journal_.add_internal_error(message);
         fault_ = {error::unknown, message, true};
         return fail(error::unknown, message);
@@ -76,12 +76,12 @@ void Session::handle(const wire::Header& header, std::span<const std::byte> payl
     last_sequence_ = current_sequence_ = header.sequence;
     current_code_ = header.code;
     answer(header, [&](Writer& out) {
-        if (fault_.reported && !always_answers(header.op)) throw DeviceError(fault_.code, fault_.message, true);
-        if (info_of(header.op).when == wire::When::wait) report_fault();
-        origin_.decided(header.op, payload);
+        if (fault_.reported && !works_after_fault(header.op)) throw DeviceError(fault_.code, fault_.message, true);
+        if (op_info(header.op).when == wire::When::wait) report_fault();
+        origin_.record_decision(header.op, payload);
         Reader in(payload);
         dispatch(header.op, in, out);
-        if (info_of(header.op).when == wire::When::wait) origin_.waited();
+        if (op_info(header.op).when == wire::When::wait) origin_.record_wait();
     });
 }
 
@@ -124,22 +124,22 @@ FunctionId Session::checked_function(std::uint32_t id) const {
 
 void Session::op_hello(Reader& in, Writer& out) {
     const auto version = in.get<std::uint32_t>();
-    in.done();
+    in.expect_end();
     if (version != wire::version) throw wire::ProtocolError("different version of the protocol");
     wire::put(out, device_.properties());
     out.put(address_space::shared_base).put(address_space::global_end);
 }
 
 void Session::op_take_output(Reader& in, Writer& out) {
-    in.done();
+    in.expect_end();
     out.put_string(journal_.take_worker_output(), RecordLimits::max_output_bytes);
 }
 
-// Data frames never get here: handle() takes them first.
+// handle() takes data frames before it dispatches.
 void Session::op_data(Reader&, Writer&) { throw wire::ProtocolError("data without a transfer"); }
 
 void Session::op_reset(Reader& in, Writer&) {
-    in.done();
+    in.expect_end();
     device_.drain();
     for (const ImageId image : images_) device_.destroy_image(image);
     for (const DevicePtr address : allocations_) device_.free(address);
@@ -149,11 +149,11 @@ void Session::op_reset(Reader& in, Writer&) {
         if (stream != 0) device_.destroy_stream(stream);
     for (const auto& [event, state] : events_) device_.forget_event(event);
     order_.reset();
-    if (analysis_) analysis_->note_accesses(false);
-    managed_.clear(), touched_early_.clear(), migrations_.clear();
+    if (analysis_) analysis_->set_exact_accesses(false);
+    managed_.clear(), early_host_uses_.clear(), migrations_.clear();
     images_.clear(), allocations_.clear(), host_allocations_.clear(), modules_.clear(), functions_.clear(),
         dynamic_shared_.clear(), events_.clear();
     streams_ = {0};
 }
 
-}  // namespace warpgrade::device
+}  // namespace warpgrade::server

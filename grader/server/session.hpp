@@ -1,9 +1,9 @@
-// One CUDA context: the state behind one worker's connection, and the operations of the protocol on it. It trusts no
-// field of a message: unknown handles, ranges outside allocations and wrong sizes get error replies, frames that break
-// the protocol throw wire::ProtocolError and end the connection.
+// One CUDA context: the state of one worker's connection, and the operations of the protocol on it. It trusts no field
+// of a message: unknown handles, ranges outside allocations and wrong sizes get error replies; frames that break the
+// protocol throw wire::ProtocolError, which ends the connection.
 //
-// Errors follow CUDA's rules. What is wrong with a call is that call's error. A fault while a kernel runs is reported
-// by the next operation that waits for the device; from then on the context is dead and every operation reports it.
+// Errors follow CUDA's rules. An invalid call returns its own error. A fault of a running kernel is reported by the
+// next operation that waits for the device; from then on the context is dead, and every operation reports the fault.
 #pragma once
 
 #include <functional>
@@ -22,12 +22,11 @@
 #include "server/origin_log.hpp"
 #include "server/stream_order.hpp"
 
-namespace warpgrade::device {
+namespace warpgrade::server {
 
 class Session {
   public:
-    // `order_streams`: look for work that uses the same memory in streams that nothing orders, if the device tells what
-    // its work uses.
+    // `order_streams`: racecheck between streams, if the device reports its work's accesses.
     Session(Device& device, Journal& journal, OriginLog& origin, bool order_streams = true)
         : device_(device),
           analysis_(device.analysis()),
@@ -35,18 +34,17 @@ class Session {
           origin_(origin),
           ordering_(order_streams && analysis_) {}
 
-    // Executes one frame and appends what it answers to output(). Call it only while output() is empty, or holds
-    // replies to requests that may_be_posted().
+    // Executes one frame and appends its reply to output(), which must be empty or hold replies to posted requests.
     void handle(const wire::Header& header, std::span<const std::byte> payload);
-    // Bytes for the client; take them away, then call refill(): a read goes on with its next piece.
+    // Bytes for the client. After removing them, call refill() for the next piece of a read.
     [[nodiscard]] std::vector<std::byte>& output() { return output_; }
     [[nodiscard]] const std::vector<std::byte>& output() const { return output_; }
     void refill();
-    // The call that the judge made has returned, and the device is idle from here on.
+    // The judge's call has returned, and the device is idle from here on.
     void end_call();
-    // The connection has ended: adds what the program left undone to the journal, once.
+    // The connection has ended. Adds leaks and unchecked errors to the journal, once.
     void finish();
-    // The file that goes with the first byte of output(), if any.
+    // The file to send with the first byte of output(), if any.
     [[nodiscard]] Descriptor& attachment() { return attachment_; }
     [[nodiscard]] Migrations& migrations() { return migrations_; }
 
@@ -60,16 +58,16 @@ class Session {
         bool timing = true;
         bool recorded = false;
     };
-    // A transfer whose data frames are on their way in.
+    // A transfer whose data frames are still arriving.
     struct Incoming {
         wire::Op op;
         std::uint32_t sequence = 0;
         std::uint64_t total = 0, received = 0;
         wire::Region region;
         wire::Transfer transfer;
-        bool discard = false;  // a fault is pending: the queue no longer moves
+        bool discard = false;  // a fault has stopped the queue
         std::vector<std::byte> image;
-        std::optional<DeviceError> failure;  // told at the end, when the client listens again
+        std::optional<DeviceError> failure;  // reported when the client has sent everything
     };
     struct Outgoing {
         std::uint32_t sequence = 0;
@@ -86,7 +84,7 @@ class Session {
     void send(const wire::Header& request, const wire::Writer& reply);
 
     // Faults
-    void report_fault();  // throws the pending fault, if any: the context is dead from here on
+    void report_fault();  // throws the pending fault, if any, after which the context is dead
     [[nodiscard]] bool stalled() const { return fault_.code != 0; }
 
     // Streamed transfers (session_memory.cpp)
@@ -98,35 +96,34 @@ class Session {
     void for_each_host_part(const wire::Region& host, std::uint64_t offset, std::uint64_t bytes, Visit&& visit);
     void read_host(const wire::Region& host, std::uint64_t offset, std::span<std::byte> to);
     void write_host(const wire::Region& host, std::uint64_t offset, std::span<const std::byte> from);
-    // The bytes have been moved: their transfer takes its place in its stream.
-    void moved(TransferTime::Kind kind, const wire::Transfer& transfer, std::uint64_t bytes, bool page_locked);
     enum class Use { writes, reads, sets };
     void check_region(const wire::Region& region, const char* what, Use use);
+    void free_allocation(DevicePtr address);
 
-    // What the call at hand did wrong (session_diagnose.cpp): it fails all the same.
-    [[nodiscard]] Diagnostic found(const Rule& rule, std::string message) const;
-    [[nodiscard]] std::optional<KnownMemory> known_memory(DevicePtr address) const {
-        return analysis_ ? analysis_->known_memory(address) : std::nullopt;
+    // Findings about the current call (session_diagnose.cpp), besides the error that it returns.
+    [[nodiscard]] Diagnostic make_finding(const Rule& rule, std::string message) const;
+    [[nodiscard]] std::optional<FoundMemory> find_memory(DevicePtr address) const {
+        return analysis_ ? analysis_->find_memory(address) : std::nullopt;
     }
-    [[nodiscard]] std::optional<KnownMemory> memory_before(DevicePtr address) const;
+    [[nodiscard]] std::optional<FoundMemory> memory_before(DevicePtr address) const;
     void diagnose_free(DevicePtr address);
-    // `bytes` bytes from an offset of what is at the address.
+    // The range begins `offset` bytes after the address.
     void diagnose_range(DevicePtr address, std::uint64_t offset, std::uint64_t bytes, Use use);
     void diagnose_launch(FunctionId function, const DeviceError& failure);
     void report_leaks();
 
-    // Who touches which memory in which stream (session_order.cpp).
+    // Accesses to memory by stream (session_order.cpp).
     void order_copy(StreamOrder::Operation::Kind kind, const wire::Transfer& transfer, const wire::Region* destination,
                     const wire::Region* source);
     void order_launch(FunctionId function, StreamId stream);
     void order_free(DevicePtr address, StreamId stream);
-    void order_idle_free(DevicePtr address);
-    void touch(const StreamOrder::OperationPtr& operation, const wire::Region& region, MemoryUse use, bool& told);
-    void touch(const StreamOrder::OperationPtr& operation, const MemoryAccess& access, bool& told);
-    void note_managed(DevicePtr address, std::uint64_t bytes);
-    [[nodiscard]] bool kernels_run() const;
-    void host_touched(DevicePtr address, std::uint64_t code, bool writes);
-    void tell_unseen(const StreamOrder::Operation& write, DevicePtr memory, const char* when);
+    void order_free_when_idle(DevicePtr address);
+    void touch(const StreamOrder::OperationPtr& operation, const wire::Region& region, MemoryUse use, bool& reported);
+    void touch(const StreamOrder::OperationPtr& operation, const MemoryAccess& access, bool& reported);
+    void add_managed(DevicePtr address, std::uint64_t bytes);
+    [[nodiscard]] bool has_running_writes() const;
+    void check_host_use(DevicePtr address, std::uint64_t code, bool writes);
+    void report_unseen_write(const StreamOrder::Operation& write, DevicePtr memory, const char* when);
 
     // Handles (throw invalid_resource_handle, invalid_device_function)
     StreamId checked_stream(std::uint32_t id) const;
@@ -136,11 +133,11 @@ class Session {
 
     [[nodiscard]] std::uint64_t dynamic_shared_limit(FunctionId function) const;
     void launch(FunctionId function, const LaunchConfig& config, std::span<const std::byte> params);
-    LaunchRecord record_of(FunctionId function, const LaunchConfig& config, const FunctionInfo& info);
-    void collect(FunctionId function, const LaunchConfig& config, const FunctionInfo& info);
+    LaunchRecord take_record(FunctionId function, const LaunchConfig& config, const FunctionInfo& info);
+    void record_launch(FunctionId function, const LaunchConfig& config, const FunctionInfo& info);
 
     Device& device_;
-    Analysis* analysis_;  // null: the device tells nothing
+    Analysis* analysis_;  // null if the device has none
     Journal& journal_;
     OriginLog& origin_;
     bool ordering_;
@@ -148,11 +145,12 @@ class Session {
     Migrations migrations_{device_};
     Fault fault_;
     std::set<DevicePtr> allocations_;
-    std::set<DevicePtr> host_allocations_;  // those of them that the worker maps
-    std::set<DevicePtr> managed_;           // and of these and of the modules' variables, the managed ones
-    std::map<DevicePtr, StreamOrder::OperationPtr> touched_early_;  // of those, what the host was told not to have seen
-    std::map<ModuleId, std::uint64_t> modules_;                     // and the bytes of its image
-    std::uint64_t image_bytes_ = 0;                                 // of them all
+    std::set<DevicePtr> host_allocations_;  // those that the worker maps
+    std::set<DevicePtr> managed_;           // managed allocations and variables
+    std::map<DevicePtr, StreamOrder::OperationPtr>
+        early_host_uses_;                        // reported uses by the host, and the running write
+    std::map<ModuleId, std::uint64_t> modules_;  // sizes of their images
+    std::uint64_t image_bytes_ = 0;              // of all modules
     std::unordered_map<FunctionId, ModuleId> functions_;
     std::unordered_map<FunctionId, std::uint64_t> dynamic_shared_;  // what set_dynamic_shared allowed
     std::unordered_set<ImageId> images_;
@@ -161,9 +159,10 @@ class Session {
     StreamId next_stream_ = 1;
     EventId next_event_ = 1;
     std::uint32_t current_sequence_ = 0, last_sequence_ = 0;
-    std::uint64_t current_code_ = 0;                 // where the program is
-    std::map<std::uint32_t, Diagnostic> unseen_;     // launches that failed, until the program looks; by request
-    static constexpr std::size_t max_unseen = 1024;  // kept; who ignores more of them is told of these
+    std::uint64_t current_code_ = 0;  // the call's place in the program
+    std::map<std::uint32_t, Diagnostic>
+        unchecked_launches_;  // failed launches that the program has not checked, by request
+    static constexpr std::size_t max_unchecked_launches = 1024;
     bool left_ = false, finished_ = false;
     std::optional<Incoming> incoming_;
     std::optional<Outgoing> outgoing_;
@@ -171,4 +170,4 @@ class Session {
     Descriptor attachment_;
 };
 
-}  // namespace warpgrade::device
+}  // namespace warpgrade::server

@@ -1,4 +1,4 @@
-// What the host's calls did wrong, for the student: each beside the error that the call gets.
+// Findings about the host's calls, besides the error that each call returns.
 #include <fmt/format.h>
 
 #include <array>
@@ -7,14 +7,14 @@
 #include "device/address_space.hpp"
 #include "server/session.hpp"
 
-namespace warpgrade::device {
+namespace warpgrade::server {
 
 using wire::Reader;
 using wire::Writer;
 
 namespace {
 
-// "4,096 bytes"; a size that was negative before it became a size_t is shown as what it was.
+// "4,096 bytes"; "-1 bytes" for a negative size that was converted to size_t.
 std::string bytes_text(std::uint64_t bytes) {
     if (static_cast<std::int64_t>(bytes) < 0) return fmt::format("{} bytes", static_cast<std::int64_t>(bytes));
     std::string digits = fmt::format("{}", bytes);
@@ -22,21 +22,21 @@ std::string bytes_text(std::uint64_t bytes) {
     return digits + (bytes == 1 ? " byte" : " bytes");
 }
 
-RelatedPlace freed_at(const KnownMemory& memory) { return {"freed", memory.freed_at, std::nullopt}; }
+RelatedPlace freed_at(const FoundMemory& memory) { return {"freed", memory.freed_at, std::nullopt}; }
 
 }  // namespace
 
-// What ends on the page before the address, or at its end. Host code that runs past the end of memory of both sides
-// is only stopped there.
-std::optional<KnownMemory> Session::memory_before(DevicePtr address) const {
+// Memory that ends on the page before the address. Host code that runs past the end of host-visible memory faults only
+// at the next page.
+std::optional<FoundMemory> Session::memory_before(DevicePtr address) const {
     constexpr DevicePtr page = 4096, unit = 256;  // of allocations
     const DevicePtr end = address / page * page;
     for (DevicePtr at = end; at > end - page; at -= unit)
-        if (auto memory = known_memory(at - 1)) return memory;
+        if (auto memory = find_memory(at - 1)) return memory;
     return std::nullopt;
 }
 
-Diagnostic Session::found(const Rule& rule, std::string message) const {
+Diagnostic Session::make_finding(const Rule& rule, std::string message) const {
     Diagnostic diagnostic;
     diagnostic.rule = &rule;
     diagnostic.message = std::move(message);
@@ -45,12 +45,12 @@ Diagnostic Session::found(const Rule& rule, std::string message) const {
 }
 
 void Session::diagnose_free(DevicePtr address) {
-    const auto memory = known_memory(address);
+    const auto memory = find_memory(address);
     if (!memory) {
         const bool device = address_space::is_device_address(address);
-        journal_.add(found(rules::bad_free,
-                           device ? fmt::format("frees {:#x}, where nothing was allocated", address)
-                                  : fmt::format("frees {:#x}, which is host memory not allocated by CUDA", address)));
+        journal_.add(make_finding(
+            rules::bad_free, device ? fmt::format("frees {:#x}, where nothing was allocated", address)
+                                    : fmt::format("frees {:#x}, which is host memory not allocated by CUDA", address)));
         return;
     }
     const std::uint64_t offset = address - memory->base;
@@ -64,8 +64,8 @@ void Session::diagnose_free(DevicePtr address) {
     else if (memory->place.variable)
         message = "frees {memory}, a variable, which exists as long as the program runs";
     else
-        message = fmt::format("frees {{memory}}, which must be freed with {}", freed_by(memory->place.kind));
-    Diagnostic diagnostic = found(twice ? rules::double_free : rules::bad_free, std::move(message));
+        message = fmt::format("frees {{memory}}, which must be freed with {}", free_function(memory->place.kind));
+    Diagnostic diagnostic = make_finding(twice ? rules::double_free : rules::bad_free, std::move(message));
     diagnostic.memory = memory->place;
     if (memory->freed) diagnostic.related.push_back(freed_at(*memory));
     journal_.add(std::move(diagnostic));
@@ -75,19 +75,19 @@ void Session::diagnose_range(DevicePtr address, std::uint64_t offset, std::uint6
     const std::string what = use == Use::sets     ? fmt::format("sets {} of ", bytes_text(bytes))
                              : use == Use::writes ? fmt::format("copies {} to ", bytes_text(bytes))
                                                   : fmt::format("copies {} from ", bytes_text(bytes));
-    const auto memory = known_memory(address);
+    const auto memory = find_memory(address);
     if (!memory) {
-        // Of copies that do not fit their direction the client has told already.
+        // The client has already reported copies in the wrong direction.
         if (address_space::is_device_address(address))
-            journal_.add(
-                found(rules::copy_out_of_bounds, fmt::format("{}{:#x}, where nothing is allocated", what, address)));
+            journal_.add(make_finding(rules::copy_out_of_bounds,
+                                      fmt::format("{}{:#x}, where nothing is allocated", what, address)));
         else if (use == Use::sets)
-            journal_.add(
-                found(rules::copy_direction,
-                      fmt::format("{}{:#x}, which is host memory: cudaMemset sets device memory", what, address)));
+            journal_.add(make_finding(
+                rules::copy_direction,
+                fmt::format("{}{:#x}, which is host memory: cudaMemset sets device memory", what, address)));
         return;
     }
-    Diagnostic diagnostic = found(memory->freed ? rules::use_after_free : rules::copy_out_of_bounds, what);
+    Diagnostic diagnostic = make_finding(memory->freed ? rules::use_after_free : rules::copy_out_of_bounds, what);
     offset += address - memory->base;
     if (offset != 0) diagnostic.message += fmt::format("offset {} of ", offset);
     if (memory->freed) {
@@ -100,39 +100,40 @@ void Session::diagnose_range(DevicePtr address, std::uint64_t offset, std::uint6
     journal_.add(std::move(diagnostic));
 }
 
-// A fault of the kernel is the device's to explain. What the device or its journal cannot do is no mistake.
+// The device itself explains faults of kernels. Limits of the device and of the journal are no mistakes.
 void Session::diagnose_launch(FunctionId function, const DeviceError& failure) {
     if (failure.sticky || failure.code == error::not_supported || stalled() || journal_.full()) return;
-    Diagnostic launch = found(rules::bad_launch, failure.what());
+    Diagnostic launch = make_finding(rules::bad_launch, failure.what());
     launch.kernel = device_.readable_name(function);
     Diagnostic unseen = launch;
     unseen.rule = &rules::unchecked_launch;
     unseen.message = fmt::format("the launch failed ({}), and its error was never checked", failure.what());
     journal_.add(std::move(launch));
-    if (unseen_.size() < max_unseen) unseen_.insert_or_assign(current_sequence_, std::move(unseen));
+    if (unchecked_launches_.size() < max_unchecked_launches)
+        unchecked_launches_.insert_or_assign(current_sequence_, std::move(unseen));
 }
 
 void Session::finish() {
     if (std::exchange(finished_, true)) return;
-    for (auto& [request, launch] : unseen_) journal_.add(std::move(launch));
-    unseen_.clear();
-    // A program that was ended in the middle of its work had no time to free anything.
+    for (auto& [request, launch] : unchecked_launches_) journal_.add(std::move(launch));
+    unchecked_launches_.clear();
+    // A program that was killed could not free anything.
     if (left_ && !stalled()) report_leaks();
 }
 
-// One for each line that allocates, with the size of the first.
+// Reports one leak for each line that allocates, with the size of the first.
 void Session::report_leaks() {
     std::map<std::pair<std::uint64_t, std::string>, Diagnostic> leaks;
     for (const DevicePtr address : allocations_) {
-        const auto memory = known_memory(address);
-        // Registered memory is the program's own.
+        const auto memory = find_memory(address);
+        // Registered memory belongs to the program.
         if (!memory || memory->freed || memory->place.kind == MemoryKind::registered) continue;
         const auto [leak, first] = leaks.try_emplace({memory->place.allocated.code, memory->place.name});
         if (!first) {
             ++leak->second.count;
             continue;
         }
-        leak->second = found(rules::leak, "{memory} is never freed");
+        leak->second = make_finding(rules::leak, "{memory} is never freed");
         leak->second.place = memory->place.allocated;
         leak->second.memory = memory->place;
     }
@@ -141,14 +142,14 @@ void Session::report_leaks() {
 
 void Session::op_refused_free(Reader& in, Writer&) {
     const auto address = in.get<std::uint64_t>();
-    in.done();
+    in.expect_end();
     diagnose_free(address);
 }
 
 void Session::op_refused_copy(Reader& in, Writer&) {
     const auto address = in.get<std::uint64_t>(), offset = in.get<std::uint64_t>(), bytes = in.get<std::uint64_t>();
     const bool writes = in.get_bool();
-    in.done();
+    in.expect_end();
     diagnose_range(address, offset, bytes, writes ? Use::writes : Use::reads);
 }
 
@@ -157,7 +158,7 @@ void Session::op_wrong_direction(Reader& in, Writer&) {
                                "cudaMemcpyDeviceToDevice"};
     const auto kind = in.get<std::uint8_t>();
     const bool destination = in.get_bool(), source = in.get_bool();  // is it on the device?
-    in.done();
+    in.expect_end();
     if (kind >= names.size()) throw wire::ProtocolError("a copy in an unknown direction");
     const bool to_device = (kind & 1) != 0, from_device = kind >= 2;
     const auto side = [](const char* name, bool device) {
@@ -167,45 +168,45 @@ void Session::op_wrong_direction(Reader& in, Writer&) {
     if (destination != to_device) message = side("destination", destination);
     if (source != from_device) message += (message.empty() ? "" : " and ") + side("source", source);
     message += fmt::format(", but the call says {}", names[kind]);
-    // As an H100 does it.
+    // Measured on an H100.
     const bool refused = (to_device && !destination) || (from_device && !source);
     message += refused ? ": nothing is copied" : ": a GPU copies anyway, since it goes by the addresses";
-    journal_.add(found(rules::copy_direction, std::move(message)));
+    journal_.add(make_finding(rules::copy_direction, std::move(message)));
 }
 
 void Session::op_look_at_launch(Reader& in, Writer&) {
     const auto request = in.get<std::uint32_t>();
-    in.done();
-    unseen_.erase(request);
+    in.expect_end();
+    unchecked_launches_.erase(request);
 }
 
 void Session::op_host_fault(Reader& in, Writer&) {
     const auto address = in.get<std::uint64_t>();
     const bool writes = in.get_bool();
-    in.done();
-    const auto memory = known_memory(address);
+    in.expect_end();
+    const auto memory = find_memory(address);
     if (const auto before = memory ? std::nullopt : memory_before(address);
         before && !before->freed &&
         (before->place.kind == MemoryKind::managed || before->place.kind == MemoryKind::page_locked)) {
-        Diagnostic past = found(rules::out_of_bounds,
-                                fmt::format("host code {} past the end of {{memory}}", writes ? "writes" : "reads"));
+        Diagnostic past = make_finding(
+            rules::out_of_bounds, fmt::format("host code {} past the end of {{memory}}", writes ? "writes" : "reads"));
         past.memory = before->place;
         journal_.add(std::move(past));
         return;
     }
     const bool freed = memory && memory->freed;
     const std::string what = memory ? "{memory}" : fmt::format("{:#x}", address);
-    Diagnostic diagnostic = found(freed ? rules::use_after_free : rules::host_dereference,
-                                  fmt::format("host code {} {}{}", writes ? "writes to" : "reads", what,
-                                              freed ? ", which was freed" : ", an address in device memory"));
+    Diagnostic diagnostic = make_finding(freed ? rules::use_after_free : rules::host_dereference,
+                                         fmt::format("host code {} {}{}", writes ? "writes to" : "reads", what,
+                                                     freed ? ", which was freed" : ", an address in device memory"));
     if (memory) diagnostic.memory = memory->place;
     if (freed) diagnostic.related.push_back(freed_at(*memory));
     journal_.add(std::move(diagnostic));
 }
 
 void Session::op_leave(Reader& in, Writer&) {
-    in.done();
+    in.expect_end();
     left_ = true;
 }
 
-}  // namespace warpgrade::device
+}  // namespace warpgrade::server

@@ -6,21 +6,21 @@
 #include "device/fields.hpp"
 #include "server/session.hpp"
 
-namespace warpgrade::device {
+namespace warpgrade::server {
 
 using wire::Reader;
 using wire::Writer;
 
 namespace {
 
-// More of these than any program needs; each costs the server memory.
+// More than any program needs; each takes memory of the server.
 constexpr std::size_t max_streams = 1024, max_events = 65536, max_images = 65536;
 
 }  // namespace
 
 void Session::op_unload_module(Reader& in, Writer&) {
     const ModuleId module = checked_module(in.get<std::uint32_t>());
-    in.done();
+    in.expect_end();
     std::erase_if(functions_, [&](const auto& function) { return function.second == module; });
     image_bytes_ -= modules_.at(module);
     modules_.erase(module);
@@ -30,7 +30,7 @@ void Session::op_unload_module(Reader& in, Writer&) {
 void Session::op_find_function(Reader& in, Writer& out) {
     const ModuleId module = checked_module(in.get<std::uint32_t>());
     const std::string name = in.get_string();
-    in.done();
+    in.expect_end();
     const FunctionId function = device_.find_function(module, name);
     functions_[function] = module;
     out.put(function);
@@ -40,7 +40,7 @@ void Session::op_find_function(Reader& in, Writer& out) {
 void Session::op_find_symbol(Reader& in, Writer& out) {
     const ModuleId module = checked_module(in.get<std::uint32_t>());
     const std::string name = in.get_string();
-    in.done();
+    in.expect_end();
     const SymbolInfo symbol = device_.find_symbol(module, name);
     out.put(symbol.address).put(symbol.bytes);
 }
@@ -48,7 +48,7 @@ void Session::op_find_symbol(Reader& in, Writer& out) {
 void Session::op_set_dynamic_shared(Reader& in, Writer&) {
     const FunctionId function = checked_function(in.get<std::uint32_t>());
     const auto bytes = in.get<std::uint64_t>();
-    in.done();
+    in.expect_end();
     const std::uint64_t most = device_.properties().shared_mem_per_block_optin;
     const std::uint64_t own = device_.function_info(function).static_shared_bytes;
     if (own > most || bytes > most - own)
@@ -69,13 +69,13 @@ std::uint64_t Session::dynamic_shared_limit(FunctionId function) const {
 void Session::op_prefetch(Reader& in, Writer&) {
     const auto address = in.get<std::uint64_t>(), bytes = in.get<std::uint64_t>();
     const bool to_device = in.get_bool();
-    in.done();
+    in.expect_end();
     if (!stalled()) migrations_.prefetch(address, bytes, to_device);
 }
 
 void Session::op_create_image(Reader& in, Writer& out) {
     const ImageDescriptor image = wire::get_image(in);
-    in.done();
+    in.expect_end();
     if (images_.size() >= max_images)
         throw DeviceError(
             error::memory_allocation,
@@ -89,7 +89,7 @@ void Session::op_create_image(Reader& in, Writer& out) {
 
 void Session::op_destroy_image(Reader& in, Writer&) {
     const auto id = in.get<ImageId>();
-    in.done();
+    in.expect_end();
     if (images_.erase(id) == 0)
         throw DeviceError(error::invalid_value, fmt::format("{:#x} is not a texture or surface object", id));
     device_.destroy_image(id);
@@ -136,7 +136,7 @@ void Session::launch(FunctionId function, const LaunchConfig& config, std::span<
             error::launch_out_of_resources,
             fmt::format("more than {} kernel launches in one call of the lab's function: further ones are not run",
                         RecordLimits::max_launches));
-    migrations_.look();
+    migrations_.find_host_writes();
     try {
         device_.launch(function, config, params);
     } catch (const DeviceError& failure) {
@@ -144,15 +144,14 @@ void Session::launch(FunctionId function, const LaunchConfig& config, std::span<
             if (analysis_) analysis_->take_records();  // nothing ran
             throw;
         }
-        // The host learns of it when it next waits for the device; the judge, at once.
+        // The host gets the error when it next waits for the device, the judge at once.
         fault_ = {failure.code, failure.what(), false};
         journal_.add_error("launch", failure.code, failure.what());
     }
-    collect(function, config, info);
+    record_launch(function, config, info);
 }
 
-// What the launch did, as far as the device tells.
-LaunchRecord Session::record_of(FunctionId function, const LaunchConfig& config, const FunctionInfo& info) {
+LaunchRecord Session::take_record(FunctionId function, const LaunchConfig& config, const FunctionInfo& info) {
     std::vector<LaunchRecord> records;
     if (analysis_) records = analysis_->take_records();
     if (records.size() == 1) return std::move(records.front());
@@ -168,12 +167,12 @@ LaunchRecord Session::record_of(FunctionId function, const LaunchConfig& config,
     return record;
 }
 
-void Session::collect(FunctionId function, const LaunchConfig& config, const FunctionInfo& info) {
-    LaunchRecord record = record_of(function, config, info);
+void Session::record_launch(FunctionId function, const LaunchConfig& config, const FunctionInfo& info) {
+    LaunchRecord record = take_record(function, config, info);
     if (stalled()) record.error_code = fault_.code, record.error = fault_.message;
     if (analysis_) {
         for (Diagnostic& found : analysis_->take_diagnostics()) journal_.add(std::move(found));
-        origin_.launched(record);
+        origin_.record_launch(record);
         order_launch(function, config.stream);
     }
     journal_.add_launch(std::move(record));
@@ -184,14 +183,14 @@ void Session::op_occupancy(Reader& in, Writer& out) {
     const FunctionId function = checked_function(in.get<std::uint32_t>());
     const auto threads = in.get<std::uint32_t>();
     const auto bytes = in.get<std::uint64_t>();
-    in.done();
+    in.expect_end();
     if (threads == 0) throw DeviceError(error::invalid_value, "occupancy: a block without threads");
     out.put(device_.occupancy(function, threads, bytes).blocks_per_multiprocessor);
 }
 
 void Session::op_create_stream(Reader& in, Writer& out) {
     const bool blocking = in.get_bool();
-    in.done();
+    in.expect_end();
     if (streams_.size() >= max_streams) throw DeviceError(error::memory_allocation, "too many streams");
     const StreamId stream = next_stream_;
     if (!order_.add_stream(stream, blocking))
@@ -199,13 +198,13 @@ void Session::op_create_stream(Reader& in, Writer& out) {
     ++next_stream_;
     streams_.insert(stream);
     device_.create_stream(stream, blocking);
-    if (ordering_) analysis_->note_accesses(true);
+    if (ordering_) analysis_->set_exact_accesses(true);
     out.put(stream);
 }
 
 void Session::op_destroy_stream(Reader& in, Writer&) {
     const StreamId stream = checked_stream(in.get<std::uint32_t>());
-    in.done();
+    in.expect_end();
     if (stream == 0) throw DeviceError(error::invalid_resource_handle, "the default stream cannot be destroyed");
     streams_.erase(stream);
     device_.destroy_stream(stream);
@@ -214,14 +213,14 @@ void Session::op_destroy_stream(Reader& in, Writer&) {
 
 void Session::op_synchronize_stream(Reader& in, Writer&) {
     const StreamId stream = checked_stream(in.get<std::uint32_t>());
-    in.done();
+    in.expect_end();
     device_.synchronize_stream(stream);
     order_.host_waits_for_stream(stream);
 }
 
 void Session::op_query_stream(Reader& in, Writer&) {
     const StreamId stream = checked_stream(in.get<std::uint32_t>());
-    in.done();
+    in.expect_end();
     if (!device_.query_stream(stream)) throw DeviceError(error::not_ready, "the stream still has work");
     order_.host_waits_for_stream(stream);
 }
@@ -230,7 +229,7 @@ void Session::op_stream_wait_event(Reader& in, Writer&) {
     const StreamId stream = checked_stream(in.get<std::uint32_t>());
     const EventId id = in.get<std::uint32_t>();
     const Event& event = checked_event(id);
-    in.done();
+    in.expect_end();
     if (!event.recorded || stalled()) return;
     device_.wait_for_event(stream, id);
     order_.wait(stream, id);
@@ -238,13 +237,13 @@ void Session::op_stream_wait_event(Reader& in, Writer&) {
 
 void Session::op_host_function(Reader& in, Writer&) {
     const StreamId stream = checked_stream(in.get<std::uint32_t>());
-    in.done();
+    in.expect_end();
     order_.host_function(stream);
 }
 
 void Session::op_create_event(Reader& in, Writer& out) {
     const bool timing = in.get_bool();
-    in.done();
+    in.expect_end();
     if (events_.size() >= max_events) throw DeviceError(error::memory_allocation, "too many events");
     const EventId event = next_event_++;
     events_[event] = {timing};
@@ -253,7 +252,7 @@ void Session::op_create_event(Reader& in, Writer& out) {
 
 void Session::op_destroy_event(Reader& in, Writer&) {
     const auto event = in.get<std::uint32_t>();
-    in.done();
+    in.expect_end();
     checked_event(event);
     events_.erase(event);
     device_.forget_event(event);
@@ -264,18 +263,17 @@ void Session::op_record_event(Reader& in, Writer&) {
     const EventId id = in.get<std::uint32_t>();
     Event& event = checked_event(id);
     const StreamId stream = checked_stream(in.get<std::uint32_t>());
-    in.done();
+    in.expect_end();
     if (stalled()) return;
     event.recorded = true;
     device_.record_event(id, stream);
     order_.record(id, stream);
 }
 
-// An event that was never recorded counts as done.
 void Session::op_synchronize_event(Reader& in, Writer&) {
     const EventId id = in.get<std::uint32_t>();
     checked_event(id);
-    in.done();
+    in.expect_end();
     device_.synchronize_event(id);
     order_.host_waits_for_event(id);
 }
@@ -283,7 +281,7 @@ void Session::op_synchronize_event(Reader& in, Writer&) {
 void Session::op_query_event(Reader& in, Writer&) {
     const EventId id = in.get<std::uint32_t>();
     checked_event(id);
-    in.done();
+    in.expect_end();
     if (!device_.query_event(id)) throw DeviceError(error::not_ready, "the event has not happened yet");
     order_.host_waits_for_event(id);
 }
@@ -291,7 +289,7 @@ void Session::op_query_event(Reader& in, Writer&) {
 void Session::op_elapsed_time(Reader& in, Writer& out) {
     const EventId ids[] = {in.get<std::uint32_t>(), in.get<std::uint32_t>()};
     const Event &start = checked_event(ids[0]), &end = checked_event(ids[1]);
-    in.done();
+    in.expect_end();
     if (!start.timing || !end.timing)
         throw DeviceError(error::invalid_resource_handle, "cudaEventElapsedTime: the event was created without timing");
     if (!start.recorded || !end.recorded)
@@ -303,7 +301,7 @@ void Session::op_elapsed_time(Reader& in, Writer& out) {
 }
 
 void Session::op_synchronize_device(Reader& in, Writer&) {
-    in.done();
+    in.expect_end();
     device_.synchronize_device();
     order_.host_waits_for_device();
 }
@@ -311,10 +309,10 @@ void Session::op_synchronize_device(Reader& in, Writer&) {
 void Session::op_set_limit(Reader& in, Writer& out) {
     const auto limit = in.get<std::uint8_t>();
     const auto bytes = in.get<std::uint64_t>();
-    in.done();
+    in.expect_end();
     if (limit > static_cast<std::uint8_t>(Limit::MallocHeapSize))
         throw DeviceError(error::unsupported_limit, "cudaDeviceSetLimit: this device does not have this limit");
     out.put(device_.set_limit(static_cast<Limit>(limit), bytes));
 }
 
-}  // namespace warpgrade::device
+}  // namespace warpgrade::server

@@ -7,7 +7,7 @@
 #include "device/address_space.hpp"
 #include "server/session.hpp"
 
-namespace warpgrade::device {
+namespace warpgrade::server {
 
 using wire::Op;
 using wire::Reader;
@@ -17,9 +17,9 @@ using wire::Writer;
 
 namespace {
 
-// Each is a mapping of the server's; the kernel allows a process some 65,000.
+// Each is a mapping of the server; Linux allows a process some 65,000.
 constexpr std::size_t max_host_allocations = 32768;
-// A program has one for each file that is compiled by itself.
+// A program has one for each separately compiled file.
 constexpr std::size_t max_modules = 1024;
 
 Region host_side(const Transfer& transfer, const Region& device) {
@@ -33,8 +33,8 @@ Region host_side(const Transfer& transfer, const Region& device) {
 
 }  // namespace
 
-// Calls visit(address, data offset, bytes) for the parts of the host's side that lie in one page-locked allocation
-// each. Registered memory may be several that touch.
+// Splits the host's side of a copy at the borders of page-locked allocations, since registered ones may be adjacent.
+// Calls visit(address, data offset, bytes) for each part.
 template <class Visit>
 void Session::for_each_host_part(const Region& host, std::uint64_t offset, std::uint64_t bytes, Visit&& visit) {
     host.for_each_part(offset, bytes, [&](std::uint64_t address, std::uint64_t done, std::uint64_t part) {
@@ -95,20 +95,20 @@ void Session::check_region(const Region& region, const char* what, Use use) {
 void Session::op_allocate(Reader& in, Writer& out) {
     const auto bytes = in.get<std::uint64_t>();
     const std::string origin = in.get_string(256);
-    in.done();
+    in.expect_end();
     const DevicePtr address = device_.allocate(bytes, {origin, current_code_});
     allocations_.insert(address);
     journal_.add_allocation(origin, bytes);
     out.put(address);
 }
 
-// Registered memory keeps the host's address, which must not look like one of the device's.
+// Registered memory keeps the host's address, which must be outside the device's ranges.
 void Session::op_allocate_host(Reader& in, Writer& out) {
     namespace space = address_space;
     const auto bytes = in.get<std::uint64_t>();
     const auto at = in.get<std::uint64_t>();
     const std::string origin = in.get_string(256);
-    in.done();
+    in.expect_end();
     if (bytes == 0 || bytes > space::host_end - space::host_base)
         throw DeviceError(error::memory_allocation, fmt::format("{}: {} bytes", origin, bytes));
     const bool misplaced = at % space::page_bytes != 0 || at >= space::user_end || bytes > space::user_end - at ||
@@ -122,53 +122,57 @@ void Session::op_allocate_host(Reader& in, Writer& out) {
     HostVisibleMemory memory = device_.allocate_host_visible(bytes, at, {origin, current_code_});
     allocations_.insert(memory.address);
     host_allocations_.insert(memory.address);
-    if (kind_of_memory(origin) == MemoryKind::managed) note_managed(memory.address, memory.bytes);
+    if (memory_kind_of(origin) == MemoryKind::managed) add_managed(memory.address, memory.bytes);
     journal_.add_allocation(origin, bytes);
     attachment_ = std::move(memory.file);
     out.put(memory.address);
 }
 
-// What kernels use of it is told to the byte from now on, for the host may use the rest.
-void Session::note_managed(DevicePtr address, std::uint64_t bytes) {
+// Makes kernels' accesses exact from now on, since the host may use the rest of the memory.
+void Session::add_managed(DevicePtr address, std::uint64_t bytes) {
     managed_.insert(address);
     migrations_.add(address, bytes);
-    if (analysis_) analysis_->note_accesses(true);
+    if (analysis_) analysis_->set_exact_accesses(true);
 }
 
 void Session::op_share_symbol(Reader& in, Writer& out) {
     const ModuleId module = checked_module(in.get<std::uint32_t>());
     const std::string name = in.get_string();
-    in.done();
+    in.expect_end();
     HostVisibleMemory memory = device_.share_symbol(module, name);
-    note_managed(memory.address, memory.bytes);
+    add_managed(memory.address, memory.bytes);
     attachment_ = std::move(memory.file);
     out.put(memory.address).put(memory.bytes);
 }
 
 void Session::op_free_memory(Reader& in, Writer&) {
     const auto address = in.get<std::uint64_t>();
-    in.done();
+    in.expect_end();
     device_.drain();
-    order_idle_free(address);
-    // Not those of module variables, which are no allocations of the context.
+    order_free_when_idle(address);
+    // Module variables are no allocations of the context.
     if (!allocations_.contains(address)) {
         diagnose_free(address);
         throw DeviceError(
             error::invalid_value,
             fmt::format("cudaFree: {:#x} is not the start of an allocation, or was freed before", address));
     }
+    free_allocation(address);
+}
+
+void Session::free_allocation(DevicePtr address) {
     device_.free(address, current_code_);
     allocations_.erase(address);
     host_allocations_.erase(address);
     managed_.erase(address);
     migrations_.remove(address);
-    touched_early_.erase(address);
+    early_host_uses_.erase(address);
 }
 
 void Session::op_free_ordered(Reader& in, Writer&) {
     const auto address = in.get<std::uint64_t>();
     const StreamId stream = checked_stream(in.get<std::uint32_t>());
-    in.done();
+    in.expect_end();
     if (stalled()) return;
     if (!allocations_.contains(address)) {
         diagnose_free(address);
@@ -176,23 +180,18 @@ void Session::op_free_ordered(Reader& in, Writer&) {
                           fmt::format("cudaFreeAsync: {:#x} is not the start of an allocation", address));
     }
     order_free(address, stream);
-    device_.free(address, current_code_);
-    allocations_.erase(address);
-    host_allocations_.erase(address);
-    managed_.erase(address);
-    migrations_.remove(address);
-    touched_early_.erase(address);
+    free_allocation(address);
 }
 
 void Session::op_memory_info(Reader& in, Writer& out) {
-    in.done();
+    in.expect_end();
     const MemoryInfo info = device_.memory_info();
     out.put(info.free_bytes).put(info.total_bytes);
 }
 
 void Session::op_find_allocation(Reader& in, Writer& out) {
     const auto address = in.get<std::uint64_t>();
-    in.done();
+    in.expect_end();
     const auto found = device_.find_allocation(address).value_or(SymbolInfo{});
     out.put(found.address).put(found.bytes);
 }
@@ -207,7 +206,7 @@ void Session::op_write(Reader& in, Writer& out) {
     check_region(incoming.region, "copy to the device", Use::writes);
     incoming.total = incoming.region.bytes();
     if (incoming.transfer.host == 0) return start_incoming(std::move(incoming), in, out);
-    in.done();
+    in.expect_end();
     incoming_ = std::move(incoming);
     const Region host = host_side(incoming_->transfer, incoming_->region);
     std::vector<std::byte> piece(std::min<std::uint64_t>(wire::chunk_bytes, incoming_->total));
@@ -229,7 +228,7 @@ void Session::op_load_module(Reader& in, Writer& out) {
     start_incoming(std::move(incoming), in, out);
 }
 
-// Small transfers carry their data with them; larger ones wait for the client to go on.
+// A small transfer has its data in the request; a larger one waits for the client's data frames.
 void Session::start_incoming(Incoming incoming, Reader& in, Writer& out) {
     incoming.sequence = current_sequence_;
     if (incoming.total <= wire::chunk_bytes) {
@@ -238,7 +237,7 @@ void Session::start_incoming(Incoming incoming, Reader& in, Writer& out) {
         accept_piece(in.get_rest());
         finish_incoming(out);
     } else {
-        in.done();
+        in.expect_end();
         incoming_ = std::move(incoming);
     }
 }
@@ -267,7 +266,7 @@ void Session::accept_piece(std::span<const std::byte> piece) {
                                           [&](std::uint64_t address, std::uint64_t done, std::uint64_t bytes) {
                                               device_.write(address, piece.subspan(done, bytes));
                                           });
-        if (incoming.op == Op::write) origin_.wrote(incoming.region, piece, offset == 0);
+        if (incoming.op == Op::write) origin_.record_upload(incoming.region, piece, offset == 0);
     } catch (const DeviceError& failure) {
         incoming.failure = failure;
     } catch (const std::bad_alloc&) {
@@ -283,29 +282,27 @@ void Session::finish_incoming(Writer& out) {
         const ModuleId module = device_.load_module(incoming.image);
         modules_.emplace(module, incoming.total);
         image_bytes_ += incoming.total;
-        origin_.loaded(incoming.image);
+        origin_.record_module(incoming.image);
         out.put(module);
     } else if (incoming.total > 0 && !incoming.discard) {
-        moved(TransferTime::Kind::to_device, incoming.transfer, incoming.total, incoming.transfer.host != 0);
-        order_copy(StreamOrder::Operation::Kind::to_device, incoming.transfer, &incoming.region, nullptr);
+        const Transfer& transfer = incoming.transfer;
+        device_.schedule_transfer(
+            {TransferTime::Kind::to_device, transfer.stream, incoming.total, transfer.host != 0, transfer.blocking});
+        order_copy(StreamOrder::Operation::Kind::to_device, transfer, &incoming.region, nullptr);
     }
-}
-
-void Session::moved(TransferTime::Kind kind, const Transfer& transfer, std::uint64_t bytes, bool page_locked) {
-    device_.transferred({kind, transfer.stream, bytes, page_locked, transfer.blocking});
 }
 
 void Session::op_read(Reader& in, Writer& out) {
     const Region region = Region::get(in);
     Transfer transfer = Transfer::get(in);
-    in.done();
+    in.expect_end();
     checked_stream(transfer.stream);
-    // Pageable memory of the host is filled by the time that even an asynchronous copy returns.
+    // Even an asynchronous copy to pageable memory returns only when it is done.
     if (transfer.host == 0) transfer.blocking = true;
     check_region(region, "copy from the device", Use::reads);
     const std::uint64_t total = region.bytes();
     if (total == 0) return;
-    origin_.read(region);
+    origin_.record_download(region);
     if (transfer.host != 0) {
         const Region host = host_side(transfer, region);
         std::vector<std::byte> piece(std::min<std::uint64_t>(wire::chunk_bytes, total));
@@ -317,7 +314,8 @@ void Session::op_read(Reader& in, Writer& out) {
             write_host(host, done, piece);
         }
     }
-    moved(TransferTime::Kind::to_host, transfer, total, transfer.host != 0);
+    device_.schedule_transfer(
+        {TransferTime::Kind::to_host, transfer.stream, total, transfer.host != 0, transfer.blocking});
     order_copy(StreamOrder::Operation::Kind::to_host, transfer, nullptr, &region);
     if (transfer.host != 0) return;
     if (total > wire::chunk_bytes) {
@@ -353,7 +351,7 @@ void Session::refill() {
 void Session::op_copy(Reader& in, Writer&) {
     const Region destination = Region::get(in), source = Region::get(in);
     const Transfer transfer = Transfer::get(in);
-    in.done();
+    in.expect_end();
     checked_stream(transfer.stream);
     if (transfer.blocking) report_fault();
     check_region(destination, "copy within the device, destination", Use::writes);
@@ -367,13 +365,13 @@ void Session::op_copy(Reader& in, Writer&) {
     for (std::uint64_t row = 0; row < rows; ++row)
         device_.copy(destination.address + row * destination.pitch, source.address + row * source.pitch, width,
                      current_code_);
-    origin_.copied(destination, source);
-    // Managed memory that no kernel has touched yet lies with the host.
+    origin_.record_copy(destination, source);
+    // Managed memory is on the host until a kernel touches it.
     const bool from_host = device_.lies_on_host(source.address), to_host = device_.lies_on_host(destination.address);
     const auto link = to_host     ? TransferTime::Kind::to_host
                       : from_host ? TransferTime::Kind::to_device
                                   : TransferTime::Kind::within_device;
-    moved(link, transfer, total, true);
+    device_.schedule_transfer({link, transfer.stream, total, true, transfer.blocking});
     order_copy(StreamOrder::Operation::Kind::within_device, transfer, &destination, &source);
 }
 
@@ -381,7 +379,7 @@ void Session::op_fill(Reader& in, Writer&) {
     const Region region = Region::get(in);
     const auto value = in.get<std::uint8_t>();
     const Transfer transfer = Transfer::get(in);
-    in.done();
+    in.expect_end();
     checked_stream(transfer.stream);
     if (transfer.blocking) report_fault();
     check_region(region, "set device memory", Use::sets);
@@ -390,8 +388,8 @@ void Session::op_fill(Reader& in, Writer&) {
     region.for_each_part(0, total, [&](std::uint64_t address, std::uint64_t, std::uint64_t bytes) {
         device_.fill(address, value, bytes);
     });
-    moved(TransferTime::Kind::fill, transfer, total, true);
+    device_.schedule_transfer({TransferTime::Kind::fill, transfer.stream, total, true, transfer.blocking});
     order_copy(StreamOrder::Operation::Kind::fill, transfer, &region, nullptr);
 }
 
-}  // namespace warpgrade::device
+}  // namespace warpgrade::server

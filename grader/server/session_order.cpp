@@ -1,5 +1,5 @@
-// Who touches which memory in which stream: what the order of streams is checked by (stream_order.hpp), and the words
-// for what has none.
+// Feeds the accesses of copies, launches and frees to the racecheck between streams (stream_order.hpp), and words its
+// findings.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 #include "device/address_space.hpp"
 #include "server/session.hpp"
 
-namespace warpgrade::device {
+namespace warpgrade::server {
 
 using wire::Reader;
 using wire::Region;
@@ -19,10 +19,12 @@ using Operation = StreamOrder::Operation;
 
 namespace {
 
-// Of a copy whose rows lie apart, beyond it the gaps count as well.
-constexpr std::uint64_t most_rows = 65536;
+// A copy of more separate rows counts as one access that includes the gaps.
+constexpr std::uint64_t max_rows = 65536;
 
-std::string name_of(StreamId stream) { return stream == 0 ? "the default stream" : fmt::format("stream {}", stream); }
+std::string stream_name(StreamId stream) {
+    return stream == 0 ? "the default stream" : fmt::format("stream {}", stream);
+}
 
 std::string subject(const Operation& operation) {
     switch (operation.kind) {
@@ -53,79 +55,79 @@ const char* participle(MemoryUse use) {
 
 }  // namespace
 
-void Session::touch(const StreamOrder::OperationPtr& operation, const MemoryAccess& access, bool& told) {
+void Session::touch(const StreamOrder::OperationPtr& operation, const MemoryAccess& access, bool& reported) {
     const auto conflict = order_.touch(operation, access);
-    if (!conflict || std::exchange(told, true)) return;
+    if (!conflict || std::exchange(reported, true)) return;
     const Operation& earlier = *conflict->earlier;
-    Diagnostic diagnostic = found(
+    Diagnostic diagnostic = make_finding(
         rules::race_stream,
         fmt::format("{} in {} {} {{memory}} while {} in {} may still be using it: nothing makes one wait for the other",
                     operation->kind == Operation::Kind::kernel ? "the kernel" : subject(*operation),
-                    name_of(operation->stream), verb(*operation, conflict->use), subject(earlier),
-                    name_of(earlier.stream)));
+                    stream_name(operation->stream), verb(*operation, conflict->use), subject(earlier),
+                    stream_name(earlier.stream)));
     diagnostic.kernel = operation->kernel;
-    if (const auto memory = known_memory(conflict->address)) diagnostic.memory = memory->place;
+    if (const auto memory = find_memory(conflict->address)) diagnostic.memory = memory->place;
     diagnostic.related.push_back({fmt::format("{} by {}, issued", participle(conflict->earlier_use), subject(earlier)),
                                   {"", 0, earlier.code},
                                   std::nullopt});
     journal_.add(std::move(diagnostic));
 }
 
-void Session::touch(const StreamOrder::OperationPtr& operation, const Region& region, MemoryUse use, bool& told) {
+void Session::touch(const StreamOrder::OperationPtr& operation, const Region& region, MemoryUse use, bool& reported) {
     std::uint64_t extent = 0;
     if (!region.extent(extent)) return;
-    if (region.contiguous() || region.height > most_rows)
-        return touch(operation, MemoryAccess{region.address, extent, use}, told);
+    if (region.contiguous() || region.height > max_rows)
+        return touch(operation, MemoryAccess{region.address, extent, use}, reported);
     for (std::uint64_t row = 0; row < region.height; ++row)
-        touch(operation, MemoryAccess{region.address + row * region.pitch, region.width, use}, told);
+        touch(operation, MemoryAccess{region.address + row * region.pitch, region.width, use}, reported);
 }
 
 void Session::order_copy(Operation::Kind kind, const Transfer& transfer, const Region* destination,
                          const Region* source) {
     for (const auto& [region, use] : {std::pair(source, MemoryUse::read), std::pair(destination, MemoryUse::write)})
         if (std::uint64_t extent = 0; region && region->extent(extent))
-            migrations_.used(std::array{MemoryAccess{region->address, extent, use}});
+            migrations_.record_accesses(std::array{MemoryAccess{region->address, extent, use}});
     if (!ordering_) return;
     const auto operation = order_.begin(kind, transfer.stream, current_code_);
-    bool told = false;
-    if (source) touch(operation, *source, MemoryUse::read, told);
-    if (destination) touch(operation, *destination, MemoryUse::write, told);
+    bool reported = false;
+    if (source) touch(operation, *source, MemoryUse::read, reported);
+    if (destination) touch(operation, *destination, MemoryUse::write, reported);
     if (transfer.host != 0 && (destination || source)) {
         const Region& other = destination ? *destination : *source;
         const MemoryUse use = destination ? MemoryUse::read : MemoryUse::write;
-        touch(operation, Region{transfer.host, transfer.host_pitch, other.width, other.height}, use, told);
+        touch(operation, Region{transfer.host, transfer.host_pitch, other.width, other.height}, use, reported);
     }
     if (transfer.blocking) order_.host_waits_for_stream(transfer.stream);
 }
 
 void Session::order_launch(FunctionId function, StreamId stream) {
     const auto accesses = analysis_->take_accesses();
-    migrations_.used(accesses);
+    migrations_.record_accesses(accesses);
     if (!ordering_) return;
     const auto operation = order_.begin(Operation::Kind::kernel, stream, current_code_, device_.readable_name(function),
                                         analysis_->talks_to_host(function));
-    bool told = false;
-    for (const MemoryAccess& access : accesses) touch(operation, access, told);
+    bool reported = false;
+    for (const MemoryAccess& access : accesses) touch(operation, access, reported);
 }
 
 void Session::order_free(DevicePtr address, StreamId stream) {
     const auto memory = device_.find_allocation(address);
     if (!ordering_ || !memory) return;
-    bool told = false;
+    bool reported = false;
     touch(order_.begin(Operation::Kind::free, stream, current_code_),
-          MemoryAccess{memory->address, memory->bytes, MemoryUse::write}, told);
+          MemoryAccess{memory->address, memory->bytes, MemoryUse::write}, reported);
     order_.forget_memory(memory->address, memory->bytes);
 }
 
-// The device is idle when memory is freed; what the host has read of it before, it may have read too early.
-void Session::order_idle_free(DevicePtr address) {
+// cudaFree waits for the device, but host code may have read the memory too early before.
+void Session::order_free_when_idle(DevicePtr address) {
     if (!ordering_) return;
     order_.device_is_idle();
     const auto memory = device_.find_allocation(address);
     if (!memory || memory->address != address || !allocations_.contains(address)) return;
     if (host_allocations_.contains(address))
         if (const auto write = order_.unseen_write(address, memory->bytes))
-            tell_unseen(*write, address, "the memory is freed");
+            report_unseen_write(*write, address, "the memory is freed");
     order_.forget_memory(memory->address, memory->bytes);
 }
 
@@ -134,25 +136,23 @@ void Session::end_call() {
         for (const DevicePtr address : host_allocations_)
             if (const auto memory = device_.find_allocation(address))
                 if (const auto write = order_.unseen_write(address, memory->bytes))
-                    tell_unseen(*write, address, "the call ends");
+                    report_unseen_write(*write, address, "the call ends");
     order_.host_waits_for_device();
 }
 
-// `when`: what happens now.
-void Session::tell_unseen(const Operation& write, DevicePtr address, const char* when) {
-    if (touched_early_.contains(address)) return;
-    Diagnostic diagnostic = found(
+void Session::report_unseen_write(const Operation& write, DevicePtr address, const char* when) {
+    if (early_host_uses_.contains(address)) return;
+    Diagnostic diagnostic = make_finding(
         rules::race_host,
         fmt::format(
             "{}, but nothing has waited for {} in {}, which writes {{memory}}: host code may have read it too early",
-            when, subject(write), name_of(write.stream)));
-    if (const auto memory = known_memory(address)) diagnostic.memory = memory->place;
+            when, subject(write), stream_name(write.stream)));
+    if (const auto memory = find_memory(address)) diagnostic.memory = memory->place;
     diagnostic.related.push_back({"issued", {"", 0, write.code}, std::nullopt});
     journal_.add(std::move(diagnostic));
 }
 
-// Is there anything that the host must not use yet?
-bool Session::kernels_run() const {
+bool Session::has_running_writes() const {
     return ordering_ && !stalled() && std::ranges::any_of(managed_, [&](DevicePtr address) {
                const auto memory = device_.find_allocation(address);
                return memory && order_.running_write(address, memory->bytes);
@@ -160,7 +160,7 @@ bool Session::kernels_run() const {
 }
 
 void Session::op_running_writes(Reader& in, Writer& out) {
-    in.done();
+    in.expect_end();
     constexpr DevicePtr page = address_space::page_bytes;
     std::size_t ranges = 0;
     DevicePtr begin = 0, end = 0;
@@ -183,25 +183,25 @@ void Session::op_host_touches(Reader& in, Writer&) {
     for (std::size_t i = 0; in.remaining() != 0; ++i) {
         if (i == wire::max_host_touches) throw wire::ProtocolError("too many uses of managed memory at once");
         const auto address = in.get<std::uint64_t>(), code = in.get<std::uint64_t>();
-        host_touched(address, code, in.get_bool());
+        check_host_use(address, code, in.get_bool());
     }
 }
 
-// Once for each array and kernel. What the program claims to have done serves its own findings only.
-void Session::host_touched(DevicePtr address, std::uint64_t code, bool writes) {
+// Reports one use for each array and launch. The program's claims are untrusted, but affect only its own findings.
+void Session::check_host_use(DevicePtr address, std::uint64_t code, bool writes) {
     const auto memory = device_.find_allocation(address);
     if (!ordering_ || stalled() || !memory || !managed_.contains(memory->address)) return;
     const auto write = order_.running_write(address, 1);
-    if (!write || std::exchange(touched_early_[memory->address], write) == write) return;
-    Diagnostic diagnostic = found(
+    if (!write || std::exchange(early_host_uses_[memory->address], write) == write) return;
+    Diagnostic diagnostic = make_finding(
         rules::race_host,
         fmt::format("call cudaDeviceSynchronize() before the host {} {{memory}}: kernel `{}` in {}, which writes it, "
                     "may still be running",
-                    writes ? "writes to" : "reads", write->kernel.substr(0, 100), name_of(write->stream)));
+                    writes ? "writes to" : "reads", write->kernel.substr(0, 100), stream_name(write->stream)));
     diagnostic.place.code = code;
-    if (const auto known = known_memory(address)) diagnostic.memory = known->place;
+    if (const auto known = find_memory(address)) diagnostic.memory = known->place;
     diagnostic.related.push_back({"launched", {"", 0, write->code}, std::nullopt});
     journal_.add(std::move(diagnostic));
 }
 
-}  // namespace warpgrade::device
+}  // namespace warpgrade::server

@@ -4,10 +4,10 @@
 #include <iterator>
 #include <utility>
 
-namespace warpgrade::device {
+namespace warpgrade::server {
 namespace {
 
-bool conflict_with(MemoryUse a, MemoryUse b) { return a == MemoryUse::write || b == MemoryUse::write || a != b; }
+bool is_conflict(MemoryUse a, MemoryUse b) { return a == MemoryUse::write || b == MemoryUse::write || a != b; }
 
 }  // namespace
 
@@ -27,14 +27,14 @@ void StreamOrder::join(Clock& clock, const Clock& other) {
 }
 
 bool StreamOrder::add_stream(StreamId stream, bool blocking) {
-    // The place of a stream that is gone serves again once the host knows that its work is over: nothing is ordered by
-    // that which was not.
+    // A destroyed stream's lane is reused when the host knows that its work is over: this orders nothing that had no
+    // order before.
     std::uint32_t index = 1;
     const auto in_use = [&](const Lane& lane) {
         return lane.alive || (index < host_.size() ? host_[index] : 0) < lane.number;
     };
     while (index < lanes_.size() && in_use(lanes_[index])) ++index;
-    if (index == most_lanes) return false;
+    if (index == max_lanes) return false;
     if (index == lanes_.size()) lanes_.emplace_back();
     Lane& lane = lanes_[index];
     lane.blocking = blocking, lane.alive = true;
@@ -43,7 +43,7 @@ bool StreamOrder::add_stream(StreamId stream, bool blocking) {
     return true;
 }
 
-// Its work still finishes: the default stream goes on waiting for it.
+// The stream's work still finishes, and the default stream still waits for it.
 void StreamOrder::remove_stream(StreamId stream) {
     const auto found = by_stream_.find(stream);
     if (found == by_stream_.end() || stream == 0) return;
@@ -51,7 +51,7 @@ void StreamOrder::remove_stream(StreamId stream) {
     by_stream_.erase(found);
 }
 
-// The legacy default stream waits for the blocking ones, and they for it.
+// The legacy default stream and the blocking streams wait for each other.
 StreamOrder::Lane& StreamOrder::settle(StreamId stream) {
     const std::uint32_t index = lane_of(stream);
     Lane& lane = lanes_[index];
@@ -60,7 +60,6 @@ StreamOrder::Lane& StreamOrder::settle(StreamId stream) {
         lane.host_seen = host_version_;
     }
     const auto wait_for = [&](std::uint32_t other) {
-        // Nothing new since the last time?
         if (other < lane.clock.size() && lane.clock[other] >= lanes_[other].number) return;
         join(lane.clock, lanes_[other].clock);
     };
@@ -91,7 +90,7 @@ StreamOrder::OperationPtr StreamOrder::begin(Operation::Kind kind, StreamId stre
 void StreamOrder::record(EventId event, StreamId stream) {
     settle(stream);
     const std::uint32_t index = lane_of(stream);
-    step(index);  // later operations of the stream are not part of it
+    step(index);  // the event excludes later operations of the stream
     events_[event] = lanes_[index].clock;
 }
 
@@ -101,7 +100,7 @@ void StreamOrder::wait(StreamId stream, EventId event) {
     if (found == events_.end()) return;
     const std::uint32_t index = lane_of(stream);
     join(settle(stream).clock, found->second);
-    step(index);  // for whoever waits for the stream without further work of it
+    step(index);  // for those who wait for the stream before its next operation
 }
 
 void StreamOrder::host_joins(const Clock& clock) {
@@ -116,7 +115,7 @@ void StreamOrder::host_waits_for_event(EventId event) {
     if (const auto found = events_.find(event); found != events_.end()) host_joins(found->second);
 }
 
-// What was noted of memory is of no more use: all that comes, comes later.
+// Everything that follows comes after all earlier accesses, so these are forgotten.
 void StreamOrder::host_waits_for_device() {
     device_is_idle();
     asked_ = host_;
@@ -141,8 +140,9 @@ std::optional<StreamOrder::Conflict> StreamOrder::add(Piece& piece, DevicePtr be
     std::optional<Conflict> conflict;
     std::erase_if(piece.uses, [&](const Use& use) {
         const bool ordered = holds(clock, *use.by);
-        if (!ordered && conflict_with(use.how, how) && !conflict) conflict = Conflict{use.by, use.how, how, begin};
-        // Whoever has no order with it has none with this one either, and what was told once is not told again.
+        if (!ordered && is_conflict(use.how, how) && !conflict) conflict = Conflict{use.by, use.how, how, begin};
+        // An operation that races with the earlier use also races with this write, unless these two race themselves,
+        // which is reported here.
         return how == MemoryUse::write || (ordered && use.how == how);
     });
     piece.uses.push_back({operation, how});
@@ -176,7 +176,7 @@ std::optional<StreamOrder::Conflict> StreamOrder::touch(const OperationPtr& oper
     return conflict;
 }
 
-// Forgets what all that comes is after, and what only repeats its neighbour.
+// Forgets uses that all later operations come after, and merges adjacent pieces with the same uses.
 void StreamOrder::tidy() {
     const auto same = [](const Use& a, const Use& b) { return a.by == b.by && a.how == b.how; };
     const auto sweep = [&](std::uint64_t gap, bool always) {
@@ -203,11 +203,11 @@ void StreamOrder::tidy() {
         }
     };
     sweep(0, false);
-    for (std::uint64_t gap = 16; pieces_.size() >= most_pieces; gap *= 16) sweep(gap, true);
-    tidy_at_ = std::clamp<std::size_t>(2 * pieces_.size(), 4096, most_pieces);
+    for (std::uint64_t gap = 16; pieces_.size() >= max_pieces; gap *= 16) sweep(gap, true);
+    tidy_at_ = std::clamp<std::size_t>(2 * pieces_.size(), 4096, max_pieces);
 }
 
-// The first that does not end before the address.
+// The first piece that ends after the address.
 StreamOrder::Pieces::const_iterator StreamOrder::first_piece(DevicePtr address) const {
     const auto piece = pieces_.upper_bound(address);
     return piece != pieces_.begin() && std::prev(piece)->second.end > address ? std::prev(piece) : piece;
@@ -250,4 +250,4 @@ void StreamOrder::forget_memory(DevicePtr address, std::uint64_t bytes) {
     }
 }
 
-}  // namespace warpgrade::device
+}  // namespace warpgrade::server

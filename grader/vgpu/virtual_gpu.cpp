@@ -104,7 +104,7 @@ class VirtualGpu final : public ClockedDevice {
         const Allocation* a = memory_.find(address);
         return a && a->home != Allocation::Home::Device;
     }
-    [[nodiscard]] std::optional<device::KnownMemory> known_memory(device::DevicePtr address) const override {
+    [[nodiscard]] std::optional<device::FoundMemory> find_memory(device::DevicePtr address) const override {
         return memory_.known(address);
     }
 
@@ -186,7 +186,7 @@ class VirtualGpu final : public ClockedDevice {
             if (a.writers) a.writers->forget();
         });
     }
-    void writers_of(device::DevicePtr address, std::span<device::WriterTag> words) const override {
+    void read_writers(device::DevicePtr address, std::span<device::WriterTag> words) const override {
         const Allocation* a = memory_.find(address);
         if (a && a->writers)
             a->writers->read(address - a->base, words);
@@ -214,7 +214,7 @@ class VirtualGpu final : public ClockedDevice {
         });
     }
 
-    void note_accesses(bool exactly) override { note_accesses_ = exactly; }
+    void set_exact_accesses(bool exactly) override { note_accesses_ = exactly; }
     std::vector<device::MemoryAccess> take_accesses() override { return std::exchange(accesses_, {}); }
     std::vector<device::LaunchRecord> take_records() override { return std::exchange(records_, {}); }
     std::vector<device::Diagnostic> take_diagnostics() override { return std::exchange(diagnostics_, {}); }

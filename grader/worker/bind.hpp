@@ -61,7 +61,7 @@ struct BindingOf<Function, Result (*)(Parameters...)> {
     static_assert(sizeof...(Parameters) <= wire::max_arguments);
     static_assert(std::is_void_v<Result> || std::is_arithmetic_v<Result>,
                   "a lab's function returns void or an arithmetic type");
-    // One more than there are, since an array cannot be empty.
+    // One entry more, since an array cannot be empty.
     static constexpr Parameter parameters[sizeof...(Parameters) + 1] = {parameter_of<Parameters>()..., {}};
 
     template <std::size_t... I>
@@ -89,6 +89,6 @@ constexpr Binding bind(const char* name) {
 
 }  // namespace warpgrade::worker
 
-// Defined by the lab's generated file; ends with a Binding without a name. Plain data: no order of initialisation, and
-// a student's own definition of it is a doubly defined symbol.
+// Defined by the lab's generated file; ends with a Binding without a name. It is constant data, so that it does not
+// depend on the order of initialisation, and a student's own definition is a link error.
 extern const warpgrade::worker::Binding warpgrade_bindings[];

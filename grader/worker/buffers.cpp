@@ -19,7 +19,7 @@ bool Buffer::map(std::size_t bytes, std::uint64_t& hint) {
     const std::size_t body = (bytes + page - 1) / page * page + page;  // at least one page before the data
     if (bytes > (std::size_t{1} << 46)) return false;
     mapped_ = guard_bytes + body + guard_bytes;
-    // The guards take address space only: nothing is committed for a page that cannot be touched.
+    // The guards take address space only, no memory.
     void* mapping = mmap(reinterpret_cast<void*>(hint), mapped_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (mapping == MAP_FAILED) return false;
     mapping_ = static_cast<std::byte*>(mapping);
@@ -37,7 +37,7 @@ std::size_t Buffer::damage_before() const {
     return 0;
 }
 
-std::optional<std::uint64_t> Buffer::beyond_end(std::uint64_t address) const {
+std::optional<std::uint64_t> Buffer::distance_past_end(std::uint64_t address) const {
     const auto end = reinterpret_cast<std::uint64_t>(data_ + size_);
     if (!mapping_ || address < end || address - end >= guard_bytes) return std::nullopt;
     return address - end;

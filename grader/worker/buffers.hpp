@@ -1,5 +1,5 @@
-// The buffers of one call. Each lies in a mapping of its own that ends at an inaccessible page, so that the first byte
-// beyond its end faults; a canary stands before its start.
+// The buffers of one call. Each has its own mapping that ends at an inaccessible page, so that an access to the first
+// byte past its end faults. A canary fills the space before its start.
 #pragma once
 
 #include <cstddef>
@@ -17,15 +17,15 @@ class Buffer {
     Buffer(const Buffer&) = delete;
     Buffer& operator=(const Buffer&) = delete;
 
-    // False when the machine gives no memory. `hint` is the wished address, advanced past the mapping.
+    // Returns false if memory runs out. `hint` is the wished address, and is advanced past the mapping.
     bool map(std::size_t bytes, std::uint64_t& hint);
 
     [[nodiscard]] std::byte* data() const { return data_; }
     [[nodiscard]] std::size_t size() const { return size_; }
-    // How far before the start the nearest changed byte lies; 0: untouched.
+    // The distance of the nearest changed byte before the start; 0 if there is none.
     [[nodiscard]] std::size_t damage_before() const;
-    // How far beyond the end the address lies, if it is in the guard; async-signal-safe.
-    [[nodiscard]] std::optional<std::uint64_t> beyond_end(std::uint64_t address) const;
+    // The address's distance past the end, if it is in the guard. Async-signal-safe.
+    [[nodiscard]] std::optional<std::uint64_t> distance_past_end(std::uint64_t address) const;
 
   private:
     std::byte* mapping_ = nullptr;
@@ -33,6 +33,6 @@ class Buffer {
     std::size_t mapped_ = 0, size_ = 0;
 };
 
-inline constexpr std::size_t guard_bytes = std::size_t{1} << 20;  // also catches a write a few rows beyond
+inline constexpr std::size_t guard_bytes = std::size_t{1} << 20;  // also catches accesses a few rows past the end
 
 }  // namespace warpgrade::worker

@@ -12,9 +12,9 @@
 
 #include "device/program_code.hpp"
 
-// Of the program's CUDA runtime, if it has one: tells the device, which explains it.
+// From the program's CUDA runtime, if it has one. Reports the fault to the device server, which explains it.
 extern "C" __attribute__((weak)) void warpgrade_tell_host_fault(const void* address, const void* context);
-// The same: was it memory that the runtime had closed itself? Then the program goes on.
+// The same. Returns true if the runtime itself had protected the page, so that the program goes on.
 extern "C" __attribute__((weak)) bool warpgrade_open_page(const siginfo_t* info, const void* context);
 
 namespace warpgrade::worker {
@@ -33,25 +33,25 @@ bool is_below_the_stack(std::uint64_t address) {
 
 device::ProgramCode code;
 
-// Where the program is: its instruction, then whatever on its stack may be a return address. The grader looks for the
-// first of them that is in a line of the student's; a wrong guess is in none, for the most part.
-void note_place(const ucontext_t* context, wire::Reply& reply) {
+// Records the current instruction and everything on the stack that may be a return address. The grader uses the first
+// one in a line of the student's; other values on the stack are rarely in one.
+void record_stack(const ucontext_t* context, wire::Reply& reply) {
     std::size_t count = 0;
-    const auto note = [&](std::uint64_t address) {
-        if (code.holds(address) && count < wire::Reply::max_codes) reply.code[count++] = code.place_in_file(address);
+    const auto record = [&](std::uint64_t address) {
+        if (code.contains(address) && count < wire::Reply::max_codes) reply.code[count++] = code.file_offset(address);
     };
-    note(static_cast<std::uint64_t>(context->uc_mcontext.gregs[REG_RIP]) + 1);  // as if it were a call
+    record(static_cast<std::uint64_t>(context->uc_mcontext.gregs[REG_RIP]) + 1);  // as the return address of a call
     auto at = static_cast<std::uint64_t>(context->uc_mcontext.gregs[REG_RSP]) & ~std::uint64_t{7};
     constexpr std::uint64_t searched = 64 << 10;
-    if (at > stack_top || stack_top - at > stack_bytes) return;  // of another thread, or none
+    if (at > stack_top || stack_top - at > stack_bytes) return;  // another thread's stack
     for (const std::uint64_t end = std::min(stack_top, at + searched); at < end; at += sizeof at)
-        note(*reinterpret_cast<const std::uint64_t*>(at));
+        record(*reinterpret_cast<const std::uint64_t*>(at));
 }
 
 }  // namespace
 }  // namespace warpgrade::worker
 
-// Under a name, so that the runtime knows that it is asked.
+// It has a name, so that the runtime finds out whether this handler is installed.
 extern "C" void warpgrade_report_crash(int signal_number, siginfo_t* info, void* context) {
     using namespace warpgrade;
     using namespace warpgrade::worker;
@@ -65,25 +65,25 @@ extern "C" void warpgrade_report_crash(int signal_number, siginfo_t* info, void*
         reply.stack_overflow = is_below_the_stack(reply.address);
         if (warpgrade_tell_host_fault != nullptr) warpgrade_tell_host_fault(info->si_addr, context);
         for (std::uint32_t i = 0; i < call_in_progress.buffer_count; ++i) {
-            if (const auto distance = call_in_progress.buffers[i].beyond_end(reply.address)) {
+            if (const auto distance = call_in_progress.buffers[i].distance_past_end(reply.address)) {
                 reply.argument = i;
                 reply.distance = *distance;
             }
         }
     }
-    if (signal_number == SIGXCPU) note_place(static_cast<const ucontext_t*>(context), reply);
+    if (signal_number == SIGXCPU) record_stack(static_cast<const ucontext_t*>(context), reply);
     if (call_in_progress.socket >= 0) {
         [[maybe_unused]] const auto sent =
             send(call_in_progress.socket, &reply, sizeof reply, MSG_DONTWAIT | MSG_NOSIGNAL);
     }
-    // As process 1 of its namespace it would survive its own default action for some signals.
+    // Process 1 of a namespace survives the default action of some signals.
     _exit(128 + signal_number);
 }
 
 namespace warpgrade::worker {
 namespace {
 
-// Before the constructors of the student's globals, which may crash as well.
+// Runs before the constructors of the student's globals, which may crash too.
 __attribute__((constructor(101))) void install() {
     rlimit limit{};
     getrlimit(RLIMIT_STACK, &limit);
@@ -99,7 +99,7 @@ __attribute__((constructor(101))) void install() {
     action.sa_flags = SA_SIGINFO | SA_ONSTACK;
     for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS, SIGXCPU, SIGXFSZ})
         sigaction(number, &action, nullptr);
-    code = device::ProgramCode::of_this_program();
+    code = device::ProgramCode::locate();
     if (const char* socket = std::getenv("WARPGRADE_CALL_FD")) call_in_progress.socket = std::atoi(socket);
 }
 

@@ -1,4 +1,4 @@
-// Tells the judge why the program is about to die. What it says serves the message to the student only.
+// Reports a crash of the program to the judge, which uses it only for the message to the student.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace warpgrade::worker {
 
-// What the signal handler looks at; set before each call.
+// For the signal handler; set before each call.
 struct CallInProgress {
     int socket = -1;
     std::uint32_t sequence = 0;

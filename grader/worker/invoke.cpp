@@ -12,13 +12,13 @@
 #include "worker/buffers.hpp"
 #include "worker/crash.hpp"
 
-// Of the program's CUDA runtime, if it has one: what is left to say of a call.
+// From the program's CUDA runtime, if it has one: sends its remaining messages about the call.
 extern "C" __attribute__((weak)) void warpgrade_end_call();
 
 namespace warpgrade::worker {
 namespace {
 
-void say(wire::Reply& reply, wire::Status status, const std::string& text) {
+void set_status(wire::Reply& reply, wire::Status status, const std::string& text) {
     reply.status = status;
     reply.text_bytes = static_cast<std::uint32_t>(std::min<std::size_t>(text.size(), sizeof reply.text));
     std::memcpy(reply.text, text.data(), reply.text_bytes);
@@ -37,7 +37,7 @@ class Arena {
     }
     Arena(const Arena&) = delete;
     Arena& operator=(const Arena&) = delete;
-    // Null when the range is not in the arena.
+    // Null if the range is not in the arena.
     [[nodiscard]] std::byte* range(std::uint64_t offset, std::uint64_t bytes) const {
         return data_ && offset <= bytes_ && bytes <= bytes_ - offset ? data_ + offset : nullptr;
     }
@@ -47,7 +47,7 @@ class Arena {
     std::uint64_t bytes_;
 };
 
-// What is wrong with an argument for a parameter; empty: nothing.
+// Why the argument does not fit the parameter; empty if it does.
 std::string mismatch(const Parameter& parameter, const wire::Argument& argument) {
     const bool is_pointer = argument.kind != wire::Kind::scalar;
     if (is_pointer != parameter.pointer) return parameter.pointer ? "is a pointer" : "is not a pointer";
@@ -64,20 +64,20 @@ const Binding* find(const Binding* bindings, const char* name) {
     return nullptr;
 }
 
-// Reads the arguments into `values` and `buffers`; false: `reply` says why not.
+// Reads the arguments into `values` and `buffers`. Returns false with the reason in `reply`.
 bool prepare(const Binding& binding, const wire::Call& call, const Arena& arena, Buffer* buffers, std::uint64_t* values,
              wire::Reply& reply) {
     if (call.argument_count != binding.parameter_count) {
-        say(reply, wire::Status::bad_arguments,
-            "it has " + std::to_string(binding.parameter_count) + " parameters, not " +
-                std::to_string(call.argument_count));
+        set_status(reply, wire::Status::bad_arguments,
+                   "it has " + std::to_string(binding.parameter_count) + " parameters, not " +
+                       std::to_string(call.argument_count));
         return false;
     }
     std::uint64_t hint = call.address_hint;
     for (std::uint32_t i = 0; i < call.argument_count; ++i) {
         const auto& argument = call.arguments[i];
         if (const auto why = mismatch(binding.parameters[i], argument); !why.empty()) {
-            say(reply, wire::Status::bad_arguments, "parameter " + std::to_string(i + 1) + ' ' + why);
+            set_status(reply, wire::Status::bad_arguments, "parameter " + std::to_string(i + 1) + ' ' + why);
             return false;
         }
         if (argument.kind == wire::Kind::scalar) {
@@ -88,7 +88,7 @@ bool prepare(const Binding& binding, const wire::Call& call, const Arena& arena,
             const std::uint64_t bytes = argument.count * wire::bytes_of(argument.type);
             const std::byte* source = arena.range(argument.value, bytes);
             if (!source || !buffers[i].map(bytes, hint)) {
-                say(reply, wire::Status::out_of_memory, "");
+                set_status(reply, wire::Status::out_of_memory, "");
                 return false;
             }
             std::memcpy(buffers[i].data(), source, bytes);
@@ -134,9 +134,9 @@ wire::Reply invoke(const Binding* bindings, const wire::Call& call, int arena_fd
         reply.result_type = binding->result;
         write_back(call, arena, buffers, reply);
     } catch (const std::exception& error) {
-        say(reply, wire::Status::threw, error.what());
+        set_status(reply, wire::Status::threw, error.what());
     } catch (...) {
-        say(reply, wire::Status::threw, "something that is not a std::exception");
+        set_status(reply, wire::Status::threw, "something that is not a std::exception");
     }
     std::fflush(nullptr);
     if (warpgrade_end_call != nullptr) warpgrade_end_call();

@@ -1,6 +1,6 @@
-// The call protocol between judge and worker: one SOCK_SEQPACKET message for each call and for each reply. Buffers
-// travel in a sealed anonymous file (the arena), made for one call and passed with its message. The judge trusts
-// nothing in a reply: it is written by the process that holds the student's code.
+// The protocol between judge and worker: one SOCK_SEQPACKET message for each call and each reply. Buffers travel in a
+// sealed anonymous file, the arena, which is made for one call and passed with its message. The judge trusts nothing in
+// a reply, since the student's code runs in the process that writes it.
 #pragma once
 
 #include <cstdint>
@@ -69,10 +69,10 @@ constexpr const char* name_of(Type type) {
 
 enum class Kind : std::uint8_t {
     scalar,
-    in,            // buffer, copied to the worker
-    out,           // buffer, prefilled and copied back
-    inout,         // the same; the prefill is the input
-    null_pointer,  // a pointer parameter gets nullptr
+    in,     // buffer, copied to the worker
+    out,    // buffer, prefilled and copied back
+    inout,  // buffer, copied to the worker and back
+    null_pointer,
 };
 
 constexpr bool is_written_back(Kind kind) { return kind == Kind::out || kind == Kind::inout; }
@@ -88,20 +88,20 @@ struct Argument {
 struct Call {
     std::uint32_t magic = call_magic, sequence = 0, argument_count = 0, reserved = 0;
     std::uint64_t arena_bytes = 0;
-    std::uint64_t address_hint = 0;  // buffers are mapped from here upwards: other addresses for every call
+    std::uint64_t address_hint = 0;  // buffers are mapped from here upwards; different for every call
     char function[max_name_bytes] = {};
     Argument arguments[max_arguments];
 };
 
 enum class Status : std::uint32_t {
-    ready,             // the worker waits for its first call (sequence 0)
-    returned,          // `result` holds the function's value
-    no_such_function,  //
-    bad_arguments,     // text: which and why
-    threw,             // text: the exception's what()
-    wrote_before,      // returned, but wrote before the start of buffer `argument`
-    crashed,           // signal, address, argument, distance
-    out_of_memory,     // the buffers do not fit into the worker's memory limit
+    ready,     // the worker waits for its first call (sequence 0)
+    returned,  // `result` has the function's value
+    no_such_function,
+    bad_arguments,  // text: which and why
+    threw,          // text: the exception's what()
+    wrote_before,   // returned, but wrote before the start of buffer `argument`
+    crashed,        // signal, address, argument, distance
+    out_of_memory,  // the buffers do not fit into the worker's memory limit
 };
 
 struct Reply {
@@ -109,15 +109,15 @@ struct Reply {
     Status status = Status::returned;
     Type result_type = Type::none;
     std::uint64_t result = 0;
-    // crashed: where. `argument` is the buffer whose guard page was touched (no_argument: none), `distance` how many
-    // bytes beyond its end the access began (wrote_before: how many bytes before its start).
+    // For `crashed`, `argument` is the buffer whose guard was accessed (or no_argument), and `distance` the bytes from
+    // its end to the access; for `wrote_before`, the bytes before its start.
     static constexpr std::uint32_t no_argument = 0xffffffff;
     std::uint32_t signal = 0, argument = no_argument;
     std::uint32_t stack_overflow = 0;
     std::uint32_t text_bytes = 0;
     std::uint64_t address = 0, distance = 0;
     char text[max_text_bytes] = {};
-    // Stopped by SIGXCPU: where the program was, as offsets in its file, innermost first; then zeros.
+    // After SIGXCPU, the program's stack as offsets in its file, innermost first; then zeros.
     static constexpr std::size_t max_codes = 64;
     std::uint64_t code[max_codes] = {};
 };

@@ -34,7 +34,8 @@ class Fixture(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """One hostile submission, for one lab or several, and the verdict that it must get.
 
     `labs` gives for each lab how many points it may get at most. `status` is that of the whole result, `says` stands in
-    the problem or in a test's message, `review` in what a person should look at. `shift` is for those in host/: which
+    the problem or in a test's message, `review` in what a person should look at. `counted`: what holds it is what the
+    device has counted, in which no sandbox has a part. `shift` is for those in host/: which
     function hands its result out in which way; below zero the reference runs for show. `beside`: the file
     defines some of the lab's functions only; the reference or the starter has the others, and all that these share.
     """
@@ -48,6 +49,7 @@ class Fixture(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     beside: Literal["", "reference", "starter"] = ""
     limits: dict[str, int] = {}
     public_only: bool = False
+    counted: bool = False
 
     def file(self, lab: str) -> Path | None:
         """The source; None: it is made."""

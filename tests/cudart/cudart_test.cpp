@@ -1,5 +1,5 @@
-// A program that nvcc compiled, linked with our runtime, against the device server: on the fake device, and on the
-// virtual GPU in a process of its own, as the judge starts it.
+// Programs that nvcc compiled, linked with our runtime, with the device server: on the fake device, and on the virtual
+// GPU in a separate process, as the judge starts it.
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
@@ -15,8 +15,8 @@
 #include "judge/catch.hpp"
 #include "server/session_fixture.hpp"
 
-using namespace warpgrade::device;
-using namespace warpgrade::device::testing;
+using namespace warpgrade::server;
+using namespace warpgrade::server::testing;
 
 extern char** environ;
 
@@ -234,7 +234,7 @@ TEST_CASE("the device names the lines of host code's mistakes") {
     const std::string program = GENERATE(WG_MISTAKES_PLAIN, WG_MISTAKES_OPTIMIZED);
     CAPTURE(check, program);
     const Result result = run_on_virtual_gpu(program, check);
-    // What is told changes nothing in how the program goes on, or ends.
+    // The findings do not change how the program continues or ends.
     if (std::string(check) == "dereference")
         CHECK(result.status == 1000 + SIGSEGV);
     else

@@ -1,4 +1,4 @@
-// Which requests a worker waits for, seen from the device's side.
+// The requests that a worker waits for, seen from the device server.
 #include <signal.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -53,7 +53,7 @@ class AnsweringDevice {
     AnsweringDevice(const AnsweringDevice&) = delete;
     AnsweringDevice& operator=(const AnsweringDevice&) = delete;
 
-    // What came since the last time; "|" where the worker waited.
+    // The requests since the last time, with "|" where the worker waited.
     std::string take() { return std::exchange(log_, {}); }
     std::atomic<bool> fails = false;
 
@@ -61,13 +61,13 @@ class AnsweringDevice {
     void serve() {
         wire::FrameBuffer frames;
         for (;;) {
-            const auto room = frames.room();
+            const auto room = frames.free_space();
             const ssize_t got = ::recv(socket_, room.data(), room.size(), 0);
             if (got <= 0) return;
-            frames.added(static_cast<std::size_t>(got));
+            frames.commit(static_cast<std::size_t>(got));
             std::string names;
             std::vector<std::byte> replies;
-            for (; frames.ready(); frames.next()) {
+            for (; frames.has_frame(); frames.pop()) {
                 names += std::string(names.empty() ? "" : " ") + wire::ops.at(index(frames.header().op)).name;
                 answer(frames.header(), replies);
             }
@@ -125,7 +125,7 @@ TEST_CASE("a worker waits only for what may fail, and for its requests before a 
     CHECK(cudaMemcpy(&value, two, 4, to_host) == 0);
     CHECK(device.take() == "free_memory write read");
 
-    // What is large, beyond its memory, or not allocated, is waited for.
+    // It waits for large copies, and for those beyond an allocation or without one.
     CHECK(cudaMemcpy(two, data.data(), 40'000, to_device) == 0);
     CHECK(device.take() == "write");
     CHECK(cudaMemcpy(static_cast<std::byte*>(two) + 1, data.data(), 40'000, to_device) == 0);
@@ -151,7 +151,7 @@ TEST_CASE("a worker waits only for what may fail, and for its requests before a 
     warpgrade_end_call();
     CHECK(device.take().empty());
 
-    // A device that breaks its word is lost.
+    // If a posted request fails, the device is lost.
     device.fails = true;
     CHECK(cudaFree(four) == 0);
     warpgrade_end_call();
@@ -162,40 +162,40 @@ TEST_CASE("a worker waits only for what may fail, and for its requests before a 
 TEST_CASE("nothing is foreseen after a launch until something waits, nor after what is unusual") {
     warpgrade::cudart::Pipelining pipelining;
     const auto writes = [&](std::uint64_t address, std::uint64_t bytes) {
-        return pipelining.writes(wire::Region::range(address, bytes), wire::Transfer{});
+        return pipelining.can_write(wire::Region::range(address, bytes), wire::Transfer{});
     };
-    pipelining.allocated(4096, 100);
-    pipelining.allocated(8192, 100);
+    pipelining.record_allocation(4096, 100);
+    pipelining.record_allocation(8192, 100);
     CHECK(writes(4096, 100));
     CHECK(writes(4196, 0));
     CHECK_FALSE(writes(4096, 101));
     CHECK_FALSE(writes(4095, 2));
     CHECK_FALSE(writes(4197, 0));
     CHECK_FALSE(writes(4100, UINT64_MAX - 3));
-    CHECK_FALSE(pipelining.writes({4096, 50, 10, 2}, wire::Transfer{}));
-    CHECK_FALSE(pipelining.writes(wire::Region::range(4096, 4), wire::Transfer{1}));
-    CHECK_FALSE(pipelining.writes(wire::Region::range(4096, 4), wire::Transfer{0, false}));
-    CHECK_FALSE(pipelining.writes(wire::Region::range(4096, 4), wire::Transfer{0, true, memory}));
+    CHECK_FALSE(pipelining.can_write({4096, 50, 10, 2}, wire::Transfer{}));
+    CHECK_FALSE(pipelining.can_write(wire::Region::range(4096, 4), wire::Transfer{1}));
+    CHECK_FALSE(pipelining.can_write(wire::Region::range(4096, 4), wire::Transfer{0, false}));
+    CHECK_FALSE(pipelining.can_write(wire::Region::range(4096, 4), wire::Transfer{0, true, memory}));
     SECTION("a launch") {
-        pipelining.asked(Op::launch);
-        pipelining.answered(Op::launch, true);
+        pipelining.record_request(Op::launch);
+        pipelining.record_reply(Op::launch, true);
         CHECK_FALSE(writes(4096, 4));
-        pipelining.answered(Op::memory_info, true);
+        pipelining.record_reply(Op::memory_info, true);
         CHECK_FALSE(writes(4096, 4));
-        pipelining.answered(Op::synchronize_device, true);
+        pipelining.record_reply(Op::synchronize_device, true);
         CHECK(writes(4096, 4));
-        CHECK(pipelining.frees(4096));
-        CHECK_FALSE(pipelining.frees(4096));
+        CHECK(pipelining.record_free(4096));
+        CHECK_FALSE(pipelining.record_free(4096));
         CHECK_FALSE(writes(4096, 4));
         CHECK(writes(8192, 4));
-        pipelining.asked(Op::launch);
-        CHECK_FALSE(pipelining.frees(8192));
+        pipelining.record_request(Op::launch);
+        CHECK_FALSE(pipelining.record_free(8192));
     }
-    SECTION("a stream") { pipelining.asked(Op::create_stream); }
-    SECTION("memory that the host sees") { pipelining.asked(Op::allocate_host); }
-    SECTION("a managed variable") { pipelining.asked(Op::share_symbol); }
-    SECTION("an error") { pipelining.answered(Op::launch, false); }
-    SECTION("another thread") { pipelining.doubt(); }
-    pipelining.answered(Op::synchronize_device, true);
-    CHECK_FALSE(pipelining.frees(8192));
+    SECTION("a stream") { pipelining.record_request(Op::create_stream); }
+    SECTION("memory that the host sees") { pipelining.record_request(Op::allocate_host); }
+    SECTION("a managed variable") { pipelining.record_request(Op::share_symbol); }
+    SECTION("an error") { pipelining.record_reply(Op::launch, false); }
+    SECTION("another thread") { pipelining.stop(); }
+    pipelining.record_reply(Op::synchronize_device, true);
+    CHECK_FALSE(pipelining.record_free(8192));
 }

@@ -46,12 +46,12 @@ TEST_CASE("descriptors arrive as far as there is room, and the others are closed
     const auto before = open_files();
     const int on = with_sender ? 1 : 0;
     REQUIRE(setsockopt(pair.theirs.get(), SOL_SOCKET, SO_PASSCRED, &on, sizeof on) == 0);
-    REQUIRE(send_with(pair.ours.get(), bytes, sent) == 4);
+    REQUIRE(send_message(pair.ours.get(), bytes, sent) == 4);
     std::vector<Descriptor> taken;
     std::array<std::byte, 4> got{};
     pid_t sender = 0;
     const auto take = [&](Descriptor&& each) { taken.push_back(std::move(each)); };
-    CHECK(receive_each(pair.theirs.get(), got, most, take, 0, with_sender ? &sender : nullptr) == 4);
+    CHECK(receive_descriptors(pair.theirs.get(), got, most, take, 0, with_sender ? &sender : nullptr) == 4);
     CHECK(got == bytes);
     CHECK(taken.size() == std::min(most, sent.size()));
     CHECK(open_files() == before + taken.size());
@@ -62,17 +62,17 @@ TEST_CASE("more descriptors than a message can have are refused") {
     const Pair pair;
     const std::vector<int> sent(max_passed_descriptors + 1, STDIN_FILENO);
     errno = 0;
-    CHECK(send_with(pair.ours.get(), message(), sent) == -1);
+    CHECK(send_message(pair.ours.get(), message(), sent) == -1);
     CHECK(errno == EINVAL);
 }
 
 TEST_CASE("received descriptors replace the first of those given") {
     const Pair pair;
     const std::array<int, 1> sent{STDIN_FILENO};
-    REQUIRE(send_with(pair.ours.get(), message(), sent) == 4);
+    REQUIRE(send_message(pair.ours.get(), message(), sent) == 4);
     std::array<Descriptor, 2> files;
     std::array<std::byte, 4> got{};
-    CHECK(receive_with(pair.theirs.get(), got, files) == 4);
+    CHECK(receive_message(pair.theirs.get(), got, files) == 4);
     CHECK(files[0]);
     CHECK_FALSE(files[1]);
 }

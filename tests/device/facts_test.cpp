@@ -84,9 +84,9 @@ TEST_CASE("a frame begins with the protocol's mark, and is otherwise empty") {
     // A chunk of 1 MiB and 4096 bytes in front of it.
     wire::Header large;
     large.size = 1'052'672;
-    CHECK(wire::wrong_with(large) == nullptr);
+    CHECK(wire::header_error(large) == nullptr);
     ++large.size;
-    CHECK(wire::wrong_with(large) != nullptr);
+    CHECK(wire::header_error(large) != nullptr);
 }
 
 TEST_CASE("names on the wire have 64 KiB at most, arguments of a kernel 32,764 bytes") {
@@ -110,7 +110,7 @@ TEST_CASE("places on the wire are empty before they are filled") {
     CHECK(reader.get_bool());
     CHECK(reader.get<std::uint64_t>() == 0);
     CHECK(reader.get<std::uint64_t>() == 0);
-    reader.done();
+    reader.expect_end();
 }
 
 TEST_CASE("a device of which nothing is known has nothing, but warps of 32 threads and 64 KiB of constants") {
@@ -161,7 +161,7 @@ TEST_CASE("a launch, a report and an answer of which nothing is known say so") {
     CHECK((SymbolInfo{}.address == 0 && SymbolInfo{}.bytes == 0));
     CHECK((HostVisibleMemory{}.address == 0 && HostVisibleMemory{}.bytes == 0 && !HostVisibleMemory{}.file));
     CHECK((AllocationRecord{}.bytes == 0 && AllocationOrigin("cudaMalloc").code == 0));
-    CHECK((KnownMemory{}.base == 0 && !KnownMemory{}.freed));
+    CHECK((FoundMemory{}.base == 0 && !FoundMemory{}.freed));
     CHECK((MemoryInfo{}.free_bytes == 0 && MemoryInfo{}.total_bytes == 0));
     CHECK(MemoryAccess{} == MemoryAccess{0, 0, MemoryUse::read});
     CHECK(Dim3{2, 3, 5}.count() == 30);

@@ -130,7 +130,7 @@ std::optional<SymbolInfo> FakeDevice::find_allocation(DevicePtr address) const {
     return SymbolInfo{after->first, after->second.size()};
 }
 
-std::optional<KnownMemory> FakeDevice::known_memory(DevicePtr address) const {
+std::optional<FoundMemory> FakeDevice::find_memory(DevicePtr address) const {
     auto after = known_.upper_bound(address);
     if (after == known_.begin()) return std::nullopt;
     --after;

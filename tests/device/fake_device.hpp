@@ -1,5 +1,5 @@
-// A device without a GPU behind it: memory is a map, and kernels are C++ functions found by a part of their name. What
-// a kernel's name says (vecadd, reverse, store_to, …) it does, so that programs compiled by nvcc run on it as well.
+// A device without a GPU: memory is a map, and kernels are C++ functions that are found by a part of the mangled name
+// (vecadd, reverse, store_to, …), so that programs compiled by nvcc run on it too.
 #pragma once
 
 #include <cstring>
@@ -42,7 +42,7 @@ class FakeDevice : public vgpu::ClockedDevice {
         std::memset(at(destination, bytes), value, bytes);
     }
     std::optional<SymbolInfo> find_allocation(DevicePtr address) const override;
-    std::optional<KnownMemory> known_memory(DevicePtr address) const override;
+    std::optional<FoundMemory> find_memory(DevicePtr address) const override;
     ModuleId load_module(std::span<const std::byte> image) override;
     void unload_module(ModuleId module) override;
     FunctionId find_function(ModuleId module, std::string_view name) override;
@@ -64,7 +64,7 @@ class FakeDevice : public vgpu::ClockedDevice {
     void destroy_image(ImageId) override {}
 
     std::vector<std::byte> last_image;
-    std::vector<MemoryAccess> next_accesses;  // what the next launch will say to have used
+    std::vector<MemoryAccess> next_accesses;  // of the next launch
     std::set<DevicePtr> on_host;              // managed memory that no kernel has touched
     bool kernels_talk_to_host = false, forgets_launches = false;
     double block_ns = 1000;          // what each takes, one after the other
@@ -112,7 +112,7 @@ class FakeDevice : public vgpu::ClockedDevice {
         std::span<std::byte> data_;
     };
     std::map<DevicePtr, Bytes> memory_;
-    std::map<DevicePtr, KnownMemory> known_;  // live and freed
+    std::map<DevicePtr, FoundMemory> known_;  // live and freed
     std::map<ModuleId, std::map<std::string, DevicePtr, std::less<>>> modules_;
     std::map<std::string, Function> kernels_;  // by the part of the mangled name
     std::vector<Function> functions_;

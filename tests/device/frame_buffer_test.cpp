@@ -18,13 +18,13 @@ std::vector<std::byte> frame(std::uint32_t number, std::size_t bytes) {
     return result;
 }
 
-// What a socket does that has `source` to give, and at most `most` of it at once. Returns how much it gave.
+// Acts as a socket that gives at most `most` bytes of `source` at once. Returns the number of bytes.
 std::size_t receive(FrameBuffer& buffer, std::span<const std::byte> source, std::size_t most) {
-    const auto room = buffer.room();
+    const auto room = buffer.free_space();
     REQUIRE_FALSE(room.empty());
     const std::size_t given = std::min({room.size(), source.size(), most});
     std::copy_n(source.begin(), given, room.begin());
-    buffer.added(given);
+    buffer.commit(given);
     return given;
 }
 
@@ -41,14 +41,14 @@ TEST_CASE("frames come out as they went in, however the bytes arrive") {
     FrameBuffer buffer;
     std::size_t given = 0;
     for (std::uint32_t i = 0; i < sizes.size(); ++i) {
-        while (!buffer.ready()) given += receive(buffer, std::span(all).subspan(given), most);
+        while (!buffer.has_frame()) given += receive(buffer, std::span(all).subspan(given), most);
         CHECK(buffer.header().sequence == i);
         REQUIRE(buffer.payload().size() == sizes[i]);
         for (const std::byte each : buffer.payload()) REQUIRE(each == static_cast<std::byte>(i));
-        buffer.next();
+        buffer.pop();
     }
     CHECK(given == all.size());
-    CHECK_FALSE(buffer.ready());
+    CHECK_FALSE(buffer.has_frame());
 }
 
 TEST_CASE("small frames that come together need one look at the socket") {
@@ -60,18 +60,18 @@ TEST_CASE("small frames that come together need one look at the socket") {
     FrameBuffer buffer;
     CHECK(receive(buffer, all, all.size()) == all.size());
     for (std::uint32_t i = 0; i < 3; ++i) {
-        REQUIRE(buffer.ready());
-        buffer.next();
+        REQUIRE(buffer.has_frame());
+        buffer.pop();
     }
-    CHECK_FALSE(buffer.ready());
+    CHECK_FALSE(buffer.has_frame());
 }
 
 TEST_CASE("of what follows a large frame nothing is taken") {
     FrameBuffer buffer;
     const auto large = frame(1, chunk_bytes);
     std::size_t given = receive(buffer, large, sizeof(Header));
-    while (!buffer.ready()) {
-        CHECK(buffer.room().size() == large.size() - given);
+    while (!buffer.has_frame()) {
+        CHECK(buffer.free_space().size() == large.size() - given);
         given += receive(buffer, std::span(large).subspan(given), 100'000);
     }
     CHECK(given == large.size());
@@ -88,9 +88,9 @@ TEST_CASE("a wrong header is told at once, behind a good frame only when its tur
     const auto header = std::as_bytes(std::span(&wrong, 1));
     bytes.insert(bytes.end(), header.begin(), header.end());
     receive(buffer, bytes, bytes.size());
-    REQUIRE(buffer.ready());
+    REQUIRE(buffer.has_frame());
     CHECK(buffer.header().sequence == 1);
-    buffer.next();
-    CHECK(buffer.ready());
+    buffer.pop();
+    CHECK(buffer.has_frame());
     CHECK_THROWS_AS(buffer.header(), ProtocolError);
 }

@@ -1,5 +1,5 @@
-// What the two sides agree on, at its edges: regions of memory, texts and lists of bounded length, kinds of memory,
-// addresses, what a link costs, and which findings stay where not all can.
+// Limits of the protocol and the records: regions, texts and lists of limited length, kinds of memory, addresses, the
+// link's cost, and which findings a full list keeps.
 #include <array>
 #include <cmath>
 #include <limits>
@@ -15,7 +15,7 @@
 #include "server/journal.hpp"
 #include "vgpu/model/host_costs.hpp"
 
-using namespace warpgrade::device;
+using namespace warpgrade::server;
 using wire::Reader;
 using wire::Region;
 using wire::Writer;
@@ -57,10 +57,10 @@ TEST_CASE("memory is of the kind that its call gives, and freed by that kind's c
                            {"cudaHostAlloc", "cudaFreeHost", MemoryKind::page_locked},
                            {"cudaHostRegister", "cudaHostUnregister", MemoryKind::registered},
                            {"malloc in a kernel", "free() in a kernel", MemoryKind::heap}}) {
-        CHECK(kind_of_memory(row.call) == row.kind);
-        CHECK(freed_by(row.kind) == row.freed);
+        CHECK(memory_kind_of(row.call) == row.kind);
+        CHECK(free_function(row.kind) == row.freed);
     }
-    CHECK(freed_by(MemoryKind::managed_variable).empty());
+    CHECK(free_function(MemoryKind::managed_variable).empty());
 }
 
 TEST_CASE("an address says which memory it is of") {
@@ -128,7 +128,7 @@ TEST_CASE("a region's rows are visited in order, from any place to any other") {
     CHECK((back.address == 1000 && back.pitch == 16 && back.width == 4 && back.height == 3));
     const auto transfer = wire::Transfer::get(reader);
     CHECK((transfer.stream == 7 && !transfer.blocking && transfer.host == 123 && transfer.host_pitch == 456));
-    reader.done();
+    reader.expect_end();
 }
 
 TEST_CASE("texts are cut where they are written, and refused where they are read") {
@@ -137,10 +137,10 @@ TEST_CASE("texts are cut where they are written, and refused where they are read
     Reader reader(writer.bytes());
     CHECK(reader.get_string(4) == "abcd");
     CHECK_THROWS_AS(reader.get_string(1), wire::ProtocolError);
-    CHECK(wire::may_be_posted(wire::Op::write));
-    CHECK(wire::may_be_posted(wire::Op::free_memory));
-    CHECK_FALSE(wire::may_be_posted(wire::Op::read));
-    CHECK_FALSE(wire::may_be_posted(wire::Op::launch));
+    CHECK(wire::is_postable(wire::Op::write));
+    CHECK(wire::is_postable(wire::Op::free_memory));
+    CHECK_FALSE(wire::is_postable(wire::Op::read));
+    CHECK_FALSE(wire::is_postable(wire::Op::launch));
 }
 
 TEST_CASE("a packed list, choice, time or truth may be what it may be at most") {
@@ -151,7 +151,7 @@ TEST_CASE("a packed list, choice, time or truth may be what it may be at most") 
         Unpacker unpacker(bytes);
         std::vector<double> items;
         unpacker.list(items, limit);
-        unpacker.done();
+        unpacker.expect_end();
         return items.size();
     };
     CHECK(list_of(5, 5) == 5);
@@ -162,9 +162,9 @@ TEST_CASE("a packed list, choice, time or truth may be what it may be at most") 
         Unpacker unpacker({&byte, 1});
         Two back{};
         if (value == Two::c)
-            CHECK_THROWS_AS(unpacker.choice(back, Two::b), RecordError);
+            CHECK_THROWS_AS(unpacker.enumerator(back, Two::b), RecordError);
         else
-            CHECK_NOTHROW(unpacker.choice(back, Two::b));
+            CHECK_NOTHROW(unpacker.enumerator(back, Two::b));
     }
     const auto time = [](double value) {
         Unpacker unpacker({reinterpret_cast<const char*>(&value), sizeof value});
@@ -201,7 +201,7 @@ Diagnostic found(const Rule& rule, std::uint32_t line) {
 
 TEST_CASE("findings are the same by rule, place, kernel and the other party") {
     std::vector<Diagnostic> known;
-    const auto add = [&](Diagnostic one) { return keep(known, std::move(one), 100); };
+    const auto add = [&](Diagnostic one) { return add_finding(known, std::move(one), 100); };
     CHECK(add(found(rules::race_shared, 1)));
     CHECK(add(found(rules::race_shared, 1)));
     REQUIRE(known.size() == 1);
@@ -219,7 +219,7 @@ TEST_CASE("findings are the same by rule, place, kernel and the other party") {
 
 TEST_CASE("where not all findings can stay, the worse ones do, and one of each kind") {
     std::vector<Diagnostic> known;
-    const auto add = [&](const Rule& rule, std::uint32_t line) { return keep(known, found(rule, line), 3); };
+    const auto add = [&](const Rule& rule, std::uint32_t line) { return add_finding(known, found(rule, line), 3); };
     const auto lines = [&] {
         std::vector<std::uint32_t> all;
         for (const auto& one : known) all.push_back(one.place.line);

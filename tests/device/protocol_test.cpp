@@ -14,9 +14,9 @@ TEST_CASE("fields come back as they were put") {
     CHECK(reader.get<std::int32_t>() == -5);
     CHECK(reader.get_string() == "naïve");
     CHECK(reader.get<double>() == 2.5);
-    CHECK_THROWS_AS(reader.done(), ProtocolError);
+    CHECK_THROWS_AS(reader.expect_end(), ProtocolError);
     CHECK(reader.get_bool());
-    CHECK_NOTHROW(reader.done());
+    CHECK_NOTHROW(reader.expect_end());
 }
 
 TEST_CASE("a reader never reads past the payload") {
@@ -76,7 +76,7 @@ TEST_CASE("properties and kernels survive the wire") {
     CHECK(back.multi_processor_count == 132);
     CHECK(back.max_grid_size.z == 3);
     CHECK(back.dram_bytes_per_ns == 3350.5);
-    reader.done();
+    reader.expect_end();
 
     FunctionInfo info;
     info.params = {{0, 8}, {8, 4}};

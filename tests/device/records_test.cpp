@@ -3,7 +3,7 @@
 #include "judge/catch.hpp"
 #include "server/journal.hpp"
 
-using namespace warpgrade::device;
+using namespace warpgrade::server;
 
 namespace {
 
@@ -93,7 +93,7 @@ TEST_CASE("names and texts of what students compile do not fill the journal") {
     CHECK(report.launches.size() == 1000);
     CHECK(report.truncated.empty());
     CHECK(dump_line(to_json(report)).size() < 40'000'000);
-    CHECK(packed(report).size() < 40'000'000);
+    CHECK(pack_report(report).size() < 40'000'000);
 }
 
 TEST_CASE("lines of launches are bounded in bytes") {
@@ -108,5 +108,5 @@ TEST_CASE("lines of launches are bounded in bytes") {
     CHECK(report.launches.front().lines.size() == 500);
     CHECK(report.launches.back().lines.empty());
     CHECK(dump_line(to_json(report)).size() < RecordLimits::max_line_bytes * 2);
-    CHECK(packed(report).size() < RecordLimits::max_line_bytes * 2);
+    CHECK(pack_report(report).size() < RecordLimits::max_line_bytes * 2);
 }

@@ -69,7 +69,7 @@ Report sample() {
     return report;
 }
 
-Report there_and_back(const Report& report) { return unpacked(packed(report)); }
+Report there_and_back(const Report& report) { return unpack_report(pack_report(report)); }
 
 }  // namespace
 
@@ -82,28 +82,28 @@ TEST_CASE("a report survives its bytes") {
     CHECK(back.transfers.at(0).when.end_ns == 4.0);
     CHECK(back.diagnostics.at(0).rule == &rules::race_shared);
     CHECK(back.diagnostics.at(0).thread == report.diagnostics.at(0).thread);
-    CHECK(back.origin->came == report.origin->came);
-    CHECK(packed(back) == packed(report));
-    CHECK(packed(report).size() < dump_line(to_json(report)).size() / 2);
+    CHECK(back.origin->sample == report.origin->sample);
+    CHECK(pack_report(back) == pack_report(report));
+    CHECK(pack_report(report).size() < dump_line(to_json(report)).size() / 2);
     CHECK(to_json(there_and_back({})) == to_json(Report{}));
 }
 
 TEST_CASE("a report that ends too early, or goes on, is refused") {
-    const std::string bytes = packed(sample());
+    const std::string bytes = pack_report(sample());
     for (std::size_t size = 0; size < bytes.size(); ++size)
-        CHECK_THROWS_AS(unpacked(std::string_view(bytes).substr(0, size)), RecordError);
-    CHECK_THROWS_AS(unpacked(bytes + '\0'), RecordError);
+        CHECK_THROWS_AS(unpack_report(std::string_view(bytes).substr(0, size)), RecordError);
+    CHECK_THROWS_AS(unpack_report(bytes + '\0'), RecordError);
 }
 
 TEST_CASE("a report with a changed byte is refused or whole") {
-    const std::string bytes = packed(sample());
+    const std::string bytes = pack_report(sample());
     std::size_t whole = 0, refused = 0;
     for (std::size_t at = 0; at < bytes.size(); ++at)
         for (const char other : {'\0', '\1', '\x7f', '\xff'}) {
             std::string changed = bytes;
             changed[at] = other;
             try {
-                whole += !dump_line(to_json(unpacked(changed))).empty();
+                whole += !dump_line(to_json(unpack_report(changed))).empty();
             } catch (const RecordError&) {
                 ++refused;
             }

@@ -1,4 +1,4 @@
-// What travels between judge, server and runtime, and what is told of it: every field, and every bound on both sides.
+// The protocol between judge, server and runtime, and the JSON records: every field, and every limit on both sides.
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -46,19 +46,19 @@ TEST_CASE("each property of a device travels") {
     const auto bytes = sent(properties);
     wire::Reader reader(bytes);
     const auto back = wire::get_properties(reader);
-    CHECK_NOTHROW(reader.done());
+    CHECK_NOTHROW(reader.expect_end());
     CHECK(to_json(back) == to_json(properties));
-    const auto told = json::parse(line_of(properties, "vgpu:h100"));
+    const auto told = json::parse(describe(properties, "vgpu:h100"));
     CHECK(told["name"] == "n");
     CHECK(told["profile"] == "nn");
     CHECK(told["major"] == 3);
     CHECK(told["max_threads_dim"] == json({20, 21, 22}));
     CHECK(told["kind"] == json{{"name", "vgpu"}, {"repeatable", true}, {"analysed", true}});
-    CHECK_FALSE(json::parse(line_of(properties, "plain"))["kind"]["analysed"].get<bool>());
-    CHECK(to_json(properties_of(line_of(properties, "vgpu"))) == to_json(properties));
-    CHECK(properties_of(R"({"name": "a fake"})").name == "a fake");
-    CHECK_THROWS(properties_of("[1]"));
-    CHECK(line_of(properties, "vgpu:h100").find('\n') == std::string::npos);
+    CHECK_FALSE(json::parse(describe(properties, "plain"))["kind"]["analysed"].get<bool>());
+    CHECK(to_json(parse_properties(describe(properties, "vgpu"))) == to_json(properties));
+    CHECK(parse_properties(R"({"name": "a fake"})").name == "a fake");
+    CHECK_THROWS(parse_properties("[1]"));
+    CHECK(describe(properties, "vgpu:h100").find('\n') == std::string::npos);
 }
 
 TEST_CASE("each fact about a kernel travels, as far as its parameters may be so") {
@@ -67,7 +67,7 @@ TEST_CASE("each fact about a kernel travels, as far as its parameters may be so"
         const auto bytes = sent(of);
         wire::Reader reader(bytes);
         const auto result = wire::get_function_info(reader);
-        reader.done();
+        reader.expect_end();
         return result;
     };
     const auto same = back(info);
@@ -105,7 +105,7 @@ TEST_CASE("an image travels whole, and of kinds that there are") {
     const auto bytes = sent(image);
     wire::Reader reader(bytes);
     const auto back = wire::get_image(reader);
-    CHECK_NOTHROW(reader.done());
+    CHECK_NOTHROW(reader.expect_end());
     CHECK(sent(back) == bytes);
     CHECK((back.use == image.use && back.layered && back.depth == 3 && back.border[3] == 4 && back.normalized_values));
     CHECK(back.texel_bytes() == 8);
@@ -187,7 +187,7 @@ TEST_CASE("a report is told with its last error, and the origin's answer with al
     OriginVerdict verdict;
     verdict.problem = OriginVerdict::Problem::moved;
     verdict.argument = 1, verdict.element = 2, verdict.elsewhere = 3, verdict.bytes = 4, verdict.changes = 5;
-    verdict.came = bytes_of({6, 255});
+    verdict.sample = bytes_of({6, 255});
     verdict.mapped = true, verdict.decision = "d", verdict.not_part = {7};
     report.origin = verdict;
     const auto told = to_json(report);
@@ -211,7 +211,7 @@ TEST_CASE("the question after the origin arrives as it was asked") {
         query.scalars = {{7, 4, true}, {9, 8, false}};
         query.program_images = {64, 128};
         if (has_result) query.result = {OriginQuery::Result::Type::floating, 8, 77};
-        const auto message = origin_message(query, memory);
+        const auto message = make_origin_message(query, memory);
         CHECK(message.file == memory.descriptor().get());
         const OriginRequest request(json::parse(message.question), memory.descriptor(), {}, false);
         const auto& got = request.query();

@@ -41,9 +41,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     using namespace warpgrade;
     namespace wire = device::wire;
     const auto gpu = vgpu::make_virtual_gpu("h100:1", {1, 3000, 64 << 20});
-    device::Journal journal;
-    device::OriginLog origin(*gpu);
-    device::Session session(*gpu, journal, origin);
+    server::Journal journal;
+    server::OriginLog origin(*gpu);
+    server::Session session(*gpu, journal, origin);
     auto input = std::as_bytes(std::span(data, size));
     std::vector<device::Descriptor> shared;
     std::uint32_t sequence = 0;

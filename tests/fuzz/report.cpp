@@ -34,10 +34,10 @@ const std::string& whole_report() {
         auto& origin = report.origin.emplace();
         origin.problem = device::OriginVerdict::Problem::changed;
         origin.argument = 0;
-        origin.came.resize(4);
+        origin.sample.resize(4);
         origin.not_part.push_back(1);
         report.truncated = {"waits"};
-        return device::packed(report);
+        return device::pack_report(report);
     }();
     return bytes;
 }

@@ -1,4 +1,4 @@
-// What is made of a device's report: errors and faults, which launches count, and what they say of an output that was
+// The judge's use of a device's report: errors and faults, launches that count, and messages about an output that was
 // never written.
 #include <limits>
 
@@ -40,7 +40,7 @@ std::string refused(const Profile& run, const std::string& name = "") {
 // A call of the starter, kept with this report.
 CallResult kept(const device::Report& report, std::vector<std::string>& notes) {
     context().begin_test("kept");
-    return result_of(BaselineCache::Entry{7, {{std::byte{1}}}, device::packed(report)}, notes);
+    return make_result(BaselineCache::Entry{7, {{std::byte{1}}}, device::pack_report(report)}, notes);
 }
 
 }  // namespace
@@ -102,7 +102,7 @@ TEST_CASE("three errors of CUDA calls are noted, and how many more there were") 
     CHECK(noted(4) ==
           Notes{"cudaMemcpy: error 0", "cudaMemcpy: error 1", "cudaMemcpy: error 2", "and 1 more CUDA errors"});
     CHECK(noted(6).back() == "and 3 more CUDA errors");
-    // A fault is told as such, and not once more.
+    // A fault is reported as such, and not again as an error.
     CHECK(noted(1, "8 bytes past d") == Notes{"cudaMemcpy: error 0"});
     CHECK(noted(0, "8 bytes past d").empty());
     CHECK(context().signs.empty());
@@ -114,7 +114,7 @@ TEST_CASE("three errors of CUDA calls are noted, and how many more there were") 
 }
 
 TEST_CASE("a fault is what ended the context, the first of them") {
-    const auto fault_of = [](const device::Report& report) { return read_report(device::packed(report)).fault; };
+    const auto fault_of = [](const device::Report& report) { return read_report(device::pack_report(report)).fault; };
     device::Report report;
     for (const int code : {700, 702, 710, 714, 715, 716, 717, 718, 719}) {
         report.call_errors = {{"cudaMalloc", 2, "no memory"}, {"launch", code, "it"}, {"cudaFree", 700, "again"}};
@@ -130,11 +130,11 @@ TEST_CASE("a fault is what ended the context, the first of them") {
     report.call_errors = {{"launch", 700, "later"}};
     CHECK(fault_of(report) == "of the first");
     report.call_errors = {{"a", 801, "no wmma"}, {"b", 801, "no mma"}, {"c", 1, "misuse"}};
-    const auto read = read_report(device::packed(report));
+    const auto read = read_report(device::pack_report(report));
     CHECK(read.unsupported == "no wmma");
     CHECK(read.errors == std::vector<std::string>{"a: no wmma", "b: no mma", "c: misuse"});
     report.call_errors = {{"c", 1, "misuse"}};
-    CHECK(read_report(device::packed(report)).unsupported.empty());
+    CHECK(read_report(device::pack_report(report)).unsupported.empty());
 }
 
 namespace {

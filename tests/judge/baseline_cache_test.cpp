@@ -1,4 +1,4 @@
-// What the starter did in an earlier run is kept: the verdicts stay the same, and the starter need not run again.
+// With the starter's results of an earlier run, verdicts stay the same and the starter does not run again.
 #include "judge/baseline_cache.hpp"
 
 #include <filesystem>
@@ -101,7 +101,7 @@ TEST_CASE("a judge that knows what the starter did gives the same verdict") {
     CHECK(measured("correct", "fake:slow")["measurements"][0]["value"] == 1.0);
 }
 
-// Which tests ran before, in this judge or another, says nothing about what the starter does in this one.
+// The starter's result does not depend on the tests that ran before, in this judge or another.
 TEST_CASE("a call has the same name whatever tests came before it") {
     const auto keys = [](const std::string& tests) {
         const CacheFile file;
@@ -142,10 +142,10 @@ TEST_CASE("times come from the device that times, all else from the one that loo
     CHECK(value(there, "baseline time") == 2000);
     CHECK(there["launches"].size() == here["launches"].size());
     CHECK(there["launches"][0]["counters"] == here["launches"][0]["counters"]);
-    // What it does there must be what was looked at.
+    // It must launch the same kernels there as on the analysing device.
     const auto other = measured("correct", "fake:kernels", " --timing-device fake:nothing");
     CHECK(other["status"] != "pass");
-    // Such times are no numbers of the analysing device's: nothing is kept.
+    // Results with times from another device are not cached.
     const CacheFile file;
     measured("correct", "fake:kernels", " --timing-device fake:slow --baseline-cache " + file.path);
     CHECK(!std::filesystem::exists(file.path));

@@ -1,4 +1,4 @@
-// What a call is made of and named by, the inputs of a seed, and answers that are compared with what is right.
+// Calls and their descriptions, the inputs of a seed, and the comparison of answers.
 #include <sstream>
 
 #include "judge/arena.hpp"
@@ -32,7 +32,7 @@ TEST_CASE("every part of an argument is in the name of its call") {
     CHECK(CallChain().key() == "243f6a8885a308d313198a2e03707344");
 }
 
-// Files and printed seeds of earlier versions: what they name stays the same.
+// Cached files and printed seeds of earlier versions stay valid.
 TEST_CASE("names of calls and inputs of a seed never change") {
     const std::vector<float> numbers{1, 2, 3};
     CallSpec spec;

@@ -1,4 +1,4 @@
-// Runs a command and gives back its exit status and what it printed.
+// Runs a command and returns its exit status and output.
 #pragma once
 
 #include <sys/wait.h>
@@ -26,7 +26,7 @@ inline Finished run_command(const std::string& command) {
     return result;
 }
 
-// Waits for what must come, however busy the machine is.
+// Waits for something that must happen, however busy the machine is.
 template <class Predicate>
 bool happens(Predicate holds) {
     for (int i = 0; i < 6000; ++i) {

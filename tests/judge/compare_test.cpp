@@ -104,7 +104,7 @@ std::vector<T> awkward() {
     }
 }
 
-// All elements alike, one of another kind among them, and all of them in turn, as the result and as what is right.
+// Values of all kinds, alone and mixed, as the result and as the expected values.
 template <class T>
 void compare_awkward() {
     std::vector<std::vector<T>> arrays{{}};

@@ -1,4 +1,4 @@
-// The judge and its device server, which may die, hang or talk nonsense: never the student's failure.
+// A device server that crashes, hangs or sends invalid messages is never the student's failure.
 #include "judge/judged.hpp"
 #include "support/contains.hpp"
 
@@ -68,7 +68,7 @@ TEST_CASE("errors of CUDA calls explain a wrong result, and spoil no right one")
 }
 
 TEST_CASE("what the checks found is in the verdict, once for all calls of the test") {
-    // The first test makes three calls, and each of them is asked about once more when the program has ended.
+    // The first test makes three calls, and each program's end is one more request.
     const auto judged = judge_on("mistakes");
     const auto& found = judged.scales()["diagnostics"];
     INFO(judged.scales().dump());

@@ -80,30 +80,32 @@ TEST_CASE("many mistakes are counted, and few of them named") {
 }
 
 TEST_CASE("the same finding counts up, another place is another one") {
-    std::vector<device::Diagnostic> known;
-    merge(known, {found(device::rules::race_shared), found(device::rules::race_shared)});
-    merge(known, {found(device::rules::race_shared, 8), found(device::rules::race_warp)});
+    context().begin_test("");
+    const auto& known = context().diagnostics;
+    collect_findings({found(device::rules::race_shared), found(device::rules::race_shared)});
+    collect_findings({found(device::rules::race_shared, 8), found(device::rules::race_warp)});
     auto other = found(device::rules::race_shared);
     other.related.push_back({"written by", {"sum.cu", 3, 0}, {}});
-    merge(known, {other});
+    collect_findings({other});
     REQUIRE(known.size() == 4);
     CHECK(known[0].count == 2);
-    for (std::uint32_t line = 0; line < 10'000; ++line) merge(known, {found(device::rules::race_shared, line)});
+    for (std::uint32_t line = 0; line < 10'000; ++line) collect_findings({found(device::rules::race_shared, line)});
     CHECK(known.size() < 10'000);
+    context().begin_test("");
 }
 
 TEST_CASE("findings that do not matter make room for those that do") {
     constexpr std::size_t most = 8;
     std::vector<device::Diagnostic> known;
     const auto add = [&](const device::Rule& rule, std::uint32_t line) {
-        return device::keep(known, found(rule, line), most);
+        return device::add_finding(known, found(rule, line), most);
     };
     const auto count = [&](const device::Rule& rule) {
         return std::ranges::count(known, &rule, &device::Diagnostic::rule);
     };
     for (std::uint32_t line = 1; line <= most; ++line) CHECK(add(device::rules::uncoalesced, line));
     CHECK_FALSE(add(device::rules::uncoalesced, 100));
-    CHECK_FALSE(add(device::rules::leak, 1));  // a warning takes the place of advice
+    CHECK_FALSE(add(device::rules::leak, 1));  // a warning replaces advice
     CHECK(count(device::rules::leak) == 1);
     for (std::uint32_t line = 1; line <= 100; ++line) add(device::rules::bad_free, line);
     CHECK(count(device::rules::bad_free) == most);
@@ -124,7 +126,7 @@ TEST_CASE("findings that do not matter make room for those that do") {
 
 TEST_CASE("an error is found behind any number of pieces of advice") {
     context().checks = {};
-    device::Journal journal;
+    server::Journal journal;
     for (std::uint32_t line = 1; line <= 1000; ++line) journal.add(found(device::rules::uncoalesced, line));
     journal.add(found(device::rules::race_shared));
     Profile run;
@@ -138,7 +140,7 @@ TEST_CASE("a record that is not complete fails the test that looks at it") {
     CHECK(run.transfers.empty());
     run.waits_ns = std::vector{1.0, 2.0};
     CHECK(run.waits_ns.size() == 2);
-    run.waits_ns = {{1.0, 2.0}, "waits for the device", Kept::not_all};
+    run.waits_ns = {{1.0, 2.0}, "waits for the device", Completeness::truncated};
     const auto looks = GENERATE(0, 1, 2, 3);
     const auto look = [&] {
         if (looks == 0) return run.waits_ns.size() == 2;
@@ -153,16 +155,16 @@ TEST_CASE("a record that is not complete fails the test that looks at it") {
 
 TEST_CASE("what a device does not tell is not known: neither none, nor zero, nor clean") {
     Profile run;
-    run.diagnostics = {{}, "findings", Kept::unknown};
+    run.diagnostics = {{}, "findings", Completeness::unknown};
     run.launches.resize(1);
-    CHECK_THROWS_AS(clean().match(run), NotKnown);
-    CHECK_THROWS_AS(run.total(), NotKnown);
-    CHECK_THROWS_AS(run.kernel_time_ns(), NotKnown);
-    CHECK_THROWS_AS(sectors_stored(run), NotKnown);
-    CHECK_THROWS_AS(sectors_stored(run.launches[0]), NotKnown);
-    CHECK_THROWS_AS(when(run.launches[0]), NotKnown);
+    CHECK_THROWS_AS(clean().match(run), MissingAnalysis);
+    CHECK_THROWS_AS(run.total(), MissingAnalysis);
+    CHECK_THROWS_AS(run.kernel_time_ns(), MissingAnalysis);
+    CHECK_THROWS_AS(sectors_stored(run), MissingAnalysis);
+    CHECK_THROWS_AS(sectors_stored(run.launches[0]), MissingAnalysis);
+    CHECK_THROWS_AS(when(run.launches[0]), MissingAnalysis);
     run.launches[0].start_ns = 3;
-    CHECK_THROWS_AS(when(run.launches[0]), NotKnown);
+    CHECK_THROWS_AS(when(run.launches[0]), MissingAnalysis);
     run.launches[0].duration_ns = 4;
     CHECK(when(run.launches[0]).end_ns == 7);
     run.launches[0].counters.emplace().global_store_sectors = 5;

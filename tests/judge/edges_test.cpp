@@ -1,4 +1,4 @@
-// Words and bounds of the judge at their edges: which signal, which address, where a pattern begins to be one.
+// Boundary values of the judge: signals, addresses, and the smallest patterns.
 #include <cmath>
 #include <csignal>
 #include <limits>
@@ -31,7 +31,7 @@ wire::Reply reply(wire::Status status, std::uint32_t signal = 0, std::uint64_t a
     return r;
 }
 
-// What is said of numbers 1 to n of which those that `which` names are changed, each in another way.
+// The message for the numbers 1 to n, of which those in `which` are changed, each in another way.
 template <class Which>
 std::string told(std::size_t rows, std::size_t columns, Which which) {
     std::vector<float> right(rows * columns);
@@ -148,7 +148,7 @@ TEST_CASE("a verdict's message ends between characters, and says how much is lef
     const auto message_of = [](const std::string& text) {
         CaseVerdict verdict;
         verdict.begin("t", {});
-        verdict.failed(text);
+        verdict.add_failure(text);
         return verdict.end()["message"].get<std::string>();
     };
     const std::string full(4000, 'x');
@@ -156,9 +156,9 @@ TEST_CASE("a verdict's message ends between characters, and says how much is lef
     CHECK(message_of(full + 'x') == full + "…");
     CHECK(message_of(std::string(3999, 'x') + "é") == std::string(3999, 'x') + "…");
     CHECK(message_of(std::string(3998, 'x') + "é") == std::string(3998, 'x') + "é");
-    // Where it ends with a character of several bytes, that goes as well.
+    // A character of several bytes is not split.
     CHECK(message_of(std::string(3997, 'x') + "…y") == std::string(3997, 'x') + "…");
-    // As many launches as are shown, and one more.
+    // One launch more than are shown.
     for (const std::size_t count : {std::size_t{256}, std::size_t{257}}) {
         context().launches.assign(count, device::LaunchRecord{});
         CaseVerdict verdict;
@@ -168,25 +168,25 @@ TEST_CASE("a verdict's message ends between characters, and says how much is lef
         CHECK(line["launches_left_out"] == count - 256);
     }
     context().launches.clear();
-    context().why_part = "nearly";
+    context().part_reason = "nearly";
     CaseVerdict verdict;
     verdict.begin("t", {});
-    verdict.checked(2);
+    verdict.set_checks(2);
     CHECK(verdict.end()["message"] == "nearly");
-    verdict.failed("wrong");
+    verdict.add_failure("wrong");
     CHECK(verdict.end()["message"] == "wrong");
-    context().why_part.clear();
+    context().part_reason.clear();
 }
 
 TEST_CASE("signs are added once, and not after the first failure is told") {
     context().begin_test("t");
     for (const char* sign : {"a", "b", "a"}) context().add_sign(sign);
     CHECK(context().signs == std::vector<std::string>{"a", "b"});
-    context().signs_settled = true;
+    context().signs_final = true;
     context().add_sign("c");
     CHECK(context().signs == std::vector<std::string>{"a", "b"});
     context().begin_test("t");
-    CHECK((context().signs.empty() && !context().signs_settled));
+    CHECK((context().signs.empty() && !context().signs_final));
 }
 
 TEST_CASE("inputs reach the ends of their ranges and no further") {

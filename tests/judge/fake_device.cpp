@@ -1,4 +1,4 @@
-// Stands in for the device server where a test wants one that misbehaves: `--device fake:WHAT`.
+// A device server that misbehaves, for tests: `--device fake:WHAT`.
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -47,14 +47,14 @@ warpgrade::device::Diagnostic leak() {
     return found;
 }
 
-// As the real server sees it: nothing comes any more.
+// As in the real server: the socket is closed.
 bool program_is_gone() {
     char byte;
     return recv(4, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
 }
 
-bool runs_kernels = false;             // of a replay as well
-warpgrade::device::Descriptor origin;  // the bytes of the judge's question
+bool runs_kernels = false;             // in a replay too
+warpgrade::device::Descriptor origin;  // the bytes of the judge's query
 
 // Whether the other run of a call has the same inputs.
 bool has_equal_inputs(const json& question) {
@@ -69,7 +69,7 @@ bool has_equal_inputs(const json& question) {
     return equal;
 }
 
-// decides…: only where the inputs are others; differs…: always, in so many changes.
+// decides…: only if the inputs differ; differs…: always, with this number of changes.
 std::optional<warpgrade::device::OriginVerdict> compared(const std::string& what, const json& request) {
     if (!request.value("compare", false)) return std::nullopt;
     const bool equal = has_equal_inputs(request["origin"]);
@@ -77,7 +77,7 @@ std::optional<warpgrade::device::OriginVerdict> compared(const std::string& what
     if (what.starts_with("decides") && equal) return std::nullopt;
     if (what == "decides_without_kernels" && runs_kernels) return std::nullopt;
     warpgrade::device::OriginVerdict verdict;
-    verdict.problem = warpgrade::device::OriginVerdict::Problem::decided;
+    verdict.problem = warpgrade::device::OriginVerdict::Problem::value_dependent;
     verdict.decision = "a copy of 8 bytes";
     verdict.compared = true;
     verdict.needs_kernels = what == "decides_needs_kernels" && !runs_kernels;
@@ -117,7 +117,7 @@ std::string report(const std::string& what, const json& request) {
     if (what == "misuse") report.call_errors = {{"cudaMemcpy", 1, "the size is larger than d"}};
     if (what == "failed_launch") {
         report.call_errors = {{"launch", 9, "4096 threads in a block"}};
-        report.origin.emplace().problem = warpgrade::device::OriginVerdict::Problem::nothing_came;
+        report.origin.emplace().problem = warpgrade::device::OriginVerdict::Problem::no_download;
     }
     if (what == "mistakes" || what == "fault") report.diagnostics = {race(17), race(18)};
     if (what == "streams") report.diagnostics = {race_of_streams()};
@@ -125,7 +125,7 @@ std::string report(const std::string& what, const json& request) {
         report.connected = !program_is_gone();
         if (program_is_gone()) report.diagnostics = {leak()};
     }
-    return warpgrade::device::packed(report);
+    return warpgrade::device::pack_report(report);
 }
 
 std::string answer(const std::string& what, const json& request) {
@@ -158,8 +158,8 @@ int main(int argc, char** argv) {
     const auto take = [&](warpgrade::device::Descriptor&& file) {
         if (std::exchange(first, false)) origin = std::move(file);
     };
-    for (ssize_t got; first = true, (got = warpgrade::device::receive_each(3, std::as_writable_bytes(std::span(buffer)),
-                                                                           2, take)) > 0;) {
+    for (ssize_t got; first = true, (got = warpgrade::device::receive_descriptors(
+                                         3, std::as_writable_bytes(std::span(buffer)), 2, take)) > 0;) {
         received.append(buffer, static_cast<std::size_t>(got));
         for (std::size_t end; (end = received.find('\n')) != std::string::npos; received.erase(0, end + 1)) {
             const auto reply = answer(what, json::parse(received.substr(0, end)));

@@ -63,8 +63,8 @@ TEST_CASE("a permutation holds every number once") {
     for (int i = 0; i < 1000; ++i) REQUIRE(p[i] == i);
 }
 
-// Test vector: the generator must stay the same, or printed seeds replay nothing. Key, words and rounds are its own, so
-// that the vector is its own as well.
+// A test vector: if the generator changed, printed seeds would be useless. Its key, words and rounds are not the
+// standard's, so the vector is not either.
 TEST_CASE("the stream never changes") {
     RandomStream first(42, "name"), again(42, "name");
     std::vector<std::byte> bytes(64);

@@ -1,4 +1,4 @@
-// Whole judges: what each kind of program gets as its verdict. The programs are in programs/.
+// Whole judges: the verdict for each kind of program. The programs are in programs/.
 #include "judge/judged.hpp"
 #include "judge/worker_process.hpp"
 #include "support/contains.hpp"
@@ -89,7 +89,7 @@ TEST_CASE("a crash is explained") {
 TEST_CASE("a program that never comes back is stopped, and costs its own test only") {
     const auto judged = judge("hangs", "--seconds 1.5");
     check_runs_out_of_time(judged, "1.5 s");
-    // Where it hung, as the program says itself: an offset in its file.
+    // The place where it hung, as reported by the program: an offset in its file.
     if (judged.message().starts_with("scale did not finish")) CHECK(judged.scales()["stopped_at"].size() > 0);
 }
 
@@ -140,7 +140,7 @@ TEST_CASE("processes are refused and threads bounded") {
 }
 
 TEST_CASE("replies that the program writes itself gain nothing") {
-    // The forged reply to this very call is like returning without computing.
+    // A forged reply to this call is the same as returning without computing.
     const auto forged = judge("forged_reply", "--seconds 1");
     REQUIRE(forged.cases.size() == 5);
     CHECK(forged.scales()["status"] == "fail");
@@ -170,7 +170,7 @@ TEST_CASE("the seed replays a run, alone or among others") {
     const auto alone = judge("wrong", "--seed 7 --test 'scales, with commas and [brackets]'");
     CHECK(first.start["seed"] == 7);
     CHECK(alone.cases.size() == 1);
-    // What was expected is the same; what stood in the unwritten element is as well.
+    // The expected values are the same, and so is the content of the unwritten element.
     CHECK(first.message() == again.message());
     CHECK(first.message() == alone.message());
     CHECK(first.message() != other.message());

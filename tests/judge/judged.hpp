@@ -19,11 +19,11 @@ struct Judged {
 
     const nlohmann::json& scales() const { return cases.at("scales, with commas and [brackets]"); }
     std::string message() const { return scales().at("message"); }
-    // How all other tests but the one about scale() and the speed ended.
+    // The status of all tests except those about scale() and the speed.
     bool others_pass() const {
         return cases.at("sums").at("status") == "pass" && cases.at("negates in place").at("status") == "pass";
     }
-    // Under a short limit, which they may miss on a busy machine: they were called.
+    // For a short limit, which a busy machine may exceed: checks only that they were called.
     bool others_are_called() const {
         for (const char* other : {"sums", "negates in place"})
             if (cases.at(other).at("message").get<std::string>().find("not called any more") != std::string::npos)
@@ -32,7 +32,7 @@ struct Judged {
     }
 };
 
-// No limit of seconds decides what a program gets that comes back, unless `options` names one.
+// The time limit is so long that it matters to no program that returns, unless `options` has one.
 inline Judged judge(const std::string& program, const std::string& options = "",
                     const std::string& starter = "correct") {
     const std::string patience = options.find("--seconds ") == std::string::npos ? " --seconds 120 " : " ";

@@ -1,4 +1,4 @@
-// What a verdict, a speed and the cache of the starter's calls hold: no field is lost, no number takes another's place.
+// Verdicts, speeds and the cache of the starter's calls: no field is lost, and no two numbers are swapped.
 #include <sys/resource.h>
 #include <sys/stat.h>
 
@@ -64,7 +64,7 @@ TEST_CASE("a verdict's line holds all that was gathered") {
     current.review = {"looks odd"};
     current.measurements = {{"time", 2.5, "ns"}};
     current.launches.resize(3);
-    verdict.checked(2);
+    verdict.set_checks(2);
     const auto line = verdict.end();
     CHECK(line["type"] == "case");
     CHECK(line["name"] == "t");
@@ -87,9 +87,9 @@ TEST_CASE("a verdict's line holds all that was gathered") {
 
 TEST_CASE("nothing of a test is left when the next begins") {
     auto verdict = fresh();
-    verdict.failed("wrong");
-    verdict.unsupported("no wmma");
-    verdict.checked(1);
+    verdict.add_failure("wrong");
+    verdict.add_unsupported("no wmma");
+    verdict.set_checks(1);
     auto& current = context();
     current.measurements = {{"time", 1, "ns"}};
     current.launches.resize(1);
@@ -97,7 +97,7 @@ TEST_CASE("nothing of a test is left when the next begins") {
     current.last_call = "f(1)";
     current.notes = {"a note"};
     current.review = {"looks odd"};
-    current.mismatch = current.failure = current.why_part = "words";
+    current.mismatch = current.failure = current.part_reason = "words";
     current.part = 0.5;
     current.outputs.resize(1);
     current.stopped_at = {1};
@@ -112,7 +112,7 @@ TEST_CASE("nothing of a test is left when the next begins") {
     for (const char* key : {"tags", "signs", "stopped_at", "measurements", "launches", "review"})
         CHECK(line[key].empty());
     CHECK((current.test == "u" && current.last_call.empty() && current.notes.empty() && current.outputs.empty()));
-    CHECK((current.mismatch.empty() && current.failure.empty() && current.why_part.empty()));
+    CHECK((current.mismatch.empty() && current.failure.empty() && current.part_reason.empty()));
     CHECK((current.diagnostics.empty() && current.launches.empty()));
 }
 
@@ -120,7 +120,7 @@ TEST_CASE("what the device lacks is that only as long as nothing else went wrong
     const auto told = [](const std::string& events) {
         auto verdict = fresh();
         for (const char event : events)
-            event == 'u' ? verdict.unsupported("no wmma") : verdict.error("broken " + std::string(1, event));
+            event == 'u' ? verdict.add_unsupported("no wmma") : verdict.add_error("broken " + std::string(1, event));
         const auto line = verdict.end();
         CHECK(line["status"] == "error");
         return line["unsupported"].get<bool>();
@@ -139,22 +139,22 @@ TEST_CASE("a failure tells its call, the outputs that were never written, and wh
     context().outputs = {{"a", wire::Kind::out, {}, {}, true},
                          {"b", wire::Kind::out, {}, {}, false},
                          {"c", wire::Kind::inout, {}, {}, true}};
-    verdict.failed("wrong", "\n  n = 3");
+    verdict.add_failure("wrong", "\n  n = 3");
     CHECK(verdict.end()["message"] == "wrong\n  n = 3\n  in f(x: 3 float)\n  note: a was never written");
     verdict = fresh();
     context().outputs = {{"a", wire::Kind::out, {}, {}, true}};
-    verdict.failed("a was never written: …");
+    verdict.add_failure("a was never written: …");
     CHECK(verdict.end()["message"] == "a was never written: …");
     verdict = fresh();
     context().notes = {"the cause", "second", "third"};
-    verdict.failed("wrong");
+    verdict.add_failure("wrong");
     CHECK(verdict.end()["message"] ==
           "a CUDA call failed: the cause\nProbably as a result: wrong\n  note: second\n  note: third");
     verdict = fresh();
     context().notes = {"the cause"};
-    verdict.failed("wrong");
+    verdict.add_failure("wrong");
     context().notes = {"another"};
-    verdict.failed("wrong");
+    verdict.add_failure("wrong");
     CHECK_THAT(verdict.end()["message"].get<std::string>(),
                Contains("the cause\nProbably") && Contains("another\nProbably"));
     context().begin_test("t");
@@ -169,9 +169,9 @@ TEST_CASE("the verdicts' file has a line for each thing that happens") {
         file.begin(5, R"({"name": "it"})");
         file.begin_case("t");
         auto verdict = fresh();
-        verdict.checked(1);
+        verdict.set_checks(1);
         file.end_case(verdict);
-        file.used(1.5);
+        file.write_used_time(1.5);
         file.end(1);
     }
     std::ifstream file(path);

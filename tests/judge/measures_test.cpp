@@ -12,7 +12,7 @@ using namespace warpgrade::judge;
 
 namespace {
 
-// What a failed check reads; empty where it does not fail.
+// The message of a failed check; empty if it passes.
 std::string message(const Measure& measured, const Good& good) {
     context().failure.clear();
     const bool matched = good.match(measured);
@@ -84,7 +84,7 @@ TEST_CASE("numbers are written for people") {
     CHECK(message(measure("time", 123456.7, "ns"), below(2500.25, "with one stream")) ==
           "time: 123,457 ns, expected less than 2500.2 ns (with one stream)");
     CHECK(message(measure("part", 1.0 / 3), is(0.25)) == "part: 0.33333, expected 0.25");
-    // Where they differ in later digits, all are shown.
+    // If only later digits differ, all digits are shown.
     CHECK(message(measure("part", 0.1 + 0.2), is(0.3)) == "part: 0.30000000000000004, expected 0.3");
     CHECK(message(measure("your answer", false), is(true)) == "your answer: false, expected true");
 }
@@ -178,7 +178,7 @@ namespace {
 // The part of the points, after a check in a test of its own.
 double part(const Measure& measured, const Good& good) {
     context().part = 1;
-    context().why_part.clear();
+    context().part_reason.clear();
     return good.match(measured) ? context().part : 0;
 }
 
@@ -193,17 +193,17 @@ bool predicted(double value, const Prediction& prediction) {
 TEST_CASE("within a band a part of the points is left, linear from all to none") {
     const auto few = at_most(512, "each once").none_at(1024);
     CHECK(part(measure("sectors", 512), few) == 1);
-    CHECK(context().why_part.empty());
+    CHECK(context().part_reason.empty());
     CHECK(part(measure("sectors", 640), few) == 0.75);
-    CHECK(context().why_part == "sectors: 640; all points at 512 or less, none at 1024 (each once)");
+    CHECK(context().part_reason == "sectors: 640; all points at 512 or less, none at 1024 (each once)");
     CHECK(part(measure("sectors", 1023), few) > 0);
     CHECK(part(measure("sectors", 1024), few) == 0);
     CHECK(context().failure == "sectors: 1024, expected at most 512 (each once)");
     CHECK(part(measure("sectors", std::nan("")), few) == 0);
     CHECK(part(measure("ratio", 12, "%"), at_least(16).none_at(8)) == 0.5);
-    CHECK(context().why_part == "ratio: 12 %; all points at 16 or more, none at 8");
+    CHECK(context().part_reason == "ratio: 12 %; all points at 16 or more, none at 8");
     CHECK(part(measure("barriers", 3), is(2).none_at(6)) == 0.75);
-    CHECK(context().why_part == "barriers: 3; all points at 2, none at 6");
+    CHECK(context().part_reason == "barriers: 3; all points at 2, none at 6");
     CHECK(part(measure("barriers", 1), is(2).none_at(6)) == 0);  // on the other side
 }
 
@@ -213,7 +213,7 @@ TEST_CASE("of several bands the smallest part counts") {
     CHECK(at_most(0).none_at(4).match(measure("b", 3)));
     CHECK(at_most(0).none_at(4).match(measure("c", 2)));
     CHECK(context().part == 0.25);
-    CHECK(context().why_part.starts_with("b: 3;"));
+    CHECK(context().part_reason.starts_with("b: 3;"));
 }
 
 TEST_CASE("a band is of one limit") {
@@ -221,7 +221,7 @@ TEST_CASE("a band is of one limit") {
     CHECK_THROWS_AS(between(5, 6).none_at(7), std::logic_error);
 }
 
-// As where half of what streams can hide is asked for, and there is nothing to hide.
+// For example, a test asks for half of the time that streams can hide, and there is none to hide.
 TEST_CASE("a limit that was measured may leave no band") {
     CHECK(part(measure("hidden", 0, "ns"), at_least(0).none_at(0)) == 1);
     CHECK(part(measure("barriers", 1), at_most(0).none_at(0)) == 0);
@@ -230,7 +230,7 @@ TEST_CASE("a limit that was measured may leave no band") {
     CHECK(part(measure("ratio", 6.5), at_least(6).none_at(7)) == 1);
 }
 
-// Whatever a submission brings about: a matcher says yes, or no with a message.
+// For all values from a submission, a matcher matches or fails with a message.
 TEST_CASE("no measure makes a matcher throw") {
     const double numbers[] = {0,
                               -0.0,

@@ -1,4 +1,4 @@
-// What a student reads when a result is not the device's: true for beginners' mistakes, too.
+// Messages about results that are not the device's. They must also be true for beginners' mistakes.
 #include <unistd.h>
 
 #include <cstring>
@@ -36,7 +36,7 @@ std::string told(Problem problem, bool mapped = false) {
     verdict.argument = 1;
     verdict.element = verdict.elsewhere = 2;
     verdict.bytes = 400;
-    verdict.came = bytes_of({7.25f});
+    verdict.sample = bytes_of({7.25f});
     verdict.mapped = mapped;
     return explain_origin(verdict, spec, {{bytes_of({0.5f, 1.5f, 2.5f})}, {}}, 0);
 }
@@ -45,22 +45,22 @@ std::string told(Problem problem, bool mapped = false) {
 
 TEST_CASE("origin's messages name the element, its value and what became of it") {
     CHECK(told(Problem::none).empty());
-    CHECK_THAT(told(Problem::nothing_came),
+    CHECK_THAT(told(Problem::no_download),
                Contains("y[2] (2.5) did not come from the device: nothing was copied back"));
     CHECK_THAT(told(Problem::changed), Contains("the device sent 7.25, the function returned 2.5"));
     CHECK_THAT(told(Problem::moved), Contains("y[2] was moved by host code"));
-    CHECK_THAT(told(Problem::went_up), Contains("400 bytes") && Contains("the first of them: 7.25"));
+    CHECK_THAT(told(Problem::unexpected_upload), Contains("400 bytes") && Contains("the first of them: 7.25"));
 }
 
 TEST_CASE("origin's messages hold for those who copied the wrong array") {
-    // Who copies from an array of the host that the device never filled has computed nothing.
+    // Copying from a host array that the device never filled is not computing on the host.
     CHECK_THAT(told(Problem::not_found), Contains("or took it from an array into which nothing was copied"));
     // Who copies the input back.
-    CHECK_THAT(told(Problem::host_wrote),
+    CHECK_THAT(told(Problem::written_by_host),
                Contains("y[2] (2.5) came back as host code had sent it") &&
                    Contains("Is the right array copied back, and did the kernel run and write to it?") &&
                    !Contains("computed"));
-    CHECK_THAT(told(Problem::host_wrote, true),
+    CHECK_THAT(told(Problem::written_by_host, true),
                Contains("had written it") && Contains("Does host code read the right array"));
 }
 
@@ -83,11 +83,11 @@ std::vector<std::byte> raw(std::initializer_list<T> values) {
     return bytes;
 }
 
-// What stands in parentheses behind element 1 of y, which holds these bytes.
+// The value in parentheses after element 1 of y, which has these bytes.
 std::string value_of(wire::Type type, std::vector<std::byte> y, std::uint64_t element = 1) {
     const CallSpec f{"f", {{wire::Kind::out, type, 0, {}, 2}}, wire::Type::none, {"y"}};
     device::OriginVerdict verdict;
-    verdict.problem = Problem::nothing_came;
+    verdict.problem = Problem::no_download;
     verdict.argument = 0, verdict.element = element;
     const auto text = explain_origin(verdict, f, {{std::move(y)}, {}}, 0);
     const auto begin = text.find('(') + 1;
@@ -131,7 +131,7 @@ TEST_CASE("origin's messages find the output among the arguments") {
         verdict.problem = Problem::scattered;
         verdict.argument = argument, verdict.element = element;
         const auto place = explain_origin(verdict, f, snapshot, std::bit_cast<std::uint64_t>(1.5));
-        verdict.problem = Problem::nothing_came;
+        verdict.problem = Problem::no_download;
         const auto text = explain_origin(verdict, f, snapshot, std::bit_cast<std::uint64_t>(1.5));
         CHECK(place.substr(0, place.find(" was put")) == text.substr(0, text.find(" (")));
         return text.substr(0, text.find(" did not"));
@@ -152,26 +152,26 @@ TEST_CASE("origin's messages say how much went up, what was put together and wha
     const auto told = [&](Problem problem, std::uint64_t bytes, std::vector<std::byte> came, bool mapped = false) {
         device::OriginVerdict verdict;
         verdict.problem = problem;
-        verdict.bytes = bytes, verdict.came = std::move(came), verdict.mapped = mapped;
+        verdict.bytes = bytes, verdict.sample = std::move(came), verdict.mapped = mapped;
         verdict.decision = "the size of a copy", verdict.elsewhere = 17;
         return explain_origin(verdict, f, {}, 0);
     };
-    CHECK_THAT(told(Problem::went_up, 4095, {}),
+    CHECK_THAT(told(Problem::unexpected_upload, 4095, {}),
                Contains("the device 4095 bytes that are not the function's inputs. "));
-    CHECK_THAT(told(Problem::went_up, 4096, {}), Contains("the device at least 4096 bytes"));
-    CHECK_THAT(told(Problem::went_up, 8, raw<short>({-3, 5}), true),
+    CHECK_THAT(told(Problem::unexpected_upload, 4096, {}), Contains("the device at least 4096 bytes"));
+    CHECK_THAT(told(Problem::unexpected_upload, 8, raw<short>({-3, 5}), true),
                Contains("inputs, through mapped or managed memory; the first of them: -3. Kernels"));
-    CHECK_THAT(told(Problem::arranged, 0, {}), Contains("an array that a kernel reads was put together by copies"));
-    CHECK_THAT(told(Problem::arranged, 0, raw<short>({-4})), Contains("elements of the inputs (-4 is one) to other"));
-    CHECK_THAT(told(Problem::decided, 0, {}), Contains("inputs' values: the size of a copy."));
-    CHECK_THAT(told(Problem::code_went_up, 123, {}), Contains("123 bytes of device code"));
+    CHECK_THAT(told(Problem::rearranged, 0, {}), Contains("an array that a kernel reads was put together by copies"));
+    CHECK_THAT(told(Problem::rearranged, 0, raw<short>({-4})), Contains("elements of the inputs (-4 is one) to other"));
+    CHECK_THAT(told(Problem::value_dependent, 0, {}), Contains("inputs' values: the size of a copy."));
+    CHECK_THAT(told(Problem::unknown_code, 123, {}), Contains("123 bytes of device code"));
     CHECK_THAT(told(Problem::overflow, 0, {}), Contains("256 MiB in one direction"));
     CHECK_THAT(told(Problem::moved, 0, {}), Contains("as element 17 of a copy"));
     f.result = wire::Type::f32;
     CHECK_THAT(told(Problem::changed, 0, raw<short>({1})), Contains("the device sent ?"));  // not all of a float
     CHECK_THAT(told(Problem::changed, 0, raw<float>({1.5f})), Contains("the device sent 1.5, "));
     f.arguments.pop_back();
-    CHECK_THAT(told(Problem::arranged, 0, raw<unsigned>({0xffffffff})), Contains("(4294967295 is one)"));
+    CHECK_THAT(told(Problem::rearranged, 0, raw<unsigned>({0xffffffff})), Contains("(4294967295 is one)"));
 }
 
 namespace {
@@ -188,7 +188,7 @@ struct ProgramFile {
     std::string path;
 };
 
-// The question, as the device server reads it.
+// The query as the device server reads it.
 struct Asked {
     Asked(const CallSpec& f, const std::string& program, std::uint64_t result = 0)
         : random(1, "asked"), arena(f, random), snapshot(arena.snapshot()) {
@@ -240,22 +240,22 @@ TEST_CASE("the device is asked about each buffer, scalar and returned value as i
     CHECK(asked.query().program.size() == 64);
 
     using Result = device::OriginQuery::Result;
-    const auto result_of = [&](wire::Type type) {
+    const auto query_result = [&](wire::Type type) {
         f.result = type;
         return Asked(f, program.path, 77).query().result;
     };
-    const auto floating = result_of(wire::Type::f32), whole = result_of(wire::Type::i64);
+    const auto floating = query_result(wire::Type::f32), whole = query_result(wire::Type::i64);
     REQUIRE((floating && whole));
     CHECK((floating->type == Result::Type::floating && floating->bytes == 4 && floating->bits == 77));
     CHECK((whole->type == Result::Type::whole && whole->bytes == 8));
-    CHECK(result_of(wire::Type::f64)->type == Result::Type::floating);
-    CHECK_FALSE(result_of(wire::Type::none));
-    judge::detail::declare_by_host("asked_of", ByHost::returned);
-    CHECK(by_host("asked_of") == ByHost::returned);
-    CHECK_FALSE(result_of(wire::Type::i32));
-    judge::detail::declare_by_host("asked_of", ByHost::nothing);
-    CHECK(result_of(wire::Type::i32));
-    CHECK(by_host("another") == ByHost::nothing);
+    CHECK(query_result(wire::Type::f64)->type == Result::Type::floating);
+    CHECK_FALSE(query_result(wire::Type::none));
+    judge::detail::declare_host_work("asked_of", HostWork::returned);
+    CHECK(host_work("asked_of") == HostWork::returned);
+    CHECK_FALSE(query_result(wire::Type::i32));
+    judge::detail::declare_host_work("asked_of", HostWork::none);
+    CHECK(query_result(wire::Type::i32));
+    CHECK(host_work("another") == HostWork::none);
 }
 
 TEST_CASE("device code is looked for in a program's file at each eighth byte, at 256 places") {
@@ -277,12 +277,12 @@ TEST_CASE("device code is looked for in a program's file at each eighth byte, at
 }
 
 TEST_CASE("functions may do their work on the host, or decide there, until it is said otherwise") {
-    CHECK_FALSE(is_decided_by_host("decides_itself"));
-    CHECK(judge::detail::declare_decided_by_host("decides_itself", true));
-    CHECK(is_decided_by_host("decides_itself"));
-    CHECK_FALSE(is_decided_by_host("another"));
-    CHECK(judge::detail::declare_decided_by_host("decides_itself", false));
-    CHECK_FALSE(is_decided_by_host("decides_itself"));
-    CHECK(judge::detail::declare_by_host("does_it_itself", ByHost::all));
-    CHECK(by_host("does_it_itself") == ByHost::all);
+    CHECK_FALSE(may_host_decide("decides_itself"));
+    CHECK(judge::detail::declare_host_decisions("decides_itself", true));
+    CHECK(may_host_decide("decides_itself"));
+    CHECK_FALSE(may_host_decide("another"));
+    CHECK(judge::detail::declare_host_decisions("decides_itself", false));
+    CHECK_FALSE(may_host_decide("decides_itself"));
+    CHECK(judge::detail::declare_host_work("does_it_itself", HostWork::all));
+    CHECK(host_work("does_it_itself") == HostWork::all);
 }

@@ -18,7 +18,7 @@ struct Told {
     std::string first_line;
 };
 
-// What is said of a result of distinct numbers, 1 to n, changed by a mistake.
+// The message for the numbers 1 to n, changed by a mistake.
 template <class Mistake>
 Told told(std::size_t rows, std::size_t columns, Mistake mistake) {
     std::vector<float> right(rows * columns);
@@ -67,7 +67,7 @@ TEST_CASE("a transposed matrix is told from one stored by columns") {
 
 namespace {
 
-// What is said of whole numbers in a mixed order, of which some are changed.
+// The message for whole numbers in a mixed order, of which some are changed.
 template <class T, class Change>
 Told told_of_mixed(Change change) {
     std::vector<T> right(4096);
@@ -164,7 +164,7 @@ TEST_CASE("device memory that nothing wrote, and what was there before the call,
     context().outputs = {output};
     CHECK_FALSE(equals_exactly(right).match(got));
     CHECK_THAT(context().failure, Contains("C: 2 of 4 elements are wrong: they still are what C held before the call"));
-    output.as_before = true;
+    output.unchanged = true;
     output.kind = warpgrade::wire::Kind::inout;
     context().outputs = {output};
     CHECK_FALSE(equals_exactly(right).match(got));

@@ -1,4 +1,4 @@
-// Prepared sandboxes: each process finds what a sandbox of its own would give it, and nothing of the one before.
+// Prepared sandboxes: each process finds the same as in a new sandbox, and nothing of the process before.
 #include "judge/prepared.hpp"
 
 #include <signal.h>
@@ -21,7 +21,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// Which sandbox the probes of a test case are in: each case with both() runs in both.
+// The sandbox of a test case's probes; a case with both() runs in both.
 bool plain = false;
 void both() { plain = GENERATE(false, true); }
 
@@ -60,7 +60,7 @@ class Probe {
     Descriptor output_;
 };
 
-// Tells this run's probes from those of another that runs beside it.
+// Distinguishes the probes of this run from those of a concurrent one.
 const std::string mark = "of-" + std::to_string(getpid());
 
 // The numbers of the host's processes whose command line is this one.
@@ -71,7 +71,7 @@ std::vector<pid_t> running(const std::string& command) {
     return pids;
 }
 
-// A line of the kernel's about a process.
+// A line of /proc about a process.
 std::string told_of(pid_t pid, const std::string& key) {
     std::ifstream file("/proc/" + std::to_string(pid) + "/status");
     for (std::string line; std::getline(file, line);)
@@ -176,7 +176,7 @@ TEST_CASE("processes one after the other have one spawner, which none of them ca
         if (!plain) CHECK(numbers.substr(numbers.rfind('\t')) == "\t1");
         CHECK(getpgid(pid) == pid);
         CHECK(getsid(pid) == pid);
-        // What is not dumpable belongs to root in /proc, and nobody else may trace or read it.
+        // In /proc, a process that is not dumpable belongs to root, and no one else may trace or read it.
         struct stat memory {};
         REQUIRE(stat(("/proc/" + std::to_string(spawner) + "/mem").c_str(), &memory) == 0);
         CHECK(memory.st_uid == 0);

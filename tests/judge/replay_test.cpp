@@ -1,5 +1,4 @@
-// The call that is made a second time: with which inputs, how often, and what is said when it asks something else of
-// the device.
+// Replays of calls: their inputs, their number, and the message if they make other requests to the device.
 #include "judge/replay.hpp"
 
 #include <algorithm>
@@ -49,7 +48,7 @@ struct Replayed {
     Replay replay;
 };
 
-// What stands in place of each of these arrays. The program refuses such a call, after its inputs were chosen.
+// The replay's values for each of these arrays. The program refuses the call, but only after its inputs were chosen.
 template <class T>
 std::vector<std::vector<T>> instead_of(const std::vector<std::vector<T>>& arrays, std::uint64_t seed = 7) {
     CallSpec spec;
@@ -76,7 +75,7 @@ std::uint64_t sum_of(const std::vector<T>& values) {
     return sum;
 }
 
-// Whether each group of four follows each other in the array of 1, 2, 3 and so on, which turns.
+// True if the elements of each group of four follow each other in the rotated array 1, 2, 3, …
 bool is_in_fours(const std::vector<int>& values) {
     for (std::size_t i = 0; i < values.size(); ++i)
         if (i % 4 != 0 && values[i] != values[i - 1] % std::ssize(values) + 1) return false;
@@ -208,14 +207,14 @@ TEST_CASE("which calls there are to compare") {
         without{"of_replay", {{wire::Kind::out, wire::Type::i32, 0, {}, 3, ""}, {}}};
     CHECK(is_compared(with));
     CHECK_FALSE(is_compared(without));
-    judge::detail::declare_by_host("of_replay", ByHost::returned);
+    judge::detail::declare_host_work("of_replay", HostWork::returned);
     CHECK(is_compared(with));
-    judge::detail::declare_by_host("of_replay", ByHost::all);
+    judge::detail::declare_host_work("of_replay", HostWork::all);
     CHECK_FALSE(is_compared(with));
-    judge::detail::declare_by_host("of_replay", ByHost::nothing);
-    judge::detail::declare_decided_by_host("of_replay", true);
+    judge::detail::declare_host_work("of_replay", HostWork::none);
+    judge::detail::declare_host_decisions("of_replay", true);
     CHECK_FALSE(is_compared(with));
-    judge::detail::declare_decided_by_host("of_replay", false);
+    judge::detail::declare_host_decisions("of_replay", false);
     CHECK(is_compared(with));
     // Its own copy of the inputs: those of the call end with it.
     const StoredCall stored(with);
@@ -225,7 +224,7 @@ TEST_CASE("which calls there are to compare") {
 
 namespace {
 
-// A judge of one call, on a device that says such things of a replay; the call's verdict.
+// Judges one call on a device with these results of comparisons, and keeps the verdict.
 struct OnDevice {
     explicit OnDevice(const std::string& device, const std::string& tests = "--test \"has no mistakes\"")
         : judged(::judge("correct", "--device-server " WG_FAKE_DEVICE " --device fake:" + device + ' ' + tests)),
@@ -258,7 +257,7 @@ TEST_CASE("what differs with other inputs alone is the submission's doing") {
     CHECK(decided.asked("other inputs") == 2);
     CHECK(decided.asked("equal inputs") == 1);
 
-    // What differs in its order alone is looked at four times.
+    // A difference only in the order is checked four times.
     const OnDevice order("decides_order");
     CHECK(order.verdict["status"] == "fail");
     CHECK(order.asked("other inputs") == 5);

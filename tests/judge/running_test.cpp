@@ -1,4 +1,4 @@
-// What the judge starts: with which limits, descriptors and signals, and how it ends itself.
+// The judge's processes: their limits, descriptors and signals, and the end of the judge.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/socket.h>
@@ -39,7 +39,7 @@ Finished with_sandbox(const std::string& script, const std::string& options) {
 std::string output_of(const std::vector<std::string>& command, int& status) {
     auto [ours, theirs] = make_pipe();
     Process process(command, {{1, theirs.get()}, {2, theirs.get()}});
-    theirs.close();
+    theirs.reset();
     std::string text;
     char buffer[4096];
     for (ssize_t got; (got = read(ours.get(), buffer, sizeof buffer)) > 0;)
@@ -112,7 +112,7 @@ TEST_CASE("the judge's exit status says whether there are verdicts") {
     CHECK(run_command(judge_it + " --verdict /dev/null --checks nothing").status == 3);
     CHECK(run_command(judge_it + " --verdict /dev/null --seconds 0").status > 3);
     CHECK(run_command(judge_it + " --verdict /dev/null --only some").status > 3);
-    // A grader that is gone already wants nothing any more.
+    // The grader has ended already.
     const auto orphan = run_command(judge_it + " --verdict /dev/stdout --parent 1000000000");
     CHECK(orphan.status == 3);
     CHECK(orphan.output.empty());
@@ -162,7 +162,7 @@ TEST_CASE("a child that is waited for has ended, or not yet; it ends with its ow
     auto [ours, theirs] = make_pipe();
     {
         const Process other({"/bin/sleep", "1000"}, {{1, theirs.get()}});
-        theirs.close();
+        theirs.reset();
     }
     char byte;
     CHECK(read(ours.get(), &byte, 1) == 0);
@@ -178,11 +178,11 @@ TEST_CASE("descriptors of the judge are its own, and stand where no child's do")
         CHECK(fcntl(one->get(), F_GETFD) == FD_CLOEXEC);
     }
     const int number = a.get();
-    a.close();
+    a.reset();
     CHECK_FALSE(a);
     CHECK(a.get() == -1);
     CHECK(fcntl(number, F_GETFD) < 0);
-    a.close();
+    a.reset();
     CHECK_FALSE(Descriptor());
     CHECK(Descriptor(dup(0)));
 }

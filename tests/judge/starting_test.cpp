@@ -1,4 +1,4 @@
-// How device servers are started, what becomes of programs that do not start, and the lab's data.
+// Starting device servers, programs that do not start, and the lab's data.
 #include <unistd.h>
 
 #include <filesystem>
@@ -20,7 +20,7 @@ struct Folder {
     std::filesystem::path path = std::filesystem::temp_directory_path() / ("starting-" + std::to_string(getpid()));
 };
 
-// What the sandbox of the device server is told.
+// The command line of the device server's sandbox.
 std::string told_of_device(const std::string& options) {
     const Folder folder;
     const auto sandbox = (folder.path / "sandbox").string();

@@ -1,4 +1,4 @@
-// Processor time counts, and the wall clock ends what only waits.
+// Processor time counts, and the wall clock ends a program that only waits.
 #include "judge/time_limit.hpp"
 
 #include "judge/judged.hpp"

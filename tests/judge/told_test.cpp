@@ -1,4 +1,4 @@
-// What a student is told of a wrong result or number: every value where it changes what is said.
+// Messages about wrong results and numbers, at every value at which the message changes.
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -23,7 +23,7 @@ struct Told {
 
 template <class Matcher, class T>
 Told told(const Matcher& matcher, const std::vector<T>& got) {
-    context().signs.clear(), context().signs_settled = false, context().failure.clear(), context().mismatch.clear();
+    context().signs.clear(), context().signs_final = false, context().failure.clear(), context().mismatch.clear();
     CHECK_FALSE(matcher.match(got));
     return {std::exchange(context().signs, {}), std::exchange(context().mismatch, {})};
 }
@@ -109,7 +109,7 @@ TEST_CASE("what an output held before the call tells that nothing was written, i
     CHECK(said(1.0f, 0));
     CHECK(said(1, 0));
     CHECK(said(1.0, 0));
-    CHECK_FALSE(said(static_cast<short>(1), 0));  // so few bytes are so by chance
+    CHECK_FALSE(said(static_cast<short>(1), 0));  // so few bytes may be equal by chance
     CHECK_FALSE(said(static_cast<unsigned char>(1), 0));
     CHECK_FALSE(said(1.0f, 4));
 }

@@ -1,5 +1,5 @@
-// The filters of system calls, asked about single calls as the kernel would ask them: no privilege of the process that
-// runs the tests, and no check of the kernel's own, stands in front of what they say.
+// The filters of system calls, evaluated for single calls as in the kernel, so that neither privileges of the test nor
+// the kernel's own checks change the result.
 #include <fcntl.h>
 #include <linux/audit.h>
 #include <sched.h>
@@ -32,7 +32,7 @@ class Filter {
   public:
     explicit Filter(int program) : instructions_(read_filter(program)) {}
 
-    // 0: the call is made; an errno: it is refused with it; -1: the process is killed.
+    // 0 if the call is allowed; the errno if it is refused; -1 if the process is killed.
     [[nodiscard]] long of(long number, std::array<std::uint64_t, 6> arguments = {},
                           std::uint32_t architecture = AUDIT_ARCH_X86_64) const {
         seccomp_data data{};
@@ -91,15 +91,15 @@ Filter compiler() { return Filter(seccomp_program(Profile::compile)); }
 const char* const empty_path = reinterpret_cast<const char*>(0x1234'5678'9000);
 Filter plain(Profile profile) { return Filter(plain_program(profile, empty_path)); }
 
-// What a program with threads needs, and nothing else, in all sandboxes with a list of what is allowed.
+// All allow-lists have what a program with threads needs, and nothing else.
 void check_common(const Filter& filter) {
     for (const long call : {SYS_read, SYS_write, SYS_mmap, SYS_futex, SYS_exit_group, SYS_sendmsg, SYS_recvmsg,
                             SYS_clock_gettime, SYS_rt_sigaction, SYS_getrandom, SYS_wait4, SYS_close_range})
         CHECK(filter.of(call) == allowed);
-    // Refused in words that a user understands.
+    // Refused with EPERM, whose message users understand.
     for (const long call : {SYS_fork, SYS_vfork, SYS_socket, SYS_ptrace, SYS_unshare, SYS_setns, SYS_mount})
         CHECK(filter.of(call) == EPERM);
-    // There is no such call, says the rest, so that libraries do without.
+    // All other calls return ENOSYS, so that libraries use their fallbacks.
     for (const long call : {SYS_bpf, SYS_io_uring_setup, SYS_keyctl, SYS_connect, SYS_bind, SYS_perf_event_open,
                             SYS_process_vm_writev, SYS_pidfd_open, SYS_setuid, SYS_chmod, SYS_symlink, 999})
         CHECK(filter.of(call) == ENOSYS);

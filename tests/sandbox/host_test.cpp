@@ -1,4 +1,4 @@
-// What the machine around a sandboxed program sees of it: whose it is, its limits, its descriptors, and how it ends.
+// A sandboxed program seen from outside: its user, limits and descriptors, and how it ends.
 #include <sys/stat.h>
 
 #include <filesystem>
@@ -138,7 +138,7 @@ TEST_CASE("a compiler begins in a /tmp of its own, and leaves nothing there") {
         CHECK_FALSE(std::filesystem::exists(plain.substr(0, plain.size() - 1)));
     }
     CHECK_THAT(in(" --sandbox plain", "/usr/bin/env"), Contains("TMPDIR=/tmp/warpgrade-") && Contains("OTHER=/tmpx\n"));
-    // Who compiles nothing gets no such folder.
+    // The other profiles get no such folder.
     const auto count = [] { return run_command("ls -d /tmp/warpgrade-?????? 2>/dev/null | wc -l").output; };
     const auto before = count();
     const Background run(command(mark + "-no-tmp", "--sandbox plain"));
@@ -155,7 +155,7 @@ TEST_CASE("limits are those that are asked for, and lower ones stay") {
                       worker = "core 0\nfiles 256\nlocked 0\n" + rest,
                       compile = "core 0\nfiles 1024\nlocked 0\n" + rest;
     const auto own = run_command(WG_INSIDE " print-limits").output, own_processes = own.substr(own.find("processes"));
-    // Where processes are counted for themselves, 64 are the command's, besides the one that watches.
+    // With their own user, 64 processes are the command's, and one is the supervisor.
     const std::string counted = geteuid() == 0 ? "processes 65\n" : own_processes;
     CHECK(limits(options) == worker + "processes 64\n");
     CHECK(limits(options + "--profile device") == worker + "processes 64\n");

@@ -1,4 +1,4 @@
-// probe-inside in a sandbox, and what the host sees of it.
+// probe-inside in a sandbox, and its processes seen from the host.
 #pragma once
 
 #include <fcntl.h>
@@ -20,7 +20,7 @@ inline Finished inside(const std::string& arguments, const std::string& options 
                        " --file " WG_INSIDE " /probe -- /probe " + arguments);
 }
 
-// Both sandboxes keep the same promises: each case below runs in both.
+// Both sandboxes have the same guarantees, so each case below runs in both.
 inline std::string both() { return GENERATE(std::string(), std::string(" --sandbox plain ")); }
 
 inline void check_holds(const std::string& what, const std::string& options = "") {
@@ -38,7 +38,7 @@ inline std::vector<pid_t> running(const std::string& command) {
     return pids;
 }
 
-// A line of the kernel's about a process.
+// A line of /proc about a process.
 inline std::string told_of(pid_t pid, const std::string& key) {
     std::ifstream file("/proc/" + std::to_string(pid) + "/status");
     for (std::string line; std::getline(file, line);)

@@ -1,4 +1,4 @@
-// The sandbox's parts by themselves: its command line, bubblewrap's, whom a run belongs to, what the kernel takes away.
+// The parts of the sandbox: its command line, bubblewrap's, the run's user, Landlock.
 #include <linux/landlock.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -123,7 +123,7 @@ TEST_CASE("a command line that says nothing sensible is refused in words") {
     for (const char* number : {"", "x", "1x", "-1", "0.5"})
         CHECK(refused({"--processes", number, "--", "x"}) ==
               "option --processes needs a whole number, not \"" + std::string(number) + '"');
-    // What a spawner is told of each of its commands cannot be told once for all.
+    // Options for a single command do not fit a spawner, which runs many.
     for (const std::vector<const char*>& other :
          {std::vector{"--seconds", "1"}, std::vector{"--status-fd", "0"}, std::vector{"--keep-fd", "7"}}) {
         auto arguments = other;
@@ -211,7 +211,7 @@ TEST_CASE("what the other profiles see besides") {
 }
 
 TEST_CASE("a process gives up all that its kernel's version of Landlock knows, and nothing else") {
-    // From the kernel's documentation: what each version has added.
+    // From the kernel's documentation: the rights that each version added.
     constexpr std::uint64_t first = 0x1fff, refer = 0x2000, truncate = 0x4000, ioctl_dev = 0x8000;
     const std::uint64_t files[] = {first,
                                    first | refer,

@@ -28,7 +28,7 @@
 #define AF_VSOCK 40
 #endif
 
-// Without namespaces the host's names can be asked for, but nothing behind them can be opened.
+// Without namespaces, programs can use the host's paths, but cannot open the files.
 static int plain;
 
 static int out_of_reach(const char* path) { return plain ? open(path, O_RDONLY) < 0 : access(path, F_OK) != 0; }
@@ -46,7 +46,7 @@ static int network(void) {
     return broken;
 }
 
-// What would tell a program's other process something.
+// Ways in which a program and its replay could communicate.
 static int no_signs(void) {
     int broken = 0;
     struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET, .l_start = 7, .l_len = 1};
@@ -134,7 +134,7 @@ static int host_files(void) {
     return broken;
 }
 
-// Neither what the kernel tells, nor devices without end, nor what somebody installed besides the tools.
+// Neither /proc nor endless devices nor installed files other than the tools are visible.
 static int only_tools(void) {
     const char* const places[] = {"/proc",      "/dev/zero", "/dev/urandom", "/dev/full",  "/dev/shm",
                                   "/dev/stdin", "/dev/tty",  "/usr/share",   "/usr/local", "/etc/hostname"};
@@ -155,7 +155,7 @@ static int only_own_processes(void) {
     return holds("processes of others", count == 1) | holds("kill", kill(2, SIGKILL) != 0);
 }
 
-// Nobody was here before, and whoever comes next finds nothing either.
+// No earlier run left anything, and this one leaves nothing.
 static int leaves_file(void) {
     int broken = 0, entries = 0;
     DIR* tmp = opendir("/tmp");
@@ -167,7 +167,7 @@ static int leaves_file(void) {
     return broken;
 }
 
-// Whom a signal can reach: the process itself, which is the first of its namespace and survives, and nobody else.
+// A signal reaches only the process itself, which survives as the first of its namespace.
 static int kills_all(void) {
     int broken = holds("parent", getppid() == 0) | holds("pid", getpid() == 1);
     for (pid_t pid = 2; pid < 1000; ++pid) broken |= holds("another process", kill(pid, SIGKILL) != 0);
@@ -203,11 +203,11 @@ static int forges_report(void) {
     return 77;
 }
 
-// By the filter of system calls, which holds where the kernel's Landlock is old: that one says EACCES to files, EPERM
-// to signals.
+// Checks the filter of system calls, which must work with an old Landlock too; Landlock returns EACCES for files and
+// EPERM for signals.
 static int filtered(long result, int by_landlock) { return result < 0 && errno != by_landlock; }
 
-// Numbers of processes are the host's where there is no namespace; so is what could be run.
+// Without namespaces, pids and executable files are the host's.
 static int reaches_nobody(void) {
     const pid_t other = getppid();
     char* const none[] = {NULL};
@@ -230,7 +230,7 @@ static int reaches_nobody(void) {
     return broken | holds("not even itself", syscall(SYS_tgkill, getpid(), getpid(), 0) == 0);
 }
 
-// As the device server does when it has opened its files.
+// Applies the last filter as the device server does.
 static int last_filter(void) {
     static struct sock_filter instructions[4096];
     const int fd = atoi(getenv("WARPGRADE_LAST_FILTER_FD"));

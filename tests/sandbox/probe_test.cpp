@@ -1,5 +1,5 @@
-// What warpgrade-sandbox --probe says, on machines of several kinds: here they are made of mounts and of programs that
-// stand in for bubblewrap.
+// The output of warpgrade-sandbox --probe on several kinds of machine, which are simulated by mounts and by programs in
+// place of bubblewrap.
 #include "sandbox/inside.hpp"
 #include "support/contains.hpp"
 

@@ -1,4 +1,4 @@
-// A sandbox that is set up once, and what it reports of each command: in words of the kernel where one cannot begin.
+// A prepared sandbox and its reports about each command, with the kernel's error for a command that cannot begin.
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -14,10 +14,10 @@ namespace {
 
 namespace spawn = warpgrade::sandbox::spawn;
 
-// A spawner, spoken to as the judge does.
+// A spawner with the test as its judge.
 class Spawner {
   public:
-    // `prefix`: what runs the sandbox; `probe`: what each command is.
+    // `prefix` is the command that runs the sandbox, `probe` the sandbox's command.
     explicit Spawner(const std::string& options, const std::string& probe, const std::string& prefix = "") {
         int ends[2];
         REQUIRE(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends) == 0);
@@ -39,7 +39,7 @@ class Spawner {
         std::ranges::copy(numbers, request.numbers);
         REQUIRE(spawn::send(socket_, request, descriptors));
     }
-    // The next report, and how many descriptors came with it; none: the spawner is gone.
+    // The next report and its number of descriptors; none if the spawner has ended.
     std::optional<spawn::Report> hear() {
         spawn::Report report;
         spawn::Attached attached;
@@ -48,7 +48,7 @@ class Spawner {
         for (const int fd : attached.descriptors) close(fd);
         return report;
     }
-    // What became of a command: the last report, those before it checked.
+    // Checks a command's reports and returns the last one.
     spawn::Report end_of(std::uint32_t id) {
         for (std::size_t seen = 0;; ++seen) {
             const auto report = hear();
@@ -69,7 +69,7 @@ class Spawner {
     std::optional<Background> run_;
 };
 
-// At which step a command of the plain sandbox cannot begin, when one system call fails.
+// The step at which a command of the plain sandbox fails if one system call fails.
 std::string fails_at(long call, int error, const std::string& options = "") {
     const auto prefix = WG_INSIDE " without " + std::to_string(call) + ' ' + std::to_string(error) + ' ';
     Spawner spawner("--sandbox plain " + options, "exit 0", call ? prefix : "");

@@ -1,4 +1,4 @@
-// A sandbox on a machine that refuses what it needs: no command runs, and the message says what it was.
+// On a machine that refuses something to the sandbox, no command runs, and the message names what was refused.
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
@@ -78,7 +78,7 @@ TEST_CASE("on a kernel without close_range, descriptors are closed one by one") 
     }
 }
 
-// Its reports, as bubblewrap might write them.
+// Reports as bubblewrap might write them.
 TEST_CASE("what bubblewrap reports is read in pieces, and what it does not report has not begun") {
     const Folder folder;
     const auto run = [&](const std::string& reports, const std::string& options = "") {
@@ -92,7 +92,7 @@ TEST_CASE("what bubblewrap reports is read in pieces, and what it does not repor
     const auto whole = run(pid + "printf '{ \"exit-code\": 3 }\\n' >&$fd; exit 3", "--status-fd 1");
     CHECK(whole.status == 3);
     CHECK_THAT(whole.output, Contains("\"child-pid\": ") && Contains("\"exit-code\": 3 }"));
-    // A number is read when it has come to its end.
+    // A number is read only when it is complete.
     CHECK(run("a=$$; printf '{ \"child-pi' >&$fd; sleep 0.05; printf 'd\": %s' ${a%?} >&$fd; sleep 0.05; "
               "printf '%s, \"x\": 1 }' ${a#${a%?}} >&$fd; read -rn 1 -u $block; printf '{ \"exit-code\":' >&$fd; sleep "
               "0.05; "

@@ -1,4 +1,4 @@
-// How the bytes of many copies lie side by side: what is joined, what is replaced, and where it ends.
+// Arrangement of copies: which bytes are joined and replaced, and its limits.
 #include "server/arrangement.hpp"
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 
 #include "judge/catch.hpp"
 
-using namespace warpgrade::device;
+using namespace warpgrade::server;
 
 TEST_CASE("an arrangement keeps what copies replace, and joins what lies side by side") {
     std::deque<std::vector<std::byte>> kept;
@@ -74,7 +74,7 @@ TEST_CASE("an arrangement holds a million pieces, and takes no more") {
     const auto add = [&] { return arrangement.add(wire::Region::range(100, 1), small); };
     std::size_t taken = 1;
     while (add()) ++taken;
-    CHECK(taken == 1 << 20);  // what was replaced counts
+    CHECK(taken == 1 << 20);  // replaced runs count
     CHECK_FALSE(add());
     CHECK(arrangement.take().size() == taken);
     CHECK(add());

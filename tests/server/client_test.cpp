@@ -6,8 +6,8 @@
 #include "judge/catch.hpp"
 #include "server/session_fixture.hpp"
 
-using namespace warpgrade::device;
-using namespace warpgrade::device::testing;
+using namespace warpgrade::server;
+using namespace warpgrade::server::testing;
 using wire::Op;
 
 TEST_CASE(

@@ -1,4 +1,4 @@
-// What host code decides, field by field: what is compared between two runs, what is left out, and the words for it.
+// Decisions of host code, field by field: what is compared between two runs, what is left out, and the messages.
 #include "server/decisions.hpp"
 
 #include <array>
@@ -10,7 +10,7 @@
 #include "device/address_space.hpp"
 #include "judge/catch.hpp"
 
-using namespace warpgrade::device;
+using namespace warpgrade::server;
 using wire::Op;
 using wire::Region;
 using wire::Writer;
@@ -20,7 +20,7 @@ namespace {
 constexpr std::uint64_t device_memory = address_space::global_base + 4096;
 
 Decision made(Op op, const Writer& request) {
-    return decision_of(op, request.bytes(), [](std::uint64_t address) { return address; });
+    return make_decision(op, request.bytes(), [](std::uint64_t address) { return address; });
 }
 
 // As session_execute.cpp reads it.
@@ -41,7 +41,7 @@ Decision made(const Launch& launch) {
     return made(Op::launch, request);
 }
 
-// A request whose place and size are a region's.
+// A request with a region.
 Decision made(Op op, const Region& region, std::uint32_t stream = 0, std::uint8_t value = 0,
               const Region& source = Region::range(device_memory, 64)) {
     Writer request;
@@ -138,7 +138,7 @@ TEST_CASE("decisions: a request is numbered among its kind, and what comes only 
 
 TEST_CASE("decisions: the data of copies and the images of modules are none; addresses have the names they are given") {
     const auto named = [](Op op, const Writer& request) {
-        const auto decision = decision_of(op, request.bytes(), [](std::uint64_t address) { return address + 1; });
+        const auto decision = make_decision(op, request.bytes(), [](std::uint64_t address) { return address + 1; });
         std::vector<std::size_t> places;  // of bytes that differ
         for (std::size_t i = 0; i < decision.payload.size(); ++i)
             if (decision.payload[i] != request.bytes()[i]) places.push_back(i);
@@ -161,7 +161,7 @@ TEST_CASE("decisions: the data of copies and the images of modules are none; add
     Writer launch = Writer().put_bytes(std::vector<std::byte>(41));
     launch.put(device_memory).put(device_memory).put(std::uint32_t{5});
     CHECK(named(Op::launch, launch) == Named{61, {41, 49}});
-    // Whether pages are registered is a choice, where they lie is none.
+    // Registering pages is a decision; their address is none.
     const auto host = [](std::uint64_t address) {
         return made(Op::allocate_host, Writer().put(std::uint64_t{64}).put(address)).payload;
     };
@@ -189,7 +189,7 @@ TEST_CASE("decisions: addresses and streams are no changes, all else is") {
     CHECK(changes(made(Op::copy, at(device_memory), 0, 0, at(device_memory)),
                   made(Op::copy, at(device_memory), 0, 0, at(device_memory + 64))) == 0);
     CHECK(changes(made(Op::fill, at(device_memory), 0, 1), made(Op::fill, at(device_memory), 0, 2)) == 4);
-    // What counts as an address: from the first window of the device on, as far as 48 bits go.
+    // Addresses begin at the device's first window and have 48 bits.
     const auto free = [](std::uint64_t address) { return made(Op::free_memory, Writer().put(address)); };
     CHECK(changes(free(address_space::shared_base), free((1ULL << 48) - 1)) == 0);
     CHECK(changes(free(device_memory), free(address_space::shared_base - 1)) == 4);

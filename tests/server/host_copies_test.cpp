@@ -1,4 +1,4 @@
-// Copies whose host side both sides map, and what handles stand for: byte by byte, and how long they take.
+// Copies with host-visible memory, and handles: bytes and durations.
 #include <cstring>
 #include <vector>
 
@@ -6,8 +6,8 @@
 #include "judge/catch.hpp"
 #include "server/session_fixture.hpp"
 
-using namespace warpgrade::device;
-using namespace warpgrade::device::testing;
+using namespace warpgrade::server;
+using namespace warpgrade::server::testing;
 using wire::Op;
 using wire::Region;
 using wire::Writer;

@@ -1,13 +1,12 @@
-// The server with a client that does not keep to the protocol: an error reply or a closed connection, and the judge is
-// answered as if nothing had happened.
+// A client that breaks the protocol gets an error reply or a closed connection, and the judge still gets its answers.
 #include <random>
 
 #include "device/address_space.hpp"
 #include "judge/catch.hpp"
 #include "server/session_fixture.hpp"
 
-using namespace warpgrade::device;
-using namespace warpgrade::device::testing;
+using namespace warpgrade::server;
+using namespace warpgrade::server::testing;
 using wire::Op;
 using wire::Region;
 using wire::Writer;
@@ -71,7 +70,7 @@ TEST_CASE_METHOD(HostileFixture, "half a frame does not keep the judge waiting")
 TEST_CASE_METHOD(HostileFixture, "requests that come together are answered one by one") {
     std::vector<std::byte> bytes;
     for (int i = 0; i < 500; ++i) add_frame(bytes, Op::memory_info, ++sequence);
-    add_frame(bytes, Op::memory_info, sequence + 7);  // out of order, and behind it what would be in order
+    add_frame(bytes, Op::memory_info, sequence + 7);  // out of order; the next frame would be in order
     add_frame(bytes, Op::memory_info, sequence + 1);
     send_raw(bytes);
     for (int i = 0; i < 500; ++i) REQUIRE(receive().status == 0);

@@ -1,9 +1,9 @@
-// How long a name or a text may be that comes from a program, and what is said where not all of it can be told.
+// Limits of names and texts from a program, and the marks of what is cut off.
 #include "server/journal.hpp"
 
 #include "judge/catch.hpp"
 
-using namespace warpgrade::device;
+using namespace warpgrade::server;
 
 namespace {
 

@@ -6,13 +6,13 @@
 #include "judge/catch.hpp"
 #include "server/migrations.hpp"
 
-using namespace warpgrade::device;
+using namespace warpgrade::server;
 
 namespace {
 
 constexpr std::uint64_t page = Migrations::page_bytes;
 
-// Two pages and a bit of managed memory, which nobody has used.
+// Two pages and a bit of unused managed memory.
 struct Managed {
     testing::FakeDevice device;
     DevicePtr address = device.allocate(2 * page + 100, {"cudaMallocManaged"});
@@ -26,10 +26,11 @@ struct Managed {
         device.write(address + offset, {&byte, 1});
     }
     void device_uses(std::uint64_t offset, std::uint64_t bytes, MemoryUse use = MemoryUse::read) {
-        migrations.look();
-        if (use == MemoryUse::write) host_writes(offset);  // its bytes change between look() and used()
+        migrations.find_host_writes();
+        if (use == MemoryUse::write)
+            host_writes(offset);  // its bytes change between find_host_writes() and record_accesses()
         const MemoryAccess access{address + offset, bytes, use};
-        migrations.used({&access, 1});
+        migrations.record_accesses({&access, 1});
     }
     unsigned char value = 0;
 };
@@ -71,7 +72,7 @@ TEST_CASE_METHOD(Managed, "addresses that are not managed count nothing") {
     migrations.prefetch(address + 2 * page + 100, 1, true);
     migrations.prefetch(address, ~std::uint64_t{0}, true);
     const MemoryAccess outside{1, 100, MemoryUse::write};
-    migrations.used({&outside, 1});
+    migrations.record_accesses({&outside, 1});
     migrations.remove(address);
     host_writes(0);
     device_uses(0, 1);
@@ -93,8 +94,8 @@ TEST_CASE_METHOD(Managed,
     host_writes(9);
     device_uses(0, 1, MemoryUse::atomic);
     CHECK(migrations.take() == nlohmann::json{{"to_device", moved(1, page)}, {"to_host", moved(1, page)}});
-    migrations.look();
-    migrations.look();
+    migrations.find_host_writes();
+    migrations.find_host_writes();
     CHECK(migrations.take().empty());
 }
 
@@ -121,9 +122,9 @@ TEST_CASE("a device that keeps origins is not looked at") {
     const DevicePtr address = device.allocate(page, {"cudaMallocManaged"});
     Migrations migrations(device);
     migrations.add(address, page);
-    migrations.look();
+    migrations.find_host_writes();
     const MemoryAccess access{address, 1, MemoryUse::read};
-    migrations.used({&access, 1});
+    migrations.record_accesses({&access, 1});
     CHECK(migrations.take().empty());
 }
 
@@ -132,9 +133,9 @@ TEST_CASE("pages are of 64 KiB, the last one what is left") {
     const DevicePtr address = device.allocate(131073, {"cudaMallocManaged"});
     Migrations migrations(device);
     migrations.add(address, 131073);
-    migrations.look();  // nothing is fresh: the host has written all of it
+    migrations.find_host_writes();  // nothing is fresh: the host has written all of it
     const MemoryAccess all{address, 131073, MemoryUse::read};
-    migrations.used({&all, 1});
+    migrations.record_accesses({&all, 1});
     CHECK(migrations.take() == nlohmann::json{{"to_device", moved(3, 131073)}});
 }
 
@@ -148,16 +149,16 @@ TEST_CASE("four GiB are looked at in one program, and not a byte more") {
     constexpr std::uint64_t bytes = 1 << 28;
     Migrations migrations(device);
     for (int i = 0; i < 16; ++i) {
-        CHECK_FALSE(migrations.gave_up());
+        CHECK_FALSE(migrations.is_over_limit());
         migrations.clear();
         migrations.add(address, bytes);
-        migrations.look();
+        migrations.find_host_writes();
     }
-    CHECK_FALSE(migrations.gave_up());
+    CHECK_FALSE(migrations.is_over_limit());
     const MemoryAccess first{address, 1, MemoryUse::read}, second{address + 65536, 1, MemoryUse::read};
-    migrations.used({&first, 1});
-    CHECK(migrations.gave_up());
-    migrations.used({&second, 1});
+    migrations.record_accesses({&first, 1});
+    CHECK(migrations.is_over_limit());
+    migrations.record_accesses({&second, 1});
     migrations.prefetch(address + 65536, 1, true);
     CHECK(migrations.take() == nlohmann::json{{"to_device", moved(1, page)}});
 }

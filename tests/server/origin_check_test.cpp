@@ -1,4 +1,4 @@
-// Where outputs come from: what is told of calls in which the device did the work, and of those in which it did not.
+// Origin of outputs: verdicts on calls in which the device did the work, and on calls in which it did not.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -11,19 +11,19 @@
 #include "judge/catch.hpp"
 #include "server/origin_check.hpp"
 
-using namespace warpgrade::device;
+using namespace warpgrade::server;
 using namespace warpgrade::device::testing;
 using Problem = OriginVerdict::Problem;
 using Floats = std::vector<float>;
 
 namespace {
 
-// A device whose kernels are the test's own: it knows of each word who wrote it.
+// A device whose kernels the test runs itself; it keeps the writer of each word.
 class OriginDevice : public FakeDevice {
   public:
     [[nodiscard]] bool keeps_origin() const override { return true; }
     void begin_call() override { writers.clear(); }
-    void writers_of(DevicePtr address, std::span<WriterTag> words) const override {
+    void read_writers(DevicePtr address, std::span<WriterTag> words) const override {
         for (std::size_t i = 0; i < words.size(); ++i) {
             const auto found = writers.find((address + 4 * i) / 4);
             words[i] = found == writers.end() ? writer::nobody : found->second;
@@ -57,7 +57,7 @@ class Call {
         const auto bytes = std::as_bytes(std::span(values));
         device.write(address, bytes);
         device.mark_written(address, bytes.size(), writer::host);
-        log.wrote(wire::Region::range(address, bytes.size()), bytes, true);
+        log.record_upload(wire::Region::range(address, bytes.size()), bytes, true);
     }
     // A launch that reads `from` and writes these values to `to`.
     void kernel(const std::vector<DevicePtr>& from, DevicePtr to, const Floats& values,
@@ -68,7 +68,7 @@ class Call {
         LaunchRecord record;
         record.read_from = from;
         record.written_to = {device.find_allocation(to)->address};
-        log.launched(record);
+        log.record_launch(record);
     }
     // The request for it, as session_execute.cpp reads it.
     void decide_launch(const std::vector<std::uint32_t>& arguments, std::uint32_t blocks = 1) {
@@ -76,11 +76,11 @@ class Call {
         for (const std::uint32_t each : {1u, blocks, 1u, 1u, 32u, 1u, 1u}) request.put(each);
         request.put(std::uint64_t{0}).put(std::uint32_t{0}).put(std::uint8_t{0});
         for (const std::uint32_t argument : arguments) request.put(argument);
-        log.decided(wire::Op::launch, request.bytes());
+        log.record_decision(wire::Op::launch, request.bytes());
     }
     Floats down(DevicePtr address, std::size_t count) {
         Floats values(count);
-        log.read(wire::Region::range(address, 4 * count));
+        log.record_download(wire::Region::range(address, 4 * count));
         device.read(address, std::as_writable_bytes(std::span(values)));
         return values;
     }
@@ -111,10 +111,10 @@ class Call {
         query.program_images = {100};
         return ask(query);
     }
-    // As the judge asks: the question travels.
+    // The query travels as from the judge.
     OriginVerdict ask(const OriginQuery& query, const Call* other = nullptr) const {
         OriginFile memory;
-        const OriginMessage message = origin_message(query, memory);
+        const OriginMessage message = make_origin_message(query, memory);
         const Descriptor file = file_of(program);
         const OriginRequest request(nlohmann::json::parse(message.question), memory.descriptor(), file,
                                     !program.empty());
@@ -159,7 +159,7 @@ TEST_CASE("a result that host code computed, changed or moved is told with its f
     const auto d = call.up(call.in), e = call.allocate(256);
     SECTION("nothing came down") {
         call.kernel({d}, e, doubled(call.in));
-        CHECK(call.returns(doubled(call.in)).problem == Problem::nothing_came);
+        CHECK(call.returns(doubled(call.in)).problem == Problem::no_download);
     }
     SECTION("something else came down") {
         call.kernel({d}, e, numbers(256, 1e6f));
@@ -176,7 +176,7 @@ TEST_CASE("a result that host code computed, changed or moved is told with its f
         const auto verdict = call.returns(out);
         CHECK(verdict.problem == Problem::changed);
         CHECK(verdict.element == 17);
-        CHECK(std::memcmp(verdict.came.data(), &came, 4) == 0);
+        CHECK(std::memcmp(verdict.sample.data(), &came, 4) == 0);
     }
     SECTION("turned round") {
         call.kernel({d}, e, doubled(call.in));
@@ -192,7 +192,7 @@ TEST_CASE("a result that host code computed, changed or moved is told with its f
     }
 }
 
-// Copied from memory of the host that the copy back has filled in part: wrong, and no work of the host's.
+// The output comes from host memory that the download has filled only in part: wrong, but not computed by the host.
 TEST_CASE("what nothing wrote was not computed by host code") {
     Call call(numbers(256));
     const auto d = call.up(call.in), e = call.allocate(256);
@@ -249,27 +249,27 @@ TEST_CASE("a result that host code sent up is not the device's work") {
         const auto d = call.up(call.in), t = call.up(result), e = call.allocate(1024);
         call.kernel({d, t}, e, result);
         const auto verdict = call.returns(call.down(e, 1024));
-        CHECK(verdict.problem == Problem::went_up);
+        CHECK(verdict.problem == Problem::unexpected_upload);
         CHECK(verdict.bytes >= 4096);
-        CHECK(std::memcmp(verdict.came.data(), result.data(), 4) == 0);
+        CHECK(std::memcmp(verdict.sample.data(), result.data(), 4) == 0);
     }
     SECTION("and no kernel touched") {
         const auto t = call.up(result);
         const auto verdict = call.returns(call.down(t, 1024));
-        CHECK(verdict.problem == Problem::host_wrote);
+        CHECK(verdict.problem == Problem::written_by_host);
         CHECK(verdict.element == 1);  // one value may be what the host filled the rest with
     }
     SECTION("in an order of its own, though it is the input") {
         const auto t = call.up(reversed(call.in)), e = call.allocate(1024);
         call.kernel({t}, e, reversed(call.in));
-        CHECK(call.returns(call.down(e, 1024)).problem == Problem::went_up);
+        CHECK(call.returns(call.down(e, 1024)).problem == Problem::unexpected_upload);
     }
     SECTION("as device code made at run time") {
-        call.log.loaded(std::as_bytes(std::span(result)));
+        call.log.record_module(std::as_bytes(std::span(result)));
         call.program.resize(100);
         const auto d = call.up(call.in), e = call.allocate(1024);
         call.kernel({d}, e, result);
-        CHECK(call.returns(call.down(e, 1024)).problem == Problem::code_went_up);
+        CHECK(call.returns(call.down(e, 1024)).problem == Problem::unknown_code);
         const auto compiled = std::as_bytes(std::span(result));
         call.program.insert(call.program.end(), compiled.begin(), compiled.end());
         CHECK(call.returns(call.down(e, 1024)).problem == Problem::none);
@@ -382,7 +382,7 @@ TEST_CASE("small copies on the device do not arrange a result") {
         const auto from = wire::Region::range(e + 4 * i, 4), to = wire::Region::range(f + 4 * (63 - i), 4);
         call.device.copy(to.address, from.address, 4);
         call.device.mark_written(to.address, 4, 1);  // as the device would pass it on
-        call.log.copied(to, from);
+        call.log.record_copy(to, from);
     }
     CHECK(call.returns(call.down(f, 64)).problem == Problem::scattered);
 }
@@ -393,28 +393,28 @@ TEST_CASE("small copies on the device do not arrange what a kernel then reads") 
     const auto run = [&](Call& call) {
         const auto d = call.up(call.in), e = call.allocate(64), f = call.allocate(64);
         for (std::size_t i = 0; i + width / 4 <= 64; i += width / 4)
-            call.log.copied(wire::Region::range(f + 4 * (64 - i) - width, width),
-                            wire::Region::range(d + 4 * i, width));
+            call.log.record_copy(wire::Region::range(f + 4 * (64 - i) - width, width),
+                                 wire::Region::range(d + 4 * i, width));
         call.kernel({f}, e, doubled(call.in));
         return call.down(e, 64);
     };
     Call call(numbers(64)), other(numbers(64, 3000.5f));
     const auto out = run(call);
     run(other);
-    // Another run that does the same is no excuse.
+    // It is wrong even if the other run does the same.
     const auto verdict = call.returns(out, {number(64)}, &other);
-    CHECK(verdict.problem == Problem::arranged);
+    CHECK(verdict.problem == Problem::rearranged);
     CHECK_FALSE(verdict.compared);
-    CHECK(call.returns(out, {number(64)}).problem == Problem::arranged);
-    // Rows of the function's own are no arrangement, however short they are.
-    CHECK(call.returns(out, {number(width / 4)}).problem == (width == 4 ? Problem::arranged : Problem::none));
+    CHECK(call.returns(out, {number(64)}).problem == Problem::rearranged);
+    // Rows as long as a scalar argument says are allowed, however short they are.
+    CHECK(call.returns(out, {number(width / 4)}).problem == (width == 4 ? Problem::rearranged : Problem::none));
 }
 
 TEST_CASE("a question with places outside of its file is refused") {
     Call call(numbers(8));
     OriginQuery query;
     OriginFile memory;
-    const auto asked = nlohmann::json::parse(origin_message(query, memory).question);
+    const auto asked = nlohmann::json::parse(make_origin_message(query, memory).question);
     auto outside = asked;
     outside["buffers"] = {{{"kind", 0},
                            {"argument", 0},
@@ -430,7 +430,7 @@ TEST_CASE("a question without bytes travels: of a function that takes numbers al
     OriginFile memory;
     OriginQuery query;
     query.scalars.push_back({7, 4, true});
-    const OriginMessage message = origin_message(query, memory);
+    const OriginMessage message = make_origin_message(query, memory);
     const OriginRequest request(nlohmann::json::parse(message.question), memory.descriptor(), Descriptor(), false);
     CHECK(request.query().scalars.at(0).bits == 7);
 }
@@ -442,7 +442,7 @@ TEST_CASE("questions of all sizes travel in one file") {
         OriginQuery query;
         query.buffers.push_back(
             {OriginBuffer::Kind::in, 0, 4, std::as_bytes(std::span(in)), {}, std::as_bytes(std::span(in)).last(8)});
-        const OriginMessage message = origin_message(query, memory);
+        const OriginMessage message = make_origin_message(query, memory);
         const OriginRequest request(nlohmann::json::parse(message.question), memory.descriptor(), Descriptor(), false);
         CHECK(std::ranges::equal(request.query().buffers.at(0).before, std::as_bytes(std::span(in))));
         CHECK(std::ranges::equal(request.query().buffers.at(0).other, std::as_bytes(std::span(in)).last(8)));

@@ -1,4 +1,4 @@
-// Where outputs come from: what explains what went up, and the ways in which an honest result comes down.
+// Origin of outputs: how uploads are explained, and how correct programs download results.
 #include <numeric>
 #include <random>
 
@@ -7,7 +7,7 @@
 #include "server/origin_check.hpp"
 #include "server/origin_cover.hpp"
 
-using namespace warpgrade::device;
+using namespace warpgrade::server;
 using namespace warpgrade::device::testing;
 
 namespace {
@@ -41,7 +41,7 @@ std::vector<T> padded(const std::vector<T>& from, std::size_t width, std::size_t
 
 template <class T>
 std::uint64_t cost(const std::vector<T>& source, const std::vector<T>& up) {
-    UpCover cover;
+    UploadCover cover;
     cover.add_source(bytes_of(source), sizeof(T));
     cover.explain(bytes_of(up));
     return cover.cost();
@@ -51,8 +51,8 @@ std::uint64_t cost(const std::vector<T>& source, const std::vector<T>& up) {
 class WrittenDevice : public FakeDevice {
   public:
     bool keeps_origin() const override { return true; }
-    // One word of each warp's may be by somebody else.
-    void writers_of(DevicePtr, std::span<WriterTag> words) const override {
+    // One word of each warp may have another writer.
+    void read_writers(DevicePtr, std::span<WriterTag> words) const override {
         for (std::size_t i = 0; i < words.size(); ++i) words[i] = i % 32 == 5 ? fifth.value_or(who) : who;
     }
     std::optional<WriterTag> fifth;
@@ -66,7 +66,7 @@ struct Call {
 
     void down(std::span<const float> values, std::size_t at = 0) {
         device.write(memory + 4 * at, std::as_bytes(values));
-        log.read({memory + 4 * at, values.size_bytes(), values.size_bytes(), 1});
+        log.record_download({memory + 4 * at, values.size_bytes(), values.size_bytes(), 1});
     }
     OriginVerdict check(const std::vector<float>& out, std::vector<std::uint64_t> sizes) const {
         OriginQuery query;
@@ -96,7 +96,7 @@ TEST_CASE("origin: an element that begins as the padding before it does is no pa
     for (std::size_t i = 0; i < source.size(); ++i) source[i] = static_cast<int>(i * 256 + 256);  // low byte: 0
     CHECK(cost(source, padded(source, 20, 33, 0)) <= 8);
     // Among other elements of one byte as well.
-    UpCover cover;
+    UploadCover cover;
     const std::vector<char> letters(100, 'x');
     cover.add_source(bytes_of(letters), 1);
     cover.add_source(bytes_of(source), 4);
@@ -115,21 +115,21 @@ TEST_CASE("origin: what came down may go up again, but in no other order") {
     const auto source = numbers(64 * 64);
     const auto turned = transposed(source, 64, 64);
     SECTION("all of it, and a part") {
-        UpCover cover;
-        cover.add_came(bytes_of(source));
+        UploadCover cover;
+        cover.add_download(bytes_of(source));
         cover.explain(bytes_of(source));
         cover.explain(bytes_of(source).first(4000));
         CHECK(cover.cost() == 0);
     }
     SECTION("elements that came one by one") {
-        UpCover cover;
-        for (const float& value : source) cover.add_came(std::as_bytes(std::span(&value, 1)));
+        UploadCover cover;
+        for (const float& value : source) cover.add_download(std::as_bytes(std::span(&value, 1)));
         cover.explain(bytes_of(turned));
         CHECK(cover.cost() >= 4 * source.size());
     }
     SECTION("rows that came one by one, and elements that go up one by one") {
-        UpCover cover;
-        for (std::size_t row = 0; row < 64; ++row) cover.add_came(bytes_of(source).subspan(256 * row, 256));
+        UploadCover cover;
+        for (std::size_t row = 0; row < 64; ++row) cover.add_download(bytes_of(source).subspan(256 * row, 256));
         for (const float& value : turned) cover.explain(std::as_bytes(std::span(&value, 1)));
         CHECK(cover.cost() >= 2 * source.size());
     }
@@ -154,33 +154,33 @@ TEST_CASE("origin: the output array may go up before kernels write to it, whatev
     std::vector<float> out(1000);
     std::iota(out.begin(), out.end(), 9000.25f);
     Call call;
-    call.log.wrote(wire::Region::range(call.memory, bytes_of(garbage).size()), bytes_of(garbage), true);
+    call.log.record_upload(wire::Region::range(call.memory, bytes_of(garbage).size()), bytes_of(garbage), true);
     LaunchRecord record;
     record.written_to = {call.memory};
     SECTION("it is only written") {
-        call.log.launched(record);
+        call.log.record_launch(record);
         call.down(out);
         CHECK(call.check(out, {1000}).problem == Problem::none);
     }
     SECTION("a kernel has read it") {
         record.read_from = {call.memory};
-        call.log.launched(record);
+        call.log.record_launch(record);
         call.down(out);
-        CHECK(call.check(out, {1000}).problem == Problem::went_up);
+        CHECK(call.check(out, {1000}).problem == Problem::unexpected_upload);
     }
     SECTION("some of it came down as the host had sent it") {
-        call.log.launched(record);
+        call.log.record_launch(record);
         call.device.who = writer::host;
         call.down(garbage);
         call.device.who = 1;
         call.down(out);
-        CHECK(call.check(out, {1000}).problem == Problem::went_up);
+        CHECK(call.check(out, {1000}).problem == Problem::unexpected_upload);
     }
     SECTION("it was copied on the device") {
-        call.log.launched(record);
-        call.log.copied({call.memory, 4000, 4000, 1}, {call.memory, 4000, 4000, 1});
+        call.log.record_launch(record);
+        call.log.record_copy({call.memory, 4000, 4000, 1}, {call.memory, 4000, 4000, 1});
         call.down(out);
-        CHECK(call.check(out, {1000}).problem == Problem::went_up);
+        CHECK(call.check(out, {1000}).problem == Problem::unexpected_upload);
     }
 }
 
@@ -190,7 +190,7 @@ TEST_CASE("origin: what host code wrote is seen among what a kernel wrote, and t
     SECTION("a few elements are the host's") { call.device.fifth = writer::host; }
     SECTION("all but a few") { call.device.who = writer::host, call.device.fifth = 1; }
     call.down(out);
-    CHECK(call.check(out, {320}).problem == Problem::host_wrote);
+    CHECK(call.check(out, {320}).problem == Problem::written_by_host);
 }
 
 TEST_CASE("origin: elements that host code has cleared and no kernel has written are nobody's work") {
@@ -207,7 +207,7 @@ TEST_CASE("origin: what explaining costs, to the byte") {
     const auto part = [&](std::size_t from, std::size_t count) {
         return bytes_of(source).subspan(4 * from, 4 * count);
     };
-    UpCover cover;
+    UploadCover cover;
     cover.add_source(bytes_of(source), 4);
     std::uint64_t before = 0;
     const auto up = [&](Bytes bytes) {
@@ -226,7 +226,7 @@ TEST_CASE("origin: what explaining costs, to the byte") {
     CHECK(up(part(0, 4)) == 0);
     const std::vector<float> strange{-1.25f, -2.5f};
     CHECK(up(bytes_of(strange)) == 8);
-    CHECK(up(bytes_of(strange)) == 4);  // each is known the second time, but for one that follows what is not
+    CHECK(up(bytes_of(strange)) == 4);  // each is free the second time, except after an unexplained one
     CHECK(cover.unexplained_words().size() == 6);
     REQUIRE(cover.first_unexplained().size() == 8);
     CHECK(std::memcmp(cover.first_unexplained().data(), &source[710], 8) == 0);
@@ -234,7 +234,7 @@ TEST_CASE("origin: what explaining costs, to the byte") {
 
 TEST_CASE("origin: what padding costs, to the byte") {
     const auto cost_of = [](std::initializer_list<std::vector<int>> pieces) {
-        UpCover cover;
+        UploadCover cover;
         const std::vector<int> source{-11, -12, -13, -14};
         cover.add_source(bytes_of(source), 4);
         for (const auto& piece : pieces) cover.explain(bytes_of(piece));
@@ -254,7 +254,7 @@ TEST_CASE("origin: what padding costs, to the byte") {
     short_second.insert(short_second.end(), 3, 9);
     CHECK(cost_of({short_second}) == 8 + 12);
     // Of elements of a byte, padding may have any length.
-    UpCover letters;
+    UploadCover letters;
     const std::vector<char> source{'a', 'b', 'c', 'd'}, nine(9, 'y');
     letters.add_source(bytes_of(source), 1);
     letters.explain(bytes_of(nine));
@@ -268,9 +268,9 @@ TEST_CASE("origin: what came down is gone on with where the last piece ended") {
     const auto part = [](const std::vector<float>& of, std::size_t from, std::size_t count) {
         return bytes_of(of).subspan(4 * from, 4 * count);
     };
-    UpCover cover;
-    cover.add_came(bytes_of(a).first(15));  // less than can be found
-    cover.add_came(bytes_of(a)), cover.add_came(bytes_of(b));
+    UploadCover cover;
+    cover.add_download(bytes_of(a).first(15));  // less than can be found
+    cover.add_download(bytes_of(a)), cover.add_download(bytes_of(b));
     cover.explain(part(a, 0, 32));
     cover.explain(part(a, 32, 1));
     cover.explain(part(b, 0, 32));
@@ -301,7 +301,7 @@ TEST_CASE("origin: of a returned value only its own bytes count") {
     CHECK(problem(4, 0x8000'0000) == Problem::not_found);
     CHECK(problem(8, 1ULL << 63) == Problem::not_found);
     CHECK(problem(4, 77) == Problem::none);
-    CHECK(problem(4, 77, writer::host) == Problem::host_wrote);
+    CHECK(problem(4, 77, writer::host) == Problem::written_by_host);
     CHECK(problem(4, 77, writer::scattered) == Problem::scattered);
     CHECK(problem(4, 0xFFFF'FFFF'0000'0000, writer::host, 0.0f) == Problem::none);
 }

@@ -1,4 +1,4 @@
-// Where in what came down an output is found: which copy, which bytes of it, and what is said where there is none.
+// Finding outputs in downloads: which download, which bytes, and the verdict if there is none.
 #include "server/origin_trace.hpp"
 
 #include <cmath>
@@ -11,13 +11,13 @@
 #include "device/fresh_memory.hpp"
 #include "judge/catch.hpp"
 
-namespace warpgrade::device {
+namespace warpgrade::server {
 static bool operator==(const Segment& a, const Segment& b) {
     return a.at == b.at && a.bytes == b.bytes && a.piece == b.piece && a.from == b.from;
 }
-}  // namespace warpgrade::device
+}  // namespace warpgrade::server
 
-using namespace warpgrade::device;
+using namespace warpgrade::server;
 using namespace warpgrade::device::testing;
 
 namespace {
@@ -61,7 +61,7 @@ struct Trace {
     template <class T>
     void down(const std::vector<T>& values, std::size_t offset) {
         device.write(memory + offset, bytes_of(values));
-        log.read(wire::Region::range(memory + offset, bytes_of(values).size()));
+        log.record_download(wire::Region::range(memory + offset, bytes_of(values).size()));
     }
     // Nothing: it was not found, as the verdict says.
     std::optional<Segments> find(const Numbers& out, std::vector<std::size_t> rows = {},
@@ -126,7 +126,7 @@ TEST_CASE_METHOD(Trace, "trace: pieces in whatever order, of a warp's elements a
     down(a, 0);
     down(b, 4096);
     CHECK(find(join({part(b, 10, 50), part(a, 20, 32)})) == Segments{{0, 200, 1, 40}, {200, 128, 0, 80}});
-    // Forwards only, and no piece that is shorter, unless it is a whole copy.
+    // Only forwards, and no shorter piece unless it is a whole download.
     CHECK(find(join({part(a, 60, 40), part(a, 0, 40)})) == std::nullopt);
     CHECK(find(join({part(b, 10, 50), part(a, 20, 31), part(b, 60, 40)})) == std::nullopt);
     CHECK(verdict.element == 81);
@@ -147,7 +147,7 @@ TEST_CASE_METHOD(Trace, "trace: single elements that came one by one: side by si
     CHECK(few.find(part(out, 0, 33)).value().size() == 33);
     bring(many, 34, 8);
     CHECK_FALSE(many.find(part(out, 0, 34)));
-    // Rows of the function's own, one as far from the next as the other.
+    // Rows as long as a scalar argument says, at equal distances.
     CHECK(many.find(part(out, 0, 34), {1}).value().size() == 34);
     Trace uneven;
     bring(uneven, 1, 8);
@@ -176,13 +176,13 @@ TEST_CASE_METHOD(Trace, "trace: what was not written is left out") {
 TEST_CASE_METHOD(Trace, "trace: what is said of an output that did not come") {
     const auto out = count_from(1000, 100);
     CHECK_FALSE(find(out));
-    CHECK((verdict.problem == Problem::nothing_came && verdict.element == 0));
+    CHECK((verdict.problem == Problem::no_download && verdict.element == 0));
     auto changed = out;
     changed[0] = 1, changed[49] = 2;
     down(join({changed, {7, 7, 7}}), 0);
     CHECK_FALSE(find(out));
     CHECK((verdict.problem == Problem::changed && verdict.element == 0));
-    CHECK(verdict.came == std::vector<std::byte>{std::byte{1}, std::byte{0}, std::byte{0}, std::byte{0}});
+    CHECK(verdict.sample == std::vector<std::byte>{std::byte{1}, std::byte{0}, std::byte{0}, std::byte{0}});
     // Half of the elements agree, or fewer.
     for (const std::size_t same : {50u, 49u}) {
         Trace half;
@@ -190,7 +190,7 @@ TEST_CASE_METHOD(Trace, "trace: what is said of an output that did not come") {
         CHECK_FALSE(half.find(out));
         CHECK((half.verdict.problem == Problem::changed) == (same == 50));
     }
-    // Of an output of few elements any copy that is large enough says what came.
+    // For an output of few elements, any download that is large enough gives the sample.
     for (const std::size_t count : {4u, 5u}) {
         Trace few;
         few.down(count_from(-900, count), 0);

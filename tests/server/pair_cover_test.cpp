@@ -1,4 +1,4 @@
-// What went up, explained by what two runs of a call had: what costs nothing, and what how much.
+// Uploads explained by the inputs of two runs of a call, and the cost of unexplained bytes.
 #include "server/pair_cover.hpp"
 
 #include <cstring>
@@ -8,7 +8,7 @@
 
 #include "judge/catch.hpp"
 
-using namespace warpgrade::device;
+using namespace warpgrade::server;
 
 namespace {
 
@@ -51,7 +51,7 @@ struct Cover {
     }
     void came(const Two& two) {
         const Two& all = keep(two);
-        pairs.add_came(std::as_bytes(std::span(all.mine)), std::as_bytes(std::span(all.other)));
+        pairs.add_download(std::as_bytes(std::span(all.mine)), std::as_bytes(std::span(all.other)));
     }
     // Bytes that this costs.
     std::uint64_t up(const Two& two) {
@@ -109,7 +109,7 @@ TEST_CASE("pairs: a short piece between others stands for itself") {
     cover.input(in);
     cover.input(more);
     CHECK(cover.up(in.part(0, 5).then(in.part(100, 40))) == 20);
-    CHECK(cover.pairs.is_arranged());
+    CHECK(cover.pairs.is_rearranged());
     Cover enough;
     enough.input(in);
     CHECK(enough.up(in.part(0, 32).then(in.part(100, 40))) == 0);
@@ -127,7 +127,7 @@ TEST_CASE("pairs: what is the same in both runs is nobody's, to the last byte") 
     CHECK(cover.up(equal(1000, 0x12345678)) == 0);
     CHECK(cover.up({{5, 0x0100'0000}, {5, 0x0200'0000}}) == 4);
     CHECK(cover.up({{5, 1}, {5, 2}}) == 4);
-    // Both runs agree with the input, or it is not the input.
+    // Both runs must match the input.
     CHECK(cover.up({in.part(0, 40).mine, in.part(1, 40).other}) == 160);
     CHECK(cover.up({in.part(1, 40).mine, in.part(0, 40).other}) == 160);
 }
@@ -137,12 +137,12 @@ TEST_CASE("pairs: what nothing explains is counted by the smallest elements, up 
     cover.pairs.add_source({}, {}, 1);
     cover.input(in);
     CHECK(cover.up(strange.part(0, 3)) == 12);
-    CHECK_FALSE(cover.pairs.is_arranged());
+    CHECK_FALSE(cover.pairs.is_rearranged());
     const auto& first = cover.pairs.first_unexplained();
     REQUIRE(first.size() == 8);
     CHECK(std::memcmp(first.data(), strange.mine.data(), 8) == 0);
     CHECK(cover.up({{1}, {2}}) == 4);  // one byte differs
-    CHECK(cover.up(strange.part(3, 1900)) == PairCover::enough - 16);
+    CHECK(cover.up(strange.part(3, 1900)) == PairCover::max_cost - 16);
     CHECK(cover.pairs.first_unexplained() == first);
     Cover bytes;
     bytes.input(in, 1);
@@ -162,22 +162,22 @@ TEST_CASE("pairs: an element of the inputs at a wrong place is called that") {
     Cover cover;
     cover.input(in);
     CHECK(cover.up(in.part(77, 1)) == 4);
-    CHECK(cover.pairs.is_arranged());
+    CHECK(cover.pairs.is_rearranged());
     CHECK(cover.pairs.first_unexplained().size() == 4);
     Cover first;
     first.input(in);
     CHECK(first.up(in.part(0, 40)) == 0);
     CHECK(first.up(in.part(0, 1)) == 4);
-    CHECK(first.pairs.is_arranged());
+    CHECK(first.pairs.is_rearranged());
     Cover result;
     result.input(in);
     result.came(more);
     CHECK(result.up(more.part(77, 1)) == 4);
-    CHECK_FALSE(result.pairs.is_arranged());
+    CHECK_FALSE(result.pairs.is_rearranged());
     Cover shorter;
     shorter.input(in, 8);
     CHECK(shorter.up(in.part(77, 1)) == 4);
-    CHECK_FALSE(shorter.pairs.is_arranged());
+    CHECK_FALSE(shorter.pairs.is_rearranged());
 }
 
 TEST_CASE("pairs: what came down goes up again in pieces of a warp's elements, and only the last one goes on") {
@@ -221,7 +221,7 @@ TEST_CASE("pairs: inputs whose sizes differ in the two runs agree as far as both
     CHECK(cover.up({in.part(0, 40).mine, in.part(0, 35).other}) == 0);
 }
 
-// Blocks are looked up by a hash, and of those that share one only so many are tried.
+// Of the blocks with the same hash, only a limited number is tried.
 TEST_CASE("pairs: a piece is found among thousands whose values differ in their signs alone") {
     std::mt19937 numbers(5);
     Two signs = equal(std::size_t{16} * 20'000, 0x3F80'0000);

@@ -6,8 +6,8 @@
 #include "judge/catch.hpp"
 #include "server/session_fixture.hpp"
 
-using namespace warpgrade::device;
-using namespace warpgrade::device::testing;
+using namespace warpgrade::server;
+using namespace warpgrade::server::testing;
 using nlohmann::json;
 using Numbers = std::vector<int>;
 
@@ -17,7 +17,7 @@ class OriginDevice : public FakeDevice {
   public:
     [[nodiscard]] bool keeps_origin() const override { return true; }
     std::vector<HostData> take_host_data() override { return {}; }
-    void writers_of(DevicePtr, std::span<WriterTag> writers) const override { std::ranges::fill(writers, 1); }
+    void read_writers(DevicePtr, std::span<WriterTag> writers) const override { std::ranges::fill(writers, 1); }
 };
 
 Numbers numbers(int first) {
@@ -46,7 +46,7 @@ class TwoWorkers {
         CHECK(worker.call(wire::Op::read, RawClient::transfer(wire::Region::range(at, 4 * count))).status == 0);
     }
 
-    // What is wrong with a call that got `in`, and sent back what its device holds; 0: nothing.
+    // The verdict's problem for a call that got `in` and returned the device's contents; 0 if there is none.
     unsigned problem(const Numbers& in, const Numbers& others, bool compare = true) {
         OriginQuery query;
         query.buffers.push_back(
@@ -55,11 +55,11 @@ class TwoWorkers {
         query.buffers.push_back({OriginBuffer::Kind::out, 1, 4, std::as_bytes(std::span(before)),
                                  std::as_bytes(std::span(in)), std::as_bytes(std::span(before))});
         OriginFile file;
-        const auto message = origin_message(query, file);
+        const auto message = make_origin_message(query, file);
         const std::string line = R"({"op":"take","compare":)" + std::string(compare ? "true" : "false") +
                                  R"(,"origin":)" + message.question + "}\n";
         const int files[] = {message.file, message.file};
-        send_with(control_, std::as_bytes(std::span(line)), files);
+        send_message(control_, std::as_bytes(std::span(line)), files);
         const json report = judge.answer();
         return report.at("origin").at("problem").get<unsigned>();
     }
@@ -104,7 +104,7 @@ TEST_CASE_METHOD(TwoWorkers, "a call and its replay are compared, each on a devi
     SECTION("a request that one of them alone makes is a decision") {
         receive(mine, send(mine, in), in.size());
         judge.ask(R"({"op":"end_replay"})");
-        CHECK(problem(in, others) == static_cast<unsigned>(OriginVerdict::Problem::decided));
+        CHECK(problem(in, others) == static_cast<unsigned>(OriginVerdict::Problem::value_dependent));
     }
     SECTION("a call that is not compared is forgotten") {
         send(other, numbers(7000), at);
@@ -119,7 +119,7 @@ TEST_CASE_METHOD(TwoWorkers, "a call and its replay are compared, each on a devi
         CHECK(problem(in, others, false) == 0);
         send(mine, numbers(9000)), send(mine, numbers(9100));
         receive(mine, send(mine, in), in.size());
-        CHECK(problem(in, others, false) == static_cast<unsigned>(OriginVerdict::Problem::went_up));
+        CHECK(problem(in, others, false) == static_cast<unsigned>(OriginVerdict::Problem::unexpected_upload));
     }
     SECTION("a replay that is gone or talks nonsense leaves the other one alone") {
         other.send_raw(std::as_bytes(std::span("nonsense, and more than a header of it")));

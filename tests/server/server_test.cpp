@@ -1,4 +1,4 @@
-// The server with a client that keeps to the protocol: memory, launches, faults, what the judge sees.
+// The server with a correct client: memory, launches, faults, and the judge's reports.
 #include <chrono>
 #include <cmath>
 #include <ctime>
@@ -7,8 +7,8 @@
 #include "server/session_fixture.hpp"
 #include "support/approx.hpp"
 
-using namespace warpgrade::device;
-using namespace warpgrade::device::testing;
+using namespace warpgrade::server;
+using namespace warpgrade::server::testing;
 using wire::Op;
 using wire::Region;
 using wire::Writer;

@@ -1,9 +1,9 @@
-// What the server tells of mistakes in the host's calls, and at the program's end.
+// Findings about mistakes in the host's calls and at the program's end.
 #include "judge/catch.hpp"
 #include "server/session_fixture.hpp"
 
-using namespace warpgrade::device;
-using namespace warpgrade::device::testing;
+using namespace warpgrade::server;
+using namespace warpgrade::server::testing;
 using wire::Op;
 using wire::Region;
 using wire::Writer;
@@ -18,7 +18,7 @@ class DiagnoseFixture : public ServerFixture {
         at(place);
         return call(Op::allocate, Writer().put(bytes).put_string(origin)).first<DevicePtr>();
     }
-    // What was found since the last time; with `only`, the one thing that must be there.
+    // Findings since the last time; with `only`, there must be exactly one.
     nlohmann::json found() { return judge.take().at("diagnostics"); }
     nlohmann::json only() {
         const auto list = found();
@@ -26,7 +26,7 @@ class DiagnoseFixture : public ServerFixture {
         REQUIRE(list.size() == 1);
         return list[0];
     }
-    // What is told when the connection ends.
+    // Findings when the connection ends.
     nlohmann::json end() {
         hang_up();
         return found();
@@ -187,11 +187,11 @@ TEST_CASE_METHOD(DiagnoseFixture, "host code that follows a wild pointer is told
     auto it = only();
     CHECK(it.at("rule") == "launch/host-dereference");
     CHECK(it.at("message") == "host code reads 0x70000123456, an address in device memory");
-    // Behind device memory, which the host could not use either.
+    // Past the end of device memory, which the host cannot use either.
     const DevicePtr address = allocate_at(0x10, 4096);
     call(Op::host_fault, Writer().put(address + 4096 + 64).put(std::uint8_t{0}));
     CHECK(only().at("rule") == "launch/host-dereference");
-    // Two pages behind memory of both sides is somewhere else.
+    // Two pages past host-visible memory is too far to be related to it.
     const DevicePtr host = allocate_at(0x20, 4096, "cudaHostAlloc");
     const DevicePtr next = (host + 4096 + 4095) / 4096 * 4096;
     call(Op::host_fault, Writer().put(next + 4095).put(std::uint8_t{0}));
@@ -225,7 +225,7 @@ TEST_CASE_METHOD(DiagnoseFixture, "host code that uses a device pointer is told 
     CHECK(it.at("message") == "host code reads {memory}, which was freed");
 }
 
-// It is stopped at the end of the last page, not of the array.
+// Host code faults at the end of the last page, not of the array.
 TEST_CASE_METHOD(DiagnoseFixture, "host code that runs past the end of memory of both sides is told of it") {
     const char* const kind = GENERATE("cudaMallocManaged", "cudaHostAlloc");
     const DevicePtr address = allocate_at(0x10, 1000, kind), next_page = (address + 1000 + 4095) / 4096 * 4096;

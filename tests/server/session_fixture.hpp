@@ -14,7 +14,8 @@
 #include "device/protocol.hpp"
 #include "server/server.hpp"
 
-namespace warpgrade::device::testing {
+namespace warpgrade::server::testing {
+using namespace device::testing;
 
 struct SocketPair {
     int ours = -1, theirs = -1;
@@ -182,4 +183,4 @@ class ServerFixture : public RawClient {
     std::thread thread_;
 };
 
-}  // namespace warpgrade::device::testing
+}  // namespace warpgrade::server::testing

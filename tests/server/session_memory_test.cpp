@@ -1,9 +1,9 @@
-// How much memory of each kind a program may have at once, and that what is freed leaves nothing behind.
+// Limits of each kind of memory, and that freed memory leaves no state behind.
 #include "judge/catch.hpp"
 #include "server/session_fixture.hpp"
 
-using namespace warpgrade::device;
-using namespace warpgrade::device::testing;
+using namespace warpgrade::server;
+using namespace warpgrade::server::testing;
 using wire::Op;
 using wire::Region;
 using wire::Writer;

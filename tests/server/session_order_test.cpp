@@ -1,9 +1,9 @@
-// What the server tells of work that nothing orders: which calls touch which bytes, and the words for it.
+// Findings about work without an order between streams: the accesses of each call, and the messages.
 #include "judge/catch.hpp"
 #include "server/session_fixture.hpp"
 
-using namespace warpgrade::device;
-using namespace warpgrade::device::testing;
+using namespace warpgrade::server;
+using namespace warpgrade::server::testing;
 using wire::Op;
 using wire::Region;
 using wire::Writer;

@@ -6,7 +6,7 @@
 #include "judge/catch.hpp"
 #include "server/stream_order.hpp"
 
-using namespace warpgrade::device;
+using namespace warpgrade::server;
 using Kind = StreamOrder::Operation::Kind;
 
 namespace {

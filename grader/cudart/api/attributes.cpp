@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kilohertz(double gigahertz) { return static_cast<int>(gigahertz * 1e6); }
 
-// Programs may ask for the properties in a dead context too; only a device must be there.
+// The properties are available in a dead context too.
 template <class Body>
 cudaError_t with_properties(int device, Body&& body) {
     return api([&]() -> cudaError_t {
@@ -27,7 +27,7 @@ struct Constant {
     int value;
 };
 
-// What is the same on every device that we describe. Sizes of textures are those of compute capability 5.0 and later.
+// Properties that are the same in all device profiles. Texture sizes are those of compute capability 5.0 and later.
 constexpr Constant constants[] = {
     {cudaDevAttrMaxPitch, 2147483647},
     {cudaDevAttrTextureAlignment, 512},
@@ -93,7 +93,7 @@ constexpr Constant constants[] = {
     {cudaDevAttrMaxSurfaceCubemapLayeredLayers, 2046},
 };
 
-// How many single-precision operations a device does in the time of a double-precision one.
+// The ratio of single-precision to double-precision throughput.
 int double_ratio(const warpgrade::device::DeviceProperties& p) {
     if (p.major == 3) return 3;
     if (p.major == 8 && p.minor != 0) return 64;
@@ -166,7 +166,7 @@ int attribute(const warpgrade::device::DeviceProperties& p, cudaDeviceAttr which
         default:
             for (const Constant& row : constants)
                 if (row.attribute == which) return row.value;
-            return 0;  // a feature that this device does not have
+            return 0;  // the device lacks the feature
     }
 }
 

@@ -1,4 +1,4 @@
-// The one device: which it is, what it can do, waiting for it, resetting it.
+// Device management for the only device.
 #include <cuda_profiler_api.h>
 
 #include <array>
@@ -15,7 +15,7 @@ using namespace warpgrade::cudart;
 
 namespace {
 
-// Limits as a program reads them back; the device has the ones that it goes by. Defaults as on an H100.
+// The limits that a program can read back, with an H100's defaults.
 std::array<std::size_t, 7>& limits() {
     static std::array<std::size_t, 7> values{1024, 8650752, 8388608, 0, 2048, 64, 9830400};
     return values;
@@ -27,7 +27,7 @@ bool known_limit(cudaLimit limit) {
     return static_cast<std::size_t>(limit) < limits().size() && limit != cudaLimitDevRuntimeSyncDepth;
 }
 
-// Which device a program uses is a question to the host alone: a dead context still answers.
+// These work in a dead context too.
 bool there_is_a_device() {
     const cudaError_t status = Connection::get().ready();
     return status != cudaErrorNoDevice && status != cudaErrorDevicesUnavailable;
@@ -58,7 +58,7 @@ cudaError_t CUDARTAPI cudaSetDevice(int device) {
     });
 }
 
-// How the host waits: it makes no difference here.
+// The flags say how the host waits, which has no effect here.
 cudaError_t CUDARTAPI cudaSetDeviceFlags(unsigned int flags) {
     return api([&] {
         if (!there_is_a_device()) return cudaErrorNoDevice;
@@ -111,7 +111,7 @@ cudaError_t CUDARTAPI cudaDeviceGetLimit(std::size_t* value, cudaLimit limit) {
 cudaError_t CUDARTAPI cudaDeviceSetLimit(cudaLimit limit, std::size_t value) {
     return device_api([&](Connection& connection) {
         if (!known_limit(limit)) return cudaErrorUnsupportedLimit;
-        // The other limits are of device-side launches and of hints to caches, which have no effect here.
+        // The other limits, for device-side launches and cache hints, have no effect here.
         if (limit == cudaLimitStackSize || limit == cudaLimitPrintfFifoSize || limit == cudaLimitMallocHeapSize) {
             Writer request;
             request.put(static_cast<std::uint8_t>(limit)).put(std::uint64_t{value});

@@ -1,4 +1,4 @@
-// Creating, waiting for and reading events and streams: what does not depend on the meaning of stream 0.
+// Events and streams: the functions that do not depend on the meaning of stream 0.
 #include "cudart/client/errors.hpp"
 #include "cudart/state/handles.hpp"
 

@@ -124,8 +124,7 @@ cudaError_t CUDARTAPI cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks,
                                                                   cudaOccupancyDefault);
 }
 
-// The most dynamic shared memory with which so many blocks still fit a multiprocessor. Fewer bytes never fit less, so
-// the answer is found by halving.
+// Finds the largest dynamic shared memory with which so many blocks fit a multiprocessor, by binary search.
 cudaError_t CUDARTAPI cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, const void* function, int blocks,
                                                                 int block_threads) {
     return with_kernel(function, [&](Connection& connection, const Kernel& kernel) -> cudaError_t {
@@ -152,7 +151,7 @@ cudaError_t CUDARTAPI cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t* byt
     });
 }
 
-// Without clusters, one that is a single block is all there is.
+// Clusters are not supported, so the largest one is a single block.
 cudaError_t CUDARTAPI cudaOccupancyMaxPotentialClusterSize(int* size, const void* function,
                                                            const cudaLaunchConfig_t* config) {
     return with_kernel(function, [&](Connection&, const Kernel&) {

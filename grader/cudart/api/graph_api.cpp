@@ -9,7 +9,7 @@ using namespace warpgrade::cudart;
 
 namespace {
 
-// Fills a list of the caller's, or only counts when there is none.
+// Fills the caller's list; without one, only returns the count.
 template <class Range, class T>
 cudaError_t list_out(const Range& found, T* list, std::size_t* count) {
     if (count == nullptr) return cudaErrorInvalidValue;
@@ -223,7 +223,7 @@ cudaError_t CUDARTAPI cudaGraphExecUpdate(cudaGraphExec_t executable, cudaGraph_
                 if (position(*executable, before.dependencies[d]) != position(*fresh, after.dependencies[d]))
                     outcome = cudaGraphExecUpdateErrorTopologyChanged;
         }
-        // The steps keep the names of the graph that the executable was made of.
+        // The steps are still identified by the nodes of the original graph.
         for (std::size_t i = 0; i < fresh->steps.size() && outcome == cudaGraphExecUpdateSuccess; ++i)
             executable->steps[i].work = fresh->steps[i].work;
         destroy_executable(fresh);
@@ -249,7 +249,7 @@ cudaError_t CUDARTAPI cudaGraphNodeGetEnabled(cudaGraphExec_t graph, cudaGraphNo
     });
 }
 
-// Captures here do not disturb other threads, so the mode makes no difference; it is kept and handed back.
+// Captures do not affect other threads here, so the mode is only stored.
 cudaError_t CUDARTAPI cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {
     thread_local cudaStreamCaptureMode current = cudaStreamCaptureModeGlobal;
     if (mode == nullptr) return remember(cudaErrorInvalidValue);

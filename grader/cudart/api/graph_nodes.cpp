@@ -1,4 +1,4 @@
-// Nodes of graphs: adding them, and reading and changing what they do, in a graph or in one made ready.
+// Nodes of graphs: adding them, and reading and changing their work, in a graph or an executable graph.
 #include "cudart/client/errors.hpp"
 #include "cudart/stream/graph.hpp"
 
@@ -6,7 +6,6 @@ using namespace warpgrade::cudart;
 
 namespace {
 
-// Makes the work, then the node.
 template <class Make>
 cudaError_t add(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* dependencies, std::size_t count,
                 Make&& make) {
@@ -18,7 +17,7 @@ cudaError_t add(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t*
     });
 }
 
-// Replaces the work of a node, or of its step in an executable graph, by other work of the same kind.
+// Replaces the work of a node, or of its step in an executable graph, by work of the same kind.
 template <class Make>
 cudaError_t change(Work& old, Make&& make) {
     Work work;
@@ -89,7 +88,7 @@ auto host(const cudaHostNodeParams* parameters) {
 
 auto copy_1d(void* destination, const void* source, std::size_t count, cudaMemcpyKind kind) {
     return [=](Work& work) {
-        work = copy_of_rows(destination, count, source, count, count, 1, kind);
+        work = make_row_copy(destination, count, source, count, count, 1, kind);
         return cudaSuccess;
     };
 }

@@ -1,5 +1,4 @@
-// Texture and surface objects: CUDA's descriptors checked, translated and handed to the device, and kept for those who
-// ask for them.
+// Texture and surface objects: checks CUDA's descriptors, translates them for the device, and keeps them for queries.
 #include <optional>
 #include <unordered_map>
 
@@ -16,9 +15,9 @@ using device::ImageId;
 using device::ImageShape;
 using device::ImageUse;
 
-// Every allocation has at least this alignment, so that offsets into one are found out.
+// Every allocation has at least this alignment, so a smaller one shows an offset into it.
 constexpr std::uintptr_t linear_alignment = 256, row_alignment = 32;
-// As cudaDeviceGetAttribute gives them.
+// The same as cudaDeviceGetAttribute returns.
 constexpr std::size_t max_linear_texels = std::size_t{1} << 28, max_pitched_width = 131072, max_pitched_height = 65000,
                       max_pitch = 2097120;
 
@@ -39,7 +38,7 @@ const Object* find_object(ImageId id, ImageUse use) {
 }
 
 cudaError_t describe_channels(const cudaChannelFormatDesc& channels, ImageDescriptor& image) {
-    if (!valid(channels)) return cudaErrorInvalidChannelDescriptor;
+    if (!is_valid(channels)) return cudaErrorInvalidChannelDescriptor;
     image.channels = static_cast<std::uint8_t>(1 + (channels.y != 0) + (channels.z != 0) + (channels.w != 0));
     image.channel_bits = static_cast<std::uint8_t>(channels.x);
     image.kind = channels.f == cudaChannelFormatKindSigned     ? ChannelKind::signed_integer
@@ -124,7 +123,7 @@ std::optional<AddressMode> translate(cudaTextureAddressMode mode) {
     }
 }
 
-// How a texture is read: what does not matter to linear memory is ignored there, as CUDA says.
+// As in CUDA, linear memory ignores the settings that do not apply to it.
 cudaError_t describe_reading(const cudaTextureDesc& texture, ImageDescriptor& image) {
     if (texture.sRGB != 0) return not_supported("textures with sRGB colours");
     const bool integers = image.kind != ChannelKind::floating;
@@ -243,7 +242,7 @@ cudaError_t CUDARTAPI cudaGetSurfaceObjectResourceDesc(cudaResourceDesc* resourc
     return tell(resource, object, ImageUse::surface, &Object::resource);
 }
 
-// No object has a view, and to ask for one that is not there is an error.
+// Resource views are not supported, so no object has one.
 cudaError_t CUDARTAPI cudaGetTextureObjectResourceViewDesc(cudaResourceViewDesc*, cudaTextureObject_t) {
     return device_api([](Connection&) { return cudaErrorInvalidValue; });
 }

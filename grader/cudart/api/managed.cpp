@@ -1,5 +1,5 @@
-// Managed memory, and what a program may say about it. Host and device share its pages all the time, so advice changes
-// nothing but what can be asked about it.
+// Managed memory and advice about it. Host and device always share its pages, so advice has no effect, but can be read
+// back.
 #include "cudart/client/call_site.hpp"
 #include "cudart/client/errors.hpp"
 #include "cudart/state/host_memory.hpp"
@@ -17,7 +17,7 @@ cudaError_t CUDARTAPI cudaMallocManaged(void** pointer, std::size_t bytes, unsig
 
 namespace {
 
-// The managed range that holds [pointer, pointer + bytes), or null.
+// The managed range with [pointer, pointer + bytes), or null.
 HostRange* managed_range(const void* pointer, std::size_t bytes) {
     auto* found = find_host_range(pointer);
     if (found == nullptr || found->second.kind != HostRange::Kind::managed) return nullptr;
@@ -25,7 +25,7 @@ HostRange* managed_range(const void* pointer, std::size_t bytes) {
     return bytes <= found->second.bytes - offset ? &found->second : nullptr;
 }
 
-// What the older attributes call a place: a device's number, or one of two special ones.
+// A place as the older attributes have it: a device's number or one of two special numbers.
 int number_of(const cudaMemLocation& location) {
     if (location.type == cudaMemLocationTypeDevice) return location.id;
     return location.type == cudaMemLocationTypeInvalid ? cudaInvalidDeviceId : cudaCpuDeviceId;

@@ -53,7 +53,7 @@ cudaError_t CUDARTAPI cudaMalloc3D(cudaPitchedPtr* result, cudaExtent extent) {
     return status;
 }
 
-// Devices are all one.
+// There is only one device.
 cudaError_t CUDARTAPI cudaMemcpyPeer(void* destination, int destination_device, const void* source, int source_device,
                                      std::size_t count) {
     const CallSite site;
@@ -68,14 +68,14 @@ cudaError_t CUDARTAPI cudaMemcpyPeerAsync(void* destination, int destination_dev
     return cudaMemcpyAsync(destination, source, count, cudaMemcpyDeviceToDevice, stream);
 }
 
-// cudaFree(nullptr) does nothing but start the device, for which programs use it.
+// Programs use cudaFree(nullptr) to initialize the device.
 cudaError_t CUDARTAPI cudaFree(void* pointer) {
     const CallSite site;
     return device_api([&](Connection& connection) {
         if (pointer == nullptr) return cudaSuccess;
         if (find_host_range(pointer) != nullptr) return free_host_range(pointer, HostRange::Kind::managed);
         const cudaError_t status = connection.free(address_of(pointer));
-        if (status == cudaSuccess) note_free(pointer);
+        if (status == cudaSuccess) record_free(pointer);
         return status;
     });
 }
@@ -135,7 +135,7 @@ cudaError_t CUDARTAPI cudaPointerGetAttributes(cudaPointerAttributes* attributes
                 bytes = reader.get<std::uint64_t>();
             });
             if (taken != cudaSuccess) return taken;
-            if (bytes == 0) return cudaSuccess;  // a device address where nothing lives: unregistered
+            if (bytes == 0) return cudaSuccess;  // a device address without an allocation counts as unregistered
             attributes->type = cudaMemoryTypeDevice;
             attributes->device = 0;
             attributes->devicePointer = const_cast<void*>(pointer);

@@ -1,4 +1,4 @@
-// Several devices, as a machine with one answers: no peer is there.
+// Functions for several devices, as on a machine with one.
 #include <cstdio>
 #include <cstring>
 
@@ -10,7 +10,7 @@ namespace {
 
 constexpr char bus_id[] = "0000:01:00.0";
 
-// There is a device 0 and no other.
+// Only device 0 exists.
 template <class Body>
 cudaError_t with_devices(std::initializer_list<int> devices, Body&& body) {
     return device_api([&](Connection&) -> cudaError_t {
@@ -25,7 +25,7 @@ cudaError_t with_devices(std::initializer_list<int> devices, Body&& body) {
 cudaError_t CUDARTAPI cudaDeviceCanAccessPeer(int* answer, int device, int peer) {
     return with_devices({device, peer}, [&] {
         if (answer == nullptr) return cudaErrorInvalidValue;
-        *answer = 0;  // a device is no peer of itself
+        *answer = 0;  // a device is not its own peer
         return cudaSuccess;
     });
 }
@@ -40,7 +40,7 @@ cudaError_t CUDARTAPI cudaDeviceDisablePeerAccess(int peer) {
 }
 
 cudaError_t CUDARTAPI cudaDeviceGetP2PAttribute(int*, cudaDeviceP2PAttr, int, int) {
-    return device_api([](Connection&) { return cudaErrorInvalidDevice; });  // needs two
+    return device_api([](Connection&) { return cudaErrorInvalidDevice; });  // needs two devices
 }
 
 cudaError_t CUDARTAPI cudaDeviceGetPCIBusId(char* text, int length, int device) {
@@ -64,7 +64,6 @@ cudaError_t CUDARTAPI cudaDeviceGetByPCIBusId(int* device, const char* text) {
     });
 }
 
-// The device that fits best is the only one.
 cudaError_t CUDARTAPI cudaChooseDevice(int* device, const cudaDeviceProp* wanted) {
     return device_api([&](Connection&) {
         if (device == nullptr || wanted == nullptr) return cudaErrorInvalidValue;

@@ -1,5 +1,4 @@
-// Attributes of streams: hints on how a real device should run what is in them. They are kept and read back. Compiled
-// once for each meaning of stream 0.
+// Attributes of streams: hints without effect here, which can be read back. Compiled once for each meaning of stream 0.
 #include "cudart/client/errors.hpp"
 #include "cudart/state/handles.hpp"
 

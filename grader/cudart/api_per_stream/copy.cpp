@@ -13,8 +13,7 @@ using namespace warpgrade::cudart;
 
 namespace {
 
-// While a stream is captured, nothing may be allocated or freed in it: it would happen now, and not when the graph is
-// launched, whose kernels would find other memory or none.
+// Allocations and frees are refused in a captured stream: they would happen now, not when the graph is launched.
 cudaError_t check_not_captured(std::uint32_t stream, const char* function) {
     if (find_capture(stream) == nullptr) return cudaSuccess;
     refuse(function, "memory allocated by graphs (the stream is being captured)");
@@ -147,7 +146,7 @@ cudaError_t CUDARTAPI cudaMemset2DAsync(void* destination, std::size_t pitch, in
     return in_stream(stream, [&](std::uint32_t id) { return fill(destination, pitch, value, {width, height}, id); });
 }
 
-// Memory in the order of a stream: here allocating takes no time and needs no order.
+// Stream-ordered memory. Allocating takes no time here and needs no order.
 cudaError_t CUDARTAPI cudaMallocFromPoolAsync(void** pointer, std::size_t bytes, cudaMemPool_t pool,
                                               cudaStream_t stream) {
     const CallSite site;
@@ -166,7 +165,7 @@ cudaError_t CUDARTAPI cudaFreeAsync(void* pointer, cudaStream_t stream) {
         if (const cudaError_t status = check_not_captured(id, "cudaFreeAsync"); status != cudaSuccess) return status;
         const auto address = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(pointer));
         const cudaError_t status = Connection::get().call(Op::free_ordered, Writer().put(address).put(id));
-        if (status == cudaSuccess) note_free(pointer);
+        if (status == cudaSuccess) record_free(pointer);
         return status;
     });
 }

@@ -1,9 +1,8 @@
-// The way to the driver API, of which nothing is here. Compiled once for each meaning of stream 0.
+// Access to the driver API, which does not exist here. Compiled once for each meaning of stream 0.
 #include "cudart/client/errors.hpp"
 
 using namespace warpgrade::cudart;
 
-// There is no driver behind this runtime whose functions a program could call.
 cudaError_t CUDARTAPI cudaGetDriverEntryPointByVersion(const char* symbol, void** function, unsigned int,
                                                        unsigned long long, cudaDriverEntryPointQueryResult* result) {
     return api([&] {

@@ -12,7 +12,7 @@ using namespace warpgrade::cudart;
 
 namespace {
 
-// A fill repeats one byte. Elements whose bytes differ are written as a copy.
+// A fill repeats one byte, so elements with different bytes are written by a copy.
 cudaError_t run_fill(const cudaMemsetParams& what, cudaStream_t stream) {
     const std::size_t row = what.width * what.elementSize, pitch = std::max(what.pitch, row);
     const std::uint32_t first = what.value & 0xff, same = first * 0x01010101u;
@@ -36,7 +36,7 @@ cudaError_t run(const Work& work, cudaStream_t stream) {
     if (const auto* fill = std::get_if<cudaMemsetParams>(&work)) return run_fill(*fill, stream);
     if (const auto* event = std::get_if<EventWork>(&work))
         return event->wait ? cudaStreamWaitEvent(stream, event->event, 0) : cudaEventRecord(event->event, stream);
-    // Outside the lock, which is why this function is not under one.
+    // Host functions run without the lock.
     if (const auto* host = std::get_if<HostWork>(&work)) {
         const cudaError_t status = in_stream(stream, announce_host_function);
         if (status != cudaSuccess) return status;

@@ -33,7 +33,7 @@ cudaError_t launch(const LaunchSite& site, const void* function, const Launch& w
         if (const cudaError_t status = check_legacy_stream(stream); status != cudaSuccess) return status;
         const std::uint32_t before = connection.last_request();
         const cudaError_t status = send_launch(work, stream);
-        // The device refuses it. Who called a function gets its result; a <<<…>>> leaves it to cudaGetLastError.
+        // The error of a <<<…>>> is only visible by cudaGetLastError.
         if (status != cudaSuccess && connection.last_request() != before) {
             if (site.has_no_result())
                 failed = connection.last_request();
@@ -70,7 +70,7 @@ cudaError_t CUDARTAPI cudaLaunchKernelExC(const cudaLaunchConfig_t* config, cons
             case cudaLaunchAttributeCooperative:
                 what.cooperative = attribute.val.cooperative != 0;
                 break;
-            case cudaLaunchAttributeIgnore:  // and what only tunes the speed of a real device
+            case cudaLaunchAttributeIgnore:  // this and attributes that only affect a real device's speed
             case cudaLaunchAttributeAccessPolicyWindow:
             case cudaLaunchAttributePriority:
             case cudaLaunchAttributePreferredSharedMemoryCarveout:
@@ -86,7 +86,7 @@ cudaError_t CUDARTAPI cudaLaunchKernelExC(const cudaLaunchConfig_t* config, cons
     return launch(site, function, what, arguments);
 }
 
-// What a <<<…>>> becomes. The header declares these for nvcc only.
+// nvcc translates <<<…>>> to these calls. The header declares them for nvcc only.
 #ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM
 #define WG_STUB_LAUNCH __cudaLaunchKernel_ptsz
 #else

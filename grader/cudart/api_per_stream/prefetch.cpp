@@ -1,4 +1,4 @@
-// What a program says about managed memory in a stream. Compiled once for each meaning of stream 0.
+// Prefetches and advice about managed memory in a stream. Compiled once for each meaning of stream 0.
 #include "cudart/client/errors.hpp"
 #include "cudart/state/handles.hpp"
 #include "cudart/state/host_memory.hpp"

@@ -1,4 +1,4 @@
-// Streams, and what is recorded in them. Compiled once for each meaning of stream 0.
+// Streams, and events in them. Compiled once for each meaning of stream 0.
 #include <utility>
 
 #include "cudart/client/errors.hpp"
@@ -92,8 +92,8 @@ cudaError_t CUDARTAPI cudaStreamGetDevice(cudaStream_t stream, int* device) {
     });
 }
 
-// The device has done all earlier work of the stream by the time a call returns, so host functions run at once, and
-// outside the lock: they may take locks of their own.
+// All earlier work of the stream is done when its call returns, so host functions run at once. They run without the
+// lock, since they may take locks themselves.
 cudaError_t CUDARTAPI cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
     bool now = true;
     const cudaError_t status = with_stream(stream, [&](Connection&, std::uint32_t id) -> cudaError_t {

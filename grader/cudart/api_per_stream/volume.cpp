@@ -43,7 +43,7 @@ cudaError_t copy_box(const Box& to, const Box& from, const cudaExtent& extent, s
                      std::uint32_t stream, bool asynchronous) {
     if (width == 0 || extent.height == 0 || extent.depth == 0) return cudaSuccess;
     if (extent.depth > 1 && (to.rows < extent.height || from.rows < extent.height)) return cudaErrorInvalidValue;
-    // Slices without a gap between them are rows like any others.
+    // Slices without gaps are copied as one sequence of rows.
     const bool dense = extent.depth == 1 || (to.rows == extent.height && from.rows == extent.height);
     std::size_t all_rows = 0;
     if (dense && __builtin_mul_overflow(extent.height, extent.depth, &all_rows)) return cudaErrorInvalidValue;
@@ -63,7 +63,7 @@ cudaError_t copy_volume(const cudaMemcpy3DParms* what, cudaStream_t stream, bool
         if ((what->srcArray != nullptr && !is_array(what->srcArray)) ||
             (what->dstArray != nullptr && !is_array(what->dstArray)))
             return cudaErrorInvalidResourceHandle;
-        // The width counts elements as soon as an array takes part.
+        // The width counts elements if either side is an array.
         std::size_t element = 1, width = 0;
         if (what->srcArray != nullptr) element = what->srcArray->element_bytes();
         if (what->dstArray != nullptr) {
@@ -142,7 +142,7 @@ cudaError_t from_array(void* destination, std::size_t pitch, cudaArray_const_t a
     });
 }
 
-// `count` bytes in row order from (x, y) on: what is left of a row, then whole rows, then the beginning of one.
+// `count` bytes in row order from (x, y): the rest of a row, then whole rows, then the beginning of a row.
 template <class CopyRow>
 cudaError_t in_row_order(cudaArray_const_t array, std::size_t x, std::size_t y, std::size_t count, CopyRow&& copy_row) {
     if (!is_array(array)) return cudaErrorInvalidResourceHandle;

@@ -6,7 +6,7 @@ namespace warpgrade::cudart {
 namespace {
 
 const device::ProgramCode& program() noexcept {
-    static const auto code = device::ProgramCode::of_this_program();
+    static const auto code = device::ProgramCode::locate();
     return code;
 }
 
@@ -15,19 +15,18 @@ struct Frame {
     std::uint64_t return_address;
 };
 
-// leave, ret: possibly behind the removal of arguments from the stack. The caller has a frame pointer, then.
+// leave, ret; possibly after arguments are removed from the stack. The caller has a frame pointer then.
 bool passes_the_result_on(std::uint64_t return_address) noexcept {
-    if (!program().holds(return_address, 6)) return false;
+    if (!program().contains(return_address, 6)) return false;
     const auto* code = reinterpret_cast<const std::uint8_t*>(return_address);
     if (code[0] == 0x48 && code[1] == 0x83 && code[2] == 0xC4) code += 4;
     return code[0] == 0xC9 && code[1] == 0xC3;
 }
 
-// What the thread is in.
 struct State {
     unsigned depth = 0;
     std::uint64_t code = 0;
-    bool launches = false;  // a configuration was taken for the launch that comes next
+    bool launches = false;  // a launch configuration was popped for the next call
     std::uint64_t launch_code = 0;
 };
 thread_local State state;
@@ -43,14 +42,14 @@ void leave() noexcept {
 }  // namespace
 
 std::uint64_t code_of(std::uint64_t address) noexcept {
-    return program().holds(address) ? program().place_in_file(address) : 0;
+    return program().contains(address) ? program().file_offset(address) : 0;
 }
 
 bool follows_call(std::uint64_t address) noexcept {
     constexpr std::uint64_t longest = 7;
-    if (!program().holds(address) || !program().holds(address - longest)) return false;
+    if (!program().contains(address) || !program().contains(address - longest)) return false;
     const auto* code = reinterpret_cast<const std::uint8_t*>(address);
-    // Of a call through a register or memory: FF /2, of 2, 3, 6 or 7 bytes.
+    // A call through a register or memory: FF /2, of 2, 3, 6 or 7 bytes.
     const auto indirect = [&](int bytes) { return code[-bytes] == 0xFF && (code[1 - bytes] >> 3 & 7) == 2; };
     return code[-5] == 0xE8 || indirect(2) || indirect(3) || indirect(6) || indirect(7);
 }

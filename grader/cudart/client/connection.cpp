@@ -99,8 +99,8 @@ void Connection::flush() {
 std::uint32_t Connection::send(Op op, const Writer& arguments, bool later) {
     if (op != Op::host_touches) tell_host_touches();
     received_file_.reset();
-    pipelining_.asked(op);
-    if (std::this_thread::get_id() != thread_) pipelining_.doubt();
+    pipelining_.record_request(op);
+    if (std::this_thread::get_id() != thread_) pipelining_.stop();
     wire::Header header;
     header.op = op;
     header.sequence = ++sequence_;
@@ -111,14 +111,14 @@ std::uint32_t Connection::send(Op op, const Writer& arguments, bool later) {
     return header.sequence;
 }
 
-// One look at the socket brings a small frame whole. A file may come with it.
+// The received file, if any, belongs to the frame.
 std::span<const std::byte> Connection::receive_frame(wire::Header& header) {
-    if (std::exchange(frame_taken_, false)) received_.next();
-    while (!received_.ready()) {
-        const ssize_t got = device::receive_with(descriptor_, received_.room(), std::span(&received_file_, 1));
+    if (std::exchange(frame_taken_, false)) received_.pop();
+    while (!received_.has_frame()) {
+        const ssize_t got = device::receive_message(descriptor_, received_.free_space(), std::span(&received_file_, 1));
         if (got < 0 && errno == EINTR) continue;
         if (got <= 0) throw wire::ProtocolError("the device server is gone");
-        received_.added(static_cast<std::size_t>(got));
+        received_.commit(static_cast<std::size_t>(got));
     }
     header = received_.header();
     frame_taken_ = true;
@@ -126,29 +126,29 @@ std::span<const std::byte> Connection::receive_frame(wire::Header& header) {
 }
 
 cudaError_t Connection::receive_reply(Op op, std::uint32_t sequence, std::span<const std::byte>* results) {
-    settle();
+    receive_posted();
     wire::Header header;
     Reader reader(receive_frame(header));
     if (header.op != op || header.sequence != sequence) throw wire::ProtocolError("a reply to a different request");
-    output_waits_ = (header.flags & wire::flag_output) != 0;
-    kernels_run_ = (header.flags & wire::flag_running) != 0;
+    output_waiting_ = (header.flags & wire::flag_output) != 0;
+    kernels_running_ = (header.flags & wire::flag_running) != 0;
     const auto status = static_cast<cudaError_t>(reader.get<std::int32_t>());
-    pipelining_.answered(op, status == cudaSuccess);
+    pipelining_.record_reply(op, status == cudaSuccess);
     if (status == cudaSuccess) {
         if (results != nullptr) *results = reader.get_rest();
         return cudaSuccess;
     }
     if ((header.flags & wire::flag_sticky) != 0 && state_ == State::open) {
-        // What else happened stands among what the checks found.
+        // The checks' findings explain all other errors.
         const std::string unsupported = status == cudaErrorNotSupported ? reader.get_string() : std::string();
-        if (output_waits_) print_output();
+        if (output_waiting_) print_output();
         if (status == cudaErrorNotSupported)
             std::fprintf(stderr, "warpgrade: not supported: %s\n", unsupported.c_str());
         fault_ = status;
         state_ = State::dead;
-    } else if (status == cudaErrorNotSupported && refusals_told_ < most_refusals_told) {
-        // What the device lacks is no mistake of the program's: it is told even where nobody looks at the error.
-        ++refusals_told_;
+    } else if (status == cudaErrorNotSupported && printed_refusals_ < max_printed_refusals) {
+        // A missing feature is not the program's mistake, so the message appears even if the program ignores the error.
+        ++printed_refusals_;
         std::fprintf(stderr, "warpgrade: not supported: %s\n", reader.get_string().c_str());
     }
     return status;
@@ -162,7 +162,7 @@ cudaError_t Connection::call(Op op, const Writer& arguments, std::vector<std::by
         const cudaError_t status = receive_reply(op, send(op, arguments), &reply);
         if (results != nullptr && status == cudaSuccess) results->assign(reply.begin(), reply.end());
         const bool waited = wire::ops.at(static_cast<std::size_t>(op)).when == wire::When::wait;
-        if (waited && output_waits_ && state_ == State::open) print_output();
+        if (waited && output_waiting_ && state_ == State::open) print_output();
         close_running_pages(op);
         return status;
     } catch (const wire::ProtocolError& failure) {
@@ -187,8 +187,8 @@ void Connection::print_output() {
     std::fflush(stdout);
 }
 
-// What is said now is judged by what the device has heard until now: of what happened while another thread made a
-// request nobody can tell whether it came before.
+// The device server judges these uses by the requests that it has received. It is unknown whether a use during another
+// thread's request came before that request, so such uses are dropped.
 void Connection::tell_host_touches() {
     Writer request;
     for (const HostTouch& touch : host_touches_.take())
@@ -198,7 +198,7 @@ void Connection::tell_host_touches() {
 }
 
 void Connection::close_running_pages(Op after) {
-    if (!kernels_run_ || state_ != State::open) {
+    if (!kernels_running_ || state_ != State::open) {
         if (host_touches_.any_closed()) host_touches_.close({});
         return;
     }
@@ -219,7 +219,7 @@ bool Connection::open_page(std::uint64_t address, bool writes, std::uint64_t cod
     return host_touches_.open({address, code, writes, sequence_}, busy_ == 0 && ::getpid() == process_);
 }
 
-// A request whose data may need frames of its own.
+// Sends a request and its data, in several frames if necessary.
 cudaError_t Connection::send_pieces(Op op, const Writer& fields, std::vector<std::byte>* results,
                                     const std::byte* source, const wire::Region& rows) {
     if (const cudaError_t status = ready(); status != cudaSuccess) return status;
@@ -264,7 +264,7 @@ cudaError_t Connection::write(const wire::Region& region, const wire::Transfer& 
     transfer.put(fields);
     if (transfer.host != 0) return call(Op::write, fields);
     if (const cudaError_t status = ready(); status != cudaSuccess) return status;
-    if (pipelining_.writes(region, transfer) && region.width <= most_unsent_bytes && may_post()) {
+    if (pipelining_.can_write(region, transfer) && region.width <= max_unsent_bytes && may_post()) {
         fields.put_bytes({source.data, region.width});
         return post(Op::write, fields);
     }
@@ -311,7 +311,7 @@ cudaError_t Connection::read(const wire::Region& region, const wire::Transfer& t
             if (piece.size() != total) throw wire::ProtocolError("a reply without its data");
             scatter(0, piece);
         }
-        if (output_waits_) print_output();
+        if (output_waiting_) print_output();
         close_running_pages(Op::read);
         return cudaSuccess;
     } catch (const wire::ProtocolError& failure) {
@@ -342,7 +342,7 @@ void Connection::leave(bool in_good_order) noexcept {
     const std::unique_lock lock(mutex_, std::try_to_lock);
     if (!lock.owns_lock() || state_ != State::open || busy_ != 0 || ::getpid() != process_) return;
     try {
-        settle();
+        receive_posted();
     } catch (const std::exception& failure) {
         lose(failure.what());
         return;
@@ -350,7 +350,7 @@ void Connection::leave(bool in_good_order) noexcept {
     try {
         tell_host_touches();
         if (in_good_order) receive_reply(Op::leave, send(Op::leave, Writer()));
-    } catch (...) {  // nobody is there to hear it
+    } catch (...) {  // the program ends anyway
     }
 }
 

@@ -1,4 +1,5 @@
-// The worker's end of the device protocol: one socket. A request is waited for, unless it is bound to succeed.
+// The worker's end of the device protocol. It waits for the reply to each request, except for those that are known to
+// succeed.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -34,26 +35,26 @@ struct HostRows {
     std::size_t pitch = 0;
 };
 
-// Every function here needs lock() held. None throws wire::ProtocolError: a broken server is an error code.
+// The caller must hold mutex(). No function throws wire::ProtocolError: a broken server is an error code.
 class Connection {
   public:
-    // Lives until the process ends: destructors of the program may still call us.
+    // It is never destroyed, since destructors of the program may still call the runtime.
     static Connection& get();
 
     std::recursive_mutex& mutex() { return mutex_; }
 
     // Connects on first use. Errors: no device, a dead context, a lost server.
     cudaError_t ready();
-    // One request. Results of a successful reply go to `results`.
+    // Sends one request. Results of a successful reply go to `results`.
     cudaError_t call(Op op, const Writer& arguments, std::vector<std::byte>* results = nullptr);
     cudaError_t call(Op op) { return call(op, Writer()); }
-    // A request whose reply brings memory to map: its file, which the caller closes.
+    // The same for a reply with a file to map.
     cudaError_t call_for_file(Op op, const Writer& arguments, std::vector<std::byte>& results,
                               device::Descriptor& file);
-    // Memory of the device itself, by the call's name.
+    // Device memory; `origin` is the CUDA function.
     cudaError_t allocate(std::uint64_t bytes, const char* origin, std::uint64_t& address);
     cudaError_t free(std::uint64_t address);
-    // Requests that carry data, in pieces when there is much.
+    // Transfers, split into pieces if they are large.
     cudaError_t write(const wire::Region& region, const wire::Transfer& transfer, HostRows source);
     cudaError_t read(const wire::Region& region, const wire::Transfer& transfer, HostRows destination);
     cudaError_t load_module(const std::byte* image, std::size_t bytes, std::uint32_t& module);
@@ -76,49 +77,47 @@ class Connection {
     }
 
     [[nodiscard]] const device::DeviceProperties& properties() const { return properties_; }  // once ready()
-    // Is this an address of the device's memory, live or not?
+    // True for all addresses of device memory, live or not.
     [[nodiscard]] bool is_device_address(const void* pointer) const {
         const auto address = reinterpret_cast<std::uintptr_t>(pointer);
         return address >= device_begin_ && address < device_end_;
     }
-    // The number of the last request that was sent.
     [[nodiscard]] std::uint32_t last_request() const { return sequence_; }
-    // Tells the device that host code of this process used the address and dies of it. For signal handlers: takes no
-    // lock and no memory, and does nothing in the middle of a request or where the address is not the device's.
+    // Tells the device server that host code used a device address and crashes. For signal handlers: takes no lock and
+    // no memory. Does nothing in the middle of a request or if the address is not the device's.
     void tell_host_fault(std::uint64_t address, bool writes, std::uint64_t code) noexcept;
-    // Host code used memory that the program shares with the device, and that was closed: can it go on? For signal
-    // handlers as well.
+    // Host code used a protected page of managed memory. Returns true if the page is open now. For signal handlers.
     bool open_page(std::uint64_t address, bool writes, std::uint64_t code) noexcept;
-    // Tells the device that the program ends, unless another thread is in the middle of a request. Not in good order:
-    // sees to it only that the device has heard all until now.
+    // Tells the device server that the program ends, unless another thread is in the middle of a request. If it does
+    // not end `in_good_order`, only sends what is posted.
     void leave(bool in_good_order) noexcept;
-    // After cudaDeviceReset in a dead context, no device is available any more, as on a real one.
+    // As on a real GPU, no device is available after cudaDeviceReset in a dead context.
     cudaError_t reset();
 
   private:
     cudaError_t open();
     cudaError_t lose(const char* reason);
-    // `later`: together with the next one.
+    // `later`: send it together with the next one.
     std::uint32_t send(Op op, const Writer& arguments, bool later = false);
     void send_frame(const wire::Header& header, const std::byte* payload, bool later = false);
     void flush();
-    // What a frame or a successful reply carries stays until the next one is received.
+    // The bytes stay valid until the next frame is received.
     std::span<const std::byte> receive_frame(wire::Header& header);
     cudaError_t receive_reply(Op op, std::uint32_t sequence, std::span<const std::byte>* results = nullptr);
-    // A request that is bound to succeed: sent with the next one, before whose reply settle() reads its own.
+    // Sends a request that is known to succeed together with the next one. receive_posted() reads its reply.
     cudaError_t post(Op op, const Writer& arguments);
     [[nodiscard]] bool may_post() const;
-    void settle();
+    void receive_posted();
     bool send_at_once(std::span<const std::byte> frame) noexcept;
     void skip_replies(std::size_t count) noexcept;
     void print_output();
     void tell_host_touches();
     void close_running_pages(Op after);
-    // `rows`: of the source, from address 0 on.
+    // `rows` describes the source, with addresses from 0.
     cudaError_t send_pieces(Op op, const Writer& fields, std::vector<std::byte>* results, const std::byte* source,
                             const wire::Region& rows);
 
-    // Stands for a request on its way.
+    // Counts a request in progress.
     class Busy {
       public:
         explicit Busy(Connection& connection) : connection_(connection) { ++connection_.busy_; }
@@ -140,23 +139,23 @@ class Connection {
         Op op = Op::hello;
         std::uint32_t sequence = 0;
     };
-    // Their replies must fit into the socket, or the server stops reading.
-    static constexpr std::size_t most_posted = 32, most_unsent_bytes = 32 << 10;
+    // The replies must fit into the socket, or the server stops reading.
+    static constexpr std::size_t max_posted = 32, max_unsent_bytes = 32 << 10;
     std::vector<Posted> posted_;
-    std::thread::id thread_;  // that opened it
+    std::thread::id thread_;  // that opened the connection
     std::atomic<int> busy_ = 0;
-    pid_t process_ = 0;                                // that opened it: a child of it is somebody else
-    bool output_waits_ = false, kernels_run_ = false;  // as the last reply said
+    pid_t process_ = 0;                                      // that opened the connection; its children do not own it
+    bool output_waiting_ = false, kernels_running_ = false;  // flags of the last reply
     HostTouches host_touches_;
-    static constexpr int most_refusals_told = 8;
-    int refusals_told_ = 0;
+    static constexpr int max_printed_refusals = 8;
+    int printed_refusals_ = 0;
     cudaError_t fault_ = cudaSuccess;
     device::DeviceProperties properties_;
     std::uintptr_t device_begin_ = 0, device_end_ = 0;
     std::vector<std::byte> unsent_;
     wire::FrameBuffer received_;
-    bool frame_taken_ = false;          // the first of received_ was read
-    device::Descriptor received_file_;  // came with the replies since the last request
+    bool frame_taken_ = false;          // the first frame of received_ was read
+    device::Descriptor received_file_;  // of the replies since the last request
 };
 
 }  // namespace warpgrade::cudart

@@ -9,13 +9,13 @@ namespace warpgrade::cudart {
 namespace {
 
 thread_local cudaError_t last_error = cudaSuccess;
-thread_local std::uint32_t unseen_launch = 0;  // the request that failed with it, if nothing has looked since
+thread_local std::uint32_t unchecked_launch = 0;  // the failed request, until the program checks for errors
 
-// Tells the device that the program looks at its errors.
+// Tells the device server that the program checks for errors.
 void look() {
-    if (unseen_launch == 0) return;
+    if (unchecked_launch == 0) return;
     const std::lock_guard lock(Connection::get().mutex());
-    Connection::get().call(Op::look_at_launch, Writer().put(std::exchange(unseen_launch, 0)));
+    Connection::get().call(Op::look_at_launch, Writer().put(std::exchange(unchecked_launch, 0)));
 }
 
 }  // namespace
@@ -23,12 +23,12 @@ void look() {
 cudaError_t remember(cudaError_t status) {
     if (status != cudaSuccess && status != cudaErrorNotReady) {
         last_error = status;
-        unseen_launch = 0;
+        unchecked_launch = 0;
     }
     return status;
 }
 
-void remember_launch(std::uint32_t request) { unseen_launch = request; }
+void remember_launch(std::uint32_t request) { unchecked_launch = request; }
 
 cudaError_t not_supported(const char* what) {
     std::fprintf(stderr, "warpgrade: not supported on this device: %s\n", what);
@@ -44,7 +44,7 @@ int refuse(const char* function, const char* reason) {
 
 using namespace warpgrade::cudart;
 
-// Reports an error once, a fault of the device too: it comes back with the next call.
+// Also clears a fault of the device, which the next call returns again.
 cudaError_t CUDARTAPI cudaGetLastError() {
     look();
     return std::exchange(last_error, cudaSuccess);

@@ -1,4 +1,4 @@
-// What every function of the API shares: the lock, the last error of the calling thread, and that nothing throws.
+// What all API functions share: the lock, and the calling thread's last error. None of them throws.
 #pragma once
 
 #include <new>
@@ -7,13 +7,13 @@
 
 namespace warpgrade::cudart {
 
-// Makes an error the calling thread's last one, and returns it. Being not ready is no error.
+// Makes an error the calling thread's last one, and returns it. "Not ready" is no error.
 cudaError_t remember(cudaError_t status);
 
-// The error that was just remembered is that of the launch with this request's number: only cudaGetLastError tells.
+// The last remembered error is that of a <<<…>>>, sent with this request: the program sees it only by cudaGetLastError.
 void remember_launch(std::uint32_t request);
 
-// A function of the API that is there but cannot be had here: one line on stderr says which.
+// Prints one line to stderr and returns cudaErrorNotSupported.
 cudaError_t not_supported(const char* what);
 
 // Runs the body of an API function.
@@ -29,7 +29,7 @@ cudaError_t api(Body&& body) noexcept {
     }
 }
 
-// The same for functions that need the device: its connection is ready when the body runs.
+// The same for functions that need the device; connects before the body runs.
 template <class Body>
 cudaError_t device_api(Body&& body) noexcept {
     return api([&]() -> cudaError_t {

@@ -25,10 +25,10 @@ void HostTouches::close(std::vector<Pages> pages) {
     for (const Pages& now : pages_) protect(now, PROT_NONE);
 }
 
-bool HostTouches::open(const HostTouch& touch, bool note) noexcept {
+bool HostTouches::open(const HostTouch& touch, bool record) noexcept {
     const std::uint64_t begin = touch.address / page * page;
     if (!protect({begin, begin + page}, PROT_READ | PROT_WRITE)) return false;
-    if (!note) return true;
+    if (!record) return true;
     const unsigned slot = used_++;
     if (slot >= std::size(slots_)) return used_ = std::size(slots_), true;
     slots_[slot].touch = touch;

@@ -1,6 +1,7 @@
-// Finds out whether host code uses managed memory that a kernel may still be writing. From a launch to the next wait
-// the pages that the kernel wrote are closed; the first use of one of them ends in a signal handler, which notes where
-// the program is, opens the page and lets it go on. The device server decides whether that was too early.
+// Finds out whether host code uses managed memory that a kernel may still be writing. From a launch to the next wait,
+// the pages that the kernel wrote are protected ("closed"). The first use of one of them ends in a signal handler,
+// which records the place in the program, opens the page and continues. The device server decides whether it was too
+// early.
 //
 // The handler takes no lock and no memory. Everything else needs Connection's lock.
 #pragma once
@@ -15,7 +16,7 @@ namespace warpgrade::cudart {
 struct HostTouch {
     std::uint64_t address = 0, code = 0;
     bool writes = false;
-    std::uint32_t after = 0;  // the last request before it
+    std::uint32_t after = 0;  // the number of the request before it
 };
 
 class HostTouches {
@@ -28,9 +29,9 @@ class HostTouches {
     // Closes these pages, and opens all others.
     void close(std::vector<Pages> pages);
     [[nodiscard]] bool any_closed() const { return !pages_.empty(); }
-    // For the handler: does the program go on, now that the page is open? `note`: the server has to hear of it.
-    bool open(const HostTouch& touch, bool note) noexcept;
-    // What was noted since the last time.
+    // For the handler. Returns true if the page is open now. `record`: keep the use for the server.
+    bool open(const HostTouch& touch, bool record) noexcept;
+    // The recorded uses since the last call.
     std::vector<HostTouch> take();
 
   private:
@@ -40,7 +41,7 @@ class HostTouches {
     };
     std::vector<Pages> pages_;
     std::atomic<unsigned> used_ = 0;
-    Slot slots_[64];  // who makes more mistakes between two requests is told of these
+    Slot slots_[64];  // further uses between two requests are not recorded
 };
 
 }  // namespace warpgrade::cudart

@@ -1,6 +1,5 @@
-// Knows of some requests that they will succeed, so that the program need not wait for their replies. Only what is
-// plain is foreseen: one thread, the default stream, memory of cudaMalloc, no error yet, and no kernel of which nobody
-// has heard how it ended.
+// Predicts which requests will succeed, so that the program need not wait for their replies. It does so only in simple
+// programs: one thread, the default stream, memory from cudaMalloc, no error so far, and no kernel since the last wait.
 #pragma once
 
 #include <cstdint>
@@ -13,23 +12,22 @@ namespace warpgrade::cudart {
 
 class Pipelining {
   public:
-    // Every request that is sent, and every reply.
-    void asked(device::wire::Op op) {
+    void record_request(device::wire::Op op) {
         if (!is_plain(op)) plain_ = false;
         if (op == device::wire::Op::launch) running_ = true;
     }
-    void answered(device::wire::Op op, bool success) {
+    void record_reply(device::wire::Op op, bool success) {
         if (!success) plain_ = false;
         if (device::wire::ops[static_cast<std::size_t>(op)].when == device::wire::When::wait) running_ = false;
     }
-    // Something else happened that makes it harder to tell.
-    void doubt() { plain_ = false; }
+    // Predicts nothing from here on.
+    void stop() { plain_ = false; }
 
-    void allocated(std::uint64_t address, std::uint64_t bytes) { memory_[address] = bytes; }
-    // The program wants to free it: does that succeed?
-    bool frees(std::uint64_t address) { return memory_.erase(address) != 0 && is_clear(); }
-    // A blocking copy from pageable memory.
-    [[nodiscard]] bool writes(const device::wire::Region& region, const device::wire::Transfer& transfer) const {
+    void record_allocation(std::uint64_t address, std::uint64_t bytes) { memory_[address] = bytes; }
+    // Records that the program frees the memory; returns true if that will succeed.
+    bool record_free(std::uint64_t address) { return memory_.erase(address) != 0 && is_clear(); }
+    // True if the copy to the device will succeed.
+    [[nodiscard]] bool can_write(const device::wire::Region& region, const device::wire::Transfer& transfer) const {
         const bool usual = transfer.host == 0 && transfer.stream == 0 && transfer.blocking && region.height == 1;
         if (!usual || !is_clear()) return false;
         auto found = memory_.upper_bound(region.address);
@@ -42,7 +40,7 @@ class Pipelining {
   private:
     [[nodiscard]] bool is_clear() const { return plain_ && !running_; }
 
-    // After any other one nothing is foreseen any more.
+    // After any other request nothing is predicted.
     static bool is_plain(device::wire::Op op) {
         using device::wire::Op;
         switch (op) {

@@ -1,5 +1,5 @@
-// Requests that are bound to succeed, whose replies nobody waits for. Should one of them fail all the same, the device
-// is lost, as by any other breach of the protocol.
+// Posted requests, which are known to succeed. If one fails all the same, the device is lost, as after any other breach
+// of the protocol.
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -9,15 +9,15 @@
 
 namespace warpgrade::cudart {
 
-// Only a program that the judge calls does so: it says when a call ends, and what it had not sent when it was killed
-// tells nobody anything. Of any other program the device shall hear all, whatever becomes of it.
-bool Connection::may_post() const { return is_worker() && !output_waits_; }
+// Only a program that the judge calls may post requests: it sends them at the end of each call, and unsent ones of a
+// killed program do not matter. Any other program's requests must arrive even if it is killed.
+bool Connection::may_post() const { return is_worker() && !output_waiting_; }
 
 cudaError_t Connection::post(Op op, const Writer& arguments) {
     const Busy busy(*this);
-    posted_.reserve(most_posted);
+    posted_.reserve(max_posted);
     try {
-        if (posted_.size() == most_posted || unsent_.size() > most_unsent_bytes) settle();
+        if (posted_.size() == max_posted || unsent_.size() > max_unsent_bytes) receive_posted();
         posted_.push_back({op, send(op, arguments, true)});
         return cudaSuccess;
     } catch (const wire::ProtocolError& failure) {
@@ -25,7 +25,7 @@ cudaError_t Connection::post(Op op, const Writer& arguments) {
     }
 }
 
-void Connection::settle() {
+void Connection::receive_posted() {
     flush();
     for (const Posted& request : posted_) {
         wire::Header header;
@@ -40,18 +40,18 @@ void Connection::settle() {
 
 cudaError_t Connection::allocate(std::uint64_t bytes, const char* origin, std::uint64_t& address) {
     const cudaError_t status = call_for(Op::allocate, Writer().put(bytes).put_string(origin), address);
-    if (status == cudaSuccess) pipelining_.allocated(address, bytes);
+    if (status == cudaSuccess) pipelining_.record_allocation(address, bytes);
     return status;
 }
 
 cudaError_t Connection::free(std::uint64_t address) {
     if (const cudaError_t status = ready(); status != cudaSuccess) return status;
-    const bool posts = pipelining_.frees(address) && may_post();
+    const bool posts = pipelining_.record_free(address) && may_post();
     const Writer request = Writer().put(address);
     return posts ? post(Op::free_memory, request) : call(Op::free_memory, request);
 }
 
-// Of a signal handler: sends what is left to send, and one frame more.
+// For signal handlers: sends the unsent requests and one more frame.
 bool Connection::send_at_once(std::span<const std::byte> frame) noexcept {
     for (const auto bytes : {std::span<const std::byte>(unsent_), frame})
         if (!bytes.empty() &&
@@ -60,7 +60,7 @@ bool Connection::send_at_once(std::span<const std::byte> frame) noexcept {
     return true;
 }
 
-// So that the device has heard the requests before anybody sees the program end.
+// Waits for the replies, so that the device has handled the requests before anybody notices the program's end.
 void Connection::skip_replies(std::size_t count) noexcept {
     for (std::size_t i = 0; i < count; ++i) {
         wire::Header header;

@@ -16,14 +16,14 @@ bool writes(const ucontext_t& context) {
     return (static_cast<unsigned long>(context.uc_mcontext.gregs[REG_ERR]) & write_bit) != 0;
 }
 
-// Where the program is. A place is one that a call returns to, whose line is that of the byte before it.
+// The current instruction as a return address, whose line is that of the byte before it.
 std::uint64_t place_of(const ucontext_t& context) {
     const std::uint64_t place = code_of(static_cast<std::uint64_t>(context.uc_mcontext.gregs[program_counter]));
     return place == 0 ? 0 : place + 1;
 }
 
-// The same; in memcpy and the like, where they were called. These keep little on the stack, so that its first word
-// that follows a call is the one.
+// The same, or the caller of a function of the C library such as memcpy. These use little stack, so its first word that
+// may be a return address is the right one.
 std::uint64_t place_of_user(const ucontext_t& context) {
     if (const std::uint64_t place = place_of(context); place != 0) return place;
     constexpr int most_words = 16;
@@ -54,13 +54,13 @@ extern "C" void warpgrade_end_call() { warpgrade::cudart::Connection::get().leav
 
 extern "C" void warpgrade_leave() { warpgrade::cudart::Connection::get().leave(true); }
 
-// Of a worker that a judge calls: its own handler, which asks warpgrade_open_page.
+// The handler of a worker, which calls warpgrade_open_page.
 extern "C" __attribute__((weak)) void warpgrade_report_crash(int, siginfo_t*, void*);
 
 namespace warpgrade::cudart {
 namespace {
 
-// With the default action back, the instruction faults again, and the program ends as it would have.
+// Restores the default action, so that the instruction faults again and ends the program.
 void report(int number, siginfo_t* info, void* context) {
     if (warpgrade_open_page(info, context)) return;
     struct sigaction usual {};
@@ -70,7 +70,7 @@ void report(int number, siginfo_t* info, void* context) {
 }
 
 void at_exit(int status, void*) {
-    // A program that gives up leaves its memory behind, which is no mistake.
+    // A program that gives up need not free its memory.
     Connection::get().leave(status == 0);
 }
 
@@ -86,7 +86,7 @@ bool opens_pages() {
 bool is_worker() { return warpgrade_report_crash != nullptr; }
 
 void watch_program() {
-    code_of(0);  // finds the program, which a signal handler must not
+    code_of(0);  // locates the program now, since a signal handler must not
     for (const int number : {SIGSEGV, SIGBUS}) {
         struct sigaction present {};
         if (::sigaction(number, nullptr, &present) != 0 || (present.sa_flags & SA_SIGINFO) != 0 ||

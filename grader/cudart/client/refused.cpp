@@ -1,6 +1,6 @@
-// The functions of the API that cannot be had here, so that programs which name them link, and hear which it was when
-// they call one. They are defined without their parameters, which is why CUDA's header is not included: whoever calls
-// a C function takes its arguments away again himself, on every Linux that CUDA knows.
+// Defines the unsupported API functions, so that programs link and get a message when they call one. They are defined
+// without parameters, because on every Linux that CUDA supports the caller of a C function removes its arguments. That
+// is why CUDA's header is not included.
 #include "cudart/client/refused.hpp"
 
 extern "C" {

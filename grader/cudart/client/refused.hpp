@@ -1,9 +1,9 @@
-// What a function of the API that cannot be had here does. Free of CUDA's header, which declares those functions.
+// Does not include CUDA's header, which declares the refused functions.
 #pragma once
 
 namespace warpgrade::cudart {
 
-// One line on stderr, and cudaErrorNotSupported as the thread's last error.
+// Prints one line to stderr, and makes cudaErrorNotSupported the thread's last error.
 int refuse(const char* function, const char* reason);
 
 }  // namespace warpgrade::cudart

@@ -9,7 +9,7 @@
 namespace warpgrade::cudart {
 namespace {
 
-// As a device of compute capability 5.0 or later has them.
+// As on devices of compute capability 5.0 and later.
 constexpr std::size_t max_width = 131072, max_height = 65536, max_depth = 16384;
 
 std::unordered_map<cudaArray_const_t, std::unique_ptr<cudaArray>>& arrays() {
@@ -22,7 +22,7 @@ cudaError_t make_array(Connection& connection, cudaArray_t* result, const cudaCh
     constexpr unsigned known = cudaArrayLayered | cudaArrayCubemap | cudaArraySurfaceLoadStore | cudaArrayTextureGather;
     if (result == nullptr || channels == nullptr || (flags & ~known) != 0) return cudaErrorInvalidValue;
     if ((flags & cudaArrayCubemap) != 0) return not_supported("cubemap arrays");
-    if (!valid(*channels)) return cudaErrorInvalidChannelDescriptor;
+    if (!is_valid(*channels)) return cudaErrorInvalidChannelDescriptor;
     if (extent.width == 0 || extent.width > max_width || extent.height > max_height || extent.depth > max_depth)
         return cudaErrorInvalidValue;
     auto array = std::make_unique<cudaArray>();
@@ -39,7 +39,7 @@ cudaError_t make_array(Connection& connection, cudaArray_t* result, const cudaCh
 
 }  // namespace
 
-bool valid(const cudaChannelFormatDesc& channels) {
+bool is_valid(const cudaChannelFormatDesc& channels) {
     const int list[] = {channels.x, channels.y, channels.z, channels.w};
     int count = 0;
     while (count < 4 && list[count] != 0) ++count;

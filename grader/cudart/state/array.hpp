@@ -1,4 +1,4 @@
-// CUDA arrays: here pitched device memory, whose layout is known to copies and to texture objects alone.
+// CUDA arrays: pitched device memory, whose layout only copies and texture objects know.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 struct cudaArray {
     cudaChannelFormatDesc channels{};
-    cudaExtent extent{};  // in elements, as the program gave it: 0 stands for a dimension that is not there
+    cudaExtent extent{};  // in elements, as the program gave it; 0: the array lacks the dimension
     unsigned flags = 0;
     std::uint64_t address = 0;
     std::size_t pitch = 0;
@@ -24,16 +24,16 @@ struct cudaArray {
 
 namespace warpgrade::cudart {
 
-// Bytes at which rows of cudaMallocPitch and of arrays start, as on the devices that we describe.
+// The alignment in bytes of rows of cudaMallocPitch and arrays, as on an H100.
 inline constexpr std::size_t pitch_alignment = 512;
 
-// 1, 2 or 4 channels of the same width, of a kind that arrays and textures can have.
-bool valid(const cudaChannelFormatDesc& channels);
+// True for 1, 2 or 4 channels of the same width, of a kind that arrays and textures support.
+bool is_valid(const cudaChannelFormatDesc& channels);
 bool is_array(cudaArray_const_t array);
 void forget_arrays();
 void forget_images();  // texture and surface objects: image.cpp
 
-// Does [first, first + count) lie in [0, room)?
+// True if [first, first + count) is in [0, room).
 inline bool fits(std::size_t first, std::size_t count, std::size_t room) {
     return first <= room && count <= room - first;
 }

@@ -11,7 +11,7 @@ struct Handles {
     std::unordered_map<cudaStream_t, std::unique_ptr<CUstream_st>> streams;
     std::unordered_map<cudaEvent_t, std::unique_ptr<CUevent_st>> events;
     std::unordered_map<std::uint32_t, StreamAttributes> attributes;  // by the server's number
-    std::uint32_t generation = 1;                                    // of the context; a reset starts the next
+    std::uint32_t generation = 1;                                    // of the context; a reset increments it
 };
 
 Handles& handles() {
@@ -19,7 +19,7 @@ Handles& handles() {
     return all;
 }
 
-// The calling thread's own default stream, once it needs one.
+// The calling thread's own default stream, created on first use.
 thread_local std::uint32_t own_stream = 0, own_generation = 0;
 
 cudaError_t create_server_stream(bool blocking, std::uint32_t& id) {
@@ -85,7 +85,7 @@ bool is_blocking(cudaStream_t stream) {
 StreamAttributes& stream_attributes(std::uint32_t id) { return handles().attributes[id]; }
 
 cudaError_t create_event(cudaEvent_t* event, unsigned flags) {
-    constexpr unsigned known = cudaEventBlockingSync | cudaEventDisableTiming;  // without events between processes
+    constexpr unsigned known = cudaEventBlockingSync | cudaEventDisableTiming;  // no interprocess events
     if (event == nullptr || (flags & ~known) != 0) return cudaErrorInvalidValue;
     auto object = std::make_unique<CUevent_st>();
     object->flags = flags;

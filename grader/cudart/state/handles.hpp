@@ -20,7 +20,7 @@ namespace warpgrade::cudart {
 
 inline constexpr int least_priority = 0, greatest_priority = -5;
 
-// What stream 0 means in the translation unit: see CMakeLists.txt.
+// The meaning of stream 0 in the translation unit (see CMakeLists.txt).
 enum class DefaultStream { legacy, per_thread };
 #ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM
 inline constexpr DefaultStream default_stream = DefaultStream::per_thread;
@@ -28,16 +28,17 @@ inline constexpr DefaultStream default_stream = DefaultStream::per_thread;
 inline constexpr DefaultStream default_stream = DefaultStream::legacy;
 #endif
 
-// The server's number of a stream. Errors: cudaErrorInvalidResourceHandle, and what creating the thread's own gives.
+// The server's number of a stream or event. Errors: cudaErrorInvalidResourceHandle, and those of creating the thread's
+// own stream.
 cudaError_t resolve(cudaStream_t stream, DefaultStream default_kind, std::uint32_t& id);
 cudaError_t resolve(cudaEvent_t event, std::uint32_t& id);
 
 cudaError_t create_stream(cudaStream_t* stream, unsigned flags, int priority);
 cudaError_t destroy_stream(cudaStream_t stream);
-// The object behind a handle; null for the default streams and for strangers.
+// The object of a handle; null for the default streams and invalid handles.
 CUstream_st* find_stream(cudaStream_t stream);
 
-// What cudaStreamSetAttribute said.
+// Set by cudaStreamSetAttribute.
 struct StreamAttributes {
     cudaAccessPolicyWindow window{};
     cudaSynchronizationPolicy synchronization = cudaSyncPolicyAuto;
@@ -45,13 +46,13 @@ struct StreamAttributes {
 };
 StreamAttributes& stream_attributes(std::uint32_t id);
 
-// Does the legacy stream wait for it?
+// True if the stream and the legacy stream wait for each other.
 bool is_blocking(cudaStream_t stream);
 
 cudaError_t create_event(cudaEvent_t* event, unsigned flags);
 cudaError_t destroy_event(cudaEvent_t event);
 
-// Forgets all of them: the context was reset.
+// After a reset of the context.
 void forget_handles();
 
 }  // namespace warpgrade::cudart

@@ -154,7 +154,7 @@ cudaError_t CUDARTAPI cudaHostRegister(void* pointer, std::size_t bytes, unsigne
         if ((flags & cudaHostRegisterIoMemory) != 0) return not_supported("cudaHostRegisterIoMemory");
         if (pointer == nullptr || bytes == 0 || (flags & ~known) != 0) return cudaErrorInvalidValue;
         if (bytes > UINTPTR_MAX - address_of(pointer)) return cudaErrorInvalidValue;
-        // Any byte of it: the range that begins last before its end decides.
+        // It is enough to look for an overlap with the last range that begins before its end.
         auto after = ranges().lower_bound(address_of(pointer) + bytes);
         if (after != ranges().begin() && (--after)->first + after->second.bytes > address_of(pointer))
             return cudaErrorHostMemoryAlreadyRegistered;
@@ -191,7 +191,7 @@ cudaError_t CUDARTAPI cudaHostGetFlags(unsigned int* flags, void* host) {
         const auto* range = find_host_range(host);
         if (flags == nullptr || range == nullptr || range->second.kind == HostRange::Kind::managed)
             return cudaErrorInvalidValue;
-        // With unified addresses all of it is mapped.
+        // With unified addressing all page-locked memory is mapped.
         *flags = range->second.flags | cudaHostAllocMapped;
         return cudaSuccess;
     });

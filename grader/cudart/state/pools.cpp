@@ -10,7 +10,7 @@
 namespace warpgrade::cudart {
 namespace {
 
-constexpr std::uint64_t chunk = std::uint64_t{32} << 20;  // by which a real pool takes memory from the device
+constexpr std::uint64_t chunk = std::uint64_t{32} << 20;  // a real pool's unit of memory from the device
 
 struct Block {
     cudaMemPool_t pool = nullptr;
@@ -49,7 +49,7 @@ cudaError_t allocate_from(cudaMemPool_t pool, std::size_t bytes, void** pointer)
     return cudaSuccess;
 }
 
-void note_free(const void* pointer) {
+void record_free(const void* pointer) {
     const auto found = pools().blocks.find(pointer);
     if (found == pools().blocks.end()) return;
     if (is_pool(found->second.pool)) found->second.pool->used -= found->second.bytes;
@@ -141,7 +141,7 @@ cudaError_t CUDARTAPI cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolPr
 
 cudaError_t CUDARTAPI cudaMemPoolDestroy(cudaMemPool_t pool) {
     return device_api([&](Connection&) {
-        if (pools().created.erase(pool) == 0) return cudaErrorInvalidValue;  // the device's own stays
+        if (pools().created.erase(pool) == 0) return cudaErrorInvalidValue;  // the default pool cannot be destroyed
         if (pools().current == pool) pools().current = &pools().standard;
         return cudaSuccess;
     });
@@ -214,7 +214,7 @@ cudaError_t CUDARTAPI cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAcce
         for (std::size_t i = 0; i < count; ++i) {
             if (list[i].location.type != cudaMemLocationTypeDevice || list[i].location.id != 0)
                 return cudaErrorInvalidDevice;
-            // A device cannot be shut out of its own pool.
+            // A device always has access to its own pool.
             if (list[i].flags != cudaMemAccessFlagsProtReadWrite) return cudaErrorInvalidValue;
         }
         return cudaSuccess;

@@ -1,12 +1,11 @@
-// Memory pools, for stream-ordered allocation. They keep accounts, since the device hands memory out at once and takes
-// it back at once: nothing is cached in them.
+// Memory pools for stream-ordered allocation. They only count bytes: the device allocates and frees memory at once, so
+// they cache nothing.
 #pragma once
 
 #include <cstdint>
 
 #include "cudart/client/connection.hpp"
 
-// The accounts of one pool.
 struct CUmemPoolHandle_st {
     int reuse_follow_events = 1, reuse_opportunistic = 1, reuse_internal_dependencies = 1;
     std::uint64_t release_threshold = 0;
@@ -15,12 +14,12 @@ struct CUmemPoolHandle_st {
 
 namespace warpgrade::cudart {
 
-// The pool that cudaMallocAsync takes from.
+// The pool of cudaMallocAsync.
 cudaMemPool_t current_pool();
 bool is_pool(cudaMemPool_t pool);
 cudaError_t allocate_from(cudaMemPool_t pool, std::size_t bytes, void** pointer);
-// Whatever the way in which the memory is freed.
-void note_free(const void* pointer);
+// Call it for every free, in any way.
+void record_free(const void* pointer);
 void forget_pools();
 
 }  // namespace warpgrade::cudart

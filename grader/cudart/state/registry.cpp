@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint32_t wrapper_magic = 0x466243B1, container_magic = 0xBA55ED50;
 
-// What __cudaRegisterFatBinary gets a pointer to (fatbinary_section.h).
+// The argument of __cudaRegisterFatBinary (fatbinary_section.h).
 struct Wrapper {
     std::uint32_t magic;
     std::uint32_t version;
@@ -76,14 +76,14 @@ cudaError_t Registry::map_managed_variables(const Module& module) {
         const cudaError_t status =
             map_managed_variable(module.id, variable.name.c_str(), variable.pointer, variable.bytes);
         if (status != cudaSuccess) return status;
-        // A symbol of the API is its address, as for any other variable.
+        // API functions identify the variable by this address.
         variables_[*variable.pointer] = {variable.module, variable.name,
                                          reinterpret_cast<std::uintptr_t>(*variable.pointer), variable.bytes};
     }
     return cudaSuccess;
 }
 
-// At the program's end. The server forgets the module together with the context.
+// Called at the program's end. The server unloads the module together with the context.
 void Registry::remove_module(Module* module) {
     std::erase_if(managed_, [&](const ManagedVariable& variable) { return variable.module == module; });
     std::erase_if(variables_, [&](const auto& entry) { return entry.second.module == module; });
@@ -110,14 +110,14 @@ cudaError_t Registry::load(Module& module) {
     return module.load_status;
 }
 
-Kernel* Registry::known_kernel(const void* handle) {
+Kernel* Registry::find_registered_kernel(const void* handle) {
     if (const auto stub = kernels_.find(handle); stub != kernels_.end()) return stub->second.get();
     const auto found = handles_.find(handle);
     return found == handles_.end() ? nullptr : found->second;
 }
 
 cudaError_t Registry::find_kernel(const void* handle, Kernel*& result) {
-    Kernel* kernel = known_kernel(handle);
+    Kernel* kernel = find_registered_kernel(handle);
     if (kernel == nullptr) return cudaErrorInvalidResourceHandle;
     if (!kernel->resolved) {
         if (const cudaError_t status = load(*kernel->module); status != cudaSuccess) return status;
@@ -205,7 +205,7 @@ void __cudaRegisterManagedVar(void** handle, void** pointer, char*, const char* 
 
 cudaError_t __cudaGetKernel(cudaKernel_t* handle, const void* stub) {
     return api([&] {
-        Kernel* kernel = Registry::get().known_kernel(stub);
+        Kernel* kernel = Registry::get().find_registered_kernel(stub);
         if (kernel == nullptr) return cudaErrorInvalidDeviceFunction;
         *handle = reinterpret_cast<cudaKernel_t>(kernel);
         return cudaSuccess;

@@ -1,5 +1,5 @@
-// What nvcc's generated code registers before main(): device code, kernels, variables. Nothing of it talks to the
-// device before its first use (CUDA calls that lazy loading): a program without a device starts as any other.
+// The device code, kernels and variables that nvcc's generated code registers before main(). Nothing is loaded before
+// its first use (CUDA's lazy loading), so that programs start without a device too.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@ namespace warpgrade::cudart {
 
 // The device code of one translation unit.
 struct Module {
-    // Its fatbinaries: one, or what nvlink made of several files followed by each file's own, for their PTX.
+    // One fatbinary; or nvlink's output followed by each linked file's own fatbinary, for their PTX.
     std::vector<std::span<const std::byte>> images;
     bool loaded = false;
     cudaError_t load_status = cudaSuccess;
@@ -27,7 +27,7 @@ struct Kernel {
     cudaError_t status = cudaSuccess;
     std::uint32_t id = 0;
     device::FunctionInfo info;
-    std::uint64_t dynamic_shared_bytes = 0;  // what cudaFuncSetAttribute allowed; 0: the default
+    std::uint64_t dynamic_shared_bytes = 0;  // limit set by cudaFuncSetAttribute; 0: the default
 };
 
 struct Variable {
@@ -36,7 +36,7 @@ struct Variable {
     std::uint64_t address = 0, bytes = 0;  // once resolved
 };
 
-// A __managed__ variable: the program reaches it through a pointer, which is set when its module is loaded.
+// A __managed__ variable. The program accesses it through a pointer, which is set when its module is loaded.
 struct ManagedVariable {
     Module* module = nullptr;
     std::string name;
@@ -54,16 +54,16 @@ class Registry {
     void add_managed_variable(Module* module, void** pointer, const char* name);
     void remove_module(Module* module);
 
-    // The kernel behind a host stub or a cudaKernel_t, loaded. cudaErrorInvalidResourceHandle for anything else.
+    // Loads the kernel of a host stub or a cudaKernel_t. cudaErrorInvalidResourceHandle for anything else.
     cudaError_t find_kernel(const void* handle, Kernel*& kernel);
-    // The same without loading: what a stub asks for before its first launch.
-    Kernel* known_kernel(const void* handle);
-    // The variable behind its host shadow, with its address. cudaErrorInvalidSymbol for anything else.
+    // The same without loading, for a stub before its first launch; null if there is none.
+    Kernel* find_registered_kernel(const void* handle);
+    // The variable of a host shadow, with its address. cudaErrorInvalidSymbol for anything else.
     cudaError_t find_variable(const void* shadow, Variable*& variable);
 
     cudaError_t load(Module& module);
 
-    // Everything has to be loaded again: the context was reset.
+    // After a reset of the context: everything is loaded again.
     void forget();
 
   private:

@@ -13,11 +13,11 @@ namespace {
 
 constexpr std::uintptr_t page = device::address_space::page_bytes;
 
-// Consecutive pages that were shared together, and how many registrations each of them serves.
+// Consecutive pages that were shared together, with the number of registrations of each page.
 struct Run {
     std::vector<unsigned> users;
     [[nodiscard]] std::uintptr_t bytes() const { return users.size() * page; }
-    [[nodiscard]] bool unused() const {
+    [[nodiscard]] bool is_unused() const {
         for (const unsigned count : users)
             if (count != 0) return false;
         return true;
@@ -36,16 +36,16 @@ std::map<std::uintptr_t, Run>::iterator run_of(std::uintptr_t address) {
     return address - after->first < after->second.bytes() ? after : runs().end();
 }
 
-// The stack of whoever calls us cannot be moved while it is in use.
-bool holds_our_stack(std::uintptr_t begin, std::uintptr_t end) {
+// The calling thread's stack cannot be moved while it is in use.
+bool has_our_stack(std::uintptr_t begin, std::uintptr_t end) {
     const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
     return here + page > begin && here < end + page;
 }
 
-// Replaces the pages by shared ones. Other threads that write them in the meantime lose what they write: a program
-// that registers memory which it is writing gets no better from a real driver's migration.
+// Replaces the pages by shared ones. Writes by other threads at the same time are lost; a real driver's migration gives
+// no better guarantee for memory that is registered while it is written.
 cudaError_t replace(std::uintptr_t begin, std::size_t bytes) {
-    if (holds_our_stack(begin, begin + bytes)) return not_supported("cudaHostRegister of memory on the stack");
+    if (has_our_stack(begin, begin + bytes)) return not_supported("cudaHostRegister of memory on the stack");
     auto* target = reinterpret_cast<void*>(begin);
     if (::msync(target, bytes, MS_ASYNC) != 0) return cudaErrorInvalidValue;  // nothing is mapped there
     Connection& connection = Connection::get();
@@ -69,7 +69,7 @@ cudaError_t replace(std::uintptr_t begin, std::size_t bytes) {
 
 cudaError_t share_pages(std::uintptr_t address, std::size_t bytes) {
     const std::uintptr_t begin = address / page * page, end = (address + bytes + page - 1) / page * page;
-    // Runs that are there already keep their pages; the gaps between them become new runs.
+    // Existing runs keep their pages; the gaps between them become new runs.
     for (std::uintptr_t at = begin; at < end;) {
         if (const auto run = run_of(at); run != runs().end()) {
             at = run->first + run->second.bytes();
@@ -78,7 +78,7 @@ cudaError_t share_pages(std::uintptr_t address, std::size_t bytes) {
         const auto next = runs().upper_bound(at);
         const std::uintptr_t stop = next == runs().end() ? end : std::min(end, next->first);
         if (const cudaError_t status = replace(at, stop - at); status != cudaSuccess) {
-            release_pages(begin, 0);  // the runs made until here serve nobody
+            release_pages(begin, 0);  // frees the new runs
             return status;
         }
         runs()[at].users.resize((stop - at) / page);
@@ -91,7 +91,7 @@ cudaError_t share_pages(std::uintptr_t address, std::size_t bytes) {
     return cudaSuccess;
 }
 
-// The pages stay mapped, with their bytes: only the device forgets them.
+// The pages stay mapped with their bytes; only the device loses them.
 cudaError_t release_pages(std::uintptr_t address, std::size_t bytes) {
     const std::uintptr_t begin = address / page * page;
     const std::uintptr_t end = bytes == 0 ? begin : (address + bytes + page - 1) / page * page;
@@ -101,7 +101,7 @@ cudaError_t release_pages(std::uintptr_t address, std::size_t bytes) {
     }
     cudaError_t result = cudaSuccess;
     for (auto run = runs().begin(); run != runs().end();) {
-        if (!run->second.unused()) {
+        if (!run->second.is_unused()) {
             ++run;
             continue;
         }

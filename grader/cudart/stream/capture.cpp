@@ -22,8 +22,8 @@ void forget(const std::shared_ptr<Capture>& capture) {
     std::erase_if(captures().events, [&](const auto& entry) { return entry.second.capture == capture; });
 }
 
-// Does every branch of the capture lead back to the stream that began it?
-bool joined(const CapturingStream& origin) {
+// True if every branch of the capture has joined the stream in which it began.
+bool is_joined(const CapturingStream& origin) {
     std::vector<const CUgraphNode_st*> pending(origin.last.begin(), origin.last.end()), reached;
     while (!pending.empty()) {
         const CUgraphNode_st* node = pending.back();
@@ -98,9 +98,9 @@ cudaError_t end_capture(std::uint32_t stream, cudaGraph_t* graph) {
     if (found == nullptr) return cudaErrorIllegalState;
     const std::shared_ptr<Capture> capture = found->capture;
     if (capture->origin != stream) return cudaErrorStreamCaptureUnmatched;
-    const cudaError_t status = !capture->valid   ? cudaErrorStreamCaptureInvalidated
-                               : !joined(*found) ? cudaErrorStreamCaptureUnjoined
-                                                 : cudaSuccess;
+    const cudaError_t status = !capture->valid      ? cudaErrorStreamCaptureInvalidated
+                               : !is_joined(*found) ? cudaErrorStreamCaptureUnjoined
+                                                    : cudaSuccess;
     forget(capture);
     if (status == cudaSuccess)
         *graph = capture->graph;
@@ -121,7 +121,7 @@ bool capture_wait(std::uint32_t stream, cudaEvent_t event, cudaError_t& status) 
     const auto recorded = captures().events.find(event);
     CapturingStream* own = find_capture(stream);
     if (recorded == captures().events.end()) {
-        // What happened before the capture cannot be waited for within it.
+        // A captured stream cannot wait for work before the capture.
         if (own != nullptr) own->capture->valid = false, status = cudaErrorStreamCaptureIsolation;
         return own != nullptr;
     }

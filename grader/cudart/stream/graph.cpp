@@ -18,11 +18,11 @@ Graphs& all() {
     return result;
 }
 
-// Child graphs are steps like any others where they stand.
+// The steps of a child graph follow the step of its node.
 cudaError_t add_steps(const CUgraph_st& graph, std::vector<CUgraphExec_st::Step>& steps, unsigned depth) {
-    constexpr unsigned deepest = 64;
+    constexpr unsigned max_depth = 64;
     std::vector<const CUgraphNode_st*> order;
-    if (depth > deepest || !in_order(graph, order)) return cudaErrorInvalidValue;
+    if (depth > max_depth || !sort_nodes(graph, order)) return cudaErrorInvalidValue;
     for (const CUgraphNode_st* node : order) {
         CUgraphExec_st::Step step;
         step.node = node;
@@ -105,7 +105,7 @@ void destroy_node(cudaGraphNode_t node) {
     std::erase_if(graph.nodes, [&](const auto& other) { return other.get() == node; });
 }
 
-bool in_order(const CUgraph_st& graph, std::vector<const CUgraphNode_st*>& order) {
+bool sort_nodes(const CUgraph_st& graph, std::vector<const CUgraphNode_st*>& order) {
     std::unordered_set<const CUgraphNode_st*> done;
     order.clear();
     while (order.size() < graph.nodes.size()) {
@@ -154,7 +154,7 @@ cudaGraphNodeType type_of(const Work& work) {
 }
 
 cudaError_t make_kernel_work(const cudaKernelNodeParams& parameters, KernelWork& work) {
-    if (parameters.extra != nullptr) return cudaErrorInvalidValue;  // of the driver API
+    if (parameters.extra != nullptr) return cudaErrorInvalidValue;  // for the driver API
     if (const cudaError_t status = Registry::get().find_kernel(parameters.func, work.kernel); status != cudaSuccess)
         return status == cudaErrorInvalidResourceHandle ? cudaErrorInvalidDeviceFunction : status;
     work.function = parameters.func;
@@ -163,7 +163,6 @@ cudaError_t make_kernel_work(const cudaKernelNodeParams& parameters, KernelWork&
     return work.take_arguments(parameters.kernelParams);
 }
 
-// Graphs live as long as the program wants; kernels are found again by their address.
 void forget_graphs() {
     all().executables.clear();
     all().graphs.clear();

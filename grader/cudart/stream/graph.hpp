@@ -1,5 +1,5 @@
-// Graphs: work with dependencies, kept by the program's side. Launching one puts its nodes into the stream, one after
-// the other in an order that keeps to the dependencies; branches do not overlap on the modelled clock.
+// Graphs: work with dependencies. The program's process keeps them. A launch puts the nodes into the stream one after
+// the other, in an order that respects the dependencies; branches do not overlap on the modelled clock.
 #pragma once
 
 #include <memory>
@@ -11,18 +11,18 @@ struct CUgraphNode_st {
     warpgrade::cudart::Work work;
     CUgraph_st* graph = nullptr;
     std::vector<CUgraphNode_st*> dependencies;  // of the same graph, each once
-    const CUgraphNode_st* original = nullptr;   // what it was cloned from
+    const CUgraphNode_st* original = nullptr;   // of a clone
 };
 
 struct CUgraph_st {
-    std::vector<std::unique_ptr<CUgraphNode_st>> nodes;  // in the order in which they were added
-    bool owned = false;                                  // by a node that it is the child graph of
+    std::vector<std::unique_ptr<CUgraphNode_st>> nodes;  // in the order of creation
+    bool owned = false;                                  // by a child graph node
 };
 
-// A graph made ready: its nodes in the order in which they run.
+// An executable graph: its nodes in the order in which they run.
 struct CUgraphExec_st {
     struct Step {
-        const CUgraphNode_st* node = nullptr;  // which the program names it by; never followed, it may be gone
+        const CUgraphNode_st* node = nullptr;  // identifies the step; never dereferenced, since it may be destroyed
         warpgrade::cudart::Work work;
         std::vector<const CUgraphNode_st*> dependencies;
         bool enabled = true;
@@ -39,19 +39,19 @@ bool is_executable(cudaGraphExec_t graph);
 
 cudaGraph_t make_graph();
 void destroy_graph(cudaGraph_t graph);
-// A copy with nodes of its own; child graphs are copied too.
+// Copies child graphs too.
 cudaGraph_t clone_graph(cudaGraph_t graph);
-// Appends a node. Errors: a dependency of another graph, or named twice.
+// It is an error if a dependency is in another graph or listed twice.
 cudaError_t add_node(cudaGraph_t graph, const cudaGraphNode_t* dependencies, std::size_t count, Work work,
                      cudaGraphNode_t* result);
-// With the edges to and from it.
+// Removes its edges too.
 void destroy_node(cudaGraphNode_t node);
-// Nodes in an order that keeps to the dependencies, the earliest added first; false if they go in a circle.
-bool in_order(const CUgraph_st& graph, std::vector<const CUgraphNode_st*>& order);
+// Sorts the nodes topologically, the earliest added first; returns false if there is a cycle.
+bool sort_nodes(const CUgraph_st& graph, std::vector<const CUgraphNode_st*>& order);
 
 cudaError_t instantiate(cudaGraphExec_t* result, cudaGraph_t graph, unsigned long long flags);
 cudaError_t destroy_executable(cudaGraphExec_t graph);
-// The step of a node, or null.
+// Null if there is none.
 CUgraphExec_st::Step* find_step(cudaGraphExec_t graph, cudaGraphNode_t node);
 
 cudaGraphNodeType type_of(const Work& work);

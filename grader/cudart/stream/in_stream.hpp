@@ -1,4 +1,4 @@
-// What every call that takes a stream begins with.
+// The beginning of every API function that takes a stream.
 #pragma once
 
 #include "cudart/client/errors.hpp"
@@ -6,8 +6,8 @@
 
 namespace warpgrade::cudart {
 
-// Calls body(id) with the server's number of the stream; stream 0 is this translation unit's (see DefaultStream), and
-// so the function is each one's own.
+// Calls body(id) with the server's number of the stream. The function is static because the meaning of stream 0 depends
+// on the translation unit (see DefaultStream).
 template <class Body>
 static cudaError_t in_stream(cudaStream_t stream, Body&& body) {
     return device_api([&](Connection&) -> cudaError_t {

@@ -12,7 +12,7 @@ wire::Region rows_of(const void* pointer, std::size_t pitch, Shape shape) {
     return {reinterpret_cast<std::uintptr_t>(pointer), pitch, shape.width, shape.height};
 }
 
-// Page-locked memory the server reads and writes itself. Memory that is so in part only goes the way of the other.
+// The server itself reads and writes host memory that is entirely page-locked.
 void set_host_side(wire::Transfer& transfer, Rows host, Shape shape) {
     std::uint64_t extent = 0;
     if (!rows_of(host.data, host.pitch, shape).extent(extent) || !is_pinned(host.data, extent)) return;
@@ -32,8 +32,8 @@ bool is_plain_host(const void* pointer) {
     return !Connection::get().is_device_address(pointer) && find_host_range(pointer) == nullptr;
 }
 
-// Tells the device when `kind` does not fit the two sides. A device refuses host memory where its own should be; where
-// the host's should be, it takes either, since the addresses tell.
+// Reports a `kind` that does not fit the two sides. The copy itself fails only if host memory is on a device side; a
+// host side may be device memory, since addresses are unique.
 void check_direction(const void* destination, const void* source, cudaMemcpyKind kind) {
     if (kind == cudaMemcpyDefault) return;
     Connection& connection = Connection::get();
@@ -81,8 +81,8 @@ cudaError_t copy(void* destination, std::size_t destination_pitch, Rows source, 
 
     if (CapturingStream* capture = find_capture(stream)) {
         if (!asynchronous) return refuse_in_capture(stream);
-        return capture_work(*capture, copy_of_rows(destination, destination_pitch, source.data, source.pitch,
-                                                   shape.width, shape.height, kind));
+        return capture_work(*capture, make_row_copy(destination, destination_pitch, source.data, source.pitch,
+                                                    shape.width, shape.height, kind));
     }
     if (const cudaError_t status = check_legacy_stream(stream); status != cudaSuccess) return status;
     check_direction(destination, source.data, kind);
@@ -91,7 +91,7 @@ cudaError_t copy(void* destination, std::size_t destination_pitch, Rows source, 
     auto* host_destination = static_cast<std::byte*>(destination);
     auto* host_source = static_cast<std::byte*>(const_cast<void*>(source.data));
     if (to_device && from_device) {
-        transfer.blocking = false;  // within the device nothing waits
+        transfer.blocking = false;  // the host does not wait for copies within the device
         Writer request;
         rows_of(destination, destination_pitch, shape).put(request);
         rows_of(source.data, source.pitch, shape).put(request);

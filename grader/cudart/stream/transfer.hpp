@@ -1,4 +1,4 @@
-// Copies and fills on rows of memory, whatever side each is on.
+// Copies and fills of rows of memory, on the host or the device.
 #pragma once
 
 #include "cudart/client/connection.hpp"
@@ -14,8 +14,8 @@ struct Shape {
     std::size_t width = 0, height = 1;  // bytes of a row, rows
 };
 
-// `kind` says which side is which, as in CUDA: a side that it calls the device's must be device memory (or
-// page-locked), one that it calls the host's may be either, since addresses are unique.
+// `kind` has CUDA's rules: a device side must be device or page-locked memory; a host side may be either, since
+// addresses are unique.
 cudaError_t copy(void* destination, std::size_t destination_pitch, Rows source, Shape shape, cudaMemcpyKind kind,
                  std::uint32_t stream, bool asynchronous);
 

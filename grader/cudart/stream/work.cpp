@@ -32,8 +32,8 @@ cudaError_t announce_host_function(std::uint32_t stream) {
     return Connection::get().call(Op::host_function, Writer().put(stream));
 }
 
-cudaMemcpy3DParms copy_of_rows(void* destination, std::size_t destination_pitch, const void* source,
-                               std::size_t source_pitch, std::size_t width, std::size_t height, cudaMemcpyKind kind) {
+cudaMemcpy3DParms make_row_copy(void* destination, std::size_t destination_pitch, const void* source,
+                                std::size_t source_pitch, std::size_t width, std::size_t height, cudaMemcpyKind kind) {
     cudaMemcpy3DParms copy{};
     copy.dstPtr = {destination, std::max(destination_pitch, width), width, height};
     copy.srcPtr = {const_cast<void*>(source), std::max(source_pitch, width), width, height};

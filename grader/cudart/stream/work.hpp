@@ -1,4 +1,4 @@
-// What can be put into a stream, as data: done at once, or kept in a graph and done whenever that is launched.
+// Work for a stream as data: run at once, or kept in a graph and run at each launch of the graph.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +15,8 @@ struct KernelWork {
     dim3 grid, block;
     std::size_t shared_bytes = 0;
     bool cooperative = false;
-    std::vector<std::byte> arguments;  // laid out as the kernel wants them
-    std::vector<void*> pointers;       // to each of them, for cudaGraphKernelNodeGetParams
+    std::vector<std::byte> arguments;  // in the layout of FunctionInfo::params
+    std::vector<void*> pointers;       // to each argument, for cudaGraphKernelNodeGetParams
 
     // Copies the arguments behind the pointers.
     cudaError_t take_arguments(void* const* from);
@@ -35,15 +35,14 @@ struct EventWork {
 
 struct EmptyWork {};
 
-// cudaMemcpy3DParms stands for every copy, cudaMemsetParams for every fill, cudaGraph_t for a graph within the graph.
+// cudaMemcpy3DParms is for all copies, cudaMemsetParams for all fills, cudaGraph_t for a child graph.
 using Work = std::variant<EmptyWork, KernelWork, cudaMemcpy3DParms, cudaMemsetParams, HostWork, EventWork, cudaGraph_t>;
 
 cudaError_t send_launch(const KernelWork& work, std::uint32_t stream);
-// Before host code runs in the order of a stream.
+// Call it before a host function of the stream runs.
 cudaError_t announce_host_function(std::uint32_t stream);
 
-// One row after the other, as cudaMemcpy3DParms has it.
-cudaMemcpy3DParms copy_of_rows(void* destination, std::size_t destination_pitch, const void* source,
-                               std::size_t source_pitch, std::size_t width, std::size_t height, cudaMemcpyKind kind);
+cudaMemcpy3DParms make_row_copy(void* destination, std::size_t destination_pitch, const void* source,
+                                std::size_t source_pitch, std::size_t width, std::size_t height, cudaMemcpyKind kind);
 
 }  // namespace warpgrade::cudart

@@ -139,7 +139,7 @@ void GlobalMemory::release(Allocation& allocation, std::uint64_t code) {
     const bool on_device = allocation.base >= space::global_base && allocation.base < space::global_end;
     if (!allocation.on_heap) (on_device ? used_bytes_ : used_host_bytes_) -= allocation.bytes;
     if (freed_.size() >= max_freed) freed_.erase(freed_.begin());
-    device::KnownMemory& freed = freed_[allocation.base];
+    device::FoundMemory& freed = freed_[allocation.base];
     freed = {place_of_live(allocation), allocation.base, true, {}};
     freed.freed_at.code = code;
     live_.erase(allocation.base);
@@ -235,10 +235,10 @@ std::string GlobalMemory::describe(std::uint64_t address) const {
                        a->origin);
 }
 
-const device::KnownMemory* GlobalMemory::find_freed(std::uint64_t address) const {
+const device::FoundMemory* GlobalMemory::find_freed(std::uint64_t address) const {
     const auto after = freed_.upper_bound(address);
     if (after == freed_.begin()) return nullptr;
-    const device::KnownMemory& freed = std::prev(after)->second;
+    const device::FoundMemory& freed = std::prev(after)->second;
     return address - freed.base < freed.place.bytes ? &freed : nullptr;
 }
 
@@ -250,8 +250,8 @@ const Allocation* GlobalMemory::nearest(std::uint64_t address) const {
     return before && address - before->end() <= next->base - address ? before : next;
 }
 
-std::optional<device::KnownMemory> GlobalMemory::known(std::uint64_t address) const {
-    if (const Allocation* a = find(address)) return device::KnownMemory{place_of_live(*a), a->base, false, {}};
+std::optional<device::FoundMemory> GlobalMemory::known(std::uint64_t address) const {
+    if (const Allocation* a = find(address)) return device::FoundMemory{place_of_live(*a), a->base, false, {}};
     if (const auto* freed = find_freed(address)) return *freed;
     return std::nullopt;
 }

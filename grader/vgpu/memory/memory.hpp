@@ -112,7 +112,7 @@ class GlobalMemory {
     // The memory that describe() speaks of, for diagnostics: what holds the address, live or freed, else the nearest.
     [[nodiscard]] std::optional<device::MemoryPlace> place_of(std::uint64_t address) const;
     // Only what holds the address, or held it until it was freed.
-    [[nodiscard]] std::optional<device::KnownMemory> known(std::uint64_t address) const;
+    [[nodiscard]] std::optional<device::FoundMemory> known(std::uint64_t address) const;
 
     // The host has written, or copied from elsewhere on the device, bytes that lie in one allocation.
     void define(std::uint64_t address, std::uint64_t size);
@@ -134,8 +134,8 @@ class GlobalMemory {
     std::map<std::uint64_t, std::unique_ptr<Allocation>> live_;
     // What was freed last. Addresses are not used again, but for those that the host chooses.
     static constexpr std::size_t max_freed = 65536;
-    std::map<std::uint64_t, device::KnownMemory> freed_;  // by base
-    [[nodiscard]] const device::KnownMemory* find_freed(std::uint64_t address) const;
+    std::map<std::uint64_t, device::FoundMemory> freed_;  // by base
+    [[nodiscard]] const device::FoundMemory* find_freed(std::uint64_t address) const;
     Allocation& allocate(std::uint64_t bytes, const device::AllocationOrigin& origin, std::uint64_t align, bool fill);
     Allocation& insert(std::uint64_t base, std::uint64_t bytes, HostPages pages, const device::AllocationOrigin& origin,
                        bool fill);

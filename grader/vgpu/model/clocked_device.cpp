@@ -12,7 +12,7 @@ std::optional<double> ClockedDevice::elapsed_ns(device::EventId start, device::E
     return end_ns - start_ns;
 }
 
-void ClockedDevice::transferred(const device::TransferTime& transfer) {
+void ClockedDevice::schedule_transfer(const device::TransferTime& transfer) {
     using Kind = device::TransferTime::Kind;
     if (transfer.kind == Kind::fill)
         timeline_.fill(transfer.stream, transfer.bytes, transfer.blocking);

@@ -34,11 +34,11 @@ class ClockedDevice : public device::Device, public device::Analysis {
     std::optional<double> elapsed_ns(device::EventId start, device::EventId end) override;
     void synchronize_device() override { timeline_.synchronize_device(); }
     void drain() override { timeline_.drain(); }
-    void transferred(const device::TransferTime& transfer) override;
+    void schedule_transfer(const device::TransferTime& transfer) override;
     double finish() override { return timeline_.finish(); }
 
-    device::Listed<device::TransferRecord> take_transfers() override { return timeline_.take_transfers(); }
-    device::Listed<double> take_waits() override { return timeline_.take_waits(); }
+    device::BoundedList<device::TransferRecord> take_transfers() override { return timeline_.take_transfers(); }
+    device::BoundedList<double> take_waits() override { return timeline_.take_waits(); }
 
   protected:
     // The host waits until a module of so many bytes is on the device.

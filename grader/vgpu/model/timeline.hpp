@@ -68,10 +68,10 @@ class Timeline {
     // Waits for everything and returns the time since the last call (or the start). Not a host operation.
     double finish();
     // Those since the last call, in the order of issue.
-    device::Listed<TransferRecord> take_transfers() { return std::exchange(transfers_, {}); }
+    device::BoundedList<TransferRecord> take_transfers() { return std::exchange(transfers_, {}); }
     // When the host knew that work was done since it had waited for it: the ends of synchronising calls and of blocking
     // transfers, and of queries that were answered with yes. Those since the last call.
-    device::Listed<double> take_waits() { return std::exchange(waits_, {}); }
+    device::BoundedList<double> take_waits() { return std::exchange(waits_, {}); }
 
   private:
     struct Stream {
@@ -104,8 +104,8 @@ class Timeline {
     std::map<double, Use> calendar_{{0, {}}};          // of kernels: from each moment to the next one; nothing at last
     double host_ns_ = 0, mark_ns_ = 0;
     std::uint64_t module_bytes_ = 0;
-    device::Listed<TransferRecord> transfers_;
-    device::Listed<double> waits_;
+    device::BoundedList<TransferRecord> transfers_;
+    device::BoundedList<double> waits_;
 };
 
 }  // namespace warpgrade::vgpu

@@ -370,7 +370,7 @@ def leaderboard_command(
     )
     board = leaderboard.rank(rows, leaderboard.Metric(metric, "smaller" if smaller else "larger"), wanted, secret_names)
     if secret_names is not None:  # feedback tells them
-        named = {row.student: secret_names.of(row.student) for row in leaderboard.select_opted_in(rows, wanted)}
+        named = {row.student: secret_names.make_alias(row.student) for row in leaderboard.select_opted_in(rows, wanted)}
         known.store.save_aliases(named)
         outputs.write(known.store, known.policies, {}, None, known.lab.title)
     if strangers := leaderboard.find_strangers(rows, wanted):

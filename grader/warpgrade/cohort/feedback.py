@@ -79,7 +79,7 @@ def _name_files(
     folders = Names()
     for row, about in feedback:
         try:
-            folder = folders.of(row.student)
+            folder = folders.make_unique(row.student)
             named = name_feedback(row) if name_feedback else FeedbackFile(f"{folder}/{_PAGE}", folder)
         except BadInput as problem:
             left_out.append(f"{_display_name(row)}: {problem.message}")

@@ -74,7 +74,7 @@ class Aliases:
             raise BadInput(f"the secret for aliases has {len(secret)} bytes", hint=f"{_MIN_SECRET_BYTES} are needed")
         self._secret = secret
 
-    def of(self, student: str, letters: int = 4) -> str:
+    def make_alias(self, student: str, letters: int = 4) -> str:
         """Return a student's alias, such as `amber otter k7q2`."""
         mixed = hmac.new(self._secret, student.encode(errors="surrogatepass"), hashlib.sha256).digest()
         rest = int.from_bytes(mixed, "big")
@@ -165,9 +165,11 @@ def _value(row: Row, metric: Metric) -> float | None:
 def _names(rows: list[Row], aliases: Aliases | None) -> list[str]:
     if aliases is None:
         return [one_line(row.name or row.student, _WIDTH) for row in rows]
-    names = [aliases.of(row.student) for row in rows]
+    names = [aliases.make_alias(row.student) for row in rows]
     often = Counter(names)
-    return [aliases.of(row.student, 12) if often[name] > 1 else name for row, name in zip(rows, names, strict=True)]
+    return [
+        aliases.make_alias(row.student, 12) if often[name] > 1 else name for row, name in zip(rows, names, strict=True)
+    ]
 
 
 def list_metrics(rows: Iterable[Row]) -> list[str]:

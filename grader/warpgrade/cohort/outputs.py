@@ -48,7 +48,7 @@ def write(
     """
     stamp = store.folder / f".{FEEDBACK}"
     before = stamp.read_text().split() if stamp.is_file() else []
-    wanted = kind or _known_kind(before)
+    wanted = kind or next((each for each in KINDS if before[:1] == [each]), FALLBACK)
     known = dict(people) if whole else {**store.people(), **people}
     if known != store.people():
         store.save_people(known)
@@ -73,12 +73,8 @@ def write(
     return all_rows, packed
 
 
-def _known_kind(before: Sequence[str]) -> str:
-    return next((each for each in KINDS if list(before[:1]) == [each]), FALLBACK)
-
-
 def hidden_until(policies: Policies) -> str:
-    """Return until when hidden tests are hidden (ISO 8601); nothing where they are not, or not any more."""
+    """Return the time until which tests are hidden (ISO 8601); "" if it has passed or there is none."""
     entry = policies.course.entry(policies.lab) if policies.course is not None else None
     until = entry.hidden_until if entry is not None else None
     return until.isoformat() if until is not None and datetime.now(UTC) < until else ""

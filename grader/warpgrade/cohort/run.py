@@ -124,7 +124,7 @@ class ClassRun:
             record, digest=submission.digest, notes=submission.notes, ignored=submission.ignored
         )
         identity = self._grader.identity(options)
-        key = identity.of_result(submission.files)
+        key = identity.result_key(submission.files)
         before = next((one for one in self._store.records(record.student) if one.digest == record.digest), None)
         if before is not None:
             record = msgspec.structs.replace(

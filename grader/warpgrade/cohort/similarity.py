@@ -244,7 +244,11 @@ def _pair(left: _Own, right: _Own, left_name: str, right_name: str) -> Pair:
 
 def _with_pieces(pair: Pair, left: _Own, right: _Own) -> Pair:
     runs = sorted(_joined(_new_runs(left, right)), key=lambda run: -run[-1])
-    return replace(pair, pieces=[_piece(left, right, *run) for run in runs[:_PIECES]], more=len(runs[_PIECES:]))
+    pieces = [
+        Piece(count, _side(left, at, wide), _side(right, other, narrow))
+        for at, other, wide, narrow, count in runs[:_PIECES]
+    ]
+    return replace(pair, pieces=pieces, more=len(runs[_PIECES:]))
 
 
 def _new_runs(left: _Own, right: _Own) -> Iterator[tuple[int, int, int]]:
@@ -291,10 +295,6 @@ def _joined(runs: Iterable[tuple[int, int, int]]) -> list[tuple[int, int, int, i
                 continue
         joined.append((at, other, length, length, length))
     return joined
-
-
-def _piece(left: _Own, right: _Own, at: int, other: int, wide: int, narrow: int, count: int) -> Piece:
-    return Piece(count, _side(left, at, wide), _side(right, other, narrow))
 
 
 def _side(own: _Own, at: int, length: int) -> Side:

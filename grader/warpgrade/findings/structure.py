@@ -95,7 +95,7 @@ class Code:
     """A source file without comments, texts and directives; offsets are those of the file."""
 
     def __init__(self, text: str) -> None:
-        self.text = _without_directives(_TEXTS.sub(_blank, text[:_MAX_CHARACTERS]))
+        self.text = _without_directives(_TEXTS.sub(lambda match: _blanked(match[0]), text[:_MAX_CHARACTERS]))
         self._lines = [match.start() for match in re.finditer("\n", self.text)]
 
     def line(self, offset: int) -> int:
@@ -240,10 +240,6 @@ class Code:
                 raise _UnreadableError
             at += 1
         raise _UnreadableError
-
-
-def _blank(match: re.Match[str]) -> str:
-    return _blanked(match[0])
 
 
 def _without_directives(text: str) -> str:

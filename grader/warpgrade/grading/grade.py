@@ -114,7 +114,7 @@ def grade(
     warnings = builder.warnings(files)
 
     names = [item.name for item in items]
-    known, properties = recall.known(files, names) if recall else ({}, {})
+    known, properties = recall.find(files, names) if recall else ({}, {})
     plan = judge.Plan(
         command=_judge_command(builder, programs.judge, worker, baseline, target, options),
         tests=[name for name in names if name not in known],
@@ -131,7 +131,7 @@ def grade(
             with device.hold_device(layout, target):
                 verdicts = judge.judge_first(plan, options.first, _TestCounter(len(plan.tests), say), on_first)
         if recall:
-            recall.keep(files, verdicts.cases, verdicts.device)
+            recall.store(files, verdicts.cases, verdicts.device)
         verdicts.cases = {**known, **verdicts.cases}
         cases = unsupported.settle_unsupported(verdicts.cases, lambda: builder.device_code(files), budget.analysis)
         tests = score.score_tests(lab, cases, target.kind, public_only=options.public_only, only=options.only)

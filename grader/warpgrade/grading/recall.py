@@ -36,11 +36,11 @@ class Identity:
     results: str
     seed: int
 
-    def of_verdicts(self, submitted: Mapping[str, bytes]) -> str:
+    def verdicts_key(self, submitted: Mapping[str, bytes]) -> str:
         """Return the name of the file with a submission's verdicts."""
         return cache.key([self.verdicts, str(self.seed)], submitted)
 
-    def of_result(self, submitted: Mapping[str, bytes]) -> str:
+    def result_key(self, submitted: Mapping[str, bytes]) -> str:
         """Return the name of a submission's result."""
         return cache.key([self.verdicts, self.results, str(self.seed), repr(sorted(self.tests.items()))], submitted)
 
@@ -52,14 +52,14 @@ class Recall:
     folder: Path
     identity: Identity
 
-    def known(self, submitted: Mapping[str, bytes], names: Iterable[str]) -> tuple[dict[str, Case], dict[str, Any]]:
-        """Return the verdicts that are known of these tests, and what the device said of itself then."""
+    def find(self, submitted: Mapping[str, bytes], names: Iterable[str]) -> tuple[dict[str, Case], dict[str, Any]]:
+        """Return the stored verdicts of these tests, and the description of the device that gave them."""
         kept = self._read(submitted)
         hashes = self.identity.tests
         return {name: kept.cases[hashes[name]] for name in names if hashes.get(name) in kept.cases}, kept.device
 
-    def keep(self, submitted: Mapping[str, bytes], cases: Mapping[str, Case], device: dict[str, Any]) -> None:
-        """Add verdicts to what is known of a submission."""
+    def store(self, submitted: Mapping[str, bytes], cases: Mapping[str, Case], device: dict[str, Any]) -> None:
+        """Store verdicts on a submission, without errors."""
         hashes = self.identity.tests
         new = {hashes[name]: case for name, case in cases.items() if name in hashes and case.status != "error"}
         kept = self._read(submitted)
@@ -75,5 +75,5 @@ class Recall:
             return _Kept()  # nothing is known, or nothing that can be read: the tests run
 
     def _path(self, submitted: Mapping[str, bytes]) -> Path:
-        name = self.identity.of_verdicts(submitted)
+        name = self.identity.verdicts_key(submitted)
         return self.folder / name[:2] / f"{name}.json.gz"

@@ -17,6 +17,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import PurePosixPath
 from typing import IO
 
@@ -167,12 +168,8 @@ def _list_zip(archive: zipfile.ZipFile, shown: str) -> list[Member]:
     for entry in entries:
         path = safe_path(entry.orig_filename, zip_kind(entry), shown, "zip")
         if path is not None:
-            members.append(Member(path, _entry_opener(archive, entry)))
+            members.append(Member(path, partial(open_entry, archive, entry)))
     return members
-
-
-def _entry_opener(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Callable[[], IO[bytes]]:
-    return lambda: open_entry(archive, entry)
 
 
 def open_entry(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> IO[bytes]:
@@ -202,9 +199,5 @@ def _list_tar(file: IO[bytes], shown: str, wanted: Callable[[str], bool], most: 
             held += len(content)
         if held > _MAX_HELD_BYTES:
             raise tars.TooMuchError(f"holds more than {_MAX_HELD_BYTES >> 20} MiB of sources")
-        members.append(Member(path, _bytes_opener(content)))
+        members.append(Member(path, partial(io.BytesIO, content)))
     return members
-
-
-def _bytes_opener(content: bytes) -> Callable[[], IO[bytes]]:
-    return lambda: io.BytesIO(content)

@@ -3,8 +3,7 @@
 FORMAT numbers all that a handout made by one Warpgrade and the programs of another must agree on: the files in
 `.warpgrade/` and the keys of lab.toml, the judge's command line and verdicts, what it says to worker, sandbox and
 device server, and how its binding is linked. It is raised when a handout that was made before no longer works, and
-MIN_FORMAT with it; where only what is made from now on needs a newer Warpgrade, FORMAT alone. A test watches these
-files.
+MIN_FORMAT with it; if only new handouts need a newer Warpgrade, FORMAT alone. A test watches these files.
 """
 
 from __future__ import annotations

@@ -29,14 +29,14 @@ class Names:
     def __init__(self) -> None:
         self._taken: dict[str, int] = {}
 
-    def of(self, text: str) -> str:
+    def make_unique(self, text: str) -> str:
         """Return the name; if it had to be changed, or is taken (ignoring case), it ends in a part of a hash."""
         name = safe(text)
         if name != text or _key(name) in self._taken:
             name = f"{name}-{hashlib.sha256(text.encode(errors='surrogatepass')).hexdigest()[:8]}"
         count = self._taken.setdefault(_key(name), 0)
         self._taken[_key(name)] += 1
-        return self.of(f"{name}-{count + 1}") if count else name
+        return self.make_unique(f"{name}-{count + 1}") if count else name
 
 
 def _key(name: str) -> str:

@@ -144,9 +144,10 @@ def _tests(lab: Lab) -> Iterator[Topic]:
 
 def _page_of_test(lab: Lab, item: TestItem | SpeedItem, sources: Iterable[Path]) -> str:
     kind = "hidden" if item.hidden else "public"
+    points = "point" if item.points == 1 else "points"
     parts = [
         f"# {_escaped(item.name)}",
-        f"A {kind} test of lab {lab.name} ({lab.title}), worth {_points(item.points)}.",
+        f"A {kind} test of lab {lab.name} ({lab.title}), worth {number(item.points)} {points}.",
     ]
     if isinstance(item, SpeedItem):
         parts.append(_speed(item))
@@ -177,10 +178,6 @@ def _asked(comment: str) -> str:
 def _escaped(text: str) -> str:
     """Escape stars and brackets, which belong to C++ and not to Markdown."""
     return re.sub(r"[*\[`]", r"\\\g<0>", text)
-
-
-def _points(points: float) -> str:
-    return f"{number(points)} point{'' if points == 1 else 's'}"
 
 
 def _speed(item: SpeedItem) -> str:

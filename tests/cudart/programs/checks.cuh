@@ -1,5 +1,5 @@
-// What the test programs share: checks that say where they failed, and a main() that runs the check which its argument
-// names. Exit status 0 and a last line "ok": everything held.
+// For the test programs: checks that print their place if they fail, and a main() that runs the check named by its
+// argument. On success it prints "ok" last and exits with status 0.
 #pragma once
 
 #include <cstdio>

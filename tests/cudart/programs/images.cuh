@@ -3,7 +3,7 @@
 
 #include "checks.cuh"
 
-// Where a kernel reads, and what it finds there.
+// The place of a fetch, and its result.
 struct Position {
     float x, y, z;
     int layer;

@@ -255,7 +255,7 @@ def test_names_in_archives_are_safe(words: str) -> None:
 def test_no_two_students_share_a_folder() -> None:
     names = zip_names.Names()
     given_names = ["ada", "ADA", "a/da", "a\\da", "con", "CON.txt", "..", "", "ada", "ａda", "é", "e\u0301", "x" * 300]
-    found = [names.of(name) for name in given_names]
+    found = [names.make_unique(name) for name in given_names]
     assert found[0] == "ada"
     assert found[1].startswith("ADA-")
     assert found[1] != "ADA-2"

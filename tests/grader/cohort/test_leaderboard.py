@@ -45,9 +45,9 @@ def test_equals_share_a_rank_and_stand_by_what_is_shown() -> None:
 
 def test_aliases_are_of_the_secret_and_the_student() -> None:
     aliases = Aliases(SECRET)
-    assert aliases.of("12345") == Aliases(SECRET).of("12345") == "grand gecko zd8p"
-    assert aliases.of("12345") != aliases.of("12346")
-    assert aliases.of("12345") != Aliases(SECRET + b"!").of("12345")
+    assert aliases.make_alias("12345") == Aliases(SECRET).make_alias("12345") == "grand gecko zd8p"
+    assert aliases.make_alias("12345") != aliases.make_alias("12346")
+    assert aliases.make_alias("12345") != Aliases(SECRET + b"!").make_alias("12345")
     board = rank(CLASS, Metric(), ALL, aliases)
     text = leaderboard.render_text(board) + leaderboard.encode(board).decode()
     for row in CLASS:

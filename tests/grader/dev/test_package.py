@@ -10,6 +10,7 @@ import venv
 import zipfile
 from pathlib import Path
 
+import made_once
 import pytest
 from dev import walk
 
@@ -79,8 +80,7 @@ def test_a_processor_that_is_too_old(monkeypatch: pytest.MonkeyPatch) -> None:
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of a virtual environment that holds the wheel, and what it needs of ours."""
     folder = tmp_path_factory.mktemp("installed")
-    # The level that the checkout has as well: its objects are compiled already.
-    made = package.build(LAYOUT, folder, levels=["x86-64-v3"])
+    made = made_once.wheel(tmp_path_factory)
     venv.create(folder / "venv", with_pip=False, symlinks=True)
     python = folder / "venv" / "bin" / "python"
     (site,) = (folder / "venv" / "lib").glob("python*/site-packages")

@@ -68,19 +68,19 @@ def test_verdicts_are_found_again_by_their_tests_and_errors_are_not(tmp_path: Pa
     files = {"toy.cu": CODE}
     good, bad = Case(name="adds", status="pass"), Case(name="speed", status="error")
     first = memory(adds="1", speed="2")
-    assert first.known(files, ["adds"]) == ({}, {})
-    first.keep(files, {"adds": good, "speed": bad, "unknown": good}, {"name": "H100"})
-    assert first.known(files, ["adds", "speed", "unknown"]) == ({"adds": good}, {"name": "H100"})
-    assert first.known(files, ["speed"])[0] == {}
-    assert memory(adds="3").known(files, ["adds"])[0] == {}  # the test has changed
-    assert memory("w", adds="1").known(files, ["adds"])[0] == {}
-    assert first.known({"toy.cu": CODE + b"\n"}, ["adds"])[0] == {}
-    memory(more="4").keep(files, {"more": good}, {})
-    both = memory(adds="1", more="4").known(files, ["adds", "more"])
+    assert first.find(files, ["adds"]) == ({}, {})
+    first.store(files, {"adds": good, "speed": bad, "unknown": good}, {"name": "H100"})
+    assert first.find(files, ["adds", "speed", "unknown"]) == ({"adds": good}, {"name": "H100"})
+    assert first.find(files, ["speed"])[0] == {}
+    assert memory(adds="3").find(files, ["adds"])[0] == {}  # the test has changed
+    assert memory("w", adds="1").find(files, ["adds"])[0] == {}
+    assert first.find({"toy.cu": CODE + b"\n"}, ["adds"])[0] == {}
+    memory(more="4").store(files, {"more": good}, {})
+    both = memory(adds="1", more="4").find(files, ["adds", "more"])
     assert both == ({"adds": good, "more": good}, {"name": "H100"})
     for path in tmp_path.rglob("*.gz"):
         path.write_bytes(path.read_bytes()[:-1])
-    assert first.known(files, ["adds"]) == ({}, {})
+    assert first.find(files, ["adds"]) == ({}, {})
 
 
 def test_notes_for_a_person_are_bounded_and_said_once() -> None:

@@ -46,7 +46,7 @@ def test_verdicts_depend_on_all_that_runs_and_is_checked(
 ) -> None:
     names = [find().verdicts]
     assert find().verdicts == names[0]
-    assert find(seed=2).verdicts == names[0]  # of_verdicts() has it
+    assert find(seed=2).verdicts == names[0]  # verdicts_key() has it
     assert find(compilers=dataclasses.replace(COMPILERS, nvcc=Path("/opt/nvcc"))).verdicts == names[0]
     assert find(threads=3, only=("adds",), public_only=True).verdicts == names[0]
     names += [
@@ -94,10 +94,10 @@ def test_names_hold_files_tests_and_the_seed() -> None:
         dataclasses.replace(one, verdicts="w"), dataclasses.replace(one, seed=8),
         dataclasses.replace(one, results="s"), dataclasses.replace(one, tests={"adds": "1", "speed": "3"}),
     ]  # fmt: skip
-    assert len({each.of_result(files) for each in [one, *others]}) == 5
-    assert len({each.of_verdicts(files) for each in [one, *others]}) == 3  # tests and points are not the verdicts'
-    assert one.of_result(files) != one.of_verdicts(files)
-    assert one.of_result(files) != one.of_result({"toy.cu": b"y"})
-    assert one.of_verdicts(files) != one.of_verdicts({"toy.cuh": b"x"})
+    assert len({each.result_key(files) for each in [one, *others]}) == 5
+    assert len({each.verdicts_key(files) for each in [one, *others]}) == 3  # tests and points are not the verdicts'
+    assert one.result_key(files) != one.verdicts_key(files)
+    assert one.result_key(files) != one.result_key({"toy.cu": b"y"})
+    assert one.verdicts_key(files) != one.verdicts_key({"toy.cuh": b"x"})
     turned = dataclasses.replace(one, tests={"speed": "2", "adds": "1"})
-    assert turned.of_result(files) == one.of_result(files)
+    assert turned.result_key(files) == one.result_key(files)

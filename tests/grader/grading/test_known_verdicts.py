@@ -29,19 +29,19 @@ GOOD = Case(name="adds", status="pass")
 def test_verdicts_lie_where_earlier_versions_put_them_and_are_written_when_there_are_new_ones(tmp_path: Path) -> None:
     identity = Identity("v", {"adds": "1", "speed": "2"}, "r", 7)
     memory = recall.Recall(tmp_path / "not" / "yet", identity)
-    memory.keep(FILES, {"adds": msgspec.structs.replace(GOOD, status="error"), "unknown": GOOD}, {})
+    memory.store(FILES, {"adds": msgspec.structs.replace(GOOD, status="error"), "unknown": GOOD}, {})
     assert list(tmp_path.rglob("*.gz")) == []
-    memory.keep(FILES, {"adds": GOOD}, {})
+    memory.store(FILES, {"adds": GOOD}, {})
     (path,) = tmp_path.rglob("*.gz")
-    name = identity.of_verdicts(FILES)
+    name = identity.verdicts_key(FILES)
     assert path == tmp_path / "not" / "yet" / name[:2] / f"{name}.json.gz"
     os.utime(path, (1, 1))
-    memory.keep(FILES, {"adds": GOOD}, {"name": "H100"})
-    memory.keep(FILES, {}, {})
+    memory.store(FILES, {"adds": GOOD}, {"name": "H100"})
+    memory.store(FILES, {}, {})
     assert path.stat().st_mtime == 1
-    memory.keep(FILES, {"adds": GOOD, "speed": msgspec.structs.replace(GOOD, name="speed")}, {})
+    memory.store(FILES, {"adds": GOOD, "speed": msgspec.structs.replace(GOOD, name="speed")}, {})
     assert path.stat().st_mtime > 1
-    assert set(memory.known(FILES, ["adds", "speed"])[0]) == {"adds", "speed"}
+    assert set(memory.find(FILES, ["adds", "speed"])[0]) == {"adds", "speed"}
 
 
 def test_what_is_read_or_asked_for_cannot_be_changed() -> None:

@@ -120,28 +120,13 @@ def test_an_archive_counts_where_no_source_is_beside_it(lab: Lab) -> None:
         read(a__zip=zipped, b__zip=zipped)
 
 
-def test_a_list_is_read_up_to_its_limit(lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = zip_of(tmp_path / "a.zip", ("toy.cu", CODE), ("notes.txt", b"x"))
-    with path.open("rb") as file:
-        length = archives.directory_bytes(file)
-    monkeypatch.setattr(archives, "_MAX_DIRECTORY_BYTES", length)
-    assert intake.read(lab, path).files == {"toy.cu": CODE}
-    monkeypatch.setattr(archives, "_MAX_DIRECTORY_BYTES", length - 1)
-    assert "huge list of entries" in refused(lab, path)
-
-
-def test_as_many_entries_as_there_may_be(lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    entries = [("toy.cu", CODE), ("a.txt", b"x"), ("b.txt", b"x")]
-    zipped, tarred = zip_of(tmp_path / "a.zip", *entries), tar_of(tmp_path / "a.tar", *entries)
+def test_a_folder_may_hold_as_many_files_as_an_archive(
+    lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = folder_of(tmp_path / "work", toy__cu=CODE, a__txt=b"x", b__txt=b"x")
-    for module in (archives, intake):
-        monkeypatch.setattr(module, "MAX_ENTRIES", 3)
-    for path in (zipped, tarred, folder):
-        assert intake.read(lab, path).files == {"toy.cu": CODE}
-    for module in (archives, intake):
-        monkeypatch.setattr(module, "MAX_ENTRIES", 2)
-    assert "contains 3 entries; the limit is 2" in refused(lab, zipped)
-    assert "contains more than 2 entries" in refused(lab, tarred)
+    monkeypatch.setattr(intake, "MAX_ENTRIES", 3)
+    assert intake.read(lab, folder).files == {"toy.cu": CODE}
+    monkeypatch.setattr(intake, "MAX_ENTRIES", 2)
     assert "contains more than 2 files" in refused(lab, folder)
 
 

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import functools
 import json
-import os
 import re
 import shutil
+import subprocess
 import xml.etree.ElementTree as ET
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import made_once
 import pytest
 from platform_machine import Machine, pack_needed, variables
 
-from warpgrade.dev import package
 from warpgrade.handout import template
 from warpgrade.lab import labs
 from warpgrade.machine.paths import find_layout
@@ -31,45 +32,43 @@ FILES = LAB.file.lab.files
 
 @pytest.fixture(scope="session")
 def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A wheel of this checkout, and those that it needs. WARPGRADE_TEST_WHEEL names one that is built already."""
-    folder = tmp_path_factory.mktemp("wheels")
-    if given := os.environ.get("WARPGRADE_TEST_WHEEL"):
-        shutil.copy(given, folder)
-    else:
-        package.build(LAYOUT, folder, levels=["x86-64-v3"])
-    pack_needed(folder)
-    return folder
+    """A wheel of this checkout, and those that it needs."""
+
+    def make(folder: Path) -> None:
+        shutil.copy(made_once.wheel(tmp_path_factory), folder)
+        pack_needed(folder)
+
+    return made_once.folder(tmp_path_factory, "wheels", make)
 
 
 @pytest.fixture(scope="session")
 def made(wheels: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     """Return where a platform's template is, written once."""
-    home = tmp_path_factory.mktemp("templates")
 
-    def make(name: str) -> Path:
+    def write(name: str, folder: Path) -> None:
         platform = template.find_platform(name)
-        if not (home / name).is_dir():
-            carried = template.wheels(LAYOUT, [wheels])
-            template.write(LAYOUT, platform, LAB, home / name, carried, lambda text: None, platform.about.tests)
-        return home / name
+        carried = template.wheels(LAYOUT, [wheels])
+        template.write(LAYOUT, platform, LAB, folder, carried, lambda text: None, platform.about.tests)
 
-    return make
+    return lambda name: made_once.folder(tmp_path_factory, f"template-{name}", functools.partial(write, name))
 
 
 @pytest.fixture(scope="session")
 def opt(made: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """/opt/warpgrade, as Gradescope's set-up leaves it."""
-    home = tmp_path_factory.mktemp("gradescope")
-    machine = Machine()
-    machine.folder("/opt/warpgrade", home)
-    source = machine.folder("/autograder", home) / "source"
-    with zipfile.ZipFile(next(made("gradescope").glob("*.zip"))) as packed:
-        packed.extractall(source)
-    done = machine.run(["bash", "/autograder/source/setup.sh"], cwd="/autograder")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "the trial with the starter failed" not in done.stderr
-    assert (home / "opt-warpgrade" / "cache" / "warpgrade" / "cache").is_dir()
-    return home / "opt-warpgrade"
+
+    def install(home: Path) -> None:
+        machine = Machine()
+        machine.folder("/opt/warpgrade", home)
+        source = machine.folder("/autograder", home) / "source"
+        with zipfile.ZipFile(next(made("gradescope").glob("*.zip"))) as packed:
+            packed.extractall(source)
+        done = machine.run(["bash", "/autograder/source/setup.sh"], cwd="/autograder")
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert "the trial with the starter failed" not in done.stderr
+        assert (home / "opt-warpgrade" / "cache" / "warpgrade" / "cache").is_dir()
+
+    return made_once.folder(tmp_path_factory, "gradescope", install) / "opt-warpgrade"
 
 
 @pytest.fixture
@@ -236,23 +235,46 @@ def steps(workflow: Path) -> list[str]:
     return re.findall(r"^ +(?:run: |- (?=bash))(.*)$", workflow.read_text(), re.MULTILINE)
 
 
-@pytest.mark.parametrize("kind", ["reference", "starter"])
-def test_github(kind: str, opt: Path, made: Callable[[str], Path], tmp_path: Path) -> None:
+RUNNER = {
+    "GITHUB_WORKSPACE": "/home/runner/work/lab", "RUNNER_TEMP": "/home/runner/temp", "GITHUB_ACTIONS": "true",
+    "GITHUB_STEP_SUMMARY": "/home/runner/told/summary.md",
+}  # fmt: skip
+
+
+def runner(made: Callable[[str], Path], home: Path, kind: str) -> tuple[Machine, list[str]]:
+    """Return a runner that has checked a submission out, and the commands of its workflow."""
     machine = Machine()
-    place, scratch = machine.folder("/home/runner/work/lab", tmp_path), machine.folder("/home/runner/temp", tmp_path)
+    place = machine.folder(RUNNER["GITHUB_WORKSPACE"], home)
+    machine.folder("/home/runner/told", home)
     shutil.copytree(made("github"), place, dirs_exist_ok=True)
     hand_in(place, kind)
-    values = {
-        "GITHUB_WORKSPACE": "/home/runner/work/lab", "RUNNER_TEMP": "/home/runner/temp", "GITHUB_ACTIONS": "true",
-        "GITHUB_STEP_SUMMARY": "/home/runner/temp/summary.md",
-    }  # fmt: skip
-    install, check = steps(place / ".github" / "workflows" / "warpgrade.yml")
-    done = machine.run(["bash", "-e", "-c", variables(install, values)], cwd=values["GITHUB_WORKSPACE"], values=values)
-    assert done.returncode == 0, done.stdout + done.stderr
-    (scratch / "summary.md").unlink(missing_ok=True)
-    done = machine.run(["bash", "-e", "-c", variables(check, values)], cwd=values["GITHUB_WORKSPACE"], values=values)
+    return machine, steps(place / ".github" / "workflows" / "warpgrade.yml")
+
+
+def run_step(machine: Machine, words: str) -> subprocess.CompletedProcess[str]:
+    return machine.run(["bash", "-e", "-c", variables(words, RUNNER)], cwd=RUNNER["GITHUB_WORKSPACE"], values=RUNNER)
+
+
+@pytest.fixture(scope="session")
+def runner_temp(made: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the workflow's first step leaves in $RUNNER_TEMP."""
+
+    def install(home: Path) -> None:
+        machine, (words, _) = runner(made, home, "starter")
+        machine.folder(RUNNER["RUNNER_TEMP"], home)
+        done = run_step(machine, words)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+    return made_once.folder(tmp_path_factory, "github", install) / "home-runner-temp"
+
+
+@pytest.mark.parametrize("kind", ["reference", "starter"])
+def test_github(kind: str, runner_temp: Path, made: Callable[[str], Path], tmp_path: Path) -> None:
+    machine, (_, words) = runner(made, tmp_path, kind)
+    machine.folders[RUNNER["RUNNER_TEMP"]] = runner_temp
+    done = run_step(machine, words)
     assert done.returncode == (0 if kind == "reference" else 1), done.stdout + done.stderr
-    told = (scratch / "summary.md").read_text()
+    told = (machine.folders["/home/runner/told"] / "summary.md").read_text()
     assert "of the public tests" in told
     assert "hidden" not in told
 

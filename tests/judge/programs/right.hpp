@@ -1,4 +1,4 @@
-// Right solutions of lab sums; each program replaces one of them by what it is about.
+// Right solutions of lab sums; each program replaces one of them.
 #pragma once
 #include "sums.h"
 

@@ -3,7 +3,7 @@
 
 #include "right.hpp"
 
-// Takes time and no processor, as does a program on a machine that is busy with others.
+// Waits without processor time, as a program on a busy machine does.
 void scale(const float* x, float* y, float a, int n) {
     static bool first = true;
     if (first) usleep(1'500'000);

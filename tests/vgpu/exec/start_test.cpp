@@ -132,7 +132,7 @@ TEST_CASE("what malloc gave in a kernel is none of the memory that a launch is s
     for (const bool exactly : {false, true}) {
         CAPTURE(exactly);
         Machine m(1, read_text(WG_TEST_SCHEDULING ".sm_80"));
-        m.analysis->note_accesses(exactly);
+        m.analysis->set_exact_accesses(exactly);
         const auto pointers = m.upload(std::vector<std::uint64_t>(64));
         const auto record = m.launch("allocate", {2}, {32}, pointers, 10);
         const auto accesses = m.analysis->take_accesses();
@@ -153,7 +153,7 @@ TEST_CASE("the workspace of a cooperative launch is no memory of the program's")
         CAPTURE(exactly);
         Machine m(1, read_text(WG_TEST_COLLECTIVES ".sm_80"));
         m.cooperative = true;
-        m.analysis->note_accesses(exactly);
+        m.analysis->set_exact_accesses(exactly);
         const auto values = m.upload(std::vector<int>(320)), out = m.upload(std::vector<int>(320));
         m.launch("grid_rounds", {5}, {64}, values, out, 2);
         const auto accesses = m.analysis->take_accesses();

@@ -24,7 +24,7 @@ Machine watched(unsigned threads = 1) {
 
 std::vector<WriterTag> writers(const Machine& m, device::DevicePtr address, std::size_t words) {
     std::vector<WriterTag> found(words);
-    m.gpu->analysis()->writers_of(address, found);
+    m.gpu->analysis()->read_writers(address, found);
     return found;
 }
 

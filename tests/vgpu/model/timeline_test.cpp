@@ -187,13 +187,13 @@ TEST_CASE("what is not listed is said to be missing") {
     for (int i = 0; i <= 65536; ++i) timeline.fill(0, 4, true);
     const auto transfers = timeline.take_transfers();
     CHECK(transfers.items.size() == 65536);
-    CHECK_FALSE(transfers.all);
+    CHECK_FALSE(transfers.complete);
     const auto waits = timeline.take_waits();
     CHECK(waits.items.size() == 65536);
-    CHECK_FALSE(waits.all);
+    CHECK_FALSE(waits.complete);
     for (int i = 0; i < 65536; ++i) timeline.fill(0, 4, true);
-    CHECK(timeline.take_transfers().all);
-    CHECK(timeline.take_waits().all);
+    CHECK(timeline.take_transfers().complete);
+    CHECK(timeline.take_waits().complete);
 }
 
 TEST_CASE("modules cost what a copy of them costs, but for the code that any lab has") {

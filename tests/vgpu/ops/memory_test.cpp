@@ -255,7 +255,7 @@ TEST_CASE("a module's variable is known by its readable name") {
 .global .align 4 .b8 _ZN5table4sumsE[40];
 .visible .entry none() { ret; }
 )");
-    const auto known = m.analysis->known_memory(m.gpu->find_symbol(m.module, "_ZN5table4sumsE").address + 39);
+    const auto known = m.analysis->find_memory(m.gpu->find_symbol(m.module, "_ZN5table4sumsE").address + 39);
     REQUIRE(known);
     CHECK((known->place.variable && known->place.name == "table::sums" && known->place.bytes == 40));
 }
@@ -349,7 +349,7 @@ TEST_CASE("the bytes that a launch touched are told, by what it did to them") {
     Machine m(threads, vgpu::test::read_text(WG_TEST_KERNELS), 200'000'000, "h100", checks);
     const unsigned n = 32 * blocks;
     const auto in = m.upload(ramp(2 * n)), out = m.upload(ramp(n));
-    m.analysis->note_accesses(true);
+    m.analysis->set_exact_accesses(true);
     m.launch("load_strided", {blocks}, {32}, in, out, 2);
     std::vector<device::MemoryAccess> expected;
     for (unsigned i = 0; i < n; ++i) expected.push_back({in.address + 8 * i, 4, MemoryUse::read});
@@ -363,7 +363,7 @@ TEST_CASE("the bytes that a launch touched are told, by what it did to them") {
     CHECK(m.analysis->take_accesses() ==
           std::vector<device::MemoryAccess>{{in.address, 80, MemoryUse::read}, {out.address, 4, MemoryUse::atomic}});
     // Nobody asks for bytes: whole allocations, at no cost.
-    m.analysis->note_accesses(false);
+    m.analysis->set_exact_accesses(false);
     m.launch("copy_bytes", {1}, {13}, in, out);
     CHECK(m.analysis->take_accesses() == std::vector<device::MemoryAccess>{{in.address, 8 * n, MemoryUse::read},
                                                                            {out.address, 4 * n, MemoryUse::write}});
@@ -373,7 +373,7 @@ TEST_CASE("more pieces than can be told apart become larger ones") {
     Machine m;
     constexpr unsigned n = 1 << 17;
     const auto in = m.upload(ramp(2 * n)), out = m.upload(ramp(n));
-    m.analysis->note_accesses(true);
+    m.analysis->set_exact_accesses(true);
     m.launch("load_strided", {n / 256}, {256}, in, out, 2);
     CHECK(m.analysis->take_accesses() ==
           std::vector<device::MemoryAccess>{{in.address, 8 * n - 4, device::MemoryUse::read},

@@ -14,13 +14,16 @@ from warpgrade.running.profile import Profile
 def encode(profile: Profile) -> bytes:
     """Return the events; one row a stream, with its name; times in µs."""
     streams = sorted({event.stream for event in profile.timeline})
-    names = [{"name": "process_name", "ph": "M", "pid": 0, "args": {"name": clean(_device(profile))}}]
+    device = clean(str(profile.device.get("name", "")) or "device")
     events: list[dict[str, Any]] = [
-        *names,
+        {"name": "process_name", "ph": "M", "pid": 0, "args": {"name": device}},
         *(
             {"name": name, "ph": "M", "pid": 0, "tid": stream, "args": value}
             for stream in streams
-            for name, value in (("thread_name", {"name": _row(stream)}), ("thread_sort_index", {"sort_index": stream}))
+            for name, value in (
+                ("thread_name", {"name": f"stream {stream}" if stream else "default stream"}),
+                ("thread_sort_index", {"sort_index": stream}),
+            )
         ),
     ]
     events += [
@@ -31,14 +34,6 @@ def encode(profile: Profile) -> bytes:
         for event in profile.timeline
     ]  # fmt: skip
     return msgspec.json.encode({"traceEvents": events, "displayTimeUnit": "ns"}) + b"\n"
-
-
-def _device(profile: Profile) -> str:
-    return str(profile.device.get("name", "")) or "device"
-
-
-def _row(stream: int) -> str:
-    return f"stream {stream}" if stream else "default stream"
 
 
 FORMAT = file_format(

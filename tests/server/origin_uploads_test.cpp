@@ -1,4 +1,4 @@
-// What host code sends up and decides, told from two runs of the same call with other inputs.
+// Uploads and decisions of host code, checked by two runs of the same call with different inputs.
 #include <algorithm>
 #include <deque>
 #include <numeric>
@@ -6,9 +6,9 @@
 
 #include "device/fake_device.hpp"
 #include "judge/catch.hpp"
-#include "server/origin_up.hpp"
+#include "server/origin_uploads.hpp"
 
-using namespace warpgrade::device;
+using namespace warpgrade::server;
 using namespace warpgrade::device::testing;
 using Problem = OriginVerdict::Problem;
 using Numbers = std::vector<int>;
@@ -20,7 +20,7 @@ std::span<const std::byte> bytes_of(const std::vector<T>& values) {
     return std::as_bytes(std::span(values));
 }
 
-// Host code of one process: what it does with an input, as the session tells the log.
+// Host code of one process, as the session records it in the log.
 struct Run {
     class Device : public FakeDevice {
       public:
@@ -36,7 +36,7 @@ struct Run {
     DevicePtr allocate(std::size_t count) {
         wire::Writer request;
         request.put(std::uint64_t{4 * count}).put_string("cudaMalloc");
-        log.decided(wire::Op::allocate, request.bytes());
+        log.record_decision(wire::Op::allocate, request.bytes());
         return device.allocate(4 * count, "test");
     }
     // Rows of `width` bytes, `pitch` apart at both ends.
@@ -45,8 +45,8 @@ struct Run {
         region.put(request);
         wire::Transfer{}.put(request);
         request.put_bytes(bytes);
-        log.decided(wire::Op::write, request.bytes());
-        log.wrote(region, bytes, true);
+        log.record_decision(wire::Op::write, request.bytes());
+        log.record_upload(region, bytes, true);
     }
     void up(DevicePtr to, std::span<const int> values) {
         up(wire::Region::range(to, values.size_bytes()), std::as_bytes(values));
@@ -56,19 +56,19 @@ struct Run {
         for (const std::uint32_t each : {kernel, blocks, 1u, 1u, 32u, 1u, 1u}) request.put(each);
         request.put(std::uint64_t{0}).put(std::uint32_t{0}).put(std::uint8_t{0});
         for (const std::uint32_t argument : arguments) request.put(argument);
-        log.decided(wire::Op::launch, request.bytes());
-        log.launched({});
+        log.record_decision(wire::Op::launch, request.bytes());
+        log.record_launch({});
     }
     void fill(DevicePtr at, std::uint8_t value, std::uint64_t bytes) {
         wire::Writer request;
         wire::Region::range(at, bytes).put(request);
         request.put(value);
         wire::Transfer{}.put(request);
-        log.decided(wire::Op::fill, request.bytes());
+        log.record_decision(wire::Op::fill, request.bytes());
     }
     Numbers down(DevicePtr from, const Numbers& values) {
         device.write(from, bytes_of(values));
-        log.read(wire::Region::range(from, 4 * values.size()));
+        log.record_download(wire::Region::range(from, 4 * values.size()));
         return values;
     }
 
@@ -99,7 +99,7 @@ OriginVerdict compare(const Numbers& mine, const Numbers& other, HostCode&& host
     OriginQuery query;
     query.buffers.push_back({OriginBuffer::Kind::in, 0, 4, bytes_of(first.in), {}, bytes_of(second.in)});
     OriginVerdict verdict;
-    const bool is_input = check_up(query, first.log, &second.log, verdict);
+    const bool is_input = check_uploads(query, first.log, &second.log, verdict);
     CHECK(is_input == (verdict.problem == Problem::none));
     return verdict;
 }
@@ -168,39 +168,39 @@ TEST_CASE("two runs: copies that arrange elements are seen, however they are cut
     CHECK(problem_of([](Run& run) {
               const Numbers turned(run.in.rbegin(), run.in.rend());
               run.up(run.allocate(1024), turned);
-          }) == Problem::arranged);
+          }) == Problem::rearranged);
     CHECK(problem_of([](Run& run) {  // one copy for each element
               const auto d = run.allocate(1024);
               for (std::size_t i = 0; i < 1024; ++i) run.up(d + 4 * (1023 - i), std::span(run.in).subspan(i, 1));
-          }) == Problem::arranged);
-    CHECK(problem_of([](Run& run) {  // twice, with launches between, so that no copy stays for itself
+          }) == Problem::rearranged);
+    CHECK(problem_of([](Run& run) {  // twice, with launches between, so that all copies are replaced
               const auto d = run.allocate(1024);
               for (std::size_t i = 0; i < 1024; ++i)
                   for (int twice = 0; twice < 2; ++twice)
                       run.up(d + 4 * (1023 - i), std::span(run.in).subspan(i, 1)), run.launch();
-          }) == Problem::arranged);
+          }) == Problem::rearranged);
     CHECK(problem_of([](Run& run) {  // rows as columns
               const auto d = run.allocate(1024);
               for (std::size_t row = 0; row < 32; ++row)
                   run.up({d + 4 * row, 128, 4, 32}, bytes_of(run.in).subspan(128 * row, 128));
-          }) == Problem::arranged);
+          }) == Problem::rearranged);
     CHECK(problem_of([](Run& run) {  // the same, with a gap between any two elements
               const auto d = run.allocate(2048);
               for (std::size_t row = 0; row < 32; ++row)
                   run.up({d + 8 * row, 256, 4, 32}, bytes_of(run.in).subspan(128 * row, 128));
-          }) == Problem::arranged);
+          }) == Problem::rearranged);
     CHECK(problem_of([](Run& run) {  // every other element
               Numbers picked;
               for (std::size_t i = 0; i < 1024; i += 2) picked.push_back(run.in[i]);
               run.up(run.allocate(512), picked);
-          }) == Problem::arranged);
+          }) == Problem::rearranged);
     const auto verdict = compare([](Run& run) {
         const Numbers turned(run.in.rbegin(), run.in.rend());
         run.up(run.allocate(1024), turned);
     });
     const int first = numbers(1024, 1).back();
-    REQUIRE(verdict.came.size() >= 4);
-    CHECK(std::memcmp(verdict.came.data(), &first, 4) == 0);
+    REQUIRE(verdict.sample.size() >= 4);
+    CHECK(std::memcmp(verdict.sample.data(), &first, 4) == 0);
 }
 
 TEST_CASE("two runs: a single word that host code has computed is seen, in whatever it travels") {
@@ -210,26 +210,27 @@ TEST_CASE("two runs: a single word that host code has computed is seen, in whate
     CHECK(problem_of([&](Run& run) {
               run.up(run.allocate(1024), run.in);
               run.up(run.allocate(1), Numbers{static_cast<int>(sum_of(run))});
-          }) == Problem::went_up);
-    CHECK(problem_of([&](Run& run) { run.launch({1024, sum_of(run)}); }) == Problem::decided);
-    CHECK(problem_of([&](Run& run) { run.launch({}, 1 + sum_of(run) % 64); }) == Problem::decided);
-    CHECK(problem_of([&](Run& run) { run.launch({}, 1, 1 + sum_of(run) % 64); }) == Problem::decided);
+          }) == Problem::unexpected_upload);
+    CHECK(problem_of([&](Run& run) { run.launch({1024, sum_of(run)}); }) == Problem::value_dependent);
+    CHECK(problem_of([&](Run& run) { run.launch({}, 1 + sum_of(run) % 64); }) == Problem::value_dependent);
+    CHECK(problem_of([&](Run& run) { run.launch({}, 1, 1 + sum_of(run) % 64); }) == Problem::value_dependent);
     CHECK(problem_of([&](Run& run) { run.fill(run.allocate(1), static_cast<std::uint8_t>(sum_of(run)), 4); }) ==
-          Problem::decided);
-    CHECK(problem_of([&](Run& run) { run.fill(run.allocate(1), 0, 1 + sum_of(run) % 64); }) == Problem::decided);
-    CHECK(problem_of([&](Run& run) { run.allocate(1 + sum_of(run) % 64); }) == Problem::decided);
+          Problem::value_dependent);
+    CHECK(problem_of([&](Run& run) { run.fill(run.allocate(1), 0, 1 + sum_of(run) % 64); }) ==
+          Problem::value_dependent);
+    CHECK(problem_of([&](Run& run) { run.allocate(1 + sum_of(run) % 64); }) == Problem::value_dependent);
     CHECK(problem_of([&](Run& run) {  // the length of a piece of the inputs
               run.up(run.allocate(1024), std::span(run.in).first(1 + sum_of(run) % 1000));
-          }) == Problem::decided);
-    CHECK(problem_of([&](Run& run) {  // where a word that is always the same goes
+          }) == Problem::value_dependent);
+    CHECK(problem_of([&](Run& run) {  // the destination of a constant word
               run.up(run.allocate(1024) + 4 * (sum_of(run) % 1024), Numbers{1});
-          }) == Problem::decided);
+          }) == Problem::value_dependent);
     CHECK(problem_of([&](Run& run) {  // which piece of the inputs
               run.up(run.allocate(64), std::span(run.in).subspan(sum_of(run) % 512, 64));
           }) != Problem::none);
     CHECK(problem_of([&](Run& run) {
               for (unsigned i = 0; i < 1 + sum_of(run) % 64; ++i) run.launch();
-          }) == Problem::decided);
+          }) == Problem::value_dependent);
 }
 
 TEST_CASE("two runs: what came down may go up again, unchanged") {
@@ -247,13 +248,13 @@ TEST_CASE("two runs: what came down may go up again, unchanged") {
               auto came = run.down(d, results(run));
               std::partial_sum(came.begin(), came.end(), came.begin(), [](int a, int b) { return a ^ b; });
               run.up(d, came);
-          }) == Problem::went_up);
+          }) == Problem::unexpected_upload);
 }
 
 TEST_CASE("two runs: what came down may only go up again if kernels have made it in both") {
     const auto mine = numbers(1024, 1), other = numbers(1024, 2);
     const auto ramp = numbers(4096, 3);
-    // Which piece goes up is the message.
+    // The choice of the piece carries information.
     const auto told = [&](Run& run, std::size_t piece) {
         const auto d = run.allocate(4096), e = run.allocate(32);
         const auto came = run.down(d, run.device.runs ? ramp : Numbers(4096));
@@ -263,13 +264,13 @@ TEST_CASE("two runs: what came down may only go up again if kernels have made it
     const auto always = [&](Run& run) { told(run, 5); };
     for (const bool runs : {true, false}) {
         const auto verdict = compare(mine, other, always, runs);
-        CHECK(verdict.problem == (runs ? Problem::none : Problem::went_up));
+        CHECK(verdict.problem == (runs ? Problem::none : Problem::unexpected_upload));
         CHECK(verdict.needs_kernels == !runs);
         CHECK(verdict.compared);
     }
     CHECK(compare(mine, other, by_inputs, false).needs_kernels);
     const auto verdict = compare(mine, other, by_inputs);
-    CHECK(verdict.problem == Problem::went_up);
+    CHECK(verdict.problem == Problem::unexpected_upload);
     CHECK_FALSE(verdict.needs_kernels);
     CHECK(verdict.bytes >= 128);
 }
@@ -287,13 +288,13 @@ TEST_CASE("two runs: memory of both is compared where both runs have read it") {
     CHECK(problem_of([&](Run& run) {
               turned.assign(run.in.rbegin(), run.in.rend());
               reads(run, 0, 1024, turned);
-          }) == Problem::arranged);
+          }) == Problem::rearranged);
     // Computed, and read at another place in each run.
     CHECK(problem_of([&](Run& run) {
               auto results = run.in;
               for (int& value : results) value *= 3;
               reads(run, run.in[0] & 1 ? 0 : 512, 512, results);
-          }) == Problem::went_up);
+          }) == Problem::unexpected_upload);
 }
 
 TEST_CASE("two runs with equal inputs: changes are counted, whatever the order and the addresses") {

@@ -1,0 +1,77 @@
+"""How `warpgrade test` does its steps: one after the other, and some beside them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import click
+import pytest
+
+from warpgrade.dev import cxx, testing
+from warpgrade.dev.testing import Found, Step
+from warpgrade.machine.errors import EXIT_BELOW_THRESHOLD, EXIT_DONE
+from warpgrade.machine.paths import Layout
+
+
+def said(text: str) -> bool:
+    click.echo(text)
+    return True
+
+
+@pytest.mark.parametrize(("good", "status"), [(True, EXIT_DONE), (False, EXIT_BELOW_THRESHOLD)])
+def test_what_runs_beside_begins_at_once_and_is_told_in_its_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], good: bool, status: int
+) -> None:
+    begun = threading.Event()
+
+    def beside(layout: Layout, name: str) -> Found:
+        begun.set()
+        return Found(good, f"{name} has found this\n", 1)
+
+    monkeypatch.setattr(testing, "_beside", beside)
+    steps = [
+        Step("first", lambda layout: begun.wait(60) and said("one")),
+        Step("clang-tidy", None),
+        Step("last", lambda layout: said("two")),
+    ]
+    assert testing._run(Layout(tmp_path), steps) == status
+    told = capsys.readouterr().out.splitlines()
+    assert told[:6] == ["== first", "one", "== clang-tidy", "clang-tidy has found this", "== last", "two"]
+    assert told[-1].startswith("warpgrade test: all 3" if good else "warpgrade test: FAILED in clang-tidy (")
+
+
+@pytest.mark.parametrize("status", [0, 3])
+def test_a_step_beside_the_others_is_a_process_that_gives_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, status: int
+) -> None:
+    program = f"import os; print(os.nice(0)); raise SystemExit({status})"
+    start = subprocess.run
+
+    def run(command: list[str], **options: object) -> object:
+        assert command[-4:] == [sys.executable, "-m", "warpgrade.dev.cxx", "clang-tidy"]
+        return start([*command[:-3], "-c", program], **options)  # type: ignore[call-overload]
+
+    monkeypatch.setattr(subprocess, "run", run)
+    found = testing._beside(Layout(tmp_path), "clang-tidy")
+    assert found.good is (status == 0)
+    assert int(found.words) > 0
+
+
+def test_each_step_without_an_action_is_one_that_can_run_beside(monkeypatch: pytest.MonkeyPatch) -> None:
+    done: list[Step] = []
+
+    def run(layout: Layout, steps: list[Step]) -> int:
+        done.extend(steps)
+        return 0
+
+    monkeypatch.setattr(testing, "_run", run)
+    testing.run(Layout(Path("/nowhere")), quick=False)
+    assert {step.name for step in done if step.action is None} == set(cxx.BESIDE)
+    names = [step.name for step in done]
+    assert names.index("fuzz targets") < names.index("fuzzing")
+    done.clear()
+    testing.run(Layout(Path("/nowhere")), quick=True)
+    assert not {step.name for step in done} & {*cxx.BESIDE, "fuzzing"}
