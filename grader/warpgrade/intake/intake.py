@@ -44,6 +44,9 @@ class Leniency:
     main: str = ""
 
 
+LENIENT, STRICT = Leniency(), Leniency(repair=False)
+
+
 @dataclass(frozen=True)
 class _Selection:
     """The files to grade, by the lab's names; the names of all other files; notes for the student."""
@@ -64,7 +67,7 @@ def read_mode(path: Path, shown: str) -> int:
         raise BadInput(f"{shown} cannot be read: {getattr(error, 'strerror', error)}") from None
 
 
-def read(lab: Lab, path: Path, called: str = "", how: Leniency = Leniency()) -> Submission:
+def read(lab: Lab, path: Path, called: str = "", how: Leniency = LENIENT) -> Submission:
     """Read the submission at `path`; raises BadInput with what is wrong and what to do.
 
     called: what it is called in messages, if not by its path.
@@ -74,7 +77,8 @@ def read(lab: Lab, path: Path, called: str = "", how: Leniency = Leniency()) -> 
     folder: Path | None = path.parent
     if stat.S_ISDIR(mode):
         folder = _without_wrapping(path)
-        found = _select_from(lab, _list_tree(folder) if _is_unclear(lab, folder, how) else _list_top(folder), shown, how)
+        members = _list_tree(path) if _is_unclear(lab, folder, how) else _list_top(folder)
+        found = _select_from(lab, members, shown, how)
     elif not stat.S_ISREG(mode):
         raise BadInput(f"{shown} is neither a folder nor a file")
     else:
@@ -94,12 +98,14 @@ def read(lab: Lab, path: Path, called: str = "", how: Leniency = Leniency()) -> 
     return _submission(lab, found, shown, folder, how)
 
 
-def read_members(lab: Lab, members: Sequence[Member], shown: str, how: Leniency = Leniency()) -> Submission:
+def read_members(lab: Lab, members: Sequence[Member], shown: str, how: Leniency = LENIENT) -> Submission:
     """Read a submission that is a part of something larger; raises BadInput as `read` does.
 
     A single source file, and a single archive without a source beside it, are taken as if they had been named alone.
     """
-    return _submission(lab, _select_from(lab, members, shown, how), shown, None, how)
+    alone = len(members) == 1 and is_source(members[0].name) and "/" not in members[0].path
+    found = _select_single(lab, members[0]) if alone else _select_from(lab, members, shown, how)
+    return _submission(lab, found, shown, None, how)
 
 
 def _submission(lab: Lab, found: _Selection, shown: str, folder: Path | None, how: Leniency) -> Submission:
@@ -215,7 +221,8 @@ def _list_tree(folder: Path) -> list[Member]:
     while waiting:
         above = waiting.pop()
         names, subfolders = _list_folder(folder / above)
-        members += [Member(above + name, functools.partial(open_regular, folder / above / name, name)) for name in names]
+        here = folder / above
+        members += [Member(above + name, functools.partial(open_regular, here / name, name)) for name in names]
         waiting += [f"{above}{name}/" for name in reversed(subfolders) if (above + name).count("/") < _MAX_DEPTH]
         if len(members) > MAX_ENTRIES:
             raise BadInput(f"{printable_name(str(folder))} contains more than {MAX_ENTRIES} files")
@@ -271,8 +278,7 @@ def _select_packed(lab: Lab, file: IO[bytes], name: str, shown: str, how: Lenien
     def wanted(each: str) -> bool:
         return bool(name_for_lab(lab, each)) or is_source(without_text_suffix(each)) or is_archive(each)
 
-    most = MAX_FILE_BYTES if depth > 1 else MAX_ARCHIVE_BYTES
-    with archives.open_archive(file, name, shown, wanted, most) as members:
+    with archives.open_archive(file, name, shown, wanted, MAX_FILE_BYTES) as members:
         return _select_from(lab, members, shown, how, depth)
 
 
@@ -299,8 +305,6 @@ def _select_from(lab: Lab, members: Sequence[Member], shown: str, how: Leniency,
         return found
     if how.main:
         return _select_around(lab, members, main_file.choose(members, how.main), "accepted by the person who grades")
-    if len(members) == 1 and is_source(members[0].name) and "/" not in members[0].path:
-        return _select_single(lab, members[0])
     found = _select_at_top(lab, members, shown)
     if lab.main_file not in found.files and how.repair:
         main = main_file.find(lab, members, MAX_FILE_BYTES)
@@ -364,8 +368,9 @@ def _require_main_file(lab: Lab, files: dict[str, bytes], others: list[str], sho
     if wanted in files:
         return
     sources = sorted(PurePosixPath(name).name for name in others if is_source(name))
-    same = [name for name in sources if name.lower() == wanted.lower()]
-    close = same or difflib.get_close_matches(wanted, sources, n=1, cutoff=0.6)
+    code = [name for name in sources if main_file.is_code(name)]  # a header is not the main file under another name
+    same = [name for name in code if name.lower() == wanted.lower()]
+    close = same or difflib.get_close_matches(wanted, code, n=1, cutoff=0.6)
     if wanted in same:
         raise BadInput(f"{wanted} is in a subfolder of {shown}", hint="put it at the top of the folder or archive")
     if close:

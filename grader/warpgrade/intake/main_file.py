@@ -25,6 +25,11 @@ def without_text_suffix(name: str) -> str:
     return inner if is_source(inner) else name
 
 
+def is_code(name: str) -> bool:
+    """Whether a file of that name should hold code that is compiled by itself, and not a header."""
+    return PurePosixPath(name).suffix.lower() in _CODE_SUFFIXES
+
+
 def find(lab: Lab, members: Sequence[Member], max_bytes: int) -> Member | None:
     """Return the file that must be the main file, None if nothing looks like it; raises BadInput if several do."""
     main = PurePosixPath(lab.main_file)
@@ -36,10 +41,7 @@ def find(lab: Lab, members: Sequence[Member], max_bytes: int) -> Member | None:
         is_renamed,
         lambda name: name.casefold() == lab.main_file.casefold(),
         lambda name: PurePosixPath(name).suffix.lower() == main.suffix.lower(),
-        lambda name: (
-            PurePosixPath(name).stem.casefold() == main.stem.casefold()
-            and PurePosixPath(name).suffix.lower() in _CODE_SUFFIXES
-        ),
+        lambda name: PurePosixPath(name).stem.casefold() == main.stem.casefold() and is_code(name),
     )
     named = [(member, without_text_suffix(member.name)) for member in members]
     for rule in rules:
@@ -55,7 +57,7 @@ def find(lab: Lab, members: Sequence[Member], max_bytes: int) -> Member | None:
 
 
 def choose(members: Sequence[Member], chosen: str) -> Member:
-    """Return the file that a person has chosen, by its path or name in the hand-in; raises BadInput if it is not one."""
+    """Return the file that a person has chosen, by path or name in the hand-in; raises BadInput if there is none."""
     fitting = [member for member in members if chosen in (member.path, member.name)]
     if len(fitting) == 1:
         return fitting[0]
