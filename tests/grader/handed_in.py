@@ -10,15 +10,16 @@ from pathlib import Path
 import pytest
 
 from warpgrade.intake import intake
+from warpgrade.intake.intake import LENIENT, Leniency
 from warpgrade.lab.labs import Lab
 from warpgrade.machine.errors import BadInput
 
 CODE = b"void toy(float*, int) {}\n"
 
 
-def refused(lab: Lab, path: Path) -> str:
+def refused(lab: Lab, path: Path, how: Leniency = LENIENT) -> str:
     with pytest.raises(BadInput) as caught:
-        intake.read(lab, path)
+        intake.read(lab, path, how=how)
     assert "\x1b" not in caught.value.message
     return f"{caught.value.message} | {caught.value.hint}"
 

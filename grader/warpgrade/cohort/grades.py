@@ -99,6 +99,7 @@ def make_row(store: Store, policies: Policies, student: str, name: str = "") -> 
         lost=record.lost,
         review=[*record.review, *([_LATE] if record.late and not record.submitted else [])],
         identifiers=record.identifiers,
+        repairs=record.repairs,
         metrics=record.metrics,
     )
 

@@ -94,6 +94,7 @@ def show(
     lists = (
         ("Not on the roster", [f"{name} ({who})" if name != who else who for who, name in collected.unknown]),
         ("No submission", collected.others),
+        ("Not as asked, and taken", [f"{row.name or row.student}: {what}" for row in all_rows for what in row.repairs]),
         ("Without feedback", packed.left_out if packed else []),
     )
     for what, names in lists:

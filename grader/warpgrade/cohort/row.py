@@ -39,7 +39,8 @@ class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     earned: by the tests alone. late: in a few words. source: where it was; submitted: when (ISO 8601), where
     the platform says it. attempts: how many there were. result: the file of the whole result, below the folder of the
     class. review: what a person should look at. metrics: numbers that tests measured, by `test: name`.
-    identifiers: all that the student is called by platform and roster.
+    identifiers: all that the student is called by platform and roster. repairs: what was not handed in as the lab asks,
+    and was taken all the same.
     """
 
     student: str
@@ -61,3 +62,4 @@ class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     review: list[str] = []
     metrics: dict[str, float] = {}
     identifiers: list[str] = []
+    repairs: list[str] = []

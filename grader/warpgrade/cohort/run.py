@@ -121,7 +121,11 @@ class ClassRun:
             self._refuse(record, problem, options)
             return None
         record = msgspec.structs.replace(
-            record, digest=submission.digest, notes=submission.notes, ignored=submission.ignored
+            record,
+            digest=submission.digest,
+            notes=submission.notes,
+            repairs=submission.repairs,
+            ignored=submission.ignored,
         )
         identity = self._grader.identity(options)
         key = identity.result_key(submission.files)

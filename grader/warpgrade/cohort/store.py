@@ -63,7 +63,8 @@ class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     late: as the platform says, which may not say when it came. identifiers: all that the student is called. seen: when
     it was first taken in (ISO 8601). digest: of its files. key: its result's name; without one it waits. status: of its
     result, or `error` where the machine failed, which `problem` tells. notes, ignored: as a result has them of a
-    submission; those of a class are shared by all who handed in the same, and have none.
+    submission; those of a class are shared by all who handed in the same, and have none. repairs: as a submission has
+    them.
     """
 
     student: str
@@ -81,6 +82,7 @@ class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     max_points: float = 0.0
     problem: str = ""
     notes: list[str] = []
+    repairs: list[str] = []
     ignored: list[str] = []
     lost: list[Lost] = []
     review: list[str] = []

@@ -11,7 +11,8 @@ from pathlib import Path
 class Submission:
     """What is graded: plain file names and their bytes, and the names of source files that are not.
 
-    `notes` say what was taken under another name, or from where. `folder` is where the files lie, unless they were in
+    `notes` say what was taken under another name, or from where; `repairs`, which are among them, what was not handed
+    in as the lab asks, and could mean one thing only. `folder` is where the files lie, unless they were in
     a zip or have other names there.
     """
 
@@ -20,6 +21,7 @@ class Submission:
     ignored: list[str]
     folder: Path | None = None
     notes: list[str] = field(default_factory=list)
+    repairs: list[str] = field(default_factory=list)
     seconds: float = 0.0  # of processor time that reading it took
 
     @property

@@ -17,8 +17,9 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from warpgrade.grading.submission import Submission
-from warpgrade.intake import archives
+from warpgrade.intake import archives, main_file
 from warpgrade.intake.archives import MAX_ENTRIES, Member
+from warpgrade.intake.main_file import without_text_suffix
 from warpgrade.lab.labs import Lab
 from warpgrade.machine.errors import BadInput
 from warpgrade.machine.text import listing, printable_name
@@ -28,6 +29,22 @@ from warpgrade.platforms.registry import name_for_lab, original_names
 MAX_FILE_BYTES = 1 << 20
 MAX_TOTAL_BYTES = 4 << 20
 MAX_ARCHIVE_BYTES = 64 << 20  # of an archive that is not a file of its own
+_MAX_DEPTH = 8  # of folders that are looked through for the main file
+
+
+@dataclass(frozen=True)
+class Leniency:
+    """How a hand-in is read that is not as the lab asks.
+
+    repair: take what can be meant in one way only; otherwise it is refused. main: the path or name of the file that a
+    person has accepted as the main file.
+    """
+
+    repair: bool = True
+    main: str = ""
+
+
+LENIENT, STRICT = Leniency(), Leniency(repair=False)
 
 
 @dataclass(frozen=True)
@@ -37,6 +54,7 @@ class _Selection:
     files: dict[str, bytes]
     others: list[str]
     notes: list[str] = field(default_factory=list)
+    repairs: list[str] = field(default_factory=list)
 
 
 def read_mode(path: Path, shown: str) -> int:
@@ -49,7 +67,7 @@ def read_mode(path: Path, shown: str) -> int:
         raise BadInput(f"{shown} cannot be read: {getattr(error, 'strerror', error)}") from None
 
 
-def read(lab: Lab, path: Path, called: str = "") -> Submission:
+def read(lab: Lab, path: Path, called: str = "", how: Leniency = LENIENT) -> Submission:
     """Read the submission at `path`; raises BadInput with what is wrong and what to do.
 
     called: what it is called in messages, if not by its path.
@@ -59,62 +77,69 @@ def read(lab: Lab, path: Path, called: str = "") -> Submission:
     folder: Path | None = path.parent
     if stat.S_ISDIR(mode):
         folder = _without_wrapping(path)
-        if archive := _only_archive(folder):
-            folder = None
-            found = _read_archive(lab, archive, printable_name(archive.name))
-            found.notes.insert(0, f"taken from {printable_name(archive.name)}")
-        else:
-            found = _read_folder(lab, folder, shown)
+        members = _list_tree(path) if _is_unclear(lab, folder, how) else _list_top(folder)
+        found = _select_from(lab, members, shown, how)
     elif not stat.S_ISREG(mode):
         raise BadInput(f"{shown} is neither a folder nor a file")
-    elif is_archive(path.name):
-        folder = None
-        # The path itself may be a link: it was named by the person who grades.
-        found = _read_archive(lab, path.resolve(), shown)
-    elif is_source(path.name):
-        # The path itself may be a link: it was named by the person who grades.
-        found = _select_single(lab, Member(path.name, functools.partial(open_regular, path.resolve(), path.name)))
     else:
-        raise BadInput(
-            f"{shown} is not a submission",
-            hint=f"give a folder or an archive that contains {lab.main_file}, or the file itself",
-        )
-    return _submission(lab, found, shown, folder)
+        # The path itself may be a link: it was named by the person who grades.
+        member = Member(path.name, functools.partial(open_regular, path.resolve(), path.name))
+        if is_archive(path.name):
+            folder = None
+            with member.open() as file:
+                found = _select_packed(lab, file, path.name, shown, how)
+        elif is_source(without_text_suffix(path.name)):
+            found = _select_single(lab, member)
+        else:
+            raise BadInput(
+                f"{shown} is not a submission",
+                hint=f"give a folder or an archive that contains {lab.main_file}, or the file itself",
+            )
+    return _submission(lab, found, shown, folder, how)
 
 
-def read_members(lab: Lab, members: Sequence[Member], shown: str) -> Submission:
+def read_members(lab: Lab, members: Sequence[Member], shown: str, how: Leniency = LENIENT) -> Submission:
     """Read a submission that is a part of something larger; raises BadInput as `read` does.
 
     A single source file, and a single archive without a source beside it, are taken as if they had been named alone.
     """
-    sources = [member for member in members if is_source(member.name)]
-    packed = [member for member in members if is_archive(member.name)]
-    if len(packed) == 1 and not sources:
-        found = _read_packed(lab, packed[0])
-        found.notes.insert(0, f"taken from {printable_name(packed[0].name)}")
-    elif len(members) == 1 and sources and "/" not in members[0].path:
-        found = _select_single(lab, members[0])
-    else:
-        found = _select_at_top(lab, members, shown)
-    return _submission(lab, found, shown, None)
+    alone = len(members) == 1 and is_source(members[0].name) and "/" not in members[0].path
+    found = _select_single(lab, members[0]) if alone else _select_from(lab, members, shown, how)
+    return _submission(lab, found, shown, None, how)
 
 
-def _submission(lab: Lab, found: _Selection, shown: str, folder: Path | None) -> Submission:
+def _submission(lab: Lab, found: _Selection, shown: str, folder: Path | None, how: Leniency) -> Submission:
     _require_main_file(lab, found.files, found.others, shown)
+    files, repairs = {}, list(found.repairs)
     for name, content in found.files.items():
-        _check_content(name, content)
+        files[name] = _as_utf8(name, content) if how.repair else content
+        if files[name] is not content:
+            repairs.append(f"{name} was saved as UTF-16 and is graded as UTF-8")
+        _check_content(name, files[name])
     ignored = sorted(
         printable_name(name)
         for name in found.others
         if is_source(name) and not any(lab.gives(each) for each in original_names(name))
     )
+    notes = [*found.notes, *repairs]
     return Submission(
         name=shown,
-        files=dict(sorted(found.files.items())),
+        files=dict(sorted(files.items())),
         ignored=ignored,
-        folder=None if found.notes else folder,
-        notes=found.notes,
+        folder=None if notes else folder,
+        notes=notes,
+        repairs=repairs,
     )
+
+
+def _as_utf8(name: str, content: bytes) -> bytes:
+    """Return the content; as UTF-8, if it says that it is UTF-16 and is."""
+    if not content.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return content
+    try:
+        return content.decode("utf-16").encode()
+    except UnicodeError:
+        return content
 
 
 def _select(lab: Lab, members: Iterable[Member]) -> _Selection:
@@ -179,21 +204,29 @@ def _without_wrapping(folder: Path) -> Path:
     return folder / subfolders[0] if wraps else folder
 
 
-def _only_archive(folder: Path) -> Path | None:
-    """Return the archive of a folder that has one, and no source beside it."""
+def _is_unclear(lab: Lab, folder: Path, how: Leniency) -> bool:
+    """Whether the main file must be looked for further down; a whole disk is not read for one that is at the top."""
+    return bool(how.main) or (how.repair and not any(name_for_lab(lab, name) for name in _list_folder(folder)[0]))
+
+
+def _list_top(folder: Path) -> list[Member]:
     names, _ = _list_folder(folder)
-    packed = [name for name in names if is_archive(name)]
-    return folder / packed[0] if len(packed) == 1 and not any(map(is_source, names)) else None
+    return [Member(name, functools.partial(open_regular, folder / name, name)) for name in names]
 
 
-def _read_folder(lab: Lab, folder: Path, shown: str) -> _Selection:
-    names, subfolders = _list_folder(folder)
-    if not names and subfolders:
-        held = listing([f"{name}/" for name in subfolders])
-        raise BadInput(f"{shown} holds only folders: {held}", hint=f"put {lab.main_file} and its like at the top")
-    if not names:
-        raise BadInput(f"{shown} is empty", hint=f"it should contain {lab.main_file}")
-    return _select(lab, [Member(name, functools.partial(open_regular, folder / name, name)) for name in names])
+def _list_tree(folder: Path) -> list[Member]:
+    """Return the files in a folder and in the folders below it."""
+    members: list[Member] = []
+    waiting = [""]
+    while waiting:
+        above = waiting.pop()
+        names, subfolders = _list_folder(folder / above)
+        here = folder / above
+        members += [Member(above + name, functools.partial(open_regular, here / name, name)) for name in names]
+        waiting += [f"{above}{name}/" for name in reversed(subfolders) if (above + name).count("/") < _MAX_DEPTH]
+        if len(members) > MAX_ENTRIES:
+            raise BadInput(f"{printable_name(str(folder))} contains more than {MAX_ENTRIES} files")
+    return members
 
 
 def _list_folder(folder: Path) -> tuple[list[str], list[str]]:
@@ -230,23 +263,26 @@ def open_regular(path: Path, name: str) -> IO[bytes]:
 
 
 def _select_single(lab: Lab, member: Member) -> _Selection:
-    main = lab.main_file
-    alike = [name for name in lab.file.lab.files if PurePosixPath(name).suffix == PurePosixPath(member.name).suffix]
+    main, given = lab.main_file, without_text_suffix(member.name)
+    alike = [name for name in lab.file.lab.files if PurePosixPath(name).suffix == PurePosixPath(given).suffix]
     if name_for_lab(lab, member.name) or alike != [main]:
         return _select(lab, [member])
     # Whoever names one file means it, and there is only one that it can be.
     return _Selection({main: _content(member)}, [], [_renaming_note(member.name, main)])
 
 
-# --- archives --------------------------------------------------------------------------------------------------------
+# --- archives and what is in them ------------------------------------------------------------------------------------
 
 
-def _read_archive(lab: Lab, path: Path, shown: str) -> _Selection:
-    with open_regular(path, shown) as file:
-        return _select_packed(lab, file, path.name, shown)
+def _select_packed(lab: Lab, file: IO[bytes], name: str, shown: str, how: Leniency, depth: int = 1) -> _Selection:
+    def wanted(each: str) -> bool:
+        return bool(name_for_lab(lab, each)) or is_source(without_text_suffix(each)) or is_archive(each)
+
+    with archives.open_archive(file, name, shown, wanted, MAX_FILE_BYTES) as members:
+        return _select_from(lab, members, shown, how, depth)
 
 
-def _read_packed(lab: Lab, member: Member) -> _Selection:
+def _read_packed(lab: Lab, member: Member, how: Leniency, depth: int) -> _Selection:
     """Read an archive that is itself a part of something: a bounded copy of it, without a name."""
     shown = printable_name(member.name)
     with io.BytesIO() as copy, member.open() as file:
@@ -255,20 +291,43 @@ def _read_packed(lab: Lab, member: Member) -> _Selection:
             size += copy.write(chunk)
             if size > MAX_ARCHIVE_BYTES:
                 raise BadInput(f"{shown} is larger than {MAX_ARCHIVE_BYTES >> 20} MiB: too large for a submission")
-        return _select_packed(lab, copy, member.name, shown)
+        return _select_packed(lab, copy, member.name, shown, how, depth)
 
 
-def _select_packed(lab: Lab, file: IO[bytes], name: str, shown: str) -> _Selection:
-    with archives.open_archive(
-        file, name, shown, lambda each: bool(name_for_lab(lab, each)), MAX_FILE_BYTES
-    ) as members:
-        return _select_at_top(lab, members, shown)
+def _select_from(lab: Lab, members: Sequence[Member], shown: str, how: Leniency, depth: int = 0) -> _Selection:
+    """Select the lab's files: at the top, in the only folder, in the only archive; else where the main file must be."""
+    if not members:
+        raise BadInput(f"{shown} is empty", hint=f"it should contain {lab.main_file}")
+    packed = [member for member in members if is_archive(member.name)]
+    if len(packed) == 1 and depth < (2 if how.repair else 1) and not any(is_source(each.name) for each in members):
+        found = _read_packed(lab, packed[0], how, depth + 1)
+        found.notes.insert(0, f"taken from {printable_name(packed[0].name)}")
+        return found
+    if how.main:
+        return _select_around(lab, members, main_file.choose(members, how.main), "accepted by the person who grades")
+    found = _select_at_top(lab, members, shown)
+    if lab.main_file not in found.files and how.repair:
+        main = main_file.find(lab, members, MAX_FILE_BYTES)
+        if main is not None:
+            return _select_around(lab, members, main)
+    return found
+
+
+def _select_around(lab: Lab, members: Sequence[Member], main: Member, why: str = "") -> _Selection:
+    """Select this file as the main file, and the lab's other files beside it."""
+    folder = main.path.removesuffix(main.name)
+    beside = [each for each in members if each.path == folder + each.name and each is not main]
+    found = _select(lab, [each for each in beside if name_for_lab(lab, each.name) != lab.main_file])
+    found.files[lab.main_file] = _content(main)
+    _check_total(found.files)
+    found.others.extend(each.name for each in members if each is not main and each not in beside)
+    note = f"{printable_name(main.path)} is graded as {lab.main_file}"
+    found.repairs.append(f"{note}: {why}" if why else note)
+    return found
 
 
 def _select_at_top(lab: Lab, members: Sequence[Member], shown: str) -> _Selection:
     """Select the lab's files at the top, or in the only folder if no source is at the top."""
-    if not members:
-        raise BadInput(f"{shown} is empty", hint=f"it should contain {lab.main_file}")
     inner = _wrapping_folder(members)
     files: dict[str, Member] = {}
     elsewhere: list[str] = []
@@ -309,8 +368,9 @@ def _require_main_file(lab: Lab, files: dict[str, bytes], others: list[str], sho
     if wanted in files:
         return
     sources = sorted(PurePosixPath(name).name for name in others if is_source(name))
-    same = [name for name in sources if name.lower() == wanted.lower()]
-    close = same or difflib.get_close_matches(wanted, sources, n=1, cutoff=0.6)
+    code = [name for name in sources if main_file.is_code(name)]  # a header is not the main file under another name
+    same = [name for name in code if name.lower() == wanted.lower()]
+    close = same or difflib.get_close_matches(wanted, code, n=1, cutoff=0.6)
     if wanted in same:
         raise BadInput(f"{wanted} is in a subfolder of {shown}", hint="put it at the top of the folder or archive")
     if close:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from warpgrade.grading.submission import Submission
 from warpgrade.intake import intake
+from warpgrade.intake.intake import LENIENT, Leniency
 from warpgrade.lab.budget import allowance_of
 from warpgrade.lab.labs import Lab
 from warpgrade.machine import confined
@@ -16,10 +17,10 @@ from warpgrade.machine.errors import BadInput
 from warpgrade.machine.text import printable_name
 
 
-def read(lab: Lab, path: Path, called: str = "") -> Submission:
+def read(lab: Lab, path: Path, called: str = "", how: Leniency = LENIENT) -> Submission:
     """Read the submission at `path` as `intake.read` does; what takes too long or too much is refused as well."""
     shown = called or printable_name(str(path))
-    return read_confined(lab, shown, lambda allowance: confined.call(allowance, intake.read, lab, path, called))
+    return read_confined(lab, shown, lambda allowance: confined.call(allowance, intake.read, lab, path, called, how))
 
 
 def read_confined(lab: Lab, shown: str, reader: Callable[[Allowance], Submission]) -> Submission:

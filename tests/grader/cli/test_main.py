@@ -153,7 +153,7 @@ def test_devices_that_are_not_there(
 @pytest.mark.parametrize(
     ("name", "content", "complaint"),
     [
-        ("Toy.cu", b"void toy(float*, int) {}\n", "expected toy.cu, found Toy.cu\nwarpgrade: rename Toy.cu to toy.cu"),
+        ("toy.h", b"void toy(float*, int);\n", "expected toy.cu, found toy.h"),
         ("toy.cu", b"\x7fELF\x00\x01\x02", "toy.cu is not a text file"),
         ("toy.cu", b"", "toy.cu is empty"),
         ("readme.txt", b"hello", "expected toy.cu, found readme.txt"),

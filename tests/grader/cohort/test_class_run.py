@@ -61,6 +61,19 @@ def test_a_refused_submission_has_its_reason_and_stops_nobody(made: MadeClass) -
     }  # fmt: skip
 
 
+def test_what_was_not_handed_in_as_asked_is_taken_and_told(made: MadeClass) -> None:
+    made.add("ada", "// points: 10")
+    made.add("bob", "// points: 12")
+    (made.folder / "in" / "0" / "toy.cu").rename(made.folder / "in" / "0" / "Toy_final.cu")
+    made.run()
+    found = {row.student: row for row in grades.make_rows(made.store, POLICIES, {})}
+    assert (found["ada"].points, found["ada"].repairs) == (10, ["Toy_final.cu is graded as toy.cu"])
+    assert (found["bob"].points, found["bob"].repairs) == (12, [])
+    shown = made.store.result_of(found["ada"])
+    assert shown is not None
+    assert shown.submission.notes == ["Toy_final.cu is graded as toy.cu"]  # the student reads it
+
+
 def test_the_machines_trouble_is_tried_again_and_never_scored(made: MadeClass) -> None:
     made.add("ada", "machine fails")
     made.add("bob", "// points: 20")

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from stand_ins import TOY_LAB
 
 from warpgrade.intake import archives, intake
+from warpgrade.intake.intake import STRICT, Leniency
 from warpgrade.lab import labs
 from warpgrade.lab.labs import Lab
 from warpgrade.machine.errors import BadInput
@@ -49,15 +50,95 @@ def test_a_single_file_and_zips_give_the_same(lab: Lab, tmp_path: Path) -> None:
 
 def test_wrong_names_are_explained(lab: Lab, tmp_path: Path) -> None:
     assert "expected toy.cu, found Toy.cu | rename Toy.cu to toy.cu" in refused(
-        lab, folder_of(tmp_path / "a", Toy__cu=CODE)
+        lab, folder_of(tmp_path / "a", Toy__cu=CODE), STRICT
     )
-    assert "expected toy.cu, found toy.cpp" in refused(lab, folder_of(tmp_path / "b", toy__cpp=CODE))
-    assert "expected toy.cu, found main.cu" in refused(lab, folder_of(tmp_path / "c", main__cu=CODE))
+    assert "expected toy.cu, found toy.cpp" in refused(lab, folder_of(tmp_path / "b", toy__cpp=CODE), STRICT)
+    assert "expected toy.cu, found main.cu" in refused(lab, folder_of(tmp_path / "c", main__cu=CODE), STRICT)
+    # A header is no main file with another name.
+    assert "expected toy.cu, found toy.h | the lab accepts toy.cu" in refused(
+        lab, folder_of(tmp_path / "d", toy__h=CODE, tile__cuh=CODE)
+    )
     single = tmp_path / "toy_v2.cpp"
     single.write_bytes(CODE)
     assert "expected toy.cu, found toy_v2.cpp" in refused(lab, single)
     deep = zip_of(tmp_path / "deep.zip", ("a/b/toy.cu", CODE), ("a/x.txt", b""))
-    assert "is in a subfolder of" in refused(lab, deep)
+    assert "is in a subfolder of" in refused(lab, deep, STRICT)
+
+
+@pytest.mark.parametrize(
+    ("files", "taken"),
+    [
+        ({"Toy.cu": CODE}, "Toy.cu"),
+        ({"toy.cpp": CODE, "tile.cuh": b"// tile\n"}, "toy.cpp"),
+        ({"Toy_final.cu": CODE, "report.pdf": b"x"}, "Toy_final.cu"),
+        ({"toy.cu.txt": CODE}, "toy.cu.txt"),
+        ({"project/src/toy.cu": CODE, "project/Makefile": b"all:", "readme.md": b"x"}, "project/src/toy.cu"),
+        ({"a/toy.cu": CODE, "b/toy.cu": CODE}, "a/toy.cu"),  # the same twice
+        ({"notes.cu": b"x", "work/toy.cu": CODE}, "work/toy.cu"),
+    ],
+)
+def test_what_can_be_meant_in_one_way_only_is_taken(
+    lab: Lab, tmp_path: Path, files: dict[str, bytes], taken: str
+) -> None:
+    folder = tmp_path / "work"
+    for name, content in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(content)
+    inner = taken.removeprefix("project/")  # the only folder is left out of a path
+    for path in (folder, zip_of(tmp_path / "work.zip", *files.items())):
+        found = intake.read(lab, path)
+        assert found.files["toy.cu"] == CODE
+        assert found.files.get("tile.cuh") == files.get("tile.cuh")
+        assert found.repairs in ([f"{taken} is graded as toy.cu"], [f"{inner} is graded as toy.cu"])
+        assert found.notes == found.repairs
+        assert found.folder is None
+        assert refused(lab, path, STRICT)
+
+
+@pytest.mark.parametrize("names", [["v1.cu", "v2.cu"], ["a/toy.cu", "b/toy.cu"], ["toy.c", "toy.cpp"]])
+def test_of_several_that_it_could_be_a_person_chooses(lab: Lab, tmp_path: Path, names: list[str]) -> None:
+    path = zip_of(tmp_path / "work.zip", *((name, CODE + name.encode()) for name in names), ("x.txt", b""))
+    told = f"each of {', '.join(names)} could be toy.cu | hand in only the one to grade, as toy.cu"
+    assert refused(lab, path) == told
+    found = intake.read(lab, path, how=Leniency(main=names[1]))
+    assert found.files == {"toy.cu": CODE + names[1].encode()}
+    assert found.repairs == [f"{names[1]} is graded as toy.cu: accepted by the person who grades"]
+    missing = refused(lab, path, Leniency(main="v3.cu"))
+    assert missing.startswith("the accepted file v3.cu is not in the hand-in | there are ")
+
+
+def test_text_of_windows_is_taken(lab: Lab, tmp_path: Path) -> None:
+    for encoding in ("utf-16-le", "utf-16-be"):
+        content = "\ufeff// ä\nvoid toy() {}\n".encode(encoding)
+        found = intake.read(lab, folder_of(tmp_path / encoding, toy__cu=content))
+        assert found.files == {"toy.cu": "// ä\nvoid toy() {}\n".encode()}
+        assert found.notes == found.repairs == ["toy.cu was saved as UTF-16 and is graded as UTF-8"]
+        assert "toy.cu is saved as UTF-16" in refused(lab, tmp_path / encoding, STRICT)
+
+
+def test_a_zip_in_a_zip_is_opened_once(lab: Lab, tmp_path: Path) -> None:
+    once = zip_of(tmp_path / "once.zip", ("toy.cu", CODE))
+    twice = zip_of(tmp_path / "twice.zip", ("once.zip", once.read_bytes()), ("report.pdf", b"x"))
+    found = intake.read(lab, twice)
+    assert (found.files, found.notes) == ({"toy.cu": CODE}, ["taken from once.zip"])
+    assert "expected toy.cu" in refused(lab, twice, STRICT)
+    thrice = zip_of(tmp_path / "thrice.zip", ("twice.zip", twice.read_bytes()))
+    assert "expected toy.cu, found once.zip, report.pdf" in refused(lab, thrice)
+
+
+def test_a_whole_disk_is_not_looked_through(lab: Lab, tmp_path: Path) -> None:
+    deep = tmp_path / "work"
+    for number in range(10):
+        deep /= str(number)
+    deep.mkdir(parents=True)
+    (deep / "toy.cu").write_bytes(CODE)
+    assert refused(lab, tmp_path / "work")
+    for number in range(3):
+        folder = tmp_path / "wide" / f"a{number}"
+        folder.mkdir(parents=True)
+        for other in range(700):
+            (folder / f"{other}.txt").touch()
+    assert "contains more than 2000 files" in refused(lab, tmp_path / "wide")
 
 
 def test_what_is_no_submission(lab: Lab, tmp_path: Path) -> None:
@@ -76,7 +157,7 @@ def test_what_is_no_submission(lab: Lab, tmp_path: Path) -> None:
         (b"", "toy.cu is empty"),
         (b" \n\t\n", "toy.cu is empty"),
         (b"\x7fELF\0\0\0", "toy.cu is not a text file"),
-        ("void toy() {}".encode("utf-16"), "saved as UTF-16"),
+        (b"\xff\xfev", "saved as UTF-16"),
         (b"x" * (intake.MAX_FILE_BYTES + 1), "larger than 1 MiB"),
     ],
 )
@@ -96,7 +177,7 @@ def test_links_pipes_and_folders_in_a_folder_are_not_followed(lab: Lab, tmp_path
     assert "toy.cu is not a regular file" in refused(lab, piped)
     nested = folder_of(tmp_path / "nested", x__cu=CODE)
     (nested / "toy.cu").mkdir()
-    assert "expected toy.cu" in refused(lab, nested)
+    assert "expected toy.cu" in refused(lab, nested, STRICT)
 
 
 def test_a_link_to_a_folder_is_no_folder(lab: Lab, tmp_path: Path) -> None:
@@ -110,21 +191,21 @@ def test_folders_alone_are_named(lab: Lab, tmp_path: Path) -> None:
     outer = folder_of(tmp_path / "outer")
     for name in ("a", "b"):
         folder_of(outer / name, toy__cu=CODE)
-    assert f"{outer} holds only folders: a/, b/ | put toy.cu and its like at the top" in refused(lab, outer)
+        (outer / name / "toy.cu").write_bytes(CODE + name.encode())
+    assert "each of a/toy.cu, b/toy.cu could be toy.cu" in refused(lab, outer)
     assert intake.read(lab, outer / "a").seconds == 0
 
 
-@pytest.mark.parametrize("beside", ["notes.cu", "old.tar"])
-def test_a_folder_beside_a_source_or_an_archive_is_not_the_submission(lab: Lab, tmp_path: Path, beside: str) -> None:
-    zipped = zip_of(tmp_path / "a.zip", (beside, b"x"), ("work/toy.cu", CODE))
-    assert f"toy.cu is in a subfolder of {zipped}" in refused(lab, zipped)
+def test_a_folder_beside_a_source_is_not_the_submission(lab: Lab, tmp_path: Path) -> None:
+    zipped = zip_of(tmp_path / "a.zip", ("notes.cu", b"x"), ("work/toy.cu", CODE))
+    assert f"toy.cu is in a subfolder of {zipped}" in refused(lab, zipped, STRICT)
     outer = folder_of(tmp_path / "outer")
-    (outer / beside).write_bytes(b"x")
+    (outer / "notes.cu").write_bytes(b"x")
     folder_of(outer / "work", toy__cu=CODE)
-    assert refused(lab, outer)
-    (outer / beside).rename(outer / "notes.txt")
-    assert intake.read(lab, outer).files == {"toy.cu": CODE}
-    assert intake.read(lab, zip_of(tmp_path / "b.zip", ("notes.txt", b"x"), ("work/toy.cu", CODE))).files
+    assert refused(lab, outer, STRICT)
+    (outer / "notes.cu").rename(outer / "notes.txt")
+    assert intake.read(lab, outer).notes == []
+    assert intake.read(lab, zip_of(tmp_path / "b.zip", ("notes.txt", b"x"), ("work/toy.cu", CODE))).notes == []
 
 
 def test_an_archive_without_files_is_empty(lab: Lab, tmp_path: Path) -> None:

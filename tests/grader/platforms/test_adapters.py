@@ -18,6 +18,7 @@ from stand_ins import run
 
 from warpgrade.cohort.collect import collect
 from warpgrade.intake import intake
+from warpgrade.intake.intake import STRICT
 from warpgrade.lab.labs import Lab
 from warpgrade.machine.errors import BadInput
 from warpgrade.machine.paths import Layout
@@ -181,7 +182,7 @@ def test_a_plain_name_that_may_be_somebodys_is_not_guessed(lab: Lab, tmp_path: P
 
 @pytest.mark.parametrize("name", ["toy-1.cu", "toy (x).cu", "ada_1_2_toy.cu", "12345_678910_toy.cu"])
 def test_in_a_folder_a_name_that_no_platform_gave_is_refused(lab: Lab, tmp_path: Path, name: str) -> None:
-    assert "expected toy.cu, found " in refused(lab, laid(tmp_path, "folder", {name: CODE}, "work"))
+    assert "expected toy.cu, found " in refused(lab, laid(tmp_path, "folder", {name: CODE}, "work"), STRICT)
 
 
 def test_a_class_with_work_of_nobody_says_so_and_is_not_done(
