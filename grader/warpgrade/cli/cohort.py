@@ -96,7 +96,9 @@ def class_command(lab_name: str, path: Path, out: Path, **given: Any) -> int:
     head = _head(class_store, lab, "" if lab.folder.parent == layout.labs else str(lab.folder), given)
     quiet: bool = given["quiet"]
     policies = class_folder.course_policies(lab, course, given["attempts"])
-    wanted = run.RunOptions(policies.which == "latest", given["shard"], given["regrade"], given["dry"])
+    wanted = run.RunOptions(
+        policies.which == "latest", given["shard"], given["regrade"], given["dry"], policies.repairs
+    )
     part = "all" if wanted.shard == (1, 1) else "{}-of-{}".format(*wanted.shard)
     with class_store.lock(part), Progress(console(stderr=True), quiet=quiet) as progress, _interrupts() as stopped:
         _prepare(layout, lab, progress.say)
@@ -288,6 +290,22 @@ def override_command(folder: Path, student: str, points: float | None, reason: s
     elif not decisions:
         earned = "no points yet" if row.points is None else f"{number(row.points, 2)} of {number(row.max_points)}"
         say(f"nothing was decided about {printable_name(student)}: {earned}")
+    return EXIT_DONE
+
+
+@click.command("accept", epilog=_DONE)
+@click.argument("folder", metavar="CLASS", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.argument("student", metavar="STUDENT")
+@click.option("--file", "file", required=True, metavar="NAME", help="Its name or path in what was handed in.")
+def accept_command(folder: Path, student: str, file: str) -> int:
+    """Accept one file of a refused hand-in as the one to grade.
+
+    CLASS is the folder that `class` graded into. The same `class` command grades it then.
+    """
+    class_store = class_folder.load_class(paths.find_layout(), folder).store
+    student = class_store.find_student(student)
+    class_store.accept(student, file)
+    click.echo(f"{printable_name(student)}: {printable_name(file)} is the file to grade; run the class command again")
     return EXIT_DONE
 
 

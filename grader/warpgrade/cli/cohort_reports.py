@@ -11,6 +11,7 @@ from warpgrade.cli.console import console
 from warpgrade.cohort import receive, similarity, similarity_page
 from warpgrade.cohort.attempts import ClassAttempts, StudentAttempt, latest_attempts
 from warpgrade.cohort.similarity import Source
+from warpgrade.intake.intake import LENIENT
 from warpgrade.lab import agreement
 from warpgrade.machine import paths
 from warpgrade.machine.errors import EXIT_DONE
@@ -69,4 +70,4 @@ def _shown(one: StudentAttempt) -> str:
 
 
 def _files(one: StudentAttempt) -> dict[str, bytes]:
-    return one.read().files
+    return one.read(LENIENT).files

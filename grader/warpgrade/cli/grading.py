@@ -19,6 +19,7 @@ from warpgrade.grading import course_points, grade
 from warpgrade.grading.result import Result
 from warpgrade.grading.submission import Submission
 from warpgrade.intake import receive
+from warpgrade.intake.intake import LENIENT, STRICT
 from warpgrade.lab import handout_note, labs
 from warpgrade.lab.labs import Lab
 from warpgrade.machine import paths
@@ -132,7 +133,9 @@ def _grade(layout: Layout, lab: Lab, path: Path, given: dict[str, Any], *, publi
     display = _Display(**given)
     outlets.check()
     try:
-        submission = receive.read(lab, path)
+        # A student reads at once what the file must be called; what was handed in, only the teacher can take.
+        lenient = not public_only and (course is None or course.file.policy.repair == "take")
+        submission = receive.read(lab, path, how=LENIENT if lenient else STRICT)
     except BadInput as problem:
         refused = grade.rejected_result(lab, printable_name(str(path)), problem, options)
         outlets.publish(Report(result=course_points.annotate_result(course, refused)))
@@ -170,7 +173,7 @@ def _watch(layout: Layout, lab: Lab, folder: Path, given: dict[str, Any]) -> int
             grade.prepare(layout, lab, options)
 
     session = watch.Watch(
-        lab, folder, options, lambda: receive.read(lab, folder), graded, prepare,
+        lab, folder, options, lambda: receive.read(lab, folder, how=STRICT), graded, prepare,
         advice=display.advice, full=display.full, quiet=display.quiet,
     )  # fmt: skip
     return session.run()

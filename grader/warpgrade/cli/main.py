@@ -31,6 +31,7 @@ COMMANDS = {
     "list": ("labs", "List the labs."),
     "merge": ("cohort", "Bring together what parts of a class were graded into."),
     "new": ("authors", "Create something new: a lab."),
+    "accept": ("cohort", "Accept one file of a refused hand-in as the one to grade."),
     "override": ("cohort", "Decide a student's points, whatever the grader finds."),
     "package": ("dev", "Build the wheel that other machines install."),
     "platform": ("platforms", "Write what a platform needs to grade a lab, ready to upload."),

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from warpgrade.grading.submission import Submission
+from warpgrade.intake.intake import Reader
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class StudentAttempt:
     student: str
     name: str
     source: str
-    read: Callable[[], Submission]
+    read: Reader
     submitted: datetime | None = None
     number: int = 1
     late: bool = False

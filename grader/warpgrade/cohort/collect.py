@@ -5,7 +5,7 @@ A bad attempt never stops the others: its mistakes are reported when it is read.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -20,6 +20,7 @@ from warpgrade.cohort.names import identifier
 from warpgrade.cohort.roster import Roster, Student
 from warpgrade.grading.submission import Submission
 from warpgrade.intake import intake
+from warpgrade.intake.intake import Leniency, Reader
 from warpgrade.lab.labs import Lab
 from warpgrade.machine.errors import BadInput
 from warpgrade.machine.text import listing, one_line, printable_name
@@ -82,25 +83,25 @@ def _source(attempt: Attempt) -> str:
     return listing([entry.name for entry in attempt.entries], 3) if others else first.shown
 
 
-def _read(lab: Lab, attempt: Attempt) -> Submission:
+def _read(lab: Lab, attempt: Attempt, how: Leniency) -> Submission:
     """Read the submission of an attempt; raises BadInput if there is none."""
     items = cast("Sequence[Item]", attempt.entries)
     if attempt.renamed:
-        return _read_renamed(lab, attempt, items)
+        return _read_renamed(lab, attempt, items, how)
     if len(items) == 1:
-        return items[0].read(lab)
+        return items[0].read(lab, how)
     sources = [item for item in items if not item.is_folder and is_source(item.name)]
     whole = [item for item in items if item.is_folder or is_archive(item.name)]
     if (whole and sources) or len(whole) > 1:
         raise BadInput(f"handed in as {listing([item.shown for item in items])}", hint="keep the one to grade")
     if whole:
-        return whole[0].read(lab)
-    return intake.read_members(lab, [item.as_file(item.name) for item in items], _source(attempt))
+        return whole[0].read(lab, how)
+    return intake.read_members(lab, [item.as_file(item.name) for item in items], _source(attempt), how)
 
 
-def _read_renamed(lab: Lab, attempt: Attempt, items: Sequence[Item]) -> Submission:
+def _read_renamed(lab: Lab, attempt: Attempt, items: Sequence[Item], how: Leniency) -> Submission:
     members = [item.as_file(attempt.renamed[item.name]) for item in items]
-    taken = intake.read_members(lab, members, _source(attempt))
+    taken = intake.read_members(lab, members, _source(attempt), how)
     notes = [
         f"{printable_name(given)} is graded as {name}"
         for given, name in attempt.renamed.items()
@@ -156,9 +157,7 @@ def _comparable(order: datetime | int | None) -> float:
     return float(order or 0)
 
 
-def _make_attempt(
-    one: Attempt, student: Student | None, number: int, reader: Callable[[], Submission], source: str
-) -> StudentAttempt:
+def _make_attempt(one: Attempt, student: Student | None, number: int, reader: Reader, source: str) -> StudentAttempt:
     who = student.id if student else one.student
     words = dict.fromkeys([who, *(student.identifiers if student else ()), one.student, *one.identifiers])
     return StudentAttempt(
@@ -179,7 +178,7 @@ def _name(student: Student) -> str:
     return one_line(student.name, _MAX_NAME_LENGTH)
 
 
-def _refuse_ambiguous(sources: Sequence[str]) -> Submission:
+def _refuse_ambiguous(sources: Sequence[str], how: Leniency) -> Submission:
     raise BadInput(
         f"handed in more than once, and nothing says which counts: {listing(list(sources))}",
         hint="keep the one to grade",

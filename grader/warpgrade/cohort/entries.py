@@ -22,6 +22,7 @@ from typing import IO
 from warpgrade.grading.submission import Submission
 from warpgrade.intake import archives, intake, tars
 from warpgrade.intake.archives import Member
+from warpgrade.intake.intake import Leniency
 from warpgrade.lab.labs import Lab
 from warpgrade.machine import confined
 from warpgrade.machine.errors import BadInput, GraderError
@@ -89,14 +90,14 @@ class Item:
             # Nobody named it: what students handed in may lead to what is not theirs.
             raise BadInput(f"{self.shown} is a symbolic link; hand in the file itself")
 
-    def read(self, lab: Lab) -> Submission:
+    def read(self, lab: Lab, how: Leniency) -> Submission:
         """Read the submission that this is."""
         self.check()
         if self.path is not None:
-            return intake.read(lab, self.path, self.shown)
+            return intake.read(lab, self.path, self.shown, how)
         if self.is_folder:
-            return intake.read_members(lab, self.members, self.shown)
-        return intake.read_members(lab, [self.as_file(self.name)], self.shown)
+            return intake.read_members(lab, self.members, self.shown, how)
+        return intake.read_members(lab, [self.as_file(self.name)], self.shown, how)
 
 
 @dataclass(frozen=True)

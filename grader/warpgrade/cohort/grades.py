@@ -36,6 +36,11 @@ class Policies:
         policy = self.course.file.policy if self.course is not None else Policy()
         return self.attempts or policy.attempts
 
+    @property
+    def repairs(self) -> bool:
+        """Whether a hand-in is taken that is not as the lab asks, and can be meant in one way only."""
+        return self.course is None or self.course.file.policy.repair == "take"
+
     def due(self, student: str) -> datetime | None:
         """Return when the student's time ends."""
         return late.deadline(self.course.file, self.lab, student) if self.course is not None else None
@@ -62,8 +67,14 @@ class Policies:
         return max(done, key=self.earned)  # of two equally good ones the earlier
 
     def earned(self, record: Record) -> float:
-        """Return a submission's points after lateness."""
-        return self.penalty(record).applied(record.points)
+        """Return a submission's points after lateness, and after what it loses for not being as the lab asks."""
+        return round(self.penalty(record).applied(record.points) * (1 - self.repair_percent(record) / 100), 2)
+
+    def repair_percent(self, record: Record) -> float:
+        """Return what a submission loses that was not handed in as the lab asks."""
+        if not record.repairs or self.course is None:
+            return 0.0
+        return min(max(self.course.file.policy.repair_percent, 0.0), 100.0)
 
 
 def make_row(store: Store, policies: Policies, student: str, name: str = "") -> Row:
@@ -78,7 +89,7 @@ def make_row(store: Store, policies: Policies, student: str, name: str = "") -> 
         return msgspec.structs.replace(empty, points=decision.points) if decision else empty
     record = policies.counting(records)
     penalty = policies.penalty(record)
-    points = penalty.applied(record.points) if record.is_done else None
+    points = policies.earned(record) if record.is_done else None
     state: State = record.status
     return Row(
         student=student,
@@ -88,7 +99,7 @@ def make_row(store: Store, policies: Policies, student: str, name: str = "") -> 
         points=decision.points if decision else points,
         max_points=record.max_points or policies.max_points,
         earned=record.points,
-        late=_lateness(policies, record, penalty),
+        late="; ".join(filter(None, [_lateness(policies, record, penalty), _repair_text(policies, record)])),
         problem=record.problem,
         decision=decision,
         source=record.source,
@@ -108,6 +119,11 @@ def make_rows(store: Store, policies: Policies, people: Mapping[str, str]) -> It
     """Yield the grades of all who are in `people` (student: name) or have handed in, by identifier."""
     for student in sorted({*people, *store.students()}):
         yield make_row(store, policies, student, people.get(student, ""))
+
+
+def _repair_text(policies: Policies, record: Record) -> str:
+    percent = policies.repair_percent(record)
+    return f"not handed in as asked: −{percent:g} %" if percent else ""
 
 
 def _lateness(policies: Policies, record: Record, penalty: Penalty) -> str:

@@ -71,6 +71,9 @@ def _add(part: Store, out: Store, merged: Merged) -> None:
         if new:
             out.decide(student, sorted([*mine, *new], key=lambda one: one.at))
             merged.decisions += len(new)
+    for student in part.students():
+        if accepted := part.accepted(student):
+            out.accept(student, accepted)
     for known in part.parts():
         out.save_part(known)
     for path in part.verdicts.glob("*/*.json.gz"):

@@ -16,6 +16,7 @@ from warpgrade.cohort import collect
 from warpgrade.cohort.attempts import ClassAttempts, StudentAttempt
 from warpgrade.grading.submission import Submission
 from warpgrade.intake import receive
+from warpgrade.intake.intake import Leniency
 from warpgrade.lab.labs import Lab
 from warpgrade.machine.confined import Allowance, OverBudget, Session
 from warpgrade.machine.errors import BadInput
@@ -66,18 +67,18 @@ def read(lab: Lab, path: Path, *, roster: Path | None = None, platform: str | No
     return ClassAttempts(made.platform, submissions, made.unclaimed, made.others, made.missing, made.unknown)
 
 
-def _read(session: Session, lab: Lab, shown: str, number: int) -> Submission:
-    return receive.read_confined(lab, shown, lambda allowance: session.call(allowance, number))
+def _read(session: Session, lab: Lab, shown: str, number: int, how: Leniency) -> Submission:
+    return receive.read_confined(lab, shown, lambda allowance: session.call(allowance, number, how))
 
 
 def list_export(
     lab: Lab, path: Path, roster: Path | None, platform: str | None
-) -> tuple[ExportListing, Callable[[int], Submission]]:
+) -> tuple[ExportListing, Callable[[int, Leniency], Submission]]:
     """List the attempts; also return a function that reads one by its index."""
     found = collect.collect(lab, path, roster=roster, platform=platform)
 
-    def submission(number: int) -> Submission:
-        return found.submissions[number].read()
+    def submission(number: int, how: Leniency) -> Submission:
+        return found.submissions[number].read(how)
 
     listed = [
         AttemptHeader(each.student, each.name, each.source, each.submitted, each.number, each.late, each.identifiers)

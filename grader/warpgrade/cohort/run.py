@@ -22,6 +22,7 @@ from warpgrade.engine.work import Grader, trouble_of
 from warpgrade.grading import grade, review
 from warpgrade.grading.grade import Options
 from warpgrade.grading.result import Result, TestResult
+from warpgrade.intake.intake import Leniency
 from warpgrade.lab.labs import Lab
 from warpgrade.machine.errors import BadInput
 from warpgrade.machine.text import one_line, timestamp
@@ -43,6 +44,7 @@ class RunOptions:
     shard: tuple[int, int] = (1, 1)
     regrade: bool = False
     dry: bool = False
+    repair: bool = True
 
     def includes(self, student: str) -> bool:
         """Tell whether a student is in this shard."""
@@ -116,7 +118,7 @@ class ClassRun:
         )  # fmt: skip
         options = dataclasses.replace(self._options, seed=self._head.seed_of(handed_in.student))
         try:
-            submission = handed_in.read()
+            submission = handed_in.read(self._how(handed_in))
         except BadInput as problem:
             self._refuse(record, problem, options)
             return None
@@ -127,6 +129,8 @@ class ClassRun:
             repairs=submission.repairs,
             ignored=submission.ignored,
         )
+        if not self._wanted.dry:
+            self._store.forget(Record(record.student, record.name, record.source, record.seen, record.number))
         identity = self._grader.identity(options)
         key = identity.result_key(submission.files)
         before = next((one for one in self._store.records(record.student) if one.digest == record.digest), None)
@@ -150,6 +154,9 @@ class ClassRun:
         self._waiting.setdefault(key, []).append(record)
         return _Task(record, handed_in, options) if len(self._waiting[key]) == 1 else None
 
+    def _how(self, handed_in: StudentAttempt) -> Leniency:
+        return Leniency(self._wanted.repair, self._store.accepted(handed_in.student))
+
     def _refuse(self, record: Record, problem: BadInput, options: Options) -> None:
         refused = grade.rejected_result(self._lab, record.source, problem, options)
         identity = "\0".join((problem.message, problem.hint, record.source, record.student))
@@ -165,7 +172,7 @@ class ClassRun:
     def _jobs(self, tasks: Sequence[_Task]) -> Iterator[Job]:
         for task in tasks:
             try:
-                submission = task.handed_in.read()
+                submission = task.handed_in.read(self._how(task.handed_in))
             except BadInput:
                 submission = None
             if submission is None or submission.digest != task.record.digest:

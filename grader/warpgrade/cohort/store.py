@@ -7,6 +7,7 @@ whatever ends the grader loses at most what it was doing.
     submissions/STUDENT/*.json     one file a submission: whose, when, what it earned, and where its result is
     results/KEY.json               a whole result; submissions of the same content share it
     verdicts/                      each test's verdict, by content: what has not changed does not run again
+    accepted/STUDENT.json          which file of a student a person has accepted as the one to grade
     decisions/STUDENT.json         what people decided instead, the last one counts
 """
 
@@ -103,6 +104,13 @@ class _Decided(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     decisions: list[Decision]
 
 
+class _Accepted(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Of whom a person has accepted which file."""
+
+    student: str
+    file: str
+
+
 class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A shard, this one of how many (from 1), that was taken in whole; `unclaimed` may be anybody's work."""
 
@@ -181,8 +189,15 @@ class Store:
 
     def save(self, record: Record) -> None:
         """Write a submission's record."""
+        self._write(self._record_path(record), record)
+
+    def forget(self, record: Record) -> None:
+        """Remove a record: of what was refused and can be read now."""
+        self._record_path(record).unlink(missing_ok=True)
+
+    def _record_path(self, record: Record) -> Path:
         name = f"{record.number:04d}-{record.digest[:16] or hashlib.sha256(record.source.encode()).hexdigest()[:16]}"
-        self._write(self.folder / "submissions" / file_name(record.student) / f"{name}.json", record)
+        return self.folder / "submissions" / file_name(record.student) / f"{name}.json"
 
     def find_student(self, who: str) -> str:
         """Return the student who is called so by roster or platform, in capital letters or not.
@@ -299,6 +314,15 @@ class Store:
     def decide(self, student: str, decisions: list[Decision]) -> None:
         """Write what was decided."""
         self._write(self.folder / "decisions" / f"{file_name(student)}.json", _Decided(student, decisions))
+
+    def accepted(self, student: str) -> str:
+        """Return which file of a student's hand-ins a person has accepted as the main file; nothing: none."""
+        found = self._read(self.folder / "accepted" / f"{file_name(student)}.json", _Accepted)
+        return found.file if found else ""
+
+    def accept(self, student: str, file: str) -> None:
+        """Write which file it is."""
+        self._write(self.folder / "accepted" / f"{file_name(student)}.json", _Accepted(student, file))
 
     # --- files -------------------------------------------------------------------------------------------------------
 

@@ -153,7 +153,7 @@ def _mistakes(file: CourseFile, text: str) -> Iterator[tuple[int, str]]:
         what = f"compiler: “{head.compiler}” is no version of nvcc; write one like 13.0 or 13.0.88"
         yield find_line(text, "course", key="compiler"), what
     yield from _mistakes_in_labs(file.lab, text)
-    yield from _mistakes_in_late(file, text)
+    yield from _mistakes_in_policies(file, text)
     yield from _mistakes_in_extensions(file, text)
 
 
@@ -180,7 +180,7 @@ def _mistakes_in_labs(entries: list[LabEntry], text: str) -> Iterator[tuple[int,
         yield find_line(text, "lab", key="weight"), "all weights together are 0: give at least one lab a weight"
 
 
-def _mistakes_in_late(file: CourseFile, text: str) -> Iterator[tuple[int, str]]:
+def _mistakes_in_policies(file: CourseFile, text: str) -> Iterator[tuple[int, str]]:
     late = file.late
     if not 0 <= late.grace_minutes <= _MAX_DAYS * 24 * 60:
         yield find_line(text, "late", key="grace_minutes"), "late.grace_minutes must not be below 0, nor above a year"
@@ -192,6 +192,8 @@ def _mistakes_in_late(file: CourseFile, text: str) -> Iterator[tuple[int, str]]:
     if late.hard and (late.percent_per_day or late.max_days is not None):
         what = "late.hard means that nothing late counts: remove it, or percent_per_day and max_days"
         yield find_line(text, "late", key="hard"), what
+    if not 0 <= file.policy.repair_percent <= 100:
+        yield find_line(text, "policy", key="repair_percent"), "policy.repair_percent must be between 0 and 100"
 
 
 def _mistakes_in_extensions(file: CourseFile, text: str) -> Iterator[tuple[int, str]]:

@@ -53,9 +53,15 @@ class Late(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
 
 class Policy(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """Table `[policy]`; attempts: which of a student's submissions counts."""
+    """Table `[policy]`.
+
+    attempts: which of a student's submissions counts. repair: what becomes of a hand-in that is not as the lab asks and
+    can be meant in one way only: it is taken, or refused. repair_percent: what it loses of its points if it is taken.
+    """
 
     attempts: Literal["best", "latest"] = "best"
+    repair: Literal["take", "refuse"] = "take"
+    repair_percent: float = 0
 
 
 class Extension(msgspec.Struct, forbid_unknown_fields=True, frozen=True):

@@ -11,7 +11,7 @@ import functools
 import io
 import os
 import stat
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import IO
@@ -45,6 +45,7 @@ class Leniency:
 
 
 LENIENT, STRICT = Leniency(), Leniency(repair=False)
+Reader = Callable[[Leniency], Submission]
 
 
 @dataclass(frozen=True)

@@ -285,7 +285,7 @@ def test_doctor_says_which_sandbox_works(in_project: Layout, capsys: pytest.Capt
 def test_an_unexpected_error_keeps_its_trace_in_a_log(
     submission: Path, in_project: Layout, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def explode(*_: object) -> None:
+    def explode(*_: object, **__: object) -> None:
         raise ZeroDivisionError("surprise")
 
     monkeypatch.setattr("warpgrade.intake.receive.read", explode)
@@ -296,7 +296,7 @@ def test_an_unexpected_error_keeps_its_trace_in_a_log(
 
 
 def test_interrupts(submission: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    def interrupt(*_: object) -> None:
+    def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr("warpgrade.intake.receive.read", interrupt)

@@ -74,7 +74,7 @@ class MadeClass:
         path.mkdir(parents=True)
         (path / "toy.cu").write_bytes(text if isinstance(text, bytes) else text.encode())
         self.handed_in.append(StudentAttempt(
-            student, student.title(), path.name, functools.partial(intake.read, self.lab, path),
+            student, student.title(), path.name, functools.partial(intake.read, self.lab, path, ""),
             datetime.fromisoformat(submitted) if submitted else None, number,
         ))  # fmt: skip
 

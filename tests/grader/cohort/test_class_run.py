@@ -74,6 +74,35 @@ def test_what_was_not_handed_in_as_asked_is_taken_and_told(made: MadeClass) -> N
     assert shown.submission.notes == ["Toy_final.cu is graded as toy.cu"]  # the student reads it
 
 
+def test_a_course_may_refuse_what_is_not_as_asked(made: MadeClass) -> None:
+    made.add("ada", "// points: 10")
+    (made.folder / "in" / "0" / "toy.cu").rename(made.folder / "in" / "0" / "Toy_final.cu")
+    made.run(RunOptions(repair=False))
+    assert made.record("ada").status == "refused"
+    made.run()
+    assert (made.record("ada").status, made.record("ada").points) == ("graded", 10)  # in place of the refused one
+
+
+def test_an_accepted_file_is_graded(made: MadeClass) -> None:
+    made.add("ada", "// points: 10")
+    made.add("bob", "// points: 11")
+    folder = made.folder / "in" / "0"
+    (folder / "toy.cu").rename(folder / "v1.cu")
+    (folder / "v2.cu").write_text("// points: 12\n")
+    made.run()
+    assert made.record("ada").status == "refused"
+    assert "each of v1.cu, v2.cu could be toy.cu" in made.record("ada").problem
+    made.store.accept("ada", "v2.cu")
+    made.run()
+    record = made.record("ada")
+    assert (record.status, record.points) == ("graded", 12)
+    assert record.repairs == ["v2.cu is graded as toy.cu: accepted by the person who grades"]
+    assert made.record("bob").points == 11
+    out = Store(made.folder / "merged")
+    merge.merge([made.store.folder], out)
+    assert out.accepted("ada") == "v2.cu"
+
+
 def test_the_machines_trouble_is_tried_again_and_never_scored(made: MadeClass) -> None:
     made.add("ada", "machine fails")
     made.add("bob", "// points: 20")

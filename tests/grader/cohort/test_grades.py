@@ -72,3 +72,19 @@ def test_without_a_course_nothing_is_late(made: MadeClass) -> None:
     hand_in(made, "ada", (20, timedelta(days=300)))
     made.run()
     assert grades.make_row(made.store, grades.Policies("toy", 40), "ada").points == 20
+
+
+def test_what_was_not_handed_in_as_asked_may_cost_a_share(made: MadeClass) -> None:
+    hand_in(made, "ada", (20, timedelta(hours=1)))
+    hand_in(made, "bob", (20, timedelta(hours=-1)))
+    folder = made.folder / "in" / "0"
+    (folder / "toy.cu").rename(folder / "mine.cu")
+    made.run()
+    costs = policies(policy=Policy(repair_percent=10))
+    row = grades.make_row(made.store, costs, "ada")
+    assert (row.points, row.earned) == (16.2, 20)
+    assert row.late == "1 day late: −10 % (due 2026-11-20 00:00 UTC); not handed in as asked: −10 %"
+    assert grades.make_row(made.store, costs, "bob").points == 20
+    assert grades.make_row(made.store, policies(), "ada").points == 18
+    assert policies().repairs
+    assert not policies(policy=Policy(repair="refuse")).repairs

@@ -13,6 +13,7 @@ from classes import CODE, laid, packed
 
 from warpgrade.cohort import collect, receive
 from warpgrade.cohort.attempts import StudentAttempt
+from warpgrade.intake.intake import LENIENT
 from warpgrade.lab.labs import Lab
 from warpgrade.machine.errors import BadInput
 
@@ -24,7 +25,7 @@ TREE = {
 
 def outcome(one: StudentAttempt) -> object:
     try:
-        taken = one.read()
+        taken = one.read(LENIENT)
     except BadInput as problem:
         return (problem.message, problem.hint, problem.review)
     return (taken.files, taken.notes, taken.ignored, taken.name, taken.folder)
