@@ -19,7 +19,7 @@ from warpgrade import __version__
 from warpgrade.cli.console import console
 from warpgrade.cohort import class_folder, grades, leaderboard, merge, outputs, receive, run, store
 from warpgrade.cohort import roster as rosters
-from warpgrade.cohort.attempts import ClassAttempts
+from warpgrade.cohort.attempts import ClassAttempts, with_time_zone
 from warpgrade.cohort.row import Decision
 from warpgrade.cohort.store import Head, Part, Store
 from warpgrade.compiling import judges, toolchain
@@ -92,6 +92,17 @@ def class_command(lab_name: str, path: Path, out: Path, **given: Any) -> int:
         raise BadInput("--out lies in the folder of the submissions, and would be taken for one of them next time",
                        hint="choose a folder beside it")  # fmt: skip
     collected = receive.read(lab, path, roster=given["roster"], platform=given["platform"])
+    if (
+        course is not None
+        and course.zone is None
+        and any(each.submitted is not None and each.submitted.tzinfo is None for each in collected.submissions)
+    ):
+        raise BadInput(
+            "in which time zone are the times of the roster?",
+            hint='write `timezone = "Europe/Berlin"` in [course] of course.toml, or times such as '
+            "2027-03-08T23:59:59+01:00",
+        )
+    collected = with_time_zone(collected, course.zone if course else None)
     class_store = Store(out)
     head = _head(class_store, lab, "" if lab.folder.parent == layout.labs else str(lab.folder), given)
     quiet: bool = given["quiet"]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
+from dataclasses import dataclass, field, replace
+from datetime import datetime, tzinfo
 
 from warpgrade.intake.intake import Reader
 
@@ -53,3 +53,14 @@ class ClassAttempts:
     others: list[str] = field(default_factory=list)
     missing: list[tuple[str, str]] = field(default_factory=list)
     unknown: list[tuple[str, str]] = field(default_factory=list)
+
+
+def with_time_zone(found: ClassAttempts, zone: tzinfo | None) -> ClassAttempts:
+    """Return the attempts with times that say their zone; in no zone, times of a roster are not known."""
+    moved = [
+        replace(each, submitted=each.submitted.replace(tzinfo=zone) if zone else None)
+        if each.submitted is not None and each.submitted.tzinfo is None
+        else each
+        for each in found.submissions
+    ]
+    return replace(found, submissions=moved)

@@ -145,10 +145,15 @@ def _number_attempts(lab: Lab, several: Sequence[tuple[Attempt, Student | None]]
         reader = partial(_refuse_ambiguous, [_source(one) for one in found])
         return [_make_attempt(first, student, 1, reader, listing([_source(one) for one in found], 3))]
     ranked = sorted(zip(orders, several, strict=True), key=lambda pair: _comparable(pair[0]))
-    return [
+    made = [
         _make_attempt(one, student, number, partial(_read, lab, one), _source(one))
         for number, (_, (one, student)) in enumerate(ranked, 1)
     ]
+    # A roster has one time of a student, which is that of the last attempt.
+    student = several[0][1]
+    if student is not None and made[-1].submitted is None:
+        made[-1] = replace(made[-1], submitted=student.submitted)
+    return made
 
 
 def _comparable(order: datetime | int | None) -> float:

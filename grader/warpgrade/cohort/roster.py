@@ -7,7 +7,9 @@ import io
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
@@ -18,8 +20,9 @@ from warpgrade.platforms.registry import ADAPTERS, SHEETS
 _MAX_BYTES = 64 << 20
 _MAX_STUDENTS = 1_000_000
 _MAX_CELL_LENGTH = 1000
-Column = Literal["id", "account", "student", "name", "first", "last"]
+Column = Literal["id", "account", "student", "name", "first", "last", "submitted"]
 
+_MOODLES_TIME = "%A, %d %B %Y, %I:%M %p"  # Monday, 8 March 2027, 11:59 PM
 _ACCOUNTS = tuple(heading for adapter in ADAPTERS.values() for heading in adapter.account_headings)
 # Headings in letters and digits only. Of several identifiers the first of these is what a student is called by.
 _IDENTIFIERS = (
@@ -33,17 +36,24 @@ _NAMES: dict[str, Column] = {
     "name": "name", "fullname": "name", "studentname": "name", "displayname": "name", "student": "student",
     "first": "first", "firstname": "first", "givenname": "first", "last": "last", "lastname": "last",
     "surname": "last", "familyname": "last",
+    # When the student handed in: the last is a column of Moodle's grading worksheet.
+    "submitted": "submitted", "submittedat": "submitted", "submissiontime": "submitted",
+    "lastmodifiedsubmission": "submitted",
 }  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Student:
-    """Somebody on the roster: the identifier, the name for people, all identifiers, the line."""
+    """Somebody on the roster: the identifier, the name for people, all identifiers, the line.
+
+    submitted: when the student handed in, if the roster says it; without a zone as the course has it.
+    """
 
     id: str
     name: str
     identifiers: tuple[str, ...]
     line: int
+    submitted: datetime | None = None
 
 
 @dataclass
@@ -168,7 +178,18 @@ def _student(
         if name.casefold().startswith(_NO_STUDENTS):
             return None
         raise BadInput(f"{shown}, line {line}: {printable_name(name) if name else 'the student'} has no identifier")
-    return Student(identifiers[0], name, tuple(dict.fromkeys(identifiers)), line)
+    submitted = _moment(words.get("submitted", ""), f"{shown}, line {line}")
+    return Student(identifiers[0], name, tuple(dict.fromkeys(identifiers)), line, submitted)
+
+
+def _moment(cell: str, where: str) -> datetime | None:
+    """Return a moment, as ISO 8601 or as Moodle writes it in English; None of one who has handed in nothing."""
+    if cell in ("", "-"):
+        return None
+    for parse in (datetime.fromisoformat, lambda text: datetime.strptime(text, _MOODLES_TIME)):
+        with suppress(ValueError):
+            return parse(cell)
+    raise BadInput(f"{where}: {printable_name(cell)} is no time", hint="write it as 2027-03-08 23:59")
 
 
 def _add(

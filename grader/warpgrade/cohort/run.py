@@ -136,8 +136,11 @@ class ClassRun:
         before = next((one for one in self._store.records(record.student) if one.digest == record.digest), None)
         if before is not None:
             record = msgspec.structs.replace(
-                record, seen=before.seen, number=before.number, submitted=before.submitted or record.submitted
+                record, seen=before.seen, number=before.number, submitted=record.submitted or before.submitted
             )
+            if before.submitted != record.submitted and not self._wanted.dry:
+                before = msgspec.structs.replace(before, submitted=record.submitted)
+                self._store.save(before)
             if before.is_done and (before.key == key or not self._wanted.regrade):
                 self.tally.kept += 1
                 self.tally.stale += before.key != key

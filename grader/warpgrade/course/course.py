@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import zoneinfo
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, tzinfo
 
 import msgspec
 
@@ -26,6 +27,12 @@ class Course:
     def entry(self, name: str) -> LabEntry | None:
         """Return what the course says of a lab; None of one that is not in it."""
         return next((entry for entry in self.file.lab if entry.name == name), None)
+
+    @property
+    def zone(self) -> tzinfo | None:
+        """The time zone of times that say none."""
+        name = self.file.course.timezone
+        return zoneinfo.ZoneInfo(name) if name else None
 
     def in_order(self, known: list[Lab]) -> list[Lab]:
         """Return those of the labs that are in the course, in its order and with its points."""

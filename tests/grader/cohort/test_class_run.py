@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import subprocess
 import sys
 from collections import Counter
+from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
@@ -101,6 +103,18 @@ def test_an_accepted_file_is_graded(made: MadeClass) -> None:
     out = Store(made.folder / "merged")
     merge.merge([made.store.folder], out)
     assert out.accepted("ada") == "v2.cu"
+
+
+def test_times_that_come_later_count_for_what_is_graded(made: MadeClass) -> None:
+    made.add("ada", "// points: 10")
+    made.run()
+    (ada,) = made.handed_in
+    made.handed_in[:] = [dataclasses.replace(ada, submitted=datetime(2026, 11, 21, tzinfo=UTC))]
+    assert made.run().kept == 1
+    assert made.record("ada").submitted == "2026-11-21T00:00:00+00:00"
+    made.handed_in[:] = [ada]
+    made.run()
+    assert made.record("ada").submitted == "2026-11-21T00:00:00+00:00"
 
 
 def test_the_machines_trouble_is_tried_again_and_never_scored(made: MadeClass) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from warpgrade.cohort import roster
+from warpgrade.cohort.attempts import ClassAttempts, with_time_zone
 from warpgrade.cohort.collect import collect
 from warpgrade.lab.labs import Lab
 from warpgrade.machine.errors import BadInput
@@ -164,3 +166,35 @@ def test_two_submissions_of_one_on_the_roster(lab: Lab, tmp_path: Path) -> None:
     assert outcomes(found) == {
         "1": "handed in more than once, and nothing says which counts: 1/, ada/", "2": {"toy.cu": CODE},
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("cell", "moment"),
+    [
+        ("2026-11-20 10:15", datetime(2026, 11, 20, 10, 15)),
+        ("2026-11-20T10:15:00Z", datetime(2026, 11, 20, 10, 15, tzinfo=UTC)),
+        ('"Friday, 20 November 2026, 10:15 PM"', datetime(2026, 11, 20, 22, 15)),
+        ("-", None),
+        ("", None),
+    ],
+)
+def test_a_roster_may_tell_when_students_handed_in(
+    lab: Lab, tmp_path: Path, cell: str, moment: datetime | None
+) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "ada_toy.cu").write_text("x")
+    (tmp_path / "roster.csv").write_text(f"id,name,Last modified (submission)\nada,Ada,{cell}\nbob,Bob,\n")
+    (one,) = collect(lab, tmp_path / "in", roster=tmp_path / "roster.csv").submissions
+    assert one.submitted == moment
+    zone = timezone(timedelta(hours=1))
+    found = with_time_zone(ClassAttempts("", [one]), zone).submissions[0].submitted
+    assert found == (moment if moment is None or moment.tzinfo else moment.replace(tzinfo=zone))
+    if moment is None or moment.tzinfo is None:
+        assert with_time_zone(ClassAttempts("", [one]), None).submissions[0].submitted is None
+
+
+def test_a_time_that_is_none_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "roster.csv"
+    path.write_text("id,submitted\nada,yesterday\n")
+    with pytest.raises(BadInput, match=r"roster\.csv, line 2: yesterday is no time"):
+        roster.read(path)
