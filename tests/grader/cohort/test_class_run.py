@@ -117,6 +117,19 @@ def test_times_that_come_later_count_for_what_is_graded(made: MadeClass) -> None
     assert made.record("ada").submitted == "2026-11-21T00:00:00+00:00"
 
 
+def test_a_refused_row_moves_with_the_labs_points_only_when_it_is_asked_for(made: MadeClass) -> None:
+    made.add("ada", b"\0\1\2")
+    made.run()
+    assert made.record("ada").max_points == 40
+    [item, *others] = made.lab.file.test
+    larger = msgspec.structs.replace(made.lab.file, test=[msgspec.structs.replace(item, points=100), *others])
+    made.lab = dataclasses.replace(made.lab, file=larger)
+    made.run()
+    assert made.record("ada").max_points == 40
+    made.regrade()
+    assert made.record("ada").max_points > 100 - 40
+
+
 def test_the_machines_trouble_is_tried_again_and_never_scored(made: MadeClass) -> None:
     made.add("ada", "machine fails")
     made.add("bob", "// points: 20")
