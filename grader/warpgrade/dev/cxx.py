@@ -154,6 +154,10 @@ def fuzz(layout: Layout) -> bool:
     """Run each fuzz target for a while, from the same start every time; what it finds is kept beside the logs."""
 
     def run(name: str) -> bool:
+        program = layout.root / "build" / "fuzz" / "bin" / f"fuzz-{name}"
+        if not program.exists():
+            click.echo(f"fuzz-{name}: not built")
+            return False
         home = layout.root / "tests" / "fuzz"
         folder = layout.logs / f"fuzz-{name}"
         corpus = layout.state / "fuzz" / name
@@ -162,8 +166,8 @@ def fuzz(layout: Layout) -> bool:
         dictionary = home / f"{name}.dict"
         seeds = [home / "found" / name, layout.root / "tests" / "vgpu" / name]
         done = subprocess.run(
-            [str(layout.root / "build" / "fuzz" / "bin" / f"fuzz-{name}"),
-             "-seed=1", "-timeout=20", "-rss_limit_mb=4096", f"-max_total_time={_FUZZ_SECONDS}", "-print_final_stats=1",
+            [str(program), "-seed=1", "-timeout=20", "-rss_limit_mb=4096", f"-max_total_time={_FUZZ_SECONDS}",
+             "-print_final_stats=1",
              f"-artifact_prefix={folder}/",
              *([f"-dict={dictionary}"] if dictionary.exists() else []),
              str(corpus), *(str(path) for path in seeds if path.is_dir())],

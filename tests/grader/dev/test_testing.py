@@ -75,3 +75,8 @@ def test_each_step_without_an_action_is_one_that_can_run_beside(monkeypatch: pyt
     done.clear()
     testing.run(Layout(Path("/nowhere")), quick=True)
     assert not {step.name for step in done} & {*cxx.BESIDE, "fuzzing"}
+
+
+def test_a_fuzz_target_that_is_not_built_fails_its_step(in_project: Layout, capsys: pytest.CaptureFixture[str]) -> None:
+    assert not cxx.fuzz(in_project)
+    assert "fuzz-report: not built" in capsys.readouterr().out
