@@ -78,7 +78,10 @@ def read(lab: Lab, path: Path, called: str = "", how: Leniency = LENIENT) -> Sub
     folder: Path | None = path.parent
     if stat.S_ISDIR(mode):
         folder = _without_wrapping(path)
-        members = _list_tree(path) if _is_unclear(lab, folder, how) else _list_top(folder)
+        members = _list_top(folder)
+        # A whole disk is not read for a main file that is at the top.
+        if how.main or (how.repair and not any(name_for_lab(lab, each.name) == lab.main_file for each in members)):
+            members = _list_tree(path)
         found = _select_from(lab, members, shown, how)
     elif not stat.S_ISREG(mode):
         raise BadInput(f"{shown} is neither a folder nor a file")
@@ -203,11 +206,6 @@ def _without_wrapping(folder: Path) -> Path:
     names, subfolders = _list_folder(folder)
     wraps = len(subfolders) == 1 and not any(is_source(name) or is_archive(name) for name in names)
     return folder / subfolders[0] if wraps else folder
-
-
-def _is_unclear(lab: Lab, folder: Path, how: Leniency) -> bool:
-    """Whether the main file must be looked for further down; a whole disk is not read for one that is at the top."""
-    return bool(how.main) or (how.repair and not any(name_for_lab(lab, name) for name in _list_folder(folder)[0]))
 
 
 def _list_top(folder: Path) -> list[Member]:

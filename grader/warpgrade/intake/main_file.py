@@ -46,7 +46,7 @@ def find(lab: Lab, members: Sequence[Member], max_bytes: int) -> Member | None:
     named = [(member, without_text_suffix(member.name)) for member in members]
     for rule in rules:
         fitting = [member for member, name in named if rule(name)]
-        if len({member.read(max_bytes) for member in fitting}) > 1:
+        if len(fitting) > 1 and len({member.read(max_bytes) for member in fitting}) > 1:
             raise BadInput(
                 f"each of {listing(sorted(printable_name(member.path) for member in fitting))} could be {main}",
                 hint=f"hand in only the one to grade, as {main}",

@@ -95,6 +95,16 @@ def test_what_can_be_meant_in_one_way_only_is_taken(
         assert refused(lab, path, STRICT)
 
 
+def test_a_folder_gives_what_a_zip_of_it_gives(lab: Lab, tmp_path: Path) -> None:
+    files = {"tile.cuh": b"// tile\n", "src/toy.cu": CODE}
+    (tmp_path / "work" / "src").mkdir(parents=True)
+    for name, content in files.items():
+        (tmp_path / "work" / name).write_bytes(content)
+    for path in (tmp_path / "work", zip_of(tmp_path / "work.zip", *files.items())):
+        found = intake.read(lab, path)
+        assert (found.files, found.repairs) == ({"toy.cu": CODE}, ["src/toy.cu is graded as toy.cu"])
+
+
 @pytest.mark.parametrize("names", [["v1.cu", "v2.cu"], ["a/toy.cu", "b/toy.cu"], ["toy.c", "toy.cpp"]])
 def test_of_several_that_it_could_be_a_person_chooses(lab: Lab, tmp_path: Path, names: list[str]) -> None:
     path = zip_of(tmp_path / "work.zip", *((name, CODE + name.encode()) for name in names), ("x.txt", b""))
