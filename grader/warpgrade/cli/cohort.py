@@ -92,11 +92,7 @@ def class_command(lab_name: str, path: Path, out: Path, **given: Any) -> int:
         raise BadInput("--out lies in the folder of the submissions, and would be taken for one of them next time",
                        hint="choose a folder beside it")  # fmt: skip
     collected = receive.read(lab, path, roster=given["roster"], platform=given["platform"])
-    if (
-        course is not None
-        and course.zone is None
-        and any(each.submitted is not None and each.submitted.tzinfo is None for each in collected.submissions)
-    ):
+    if course is not None and course.zone is None and any(each.lacks_time_zone for each in collected.submissions):
         raise BadInput(
             "in which time zone are the times of the roster?",
             hint='write `timezone = "Europe/Berlin"` in [course] of course.toml, or times such as '

@@ -28,6 +28,11 @@ class StudentAttempt:
     late: bool = False
     identifiers: tuple[str, ...] = ()
 
+    @property
+    def lacks_time_zone(self) -> bool:
+        """Whether the time of the attempt is known, but for its zone."""
+        return self.submitted is not None and self.submitted.tzinfo is None
+
 
 def latest_attempts(submissions: Iterable[StudentAttempt]) -> list[StudentAttempt]:
     """Return the last attempt of each student."""
@@ -58,8 +63,8 @@ class ClassAttempts:
 def with_time_zone(found: ClassAttempts, zone: tzinfo | None) -> ClassAttempts:
     """Return the attempts with times that say their zone; in no zone, times of a roster are not known."""
     moved = [
-        replace(each, submitted=each.submitted.replace(tzinfo=zone) if zone else None)
-        if each.submitted is not None and each.submitted.tzinfo is None
+        replace(each, submitted=each.submitted.replace(tzinfo=zone) if each.submitted and zone else None)
+        if each.lacks_time_zone
         else each
         for each in found.submissions
     ]
