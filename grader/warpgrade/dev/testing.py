@@ -76,9 +76,7 @@ def run(layout: Layout, *, quick: bool) -> int:
         Step("starters", _starters),
         Step("ctest", _ctest),
         Step("pytest", _pytest_quick if quick else _pytest),
-        Step("fuzz targets", None, slow=True),
         Step("clang-tidy", None, slow=True),
-        Step("fuzzing", cxx.fuzz, slow=True),
     ]
     return _run(layout, [step for step in steps if not (quick and step.slow)])
 
