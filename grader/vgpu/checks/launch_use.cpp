@@ -16,8 +16,8 @@ struct BlockCount {
     }
 };
 
-// A few instructions behind a branch get a predicate each from ptxas, and the branch goes. It does not say how few:
-// this is a careful guess.
+// ptxas predicates a few instructions behind a branch and drops the branch. It does not document how few: this is a
+// careful guess.
 constexpr std::uint32_t predicated_at_most = 4;
 
 bool is_predicated(const Code& code, std::span<const std::uint32_t> region) {

@@ -1,4 +1,4 @@
-// How a launch used memory and warps, by source line: what advice is made from.
+// How a launch used memory and warps, by source line. Advice is made from it.
 #pragma once
 
 #include <span>

@@ -14,8 +14,8 @@ GranuleRange granules_at(const Warp& w, std::uint64_t address, std::uint64_t byt
     return {address >> shift, ((address + bytes - 1) >> shift) + 1};
 }
 
-// The lanes' first element of the loaded ones in which nothing at all is written, and the others. One of which a part
-// is written counts as written: compilers copy several variables in one piece, and nobody may use the others.
+// Handles the loaded elements of each lane in which nothing was written. A partly written element counts as written:
+// compilers copy several variables in one piece, and the program may never use the rest.
 void find_undefined(Warp& w, const Insn& in, std::uint64_t address, std::uint32_t lanes, unsigned bytes,
                     const Watching& how) {
     const unsigned element = bytes / std::max(how.copies, 1u);

@@ -15,8 +15,8 @@ namespace {
 // Threads that wait for the same barrier at one instruction.
 struct Group {
     const Insn* insn;
-    std::uint32_t threads, first;  // how many; the first one's number in the block
-    bool splits_a_warp;            // others of one of these warps wait at another instruction
+    std::uint32_t threads, first;  // number of threads; number of the first one in the block
+    bool splits_a_warp;            // other lanes of one of these warps wait at another instruction
 };
 
 std::vector<Group> groups_at(const BlockState& block, std::uint32_t barrier) {
@@ -47,17 +47,17 @@ std::vector<Group> groups_at(const BlockState& block, std::uint32_t barrier) {
     return groups;
 }
 
-// The last line that lanes ran before they exited.
+// The last source line that the lanes ran before they exited.
 device::SourcePlace last_place(const Launch& launch, const Departure& departure) {
     const BasicBlock& b = launch.code.blocks[departure.last];
     return launch.source_place(launch.code.insns[b.end > b.begin ? b.end - 1 : b.begin]);
 }
 
-// Did lanes that have exited run something that comes after `in`, or may come after it?
+// True if lanes that have exited ran code that comes, or may come, after `in`.
 bool passed_by(const Code& code, Departure& departure, const Insn& in) {
     if (std::ranges::find(departure.cleared, &in) != departure.cleared.end()) return false;
     std::vector<bool> seen(code.blocks.size());
-    // The terminator of its block is `in`.
+    // `in` is the terminator of this block.
     std::vector<std::uint32_t> open{block_of(code, static_cast<std::uint32_t>(&in - code.insns.data())) + 1};
     while (!open.empty()) {
         const std::uint32_t at = open.back();
@@ -82,14 +82,13 @@ std::string collective_name(const Code& code, const Insn& in) {
     return collective.function.empty() ? collective.opcode : std::string(collective.function);
 }
 
-// The barrier is complete, and its threads wait at more than one instruction.
 void report_divergent_barrier(Executor& e, BlockState& block, std::uint32_t id) {
     const auto groups = groups_at(block, id);
     const auto aligned = [](const Group& g) { return (g.insn->form & barrier_form::aligned) != 0; };
     const auto of_block = [&](const Group& g) {
         return aligned(g) && id == 0 && !(g.insn->form & barrier_form::counted);
     };
-    // The first two places that may not be apart.
+    // True if threads must not wait for one barrier at these two places.
     const auto wrong = [&](const Group& a, const Group& b) {
         return (of_block(a) && of_block(b)) || (a.splits_a_warp && b.splits_a_warp && (aligned(a) || aligned(b)));
     };
@@ -118,7 +117,6 @@ void report_divergent_barrier(Executor& e, BlockState& block, std::uint32_t id) 
         }
 }
 
-// The barrier is complete: who is not there has exited.
 void look_for_departed(Executor& e, BlockState& block, const Insn& in, std::uint32_t id) {
     const Departure* first = nullptr;
     std::uint32_t gone = 0, first_thread = 0;
@@ -143,7 +141,6 @@ void look_for_departed(Executor& e, BlockState& block, const Insn& in, std::uint
         {"passed by", last_place(*e.launch, *first), e.launch->thread_place(block.linear, first_thread)});
 }
 
-// The call is complete: members that are not there have exited.
 void look_for_departed_members(Warp& w, const Insn& in, std::uint32_t members, std::uint32_t callers) {
     Executor& e = *w.executor;
     const BlockState& block = *w.block;
@@ -167,7 +164,6 @@ void look_for_departed_members(Warp& w, const Insn& in, std::uint32_t members, s
     }
 }
 
-// Lanes call with a mask that does not name them.
 void report_foreign_mask(Warp& w, const Insn& in, std::uint32_t members, std::uint32_t strangers) {
     Executor& e = *w.executor;
     const BlockState& block = *w.block;

@@ -45,7 +45,8 @@ device::ThreadPlace place_of(const Warp& w, unsigned lane) {
     return w.executor->launch->thread_place(w.block->linear, w.index * warp_size + lane);
 }
 
-// A diagnostic of what a lane does in an instruction, to be filled; nullptr if it is known. `other`: the other party's.
+// Adds a diagnostic about a lane's access, for the caller to fill in; nullptr if there is one already. `other` is the
+// other party's instruction.
 device::Diagnostic* found(const Warp& w, const device::Rule& rule, const Insn& in, unsigned lane, const Insn* other) {
     Executor& e = *w.executor;
     device::Diagnostic* d =
@@ -61,7 +62,8 @@ struct Party {
     bool wrote;
 };
 
-// The other thread of a race, if the mark knows it: of several readers it holds the first, which may be this thread.
+// The other thread of a race, if the mark says which: of several readers it holds only the first, which may be this
+// thread.
 std::optional<device::ThreadPlace> other_thread(const Warp& w, const Observer& o, unsigned lane, const Party& other,
                                                 Space space) {
     const Launch& launch = *w.executor->launch;
@@ -86,7 +88,7 @@ void report_race(Warp& w, const Insn& in, const WatchedAccess& a, const Observer
                                : a.space == Space::Shared ? rules::race_shared
                                                           : rules::race_global;
     const auto thread = other_thread(w, o, lane, other, a.space);
-    // Of several readers the mark holds the first; if that was this thread, the others are not known.
+    // Of several readers the mark holds only the first; if that is this thread, the others are unknown.
     const Insn* theirs = thread ? insn_of(*e.code, mark::site_of(other.mark)) : nullptr;
     device::Diagnostic* d = found(w, rule, in, lane, theirs);
     if (!d) return;
@@ -105,7 +107,6 @@ void report_race(Warp& w, const Insn& in, const WatchedAccess& a, const Observer
                           theirs ? e.launch->source_place(*theirs) : device::SourcePlace{}, thread});
 }
 
-// Lanes of one store that write different values to the same place.
 void report_overlap(Warp& w, const Insn& in, const WatchedAccess& a, unsigned lane, unsigned other,
                     std::uint64_t address) {
     if (!w.executor->launch->limits.checks.race) return;
@@ -116,8 +117,8 @@ void report_overlap(Warp& w, const Insn& in, const WatchedAccess& a, unsigned la
     d->related.push_back({"written by", d->place, place_of(w, other)});
 }
 
-// Do the two accesses race, if they have no order? Volatile ones are as good as atomic ones to PTX. Inside a warp they
-// stand for the lockstep that there is no more. Atomics of block scope are none to other blocks.
+// True if two unordered accesses race. In PTX, volatile accesses are as good as atomic ones. Inside a warp, programs
+// use volatile to rely on lockstep, which no longer exists. Atomics of block scope are plain accesses to other blocks.
 bool conflict(Mark m, const Observer& o) {
     const Mark theirs = m & mark::kind, mine = o.me & mark::kind;
     if (theirs == mark::plain || mine == mark::plain) return true;
@@ -125,8 +126,8 @@ bool conflict(Mark m, const Observer& o) {
     return is_own_warp(m, o) && theirs == mark::is_volatile && mine == mark::is_volatile;
 }
 
-// A load whose value a compare-and-swap of the same place is to confirm, as in the loop of CUDA's own guide: if another
-// thread was faster, it fails and the loop goes on with the new value.
+// True for a load whose value a later compare-and-swap of the same place confirms, as in the loop of CUDA's programming
+// guide: if another thread was faster, the swap fails and the loop retries with the new value.
 bool is_guess(const Code& code, const Insn* load) {
     return load && std::ranges::any_of(code.compare_and_swaps, [&](std::uint32_t slot) {
                const Insn& swap = code.insns[code.stat_insns[slot]];
@@ -135,7 +136,7 @@ bool is_guess(const Code& code, const Insn* load) {
            });
 }
 
-// Do a load and an atomic operation make no race after all?
+// True if a compare-and-swap confirms the load, so that it does not race with the atomic operation.
 bool is_confirmed(const Code& code, const Insn& in, const WatchedAccess& a, Mark other, bool wrote) {
     if (a.op == Op::Load) return wrote && mark::is_atomic(other) && is_guess(code, &in);
     return a.op == Op::Atomic && !wrote && is_guess(code, insn_of(code, mark::site_of(other)));
@@ -164,7 +165,7 @@ void report_conflicts(Warp& w, const Insn& in, const WatchedAccess& a, const Gra
                                 a.bytes, how);
                 continue;
             }
-            // A store that changes nothing disturbs nobody: many threads may set the same flag.
+            // A store that changes nothing harms nobody: many threads may set the same flag.
             const std::uint64_t from = std::max(begin, at << a.shift),
                                 to = std::min(begin + a.bytes, (at << a.shift) + size);
             const auto value_of = [&](unsigned lane) { return values + std::size_t{lane} * a.bytes + (from - begin); };
@@ -202,7 +203,7 @@ void report_conflicts(Warp& w, const Insn& in, const WatchedAccess& a, const Gra
     });
 }
 
-// What is unordered as well is a race, and reported as one.
+// An access that is also unordered is reported as a race instead.
 void report_stale_reads(Warp& w, const Insn& in, const Access& x, unsigned bytes, const Allocation& allocation,
                         const LaunchTrack& track, const Observer& o) {
     if (!w.executor->launch->limits.checks.race) return;
@@ -228,15 +229,15 @@ void report_stale_reads(Warp& w, const Insn& in, const Access& x, unsigned bytes
 void note_synchronisation(Warp& w, const Access& x, Space space, Op op, bool releases) {
     Executor& e = *w.executor;
     for_active(x.mask, [&](unsigned l) {
-        // Addresses of shared memory are each block's own.
+        // Each block has its own shared memory, so its addresses need the block.
         const ExecutorWatch::SyncKey key{x.address[l], space == Space::Shared ? w.block->linear + 1 : 0};
         const auto known = e.watch.releases.find(key);
         const std::uint32_t thread = w.index * warp_size + l;
         if (op != Op::Store && known != e.watch.releases.end()) {
             const auto& from = known->second;
             if (from.block != w.block->linear) {
-                // Without a fence, what the other block had read before is settled all the same: no store of ours
-                // overtakes the load that told us.
+                // The other block's earlier reads are settled even without a fence: no store of ours overtakes the load
+                // that showed us its value.
                 w.block->watch.settled_reads = mark::at_time(++e.watch.now);
                 if (from.fenced) w.block->watch.settled = w.block->watch.settled_reads;
             } else if (from.fenced && from.thread != thread) {
@@ -245,7 +246,7 @@ void note_synchronisation(Warp& w, const Access& x, Space space, Op op, bool rel
             }
         }
         if (op == Op::Load) return;
-        // A change without a fence goes on with what was made visible before.
+        // A later change without a fence keeps what was made visible before.
         if (releases || w.watch.fenced || op == Op::Store || known == e.watch.releases.end())
             e.watch.releases[key] = {w.block->linear, thread, releases || w.watch.fenced};
     });
@@ -254,7 +255,7 @@ void note_synchronisation(Warp& w, const Access& x, Space space, Op op, bool rel
 template <Op O>
 void watch_defined(Warp& w, const Insn& in, Allocation& a, const Access& x, unsigned bytes, const Watching& how) {
     DefinedBytes& defined = *a.defined;
-    if (x.kind == Access::Kind::Contiguous || x.kind == Access::Kind::Uniform) {  // all lanes in one
+    if (x.kind == Access::Kind::Contiguous || x.kind == Access::Kind::Uniform) {  // all lanes at once
         const std::uint64_t offset = x.low - a.base, whole = x.high - x.low + bytes;
         if (O != Op::Store && defined.all(offset, whole)) return;
         if (O == Op::Store && !how.undefined && x.mask == full_mask) return defined.define(offset, whole);
@@ -320,7 +321,7 @@ void report_use(Warp& w, const Insn& in, unsigned lane, const UndefinedOrigin& o
                                : origin.space == Space::Shared ? rules::uninitialized_shared
                                : origin.space == Space::Local  ? rules::uninitialized_local
                                                                : rules::uninitialized_global;
-    // Of a shuffle, the shuffle is the mistake.
+    // If a shuffle made the value up, the shuffle is the mistake.
     const bool made_up = origin.space == Space::None;
     const Insn &here = made_up           ? *origin.insn
                        : origin.computed ? *origin.computed
