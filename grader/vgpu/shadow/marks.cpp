@@ -12,7 +12,7 @@ namespace warpgrade::vgpu {
 
 namespace {
 
-// Four marks at a time; the compiler makes one vector instruction of each operation, or two.
+// Four marks at a time; each operation compiles to one or two vector instructions.
 using Marks [[gnu::vector_size(32)]] = std::uint64_t;
 using Truth [[gnu::vector_size(32)]] = std::int64_t;  // all ones or zero
 
@@ -23,7 +23,7 @@ inline Marks load(const Mark* p) {
 }
 inline void store(Mark* p, Marks m) { __builtin_memcpy(p, &m, sizeof m); }
 
-// The rules below are written once, for one mark and for four; this is what they are made of.
+// The rules below are written once for one mark and for four; these are their building blocks.
 template <class M>
 inline M all(Mark m) {
     if constexpr (std::is_same_v<M, Mark>)
@@ -32,7 +32,7 @@ inline M all(Mark m) {
         return Marks{m, m, m, m};
 }
 inline bool before(Mark a, Mark b) { return a < b; }
-// Marks stay below 2^63: compared as signed numbers, which AVX2 can.
+// Marks stay below 2^63, so they can be compared as signed numbers, for which AVX2 has an instruction.
 inline Truth before(Marks a, Marks b) { return (Truth)a < (Truth)b; }
 inline bool negated(bool t) { return !t; }
 inline Truth negated(Truth t) { return ~t; }
@@ -53,8 +53,8 @@ inline auto has_none(M m, Mark bits) {
     return same(m & all<M>(bits), all<M>(0));
 }
 
-// Is it a mark of another block? Of one that may be of an earlier turn of this block, the log of turns knows; four are
-// only asked about where that is not needed.
+// True if another block made the mark. The log of turns tells whether a mark before this turn is from an earlier turn
+// of this block; the version for four marks is used only where the log is not needed (see needs_log).
 inline bool of_other_block(Mark m, const Observer& o) {
     return m < o.turn && (m < o.settled || (m & mark::blocks) || !o.turns || !o.turns->is_own(m));
 }
@@ -64,7 +64,7 @@ inline bool needs_log(Marks m, const Observer& o) {
            any(before(m, all<Marks>(o.turn)) & ~before(m, all<Marks>(o.settled)) & has_none(m, mark::blocks));
 }
 
-// Marks against what the observer knows. `who`: the lane that looks, with mark::lanes if it is one of several.
+// How marks relate to what the observer knows. `who` is the observing lane, with mark::lanes if there are several.
 template <class M>
 struct Relation {
     using T = decltype(before(M{}, M{}));
@@ -79,13 +79,14 @@ struct Relation {
     }
 };
 
-// Marks that are ordered whoever made them; the others need a closer look. Most are: made before the last barrier.
+// Marks that are ordered regardless of who made them. Most are: they were made before the last barrier. The others need
+// a closer look.
 template <class M>
 inline auto is_old(M m, const Observer& o) {
     return before(m, all<M>(o.settled)) | (before(m, all<M>(o.bound)) & negated(before(m, all<M>(o.turn))));
 }
 
-// Plain reads by several warps of this block since then: one more changes nothing.
+// Plain reads by several warps of this block since the last barrier: another read changes nothing.
 template <class M>
 inline auto is_common(M m, const Observer& o) {
     constexpr Mark shared_by_warps = mark::warps | mark::blocks | mark::kind;
@@ -93,7 +94,7 @@ inline auto is_common(M m, const Observer& o) {
            same(m & all<M>(shared_by_warps), all<M>(mark::warps));
 }
 
-// The mark of reads that a granule has after one more.
+// A granule's mark of reads after another read.
 template <class M>
 inline M merged(M old, M who, const Observer& o) {
     const Relation<M> r(old, who, o);
