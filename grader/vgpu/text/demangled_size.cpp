@@ -10,8 +10,8 @@ namespace {
 
 struct TooLong {};
 
-// Walks a name of the Itanium C++ ABI and adds up what its parts print. Where the grammar leaves a choice that does not
-// matter for the length, the longer one counts.
+// Walks a name of the Itanium C++ ABI and adds up the lengths of its parts. Where several readings of the grammar
+// differ only in length, the longest one counts.
 class Sizer {
   public:
     Sizer(std::string_view text, std::size_t most) : text_(text), most_(most) {}
@@ -24,7 +24,8 @@ class Sizer {
   private:
     using Size = std::uint64_t;
     static constexpr unsigned deepest = 256;
-    static constexpr Size punctuation = 24;  // what any part may print beside itself: " const", "(anonymous namespace)"
+    static constexpr Size punctuation = 24;  // the most that a part prints around its own parts: " const", "(anonymous
+                                             // namespace)"
 
     struct Deeper {
         explicit Deeper(Sizer& sizer) : sizer_(sizer) {
@@ -62,7 +63,7 @@ class Sizer {
             value = bounded(value * 10 + static_cast<Size>(text_[at_++] - '0'));
         return value;
     }
-    // The number of S_, S0_, T_, T0_: base 36 or 10, and one more than it says.
+    // The index in S_, S0_, T_, T0_: S_ is 0 and S0_ is 1, with digits in base 36 or 10.
     Size reference(unsigned base) {
         if (take("_")) return 0;
         Size value = 0;
@@ -78,7 +79,7 @@ class Sizer {
 
     Size encoding() {
         const Deeper deeper(*this);
-        if (peek() == 'T' || peek() == 'G') throw TooLong{};  // tables and guards, which are no kernels
+        if (peek() == 'T' || peek() == 'G') throw TooLong{};  // tables and guards, which are not kernels
         Size size = name();
         while (at_ < text_.size() && peek() != 'E' && peek() != '.') size = bounded(size + type() + 2);
         if (peek() == '.' && depth_ == 1) {
@@ -201,14 +202,14 @@ class Sizer {
         constexpr std::string_view abbreviations = "tabsiod";
         if (abbreviations.find(peek()) != std::string_view::npos && peek() != '\0') {
             ++at_;
-            return 80;  // std::basic_string<char, std::char_traits<char>, std::allocator<char> >
+            return 80;
         }
         const Size index = reference(36);
         if (index >= substitutions_.size()) throw TooLong{};
         return substitutions_[index];
     }
 
-    // Which list of arguments it means depends on where it stands: the longest argument there is.
+    // Its position decides which list of arguments it refers to. Assumes the longest argument of all lists.
     Size template_param() {
         need("T");
         reference(10);
@@ -336,7 +337,7 @@ class Sizer {
     Size longest_argument_ = 0, longest_pack_ = 0, last_name_ = 0;
 };
 
-// References that a name may make to its own parts; each at most doubles it.
+// Counts references of a name to its own parts; each at most doubles the name.
 std::size_t references(std::string_view text) {
     std::size_t count = 0;
     for (std::size_t i = 0; i + 1 < text.size(); ++i) {
@@ -350,12 +351,12 @@ std::size_t references(std::string_view text) {
 }  // namespace
 
 std::size_t demangled_size(std::string_view mangled, std::size_t most) {
-    constexpr std::size_t longest = 1 << 14;  // of names that anybody reads
+    constexpr std::size_t longest = 1 << 14;  // longer names are not worth reading
     if (mangled.size() > longest) return most + 1;
     try {
         return Sizer(mangled, most).run();
     } catch (const TooLong&) {
-        // Too long, or not understood. Packs do more than double.
+        // The name is too long, or its grammar is unknown. Packs can do more than double it.
         if (mangled.find("Dp") != std::string_view::npos) return most + 1;
         const std::size_t doublings = references(mangled);
         if (doublings >= 20 || mangled.size() * 32 > most >> doublings) return most + 1;

@@ -25,7 +25,7 @@ std::string also(std::uint64_t others) {
 }
 
 std::string demangled(const std::string& mangled) {
-    // References to earlier parts of a name may double it again and again: its size is asked first.
+    // References to earlier parts can double a name repeatedly, so its size is bounded first.
     constexpr std::size_t most_work = 1 << 16, most_bytes = 4000;
     if (!mangled.starts_with("_Z") || mangled.size() > most_bytes || demangled_size(mangled, most_work) > most_work)
         return {};
