@@ -9,12 +9,12 @@
 namespace warpgrade::vgpu {
 namespace {
 
-constexpr std::uint64_t most_bits = 1ULL << 26;  // of liveness, registers × blocks; above, nothing is shared
+constexpr std::uint64_t most_bits = 1ULL << 26;  // of liveness (registers × blocks); larger functions share no places
 constexpr std::uint64_t most_visits_a_block = 64;
 
 using Words = std::vector<std::uint64_t>;
 
-// Which registers a thread may still need, at the beginning and end of each block.
+// The registers that a thread may still need, at the beginning and end of each block.
 class Liveness {
   public:
     Liveness(const Code& code, const FunctionCode& function, std::size_t registers)
@@ -25,14 +25,14 @@ class Liveness {
 
     [[nodiscard]] std::uint32_t block_count() const { return function_.end_block - function_.first_block; }
 
-    // In the order of the instructions; the reads of one before its writes.
+    // To be called in the order of the instructions, with the reads of each before its writes.
     void note(std::uint32_t block, std::uint32_t reg, RegisterAccess::Kind kind) {
         const bool known = test(written_, block, reg);
         if (kind != RegisterAccess::Kind::Write && !known) set(needed_, block, reg);
         if (kind == RegisterAccess::Kind::Write) set(written_, block, reg);
     }
 
-    // False if it does not come to an end in reasonable time.
+    // False if the analysis takes too long.
     bool solve() {
         std::vector<std::vector<std::uint32_t>> before(block_count());
         for (std::uint32_t b = 0; b < block_count(); ++b)
@@ -66,7 +66,7 @@ class Liveness {
     }
 
   private:
-    // The function's own blocks, counted from its first.
+    // Numbers the function's blocks from its first.
     template <class F>
     void for_successors(std::uint32_t index, F&& f) const {
         vgpu::for_successors(code_, function_.first_block + index, [&](std::uint32_t block) {
@@ -108,8 +108,8 @@ class Liveness {
     Words needed_, written_, in_, out_;  // by block
 };
 
-// The instructions from the first to the last at which a register's value matters. Both count as whole: a result never
-// shares a place with a source of the same instruction, so that handlers may write before they have read everything.
+// From the first to the last instruction at which a register's value matters, both inclusive: a result never shares a
+// place with a source of the same instruction, because handlers may write before they have read everything.
 struct Interval {
     std::uint32_t reg = 0;
     std::uint32_t begin = ~0u, end = 0;
@@ -119,12 +119,12 @@ struct Interval {
     }
 };
 
-// Behind the block's last instruction, its terminator's included.
+// The index after the block's last instruction, including its terminator.
 std::uint32_t end_of(const BasicBlock& b) { return b.terminator == Terminator::Fall ? b.end : b.end + 1; }
 
 std::uint32_t place_bytes(std::uint8_t width) { return width ? width * warp_size : 4; }
 
-// Linear scan: in the order of their beginnings, each takes a free place of its width, or a new one.
+// Linear scan: intervals by their begin; each takes a free place of its width, or a new one.
 RegisterPlaces scan(std::vector<Interval> intervals, std::span<const std::uint8_t> width) {
     RegisterPlaces places;
     places.offset.assign(width.size(), RegisterPlaces::unused);
@@ -164,7 +164,7 @@ std::optional<RegisterPlaces> place_registers(const Code& code, const FunctionCo
     Liveness liveness(code, function, width.size());
     std::vector<Interval> intervals(width.size());
     for (std::uint32_t r = 0; r < width.size(); ++r) intervals[r].reg = r;
-    // Instructions come in the order of the blocks; of one instruction, reads before writes.
+    // Liveness::note needs instructions in block order and the reads of each before its writes.
     std::stable_sort(accesses.begin(), accesses.end(), [](const RegisterAccess& x, const RegisterAccess& y) {
         return x.insn != y.insn ? x.insn < y.insn : x.kind < y.kind;
     });
