@@ -18,7 +18,7 @@ void HostCopy::take(LastWriter& writers) {
     for (std::uint64_t at = 0; at < bytes_; at += page_bytes) {
         const std::uint64_t size = std::min(page_bytes, bytes_ - at);
         if (std::memcmp(shared_.data() + at, own_ + at, size) == 0) continue;
-        // Once: the program may go on writing.
+        // Reads the shared page once, since the program may keep writing to it.
         std::memcpy(page.data(), shared_.data() + at, size);
         for (std::uint64_t i = 0; i < size; i += word_bytes) {
             const std::uint64_t part = std::min(word_bytes, size - i);
@@ -56,7 +56,7 @@ std::vector<std::pair<std::uint64_t, std::vector<std::byte>>> HostCopy::take_use
     if (pending_) {
         bool more = false;
         for (std::uint64_t at = 0; at < bytes_;) {
-            // Most pages are of one kind.
+            // Skips whole pages at once: most pages are all changed or not, and all loaded or not.
             const std::uint64_t size = std::min(page_bytes, bytes_ - at);
             if (at % page_bytes == 0 && changed_.none(at, size)) {
                 at += size;

@@ -15,10 +15,11 @@ namespace error = device::error;
 
 namespace {
 
-// To clear as much takes less time than to map and unmap it, and a program may launch thousands of small kernels.
+// Up to this size, clearing memory is faster than mapping and unmapping it; a program may launch thousands of small
+// kernels.
 constexpr std::uint64_t most_from_heap = 16 << 10, alignment = 64;
-// Arrays are mostly used as a whole: a page fault for each 4 KiB takes longer than to clear them. Of a larger one a
-// program may use little.
+// Most arrays are used entirely, and a page fault for each 4 KiB takes longer than clearing them. Of a larger array a
+// program may use only a little.
 constexpr std::uint64_t huge_page = 2 << 20, most_in_huge_pages = 64 << 20;
 
 [[noreturn]] void fail() {
