@@ -11,21 +11,20 @@
 namespace warpgrade::vgpu {
 namespace {
 
-// Shares of the launch's time that waste has to cost.
+// The shares of a launch's time that a waste must cost before it is mentioned.
 constexpr double notable = 0.05, much = 0.10;
 constexpr double least_ns = 100;
-constexpr std::uint64_t fewest_warps = 64;      // of a launch that is about speed
-constexpr std::uint64_t twice = 2;              // sectors or wavefronts, of the ideal
-constexpr std::uint64_t sectors_of_offset = 2;  // a row that begins anywhere touches fewer than these more
-constexpr double divergent_share = 0.10;        // of a branch's warps
+constexpr std::uint64_t fewest_warps = 64;      // smaller launches are not about speed
+constexpr std::uint64_t twice = 2;              // sectors or wavefronts, relative to the ideal
+constexpr std::uint64_t sectors_of_offset = 2;  // an unaligned row touches fewer than this many additional sectors
+constexpr double divergent_share = 0.10;        // of the warps at a branch
 constexpr double idle_share = 0.25;             // of the threads behind it
 constexpr double low_occupancy = 0.5;
-constexpr double long_ns = 20'000;  // of a launch whose grid is worth a word
-constexpr double many_times = 6;    // a 3×3 stencil loads each element of a row three times, from rows that are cached
+constexpr double long_ns = 20'000;  // shorter launches get no advice about their grid
+constexpr double many_times = 6;    // a 3×3 stencil loads each element of a row three times, from cached rows
 
 double number(std::uint64_t value) { return static_cast<double>(value); }
 
-// "4", "12.5": an average.
 std::string average(double value) {
     const double tenths = std::round(value * 10) / 10;
     return tenths == std::floor(tenths) ? grouped(static_cast<std::uint64_t>(tenths)) : fmt::format("{:.1f}", tenths);
@@ -65,7 +64,7 @@ class Adviser {
         if (s.requests == 0 || s.wavefronts < twice * ideal) return;
         device::Counters better = counters_;
         (load ? better.shared_load_wavefronts : better.shared_store_wavefronts) -= s.conflicts;
-        // Of the time of the load/store pipe: what waits for memory hides it, until that is mended.
+        // Shares of the load/store pipe's time: waits for memory may hide the conflicts until those waits are fixed.
         const auto pipe = [&](const device::Counters& c) {
             return model_kernel(profile_, config_, c, occupancy_, traffic_).l1_ns;
         };
@@ -80,7 +79,8 @@ class Adviser {
     void divergence(const LineUse& line) {
         if (line.slots <= 0) return;
         const double share = number(line.divergent) / number(line.branches), idle = line.idle / line.slots;
-        // A loop that lanes leave one by one diverges seldom, for its number of rounds.
+        // A loop that lanes leave one by one seldom diverges relative to its number of iterations, so idle threads
+        // count too.
         if (share < divergent_share && idle < idle_share) return;
         device::Counters better = counters_;
         better.inst_executed -= std::min(better.inst_executed, static_cast<std::uint64_t>(line.idle));
@@ -91,7 +91,7 @@ class Adviser {
                         average(32 * idle)));
     }
 
-    // Loads that find in L1 what the same block has loaded before.
+    // Loads of data that the same block has loaded before and that L1 still holds.
     void redundant_loads(const LineUse& line) {
         const LineUse::Global& g = line.loads;
         if (g.requests == 0 || g.ideal == 0 || g.sectors <= g.l1_hits) return;
@@ -123,7 +123,7 @@ class Adviser {
                         counted(config_.block.count(), "thread"), percent(occupancy_.theoretical), occupancy_.limiter));
     }
 
-    // Multiprocessors that get no block, for as long as it pays to share the work.
+    // Multiprocessors that get no block although sharing the work would pay.
     void small_grid(const device::SourcePlace& kernel) {
         const std::uint64_t blocks = config_.grid.count();
         const auto all = static_cast<std::uint64_t>(device_.multi_processor_count);
@@ -146,8 +146,7 @@ class Adviser {
     }
 
   private:
-    // A small launch is judged as a large one would be: on as many multiprocessors as it fills with two waves of
-    // blocks.
+    // A small launch is judged like a large one: on as many multiprocessors as it fills with two waves of blocks.
     static Profile filled_part(const Profile& profile, const device::LaunchConfig& config,
                                const device::Occupancy& occupancy) {
         const std::uint64_t waves = 2, all = profile.properties.multi_processor_count;
@@ -155,11 +154,11 @@ class Adviser {
         return slice(profile, static_cast<std::uint32_t>(std::clamp<std::uint64_t>(fills, 1, all)));
     }
 
-    // In steps of 2^-20 ns: sums of many launches are exact then, so that they are the same in whatever groups the
-    // launches are asked for, which depends on the clock.
+    // Rounds to steps of 2^-20 ns, so that sums over many launches are exact. Launches are queried in groups that
+    // depend on the clock, and the sum must not depend on the grouping.
     static double exactly_summed(double ns) { return std::ldexp(std::round(std::ldexp(ns, 20)), -20); }
 
-    // Without what every launch costs.
+    // Time without the fixed cost of every launch.
     [[nodiscard]] double time(const device::Counters& counters, const device::Occupancy& occupancy) const {
         const KernelTime t = model_kernel(profile_, config_, counters, occupancy, traffic_);
         return t.total_ns() - t.start_ns;
