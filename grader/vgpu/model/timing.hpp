@@ -41,8 +41,8 @@ struct KernelTime {
 
 // What a launch moved, beside its counters.
 struct Traffic {
-    // Memory of the device that it touched, each byte counted once; the size of the buffers in use is a good value. 0:
-    // not known; then all of it is taken to fit into L2.
+    // Device memory that it touched, each byte counted once; the size of the buffers in use is a good value. 0:
+    // unknown; then everything is assumed to fit into L2.
     std::uint64_t footprint_bytes = 0;
     std::uint64_t mapped_read_sectors = 0, mapped_write_sectors = 0;  // of mapped host memory
     std::uint64_t migrated_bytes = 0;                                 // managed memory that it touched first

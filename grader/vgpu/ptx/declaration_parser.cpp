@@ -140,7 +140,7 @@ void Parser::parse_initialiser(Variable& variable, const Shape& shape) {
     variable.bytes = std::max<std::uint64_t>(variable.bytes, variable.initial.size());
 }
 
-// `{a, b, {c, d}}` from element `first` on; `used` becomes the number of elements of this level's extent in use.
+// Parses `{a, b, {c, d}}` from element `first`. `used` becomes the number of elements used at this level.
 void Parser::parse_initialiser_list(Variable& variable, const Shape& shape, std::size_t level, std::uint64_t first,
                                     std::uint64_t& used) {
     if (level >= shape.dimensions.size()) fail("braces nest deeper than the array has dimensions");
