@@ -14,9 +14,9 @@ namespace rules = device::rules;
 namespace {
 
 constexpr std::uint64_t null_page = 65536;      // addresses below come from null pointers
-constexpr std::uint64_t far_away = 1ULL << 37;  // farther from an allocation, an address has nothing to do with it
+constexpr std::uint64_t far_away = 1ULL << 37;  // farther than this from an allocation, an address is unrelated to it
 
-// What one lane does with which address: "reads 4 bytes".
+// One lane's faulty access. `does` says what it does: "reads 4 bytes".
 struct Wrong {
     const Warp& w;
     const Insn& in;
@@ -35,7 +35,7 @@ std::uint64_t distance(const Allocation& a, std::uint64_t address) {
     return address < a.base ? a.base - address : address < a.end() ? 0 : address - a.end();
 }
 
-// The allocation that the instruction means: the one in which other lanes, or it itself before, found their bytes; else
+// The allocation that the instruction was meant for: the one that other lanes access, or that it accessed before; else
 // the nearest one.
 const Allocation* meant(const Wrong& wrong) {
     const Executor& e = *wrong.w.executor;
@@ -53,7 +53,7 @@ void diagnose_bounds(const Wrong& wrong, const Allocation& a, device::Diagnostic
     const std::uint64_t at = wrong.address, end = at + wrong.bytes;
     d.rule = &rules::out_of_bounds;
     d.memory = place_of(wrong, a);
-    // Unsigned indices go from 0 to 4,294,967,295 when 1 is taken away.
+    // An unsigned index that is 0 becomes 4,294,967,295 when 1 is subtracted.
     const std::uint64_t index = (at - a.base) / wrong.bytes;
     if (at > a.end() && index <= 0xFFFF'FFFF && index >= 0xFFF0'0000)
         d.message = fmt::format("{} at index {} of {{memory}} ({} converted to unsigned)", wrong.does, grouped(index),
@@ -100,11 +100,11 @@ void diagnose_global(const Wrong& wrong, device::Diagnostic& d) {
     d.message = fmt::format("{} at {:#x}, where nothing is allocated", wrong.does, at);
 }
 
-// The range of shared memory that the instruction means: the one in which other lanes, or it itself before, found their
-// bytes; else the nearest one.
+// The range of shared memory that the instruction was meant for: the one that other lanes access, or that it accessed
+// before; else the nearest one.
 const SharedRange* meant_shared(const Wrong& wrong, std::int64_t at) {
     const SharedLayout& shared = wrong.w.executor->launch->shared;
-    const SharedRange* found = shared.find(wrong.address, wrong.address, 1);  // the end of it lies in a gap
+    const SharedRange* found = shared.find(wrong.address, wrong.address, 1);  // holds the first byte, if not the last
     for_active(wrong.x.mask, [&](unsigned l) {
         if (!found) found = shared.find(wrong.x.address[l], wrong.x.address[l], wrong.bytes);
     });
@@ -117,7 +117,7 @@ const SharedRange* meant_shared(const Wrong& wrong, std::int64_t at) {
 void diagnose_shared(const Wrong& wrong, device::Diagnostic& d) {
     const Executor& e = *wrong.w.executor;
     const LaunchLimits& limits = e.launch->limits;
-    // Addresses have 32 bits: one before the beginning is a very high one.
+    // Addresses have 32 bits: one before the beginning is very high.
     const auto at = wrong.address <= ~std::uint32_t{0} ? static_cast<std::int32_t>(wrong.address)
                                                        : static_cast<std::int64_t>(wrong.address);
     d.rule = &rules::out_of_bounds;
@@ -167,7 +167,7 @@ void diagnose_misaligned(const Wrong& wrong, Space space, device::Diagnostic& d)
     d.message = fmt::format("{} at {}, which is not a multiple of {}", wrong.does, place, wrong.bytes);
 }
 
-// The bytes are there, but not for this instruction.
+// The bytes exist, but this instruction must not access them.
 void diagnose_forbidden(const Wrong& wrong, Space space, device::Diagnostic& d) {
     const Allocation* a = space == Space::Global ? wrong.w.executor->global->find(wrong.address) : nullptr;
     if (a) d.memory = place_of(wrong, *a);
@@ -208,7 +208,7 @@ void raise_access(const Warp& w, const Insn& in, const Access& x, Space space, O
         for_active(x.mask, [&](unsigned l) { lanes |= std::uint32_t{wrong(x.address[l])} << l; });
         return lanes;
     };
-    std::uint32_t lanes = lanes_with([&](std::uint64_t a) {  // at fault
+    std::uint32_t lanes = lanes_with([&](std::uint64_t a) {  // the faulty ones
         if (space == Space::Shared) return w.executor->launch->shared.find(a, a, bytes) == nullptr;
         if (space != Space::Global) return !fits(a, a, 0, size, bytes);
         const Allocation* found = memory.find(a);

@@ -1,5 +1,5 @@
-// Texture fetches: where texels lie, how coordinates outside are replaced, linear filtering. As the CUDA C++
-// programming guide's appendix "Texture Fetching" says; positions are exact, and weights have 8 fractional bits.
+// Texture fetches: the position of texels, coordinates outside the texture, linear filtering. Follows the CUDA C++
+// programming guide's appendix "Texture Fetching"; positions are exact, and weights have 8 fractional bits.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -14,7 +14,7 @@ namespace {
 
 using device::AddressMode;
 
-// form, behind the geometry: coordinates are integers.
+// Bit of form above the geometry: coordinates are integers.
 namespace form {
 constexpr std::uint16_t integers = 1u << geometry::bits;
 }
@@ -23,10 +23,10 @@ constexpr std::uint32_t whole_weight = 1u << weight_bits;
 
 constexpr std::int64_t modulo(std::int64_t i, std::int64_t n) { return (i % n + n) % n; }
 
-// Along one axis, a fetch reads one texel, or two with weights: a share of 256 for the second.
+// The texels that a fetch reads along one axis: one, or two with weights. `weight` is the second one's share of 256.
 struct Taps {
     std::int64_t index[2] = {};
-    bool inside[2] = {};  // no border
+    bool inside[2] = {};  // not the border
     std::uint32_t weight = 0;
 
     void settle(unsigned which, std::int64_t i, std::int64_t size, AddressMode mode) {
@@ -44,7 +44,7 @@ struct Taps {
     }
 };
 
-// The fraction of a normalized coordinate that stands for all of it; below 1.
+// The fraction that replaces a normalized coordinate; below 1.
 double repeated(double x, bool mirrored) {
     const double whole = std::floor(x);
     const double fraction = std::min(x - whole, 1 - 0x1p-53);
@@ -54,7 +54,7 @@ double repeated(double x, bool mirrored) {
 
 Taps taps_at(double x, std::int64_t size, AddressMode mode, const Image& image) {
     if (!std::isfinite(x)) x = std::isinf(x) && mode != AddressMode::wrap && mode != AddressMode::mirror ? x : 0;
-    // Two texels on a mirrored axis are found first and mirrored then, each by itself.
+    // On a mirrored axis, two texels are chosen first and then mirrored separately.
     const bool unfolded = image.normalized_coordinates && image.linear_filter && mode == AddressMode::mirror;
     if (unfolded) {
         x = std::fmod(x, 2) * static_cast<double>(size);
@@ -62,13 +62,13 @@ Taps taps_at(double x, std::int64_t size, AddressMode mode, const Image& image) 
         if (mode == AddressMode::wrap || mode == AddressMode::mirror) x = repeated(x, mode == AddressMode::mirror);
         x *= static_cast<double>(size);
     }
-    if (!unfolded) x = std::clamp(x, -2.0, static_cast<double>(size) + 2);  // everything further out is alike
+    if (!unfolded) x = std::clamp(x, -2.0, static_cast<double>(size) + 2);  // further out makes no difference
     Taps taps;
     if (!image.linear_filter) {
         taps.settle(0, static_cast<std::int64_t>(std::floor(x)), size, mode);
         return taps;
     }
-    // Texels have their values at their centres. To the nearest 1/256 of the way between two of them.
+    // Texels have their values at their centres. Rounds the position to 1/256 of the distance between two of them.
     const auto position = static_cast<std::int64_t>(std::floor((x - 0.5) * whole_weight + 0.5));
     const std::int64_t first = position >> weight_bits;
     taps.weight = static_cast<std::uint32_t>(position) & (whole_weight - 1);
@@ -83,8 +83,8 @@ Taps taps_at(std::int32_t index, std::int64_t size, AddressMode mode) {
     return taps;
 }
 
-// Weights of the corners, of 256 in all, as an H100's texture unit rounds them: shares along x are split by z, then by
-// y. Of a lower x, the lower share is rounded to nearest and the upper one is what is left; of an upper x, the reverse.
+// Weights of the corners, 256 in total, as an H100's texture unit rounds them: shares along x are split by z, then by
+// y. For a lower x, the lower share is rounded to nearest and the upper one is the rest; for an upper x, the reverse.
 using Weights = std::array<std::uint32_t, most_taps>;
 
 void split(Weights& weights, unsigned axis, std::uint32_t upper) {
@@ -99,7 +99,7 @@ void split(Weights& weights, unsigned axis, std::uint32_t upper) {
     }
 }
 
-// Half a unit in the last place goes away from zero there.
+// Rounds to float; ties go away from zero.
 float rounded_away(double v) {
     const auto near = static_cast<float>(v);
     const float beyond = std::nextafter(near, std::copysign(std::numeric_limits<float>::infinity(), near));
@@ -121,7 +121,7 @@ class Fetch {
                 : of.kind == device::ChannelKind::signed_integer ? 32767
                                                                  : 65535) {}
 
-    // Appends the sectors that were touched.
+    // Appends the touched sectors.
     void run(Texel* result, std::vector<std::uint64_t>& sectors) {
         locate();
         const unsigned corners = filters_ ? 1u << dimensions_ : 1u;
@@ -137,7 +137,7 @@ class Fetch {
     }
 
   private:
-    // Of 8 signed bits, 16 are no whole steps.
+    // Values of signed 8-bit channels are not whole multiples of the 16-bit unit.
     [[nodiscard]] double steps(double value) const {
         const bool whole = image_.channel_bits == 16 || image_.kind == device::ChannelKind::unsigned_integer;
         return whole ? std::nearbyint(value * unit_) : value * unit_;
@@ -166,7 +166,7 @@ class Fetch {
         });
     }
 
-    // Bit d of `corner` says which of the two texels along axis d.
+    // Bit d of `corner` selects one of the two texels along axis d.
     void read_corner(unsigned corner, Texel* result, std::vector<std::uint64_t>& sectors) {
         std::uint64_t address[warp_size] = {};
         std::uint32_t weight[warp_size] = {};
@@ -227,7 +227,7 @@ class Fetch {
     std::uint32_t mask_;
     unsigned dimensions_;
     bool filters_;  // linearly
-    double unit_;   // normalized integers are filtered as 16-bit ones, of which this is 1; 0 for floats
+    double unit_;   // normalized integers are filtered as 16-bit ones, with this as 1; 0 for floats
     std::uint32_t slice_[warp_size] = {};
     Taps taps_[3][warp_size];
     Texel texel_[warp_size];
@@ -235,7 +235,7 @@ class Fetch {
     double sum_[warp_size][4] = {};
 };
 
-// b: a table of four places for the result and the places of the coordinates.
+// b: a table of four places for the result, then those of the coordinates.
 void run_texture(Warp& w, const Insn& in, std::uint32_t mask) {
     Texel result[warp_size];
     std::vector<std::uint64_t> sectors;
@@ -253,8 +253,8 @@ void run_texture(Warp& w, const Insn& in, std::uint32_t mask) {
     }
 }
 
-// tex.geometry.v4.type.type d, [texture, {coordinates}]; with .level, a level of detail follows. What type the result
-// has is the texture's affair; the instruction's only names the register.
+// tex.geometry.v4.type.type d, [texture, {coordinates}]; with .level, a level of detail follows. The texture determines
+// the result's type; the instruction's type only names the register.
 void decode_texture(InsnBuilder& b) {
     const bool level = b.has("level");
     b.expect_operands(level ? 3 : 2, level ? 3 : 2);
@@ -264,7 +264,7 @@ void decode_texture(InsnBuilder& b) {
     if (coordinates == ptx::Type::S32) b.out.form |= form::integers;
     const ptx::Operand& result = b.operand(0);
     if (result.kind != ptx::Operand::Kind::Vector || result.elements.size() != 4) b.refuse("needs a result of four");
-    // Without mipmaps there is one level, whatever is asked for.
+    // Without mipmaps there is only one level, so the requested one does not matter.
     if (level) b.source(2, coordinates == ptx::Type::F32 ? ptx::Type::F32 : ptx::Type::S32);
     std::vector<Ref> sources, places;
     decode_image_operand(b, b.operand(1), coordinates, sources);
@@ -276,7 +276,7 @@ void decode_texture(InsnBuilder& b) {
 }
 
 constexpr std::string_view types = "f32 s32 u32", geometries = "1d 2d 3d a1d a2d";
-// Texels may be smaller than a word, but what writes parts of words is known, and a fetch only reads.
+// Texels may be smaller than a word, but writes of partial words are tracked by others, and a fetch only reads.
 constexpr OpcodeFacts fetch{.granule = 4};
 constexpr OpcodeRow rows[] = {
     {"tex", "v4", types, geometries, "fetches from a texture object", decode_texture, fetch},
