@@ -1,5 +1,5 @@
-// The order of marks against the words of marks.hpp, said once more and one granule at a time; and which of several
-// findings are told.
+// The order of marks against a second implementation of the words in marks.hpp, one granule at a time; and which of
+// several findings are reported.
 #include <algorithm>
 #include <random>
 #include <vector>
@@ -15,7 +15,7 @@ namespace rules = warpgrade::device::rules;
 namespace {
 
 struct Turns {
-    std::vector<std::pair<std::uint64_t, std::uint64_t>> all;  // from when, which block
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> all;  // when each turn began, and its block
     TurnLog log;
     void begin(std::uint64_t time, std::uint64_t block) {
         all.emplace_back(time, block);
@@ -31,7 +31,7 @@ struct Turns {
 
 bool has(Mark m, Mark bits) { return (m & bits) != 0; }
 
-// Is it by this block, as far as the observer can tell?
+// True if it is a mark of this block, as far as the observer can tell.
 bool is_own(Mark m, const Observer& o, const Turns& turns) {
     if (m >= o.turn) return true;
     if (m < o.settled || has(m, mark::blocks) || !o.turns) return false;
@@ -119,7 +119,7 @@ TEST_CASE("marks: a load is fine after the write, and is remembered with the rea
         if (comes_before(read, reading, who, moments.turns)) {
             REQUIRE(reads == mine);
         } else {
-            // The first of them with its time; from how far apart they come; and plain if one of them is.
+            // The first read with its time; how far apart the reads are; and plain if one of them is.
             REQUIRE(mark::time_of(reads) == mark::time_of(read));
             REQUIRE(mark::thread_of(reads & ~mark::lanes) == mark::thread_of(read & ~mark::lanes));
             const Mark apart = !is_own(read, o, moments.turns) ? mark::blocks
@@ -153,7 +153,8 @@ TEST_CASE("marks: a store is fine after the write and all reads, and leaves its 
         REQUIRE(writes == (fine ? who | o.me : write));
         REQUIRE(reads == read);
         fine_ones += fine;
-        // Forced, it always leaves its own, but for a weaker one of this block that others are to find.
+        // When forced, it always leaves its own mark, except where a weaker mark of this block must stay for others to
+        // find.
         for (const bool keep_weaker : {false, true}) {
             writes = write;
             force_store({&writes, &reads}, one_granule(who), 0, o, keep_weaker);
@@ -224,14 +225,14 @@ TEST_CASE("of findings that say the same the better one is told") {
     CHECK(left({unwritten, finding(rules::race_shared, 9, 8)}) == Lines{5, 9});
     CHECK(left({unwritten, finding(rules::race_global, 4, 9)}) == Lines{5, 4});
     CHECK(left({unwritten, finding(rules::uninitialized_global, 4, 5)}) == Lines{5, 4});
-    // A party that is not known.
+    // A finding with an unknown party.
     const auto known = finding(rules::race_shared, 5, 4), unknown = finding(rules::race_shared, 5, 0, false);
     CHECK(left({unknown, known}) == Lines{5});
     CHECK(left({unknown}) == Lines{5});
     CHECK(left({unknown, unknown}) == Lines{5, 5});
     CHECK(left({unknown, finding(rules::race_shared, 6, 4)}) == Lines{5, 6});
     CHECK(left({unknown, finding(rules::race_global, 5, 4)}) == Lines{5, 5});
-    // A race inside a warp that is one between warps too, whichever of the two came first.
+    // A race inside a warp that is also one between warps, whichever came first.
     const auto in_warp = finding(rules::race_warp, 5, 4);
     CHECK(left({in_warp, known}) == Lines{5});
     CHECK(left({in_warp, finding(rules::race_shared, 4, 5)}) == Lines{4});
