@@ -54,7 +54,7 @@ struct UndefinedLoad {
     UndefinedOrigin origin;
     [[nodiscard]] bool any() const { return lanes[0] | lanes[1] | lanes[2] | lanes[3]; }
 };
-// Thrown by the first instruction of a warp that sets an undefined register, after it is done; caught by WarpRunner.
+// Thrown by the first instruction of a warp that sets an undefined register, after it is done; caught in checks/undefined.cpp.
 struct RunCarefully {};
 
 struct CopyUnderWay {
