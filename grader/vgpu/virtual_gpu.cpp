@@ -156,17 +156,17 @@ class VirtualGpu final : public ClockedDevice {
 
     // Minimum sizes and rounding are those of an H100.
     std::uint64_t set_limit(device::Limit limit, std::uint64_t bytes) override {
-        constexpr std::uint64_t most_stack = 512u << 10, least_printed = 512u << 10, most_printed = 64u << 20,
-                                least_heap = 4u << 20;
+        constexpr std::uint64_t max_stack_bytes = 512u << 10, min_printf_bytes = 512u << 10,
+                                max_printf_bytes = 64u << 20, min_heap_bytes = 4u << 20;
         switch (limit) {
             case device::Limit::StackSize:
-                if (bytes > most_stack)
+                if (bytes > max_stack_bytes)
                     throw DeviceError(error::invalid_value, "a stack of more than 512 KiB per thread");
                 return stack_bytes_ = (bytes + 15) / 16 * 16;
             case device::Limit::PrintfFifoSize:
-                return printf_bytes_ = std::clamp(bytes, least_printed, most_printed);
+                return printf_bytes_ = std::clamp(bytes, min_printf_bytes, max_printf_bytes);
             case device::Limit::MallocHeapSize:
-                return heap_.resize(std::max(bytes, least_heap));
+                return heap_.resize(std::max(bytes, min_heap_bytes));
         }
         throw DeviceError(error::unsupported_limit, "this device does not have this limit");
     }

@@ -18,7 +18,7 @@ struct BlockCount {
 
 // ptxas predicates a few instructions behind a branch and drops the branch. It does not document how few: this is a
 // careful guess.
-constexpr std::uint32_t predicated_at_most = 4;
+constexpr std::uint32_t max_predicated = 4;
 
 bool is_predicated(const Code& code, std::span<const std::uint32_t> region) {
     std::uint32_t size = 0;
@@ -29,7 +29,7 @@ bool is_predicated(const Code& code, std::span<const std::uint32_t> region) {
         if (!straight) return false;
         size += b.size;
     }
-    return size <= predicated_at_most;
+    return size <= max_predicated;
 }
 
 }  // namespace

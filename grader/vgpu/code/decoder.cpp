@@ -25,18 +25,17 @@ std::uint32_t aligned(std::uint64_t value, std::uint64_t to) {
 
 // The gap between two shared variables has the size of the larger one, within these bounds: a typical wrong index is
 // off by a row or a block.
-constexpr std::uint64_t smallest_shared_gap = 1024, largest_shared_gap = 8192;
-constexpr std::size_t most_shared_gaps = 32;  // per kernel: hostile PTX may have thousands of variables
+constexpr std::uint64_t min_shared_gap = 1024, max_shared_gap = 8192;
+constexpr std::size_t max_gapped_variables = 32;  // per kernel: hostile PTX may have thousands of variables
 
 // Where a shared variable begins, given that it would begin at `offset` without gaps.
 std::uint32_t behind_gap(const std::vector<SharedVariable>& before, std::uint32_t offset, std::uint64_t bytes,
                          std::uint32_t align) {
     if (before.empty()) return offset;
     const SharedVariable& last = before.back();
-    if (before.size() > most_shared_gaps) return aligned(last.begin + last.bytes, align);
-    const std::uint64_t gap =
-        std::clamp(std::max<std::uint64_t>(last.bytes, bytes), smallest_shared_gap, largest_shared_gap);
-    const std::uint32_t unit = std::max<std::uint32_t>(smallest_shared_gap, align);
+    if (before.size() > max_gapped_variables) return aligned(last.begin + last.bytes, align);
+    const std::uint64_t gap = std::clamp(std::max<std::uint64_t>(last.bytes, bytes), min_shared_gap, max_shared_gap);
+    const std::uint32_t unit = std::max<std::uint32_t>(min_shared_gap, align);
     return aligned(last.begin + last.bytes + gap, unit) + offset % unit;
 }
 
@@ -93,7 +92,7 @@ void CodeBuilder::place_shared(const ptx::Variable& v) {
 
 void CodeBuilder::place_dynamic_shared() {
     code.dynamic_shared_begin =
-        behind_gap(code.shared_variables, aligned(code.static_shared_bytes, 16), largest_shared_gap, 16);
+        behind_gap(code.shared_variables, aligned(code.static_shared_bytes, 16), max_shared_gap, 16);
 }
 
 FunctionDecoder::FunctionDecoder(CodeBuilder& b, const ptx::Function& f, std::uint32_t index)

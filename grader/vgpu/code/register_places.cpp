@@ -9,8 +9,9 @@
 namespace warpgrade::vgpu {
 namespace {
 
-constexpr std::uint64_t most_bits = 1ULL << 26;  // of liveness (registers × blocks); larger functions share no places
-constexpr std::uint64_t most_visits_a_block = 64;
+constexpr std::uint64_t max_liveness_bits =
+    1ULL << 26;  // of liveness (registers × blocks); larger functions share no places
+constexpr std::uint64_t max_visits_per_block = 64;
 
 using Words = std::vector<std::uint64_t>;
 
@@ -42,7 +43,7 @@ class Liveness {
         for (std::uint32_t b = 0; b < block_count(); ++b) work.push_back(b);
         std::uint64_t visits = 0;
         while (!work.empty()) {
-            if (++visits > most_visits_a_block * block_count()) return false;
+            if (++visits > max_visits_per_block * block_count()) return false;
             const std::uint32_t b = work.back();
             work.pop_back();
             queued[b] = false;
@@ -160,7 +161,8 @@ RegisterPlaces scan(std::vector<Interval> intervals, std::span<const std::uint8_
 std::optional<RegisterPlaces> place_registers(const Code& code, const FunctionCode& function,
                                               std::span<const std::uint8_t> width,
                                               std::vector<RegisterAccess> accesses) {
-    if (std::uint64_t{width.size()} * (function.end_block - function.first_block) > most_bits) return std::nullopt;
+    if (std::uint64_t{width.size()} * (function.end_block - function.first_block) > max_liveness_bits)
+        return std::nullopt;
     Liveness liveness(code, function, width.size());
     std::vector<Interval> intervals(width.size());
     for (std::uint32_t r = 0; r < width.size(); ++r) intervals[r].reg = r;

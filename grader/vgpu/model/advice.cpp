@@ -13,15 +13,15 @@ namespace {
 
 // The shares of a launch's time that a waste must cost before it is mentioned.
 constexpr double notable = 0.05, much = 0.10;
-constexpr double least_ns = 100;
-constexpr std::uint64_t fewest_warps = 64;      // smaller launches are not about speed
-constexpr std::uint64_t twice = 2;              // sectors or wavefronts, relative to the ideal
+constexpr double min_gain_ns = 100;
+constexpr std::uint64_t min_warps = 64;         // smaller launches are not about speed
+constexpr std::uint64_t notable_ratio = 2;      // sectors or wavefronts, relative to the ideal
 constexpr std::uint64_t sectors_of_offset = 2;  // an unaligned row touches fewer than this many additional sectors
 constexpr double divergent_share = 0.10;        // of the warps at a branch
 constexpr double idle_share = 0.25;             // of the threads behind it
 constexpr double low_occupancy = 0.5;
-constexpr double long_ns = 20'000;  // shorter launches get no advice about their grid
-constexpr double many_times = 6;    // a 3×3 stencil loads each element of a row three times, from cached rows
+constexpr double min_grid_ns = 20'000;    // shorter launches get no advice about their grid
+constexpr double notable_redundancy = 6;  // a 3×3 stencil loads each element of a row three times, from cached rows
 
 double number(std::uint64_t value) { return static_cast<double>(value); }
 
@@ -48,7 +48,7 @@ class Adviser {
     void uncoalesced(const LineUse& line, bool load) {
         const LineUse::Global& g = load ? line.loads : line.stores;
         if (g.requests == 0 || g.ideal == 0) return;
-        if (g.sectors < twice * g.ideal || g.sectors < g.ideal + sectors_of_offset * g.requests) return;
+        if (g.sectors < notable_ratio * g.ideal || g.sectors < g.ideal + sectors_of_offset * g.requests) return;
         device::Counters better = counters_;
         (load ? better.global_load_sectors : better.global_store_sectors) -= g.sectors - g.ideal;
         add(device::rules::uncoalesced, line.place, better, notable,
@@ -61,7 +61,7 @@ class Adviser {
     void bank_conflicts(const LineUse& line, bool load) {
         const LineUse::Shared& s = load ? line.shared_loads : line.shared_stores;
         const std::uint64_t ideal = s.wavefronts - s.conflicts;
-        if (s.requests == 0 || s.wavefronts < twice * ideal) return;
+        if (s.requests == 0 || s.wavefronts < notable_ratio * ideal) return;
         device::Counters better = counters_;
         (load ? better.shared_load_wavefronts : better.shared_store_wavefronts) -= s.conflicts;
         // Shares of the load/store pipe's time: waits for memory may hide the conflicts until those waits are fixed.
@@ -96,7 +96,7 @@ class Adviser {
         const LineUse::Global& g = line.loads;
         if (g.requests == 0 || g.ideal == 0 || g.sectors <= g.l1_hits) return;
         const double times = number(std::min(g.ideal, g.sectors)) / number(g.sectors - g.l1_hits);
-        if (times < many_times) return;
+        if (times < notable_redundancy) return;
         const auto fewer = [&](std::uint64_t all, std::uint64_t of_line) {
             return all - std::min(all, static_cast<std::uint64_t>(number(of_line) * (1 - 1 / times)));
         };
@@ -130,7 +130,7 @@ class Adviser {
         if (blocks >= all) return;
         const KernelTime t = model_kernel(whole_, config_, counters_, occupancy_, traffic_);
         const double ns = t.total_ns() - t.start_ns - t.migration_ns;
-        if (ns < long_ns) return;
+        if (ns < min_grid_ns) return;
         device::Diagnostic d;
         d.rule = &device::rules::small_grid;
         d.place = kernel;
@@ -171,7 +171,7 @@ class Adviser {
 
     void add_gain(const device::Rule& rule, const device::SourcePlace& place, double gain_ns, double least,
                   const std::string& message) {
-        if (gain_ns < least * time_ || (least > 0 && gain_ns < least_ns)) return;
+        if (gain_ns < least * time_ || (least > 0 && gain_ns < min_gain_ns)) return;
         device::Diagnostic d;
         d.rule = &rule;
         d.place = place;
@@ -200,7 +200,7 @@ std::vector<device::Diagnostic> advise(const Profile& profile, const device::Lau
                                        const Traffic& traffic, const LaunchUse& use) {
     Adviser adviser(profile, config, counters, occupancy, traffic);
     adviser.small_grid(use.kernel);
-    if (config.grid.count() * ((config.block.count() + 31) / 32) < fewest_warps) return adviser.take();
+    if (config.grid.count() * ((config.block.count() + 31) / 32) < min_warps) return adviser.take();
     for (const LineUse& line : use.lines) {
         for (const bool load : {true, false}) {
             adviser.uncoalesced(line, load);

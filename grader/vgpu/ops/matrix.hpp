@@ -14,7 +14,7 @@ namespace warpgrade::vgpu {
 // Forms are in the constant pool (matrix_form), so they are made of 32-bit words.
 struct FragmentRegisters {
     std::uint32_t count;
-    Ref place[Fragment::most_registers];
+    Ref place[Fragment::max_registers];
 };
 
 // The element types that the instruction names, in order, and its shape. An instruction without them is refused.

@@ -76,7 +76,7 @@ struct Place {
 };
 
 struct Fragment {
-    static constexpr unsigned most_registers = 8;
+    static constexpr unsigned max_registers = 8;
     static constexpr unsigned quad = 4;  // lanes that share a line
 
     Matrix matrix;

@@ -17,9 +17,9 @@ using ptx::Space;
 
 constexpr std::uint16_t narrow_bit = 1;  // of form: a 32-bit address
 
-constexpr unsigned most_bytes = 16;  // of one lane's access
+constexpr unsigned max_access_bytes = 16;  // of one lane's access
 struct Staged {
-    alignas(16) std::byte lane[warp_size][most_bytes];
+    alignas(16) std::byte lane[warp_size][max_access_bytes];
 };
 
 template <Op O>
@@ -95,7 +95,7 @@ void for_accesses(const Warp& w, const Insn& in, const TransferForm& form, F&& f
 
 // The bytes of each lane's fragment, with its registers in a row.
 struct LaneBytes {
-    alignas(16) std::byte lane[warp_size][Fragment::most_registers * 4];
+    alignas(16) std::byte lane[warp_size][Fragment::max_registers * 4];
 };
 
 void run_load(Warp& w, const Insn& in, std::uint32_t mask) {

@@ -21,7 +21,7 @@ struct ProductForm {
     FragmentRegisters a_at, b_at, c_at, d_at;
 };
 
-constexpr unsigned most_lines = 32, most_columns = 32, most_depth = 256;
+constexpr unsigned max_lines = 32, max_columns = 32, max_depth = 256;
 
 // Calls f(place, bits) for every element. No two lanes hold the same one.
 template <class F>
@@ -74,11 +74,11 @@ void run_float(Warp& w, const Insn& in, std::uint32_t mask) {
     require_whole_warp(w, in, mask);
     constexpr unsigned depth = 16;
     const auto& form = *operand<const ProductForm>(w, in.a);
-    Term a[most_lines][depth];
-    float b[depth][most_columns];
-    std::int32_t b_exponents[depth][most_columns];
-    double c[most_lines][most_columns];
-    std::int32_t c_exponents[most_lines][most_columns];
+    Term a[max_lines][depth];
+    float b[depth][max_columns];
+    std::int32_t b_exponents[depth][max_columns];
+    double c[max_lines][max_columns];
+    std::int32_t c_exponents[max_lines][max_columns];
     bool finite = true;
     const auto number = [&](Element e, std::uint64_t bits) {
         const float v = float_of(e, bits);
@@ -99,13 +99,13 @@ void run_float(Warp& w, const Insn& in, std::uint32_t mask) {
     });
     const unsigned m = form.c.lines, n = form.c.length, k = form.a.length;
     for (unsigned i = 0; i < m; ++i) {
-        double special[most_columns];  // IEEE 754 decides sums that contain an infinity or a NaN
+        double special[max_columns];  // IEEE 754 decides sums that contain an infinity or a NaN
         for (unsigned j = 0; !finite && j < n; ++j) {
             special[j] = c[i][j];
             for (unsigned l = 0; l < k; ++l) special[j] += static_cast<double>(a[i][l].value) * b[l][j];
         }
         for (unsigned j = 0; j < n; j += tile_columns)
-            FusedSum::run(a[i], &b[0][j], &b_exponents[0][j], most_columns, k, &c[i][j], &c_exponents[i][j]);
+            FusedSum::run(a[i], &b[0][j], &b_exponents[0][j], max_columns, k, &c[i][j], &c_exponents[i][j]);
         for (unsigned j = 0; !finite && j < n; ++j)
             if (!(std::fabs(special[j]) < std::numeric_limits<double>::infinity())) c[i][j] = special[j];
     }
@@ -152,8 +152,8 @@ int integer_of(Element e, std::uint64_t bits) {
 void run_integer(Warp& w, const Insn& in, std::uint32_t mask) {
     require_whole_warp(w, in, mask);
     const auto& form = *operand<const ProductForm>(w, in.a);
-    std::int16_t a[most_lines][most_depth], b[most_columns][most_depth];
-    std::uint32_t c[most_lines][most_columns] = {};
+    std::int16_t a[max_lines][max_depth], b[max_columns][max_depth];
+    std::uint32_t c[max_lines][max_columns] = {};
     unpack(w, form.a, form.a_at, [&](Place p, std::uint64_t bits) {
         a[p.line][p.along] = static_cast<std::int16_t>(integer_of(form.a.element, bits));
     });

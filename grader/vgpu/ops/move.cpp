@@ -217,9 +217,9 @@ void decode_isspacep(InsnBuilder& b) {
 
 // Lets others run. The warp's clock advances by the longest time that it might have slept.
 void run_nanosleep(Warp& w, const Insn& in, std::uint32_t mask) {
-    constexpr std::uint32_t longest = 1'000'000;
+    constexpr std::uint32_t max_sleep_ns = 1'000'000;
     ++w.sync_operations;
-    const std::uint32_t ns = std::min(operand<std::uint32_t>(w, in.a)[std::countr_zero(mask)], longest);
+    const std::uint32_t ns = std::min(operand<std::uint32_t>(w, in.a)[std::countr_zero(mask)], max_sleep_ns);
     w.clock += ns;
     w.slept += ns;
 }

@@ -18,7 +18,7 @@ using device::AddressMode;
 namespace form {
 constexpr std::uint16_t integers = 1u << geometry::bits;
 }
-constexpr unsigned most_taps = 8, weight_bits = 8;
+constexpr unsigned max_taps = 8, weight_bits = 8;
 constexpr std::uint32_t whole_weight = 1u << weight_bits;
 
 constexpr std::int64_t modulo(std::int64_t i, std::int64_t n) { return (i % n + n) % n; }
@@ -85,12 +85,12 @@ Taps taps_at(std::int32_t index, std::int64_t size, AddressMode mode) {
 
 // Weights of the corners, 256 in total, as an H100's texture unit rounds them: shares along x are split by z, then by
 // y. For a lower x, the lower share is rounded to nearest and the upper one is the rest; for an upper x, the reverse.
-using Weights = std::array<std::uint32_t, most_taps>;
+using Weights = std::array<std::uint32_t, max_taps>;
 
 void split(Weights& weights, unsigned axis, std::uint32_t upper) {
     constexpr std::uint32_t half = whole_weight / 2;
     const unsigned step = 1u << axis;
-    for (unsigned corner = 0; corner < most_taps; ++corner) {
+    for (unsigned corner = 0; corner < max_taps; ++corner) {
         if (corner & step) continue;
         const std::uint32_t whole = weights[corner], share = corner & 1 ? upper : whole_weight - upper;
         const std::uint32_t rounded = (whole * share + half) >> weight_bits;
@@ -239,7 +239,7 @@ class Fetch {
 void run_texture(Warp& w, const Insn& in, std::uint32_t mask) {
     Texel result[warp_size];
     std::vector<std::uint64_t> sectors;
-    sectors.reserve(std::size_t{warp_size} * most_taps);
+    sectors.reserve(std::size_t{warp_size} * max_taps);
     for_each_handle(operand<std::uint64_t>(w, in.a), mask, [&](std::uint64_t handle, std::uint32_t lanes) {
         const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
         Fetch(w, in, image_of(w, in, handle, device::ImageUse::texture, lane), lanes).run(result, sectors);

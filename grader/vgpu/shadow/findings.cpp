@@ -13,7 +13,7 @@ device::Diagnostic* Findings::add(const device::Rule& rule, std::uint64_t block,
         ++known->diagnostic.count;
         return nullptr;
     }
-    const bool full = entries_.size() >= most_noted;
+    const bool full = entries_.size() >= max_noted;
     if (full && std::ranges::any_of(entries_, [&](const Entry& e) { return e.rule == &rule; })) return nullptr;
     entry.diagnostic.rule = &rule;
     entries_.push_back(std::move(entry));
@@ -37,7 +37,7 @@ std::vector<device::Diagnostic> Findings::merge(std::span<Findings* const> parts
     std::ranges::stable_sort(all, {}, &Entry::block);
     std::vector<device::Diagnostic> result;
     for (Entry& entry : all) {
-        if (result.size() < most) {
+        if (result.size() < max_findings) {
             result.push_back(std::move(entry.diagnostic));
             continue;
         }

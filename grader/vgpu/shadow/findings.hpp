@@ -13,8 +13,8 @@ namespace warpgrade::vgpu {
 class Findings {
   public:
     static constexpr std::uint32_t no_insn = ~0u;
-    static constexpr std::size_t most = 64;          // of one launch; later ones are left out
-    static constexpr std::size_t most_noted = 1024;  // by one host thread
+    static constexpr std::size_t max_findings = 64;  // of one launch; later ones are left out
+    static constexpr std::size_t max_noted = 1024;   // by one host thread
 
     // Counts one more case of `rule` at the instruction `insn` (and `other`), in block number `block`. Returns the
     // diagnostic to fill in if it is the first case, else nullptr.

@@ -9,7 +9,7 @@ namespace warpgrade::vgpu {
 
 namespace {
 constexpr std::uint64_t bits = 64;
-constexpr std::uint64_t most_marked_bytes = 1ULL << 30;  // of memory for all marks of one launch
+constexpr std::uint64_t max_mark_bytes = 1ULL << 30;  // of memory for all marks of one launch
 std::uint64_t* words_of(const HostPages& bitmap) { return reinterpret_cast<std::uint64_t*>(bitmap.data()); }
 }  // namespace
 
@@ -119,7 +119,7 @@ LaunchTrack& LaunchTracks::track(const Executor& e, Allocation& a) {
     if (LaunchTrack* t = a.track.load()) return *t;
     // An allocation that is too large for marks is not checked for races.
     const std::uint64_t marks = 2 * ((a.bytes >> granule_shift_) + 1) * sizeof(Mark);
-    const bool marked = marked_ && marked_bytes_ + marks <= most_marked_bytes;
+    const bool marked = marked_ && marked_bytes_ + marks <= max_mark_bytes;
     if (marked) marked_bytes_ += marks;
     tracks_.push_back(std::make_unique<LaunchTrack>(a, e.optimistic ? threads_ : 0, marked, granule_shift_));
     a.track.store(tracks_.back().get(), std::memory_order_release);

@@ -23,13 +23,13 @@ class Sizer {
 
   private:
     using Size = std::uint64_t;
-    static constexpr unsigned deepest = 256;
+    static constexpr unsigned max_depth = 256;
     static constexpr Size punctuation = 24;  // the most that a part prints around its own parts: " const", "(anonymous
                                              // namespace)"
 
     struct Deeper {
         explicit Deeper(Sizer& sizer) : sizer_(sizer) {
-            if (++sizer.depth_ > deepest) throw TooLong{};
+            if (++sizer.depth_ > max_depth) throw TooLong{};
         }
         ~Deeper() { --sizer_.depth_; }
         Deeper(const Deeper&) = delete;
@@ -351,8 +351,8 @@ std::size_t references(std::string_view text) {
 }  // namespace
 
 std::size_t demangled_size(std::string_view mangled, std::size_t most) {
-    constexpr std::size_t longest = 1 << 14;  // longer names are not worth reading
-    if (mangled.size() > longest) return most + 1;
+    constexpr std::size_t max_mangled_bytes = 1 << 14;  // longer names are not worth reading
+    if (mangled.size() > max_mangled_bytes) return most + 1;
     try {
         return Sizer(mangled, most).run();
     } catch (const TooLong&) {

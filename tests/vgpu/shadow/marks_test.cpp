@@ -214,11 +214,11 @@ TEST_CASE("many mistakes of one kind hide no other kind") {
     CHECK(second.add(rules::race_shared, 2, 7));
     Findings* parts[] = {&first, &second};
     const auto found = Findings::merge(parts);
-    CHECK(found.size() == Findings::most);
+    CHECK(found.size() == Findings::max_findings);
     const auto count = [&](const warpgrade::device::Rule& rule) {
         return std::ranges::count(found, &rule, &warpgrade::device::Diagnostic::rule);
     };
     CHECK(count(rules::race_global) == 1);
     CHECK(count(rules::race_shared) == 1);
-    CHECK(count(rules::uninitialized_global) == Findings::most - 2);
+    CHECK(count(rules::uninitialized_global) == Findings::max_findings - 2);
 }
