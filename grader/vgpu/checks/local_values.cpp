@@ -17,21 +17,22 @@ GranuleRange granules_at(const Warp& w, std::uint64_t address, std::uint64_t byt
 // Handles the loaded elements of each lane in which nothing was written. A partly written element counts as written:
 // compilers copy several variables in one piece, and the program may never use the rest.
 void find_undefined(Warp& w, const Insn& in, std::uint64_t address, std::uint32_t lanes, unsigned bytes,
-                    const Watching& how) {
+                    const AccessTraits& how) {
     const unsigned element = bytes / std::max(how.copies, 1u);
     for (std::uint64_t at = address; at < address + bytes; at += element) {
         const auto [begin, end] = granules_at(w, at, element);
         std::uint32_t nothing = lanes;
         for (std::uint64_t g = begin; g < end; ++g) nothing &= ~w.watch.local_written[g];
-        for_active(nothing,
-                   [&](unsigned lane) { found_undefined(w, in, ptx::Space::Local, lane, address, at, bytes, how); });
+        for_active(nothing, [&](unsigned lane) {
+            report_undefined_load(w, in, ptx::Space::Local, lane, address, at, bytes, how);
+        });
     }
 }
 
 }  // namespace
 
 template <Op O>
-void watch_local(Warp& w, const Insn& in, const Access& x, unsigned bytes, const Watching& how) {
+void watch_local(Warp& w, const Insn& in, const Access& x, unsigned bytes, const AccessTraits& how) {
     std::uint32_t* const written = w.watch.local_written;
     const auto visit = [&](std::uint64_t address, std::uint32_t lanes) {
         const auto [begin, end] = granules_at(w, address, bytes);
@@ -55,9 +56,9 @@ void watch_local(Warp& w, const Insn& in, const Access& x, unsigned bytes, const
     if (x.kind == Access::Kind::Uniform) return visit(x.low, x.mask);
     for_active(x.mask, [&](unsigned lane) { visit(x.address[lane], 1u << lane); });
 }
-template void watch_local<Op::Load>(Warp&, const Insn&, const Access&, unsigned, const Watching&);
-template void watch_local<Op::Store>(Warp&, const Insn&, const Access&, unsigned, const Watching&);
-template void watch_local<Op::Atomic>(Warp&, const Insn&, const Access&, unsigned, const Watching&);
+template void watch_local<Op::Load>(Warp&, const Insn&, const Access&, unsigned, const AccessTraits&);
+template void watch_local<Op::Store>(Warp&, const Insn&, const Access&, unsigned, const AccessTraits&);
+template void watch_local<Op::Atomic>(Warp&, const Insn&, const Access&, unsigned, const AccessTraits&);
 
 void forget_local(Warp& w, std::uint32_t begin, std::uint32_t bytes, std::uint32_t lanes) {
     if (!w.watch.local_written || bytes == 0) return;

@@ -11,7 +11,7 @@ namespace warpgrade::vgpu {
 // Notes an access and reports loads of elements that the lane has not written. `x` holds each lane's address in its own
 // local memory.
 template <Op O>
-void watch_local(Warp& w, const Insn& in, const Access& x, unsigned bytes, const Watching& how);
+void watch_local(Warp& w, const Insn& in, const Access& x, unsigned bytes, const AccessTraits& how);
 
 // A function begins: the old contents of the lanes' variables in [begin, begin + bytes) are undefined.
 void forget_local(Warp& w, std::uint32_t begin, std::uint32_t bytes, std::uint32_t lanes);

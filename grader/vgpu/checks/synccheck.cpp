@@ -54,7 +54,7 @@ device::SourcePlace last_place(const Launch& launch, const Departure& departure)
 }
 
 // True if lanes that have exited ran code that comes, or may come, after `in`.
-bool passed_by(const Code& code, Departure& departure, const Insn& in) {
+bool has_missed(const Code& code, Departure& departure, const Insn& in) {
     if (std::ranges::find(departure.cleared, &in) != departure.cleared.end()) return false;
     std::vector<bool> seen(code.blocks.size());
     // `in` is the terminator of this block.
@@ -122,7 +122,7 @@ void look_for_departed(Executor& e, BlockState& block, const Insn& in, std::uint
     std::uint32_t gone = 0, first_thread = 0;
     for (Warp& other : block.warps)
         for (Departure& departure : other.watch.departures) {
-            if (!passed_by(*e.code, departure, in)) continue;
+            if (!has_missed(*e.code, departure, in)) continue;
             gone += static_cast<std::uint32_t>(std::popcount(departure.lanes));
             if (first) continue;
             first = &departure;
@@ -146,7 +146,7 @@ void look_for_departed_members(Warp& w, const Insn& in, std::uint32_t members, s
     const BlockState& block = *w.block;
     for (Departure& departure : w.watch.departures) {
         const std::uint32_t missing = members & departure.lanes;
-        if (!missing || !passed_by(*e.code, departure, in)) continue;
+        if (!missing || !has_missed(*e.code, departure, in)) continue;
         device::Diagnostic* found = e.watch.findings.add(device::rules::lane_mask, block.linear,
                                                          static_cast<std::uint32_t>(&in - e.code->insns.data()));
         if (!found) return;

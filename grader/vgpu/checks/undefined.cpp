@@ -30,7 +30,7 @@ void run_insns(Warp& w, const Insn* begin, const Insn* end, std::uint32_t mask) 
             else
                 for (; i != end; ++i) i->masked(w, *i, mask);
             return;
-        } catch (const RunCarefully&) {
+        } catch (const UndefinedValueFound&) {
             begin = i + 1;
         }
     }
@@ -84,7 +84,7 @@ void for_parameters(const Warp& w, const Insn& in, F&& visit) {
 void note_passed(Warp& w, const Insn& in, std::uint32_t lanes) {
     auto& all = w.watch.undefined;
     for_parameters(w, in, [&](std::byte* at, Ref place, unsigned bytes) {
-        forget_passed(w, at, bytes, lanes);
+        clear_undefined_parameters(w, at, bytes, lanes);
         const std::byte* source = operand<std::byte>(w, place);
         for (std::size_t i = 0, n = all.size(); i < n; ++i)
             if (all[i].bytes == 0 && all[i].place == source && (all[i].lanes & lanes))
@@ -183,10 +183,10 @@ std::uint32_t run_and_compare(Warp& w, const Insn& in, std::uint32_t mask, std::
 }
 
 void run_carefully(Warp& w, const Insn* begin, const Insn* end, std::uint32_t mask) {
-    w.watch.carefully = true;
+    w.watch.one_by_one = true;
     for (const Insn* i = begin; i != end; ++i) {
         if (w.watch.undefined.empty()) {
-            w.watch.carefully = false;
+            w.watch.one_by_one = false;
             return run_insns(w, i, end, mask);
         }
         const Insn& in = *i;
@@ -238,7 +238,7 @@ void run_carefully(Warp& w, const Insn* begin, const Insn* end, std::uint32_t ma
         for (const RegisterUse& use : uses)
             if (use.writes) set_undefined(w, use.place, lanes, in.flow == Flow::Stores ? 0 : undefined, origin);
     }
-    w.watch.carefully = false;
+    w.watch.one_by_one = false;
 }
 
 }  // namespace
@@ -268,7 +268,7 @@ void note_exchanged(Warp& w, const Insn& in, const std::uint32_t* from, std::uin
             w.watch.undefined.push_back({operand<std::byte>(w, in.d), lanes, r.origin});
 }
 
-void forget_passed(Warp& w, const std::byte* at, std::uint64_t bytes, std::uint32_t lanes) {
+void clear_undefined_parameters(Warp& w, const std::byte* at, std::uint64_t bytes, std::uint32_t lanes) {
     for (UndefinedRegister& r : w.watch.undefined)
         if (r.lies_in(at, bytes)) r.lanes &= ~lanes;
     std::erase_if(w.watch.undefined, [](const UndefinedRegister& r) { return r.lanes == 0; });
@@ -276,7 +276,7 @@ void forget_passed(Warp& w, const std::byte* at, std::uint64_t bytes, std::uint3
 
 void pass_on(Warp& w, const std::byte* from, std::byte* to, std::uint64_t bytes, std::uint32_t lanes) {
     auto& all = w.watch.undefined;
-    forget_passed(w, to, bytes, lanes);
+    clear_undefined_parameters(w, to, bytes, lanes);
     for (std::size_t i = 0, n = all.size(); i < n; ++i)
         if (const UndefinedRegister r = all[i]; r.lies_in(from, bytes) && (r.lanes & lanes))
             all.push_back({to + (r.place - from), r.lanes & lanes, r.origin, r.bytes});

@@ -25,6 +25,6 @@ void note_exchanged(Warp& warp, const Insn& in, const std::uint32_t* from, std::
 // another. Both addresses are those of lane 0.
 void pass_on(Warp& warp, const std::byte* from, std::byte* to, std::uint64_t bytes, std::uint32_t lanes);
 // Parameters or results are overwritten.
-void forget_passed(Warp& warp, const std::byte* at, std::uint64_t bytes, std::uint32_t lanes);
+void clear_undefined_parameters(Warp& warp, const std::byte* at, std::uint64_t bytes, std::uint32_t lanes);
 
 }  // namespace warpgrade::vgpu

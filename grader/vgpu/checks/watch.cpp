@@ -47,7 +47,8 @@ device::ThreadPlace place_of(const Warp& w, unsigned lane) {
 
 // Adds a diagnostic about a lane's access, for the caller to fill in; nullptr if there is one already. `other` is the
 // other party's instruction.
-device::Diagnostic* found(const Warp& w, const device::Rule& rule, const Insn& in, unsigned lane, const Insn* other) {
+device::Diagnostic* start_diagnostic(const Warp& w, const device::Rule& rule, const Insn& in, unsigned lane,
+                                     const Insn* other) {
     Executor& e = *w.executor;
     device::Diagnostic* d =
         e.watch.findings.add(rule, w.block->linear, index_of(w, in), other ? index_of(w, *other) : Findings::no_insn);
@@ -90,7 +91,7 @@ void report_race(Warp& w, const Insn& in, const WatchedAccess& a, const Observer
     const auto thread = other_thread(w, o, lane, other, a.space);
     // Of several readers the mark holds only the first; if that is this thread, the others are unknown.
     const Insn* theirs = thread ? insn_of(*e.code, mark::site_of(other.mark)) : nullptr;
-    device::Diagnostic* d = found(w, rule, in, lane, theirs);
+    device::Diagnostic* d = start_diagnostic(w, rule, in, lane, theirs);
     if (!d) return;
     const char* mine = a.op == Op::Load ? "reads" : mark::is_atomic(o.me) ? "changes" : "writes";
     const char* between = same_warp ? "no barrier" : a.space == Space::Shared ? "no __syncthreads()" : "no order";
@@ -110,7 +111,8 @@ void report_race(Warp& w, const Insn& in, const WatchedAccess& a, const Observer
 void report_overlap(Warp& w, const Insn& in, const WatchedAccess& a, unsigned lane, unsigned other,
                     std::uint64_t address) {
     if (!w.executor->launch->limits.checks.race) return;
-    device::Diagnostic* d = found(w, a.space == Space::Shared ? rules::race_shared : rules::race_global, in, lane, &in);
+    device::Diagnostic* d =
+        start_diagnostic(w, a.space == Space::Shared ? rules::race_shared : rules::race_global, in, lane, &in);
     if (!d) return;
     d->memory = memory_place(w, a.space, address);
     d->message = "writes an element of {memory} that other threads write at the same time, with different values";
@@ -128,7 +130,7 @@ bool conflict(Mark m, const Observer& o) {
 
 // True for a load whose value a later compare-and-swap of the same place confirms, as in the loop of CUDA's programming
 // guide: if another thread was faster, the swap fails and the loop retries with the new value.
-bool is_guess(const Code& code, const Insn* load) {
+bool is_read_for_swap(const Code& code, const Insn* load) {
     return load && std::ranges::any_of(code.compare_and_swaps, [&](std::uint32_t slot) {
                const Insn& swap = code.insns[code.stat_insns[slot]];
                const bool same_place = swap.a == load->a && swap.offset == load->offset, compared = swap.b == load->d;
@@ -138,14 +140,14 @@ bool is_guess(const Code& code, const Insn* load) {
 
 // True if a compare-and-swap confirms the load, so that it does not race with the atomic operation.
 bool is_confirmed(const Code& code, const Insn& in, const WatchedAccess& a, Mark other, bool wrote) {
-    if (a.op == Op::Load) return wrote && mark::is_atomic(other) && is_guess(code, &in);
-    return a.op == Op::Atomic && !wrote && is_guess(code, insn_of(code, mark::site_of(other)));
+    if (a.op == Op::Load) return wrote && mark::is_atomic(other) && is_read_for_swap(code, &in);
+    return a.op == Op::Atomic && !wrote && is_read_for_swap(code, insn_of(code, mark::site_of(other)));
 }
 
 }  // namespace
 
 void report_conflicts(Warp& w, const Insn& in, const WatchedAccess& a, const Granules& g, const Observer& o,
-                      const Watching& how) {
+                      const AccessTraits& how) {
     const Access& x = a.access;
     alignas(64) std::byte values[warp_size * 16];
     const bool know_values = a.op == Op::Store && how.spread && a.bytes <= 16;
@@ -161,8 +163,8 @@ void report_conflicts(Warp& w, const Insn& in, const WatchedAccess& a, const Gra
         for (std::uint64_t at = begin >> a.shift; at <= (begin + a.bytes - 1) >> a.shift; ++at) {
             const Mark write = a.memory.writes[at];
             if (a.op != Op::Store && !how.overwrites && write < a.written_since) {
-                found_undefined(w, in, a.space, l, x.address[l], std::max(x.address[l], a.base + (at << a.shift)),
-                                a.bytes, how);
+                report_undefined_load(w, in, a.space, l, x.address[l], std::max(x.address[l], a.base + (at << a.shift)),
+                                      a.bytes, how);
                 continue;
             }
             // A store that changes nothing harms nobody: many threads may set the same flag.
@@ -214,7 +216,7 @@ void report_stale_reads(Warp& w, const Insn& in, const Access& x, unsigned bytes
         const Mark* const written = std::find_if(writes + (begin >> track.shift), end, [](Mark m) { return m != 0; });
         if (written == end) return;
         const Insn* theirs = insn_of(*w.executor->code, mark::site_of(*written));
-        device::Diagnostic* d = found(w, rules::stale_read, in, lane, theirs);
+        device::Diagnostic* d = start_diagnostic(w, rules::stale_read, in, lane, theirs);
         if (!d) return;
         d->memory = memory_place(w, Space::Global, x.address[lane]);
         d->message = "reads an element of {memory} through the read-only cache, though this kernel has written it";
@@ -253,7 +255,7 @@ void note_synchronisation(Warp& w, const Access& x, Space space, Op op, bool rel
 }
 
 template <Op O>
-void watch_defined(Warp& w, const Insn& in, Allocation& a, const Access& x, unsigned bytes, const Watching& how) {
+void watch_defined(Warp& w, const Insn& in, Allocation& a, const Access& x, unsigned bytes, const AccessTraits& how) {
     DefinedBytes& defined = *a.defined;
     if (x.kind == Access::Kind::Contiguous || x.kind == Access::Kind::Uniform) {  // all lanes at once
         const std::uint64_t offset = x.low - a.base, whole = x.high - x.low + bytes;
@@ -274,16 +276,16 @@ void watch_defined(Warp& w, const Insn& in, Allocation& a, const Access& x, unsi
         if (defined.all(offset, bytes)) return;
         for (unsigned i = 0; i < bytes; ++i)
             if (!defined.all(offset + i, 1))
-                found_undefined(w, in, Space::Global, l, x.address[l], x.address[l] + i, bytes, how);
+                report_undefined_load(w, in, Space::Global, l, x.address[l], x.address[l] + i, bytes, how);
         if (O == Op::Atomic) defined.define(offset, bytes);
     });
 }
-template void watch_defined<Op::Load>(Warp&, const Insn&, Allocation&, const Access&, unsigned, const Watching&);
-template void watch_defined<Op::Store>(Warp&, const Insn&, Allocation&, const Access&, unsigned, const Watching&);
-template void watch_defined<Op::Atomic>(Warp&, const Insn&, Allocation&, const Access&, unsigned, const Watching&);
+template void watch_defined<Op::Load>(Warp&, const Insn&, Allocation&, const Access&, unsigned, const AccessTraits&);
+template void watch_defined<Op::Store>(Warp&, const Insn&, Allocation&, const Access&, unsigned, const AccessTraits&);
+template void watch_defined<Op::Atomic>(Warp&, const Insn&, Allocation&, const Access&, unsigned, const AccessTraits&);
 
-void found_undefined(Warp& w, const Insn& in, Space space, unsigned lane, std::uint64_t begin, std::uint64_t address,
-                     unsigned bytes, const Watching& how) {
+void report_undefined_load(Warp& w, const Insn& in, Space space, unsigned lane, std::uint64_t begin,
+                           std::uint64_t address, unsigned bytes, const AccessTraits& how) {
     UndefinedOrigin origin{&in, space, address};
     if (const BlockWatch& block = w.block->watch; space == Space::Shared && !block.came_from.empty())
         if (const auto stored = block.came_from.find(address >> block.marks.shift); stored != block.came_from.end())
@@ -304,14 +306,14 @@ void found_undefined(Warp& w, const Insn& in, Space space, unsigned lane, std::u
     w.watch.loaded.lanes[(address - begin) / (bytes / how.copies)] |= 1u << lane;
 }
 
-void keep_undefined(Warp& w, const Insn& in) {
+void mark_loaded_undefined(Warp& w, const Insn& in) {
     const Ref places[4] = {in.d, in.b, in.c, in.e};
     for (unsigned i = 0; i < 4; ++i)
         if (w.watch.loaded.lanes[i])
             w.watch.undefined.push_back(
                 {operand<std::byte>(w, places[i]), w.watch.loaded.lanes[i], w.watch.loaded.origin});
     w.watch.loaded = {};
-    if (!w.watch.carefully) throw RunCarefully{};
+    if (!w.watch.one_by_one) throw UndefinedValueFound{};
 }
 
 void report_use(Warp& w, const Insn& in, unsigned lane, const UndefinedOrigin& origin) {
@@ -327,7 +329,7 @@ void report_use(Warp& w, const Insn& in, unsigned lane, const UndefinedOrigin& o
                        : origin.computed ? *origin.computed
                                          : in,
                &there = made_up ? in : *origin.insn;
-    device::Diagnostic* d = found(w, rule, here, lane, &there);
+    device::Diagnostic* d = start_diagnostic(w, rule, here, lane, &there);
     if (!d) return;
     if (made_up) {
         d->message = "reads from a lane that takes no part in the shuffle, and the result is used";

@@ -14,7 +14,7 @@ enum class Op : std::uint8_t { Load, Store, Atomic };
 using Mover = void (*)(Warp&, const Insn&, std::byte* origin, const Access&);
 
 // What the observers need to know about an instruction's access.
-struct Watching {
+struct AccessTraits {
     Mark kind = mark::plain;
     // A load that only copies this many elements per lane: undefined ones are no error yet and go to WarpWatch::loaded.
     unsigned copies = 0;
@@ -61,7 +61,7 @@ struct WatchedAccess {
 };
 // Goes lane by lane: reports the conflicts and undefined values that the marks hint at, and notes the access.
 void report_conflicts(Warp& w, const Insn& in, const WatchedAccess& a, const Granules& g, const Observer& o,
-                      const Watching& how);
+                      const AccessTraits& how);
 
 // Reports the lanes of a load through the read-only cache that read what this launch has written.
 void report_stale_reads(Warp& w, const Insn& in, const Access& x, unsigned bytes, const Allocation& allocation,
@@ -69,7 +69,8 @@ void report_stale_reads(Warp& w, const Insn& in, const Access& x, unsigned bytes
 
 // Checks and notes an access of shared memory. `access` makes the Access; it is called only if a check needs it.
 template <Op O, class F>
-inline void watch_shared(Warp& w, const Insn& in, const Granules& g, unsigned bytes, const Watching& how, F&& access) {
+inline void watch_shared(Warp& w, const Insn& in, const Granules& g, unsigned bytes, const AccessTraits& how,
+                         F&& access) {
     SharedMarks& marks = w.block->watch.marks;
     const Observer o = observer_of(w, in, how.kind);
     const MarkedMemory memory{marks.writes.data(), marks.reads.data()};
@@ -85,7 +86,7 @@ inline void watch_shared(Warp& w, const Insn& in, const Granules& g, unsigned by
 // The same for an allocation that has marks.
 template <Op O, class F>
 inline void watch_global(Warp& w, const Insn& in, Allocation& allocation, LaunchTrack& track, const Granules& g,
-                         unsigned bytes, const Watching& how, F&& access) {
+                         unsigned bytes, const AccessTraits& how, F&& access) {
     Observer o = observer_of(w, in, how.kind);
     o.turn = w.block->watch.turn;
     o.settled = w.block->watch.settled;
@@ -108,18 +109,20 @@ inline void watch_global(Warp& w, const Insn& in, Allocation& allocation, Launch
 // Notes an access that may synchronise threads: what a fence made visible, and which threads have seen it.
 void note_synchronisation(Warp& w, const Access& x, ptx::Space space, Op op, bool releases);
 // The warp has waited for a barrier object: everything until now happened before it.
-inline void know_all(Warp& w) { w.watch.bound = w.watch.warp_bound = mark::at_time(++w.executor->watch.now); }
+inline void order_after_everything(Warp& w) {
+    w.watch.bound = w.watch.warp_bound = mark::at_time(++w.executor->watch.now);
+}
 
 // Checks that a load of global memory is defined; notes what a store defines.
 template <Op O>
-void watch_defined(Warp& w, const Insn& in, Allocation& a, const Access& x, unsigned bytes, const Watching& how);
+void watch_defined(Warp& w, const Insn& in, Allocation& a, const Access& x, unsigned bytes, const AccessTraits& how);
 
 // Lane `lane` loads unwritten bytes at `address`. Its whole access is `bytes` bytes from `begin`. Reports an error
 // unless the load only copies.
-void found_undefined(Warp& w, const Insn& in, ptx::Space space, unsigned lane, std::uint64_t begin,
-                     std::uint64_t address, unsigned bytes, const Watching& how);
+void report_undefined_load(Warp& w, const Insn& in, ptx::Space space, unsigned lane, std::uint64_t begin,
+                           std::uint64_t address, unsigned bytes, const AccessTraits& how);
 // From now on, the running load's registers are undefined where the load found nothing written.
-void keep_undefined(Warp& w, const Insn& in);
+void mark_loaded_undefined(Warp& w, const Insn& in);
 // Reports that `in` uses an undefined register.
 void report_use(Warp& w, const Insn& in, unsigned lane, const UndefinedOrigin& origin);
 // After the launch: adds to a finding that its whole memory is uninitialized, where that is so.

@@ -66,7 +66,7 @@ void begin_copy(Warp& w, const Insn& in, const Access& to, unsigned bytes, std::
         const std::uint64_t first = to.address[l] >> marks.shift;
         const auto count = static_cast<std::uint32_t>(bytes >> marks.shift);
         for (std::uint64_t g = first; g < first + count; ++g)
-            marks.writes[g] = mark::under_way | mark::of_site(in.memory_slot) | Mark{w.index} << 5 | l;
+            marks.writes[g] = mark::in_progress | mark::of_site(in.memory_slot) | Mark{w.index} << 5 | l;
         w.watch.copies.push_back({first, count, l, w.watch.copy_group});
     });
 }
@@ -75,16 +75,16 @@ void begin_copy(Warp& w, const Insn& in, const Access& to, unsigned bytes, std::
 void end_copies(Warp& w, std::uint32_t group) {
     if (w.watch.copies.empty()) return;
     SharedMarks& marks = w.block->watch.marks;
-    for (const CopyUnderWay& c : w.watch.copies) {
+    for (const PendingCopy& c : w.watch.copies) {
         if (c.group >= group) continue;
         for (std::uint64_t g = c.granule; g < c.granule + c.count; ++g) {
             Mark& m = marks.writes[g];
-            if (mark::time_of(m) == mark::time_of(mark::under_way) &&
+            if (mark::time_of(m) == mark::time_of(mark::in_progress) &&
                 mark::thread_of(m) == w.index * warp_size + c.lane)
-                m = mark::at_time(w.executor->watch.now) | (m & ~mark::under_way);
+                m = mark::at_time(w.executor->watch.now) | (m & ~mark::in_progress);
         }
     }
-    std::erase_if(w.watch.copies, [&](const CopyUnderWay& c) { return c.group < group; });
+    std::erase_if(w.watch.copies, [&](const PendingCopy& c) { return c.group < group; });
 }
 
 // cp.async [a] shared ← [b] global; c: the source size, if given.
@@ -195,7 +195,7 @@ void for_barriers(Warp& w, const Insn& in, std::uint32_t mask, F&& f, bool overw
     Access x;
     collect_lanes(w, x, in.a, in.offset, in.form & form::narrow_to, mask, 8);
     const auto shared = [&](const Access& part) {
-        Watching how;
+        AccessTraits how;
         how.kind = mark::atomic;
         how.overwrites = overwrites;
         resolve_shared<Op::Atomic>(
@@ -274,7 +274,7 @@ void run_test(Warp& w, const Insn& in, std::uint32_t mask) {
     });
     std::uint32_t& p = predicate(w, in.d);
     p = (p & ~mask) | done;
-    if (done && w.executor->watch.values) know_all(w);
+    if (done && w.executor->watch.values) order_after_everything(w);
 }
 
 void decode_barrier_address(InsnBuilder& b, const ptx::Operand& address, Action action) {

@@ -66,8 +66,8 @@ LineRequest::Kind request_kind(const Insn& in) {
                                      : LineRequest::Kind::Read;
 }
 
-Watching watching_of(const Warp& w, const Insn& in, Mover move, bool load) {
-    Watching how;
+AccessTraits traits_of(const Warp& w, const Insn& in, Mover move, bool load) {
+    AccessTraits how;
     if (in.form & (form::atomic | form::is_volatile)) {
         const bool flag = in.form & form::atomic || (!load && w.watch.fenced);  // atomic, or set behind a fence
         how.kind = flag ? mark::atomic : mark::is_volatile;
@@ -90,9 +90,9 @@ template <Op O, Space S>
 void perform(Warp& w, const Insn& in, std::uint32_t slot, const Access& x, unsigned bytes, Mover move) {
     const auto body = [&](std::byte* origin, const Access& part) { move(w, in, origin, part); };
     if constexpr (S == Space::Local) {
-        perform_access<O, S>(w, in, slot, x, bytes, body, watching_of(w, in, move, O == Op::Load));
+        perform_access<O, S>(w, in, slot, x, bytes, body, traits_of(w, in, move, O == Op::Load));
     } else {
-        const Watching how = watching_of(w, in, move, O == Op::Load);
+        const AccessTraits how = traits_of(w, in, move, O == Op::Load);
         if (S == Space::Global && in.form & form::constant) {
             resolve_global<O>(w, in, slot, x, bytes, body, how);
             return count(w, slot, x.distinct_words(bytes));
@@ -106,14 +106,14 @@ void perform(Warp& w, const Insn& in, std::uint32_t slot, const Access& x, unsig
 template <Op O>
 [[gnu::noinline]] void observe_shared(Warp& w, const Insn& in, Pattern& p, std::uint64_t first, Mover move) {
     watch_shared<O>(w, in, granules_of(p, first, w.block->watch.marks.shift), p.bytes,
-                    watching_of(w, in, move, O == Op::Load), [&] { return p.at(first); });
+                    traits_of(w, in, move, O == Op::Load), [&] { return p.at(first); });
     if (in.form & (form::is_volatile | form::atomic)) synchronise<O>(w, in, p.at(first), Space::Shared);
 }
 template <Op O>
 [[gnu::noinline]] void observe_global(Warp& w, const Insn& in, Allocation& a, Pattern& p, std::uint64_t first,
                                       Mover move) {
     note_observed<O>(
-        w, in, a, p.bytes, watching_of(w, in, move, O == Op::Load), [&] { return p.at(first); },
+        w, in, a, p.bytes, traits_of(w, in, move, O == Op::Load), [&] { return p.at(first); },
         [&](unsigned shift) { return granules_of(p, first - a.base, shift); });
     if (in.form & (form::is_volatile | form::atomic)) synchronise<O>(w, in, p.at(first), Space::Global);
 }
@@ -128,7 +128,7 @@ template <StatKind K>
 
 template <Op O>
 [[gnu::noinline]] void observe_local(Warp& w, const Insn& in, const Pattern& p, std::uint64_t first, Mover move) {
-    watch_local<O>(w, in, p.at(first), p.bytes, watching_of(w, in, move, O == Op::Load));
+    watch_local<O>(w, in, p.at(first), p.bytes, traits_of(w, in, move, O == Op::Load));
 }
 
 // Performs an access of the same shape as the instruction's last one, of which only the bounds are unknown. False if
@@ -183,7 +183,7 @@ template <Op O, Space S>
 template <Op O>
 inline void end_access(Warp& w, const Insn& in) {
     if (O == Op::Load && w.executor->watch.values && w.watch.loaded.any()) [[unlikely]]
-        keep_undefined(w, in);
+        mark_loaded_undefined(w, in);
 }
 
 template <Op O, Space S>

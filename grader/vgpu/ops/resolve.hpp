@@ -80,7 +80,7 @@ template <Op O>
 // Tells observers of the launch which memory is accessed. `access` makes the Access if an observer needs it; `granules`
 // gives the granules of 2^shift bytes that it touches.
 template <Op O, class F, class G>
-inline void note_observed(Warp& w, const Insn& in, Allocation& a, unsigned bytes, const Watching& how, F&& access,
+inline void note_observed(Warp& w, const Insn& in, Allocation& a, unsigned bytes, const AccessTraits& how, F&& access,
                           G&& granules) {
     constexpr std::uint8_t wanted = O == Op::Load ? Allocation::Read : Allocation::Written;
     Executor& e = *w.executor;
@@ -110,7 +110,7 @@ inline void note_observed(Warp& w, const Insn& in, Allocation& a, unsigned bytes
 
 template <Op O>
 inline void note_global(Warp& w, const Insn& in, Allocation& a, const Access& x, unsigned bytes,
-                        const Watching& how = {}) {
+                        const AccessTraits& how = {}) {
     if (!w.executor->observed) return note_touched<O>(a);
     note_observed<O>(
         w, in, a, bytes, how, [&]() -> const Access& { return x; },
@@ -142,7 +142,7 @@ inline Allocation* global_allocation(Warp& w, MemorySite& site, std::uint64_t lo
 // once if lanes access different allocations.
 template <Op O, class F>
 inline void resolve_global(Warp& w, const Insn& in, std::uint32_t slot, const Access& x, unsigned bytes, F&& body,
-                           const Watching& how = {}) {
+                           const AccessTraits& how = {}) {
     if (x.misaligned) [[unlikely]]
         raise_access(w, in, x, ptx::Space::Global, O, bytes);
     const auto use = [&](Allocation& a, const Access& part) {
@@ -168,7 +168,7 @@ inline void resolve_global(Warp& w, const Insn& in, std::uint32_t slot, const Ac
 }
 
 template <Op O>
-[[gnu::noinline]] void watch_shared(Warp& w, const Insn& in, const Access& x, unsigned bytes, const Watching& how) {
+[[gnu::noinline]] void watch_shared(Warp& w, const Insn& in, const Access& x, unsigned bytes, const AccessTraits& how) {
     const auto g = granules_of(*w.executor, x, 0, bytes, w.block->watch.marks.shift);
     watch_shared<O>(w, in, g, bytes, how, [&]() -> const Access& { return x; });
 }
@@ -187,7 +187,7 @@ bool fits_shared(const Warp& w, const Access& x, unsigned bytes);
 
 template <Op O, class F>
 inline void resolve_shared(Warp& w, const Insn& in, const Access& x, unsigned bytes, F&& body,
-                           const Watching& how = {}) {
+                           const AccessTraits& how = {}) {
     const bool fit = w.executor->launch->shared.find(x.low, x.high, bytes) || fits_shared(w, x, bytes);
     if (x.misaligned || !fit) [[unlikely]]
         raise_access(w, in, x, ptx::Space::Shared, O, bytes);
@@ -198,7 +198,7 @@ inline void resolve_shared(Warp& w, const Insn& in, const Access& x, unsigned by
 // Local memory is lane-major on the host; `x` holds offsets in each lane's local memory.
 template <Op O, class F>
 inline void resolve_local(Warp& w, const Insn& in, const Access& x, unsigned bytes, F&& body,
-                          const Watching& how = {}) {
+                          const AccessTraits& how = {}) {
     if (x.misaligned || !fits(x.low, x.high, 0, w.local_end, bytes)) [[unlikely]]
         raise_access(w, in, x, ptx::Space::Local, O, bytes);
     if (w.watch.local_written) watch_local<O>(w, in, x, bytes, how);
@@ -213,7 +213,7 @@ inline void resolve_local(Warp& w, const Insn& in, const Access& x, unsigned byt
 // counts it in `slot`. `request` is what the caches of global memory see of it, if anything.
 template <Op O, ptx::Space S, class F>
 inline void perform_access(Warp& w, const Insn& in, std::uint32_t slot, const Access& x, unsigned bytes, F&& body,
-                           const Watching& how = {}, std::optional<LineRequest::Kind> request = {}) {
+                           const AccessTraits& how = {}, std::optional<LineRequest::Kind> request = {}) {
     if constexpr (S == ptx::Space::Global) {
         resolve_global<O>(w, in, slot, x, bytes, body, how);
         count(w, slot, x.sectors(bytes));

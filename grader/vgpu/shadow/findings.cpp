@@ -58,7 +58,7 @@ namespace {
 
 bool is_race(const device::Diagnostic& d) { return std::string_view(d.rule->id).starts_with("racecheck/"); }
 
-bool is_said_better(const device::Diagnostic& d, const std::vector<device::Diagnostic>& all) {
+bool is_covered(const device::Diagnostic& d, const std::vector<device::Diagnostic>& all) {
     // A thread that reads before others have written finds nothing there: that is the race again.
     if (d.rule == &device::rules::uninitialized_shared)
         return std::ranges::any_of(all, [&](const device::Diagnostic& race) {
@@ -87,7 +87,7 @@ bool is_said_better(const device::Diagnostic& d, const std::vector<device::Diagn
 
 void tidy(std::vector<device::Diagnostic>& diagnostics) {
     const std::vector<device::Diagnostic> all = diagnostics;
-    std::erase_if(diagnostics, [&](const device::Diagnostic& d) { return is_said_better(d, all); });
+    std::erase_if(diagnostics, [&](const device::Diagnostic& d) { return is_covered(d, all); });
 }
 
 }  // namespace warpgrade::vgpu

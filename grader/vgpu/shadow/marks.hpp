@@ -40,7 +40,7 @@ inline constexpr Mark plain = 0, is_volatile = 1 << kind_shift, of_block = 2 << 
 constexpr bool is_atomic(Mark m) { return (m & of_block) != 0; }  // of any scope
 constexpr bool is_of_block(Mark m) { return (m & kind) == of_block; }
 // The mark of a write in progress: ordered with no other access.
-inline constexpr Mark under_way = ((Mark{1} << 33) - 1) << time_shift | warps;
+inline constexpr Mark in_progress = ((Mark{1} << 33) - 1) << time_shift | warps;
 inline constexpr Mark unknown_site = (1 << (time_shift - site_shift)) - 1;
 
 constexpr Mark at_time(std::uint64_t time) { return time << time_shift; }

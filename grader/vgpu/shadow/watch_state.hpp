@@ -54,10 +54,11 @@ struct UndefinedLoad {
     UndefinedOrigin origin;
     [[nodiscard]] bool any() const { return lanes[0] | lanes[1] | lanes[2] | lanes[3]; }
 };
-// Thrown by the first instruction of a warp that sets an undefined register, after it is done; caught in checks/undefined.cpp.
-struct RunCarefully {};
+// Thrown by the first instruction of a warp that sets an undefined register, after it is done; caught in
+// checks/undefined.cpp.
+struct UndefinedValueFound {};
 
-struct CopyUnderWay {
+struct PendingCopy {
     std::uint64_t granule = 0;
     std::uint32_t count = 0, lane = 0, group = 0;
 };
@@ -73,9 +74,9 @@ struct WarpWatch {
     bool fenced = false;             // has executed a fence in this block
     // Registers that hold unwritten values. While there are any, instructions run one by one and are checked.
     std::vector<UndefinedRegister> undefined;
-    bool carefully = false;
+    bool one_by_one = false;
     // Asynchronous copies to shared memory that no thread has waited for.
-    std::vector<CopyUnderWay> copies;
+    std::vector<PendingCopy> copies;
     std::uint32_t copy_group = 0;                       // how many groups have been committed
     const StoredUndefined* stored_undefined = nullptr;  // of the running store; nullptr if all is defined
     UndefinedOrigin stored_from;                        // origin of the running store's undefined value
@@ -94,7 +95,7 @@ struct WarpWatch {
         bound = warp_bound = now;
         undefined.clear();
         copies.clear();
-        carefully = false;
+        one_by_one = false;
         stored_undefined = nullptr;
         loaded = {};
         local_from.clear();

@@ -151,7 +151,7 @@ TEST_CASE("four marks are judged as each of them alone is") {
                        up_to(2) << mark::kind_shift | up_to(2) << 5 | (up_to(1) ? i : up_to(31)) |
                        (up_to(3) ? 0 : mark::lanes);
             };
-            one.writes[i] = copies && up_to(20) == 0 ? mark::under_way : any();
+            one.writes[i] = copies && up_to(20) == 0 ? mark::in_progress : any();
             one.reads[i] = any() | (up_to(1) ? mark::warps : 0);
             if (one.reads[i] < o.turn && up_to(3) == 0) one.reads[i] |= mark::blocks;
         }
