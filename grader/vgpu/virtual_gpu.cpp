@@ -209,7 +209,7 @@ class VirtualGpu final : public ClockedDevice {
         if (options_.skip_kernels) return;  // no kernel ran, so nothing came from one
         memory_.for_each([&](Allocation& a) {
             if (!a.host_copy) return;
-            a.host_copy->take(*a.writers);
+            a.host_copy->fetch(*a.writers);
             visit({a.base, {a.host, a.bytes}, a.writers->words(), a.host_copy->version()});
         });
     }
@@ -351,7 +351,7 @@ void VirtualGpu::launch(device::FunctionId id, const device::LaunchConfig& confi
         limits.writer = launches_ =
             static_cast<device::WriterTag>(std::min<unsigned>(launches_ + 1u, device::writer::last_launch));
         memory_.for_each([](Allocation& a) {
-            if (a.host_copy) a.host_copy->take(*a.writers);
+            if (a.host_copy) a.host_copy->fetch(*a.writers);
         });
     }
     Grid grid(kernel.code, module_of(f.module).ptx(), config, limits, params, memory_);
@@ -359,7 +359,7 @@ void VirtualGpu::launch(device::FunctionId id, const device::LaunchConfig& confi
     accesses_ = std::move(result.accesses);
     if (options_.origin)
         memory_.for_each([&](Allocation& a) {
-            if (a.host_copy) a.host_copy->give(*a.writers, limits.writer);
+            if (a.host_copy) a.host_copy->publish(*a.writers, limits.writer);
         });
     device::LaunchRecord record;
     record.kernel = info.name;

@@ -17,6 +17,6 @@ bool is_device_runtime(std::string_view name);
 
 // Why a kernel cannot call a function: the virtual GPU lacks this part of the device runtime, or the function is
 // defined nowhere.
-std::string why_not_callable(std::string_view name);
+std::string explain_uncallable(std::string_view name);
 
 }  // namespace warpgrade::vgpu

@@ -29,8 +29,8 @@ constexpr std::uint64_t min_shared_gap = 1024, max_shared_gap = 8192;
 constexpr std::size_t max_gapped_variables = 32;  // per kernel: hostile PTX may have thousands of variables
 
 // Where a shared variable begins, given that it would begin at `offset` without gaps.
-std::uint32_t behind_gap(const std::vector<SharedVariable>& before, std::uint32_t offset, std::uint64_t bytes,
-                         std::uint32_t align) {
+std::uint32_t offset_with_gap(const std::vector<SharedVariable>& before, std::uint32_t offset, std::uint64_t bytes,
+                              std::uint32_t align) {
     if (before.empty()) return offset;
     const SharedVariable& last = before.back();
     if (before.size() > max_gapped_variables) return aligned(last.begin + last.bytes, align);
@@ -84,7 +84,8 @@ void CodeBuilder::place_shared(const ptx::Variable& v) {
     const std::uint64_t at = aligned(code.static_shared_bytes, std::max(v.align, 1u));
     if (at + v.bytes > max_shared_bytes)
         throw PtxError(v.ptx_line, fmt::format("shared variable '{}' of {} bytes does not fit", v.name, v.bytes));
-    const std::uint32_t begin = behind_gap(code.shared_variables, static_cast<std::uint32_t>(at), v.bytes, v.align);
+    const std::uint32_t begin =
+        offset_with_gap(code.shared_variables, static_cast<std::uint32_t>(at), v.bytes, v.align);
     shared.emplace(v.name, begin);
     code.static_shared_bytes = static_cast<std::uint32_t>(at + v.bytes);
     code.shared_variables.push_back({v.name, begin, static_cast<std::uint32_t>(v.bytes)});
@@ -92,7 +93,7 @@ void CodeBuilder::place_shared(const ptx::Variable& v) {
 
 void CodeBuilder::place_dynamic_shared() {
     code.dynamic_shared_begin =
-        behind_gap(code.shared_variables, aligned(code.static_shared_bytes, 16), max_shared_gap, 16);
+        offset_with_gap(code.shared_variables, aligned(code.static_shared_bytes, 16), max_shared_gap, 16);
 }
 
 FunctionDecoder::FunctionDecoder(CodeBuilder& b, const ptx::Function& f, std::uint32_t index)

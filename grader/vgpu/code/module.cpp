@@ -142,7 +142,7 @@ void LoadedModule::place_variables() {
             std::memcpy(memory_.checked(self->second.address + r.offset, r.bytes, "initial value"), &value, r.bytes);
         }
     for (const Allocation* a : variables_)
-        if (a->host_copy) a->host_copy->give(0, a->bytes);
+        if (a->host_copy) a->host_copy->publish(0, a->bytes);
 }
 
 std::string LoadedModule::located(const ptx::Function& function, const ptx::PtxError& e) const {

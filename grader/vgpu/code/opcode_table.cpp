@@ -50,7 +50,7 @@ bool all_in(std::string_view list, const std::vector<std::string>& modifiers) {
 }
 
 // True if the row implements what the entry refuses, or a part of it.
-bool runs(const OpcodeRow& row, const RefusedOpcode& entry) {
+bool implements(const OpcodeRow& row, const RefusedOpcode& entry) {
     if (row.mnemonic != entry.mnemonic) return false;
     std::vector<std::string> required;
     for_each_word(row.required, [&](std::string_view word) { required.emplace_back(word); });
@@ -64,7 +64,7 @@ OpcodeTable::OpcodeTable(const Parts& parts) : parts_(parts) {
         for (const OpcodeRow& row : family.rows) rows_.emplace(row.mnemonic, &row);
     std::ranges::copy_if(parts_.refused, std::back_inserter(refused_), [&](const RefusedOpcode& entry) {
         const auto [begin, end] = rows_.equal_range(entry.mnemonic);
-        return std::none_of(begin, end, [&](const auto& row) { return runs(*row.second, entry); });
+        return std::none_of(begin, end, [&](const auto& row) { return implements(*row.second, entry); });
     });
 }
 

@@ -19,11 +19,11 @@ class HostCopy {
     HostCopy(HostPages shared, std::byte* own, std::uint64_t bytes);
 
     // Takes over what host code has written since the last call.
-    void take(LastWriter& writers);
+    void fetch(LastWriter& writers);
     // Gives the program what the launch `who` has written.
-    void give(LastWriter& writers, device::WriterTag who);
+    void publish(LastWriter& writers, device::WriterTag who);
     // Gives the program bytes that a copy or a fill has written.
-    void give(std::uint64_t offset, std::uint64_t bytes);
+    void publish(std::uint64_t offset, std::uint64_t bytes);
     // Notes that a kernel or a copy on the device has read bytes.
     void note_load(std::uint64_t offset, std::uint64_t bytes) { loaded_.define(offset, bytes); }
     // The runs of bytes, with their offsets, that host code wrote and the device has read since; each is returned once.

@@ -54,7 +54,7 @@ void check_reading(const Image& image) {
 }
 
 // Replaces settings that CUDA ignores or replaces, so that fetches need not check them.
-void settle(Image& image) {
+void replace_unused_settings(Image& image) {
     if (image.shape == ImageShape::linear) {
         // Linear memory is read by index, without a filter; it is zero outside.
         image.linear_filter = image.normalized_coordinates = false;
@@ -77,7 +77,7 @@ device::ImageId ImageTable::create(const Image& wanted, const GlobalMemory& memo
     require(wanted.use == ImageUse::texture || wanted.shape == ImageShape::array, "a surface needs an array");
     static_cast<void>(memory.checked(wanted.address, wanted.extent_bytes(), "texture or surface object"));
     Image image = wanted;
-    settle(image);
+    replace_unused_settings(image);
     images_.emplace(next_, image);
     return next_++;
 }

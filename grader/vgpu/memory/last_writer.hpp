@@ -33,8 +33,8 @@ class LastWriter {
     }
     // Copies the writers of `bytes` bytes of another allocation (or of this one), from offset `from`.
     void copy(std::uint64_t offset, LastWriter& other, std::uint64_t from, std::uint64_t bytes) {
-        spell_out();
-        other.spell_out();
+        write_all_tags();
+        other.write_all_tags();
         const std::uint64_t count = std::min(
             {(bytes + word_bytes - 1) / word_bytes, words_ - offset / word_bytes, other.words_ - from / word_bytes});
         const device::WriterTag* source = other.tags() + from / word_bytes;
@@ -45,7 +45,7 @@ class LastWriter {
             std::copy_n(source, count, target);
     }
     [[nodiscard]] std::span<const device::WriterTag> words() {
-        spell_out();
+        write_all_tags();
         return {tags(), words_};
     }
     // The writers of the words from `offset`; `nobody` for words behind the end.
@@ -71,7 +71,7 @@ class LastWriter {
 
   private:
     [[nodiscard]] device::WriterTag* tags() const { return reinterpret_cast<device::WriterTag*>(tags_.data()); }
-    void spell_out() {
+    void write_all_tags() {
         if (all_ == device::writer::nobody) return;
         std::replace(tags(), tags() + words_, device::writer::nobody, all_);
         all_ = device::writer::nobody;

@@ -172,7 +172,7 @@ void GlobalMemory::written_by(std::uint64_t address, std::uint64_t size, device:
         else
             a->writers->note(address - a->base, size, who);
     }
-    if (a && a->host_copy) a->host_copy->give(address - a->base, size);
+    if (a && a->host_copy) a->host_copy->publish(address - a->base, size);
 }
 
 void GlobalMemory::copy_writers(std::uint64_t to, std::uint64_t from, std::uint64_t size) {
@@ -180,12 +180,12 @@ void GlobalMemory::copy_writers(std::uint64_t to, std::uint64_t from, std::uint6
     if (!target || !source || !target->writers || !source->writers) return;
     target->writers->copy(to - target->base, *source->writers, from - source->base, size);
     if (source->host_copy) source->host_copy->note_load(from - source->base, size);
-    if (target->host_copy) target->host_copy->give(to - target->base, size);
+    if (target->host_copy) target->host_copy->publish(to - target->base, size);
 }
 
 void GlobalMemory::take_from_host(std::uint64_t address) {
     const Allocation* a = find(address);
-    if (a && a->host_copy) a->host_copy->take(*a->writers);
+    if (a && a->host_copy) a->host_copy->fetch(*a->writers);
 }
 
 Allocation* GlobalMemory::find(std::uint64_t address) const {

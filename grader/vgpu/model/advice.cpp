@@ -136,7 +136,7 @@ class Adviser {
         d.place = kernel;
         d.message = fmt::format("the grid has {}, the device {} multiprocessors: {} of them have nothing to do",
                                 counted(blocks, "block"), all, all - blocks);
-        d.weight = exactly_summed(ns * number(all - blocks) / number(all));
+        d.weight = round_for_sums(ns * number(all - blocks) / number(all));
         found_.push_back(std::move(d));
     }
 
@@ -156,7 +156,7 @@ class Adviser {
 
     // Rounds to steps of 2^-20 ns, so that sums over many launches are exact. Launches are queried in groups that
     // depend on the clock, and the sum must not depend on the grouping.
-    static double exactly_summed(double ns) { return std::ldexp(std::round(std::ldexp(ns, 20)), -20); }
+    static double round_for_sums(double ns) { return std::ldexp(std::round(std::ldexp(ns, 20)), -20); }
 
     // Time without the fixed cost of every launch.
     [[nodiscard]] double time(const device::Counters& counters, const device::Occupancy& occupancy) const {
@@ -178,7 +178,7 @@ class Adviser {
         d.message = message;
         if (gain_ns >= 0.01 * time_)
             d.message += fmt::format(" (about {} of the kernel's time)", percent(gain_ns / time_));
-        d.weight = exactly_summed(gain_ns * profile_.properties.multi_processor_count / device_.multi_processor_count);
+        d.weight = round_for_sums(gain_ns * profile_.properties.multi_processor_count / device_.multi_processor_count);
         found_.push_back(std::move(d));
     }
 

@@ -59,7 +59,7 @@ bool Timeline::reached(double time_ns) {
 
 Interval Timeline::kernel(StreamId stream, double duration_ns, double share, const Demand& demand) {
     host_ns_ += costs_.launch_issue_ns;
-    forget_past();
+    trim_calendar();
     duration_ns = std::max(duration_ns, *std::ranges::max_element(demand));
     Use own;
     own.room = std::clamp(share, 1.0 / max_concurrent_kernels, 1.0);
@@ -73,7 +73,7 @@ Interval Timeline::kernel(StreamId stream, double duration_ns, double share, con
 }
 
 // A kernel's speed beside others, as a fraction of its speed alone.
-double Timeline::speed_beside(const Use& others, const Use& own) {
+double Timeline::relative_speed(const Use& others, const Use& own) {
     double speed = 1;
     for (std::size_t r = 0; r < own.resources.size(); ++r)
         if (own.resources[r] > 0)
@@ -92,7 +92,7 @@ Interval Timeline::find_place(double earliest_ns, double duration_ns, const Use&
             continue;
         }
         const double left_ns = when.end_ns - begin_ns;  // duration at full speed
-        const double speed = speed_beside(span->second, own);
+        const double speed = relative_speed(span->second, own);
         if (speed * (end_ns - begin_ns) >= left_ns) {
             if (speed < 1) when.end_ns = begin_ns + left_ns / speed;
             break;
@@ -105,7 +105,7 @@ Interval Timeline::find_place(double earliest_ns, double duration_ns, const Use&
 void Timeline::book(const Interval& when, const Use& own) {
     const auto end = cut_at(when.end_ns);
     for (auto span = cut_at(when.start_ns); span != end; ++span) {
-        const double speed = speed_beside(span->second, own);
+        const double speed = relative_speed(span->second, own);
         for (std::size_t r = 0; r < own.resources.size(); ++r) span->second.resources[r] += speed * own.resources[r];
         span->second.room += own.room;
     }
@@ -118,7 +118,7 @@ std::map<double, Timeline::Use>::iterator Timeline::cut_at(double time_ns) {
 
 // Drops the part of the calendar that is over, and if there is too much, the earliest part: no kernel starts before
 // what remains.
-void Timeline::forget_past() {
+void Timeline::trim_calendar() {
     calendar_.erase(calendar_.begin(), std::prev(calendar_.upper_bound(std::max(host_ns_, calendar_.begin()->first))));
     while (calendar_.size() > max_moments) calendar_.erase(calendar_.begin());
 }

@@ -91,11 +91,11 @@ class Timeline {
         Demand resources{};
         double room = 0;
     };
-    [[nodiscard]] static double speed_beside(const Use& others, const Use& own);
+    [[nodiscard]] static double relative_speed(const Use& others, const Use& own);
     [[nodiscard]] Interval find_place(double earliest_ns, double duration_ns, const Use& own) const;
     void book(const Interval& when, const Use& own);
     std::map<double, Use>::iterator cut_at(double time_ns);
-    void forget_past();
+    void trim_calendar();
 
     HostCosts costs_;
     std::unordered_map<StreamId, Stream> streams_;

@@ -49,7 +49,7 @@ void decode_call(InsnBuilder& b) {
     } else {
         CodeBuilder& builder = b.function.builder;
         const ptx::Function* f = builder.module.find_function(callee.symbol);
-        if (!f || f->is_declaration) b.refuse(why_not_callable(callee.symbol));
+        if (!f || f->is_declaration) b.refuse(explain_uncallable(callee.symbol));
         site.callee = builder.function(*f);
     }
     pending.callee = callee.symbol;

@@ -65,7 +65,7 @@ struct FusedSum {
 };
 
 // Converts to float, toward zero, but to infinity from 2^128 on.
-inline float cut_to_float(double v) {
+inline float truncate_to_float(double v) {
     const auto f = static_cast<float>(v);
     const bool above = std::fabs(static_cast<double>(f)) > std::fabs(v) && std::fabs(v) < 0x1p128;
     return canonical(above ? std::bit_cast<float>(std::bit_cast<std::uint32_t>(f) - 1) : f);

@@ -112,7 +112,7 @@ void run_float(Warp& w, const Insn& in, std::uint32_t mask) {
     pack(w, form.d, form.d_at, [&](Place p) -> std::uint32_t {
         const double v = c[p.line][p.along];
         if (form.d.element == Element::F16) return F16::from_float(round_to_odd(v));
-        return std::bit_cast<std::uint32_t>(cut_to_float(v));
+        return std::bit_cast<std::uint32_t>(truncate_to_float(v));
     });
 }
 

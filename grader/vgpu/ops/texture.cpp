@@ -29,7 +29,7 @@ struct Taps {
     bool inside[2] = {};  // not the border
     std::uint32_t weight = 0;
 
-    void settle(unsigned which, std::int64_t i, std::int64_t size, AddressMode mode) {
+    void apply_mode(unsigned which, std::int64_t i, std::int64_t size, AddressMode mode) {
         inside[which] = mode != AddressMode::border || (i >= 0 && i < size);
         switch (mode) {
             case AddressMode::wrap:
@@ -45,7 +45,7 @@ struct Taps {
 };
 
 // The fraction that replaces a normalized coordinate; below 1.
-double repeated(double x, bool mirrored) {
+double wrap_coordinate(double x, bool mirrored) {
     const double whole = std::floor(x);
     const double fraction = std::min(x - whole, 1 - 0x1p-53);
     if (!mirrored || std::fmod(whole, 2) == 0) return fraction;
@@ -59,27 +59,28 @@ Taps taps_at(double x, std::int64_t size, AddressMode mode, const Image& image) 
     if (unfolded) {
         x = std::fmod(x, 2) * static_cast<double>(size);
     } else if (image.normalized_coordinates) {
-        if (mode == AddressMode::wrap || mode == AddressMode::mirror) x = repeated(x, mode == AddressMode::mirror);
+        if (mode == AddressMode::wrap || mode == AddressMode::mirror)
+            x = wrap_coordinate(x, mode == AddressMode::mirror);
         x *= static_cast<double>(size);
     }
     if (!unfolded) x = std::clamp(x, -2.0, static_cast<double>(size) + 2);  // further out makes no difference
     Taps taps;
     if (!image.linear_filter) {
-        taps.settle(0, static_cast<std::int64_t>(std::floor(x)), size, mode);
+        taps.apply_mode(0, static_cast<std::int64_t>(std::floor(x)), size, mode);
         return taps;
     }
     // Texels have their values at their centres. Rounds the position to 1/256 of the distance between two of them.
     const auto position = static_cast<std::int64_t>(std::floor((x - 0.5) * whole_weight + 0.5));
     const std::int64_t first = position >> weight_bits;
     taps.weight = static_cast<std::uint32_t>(position) & (whole_weight - 1);
-    taps.settle(0, first, size, mode);
-    taps.settle(1, first + 1, size, mode);
+    taps.apply_mode(0, first, size, mode);
+    taps.apply_mode(1, first + 1, size, mode);
     return taps;
 }
 
 Taps taps_at(std::int32_t index, std::int64_t size, AddressMode mode) {
     Taps taps;
-    taps.settle(0, index, size, mode == AddressMode::border ? mode : AddressMode::clamp);
+    taps.apply_mode(0, index, size, mode == AddressMode::border ? mode : AddressMode::clamp);
     return taps;
 }
 

@@ -12,9 +12,9 @@ struct TooLong {};
 
 // Walks a name of the Itanium C++ ABI and adds up the lengths of its parts. Where several readings of the grammar
 // differ only in length, the longest one counts.
-class Sizer {
+class DemangledSizer {
   public:
-    Sizer(std::string_view text, std::size_t most) : text_(text), most_(most) {}
+    DemangledSizer(std::string_view text, std::size_t most) : text_(text), most_(most) {}
 
     std::size_t run() {
         if (!take("_Z")) throw TooLong{};
@@ -27,14 +27,14 @@ class Sizer {
     static constexpr Size punctuation = 24;  // the most that a part prints around its own parts: " const", "(anonymous
                                              // namespace)"
 
-    struct Deeper {
-        explicit Deeper(Sizer& sizer) : sizer_(sizer) {
+    struct DepthGuard {
+        explicit DepthGuard(DemangledSizer& sizer) : sizer_(sizer) {
             if (++sizer.depth_ > max_depth) throw TooLong{};
         }
-        ~Deeper() { --sizer_.depth_; }
-        Deeper(const Deeper&) = delete;
-        Deeper& operator=(const Deeper&) = delete;
-        Sizer& sizer_;
+        ~DepthGuard() { --sizer_.depth_; }
+        DepthGuard(const DepthGuard&) = delete;
+        DepthGuard& operator=(const DepthGuard&) = delete;
+        DemangledSizer& sizer_;
     };
 
     [[nodiscard]] char peek(std::size_t ahead = 0) const {
@@ -78,7 +78,7 @@ class Sizer {
     }
 
     Size encoding() {
-        const Deeper deeper(*this);
+        const DepthGuard deeper(*this);
         if (peek() == 'T' || peek() == 'G') throw TooLong{};  // tables and guards, which are not kernels
         Size size = name();
         while (at_ < text_.size() && peek() != 'E' && peek() != '.') size = bounded(size + type() + 2);
@@ -90,7 +90,7 @@ class Sizer {
     }
 
     Size name() {
-        const Deeper deeper(*this);
+        const DepthGuard deeper(*this);
         if (peek() == 'N') return nested_name();
         if (peek() == 'Z') return local_name();
         Size size = 0;
@@ -161,7 +161,7 @@ class Sizer {
     }
 
     Size unqualified_name() {
-        const Deeper deeper(*this);
+        const DepthGuard deeper(*this);
         Size size = punctuation;
         take("L");
         const char c = peek();
@@ -217,7 +217,7 @@ class Sizer {
     }
 
     Size template_args() {
-        const Deeper deeper(*this);
+        const DepthGuard deeper(*this);
         need("I");
         Size size = 4;
         while (!take("E")) size = bounded(size + template_arg() + 2);
@@ -225,7 +225,7 @@ class Sizer {
     }
 
     Size template_arg() {
-        const Deeper deeper(*this);
+        const DepthGuard deeper(*this);
         Size size = 0;
         if (peek() == 'L') {
             size = literal();
@@ -257,7 +257,7 @@ class Sizer {
     }
 
     Size type() {
-        const Deeper deeper(*this);
+        const DepthGuard deeper(*this);
         const char c = peek();
         constexpr std::string_view builtin = "vwbcahstijlmxynofdegz";
         if (builtin.find(c) != std::string_view::npos && c != '\0') {
@@ -354,7 +354,7 @@ std::size_t demangled_size(std::string_view mangled, std::size_t most) {
     constexpr std::size_t max_mangled_bytes = 1 << 14;  // longer names are not worth reading
     if (mangled.size() > max_mangled_bytes) return most + 1;
     try {
-        return Sizer(mangled, most).run();
+        return DemangledSizer(mangled, most).run();
     } catch (const TooLong&) {
         // The name is too long, or its grammar is unknown. Packs can do more than double it.
         if (mangled.find("Dp") != std::string_view::npos) return most + 1;
