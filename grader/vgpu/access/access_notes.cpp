@@ -30,7 +30,7 @@ struct Piece {
     std::uint64_t begin, end;
 };
 
-// The runs of set bits between two offsets; gaps of up to `gap` bytes count as set. False: more than fit.
+// Finds the runs of set bits between two offsets; gaps of up to `gap` bytes count as set. False if there are too many.
 bool find_pieces(std::span<const std::uint64_t* const> bitmaps, std::uint64_t begin, std::uint64_t end,
                  std::uint64_t gap, std::vector<Piece>& pieces) {
     pieces.clear();
