@@ -11,10 +11,10 @@
 namespace warpgrade::vgpu {
 namespace {
 
-constexpr int most_arguments = 32;  // that CUDA's printf takes besides the format
+constexpr int most_arguments = 32;  // of CUDA's printf, besides the format
 constexpr std::size_t longest_field = 4096;
 
-// Takes the arguments one after the other, each aligned to its size.
+// Takes the arguments in order, each aligned to its size.
 class Arguments {
   public:
     Arguments(const Warp& w, const Insn& in, unsigned lane, std::uint64_t at) : w_(w), in_(in), lane_(lane), at_(at) {}
@@ -36,14 +36,14 @@ class Arguments {
     std::uint64_t at_;
 };
 
-// "%-8.3lld": what stands between the % and the letter, with the sizes of * filled in.
+// "%-8.3lld": flags, width and precision between the % and the letter, with the values of * filled in.
 struct Conversion {
     std::string spec = "%";
     std::string length;  // "hh", "h", "l", "ll" …
     char letter = 0;
 };
 
-// Reads one conversion; `i` stands behind the % and is moved behind the letter. False: the format ends within it.
+// Reads one conversion; `i` is just after the % and moves to just after the letter. False if the format ends within it.
 bool read_conversion(const std::string& format, std::size_t& i, Arguments& arguments, Conversion& c) {
     const auto at = [&](std::string_view set) { return i < format.size() && set.find(format[i]) != set.npos; };
     const auto number = [&] {
@@ -62,7 +62,7 @@ bool read_conversion(const std::string& format, std::size_t& i, Arguments& argum
     }
     if (at("*123456789")) {
         const int width = number();
-        c.spec += std::to_string(width);  // a negative one from * is the flag - and a width
+        c.spec += std::to_string(width);  // a negative one from * means the flag - and a width
     }
     if (at(".")) {
         ++i;
@@ -116,7 +116,7 @@ std::string convert(const Conversion& c, Arguments& arguments, const Warp& w, co
             return print(c, "", text.c_str());
         }
         default:
-            return c.spec + c.length + c.letter;  // unknown ones are printed as they stand
+            return c.spec + c.length + c.letter;  // unknown conversions are printed unchanged
     }
 }
 

@@ -17,9 +17,9 @@ namespace warpgrade::vgpu {
 
 namespace {
 
-constexpr std::uint64_t smallest_parallel_grid = 2048;  // threads; below, starting host threads costs more
+constexpr std::uint64_t smallest_parallel_grid = 2048;  // threads; for smaller grids, starting host threads costs more
 constexpr std::uint32_t workspace_bytes = 8;
-constexpr std::uint64_t patience = 4096;  // turns of a block that spins, until other blocks start beside it
+constexpr std::uint64_t patience = 4096;  // turns of a spinning block until other blocks start beside it
 
 }  // namespace
 
@@ -60,7 +60,7 @@ void Grid::run_in_turns(Executor& e, std::uint64_t resident) {
         begin_turn(e, block);
         try {
             if (!run_block(e, block)) {
-                // A block that waits for another, though nothing in the code says that blocks communicate.
+                // A block waits for another one, although nothing in the code shows that blocks communicate.
                 if (++turns_of_spinning > patience)
                     resident = std::clamp<std::uint64_t>(launch_.limits.resident_blocks, 1, blocks);
                 return false;
@@ -85,7 +85,7 @@ void Grid::run_in_turns(Executor& e, std::uint64_t resident) {
         return true;
     };
     while (next < blocks || !slots.empty()) {
-        // Everyone resident has a turn; a further block starts only when there is room.
+        // Every resident block gets a turn; another block starts only when there is room.
         for (std::size_t i = 0; i < slots.size();) {
             const bool done = step(*slots[i]);
             if (result_.fault) return;
@@ -108,8 +108,8 @@ void Grid::run_in_turns(Executor& e, std::uint64_t resident) {
     }
 }
 
-// Blocks are dealt out to host threads, though each may see what the others do. Where one did, or one fails (a serial
-// run finds out which fault comes first), the attempt is given up.
+// Distributes blocks over host threads although each block might see what others do. If one did, or if one fails (a
+// serial run finds out which fault comes first), the attempt is abandoned.
 bool Grid::run_parallel() {
     const std::uint64_t blocks = launch_.config.grid.count();
     const auto threads = static_cast<unsigned>(std::min<std::uint64_t>(launch_.limits.threads, blocks));
@@ -118,7 +118,7 @@ bool Grid::run_parallel() {
     std::atomic<std::uint64_t> next{0};
     std::atomic<bool>& given_up = launch_.given_up;
     std::mutex mutex;
-    std::exception_ptr failure;  // of our own
+    std::exception_ptr failure;  // an internal error
     const auto work = [&](Executor& e) {
         try {
             BlockState block;
@@ -138,7 +138,7 @@ bool Grid::run_parallel() {
             given_up = true;
         } catch (const std::bad_alloc&) {  // a serial run needs less memory
             given_up = true;
-        } catch (const device::DeviceError&) {  // the same, of memory that is mapped
+        } catch (const device::DeviceError&) {  // likewise for mapped memory
             given_up = true;
         } catch (...) {
             given_up = true;
@@ -149,7 +149,7 @@ bool Grid::run_parallel() {
     std::vector<std::thread> helpers;
     try {
         for (unsigned t = 1; t < threads; ++t) helpers.emplace_back(work, std::ref(executors_[t]));
-    } catch (const std::system_error&) {  // no room for one more: those that there are do it
+    } catch (const std::system_error&) {  // if no more threads can start, the existing ones do the work
     }
     work(executors_[0]);
     for (std::thread& h : helpers) h.join();
@@ -160,7 +160,7 @@ bool Grid::run_parallel() {
 bool Grid::try_parallel() {
     const LaunchLimits& limits = launch_.limits;
     const device::LaunchConfig& config = launch_.config;
-    // With racecheck on one thread as well: most kernels only read most of what they read, and need no marks for it.
+    // With racecheck, one thread tries too: most memory that kernels read is never written and needs no marks of reads.
     if (limits.threads == 1 && !limits.checks.race) return false;
     if (launch_.code.synchronises_globally || config.grid.count() == 1 ||
         config.grid.count() * config.block.count() < smallest_parallel_grid)
@@ -170,7 +170,7 @@ bool Grid::try_parallel() {
         for (Allocation* a : track_reads_) a->touched = Allocation::Tracked;
         if (run_parallel()) return true;
         roll_back();
-        if (track_reads_.size() == tracked) return false;  // not for want of tracking
+        if (track_reads_.size() == tracked) return false;  // the failure had another reason than untracked reads
     }
 }
 
@@ -223,7 +223,7 @@ void Grid::collect_accesses() {
 
 LaunchResult Grid::run() {
     const Code& code = launch_.code;
-    // The driver gives each cooperative launch a workspace: its size, and the counter of grid.sync().
+    // The driver gives each cooperative launch a workspace with its size and the counter of grid.sync().
     const bool needs_workspace =
         launch_.config.cooperative && code.used_specials >> static_cast<unsigned>(Special::EnvReg2) & 1;
     const auto release = [this](Allocation* a) { memory_.release(*a); };
@@ -241,7 +241,7 @@ LaunchResult Grid::run() {
     if (!result_.ran_parallel) {
         executors_.resize(1);
         prepare(executors_[0], 0, false);
-        // Blocks that do not look at each other run one after the other.
+        // Blocks that do not communicate run one by one.
         run_in_turns(executors_[0], code.synchronises_globally ? launch_.limits.resident_blocks : 1);
     }
     collect_accesses();
@@ -271,7 +271,7 @@ void Grid::collect_memory() {
     });
     const WorkSpread& spread = caches_->spread();
     result_.most_block_instructions = spread.most_instructions();
-    // Where blocks may wait for each other, the longest warp is the one that waits longest, and waiting is no work.
+    // If blocks may wait for each other, the longest warp may only have waited longest, and waiting is no work.
     const double longest_warp = launch_.code.synchronises_globally ? 0 : spread.longest_warp();
     result_.spread = {spread.busiest_issue(), spread.busiest_l1(), longest_warp};
     for (const Executor& e : executors_) {
