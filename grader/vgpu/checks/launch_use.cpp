@@ -16,7 +16,7 @@ struct BlockCount {
     }
 };
 
-// ptxas predicates a few instructions behind a branch and drops the branch. It does not document how few: this is a
+// ptxas predicates a few instructions after a branch and drops the branch. It does not document how few: this is a
 // careful guess.
 constexpr std::uint32_t max_predicated = 4;
 

@@ -1,12 +1,12 @@
 // synccheck: barriers that threads reach in different places, and masks that do not fit the calling lanes.
 //
 // What is legal, according to the PTX manual and the CUDA programming guide:
-//   - `bar` and `barrier.aligned` (__syncthreads() and its kin): all threads of a warp execute the same instruction.
+//   - `bar` and `barrier.aligned` (__syncthreads() and similar): all threads of a warp execute the same instruction.
 //     The guide requires the same of all threads of the block for __syncthreads(). Named barriers of inline assembly
 //     (bar.sync 1, 64) connect different places of different warps on purpose.
 //   - `barrier` without .aligned (cooperative groups): threads may meet in different places.
 //   - Threads that have exited count as arrived, at barriers and in masks: `if (i >= n) return;` may stand before a
-//     __syncthreads(). But a thread that skips the barrier and runs the code behind it has missed it, though this works
+//     __syncthreads(). But a thread that skips the barrier and runs the code after it has missed it, though this works
 //     since Volta: `if (i < n) { ...; __syncthreads(); } out[i] = 0;`. The last basic block that the thread ran before
 //     its exit decides: if it can also run after the barrier, the thread has missed the barrier.
 //   - Lanes may arrive at any time; some come late because others of their warp spin.

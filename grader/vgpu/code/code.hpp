@@ -260,7 +260,7 @@ struct Code {
     // By address. A gap that belongs to nobody separates two variables, so that an index beyond one does not reach the
     // next. Each variable keeps its address without gaps modulo 1 KiB: it stays in the same bank and equally aligned.
     std::vector<SharedVariable> shared_variables;
-    std::uint32_t dynamic_shared_begin = 0;  // the dynamic part begins here, also behind a gap
+    std::uint32_t dynamic_shared_begin = 0;  // the dynamic part begins here, also after a gap
     bool names_dynamic_shared = false;       // has an extern __shared__ array
 };
 

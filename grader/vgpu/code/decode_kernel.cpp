@@ -71,7 +71,7 @@ std::vector<const ptx::Function*> functions_with_addresses(const ptx::Module& mo
 
 void decode_functions(CodeBuilder& builder, const ptx::Function& kernel) {
     const ptx::Module& module = builder.module;
-    // Static shared variables are placed first, since the dynamic part begins behind them. Function-scope variables are
+    // Static shared variables are placed first, since the dynamic part begins after them. Function-scope variables are
     // placed for every function that the kernel may reach; a module-scope variable belongs to each kernel that names
     // it.
     std::vector<bool> used(module.variables.size(), false);

@@ -70,7 +70,7 @@ void Grid::start_block(Executor& e, BlockState& block, std::uint64_t linear) con
         code.has_calls ? std::max(call_stack_bytes, static_cast<std::uint32_t>(limits.stack_bytes)) : 0;
     const std::uint32_t local_stride = code.functions[0].local_bytes + stack;
     const std::uint64_t available = launch_.shared.span();
-    // load_words may read the rest of a window behind the end.
+    // load_words may read the rest of a window past the end.
     const std::uint64_t shared = (available + 63) / 64 * 64 + sector_bytes;
     if (!block.storage) {
         block.storage = aligned_bytes(warps * warp_bytes + shared);

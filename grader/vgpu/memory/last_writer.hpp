@@ -48,7 +48,7 @@ class LastWriter {
         write_all_tags();
         return {tags(), words_};
     }
-    // The writers of the words from `offset`; `nobody` for words behind the end.
+    // The writers of the words from `offset`; `nobody` for words past the end.
     void read(std::uint64_t offset, std::span<device::WriterTag> found) const {
         const std::uint64_t first = std::min(offset / word_bytes, words_);
         const std::uint64_t count = std::min<std::uint64_t>(found.size(), words_ - first);

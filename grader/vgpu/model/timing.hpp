@@ -39,7 +39,7 @@ struct KernelTime {
     [[nodiscard]] const char* bound() const;  // the largest: "issue", "l1", "l2", "dram", "link" or "latency"
 };
 
-// What a launch moved, beside its counters.
+// What a launch moved, besides what its counters say.
 struct Traffic {
     // Device memory that it touched, each byte counted once; the size of the buffers in use is a good value. 0:
     // unknown; then everything is assumed to fit into L2.

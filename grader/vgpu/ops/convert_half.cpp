@@ -9,7 +9,7 @@ namespace {
 
 using namespace conversion;
 
-// Bits of form beside those of conversion::form:
+// Bits of form besides those of conversion::form:
 constexpr std::uint16_t relu = 1 << 9, satfinite = 1 << 10, integral_result = 1 << 11;
 
 template <class T>

@@ -69,7 +69,7 @@ LineRequest::Kind request_kind(const Insn& in) {
 AccessTraits traits_of(const Warp& w, const Insn& in, Mover move, bool load) {
     AccessTraits how;
     if (in.form & (form::atomic | form::is_volatile)) {
-        const bool flag = in.form & form::atomic || (!load && w.watch.fenced);  // atomic, or set behind a fence
+        const bool flag = in.form & form::atomic || (!load && w.watch.fenced);  // atomic, or set after a fence
         how.kind = flag ? mark::atomic : mark::is_volatile;
     }
     if (load)

@@ -1,4 +1,4 @@
-// The parts of a function's body beside instructions: source lines, and the tables of branches and calls.
+// The parts of a function's body besides instructions: source lines, and the tables of branches and calls.
 #include <utility>
 
 #include "vgpu/ptx/parser.hpp"

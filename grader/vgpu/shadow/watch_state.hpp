@@ -1,4 +1,4 @@
-// What the checks remember of a running warp, block and host thread, beside the state that runs it (state/warp.hpp).
+// What the checks remember of a running warp, block and host thread, besides the state that runs it (state/warp.hpp).
 // Unused when no check is switched on.
 #pragma once
 

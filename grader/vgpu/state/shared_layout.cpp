@@ -6,7 +6,7 @@ namespace warpgrade::vgpu {
 
 namespace {
 
-// Reserved shared memory of each block, in which cooperative groups of several warps synchronise. Here it lies behind
+// Reserved shared memory of each block, in which cooperative groups of several warps synchronise. Here it comes after
 // the program's own part, on a real device before it.
 constexpr std::uint32_t system_bytes = 1024;
 constexpr std::uint32_t gap_bytes = 1024;

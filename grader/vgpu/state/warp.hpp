@@ -85,16 +85,16 @@ struct Warp {
 struct Barrier {
     std::uint32_t arrived = 0;    // threads
     std::uint32_t expected = 0;   // 0: all live threads of the block
-    std::uint32_t asked = 0;      // bar.red: threads whose predicate counts
-    std::uint32_t count = 0;      // and those of them in which it holds
-    bool apart = false;           // others wait at another instruction than the first
-    const Insn* first = nullptr;  // where the first threads wait
+    std::uint32_t asked = 0;      // bar.red: threads whose predicate was asked
+    std::uint32_t count = 0;      // bar.red: those threads in which it holds
+    bool apart = false;           // some threads wait at another instruction than the first ones
+    const Insn* first = nullptr;  // where the first ones wait
 };
 
 struct BlockState {
     std::uint32_t x = 0, y = 0, z = 0;
     std::uint64_t linear = 0;
-    std::byte* shared = nullptr;  // where Launch::shared lays it out
+    std::byte* shared = nullptr;  // laid out as Launch::shared says
     std::uint32_t live_threads = 0;
     std::vector<Warp> warps;
     std::array<Barrier, 16> barriers{};
@@ -105,15 +105,15 @@ struct BlockState {
     BlockWatch watch;
 };
 
-// What one host thread needs to execute blocks of a launch; counters are summed over executors afterwards. Threads must
-// not meet in a cache line: they count with every instruction.
+// What one host thread needs to execute blocks of a launch; counters are summed over executors afterwards. Executors
+// must not share a cache line, because they count with every instruction.
 struct alignas(128) Executor {
     Launch* launch = nullptr;
     const Code* code = nullptr;
     unsigned thread = 0;      // index of the host thread
-    bool tracking = false;    // record what is read and written in global memory
-    bool optimistic = false;  // what is done can be undone: a launch that turns out to need order starts again serially
-    bool observed = false;    // somebody watches: accesses of global memory take the way by note_observed
+    bool tracking = false;    // records reads and writes of global memory
+    bool optimistic = false;  // the launch can be undone: if it turns out to need order, it starts again serially
+    bool observed = false;    // accesses of global memory go through note_observed
     std::vector<MemorySite> memory;  // by Insn::memory_slot
     PatternPool patterns;
     std::vector<std::uint64_t> block_warps, block_threads, block_divergent;  // by basic block
