@@ -28,7 +28,7 @@ void GranuleShape::learn(const Access& x, unsigned bytes, unsigned shift) {
     for (std::size_t i = 0; i < touches.size(); ++i) {
         if (i && touches[i].granule == touches[i - 1].granule) {
             if (touches[i].lane != (who.back() & mark::lane_bits)) {
-                who.back() |= mark::lanes;
+                who.back() |= mark::several_lanes;
                 overlap = true;
             }
             continue;

@@ -49,7 +49,7 @@ void watch_local(Warp& w, const Insn& in, const Access& x, unsigned bytes, const
             const std::uint32_t undefined = how.undefined ? lanes & how.undefined->at_byte(at, bytes) : 0;
             written[g] = (written[g] | lanes) & ~undefined;
             for_active(undefined, [&](unsigned lane) {
-                w.watch.local_from.insert_or_assign(g * warp_size + lane, w.watch.stored_from);
+                w.watch.local_origins.insert_or_assign(g * warp_size + lane, w.watch.stored_origin);
             });
         }
     };
@@ -64,7 +64,7 @@ void forget_local(Warp& w, std::uint32_t begin, std::uint32_t bytes, std::uint32
     if (!w.watch.local_written || bytes == 0) return;
     const auto range = granules_at(w, begin, bytes);
     for (std::uint64_t g = range.begin; g < range.end; ++g) w.watch.local_written[g] &= ~lanes;
-    std::erase_if(w.watch.local_from, [&](const auto& one) {
+    std::erase_if(w.watch.local_origins, [&](const auto& one) {
         const std::uint64_t granule = one.first / warp_size;
         return granule >= range.begin && granule < range.end && lane_on(lanes, one.first % warp_size);
     });

@@ -55,7 +55,7 @@ device::SourcePlace last_place(const Launch& launch, const Departure& departure)
 
 // True if lanes that have exited ran code that comes, or may come, after `in`.
 bool has_missed(const Code& code, Departure& departure, const Insn& in) {
-    if (std::ranges::find(departure.cleared, &in) != departure.cleared.end()) return false;
+    if (std::ranges::find(departure.rightly_skipped, &in) != departure.rightly_skipped.end()) return false;
     std::vector<bool> seen(code.blocks.size());
     // `in` is the terminator of this block.
     std::vector<std::uint32_t> open{block_of(code, static_cast<std::uint32_t>(&in - code.insns.data())) + 1};
@@ -67,7 +67,7 @@ bool has_missed(const Code& code, Departure& departure, const Insn& in) {
         seen[at] = true;
         for_successors(code, at, [&](std::uint32_t next) { open.push_back(next); });
     }
-    departure.cleared.push_back(&in);
+    departure.rightly_skipped.push_back(&in);
     return false;
 }
 

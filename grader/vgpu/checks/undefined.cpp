@@ -225,7 +225,7 @@ void run_carefully(Warp& w, const Insn* begin, const Insn* end, std::uint32_t ma
         }
         const StoredUndefined stored = stored_undefined(w, in, lanes);
         w.watch.stored_undefined = undefined && in.flow == Flow::Stores ? &stored : nullptr;
-        w.watch.stored_from = origin;
+        w.watch.stored_origin = origin;
         if (in.flow == Flow::Loads)
             for (const RegisterUse& use : uses)
                 if (use.writes) set_undefined(w, use.place, lanes, 0, {});

@@ -37,7 +37,7 @@ device::MemoryPlace memory_place(const Warp& w, Space space, std::uint64_t addre
 
 bool is_own_block(Mark m, const Observer& o) { return m >= o.turn || (o.turns && o.turns->is_own(m)); }
 bool is_own_warp(Mark m, const Observer& o) {
-    return (m & mark::warp_bits) == (o.me & mark::warp_bits) && !(m & (mark::warps | mark::blocks)) &&
+    return (m & mark::warp_bits) == (o.me & mark::warp_bits) && !(m & (mark::several_warps | mark::several_blocks)) &&
            is_own_block(m, o);
 }
 
@@ -96,7 +96,7 @@ void report_race(Warp& w, const Insn& in, const WatchedAccess& a, const Observer
     const char* mine = a.op == Op::Load ? "reads" : mark::is_atomic(o.me) ? "changes" : "writes";
     const char* between = same_warp ? "no barrier" : a.space == Space::Shared ? "no __syncthreads()" : "no order";
     d->memory = memory_place(w, a.space, address);
-    if (too_narrow && mark::is_of_block(o.me))
+    if (too_narrow && mark::is_block_scope(o.me))
         d->message = "changes an element of {memory} by an atomic of block scope, and another block changes it too";
     else if (too_narrow)
         d->message =
@@ -124,7 +124,7 @@ void report_overlap(Warp& w, const Insn& in, const WatchedAccess& a, unsigned la
 bool conflict(Mark m, const Observer& o) {
     const Mark theirs = m & mark::kind, mine = o.me & mark::kind;
     if (theirs == mark::plain || mine == mark::plain) return true;
-    if ((mark::is_of_block(m) || mark::is_of_block(o.me)) && !is_own_block(m, o)) return true;
+    if ((mark::is_block_scope(m) || mark::is_block_scope(o.me)) && !is_own_block(m, o)) return true;
     return is_own_warp(m, o) && theirs == mark::is_volatile && mine == mark::is_volatile;
 }
 
@@ -173,7 +173,7 @@ void report_conflicts(Warp& w, const Insn& in, const WatchedAccess& a, const Gra
             const auto value_of = [&](unsigned lane) { return values + std::size_t{lane} * a.bytes + (from - begin); };
             if (know_values && std::memcmp(value_of(l), a.host + from, to - from) == 0) continue;
             const auto ask = [&](Mark m, bool wrote) {
-                if (m < a.written_since || is_ordered(m, wrote ? o : o.of_reads(), l) || !conflict(m, o)) return false;
+                if (m < a.written_since || is_ordered(m, wrote ? o : o.for_reads(), l) || !conflict(m, o)) return false;
                 if (is_confirmed(*w.executor->code, in, a, m, wrote)) return false;
                 report_race(w, in, a, o, l, x.address[l], {m, wrote});
                 return true;
@@ -200,7 +200,7 @@ void report_conflicts(Warp& w, const Insn& in, const WatchedAccess& a, const Gra
         for (std::uint64_t at = begin >> a.shift; at <= (begin + a.bytes - 1) >> a.shift; ++at) {
             if (!lane_on(how.undefined->at_byte((at << a.shift) - begin, a.bytes), l)) continue;
             a.memory.writes[at] = 0;
-            w.block->watch.came_from.insert_or_assign(at, w.watch.stored_from);
+            w.block->watch.came_from.insert_or_assign(at, w.watch.stored_origin);
         }
     });
 }
@@ -292,7 +292,8 @@ void report_undefined_load(Warp& w, const Insn& in, Space space, unsigned lane, 
             origin = stored->second;
     if (space == Space::Local) {
         const std::uint64_t granule = address >> w.executor->code->local_granule_shift;
-        if (const auto stored = w.watch.local_from.find(granule * warp_size + lane); stored != w.watch.local_from.end())
+        if (const auto stored = w.watch.local_origins.find(granule * warp_size + lane);
+            stored != w.watch.local_origins.end())
             origin = stored->second;
     }
     if (origin.space == Space::Global && !origin.copied)

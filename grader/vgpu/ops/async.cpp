@@ -42,7 +42,7 @@ void load_staged(Warp& w, const Insn& in, const Access& x, unsigned bytes, Stage
                                             },
                                             {.copies = 1});
     staged.undefined |= w.watch.loaded.lanes[0];
-    if (w.watch.loaded.any()) w.watch.stored_from = w.watch.loaded.origin;
+    if (w.watch.loaded.any()) w.watch.stored_origin = w.watch.loaded.origin;
     w.watch.loaded = {};
 }
 

@@ -124,7 +124,7 @@ void access_atomically(Warp& w, const Insn& in, std::uint32_t mask, unsigned byt
         x.collect(operand<std::uint64_t>(w, in.a), in.offset, mask, bytes);
     const auto body = [&](std::byte* origin, const Access& part) { perform_other(w, in, origin, part); };
     AccessTraits how;
-    how.kind = in.form & of_block ? mark::of_block : mark::atomic;
+    how.kind = in.form & of_block ? mark::block_scope : mark::atomic;
     const auto synchronise = [&](const Access& part, Space space) {
         if (w.executor->watch.values && w.executor->code->orders_memory)
             note_synchronisation(w, part, space, Op::Atomic, in.form & releases);

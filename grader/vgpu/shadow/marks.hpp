@@ -31,16 +31,16 @@ namespace warpgrade::vgpu {
 namespace mark {
 inline constexpr unsigned time_shift = 30, site_shift = 15, kind_shift = 13;
 inline constexpr Mark warp_bits = 31 << 5, thread_bits = lane_bits | warp_bits;
-// Like `lanes`: reads by several warps, or by several blocks. Only the first thread's number is kept.
-inline constexpr Mark warps = 1 << 11, blocks = 1 << 12;
+// Like `several_lanes`: reads by several warps, or by several blocks. Only the first thread's number is kept.
+inline constexpr Mark several_warps = 1 << 11, several_blocks = 1 << 12;
 // The kind of access: plain, volatile, or atomic, for all blocks or for its own only. The kinds of merged reads are
 // and-ed.
-inline constexpr Mark plain = 0, is_volatile = 1 << kind_shift, of_block = 2 << kind_shift, atomic = 3 << kind_shift,
+inline constexpr Mark plain = 0, is_volatile = 1 << kind_shift, block_scope = 2 << kind_shift, atomic = 3 << kind_shift,
                       kind = 3 << kind_shift;
-constexpr bool is_atomic(Mark m) { return (m & of_block) != 0; }  // of any scope
-constexpr bool is_of_block(Mark m) { return (m & kind) == of_block; }
+constexpr bool is_atomic(Mark m) { return (m & block_scope) != 0; }  // of any scope
+constexpr bool is_block_scope(Mark m) { return (m & kind) == block_scope; }
 // The mark of a write in progress: ordered with no other access.
-inline constexpr Mark in_progress = ((Mark{1} << 33) - 1) << time_shift | warps;
+inline constexpr Mark in_progress = ((Mark{1} << 33) - 1) << time_shift | several_warps;
 inline constexpr Mark unknown_site = (1 << (time_shift - site_shift)) - 1;
 
 constexpr Mark at_time(std::uint64_t time) { return time << time_shift; }
@@ -82,7 +82,7 @@ struct Observer {
     Mark settled_reads = 0;          // the same for marks of reads
     const TurnLog* turns = nullptr;  // if the block has had turns before
     // The same observer, for marks of reads.
-    [[nodiscard]] Observer of_reads() const {
+    [[nodiscard]] Observer for_reads() const {
         Observer o = *this;
         o.settled = std::max(settled, settled_reads);
         return o;
@@ -95,7 +95,7 @@ struct MarkedMemory {
     Mark* reads = nullptr;  // nullptr: reads are not kept
 };
 
-// True if a mark is ordered before what lane `who` does now (with mark::lanes, `who` stands for several lanes).
+// True if a mark is ordered before what lane `who` does now (with mark::several_lanes, `who` stands for several lanes).
 bool is_ordered(Mark m, const Observer& o, Mark who);
 
 // Notes a load of the granules of `shape`; the first lane's granule is number `first`. False if one of them has an

@@ -17,8 +17,8 @@ namespace warpgrade::vgpu {
 // Lanes that have exited, for synccheck.
 struct Departure {
     std::uint32_t lanes = 0;
-    std::uint32_t last = 0;            // Split::last
-    std::vector<const Insn*> cleared;  // barriers and collectives that they were right to skip
+    std::uint32_t last = 0;                    // Split::last
+    std::vector<const Insn*> rightly_skipped;  // barriers and collectives
 };
 
 // Where an undefined value comes from. If `space` is None, a shuffle read it from a lane that does not take part.
@@ -79,12 +79,12 @@ struct WarpWatch {
     std::vector<PendingCopy> copies;
     std::uint32_t copy_group = 0;                       // how many groups have been committed
     const StoredUndefined* stored_undefined = nullptr;  // of the running store; nullptr if all is defined
-    UndefinedOrigin stored_from;                        // origin of the running store's undefined value
+    UndefinedOrigin stored_origin;                      // origin of the running store's undefined value
     UndefinedLoad loaded;                               // of the running load
     // For each granule of local memory, the lanes that have written it; nullptr if no check needs it.
     std::uint32_t* local_written = nullptr;
     // Origins of undefined values stored in local memory, by granule and lane.
-    std::unordered_map<std::uint64_t, UndefinedOrigin> local_from;
+    std::unordered_map<std::uint64_t, UndefinedOrigin> local_origins;
     const Insn* exchange = nullptr;  // the running collective
     // Unwritten values that lanes give to others in the running collective.
     std::vector<UndefinedRegister> exchanged;
@@ -98,7 +98,7 @@ struct WarpWatch {
         one_by_one = false;
         stored_undefined = nullptr;
         loaded = {};
-        local_from.clear();
+        local_origins.clear();
     }
 };
 

@@ -52,7 +52,7 @@ TEST_CASE("a shape lists each granule once, with its lanes") {
     const auto same = shape({8, 8, 8, 16});
     REQUIRE(same.runs.size() == 2);
     CHECK(same.overlap);
-    CHECK(same.who == std::vector<Mark>{0 | mark::lanes, 3});
+    CHECK(same.who == std::vector<Mark>{0 | mark::several_lanes, 3});
     CHECK(same.runs[1].begin == 2);
     const auto wide = shape({0, 16}, 16);  // two float4
     REQUIRE(wide.runs.size() == 1);
@@ -60,7 +60,7 @@ TEST_CASE("a shape lists each granule once, with its lanes") {
     const auto backwards = shape({16, 8, 4, 8});
     REQUIRE(backwards.runs.size() == 2);
     CHECK(backwards.runs[0].begin == -3);
-    CHECK(backwards.who == std::vector<Mark>{2, 1 | mark::lanes, 0});
+    CHECK(backwards.who == std::vector<Mark>{2, 1 | mark::several_lanes, 0});
     const auto bytes = shape({0, 1, 2}, 1, 0);
     CHECK(bytes.who == std::vector<Mark>{0, 1, 2});
 }
@@ -149,11 +149,11 @@ TEST_CASE("four marks are judged as each of them alone is") {
             const auto any = [&] {
                 return mark::at_time(oldest + up_to(newest - oldest)) | mark::of_site(3) |
                        up_to(2) << mark::kind_shift | up_to(2) << 5 | (up_to(1) ? i : up_to(31)) |
-                       (up_to(3) ? 0 : mark::lanes);
+                       (up_to(3) ? 0 : mark::several_lanes);
             };
             one.writes[i] = copies && up_to(20) == 0 ? mark::in_progress : any();
-            one.reads[i] = any() | (up_to(1) ? mark::warps : 0);
-            if (one.reads[i] < o.turn && up_to(3) == 0) one.reads[i] |= mark::blocks;
+            one.reads[i] = any() | (up_to(1) ? mark::several_warps : 0);
+            if (one.reads[i] < o.turn && up_to(3) == 0) one.reads[i] |= mark::several_blocks;
         }
         four = one;
         INFO("round " << round);

@@ -34,17 +34,17 @@ bool has(Mark m, Mark bits) { return (m & bits) != 0; }
 // True if it is a mark of this block, as far as the observer can tell.
 bool is_own(Mark m, const Observer& o, const Turns& turns) {
     if (m >= o.turn) return true;
-    if (m < o.settled || has(m, mark::blocks) || !o.turns) return false;
+    if (m < o.settled || has(m, mark::several_blocks) || !o.turns) return false;
     return turns.block_at(mark::time_of(m)) == turns.all.back().second;
 }
 bool is_own_warp(Mark m, const Observer& o) {
-    return (m & mark::warp_bits) == (o.me & mark::warp_bits) && !has(m, mark::warps);
+    return (m & mark::warp_bits) == (o.me & mark::warp_bits) && !has(m, mark::several_warps);
 }
 bool comes_before(Mark m, const Observer& o, Mark who, const Turns& turns) {
     if (m < o.settled) return true;
-    if (!is_own(m, o, turns) || has(m, mark::blocks)) return false;
+    if (!is_own(m, o, turns) || has(m, mark::several_blocks)) return false;
     if (!is_own_warp(m, o)) return m < o.bound;
-    const bool own_lane = (m & mark::lane_bits) == (who & mark::lane_bits) && !has(m | who, mark::lanes);
+    const bool own_lane = (m & mark::lane_bits) == (who & mark::lane_bits) && !has(m | who, mark::several_lanes);
     return own_lane || m < o.warp_bound;
 }
 
@@ -65,12 +65,12 @@ class Moments {
     Mark any() {
         Mark m = mark::at_time(1 + below(now)) | mark::of_site(3) | below(4) << mark::kind_shift | below(3) << 5;
         m |= below(3);
-        if (below(4) == 0) m |= mark::lanes;
-        if (below(4) == 0) m |= mark::warps;
-        if (m < o.turn && below(4) == 0) m |= mark::blocks;
+        if (below(4) == 0) m |= mark::several_lanes;
+        if (below(4) == 0) m |= mark::several_warps;
+        if (m < o.turn && below(4) == 0) m |= mark::several_blocks;
         return m;
     }
-    Mark who() { return below(3) | (below(4) == 0 ? mark::lanes : 0); }
+    Mark who() { return below(3) | (below(4) == 0 ? mark::several_lanes : 0); }
 
     static constexpr std::uint64_t now = 20;
     Turns turns;
@@ -121,12 +121,12 @@ TEST_CASE("marks: a load is fine after the write, and is remembered with the rea
         } else {
             // The first read with its time; how far apart the reads are; and plain if one of them is.
             REQUIRE(mark::time_of(reads) == mark::time_of(read));
-            REQUIRE(mark::thread_of(reads & ~mark::lanes) == mark::thread_of(read & ~mark::lanes));
-            const Mark apart = !is_own(read, o, moments.turns) ? mark::blocks
-                               : is_own_warp(read, o)          ? mark::lanes
-                                                               : mark::warps;
+            REQUIRE(mark::thread_of(reads & ~mark::several_lanes) == mark::thread_of(read & ~mark::several_lanes));
+            const Mark apart = !is_own(read, o, moments.turns) ? mark::several_blocks
+                               : is_own_warp(read, o)          ? mark::several_lanes
+                                                               : mark::several_warps;
             REQUIRE(has(reads, apart));
-            const Mark flags = mark::lanes | mark::warps | mark::blocks;
+            const Mark flags = mark::several_lanes | mark::several_warps | mark::several_blocks;
             REQUIRE((reads & flags & ~apart) == (read & flags & ~apart));
             REQUIRE((reads & mark::kind) == (read & o.me & mark::kind));
         }
@@ -163,7 +163,7 @@ TEST_CASE("marks: a store is fine after the write and all reads, and leaves its 
                                     moments.turns.block_at(mark::time_of(write)) == moments.turns.all.back().second);
             const Mark kind = write & mark::kind;
             const bool kept =
-                keep_weaker && own && write >= o.settled && (kind == mark::plain || kind == mark::of_block);
+                keep_weaker && own && write >= o.settled && (kind == mark::plain || kind == mark::block_scope);
             REQUIRE(writes == (kept ? write : who | o.me));
         }
     }
@@ -177,7 +177,7 @@ TEST_CASE("turns of blocks: whose it was at a moment, and whose the last one") {
     turns.begin(3, 7), turns.begin(5, 7), turns.begin(8, 2), turns.begin(9, 7);
     CHECK_FALSE(turns.block_at(mark::at_time(2)));
     CHECK(turns.block_at(mark::at_time(3)) == 7);
-    CHECK(turns.block_at(mark::at_time(7) | mark::lanes) == 7);
+    CHECK(turns.block_at(mark::at_time(7) | mark::several_lanes) == 7);
     CHECK(turns.block_at(mark::at_time(8)) == 2);
     CHECK(turns.block_at(mark::at_time(100)) == 7);
     CHECK(turns.last() == 7);
@@ -191,8 +191,8 @@ TEST_CASE("marks hold what they are made of") {
     CHECK(mark::site_of(mark::of_site(1 << 20)) == mark::unknown_site);
     CHECK(mark::site_of(mark::of_site(mark::unknown_site - 1)) == mark::unknown_site - 1);
     CHECK_FALSE(mark::is_atomic(m));
-    CHECK((mark::is_atomic(mark::of_block) && mark::is_atomic(mark::atomic) && !mark::is_atomic(mark::plain)));
-    CHECK((mark::is_of_block(mark::of_block) && !mark::is_of_block(mark::atomic) && !mark::is_of_block(m)));
+    CHECK((mark::is_atomic(mark::block_scope) && mark::is_atomic(mark::atomic) && !mark::is_atomic(mark::plain)));
+    CHECK((mark::is_block_scope(mark::block_scope) && !mark::is_block_scope(mark::atomic) && !mark::is_block_scope(m)));
 }
 
 namespace {
