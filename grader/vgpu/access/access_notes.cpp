@@ -44,7 +44,7 @@ bool find_pieces(std::span<const std::uint64_t* const> bitmaps, std::uint64_t be
             if (!pieces.empty() && at - pieces.back().end <= gap) {
                 pieces.back().end = at + count;
             } else {
-                if (pieces.size() == AccessNotes::most_pieces) return false;
+                if (pieces.size() == AccessNotes::max_pieces) return false;
                 pieces.push_back({at, at + count});
             }
             bits = first + count == word_bits ? 0 : bits & (~0ULL << (first + count));

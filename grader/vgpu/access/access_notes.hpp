@@ -17,7 +17,7 @@ class AccessNotes {
   public:
     // The number of pieces of one allocation that a launch distinguishes. Beyond it, the pieces that are nearest to
     // each other are joined.
-    static constexpr std::size_t most_pieces = 65536;
+    static constexpr std::size_t max_pieces = 65536;
 
     // Notes an access in which each lane moves `bytes` bytes.
     void note(const Allocation& allocation, const Access& access, unsigned bytes, device::MemoryUse use);

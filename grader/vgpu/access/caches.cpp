@@ -107,7 +107,7 @@ void BlockL1::at_barrier() {
 }
 
 void BlockL1::miss(const LineRequest& request, unsigned sectors) {
-    if (misses.size() < most_requests) {
+    if (misses.size() < max_requests) {
         misses.push_back(request);
         misses.back().sectors = sectors;
     } else if (static_cast<LineRequest::Kind>(request.kind) <= LineRequest::Kind::ReadPastL1) {

@@ -35,7 +35,7 @@ struct LineRequest {
     std::uint64_t sectors : 4;  // one bit each
     std::uint64_t kind : 2;
     std::uint64_t slot : 16;  // the slot of the instruction's statistics
-    static constexpr std::uint32_t most_slots = 1u << 16;
+    static constexpr std::uint32_t max_slots = 1u << 16;
 };
 static_assert(sizeof(LineRequest) == 8);
 
@@ -61,9 +61,9 @@ class BlockL1 {
     // All warps have reached a barrier or their end: performs the recorded steps.
     void at_barrier();
 
-    // What L2 sees of the block, in order. Misses beyond `most_requests` are left out and counted as misses of both
+    // What L2 sees of the block, in order. Misses beyond `max_requests` are left out and counted as misses of both
     // caches in `lost_reads` and `lost_writes`.
-    static constexpr std::size_t most_requests = std::size_t{1} << 21;
+    static constexpr std::size_t max_requests = std::size_t{1} << 21;
     std::vector<LineRequest> misses;
     std::uint64_t lost_reads = 0, lost_writes = 0;
 
@@ -73,12 +73,12 @@ class BlockL1 {
         LineRequest request;
         std::uint32_t list, count;  // into lists_; count 0: no list
     };
-    static constexpr std::size_t longest_trace = std::size_t{1} << 15;  // per warp, between two barriers
+    static constexpr std::size_t max_trace_steps = std::size_t{1} << 15;  // per warp, between two barriers
 
     void note(std::uint32_t warp, const Step& step) {
         auto& trace = traces_[warp];
         trace.push_back(step);
-        if (trace.size() >= longest_trace) [[unlikely]]
+        if (trace.size() >= max_trace_steps) [[unlikely]]
             at_barrier();
     }
     // `parts` are relative to `line`. If there are several, the caller sets where their list is.
@@ -86,7 +86,7 @@ class BlockL1 {
                         LineRequest::Kind kind) {
         const bool one = parts.size() == 1;
         return {{static_cast<std::uint64_t>(one ? line + parts[0].line : line), parts[0].sectors,
-                 static_cast<std::uint64_t>(kind), std::min(slot, LineRequest::most_slots - 1)},
+                 static_cast<std::uint64_t>(kind), std::min(slot, LineRequest::max_slots - 1)},
                 0,
                 one ? 0 : static_cast<std::uint32_t>(parts.size())};
     }
@@ -151,9 +151,9 @@ class CacheReplay {
     CacheReplay(std::uint64_t l2_bytes, std::size_t slots, std::uint32_t multiprocessors)
         : l2_(l2_bytes), stats_(slots), spread_(multiprocessors) {}
     void finish_block(std::uint64_t linear, BlockL1& l1, const BlockWork& work);
-    // By statistics slot; all from LineRequest::most_slots on share the last one.
+    // By statistics slot; all from LineRequest::max_slots on share the last one.
     [[nodiscard]] const std::vector<CacheStats>& stats() const { return stats_; }
-    [[nodiscard]] const CacheStats& lost() const { return lost_; }  // without a slot: see BlockL1::most_requests
+    [[nodiscard]] const CacheStats& lost() const { return lost_; }  // without a slot: see BlockL1::max_requests
     [[nodiscard]] const WorkSpread& spread() const { return spread_; }
 
   private:

@@ -18,7 +18,7 @@ class L1Cache {
 
     // Empties the cache and sets its size.
     void begin(std::uint64_t bytes) {
-        const std::uint64_t sets = std::clamp<std::uint64_t>(bytes / line_bytes / ways, 1, most_sets);
+        const std::uint64_t sets = std::clamp<std::uint64_t>(bytes / line_bytes / ways, 1, max_sets);
         if (sets != sets_) {
             sets_ = sets;
             lines_.assign(sets * ways, Line{});
@@ -74,7 +74,7 @@ class L1Cache {
         std::uint64_t used = 0;  // time of the last use; below floor_ for an earlier block
     };
     static constexpr unsigned ways = 4;
-    static constexpr std::uint64_t most_sets = 1 << 14;
+    static constexpr std::uint64_t max_sets = 1 << 14;
 
     // A hash spreads the lines: arrays whose rows are a power of two apart would otherwise share a few sets.
     [[nodiscard]] Line* set_of(std::uint64_t line) {

@@ -34,7 +34,7 @@ bool is_predicated(const Code& code, std::span<const std::uint32_t> region) {
 
 }  // namespace
 
-LaunchUse use_of_launch(const Launch& launch, std::span<const Executor> executors) {
+LaunchUse measure_launch_use(const Launch& launch, std::span<const Executor> executors) {
     const Code& code = launch.code;
     LaunchUse result;
     std::map<std::pair<std::string, std::uint32_t>, LineUse> by_line;

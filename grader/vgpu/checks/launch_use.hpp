@@ -8,6 +8,6 @@
 
 namespace warpgrade::vgpu {
 
-LaunchUse use_of_launch(const Launch& launch, std::span<const Executor> executors);
+LaunchUse measure_launch_use(const Launch& launch, std::span<const Executor> executors);
 
 }  // namespace warpgrade::vgpu

@@ -48,14 +48,14 @@ std::vector<Group> groups_at(const BlockState& block, std::uint32_t barrier) {
 }
 
 // The last source line that the lanes ran before they exited.
-device::SourcePlace last_place(const Launch& launch, const Departure& departure) {
-    const BasicBlock& b = launch.code.blocks[departure.last];
+device::SourcePlace last_place(const Launch& launch, const ExitedLanes& exited) {
+    const BasicBlock& b = launch.code.blocks[exited.last];
     return launch.source_place(launch.code.insns[b.end > b.begin ? b.end - 1 : b.begin]);
 }
 
 // True if lanes that have exited ran code that comes, or may come, after `in`.
-bool has_missed(const Code& code, Departure& departure, const Insn& in) {
-    if (std::ranges::find(departure.rightly_skipped, &in) != departure.rightly_skipped.end()) return false;
+bool has_missed(const Code& code, ExitedLanes& exited, const Insn& in) {
+    if (std::ranges::find(exited.rightly_skipped, &in) != exited.rightly_skipped.end()) return false;
     std::vector<bool> seen(code.blocks.size());
     // `in` is the terminator of this block.
     std::vector<std::uint32_t> open{block_of(code, static_cast<std::uint32_t>(&in - code.insns.data())) + 1};
@@ -63,11 +63,11 @@ bool has_missed(const Code& code, Departure& departure, const Insn& in) {
         const std::uint32_t at = open.back();
         open.pop_back();
         if (at >= code.blocks.size() || seen[at]) continue;
-        if (at == departure.last) return true;
+        if (at == exited.last) return true;
         seen[at] = true;
         for_successors(code, at, [&](std::uint32_t next) { open.push_back(next); });
     }
-    departure.rightly_skipped.push_back(&in);
+    exited.rightly_skipped.push_back(&in);
     return false;
 }
 
@@ -96,7 +96,7 @@ void report_divergent_barrier(Executor& e, BlockState& block, std::uint32_t id) 
         for (std::size_t k = i + 1; k < groups.size(); ++k) {
             const Group &here = groups[i], &there = groups[k];
             if (!wrong(here, there)) continue;
-            block.watch.parted = true;
+            block.watch.divergence_reported = true;
             const Insn* insns = e.code->insns.data();
             device::Diagnostic* found = e.watch.findings.add(device::rules::divergent_barrier, block.linear,
                                                              static_cast<std::uint32_t>(here.insn - insns),
@@ -117,16 +117,16 @@ void report_divergent_barrier(Executor& e, BlockState& block, std::uint32_t id) 
         }
 }
 
-void look_for_departed(Executor& e, BlockState& block, const Insn& in, std::uint32_t id) {
-    const Departure* first = nullptr;
+void report_missed_barrier(Executor& e, BlockState& block, const Insn& in, std::uint32_t id) {
+    const ExitedLanes* first = nullptr;
     std::uint32_t gone = 0, first_thread = 0;
     for (Warp& other : block.warps)
-        for (Departure& departure : other.watch.departures) {
-            if (!has_missed(*e.code, departure, in)) continue;
-            gone += static_cast<std::uint32_t>(std::popcount(departure.lanes));
+        for (ExitedLanes& exited : other.watch.exited_lanes) {
+            if (!has_missed(*e.code, exited, in)) continue;
+            gone += static_cast<std::uint32_t>(std::popcount(exited.lanes));
             if (first) continue;
-            first = &departure;
-            first_thread = other.index * warp_size + static_cast<std::uint32_t>(std::countr_zero(departure.lanes));
+            first = &exited;
+            first_thread = other.index * warp_size + static_cast<std::uint32_t>(std::countr_zero(exited.lanes));
         }
     if (!first) return;
     device::Diagnostic* found = e.watch.findings.add(device::rules::divergent_barrier, block.linear,
@@ -141,12 +141,12 @@ void look_for_departed(Executor& e, BlockState& block, const Insn& in, std::uint
         {"passed by", last_place(*e.launch, *first), e.launch->thread_place(block.linear, first_thread)});
 }
 
-void look_for_departed_members(Warp& w, const Insn& in, std::uint32_t members, std::uint32_t callers) {
+void report_missed_collective(Warp& w, const Insn& in, std::uint32_t members, std::uint32_t callers) {
     Executor& e = *w.executor;
     const BlockState& block = *w.block;
-    for (Departure& departure : w.watch.departures) {
-        const std::uint32_t missing = members & departure.lanes;
-        if (!missing || !has_missed(*e.code, departure, in)) continue;
+    for (ExitedLanes& exited : w.watch.exited_lanes) {
+        const std::uint32_t missing = members & exited.lanes;
+        if (!missing || !has_missed(*e.code, exited, in)) continue;
         device::Diagnostic* found = e.watch.findings.add(device::rules::lane_mask, block.linear,
                                                          static_cast<std::uint32_t>(&in - e.code->insns.data()));
         if (!found) return;
@@ -158,13 +158,13 @@ void look_for_departed_members(Warp& w, const Insn& in, std::uint32_t members, s
         found->place = e.launch->source_place(in);
         found->thread = e.launch->thread_place(
             block.linear, w.index * warp_size + static_cast<std::uint32_t>(std::countr_zero(callers)));
-        found->related.push_back({"passed by", last_place(*e.launch, departure),
+        found->related.push_back({"passed by", last_place(*e.launch, exited),
                                   e.launch->thread_place(block.linear, w.index * warp_size + lane)});
         return;
     }
 }
 
-void report_foreign_mask(Warp& w, const Insn& in, std::uint32_t members, std::uint32_t strangers) {
+void report_mask_without_caller(Warp& w, const Insn& in, std::uint32_t members, std::uint32_t strangers) {
     Executor& e = *w.executor;
     const BlockState& block = *w.block;
     device::Diagnostic* found = e.watch.findings.add(device::rules::lane_mask, block.linear,

@@ -26,10 +26,10 @@ std::string collective_name(const Code& code, const Insn& in);
 // The barrier is complete: reports threads that wait for it at different instructions.
 void report_divergent_barrier(Executor& executor, BlockState& block, std::uint32_t barrier);
 // The barrier is complete: reports threads that exited after they had missed it.
-void look_for_departed(Executor& executor, BlockState& block, const Insn& barrier, std::uint32_t id);
+void report_missed_barrier(Executor& executor, BlockState& block, const Insn& barrier, std::uint32_t id);
 // The call is complete: reports members of the mask that exited after they had missed it.
-void look_for_departed_members(Warp& warp, const Insn& in, std::uint32_t members, std::uint32_t callers);
+void report_missed_collective(Warp& warp, const Insn& in, std::uint32_t members, std::uint32_t callers);
 // Reports lanes that call with a mask that does not contain them.
-void report_foreign_mask(Warp& warp, const Insn& in, std::uint32_t members, std::uint32_t strangers);
+void report_mask_without_caller(Warp& warp, const Insn& in, std::uint32_t members, std::uint32_t strangers);
 
 }  // namespace warpgrade::vgpu

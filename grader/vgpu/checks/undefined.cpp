@@ -274,7 +274,8 @@ void clear_undefined_parameters(Warp& w, const std::byte* at, std::uint64_t byte
     std::erase_if(w.watch.undefined, [](const UndefinedRegister& r) { return r.lanes == 0; });
 }
 
-void pass_on(Warp& w, const std::byte* from, std::byte* to, std::uint64_t bytes, std::uint32_t lanes) {
+void copy_undefined_parameters(Warp& w, const std::byte* from, std::byte* to, std::uint64_t bytes,
+                               std::uint32_t lanes) {
     auto& all = w.watch.undefined;
     clear_undefined_parameters(w, to, bytes, lanes);
     for (std::size_t i = 0, n = all.size(); i < n; ++i)

@@ -23,7 +23,8 @@ void note_exchanged(Warp& warp, const Insn& in, const std::uint32_t* from, std::
 
 // Copies what is known about parameters or results of a function, `bytes` for each lane, from one activation to
 // another. Both addresses are those of lane 0.
-void pass_on(Warp& warp, const std::byte* from, std::byte* to, std::uint64_t bytes, std::uint32_t lanes);
+void copy_undefined_parameters(Warp& warp, const std::byte* from, std::byte* to, std::uint64_t bytes,
+                               std::uint32_t lanes);
 // Parameters or results are overwritten.
 void clear_undefined_parameters(Warp& warp, const std::byte* at, std::uint64_t bytes, std::uint32_t lanes);
 

@@ -100,7 +100,7 @@ inline void watch_global(Warp& w, const Insn& in, Allocation& allocation, Launch
     }
     if (O == Op::Store && !g.shape.overlap && note_store(memory, g.shape, g.first, o)) [[likely]]
         return;
-    if (w.executor->optimistic) throw GiveUpAttempt{};
+    if (w.executor->optimistic) throw AttemptFailed{};
     const WatchedAccess a{O, ptx::Space::Global, access(), bytes, allocation.base, allocation.host, track.shift, memory,
                           0};
     report_conflicts(w, in, a, g, o, how);
@@ -126,6 +126,6 @@ void mark_loaded_undefined(Warp& w, const Insn& in);
 // Reports that `in` uses an undefined register.
 void report_use(Warp& w, const Insn& in, unsigned lane, const UndefinedOrigin& origin);
 // After the launch: adds to a finding that its whole memory is uninitialized, where that is so.
-void tell_unwritten(std::vector<device::Diagnostic>& diagnostics, const GlobalMemory& memory);
+void note_wholly_unwritten(std::vector<device::Diagnostic>& diagnostics, const GlobalMemory& memory);
 
 }  // namespace warpgrade::vgpu

@@ -93,7 +93,7 @@ void Grid::start_block(Executor& e, BlockState& block, std::uint64_t linear) con
     block.watch.resumed = false;
     e.watch.turns.begin(e.watch.now, linear);
     block.watch.shared = e.watch.values && available != 0;
-    if (!block.watch.came_from.empty()) block.watch.came_from.clear();
+    if (!block.watch.shared_origins.empty()) block.watch.shared_origins.clear();
     if (block.watch.shared && block.watch.marks.writes.empty()) {
         block.watch.marks.shift = code.granule_shift;
         block.watch.marks.writes.resize((available >> code.granule_shift) + 1);
@@ -112,7 +112,7 @@ void Grid::start_block(Executor& e, BlockState& block, std::uint64_t linear) con
     block.live_threads = threads;
     block.barriers.fill(Barrier{});
     block.warps_done = 0;
-    block.watch.parted = false;
+    block.watch.divergence_reported = false;
     for (std::uint32_t i = 0; i < warps; ++i) {
         Warp& w = block.warps[i];
         std::byte* registers = block.storage.get() + i * warp_bytes;
@@ -142,7 +142,7 @@ void Grid::start_block(Executor& e, BlockState& block, std::uint64_t linear) con
         w.frame_storage.clear();
         w.frame_storage_bytes = 0;
         w.free_frames.clear();
-        w.watch.departures.clear();
+        w.watch.exited_lanes.clear();
         w.frames[0] = Frame{};
         w.frames[0].registers = registers;
         w.frames[0].local_end = code.functions[0].local_end;

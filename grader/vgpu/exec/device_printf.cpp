@@ -11,8 +11,8 @@
 namespace warpgrade::vgpu {
 namespace {
 
-constexpr int most_arguments = 32;  // of CUDA's printf, besides the format
-constexpr std::size_t longest_field = 4096;
+constexpr int max_arguments = 32;  // of CUDA's printf, besides the format
+constexpr std::size_t max_field_width = 4096;
 
 // Takes the arguments in order, each aligned to its size.
 class Arguments {
@@ -21,7 +21,7 @@ class Arguments {
 
     template <class T>
     T take() {
-        if (++taken > most_arguments) return T{};
+        if (++taken > max_arguments) return T{};
         at_ = (at_ + sizeof(T) - 1) / sizeof(T) * sizeof(T);
         std::array<std::byte, sizeof(T)> bytes;
         for (auto& b : bytes) b = read_byte(w_, in_, lane_, at_++);
@@ -52,9 +52,9 @@ bool read_conversion(const std::string& format, std::size_t& i, Arguments& argum
             ++i;
             value = arguments.take<std::int32_t>();
         } else {
-            for (; at("0123456789"); ++i) value = std::min(value * 10 + (format[i] - '0'), int{longest_field});
+            for (; at("0123456789"); ++i) value = std::min(value * 10 + (format[i] - '0'), int{max_field_width});
         }
-        return std::clamp(value, -int{longest_field}, int{longest_field});
+        return std::clamp(value, -int{max_field_width}, int{max_field_width});
     };
     while (at("-+ #0")) {
         if (c.spec.find(format[i]) == c.spec.npos) c.spec += format[i];
@@ -78,7 +78,7 @@ bool read_conversion(const std::string& format, std::size_t& i, Arguments& argum
 template <class T>
 std::string print(const Conversion& c, std::string_view length, T value) {
     const std::string how = c.spec + std::string(length) + c.letter;
-    std::array<char, 2 * longest_field> field;
+    std::array<char, 2 * max_field_width> field;
     const int size = std::snprintf(field.data(), field.size(), how.c_str(), value);
     return {field.data(), std::min<std::size_t>(static_cast<std::size_t>(std::max(size, 0)), field.size() - 1)};
 }
@@ -138,7 +138,7 @@ Printed format_printf(const Warp& w, const Insn& in, unsigned lane, const std::s
         if (!read_conversion(format, i, arguments, c)) break;
         out.text += convert(c, arguments, w, in, lane);
     }
-    out.arguments = std::min(arguments.taken, most_arguments);
+    out.arguments = std::min(arguments.taken, max_arguments);
     return out;
 }
 

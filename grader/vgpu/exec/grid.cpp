@@ -17,7 +17,7 @@ namespace warpgrade::vgpu {
 
 namespace {
 
-constexpr std::uint64_t smallest_parallel_grid = 2048;  // threads; for smaller grids, starting host threads costs more
+constexpr std::uint64_t min_parallel_threads = 2048;  // for smaller grids, starting host threads costs more
 constexpr std::uint32_t workspace_bytes = 8;
 constexpr std::uint64_t patience = 4096;  // turns of a spinning block until other blocks start beside it
 
@@ -116,32 +116,32 @@ bool Grid::run_parallel() {
     executors_.resize(threads);
     for (unsigned t = 0; t < threads; ++t) prepare(executors_[t], t, true);
     std::atomic<std::uint64_t> next{0};
-    std::atomic<bool>& given_up = launch_.given_up;
+    std::atomic<bool>& attempt_failed = launch_.attempt_failed;
     std::mutex mutex;
     std::exception_ptr failure;  // an internal error
     const auto work = [&](Executor& e) {
         try {
             BlockState block;
             for (std::uint64_t linear;
-                 !given_up.load(std::memory_order_relaxed) && (linear = next.fetch_add(1)) < blocks;) {
+                 !attempt_failed.load(std::memory_order_relaxed) && (linear = next.fetch_add(1)) < blocks;) {
                 start_block(e, block, linear);
                 for (std::uint64_t turns = 0; !run_block(e, block);)
-                    if (++turns > patience) throw GiveUpAttempt{};  // it may wait for a block that cannot start here
-                if (!launch_.charge(e)) throw GiveUpAttempt{};
+                    if (++turns > patience) throw AttemptFailed{};  // it may wait for a block that cannot start here
+                if (!launch_.charge(e)) throw AttemptFailed{};
                 finish_block(block);
             }
-        } catch (const GiveUpAttempt& why) {
-            given_up = true;
+        } catch (const AttemptFailed& why) {
+            attempt_failed = true;
             const std::lock_guard lock(mutex);
             if (why.track_reads) track_reads_.push_back(why.track_reads);
         } catch (const Fault&) {
-            given_up = true;
+            attempt_failed = true;
         } catch (const std::bad_alloc&) {  // a serial run needs less memory
-            given_up = true;
+            attempt_failed = true;
         } catch (const device::DeviceError&) {  // likewise for mapped memory
-            given_up = true;
+            attempt_failed = true;
         } catch (...) {
-            given_up = true;
+            attempt_failed = true;
             const std::lock_guard lock(mutex);
             if (!failure) failure = std::current_exception();
         }
@@ -154,7 +154,7 @@ bool Grid::run_parallel() {
     work(executors_[0]);
     for (std::thread& h : helpers) h.join();
     if (failure) std::rethrow_exception(failure);
-    return !given_up && !launch_.tracks.conflicts();
+    return !attempt_failed && !launch_.tracks.conflicts();
 }
 
 bool Grid::try_parallel() {
@@ -163,7 +163,7 @@ bool Grid::try_parallel() {
     // With racecheck, one thread tries too: most memory that kernels read is never written and needs no marks of reads.
     if (limits.threads == 1 && !limits.checks.race) return false;
     if (launch_.code.synchronises_globally || config.grid.count() == 1 ||
-        config.grid.count() * config.block.count() < smallest_parallel_grid)
+        config.grid.count() * config.block.count() < min_parallel_threads)
         return false;
     for (;;) {
         const std::size_t tracked = track_reads_.size();
@@ -186,7 +186,7 @@ void Grid::roll_back() {
     clear_touched();
     new_caches();
     launch_.instructions = 0;
-    launch_.given_up = false;
+    launch_.attempt_failed = false;
 }
 
 void Grid::new_caches() {
@@ -249,12 +249,12 @@ LaunchResult Grid::run() {
     clear_touched();
     launch_.tracks.clear();
     collect_counters();
-    if (launch_.limits.checks.advice && !result_.fault) result_.use = use_of_launch(launch_, executors_);
+    if (launch_.limits.checks.advice && !result_.fault) result_.use = measure_launch_use(launch_, executors_);
     std::vector<Findings*> found;
     for (Executor& e : executors_) found.push_back(&e.watch.findings);
     result_.diagnostics = Findings::merge(found);
     tidy(result_.diagnostics);
-    tell_unwritten(result_.diagnostics, memory_);
+    note_wholly_unwritten(result_.diagnostics, memory_);
     if (result_.fault) result_.diagnostics.insert(result_.diagnostics.begin(), result_.fault->diagnostic);
     result_.printed = launch_.output.take();
     return std::move(result_);

@@ -28,7 +28,7 @@ void copy_slots(Warp& w, const std::byte* from, const std::vector<ParameterSlot>
             std::memcpy(destination + std::size_t{l} * b.stride, source + std::size_t{l} * a.stride, b.bytes);
         });
         if (!w.watch.undefined.empty()) [[unlikely]]
-            pass_on(w, source, destination, b.bytes, mask);
+            copy_undefined_parameters(w, source, destination, b.bytes, mask);
     }
 }
 

@@ -83,8 +83,8 @@ void WarpRunner::complete(std::uint32_t id) {
     if (e.launch->limits.checks.sync) {
         if (barrier.apart)
             report_divergent_barrier(e, block, id);
-        else if (!barrier.expected && barrier.first && !block.watch.parted)
-            look_for_departed(e, block, *barrier.first, id);
+        else if (!barrier.expected && barrier.first && !block.watch.divergence_reported)
+            report_missed_barrier(e, block, *barrier.first, id);
     }
     for (Warp& other : block.warps)
         for (Split& s : other.splits) {
@@ -102,7 +102,8 @@ bool WarpRunner::collective(const Insn& in, std::size_t self, std::uint32_t resu
     const auto* masks = operand<std::uint32_t>(w, in.members());
     const std::uint32_t members = masks[std::countr_zero(mask)];
     const std::uint32_t alike = ballot([=](unsigned l) { return masks[l] == members; }) & mask;
-    if ((alike & ~members) != 0 && e.launch->limits.checks.sync) report_foreign_mask(w, in, members, alike & ~members);
+    if ((alike & ~members) != 0 && e.launch->limits.checks.sync)
+        report_mask_without_caller(w, in, members, alike & ~members);
     if (alike == mask && (members & w.live & ~mask) == 0) [[likely]] {
         w.participants = w.present = mask;
         begin_collective(in, mask);
@@ -120,7 +121,7 @@ bool WarpRunner::collective(const Insn& in, std::size_t self, std::uint32_t resu
         groups[count] = {wanted, ballot([=](unsigned l) { return masks[l] == wanted; }) & rest};
         if (count && (groups[count].lanes & ~wanted) != 0 && e.launch->limits.checks.sync)  // the first group was
                                                                                             // checked above
-            report_foreign_mask(w, in, wanted, groups[count].lanes & ~wanted);
+            report_mask_without_caller(w, in, wanted, groups[count].lanes & ~wanted);
         all_here &= (wanted & w.live & ~groups[count].lanes) == 0;
     }
     if (all_here) {  // tiles of one warp, side by side
@@ -155,9 +156,9 @@ void WarpRunner::perform_if_complete(std::uint32_t members, std::uint32_t kind) 
     for (const Split& s : w.splits)
         if (waits_for_it(s)) arrived |= s.mask;
     if (arrived == 0 || (members & w.live & ~arrived) != 0) return;
-    if ((members & ~arrived) != 0 && !w.watch.departures.empty())
+    if ((members & ~arrived) != 0 && !w.watch.exited_lanes.empty())
         for (const Split& s : w.splits)
-            if (waits_for_it(s)) look_for_departed_members(w, *s.waiting_insn, members, s.mask);
+            if (waits_for_it(s)) report_missed_collective(w, *s.waiting_insn, members, s.mask);
     const std::uint32_t running = w.frame;
     std::byte* const unused_area = w.base[3];
     alignas(64) std::byte scratch[warp_size * 8] = {};
@@ -201,11 +202,11 @@ void WarpRunner::perform_if_complete(std::uint32_t members, std::uint32_t kind) 
 void WarpRunner::exit_lanes(std::uint32_t lanes, std::uint32_t last) {
     if (!lanes) return;
     if (e.launch->limits.checks.sync && last != Split::unknown) {
-        const auto same = std::ranges::find(w.watch.departures, last, &Departure::last);
-        if (same != w.watch.departures.end())
+        const auto same = std::ranges::find(w.watch.exited_lanes, last, &ExitedLanes::last);
+        if (same != w.watch.exited_lanes.end())
             same->lanes |= lanes;
         else
-            w.watch.departures.push_back({lanes, last, {}});
+            w.watch.exited_lanes.push_back({lanes, last, {}});
     }
     w.live &= ~lanes;
     block.live_threads -= static_cast<std::uint32_t>(std::popcount(lanes));

@@ -154,14 +154,14 @@ bool note_load(const MarkedMemory& memory, const GranuleShape& shape, std::int64
 }
 
 bool note_store(const MarkedMemory& memory, const GranuleShape& shape, std::int64_t first, const Observer& o) {
-    const Observer of_reads = o.for_reads();
+    const Observer for_reads = o.for_reads();
     for (const GranuleShape::Run& run : shape.runs) {
         Mark* writes = memory.writes + first + run.begin;
         const Mark* reads = memory.reads ? memory.reads + first + run.begin : nullptr;
         const Mark* who = shape.who.data() + run.who;
         const auto one = [&](std::uint32_t i) {
             if (!is_old(writes[i], o) && !is_ordered(writes[i], o, who[i])) return false;
-            if (reads && !is_old(reads[i], of_reads) && !is_ordered(reads[i], of_reads, who[i])) return false;
+            if (reads && !is_old(reads[i], for_reads) && !is_ordered(reads[i], for_reads, who[i])) return false;
             writes[i] = who[i] | o.me;
             return true;
         };
@@ -169,17 +169,17 @@ bool note_store(const MarkedMemory& memory, const GranuleShape& shape, std::int6
         for (; i + 4 <= run.count; i += 4) {
             const Marks lanes = load(who + i), write = load(writes + i),
                         read = reads ? load(reads + i) : broadcast<Marks>(0);
-            if (!any(~(is_old(write, o) & is_old(read, of_reads)))) [[likely]] {
+            if (!any(~(is_old(write, o) & is_old(read, for_reads)))) [[likely]] {
                 store(writes + i, lanes | broadcast<Marks>(o.me));
                 continue;
             }
-            if (needs_log(write, o) || needs_log(read, of_reads)) {
+            if (needs_log(write, o) || needs_log(read, for_reads)) {
                 for (std::uint32_t k = i; k < i + 4; ++k)
                     if (!one(k)) return false;
                 continue;
             }
             const Truth ordered =
-                Relation<Marks>(write, lanes, o).ordered & Relation<Marks>(read, lanes, of_reads).ordered;
+                Relation<Marks>(write, lanes, o).ordered & Relation<Marks>(read, lanes, for_reads).ordered;
             if (any(~ordered)) return false;
             store(writes + i, lanes | broadcast<Marks>(o.me));
         }

@@ -15,7 +15,7 @@
 namespace warpgrade::vgpu {
 
 // Lanes that have exited, for synccheck.
-struct Departure {
+struct ExitedLanes {
     std::uint32_t lanes = 0;
     std::uint32_t last = 0;                    // Split::last
     std::vector<const Insn*> rightly_skipped;  // barriers and collectives
@@ -88,7 +88,7 @@ struct WarpWatch {
     const Insn* exchange = nullptr;  // the running collective
     // Unwritten values that lanes give to others in the running collective.
     std::vector<UndefinedRegister> exchanged;
-    std::vector<Departure> departures;
+    std::vector<ExitedLanes> exited_lanes;
 
     // A block begins at time `now`.
     void begin(Mark now) {
@@ -107,11 +107,12 @@ struct BlockWatch {
     SharedMarks marks;        // of shared memory
     HostPages local_written;  // of all warps: see WarpWatch
     // Origins of undefined values stored in shared memory, by granule.
-    std::unordered_map<std::uint64_t, UndefinedOrigin> came_from;
+    std::unordered_map<std::uint64_t, UndefinedOrigin> shared_origins;
     Mark start = 0;                                 // of the block
     Mark turn = 0, settled = 0, settled_reads = 0;  // see Observer
     bool resumed = false;                           // other blocks had a turn since it began
-    bool parted = false;  // threads met a barrier in different places: later missed barriers follow from that
+    // Threads met a barrier in different places: barriers that they miss later follow from that.
+    bool divergence_reported = false;
 };
 
 struct ExecutorWatch {

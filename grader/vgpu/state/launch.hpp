@@ -58,7 +58,7 @@ class Launch {
     LaunchTracks tracks;
     PrintBuffer output;  // what device printf wrote
     std::atomic<std::uint64_t> instructions{0};
-    std::atomic<bool> given_up{false};  // a host thread has given up the attempt to run in parallel
+    std::atomic<bool> attempt_failed{false};  // a host thread has given up the attempt to run in parallel
 };
 
 }  // namespace warpgrade::vgpu

@@ -106,12 +106,12 @@ void LaunchTracks::first_touch(const Executor& e, Allocation& a, bool store) {
         a.touched.fetch_or(mine);
         return;
     }
-    if (a.on_heap) throw GiveUpAttempt{};
+    if (a.on_heap) throw AttemptFailed{};
     if (store && !a.track.load(std::memory_order_acquire)) track(e, a);
     const std::uint8_t before = a.touched.fetch_or(mine);
     const std::uint8_t now = before | mine;
     constexpr std::uint8_t both = Allocation::Read | Allocation::Written;
-    if ((now & both) == both && !(now & Allocation::Tracked)) throw GiveUpAttempt{&a};
+    if ((now & both) == both && !(now & Allocation::Tracked)) throw AttemptFailed{&a};
 }
 
 LaunchTrack& LaunchTracks::track(const Executor& e, Allocation& a) {

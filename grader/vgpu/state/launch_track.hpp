@@ -45,7 +45,7 @@ struct LaunchTrack {
 
 // Thrown when blocks turn out to depend on each other's order: what they did in parallel is undone, and the launch
 // starts again.
-struct GiveUpAttempt {
+struct AttemptFailed {
     // Not null: this allocation is read as well as written, and its reads were not recorded. With reads recorded from
     // the start, the next attempt may succeed. Null: the blocks have to run one after the other.
     Allocation* track_reads = nullptr;

@@ -144,11 +144,11 @@ TEST_CASE("marks: a store is fine after the write and all reads, and leaves its 
         const Mark write = moments.any(), read = moments.any(), who = moments.who();
         Mark writes = write, reads = read;
         const bool fine = note_store({&writes, &reads}, one_granule(who), 0, o);
-        Observer of_reads = o;
-        of_reads.settled = std::max(o.settled, o.settled_reads);
+        Observer for_reads = o;
+        for_reads.settled = std::max(o.settled, o.settled_reads);
         INFO("round " << round);
         const bool expected =
-            comes_before(write, o, who, moments.turns) && comes_before(read, of_reads, who, moments.turns);
+            comes_before(write, o, who, moments.turns) && comes_before(read, for_reads, who, moments.turns);
         REQUIRE(fine == expected);
         REQUIRE(writes == (fine ? who | o.me : write));
         REQUIRE(reads == read);
