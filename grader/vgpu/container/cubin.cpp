@@ -67,8 +67,7 @@ Elf read_elf(Bytes file) {
     }
     Elf elf;
     const auto flags = load<std::uint32_t>(file, 48);
-    elf.arch = static_cast<int>(file[8] >= 8 ? flags >> 8 & 0xff : flags & 0xff);  // the position depends on the ABI
-                                                                                   // version
+    elf.arch = static_cast<int>(file[8] >= 8 ? flags >> 8 & 0xff : flags & 0xff);  // depends on the ABI version
     const auto table = load<std::uint64_t>(file, 40);
     const auto count = load<std::uint16_t>(file, 60), names = load<std::uint16_t>(file, 62);
     if (load<std::uint16_t>(file, 58) != section_header_bytes || table > file.size() || names >= count) malformed();
@@ -133,8 +132,7 @@ std::vector<KernelResources> read_cubin(std::span<const std::uint8_t> cubin) {
     const Elf elf = read_elf(cubin);
     const auto attributes = read_attributes(elf);
     std::unordered_map<std::string_view, std::uint64_t> shared_sizes;
-    std::unordered_map<std::string_view, bool> has_parameters;  // kernels have a constant bank for parameters,
-                                                                // functions do not
+    std::unordered_map<std::string_view, bool> has_parameters;  // functions have no constant bank
     for (const Section& section : elf.sections) {
         if (section.name.starts_with(shared)) shared_sizes[section.name.substr(shared.size())] = section.size;
         if (section.name.starts_with(constants)) has_parameters[section.name.substr(constants.size())] = true;

@@ -11,8 +11,7 @@ namespace warpgrade::vgpu {
 namespace {
 
 constexpr std::uint32_t special_bytes = static_cast<std::uint32_t>(Special::Count) * warp_size * 4;
-constexpr std::uint32_t call_stack_bytes = 16384;  // of local memory, per thread, for called functions, besides the
-                                                   // kernel's own
+constexpr std::uint32_t call_stack_bytes = 16384;  // per thread, in addition to the kernel's own local memory
 
 std::uint32_t threads_of(const device::Dim3& d) { return static_cast<std::uint32_t>(d.count()); }
 

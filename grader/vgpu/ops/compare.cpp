@@ -82,8 +82,7 @@ void run_setp(Warp& w, const Insn& in, std::uint32_t mask) {
     const std::uint32_t r = compare_lanes<C, T>(w, in);
     if (in.form <= SetpForm::Ftz) [[likely]]
         return write_predicate(w, in.d, r, mask);
-    const std::uint32_t first = combined(w, in, r), second = combined(w, in, ~r);  // before d is written, which may be
-                                                                                   // c's place
+    const std::uint32_t first = combined(w, in, r), second = combined(w, in, ~r);  // before d, which may be c
     write_predicate(w, in.d, first, mask);
     if (in.form & SetpForm::Second) write_predicate(w, in.second, second, mask);
 }
