@@ -119,8 +119,7 @@ bool WarpRunner::collective(const Insn& in, std::size_t self, std::uint32_t resu
     for (std::uint32_t rest = mask; rest; rest &= ~groups[count++].lanes) {
         const std::uint32_t wanted = masks[std::countr_zero(rest)];
         groups[count] = {wanted, ballot([=](unsigned l) { return masks[l] == wanted; }) & rest};
-        if (count && (groups[count].lanes & ~wanted) != 0 && e.launch->limits.checks.sync)  // the first was checked
-                                                                                            // above
+        if (count && (groups[count].lanes & ~wanted) != 0 && e.launch->limits.checks.sync)  // not the first again
             report_mask_without_caller(w, in, wanted, groups[count].lanes & ~wanted);
         all_here &= (wanted & w.live & ~groups[count].lanes) == 0;
     }
