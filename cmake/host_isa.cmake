@@ -1,7 +1,7 @@
 # The virtual GPU's handlers are plain loops over 32 lanes, which the compiler turns into SIMD code. A build for this
-# machine uses AVX2/FMA/F16C where it has them; a package holds the device server once for each of WARPGRADE_LEVELS, and
-# grader/warpgrade/machine/cpu.py picks. Results do not depend on it: contraction is off, and fma() is exact in hardware
-# and in software.
+# machine uses AVX2/FMA/F16C if the machine has them. A package holds one device server for each of WARPGRADE_LEVELS,
+# from which grader/warpgrade/machine/cpu.py chooses. Results do not depend on the choice: contraction is off, and fma()
+# is exact in hardware and in software.
 include(CheckCXXSourceRuns)
 set(WARPGRADE_LEVELS x86-64-v2 x86-64-v3 x86-64-v4 CACHE STRING "Levels of x86-64 that a package has device servers for")
 set(WG_HOST_LEVEL "")
@@ -15,7 +15,7 @@ endif()
 set(WG_OTHER_LEVELS ${WARPGRADE_LEVELS})
 list(REMOVE_ITEM WG_OTHER_LEVELS "${WG_HOST_LEVEL}")
 
-# The target of the device server for a level: that of this machine has the plain name.
+# The target of the device server for a level. The one for this machine has the plain name.
 function(wg_server_of level result)
   if(level STREQUAL WG_HOST_LEVEL)
     set(${result} warpgrade-device PARENT_SCOPE)

@@ -1,12 +1,12 @@
-# What is built here also goes into wheels (`./warpgrade package`): programs depend on no library of the machine that
-# builds them and name none of its folders. `cmake --install --component native` puts them together with the libraries
-# and headers that a lab's tests and a student's program need. Sanitizers need their shared runtime.
+# What is built here also goes into wheels (`./warpgrade package`), so programs depend on no library of the building
+# machine and name none of its folders. `cmake --install --component native` collects them with the libraries and
+# headers that a lab's tests and a student's program need. Sanitizers need their shared runtime.
 if(NOT WARPGRADE_SANITIZE)
   set(WG_PORTABLE ON)
 endif()
 
-# Debian has no static libfmt: it is made of its headers. Functions that are compiled wherever they are used would take
-# two seconds more for each file.
+# Debian has no static libfmt, so it is built from the headers. Compiling fmt's functions wherever they are used would
+# take two seconds more per file.
 if(WG_PORTABLE)
   get_target_property(fmt_include fmt::fmt-header-only INTERFACE_INCLUDE_DIRECTORIES)
   try_compile(WG_FMT_IS_KNOWN ${CMAKE_BINARY_DIR}/fmt-probe
@@ -30,7 +30,7 @@ else()
   target_link_libraries(wg_fmt INTERFACE fmt::fmt)
 endif()
 
-# Called last, when all targets are known.
+# To be called last, when all targets are known.
 function(wg_install_native)
   set(native COMPONENT native)
   install(TARGETS wg_sandbox RUNTIME DESTINATION bin ${native})
@@ -43,14 +43,14 @@ function(wg_install_native)
   if(WG_FMT_IS_KNOWN)
     install(TARGETS wg_fmt ARCHIVE DESTINATION lib ${native})
   endif()
-  # Under the name that nvcc itself links (grader/cudart/CMakeLists.txt); a wheel has no links.
+  # The name that nvcc itself links (grader/cudart/CMakeLists.txt). It is a copy, since a wheel cannot have links.
   install(FILES $<TARGET_FILE:wg_cudart> DESTINATION lib/nvcc RENAME libcudart_static.a ${native})
-  # What tests include: the judge's headers with those below them, and the libraries that these name.
+  # What tests include: the judge's headers, the headers below them, and the libraries that these need.
   foreach(folder judge device worker vgpu)
     install(DIRECTORY ${CMAKE_SOURCE_DIR}/grader/${folder} DESTINATION include ${native} FILES_MATCHING
             PATTERN *.hpp PATTERN *.def)
   endforeach()
-  # Catch2 2 is headers alone.
+  # Catch2 2 has only headers.
   get_target_property(catch_type Catch2::Catch2 TYPE)
   if(catch_type STREQUAL INTERFACE_LIBRARY)
     set(catch_header catch2/catch.hpp)
@@ -64,7 +64,7 @@ function(wg_install_native)
     install(DIRECTORY ${found_${header}}/${name} DESTINATION include ${native})
   endforeach()
   install(DIRECTORY ${CMAKE_SOURCE_DIR}/labs/common DESTINATION . ${native})
-  # What `warpgrade explain` prints, and what a handout says of reports.
+  # What `warpgrade explain` prints, and what a handout says about reports.
   foreach(page checks counters glossary student)
     install(FILES ${CMAKE_SOURCE_DIR}/docs/${page}.md DESTINATION docs ${native})
   endforeach()

@@ -1,9 +1,9 @@
-# wg_precompile(TARGET GROUP HEADER…): the target's files find these headers, which are heavy, precompiled. The targets of
-# a group name the same headers and have the same compile options: they share what the first of them makes.
+# wg_precompile(TARGET GROUP HEADER…): precompiles these heavy headers for the target's files. The targets of a group
+# name the same headers and have the same compile options, so they share what the first of them makes.
 #
-# CMake lets all others wait for the first as a whole. Where that would be long, wg_precompiled(GROUP KIND LIBRARIES
-# HEADER…) comes before: it makes the headers in a target of its own, with the options of LIBRARIES. KIND says who uses
-# them, `libraries` or `programs`, which are compiled with -fPIC and -fPIE.
+# CMake makes all others wait until the whole first target is built. If that takes long, call wg_precompiled(GROUP KIND
+# LIBRARIES HEADER…) before: it precompiles the headers in a target of its own, with the options of LIBRARIES. KIND says
+# which targets use them, `libraries` (compiled with -fPIC) or `programs` (-fPIE).
 function(wg_precompile target group)
   get_property(first GLOBAL PROPERTY WG_PRECOMPILED_${group})
   if(first)

@@ -1,9 +1,9 @@
-# wg_unity(TARGET N [ALONE REGEX…]): compiles N source files of the target at a time, as one; those whose path below
-# grader/ matches a REGEX, each alone. Where most of a file's time goes into headers that all of them include, the first
-# build is that much shorter. Names of anonymous namespaces must then differ between the files of a target. clang-tidy
-# gets the files one by one: grader/warpgrade/dev/cxx.py turns this off.
+# wg_unity(TARGET N [ALONE REGEX…]): compiles N source files of the target at a time as one. Files whose path below
+# grader/ matches a REGEX are compiled alone. This shortens the first build if most of a file's time goes into headers
+# that all files include. Names in anonymous namespaces must then differ between the files of a target. clang-tidy gets
+# the files one by one: grader/warpgrade/dev/cxx.py turns this off.
 #
-# CMake's own UNITY_BUILD writes absolute paths, so that ccache finds nothing from another checkout.
+# CMake's own UNITY_BUILD writes absolute paths, with which ccache finds nothing from another checkout.
 option(WARPGRADE_UNITY "Compile small source files several at a time" ON)
 function(wg_unity target batch)
   if(NOT WARPGRADE_UNITY)

@@ -1,5 +1,5 @@
-// {fmt} as a static library, which Debian has not: what the sources of versions 9 and 10 instantiate. Where this does not
-// compile, fmt is used as headers alone (cmake/portable.cmake).
+// {fmt} as a static library, which Debian lacks: what the sources of versions 9 and 10 instantiate. If this does not
+// compile, fmt is used as headers only (cmake/portable.cmake).
 #include <fmt/format-inl.h>
 
 FMT_BEGIN_NAMESPACE

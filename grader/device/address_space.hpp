@@ -1,6 +1,6 @@
-// The virtual GPU's generic address space. Every state space has its own range, so that an address alone tells the
-// state space. A host process maps only the host-visible range: host code that dereferences another device pointer
-// faults, and the fault's address tells why.
+// The virtual GPU's generic address space. Every state space has its own range, so an address alone tells its state
+// space. A host process maps only the host-visible range: host code that dereferences another device pointer faults,
+// and the fault's address tells why.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ inline constexpr std::uint64_t user_end = 0x7FFF'FFFF'F000;   // of a process's 
 
 // Device memory that the host cannot reach.
 constexpr bool is_device_address(std::uint64_t address) { return address >= shared_base && address < global_end; }
-// PTX calls every address global that lies in no other state space's window.
+// PTX calls an address global if it is in no other state space's window.
 constexpr bool is_global(std::uint64_t address) { return address < shared_base || address >= param_base + window; }
 
 }  // namespace warpgrade::device::address_space

@@ -58,27 +58,27 @@ class Analysis {
     // The memory that holds the address, or held it until it was freed.
     [[nodiscard]] virtual std::optional<FoundMemory> find_memory(DevicePtr) const { return std::nullopt; }
 
-    // Whether later launches report accesses byte by byte, which costs time, or by whole allocations.
+    // Makes later launches report accesses byte by byte, which costs time, or by whole allocations.
     virtual void set_exact_accesses([[maybe_unused]] bool exactly) {}
     // What the last launch read, wrote and changed atomically: disjoint pieces for each use.
     virtual std::vector<MemoryAccess> take_accesses() { return {}; }
-    // Whether host code may read the kernel's results while it runs.
+    // True if host code may read the kernel's results while it runs.
     [[nodiscard]] virtual bool talks_to_host(FunctionId) const { return false; }
 
-    // Whether the device keeps what check_origin() needs (origin.hpp).
+    // True if the device keeps what check_origin() needs (origin.hpp).
     [[nodiscard]] virtual bool keeps_origin() const { return false; }
-    // False: launches are checked and do nothing.
+    // False if launches are checked and do nothing.
     [[nodiscard]] virtual bool runs_kernels() const { return true; }
     virtual void begin_call() {}  // numbers launches from 1 again and forgets all writers
-    // The last writer of each 4-byte word from the address on.
+    // The last writer of each 4-byte word, starting at the address.
     virtual void read_writers(DevicePtr, std::span<WriterTag> words) const { std::ranges::fill(words, writer::nobody); }
     virtual void mark_written(DevicePtr, std::uint64_t /*bytes*/, WriterTag) {}
     // Bytes that host code wrote to host-visible memory and that the device has read since the last call.
     virtual std::vector<HostData> take_host_data() { return {}; }
     virtual void visit_host_memory(const std::function<void(const HostMemoryView&)>&) {}
 
-    // Since the last call: transfers in the order of issue, and the times at which the host knew that work was done,
-    // which are the ends of synchronising calls, of blocking transfers and of queries answered with yes.
+    // Transfers since the last call, in the order of issue, and the times at which the host knew that work was done:
+    // the ends of synchronising calls, of blocking transfers and of queries answered with yes.
     virtual BoundedList<TransferRecord> take_transfers() { return {}; }
     virtual BoundedList<double> take_waits() { return {}; }
 };

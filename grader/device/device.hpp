@@ -143,7 +143,7 @@ struct MemoryInfo {
 
 enum class Limit : std::uint8_t { StackSize, PrintfFifoSize, MallocHeapSize };  // of cudaDeviceSetLimit
 
-// A transfer whose bytes have been moved, with all that its duration and its order in the stream depend on.
+// A transfer whose bytes have been moved, with everything that its duration and its order in the stream depend on.
 struct TransferTime {
     enum class Kind : std::uint8_t { to_device, to_host, within_device, fill } kind = Kind::to_device;
     StreamId stream = 0;
@@ -177,7 +177,7 @@ class Device {
     virtual void fill(DevicePtr destination, std::uint8_t value, std::uint64_t bytes) = 0;
     // The live allocation (or module variable) that holds the address, if any: its base and size.
     [[nodiscard]] virtual std::optional<SymbolInfo> find_allocation(DevicePtr address) const = 0;
-    // Whether the bytes at the address are in the host's memory, so that a copy of them crosses the link.
+    // True if the bytes at the address are in the host's memory, so that a copy of them crosses the link.
     [[nodiscard]] virtual bool lies_on_host(DevicePtr) const { return false; }
 
     // Texture and surface objects. Handles are unique and never 0. Throws if the descriptor is invalid.
@@ -212,14 +212,14 @@ class Device {
     // each other. An event that was never recorded counts as completed.
     virtual void create_stream(StreamId stream, bool blocking) = 0;
     virtual void destroy_stream(StreamId stream) = 0;
-    [[nodiscard]] virtual bool query_stream(StreamId stream) = 0;  // is all of its work over?
+    [[nodiscard]] virtual bool query_stream(StreamId stream) = 0;  // True if all of its work is done.
     virtual void synchronize_stream(StreamId stream) = 0;
     virtual void record_event(EventId event, StreamId stream) = 0;
-    virtual void wait_for_event(StreamId stream, EventId event) = 0;  // for later work of the stream
+    virtual void wait_for_event(StreamId stream, EventId event) = 0;  // later work of the stream waits
     [[nodiscard]] virtual bool query_event(EventId event) = 0;
     virtual void synchronize_event(EventId event) = 0;
     virtual void forget_event(EventId event) = 0;
-    // Between two recorded events; none if one of them is not completed yet.
+    // The time between two recorded events; none if one of them is not completed yet.
     virtual std::optional<double> elapsed_ns(EventId start, EventId end) = 0;
     virtual void synchronize_device() = 0;
     // The same for calls that wait implicitly, such as cudaFree.

@@ -45,7 +45,7 @@ struct ThreadPlace {
     [[nodiscard]] bool operator==(const ThreadPlace&) const = default;
 };
 
-// The other party: who else accessed the memory, where it was allocated, who waits elsewhere.
+// The other party: the thread that also accessed the memory, the allocation, or a thread that waits elsewhere.
 struct RelatedPlace {
     std::string role;  // a phrase before a place: "written by", "allocated"
     SourcePlace place;
@@ -71,8 +71,8 @@ struct Diagnostic {
     std::optional<ThreadPlace> thread;
     std::vector<RelatedPlace> related;
     std::optional<MemoryPlace> memory;
-    std::uint64_t count = 1;  // how often it happened; the fields describe the first, in the order of blocks
-    double weight = 0;        // the cost of what advice is about, for sorting
+    std::uint64_t count = 1;  // number of cases; the fields describe the first one in block order
+    double weight = 0;        // the cost of what an advice is about, for sorting
 };
 
 // Adds a finding to the list, or counts it if the same one is there. A full list of `most` keeps the worst: an error

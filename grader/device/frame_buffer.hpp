@@ -20,7 +20,7 @@ class FrameBuffer {
         const Header header = peek();
         return header_error(header) != nullptr || size() >= sizeof header + header.size;
     }
-    // Where to put the next bytes while no frame is ready. For a large frame it ends where the frame does.
+    // Where to put the next bytes while no frame is ready. For a large frame it ends at the frame's end.
     std::span<std::byte> free_space() {
         const std::size_t wanted =
             std::max(usual_bytes, size() < sizeof(Header) ? 0 : sizeof(Header) + std::size_t{peek().size});

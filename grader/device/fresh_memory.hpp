@@ -1,4 +1,4 @@
-// What device memory holds before the first write: never zeros, so that no program takes it for a result.
+// What device memory holds before the first write: never zeros, so that a program cannot mistake it for a result.
 #pragma once
 
 namespace warpgrade::device {

@@ -1,5 +1,5 @@
-// Which function allocated memory, and so which one frees it. The program's runtime sends the device server the name of
-// the CUDA function; the server keeps the kind.
+// Which function allocated memory, and therefore which one frees it. The program's runtime sends the device server the
+// name of the CUDA function; the server keeps the kind.
 #pragma once
 
 #include <cstdint>

@@ -58,10 +58,10 @@ struct OriginVerdict {
     std::vector<std::byte> sample;
     bool mapped = false;  // through host-visible memory, not by a copy
     std::string decision;
-    // Whether the problem came from a comparison with the replay, and whether the replay has to run its kernels before
-    // there can be a result.
+    // `compared`: the problem came from a comparison with the replay. `needs_kernels`: there can be no verdict until
+    // the replay has run its kernels.
     bool compared = false, needs_kernels = false;
-    // How many kinds of change tell the two runs apart, besides the order of requests and the addresses; at most
+    // The number of kinds of change between the two runs, besides the order of requests and the addresses; at most
     // max_changes + 1.
     std::uint64_t changes = 0;
     static constexpr std::uint64_t max_changes = 4;

@@ -80,7 +80,7 @@ class Packer {
     std::string bytes_;
 };
 
-// For bytes that a damaged or captured process may have written: it never reads past their end, allocates no more than
+// For bytes that a damaged or captured process may have written. It never reads past their end, allocates no more than
 // they hold, and throws RecordError for every defect.
 class Unpacker {
   public:

@@ -1,4 +1,4 @@
-// What is recorded of a program's work on a device.
+// Records of a program's work on a device.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +38,7 @@ struct LaunchRecord {
     Occupancy occupancy;
     // From an analysed device only.
     std::optional<Counters> counters;
-    std::uint64_t most_block_instructions = 0;  // warp instructions of the block that executed most
+    std::uint64_t most_block_instructions = 0;  // warp instructions of the block that executed the most
     std::optional<double> start_ns, duration_ns;
     std::vector<LineCounters> lines;  // ordered by file and line; only with line information
     int error_code = 0;

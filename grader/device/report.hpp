@@ -1,5 +1,5 @@
-// The device server's answer to "take": the work since the last one. Programs and people read it as JSON; judges, which
-// ask thousands of times, as bytes (packing.hpp).
+// The device server's answer to "take": the work since the last one. Programs and people read it as JSON. Judges ask
+// thousands of times and read it as bytes (packing.hpp).
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -66,7 +66,7 @@ std::vector<std::string> bwrap_arguments(const Options& options, const BwrapDesc
     if (descriptors.status >= 0) append(arguments, {"--json-status-fd", std::to_string(descriptors.status)});
 
     if (options.profile != Profile::compile)
-        append(arguments, {"--uid", "1000", "--gid", "1000"});  // the same for all, whoever runs it outside
+        append(arguments, {"--uid", "1000", "--gid", "1000"});  // the same for all users outside
     if (options.profile != Profile::worker) add_system_folders(arguments, options.profile);
     add_kernel_folders(arguments, options.profile);
     if (spawns)

@@ -131,7 +131,7 @@ BwrapDescriptors open_for_bwrap(const Options& options) {
 
 // Changes to the run's user and starts bubblewrap with the descriptors of `inner` and `kept`.
 pid_t start_bwrap(const Options& options, const BwrapDescriptors& inner, const std::vector<int>& kept, pid_t caller) {
-    volunteer_for_oom();  // before the change of user, which takes /proc/self away
+    volunteer_for_oom();  // before the change of user, which closes /proc/self to us
     // The compiler keeps the caller's user, since only the caller may have access to its toolkit and output folder. It
     // runs no student's code and sees only the bound folders.
     if (options.profile != Profile::compile && !leave_root()) throw std::runtime_error("there is no user but root");

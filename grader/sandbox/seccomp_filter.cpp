@@ -21,19 +21,19 @@
 namespace warpgrade::sandbox {
 namespace {
 
-// Calls with a path.
+// Calls that take a path.
 constexpr const char* path_calls[] = {"newfstatat", "stat",      "lstat",      "statx",    "open",       "openat",
                                       "access",     "faccessat", "faccessat2", "readlink", "readlinkat", "getdents64",
                                       "getcwd",     "chdir",     "unlink",     "unlinkat", "rename",     "renameat",
                                       "renameat2",  "mkdir",     "mkdirat",    "rmdir"};
 
-// Calls with a pid, which could name other processes without a process namespace.
+// Calls that take a pid. Without a process namespace, it could be another process.
 constexpr const char* process_calls[] = {"kill", "tgkill", "tkill", "prlimit64", "sched_setaffinity", "sched_getparam",
                                          "sched_getscheduler",
                                          // bubblewrap and the spawner start the program after the filter is in place
                                          "execve"};
 
-// The other calls that a C++ program with threads and inherited descriptors needs. Calls that tell about other
+// The other calls that a C++ program with threads and inherited descriptors needs. Calls that reveal something of other
 // processes (sysinfo, mincore) are not in the list. Names that this libseccomp does not know stay refused.
 constexpr const char* worker_calls[] = {
     // descriptors that exist
@@ -183,7 +183,7 @@ void refuse_path_call(const Filter& filter, const char* name) {
     add(filter, SCMP_ACT_ERRNO(EPERM), name, SCMP_A3(SCMP_CMP_MASKED_EQ, empty_path, 0));
 }
 
-// Allows the calls with a pid for the caller's own one only.
+// Allows the calls with a pid only for the caller's own.
 Filter plain_filter(Profile profile, const char* empty_path) {
     auto filter = common_filter(profile);
     add(filter, SCMP_ACT_ALLOW, "tgkill", SCMP_A0(SCMP_CMP_EQ, static_cast<std::uint64_t>(own_pid)));

@@ -16,7 +16,7 @@ namespace warpgrade::sandbox::spawn {
 
 inline constexpr std::size_t max_descriptors = device::max_passed_descriptors;  // with one message
 
-// Judge to spawner, with `count` descriptors. The command gets them at these numbers, and no others but 0, 1 and 2.
+// Judge to spawner, with `count` descriptors. The command gets them at these numbers, and otherwise only 0, 1 and 2.
 struct Request {
     std::uint32_t id = 0, count = 0;
     std::int32_t numbers[max_descriptors] = {};

@@ -21,10 +21,10 @@ void serve(const SpawnPlan& plan);
 // Runs a command; variables are KEY=VALUE. Throws std::system_error.
 [[noreturn]] void execute(const std::vector<std::string>& command, const std::vector<std::string>& environment);
 
-// All descriptors but 0, 1 and 2.
+// Of all descriptors except 0, 1 and 2.
 void close_descriptors_on_exec();
 
-// The strings' pointers as exec() takes them.
+// Pointers to the strings, as exec() takes them.
 std::vector<char*> null_terminated(const std::vector<std::string>& strings);
 
 }  // namespace warpgrade::sandbox

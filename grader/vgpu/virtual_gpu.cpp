@@ -154,19 +154,19 @@ class VirtualGpu final : public ClockedDevice {
         return {symbol.address, symbol.bytes, std::move(a->file)};
     }
 
-    // Least sizes and rounding are what an H100 showed.
+    // Minimum sizes and rounding are those of an H100.
     std::uint64_t set_limit(device::Limit limit, std::uint64_t bytes) override {
-        constexpr std::uint64_t most_stack = 512u << 10, least_printed = 512u << 10, most_printed = 64u << 20,
-                                least_heap = 4u << 20;
+        constexpr std::uint64_t max_stack_bytes = 512u << 10, min_printf_bytes = 512u << 10,
+                                max_printf_bytes = 64u << 20, min_heap_bytes = 4u << 20;
         switch (limit) {
             case device::Limit::StackSize:
-                if (bytes > most_stack)
+                if (bytes > max_stack_bytes)
                     throw DeviceError(error::invalid_value, "a stack of more than 512 KiB per thread");
                 return stack_bytes_ = (bytes + 15) / 16 * 16;
             case device::Limit::PrintfFifoSize:
-                return printf_bytes_ = std::clamp(bytes, least_printed, most_printed);
+                return printf_bytes_ = std::clamp(bytes, min_printf_bytes, max_printf_bytes);
             case device::Limit::MallocHeapSize:
-                return heap_.resize(std::max(bytes, least_heap));
+                return heap_.resize(std::max(bytes, min_heap_bytes));
         }
         throw DeviceError(error::unsupported_limit, "this device does not have this limit");
     }
@@ -206,10 +206,10 @@ class VirtualGpu final : public ClockedDevice {
         return all;
     }
     void visit_host_memory(const std::function<void(const device::HostMemoryView&)>& visit) override {
-        if (options_.skip_kernels) return;  // nothing came down
+        if (options_.skip_kernels) return;  // no kernel ran, so nothing came from one
         memory_.for_each([&](Allocation& a) {
             if (!a.host_copy) return;
-            a.host_copy->take(*a.writers);
+            a.host_copy->fetch(*a.writers);
             visit({a.base, {a.host, a.bytes}, a.writers->words(), a.host_copy->version()});
         });
     }
@@ -260,7 +260,7 @@ class VirtualGpu final : public ClockedDevice {
     std::vector<device::MemoryAccess> accesses_;
     bool note_accesses_ = false;
     std::string output_;
-    device::WriterTag launches_ = 0;  // of the call at hand
+    device::WriterTag launches_ = 0;  // of the current call
     ImageTable images_;
     DeviceHeap heap_{memory_};
     std::uint64_t stack_bytes_ = 1024, printf_bytes_ = 8650752;
@@ -269,7 +269,7 @@ class VirtualGpu final : public ClockedDevice {
 void VirtualGpu::check_configuration(const device::FunctionInfo& info, const device::LaunchConfig& config,
                                      const device::Occupancy& occupancy) const {
     const device::DeviceProperties& p = profile_.properties;
-    // Codes as an H100 gives them with CUDA 13.0: invalid_value also for an impossible grid or block.
+    // The codes of an H100 with CUDA 13.0: invalid_value also for an impossible grid or block.
     const auto refuse = [&](int code, const std::string& why) { throw DeviceError(code, why); };
     const auto dims = [&](const device::Dim3& d, const device::Dim3& most, const char* whole, const char* parts) {
         const std::uint32_t values[] = {d.x, d.y, d.z}, limits[] = {most.x, most.y, most.z};
@@ -288,7 +288,7 @@ void VirtualGpu::check_configuration(const device::FunctionInfo& info, const dev
                fmt::format("the block has {} threads ({}×{}×{}), but the limit is {}", config.block.count(),
                            config.block.x, config.block.y, config.block.z, p.max_threads_per_block));
     const auto threads = static_cast<std::uint32_t>(config.block.count());
-    // A block whose registers do not fit has a code of its own, below.
+    // A block whose registers do not fit has its own error code, below.
     if (threads > info.max_threads_per_block && block_limits(p, info, threads, 0).registers > 0)
         refuse(error::invalid_value, fmt::format("the block has {} threads, but the kernel was compiled for at most {}",
                                                  config.block.count(), info.max_threads_per_block));
@@ -317,7 +317,7 @@ void VirtualGpu::launch(device::FunctionId id, const device::LaunchConfig& confi
     const Function& f = find(id);
     const LoadedKernel& kernel = *f.kernel;
     const device::FunctionInfo& info = kernel.info;
-    // An absurd block must not reach arithmetic on its size.
+    // Caps an absurd block size before arithmetic on it can overflow.
     const std::uint64_t threads = std::min<std::uint64_t>(config.block.count(), 1u << 20);
     const auto fit = occupancy(id, static_cast<std::uint32_t>(std::max<std::uint64_t>(threads, 1)),
                                std::min<std::uint64_t>(config.dynamic_shared_bytes, 1u << 30));
@@ -351,7 +351,7 @@ void VirtualGpu::launch(device::FunctionId id, const device::LaunchConfig& confi
         limits.writer = launches_ =
             static_cast<device::WriterTag>(std::min<unsigned>(launches_ + 1u, device::writer::last_launch));
         memory_.for_each([](Allocation& a) {
-            if (a.host_copy) a.host_copy->take(*a.writers);
+            if (a.host_copy) a.host_copy->fetch(*a.writers);
         });
     }
     Grid grid(kernel.code, module_of(f.module).ptx(), config, limits, params, memory_);
@@ -359,7 +359,7 @@ void VirtualGpu::launch(device::FunctionId id, const device::LaunchConfig& confi
     accesses_ = std::move(result.accesses);
     if (options_.origin)
         memory_.for_each([&](Allocation& a) {
-            if (a.host_copy) a.host_copy->give(*a.writers, limits.writer);
+            if (a.host_copy) a.host_copy->publish(*a.writers, limits.writer);
         });
     device::LaunchRecord record;
     record.kernel = info.name;

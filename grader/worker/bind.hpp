@@ -1,5 +1,5 @@
-// How the worker calls a lab's functions: bind<matmul>("matmul") makes a Binding from the function's own type. The
-// build generates, for each lab, one file that includes the lab's header and defines the table below.
+// How the worker calls a lab's functions: bind<matmul>("matmul") makes a Binding from the function's own type. For each
+// lab, the build generates one file that includes the lab's header and defines the table below.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace warpgrade::worker {
 
 struct Parameter {
     bool pointer = false, writable = false;  // writable: a pointer to non-const
-    wire::Type type = wire::Type::none;      // of the scalar, or of what the pointer points to
+    wire::Type type = wire::Type::none;      // of the scalar or the pointer's target
 };
 
 struct Binding {
@@ -22,7 +22,7 @@ struct Binding {
     const Parameter* parameters = nullptr;
     std::uint32_t parameter_count = 0;
     wire::Type result = wire::Type::none;
-    // `values` has one word a parameter: the scalar's bits or the pointer. Returns the result's bits.
+    // `values` has one word per parameter: the scalar's bits or the pointer. Returns the result's bits.
     std::uint64_t (*invoke)(const std::uint64_t* values) = nullptr;
 };
 
@@ -90,5 +90,5 @@ constexpr Binding bind(const char* name) {
 }  // namespace warpgrade::worker
 
 // Defined by the lab's generated file; ends with a Binding without a name. It is constant data, so that it does not
-// depend on the order of initialisation, and a student's own definition is a link error.
+// depend on the order of initialisation. If a student defines it too, linking fails.
 extern const warpgrade::worker::Binding warpgrade_bindings[];

@@ -14,7 +14,7 @@
 
 // From the program's CUDA runtime, if it has one. Reports the fault to the device server, which explains it.
 extern "C" __attribute__((weak)) void warpgrade_tell_host_fault(const void* address, const void* context);
-// The same. Returns true if the runtime itself had protected the page, so that the program goes on.
+// From the runtime too. Returns true if the runtime itself had protected the page; then the program continues.
 extern "C" __attribute__((weak)) bool warpgrade_open_page(const siginfo_t* info, const void* context);
 
 namespace warpgrade::worker {
@@ -33,8 +33,8 @@ bool is_below_the_stack(std::uint64_t address) {
 
 device::ProgramCode code;
 
-// Records the current instruction and everything on the stack that may be a return address. The grader uses the first
-// one in a line of the student's; other values on the stack are rarely in one.
+// Records the current instruction and every word on the stack that may be a return address. The grader uses the first
+// one that is in a line of the student's code; words that are no return addresses are rarely in one.
 void record_stack(const ucontext_t* context, wire::Reply& reply) {
     std::size_t count = 0;
     const auto record = [&](std::uint64_t address) {
@@ -51,7 +51,7 @@ void record_stack(const ucontext_t* context, wire::Reply& reply) {
 }  // namespace
 }  // namespace warpgrade::worker
 
-// It has a name, so that the runtime finds out whether this handler is installed.
+// A named function, so that the runtime can find out whether this handler is installed.
 extern "C" void warpgrade_report_crash(int signal_number, siginfo_t* info, void* context) {
     using namespace warpgrade;
     using namespace warpgrade::worker;

@@ -6,7 +6,7 @@ foreach(folder text ptx container model)
 endforeach()
 list(FILTER test_front_sources EXCLUDE REGEX "/advice_test\\.cpp$")
 add_executable(test-vgpu-front ${test_front_sources})
-# The reference for occupancy comes with the CUDA toolkit; without it that comparison is left out.
+# The reference for occupancy is in the CUDA toolkit; without the toolkit, that comparison is omitted.
 if(EXISTS "${WG_CUDA_INCLUDE_DIR}/cuda_occupancy.h")
   target_include_directories(test-vgpu-front SYSTEM PRIVATE ${WG_CUDA_INCLUDE_DIR})
 endif()

@@ -14,7 +14,7 @@ inline const char* bits() {
     return sizeof(T) == 2 ? "b16" : sizeof(T) == 4 ? "b32" : "b64";
 }
 
-// Runs `body` for each element: operands in %a, %b, %c, result in %d. Half of the lanes are off in the second warp.
+// Runs `body` for each element: operands in %a, %b, %c, result in %d. In the second warp, half of the lanes are off.
 template <class D, class A, class B = A, class C = A>
 std::vector<D> apply(const std::string& body, std::vector<A> a, std::vector<B> b = {}, std::vector<C> c = {}) {
     const std::size_t n = a.size();

@@ -26,7 +26,7 @@ struct Buffer {
     std::size_t size = 0;
 };
 
-// The message of a launch that must fail with the code.
+// The message of a launch that must fail with this code.
 template <class F>
 std::string message_of(F&& launch, int code) {
     try {
@@ -38,7 +38,7 @@ std::string message_of(F&& launch, int code) {
     return "the launch did not fail";
 }
 
-// A launch on a device that knows all of it.
+// A launch on a device that reports everything.
 struct Launched : device::LaunchRecord {
     Launched() = default;
     Launched(device::LaunchRecord record)  // NOLINT: it is one
@@ -105,7 +105,7 @@ class Machine {
     std::unique_ptr<device::Device> gpu;
     device::Analysis* analysis = gpu->analysis();
     device::ModuleId module;
-    bool cooperative = false;   // launches are
+    bool cooperative = false;   // launches are cooperative
     bool may_be_wrong = false;  // the checks may find mistakes in a launch that succeeds
 
   private:

@@ -1,5 +1,5 @@
-// Random programs of threads that do not see each other, as PTX and as what one thread computes: nested branches and
-// loops that lanes take differently, guarded writes, values that live long or short, calls.
+// Random programs of independent threads, as PTX and as what one thread computes: nested branches and loops that lanes
+// take differently, guarded writes, values with short and long lives, calls.
 #pragma once
 
 #include <cstdint>
@@ -73,7 +73,7 @@ class RandomProgram {
     std::string new_word() { return "%t" + std::to_string(words_++); }
     std::string new_label() { return "L" + std::to_string(labels_++); }
 
-    // d = a op b, through a register of another width now and then; guarded if there is a guard.
+    // d = a op b, sometimes through a register of another width; guarded if there is a guard.
     Step assign(const std::string& d, const Scope& scope, const std::string& guard = {}) {
         const std::string a = any(scope), b = any(scope), when = guard.empty() ? "" : "@" + guard + " ";
         const unsigned kind = below(5);
@@ -132,7 +132,7 @@ class RandomProgram {
         };
     }
 
-    // As many rounds as two bits of a value say.
+    // A loop with as many rounds as two bits of a value say.
     Step loop(const Scope& scope, int depth) {
         const std::string p = "%p" + std::to_string(predicates_++), left = new_word(), begin = new_label(),
                           end = new_label(), from = any(scope);
@@ -153,7 +153,7 @@ class RandomProgram {
         std::vector<Step> steps;
         for (unsigned n = 3 + below(6); n > 0; --n) {
             switch (below(depth > 0 ? 8 : 4)) {
-                case 0: {  // a value for what follows in this block
+                case 0: {  // a value for the rest of this block
                     const std::string t = new_word();
                     steps.push_back(assign(t, scope));
                     scope.push_back(t);

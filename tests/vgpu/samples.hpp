@@ -1,4 +1,4 @@
-// The files under tests/vgpu/ptx and tests/vgpu/fatbin: what nvcc 13.0 made of the .cu files beside them. PTX: nvcc
+// The files under tests/vgpu/ptx and tests/vgpu/fatbin: nvcc 13.0's output for the .cu files beside them. PTX: nvcc
 // --ptx -std=c++17 -lineinfo ("debug" with -G; folders removed from the file names). Fatbinaries: see fatbin_test.cpp.
 #pragma once
 

@@ -27,7 +27,7 @@ struct Constant {
     int value;
 };
 
-// Properties that are the same in all device profiles. Texture sizes are those of compute capability 5.0 and later.
+// Properties that all device profiles share. Texture sizes are those of compute capability 5.0 and later.
 constexpr Constant constants[] = {
     {cudaDevAttrMaxPitch, 2147483647},
     {cudaDevAttrTextureAlignment, 512},

@@ -124,7 +124,7 @@ cudaError_t CUDARTAPI cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks,
                                                                   cudaOccupancyDefault);
 }
 
-// Finds the largest dynamic shared memory with which so many blocks fit a multiprocessor, by binary search.
+// Finds the largest dynamic shared memory at which this many blocks fit on a multiprocessor, by binary search.
 cudaError_t CUDARTAPI cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, const void* function, int blocks,
                                                                 int block_threads) {
     return with_kernel(function, [&](Connection& connection, const Kernel& kernel) -> cudaError_t {

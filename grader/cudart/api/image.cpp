@@ -123,7 +123,7 @@ std::optional<AddressMode> translate(cudaTextureAddressMode mode) {
     }
 }
 
-// As in CUDA, linear memory ignores the settings that do not apply to it.
+// Like CUDA, linear memory ignores the settings that do not apply to it.
 cudaError_t describe_reading(const cudaTextureDesc& texture, ImageDescriptor& image) {
     if (texture.sRGB != 0) return not_supported("textures with sRGB colours");
     const bool integers = image.kind != ChannelKind::floating;
@@ -199,7 +199,7 @@ cudaError_t CUDARTAPI cudaCreateTextureObject(cudaTextureObject_t* object, const
                                               const cudaTextureDesc* texture, const cudaResourceViewDesc* view) {
     return device_api([&](Connection& connection) -> cudaError_t {
         if (object == nullptr || resource == nullptr) return cudaErrorInvalidValue;
-        if (texture == nullptr) return cudaErrorInvalidResourceHandle;  // as NVIDIA's runtime
+        if (texture == nullptr) return cudaErrorInvalidResourceHandle;  // like NVIDIA's runtime
         const bool memory = resource->resType == cudaResourceTypeLinear || resource->resType == cudaResourceTypePitch2D;
         if (view != nullptr) return memory ? cudaErrorInvalidValue : not_supported("resource views of textures");
         ImageDescriptor image;

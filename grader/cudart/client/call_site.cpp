@@ -15,7 +15,8 @@ struct Frame {
     std::uint64_t return_address;
 };
 
-// leave, ret; possibly after arguments are removed from the stack. The caller has a frame pointer then.
+// True for a return to `leave, ret`, possibly after arguments are removed from the stack. The caller then has a frame
+// pointer.
 bool passes_the_result_on(std::uint64_t return_address) noexcept {
     if (!program().contains(return_address, 6)) return false;
     const auto* code = reinterpret_cast<const std::uint8_t*>(return_address);

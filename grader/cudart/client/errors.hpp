@@ -7,10 +7,11 @@
 
 namespace warpgrade::cudart {
 
-// Makes an error the calling thread's last one, and returns it. "Not ready" is no error.
+// Makes an error the calling thread's last one and returns it. "Not ready" is not an error.
 cudaError_t remember(cudaError_t status);
 
-// The last remembered error is that of a <<<…>>>, sent with this request: the program sees it only by cudaGetLastError.
+// Makes the error of a <<<…>>> the last one; `request` is its request. The program sees it only through
+// cudaGetLastError.
 void remember_launch(std::uint32_t request);
 
 // Prints one line to stderr and returns cudaErrorNotSupported.

@@ -40,7 +40,7 @@ class Pipelining {
   private:
     [[nodiscard]] bool is_clear() const { return plain_ && !running_; }
 
-    // After any other request nothing is predicted.
+    // Any other request ends the predictions.
     static bool is_plain(device::wire::Op op) {
         using device::wire::Op;
         switch (op) {

@@ -1,5 +1,5 @@
-// Posted requests, which are known to succeed. If one fails all the same, the device is lost, as after any other breach
-// of the protocol.
+// Posted requests, which are known to succeed. If one fails after all, the device is lost, as after any other breach of
+// the protocol.
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -9,8 +9,8 @@
 
 namespace warpgrade::cudart {
 
-// Only a program that the judge calls may post requests: it sends them at the end of each call, and unsent ones of a
-// killed program do not matter. Any other program's requests must arrive even if it is killed.
+// Only a program that the judge calls may post requests: it sends them at the end of each call, and if it is killed,
+// its unsent ones do not matter. The requests of any other program must arrive even if it is killed.
 bool Connection::may_post() const { return is_worker() && !output_waiting_; }
 
 cudaError_t Connection::post(Op op, const Writer& arguments) {
@@ -60,7 +60,7 @@ bool Connection::send_at_once(std::span<const std::byte> frame) noexcept {
     return true;
 }
 
-// Waits for the replies, so that the device has handled the requests before anybody notices the program's end.
+// Waits for the replies, so that the device has handled the requests before any process notices the program's end.
 void Connection::skip_replies(std::size_t count) noexcept {
     for (std::size_t i = 0; i < count; ++i) {
         wire::Header header;

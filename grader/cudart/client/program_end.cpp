@@ -16,14 +16,14 @@ bool writes(const ucontext_t& context) {
     return (static_cast<unsigned long>(context.uc_mcontext.gregs[REG_ERR]) & write_bit) != 0;
 }
 
-// The current instruction as a return address, whose line is that of the byte before it.
+// The current instruction as a return address: a return address belongs to the line of the byte before it.
 std::uint64_t place_of(const ucontext_t& context) {
     const std::uint64_t place = code_of(static_cast<std::uint64_t>(context.uc_mcontext.gregs[program_counter]));
     return place == 0 ? 0 : place + 1;
 }
 
-// The same, or the caller of a function of the C library such as memcpy. These use little stack, so its first word that
-// may be a return address is the right one.
+// The current instruction, or the caller if it is in a function of the C library such as memcpy. These use little
+// stack, so the first word on it that may be a return address is the right one.
 std::uint64_t place_of_user(const ucontext_t& context) {
     if (const std::uint64_t place = place_of(context); place != 0) return place;
     constexpr int most_words = 16;

@@ -1,4 +1,4 @@
-// CUDA arrays: pitched device memory, whose layout only copies and texture objects know.
+// CUDA arrays: pitched device memory. Only copies and texture objects know its layout.
 #pragma once
 
 #include <algorithm>

@@ -20,7 +20,7 @@ struct HostRange {
     std::uint32_t accessed_by_device = 0, accessed_by_host = 0;
 };
 
-using HostRanges = std::map<std::uintptr_t, HostRange>;  // by their first byte
+using HostRanges = std::map<std::uintptr_t, HostRange>;  // by first byte
 
 // The range with the address, or null.
 HostRanges::value_type* find_host_range(const void* pointer);

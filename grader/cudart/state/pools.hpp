@@ -18,7 +18,7 @@ namespace warpgrade::cudart {
 cudaMemPool_t current_pool();
 bool is_pool(cudaMemPool_t pool);
 cudaError_t allocate_from(cudaMemPool_t pool, std::size_t bytes, void** pointer);
-// Call it for every free, in any way.
+// To be called for every free, whichever function frees.
 void record_free(const void* pointer);
 void forget_pools();
 

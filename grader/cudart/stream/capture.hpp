@@ -36,7 +36,7 @@ cudaError_t begin_capture(std::uint32_t stream, bool blocking, cudaGraph_t graph
                           std::size_t count);
 cudaError_t end_capture(std::uint32_t stream, cudaGraph_t* graph);
 
-// Both return true if the event belongs to a capture, so that nothing else is to be done.
+// Both return true if the event belongs to a capture; then the caller has nothing else to do.
 bool capture_record(std::uint32_t stream, cudaEvent_t event);
 bool capture_wait(std::uint32_t stream, cudaEvent_t event, cudaError_t& status);
 

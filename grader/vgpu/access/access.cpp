@@ -58,7 +58,7 @@ void Access::fill_inactive() {
 
 namespace {
 
-// The shape of eight lanes' addresses.
+// The shape of the addresses of eight lanes.
 #if defined(__AVX2__)
 Access::Kind group_kind(const std::uint64_t* a, unsigned bytes) {
     const auto step = static_cast<long long>(bytes);
@@ -101,7 +101,7 @@ void Access::classify_groups(unsigned bytes) {
         lowest = a < lowest ? a : lowest;
         highest = a > highest ? a : highest;
     };
-    if (shaped) {  // the ends of each group say it all
+    if (shaped) {  // the ends of each group give its bounds
         for (unsigned g = 0; g < 4; ++g) {
             include(address[8 * g]);
             include(address[8 * g + 7]);
@@ -138,7 +138,7 @@ std::uint32_t Access::distinct(std::uint64_t unit_bytes) const {
 
 namespace {
 
-// Most distinct words that one bank has to deliver, over the lanes [first, last) that are on.
+// The largest number of distinct words that one bank has to deliver to the active lanes in [first, last).
 std::uint32_t worst_bank(const Access& x, unsigned first, unsigned last, unsigned words_per_lane) {
     constexpr std::uint8_t none = 255;
     std::uint8_t head[bank_count], next[128];
@@ -164,8 +164,8 @@ std::uint32_t worst_bank(const Access& x, unsigned first, unsigned last, unsigne
     return worst;
 }
 
-// The common shapes without a loop over lanes: every group of eight lanes is one word or eight words in a row, and no
-// two groups meet in a bank unless they are the same.
+// Recognises common conflict-free shapes without a loop over lanes: every group of eight lanes accesses one word or
+// eight adjacent words, and two groups share a bank only if they are equal.
 bool conflict_free_by_groups(const Access& x) {
     std::uint32_t banks = 0, shape[4];
     for (unsigned g = 0; g < 4; ++g) {
@@ -190,8 +190,8 @@ Access::Wavefronts Access::wavefronts(unsigned bytes) const {
         if (kind != Kind::Other || (bytes == bank_bytes && conflict_free_by_groups(*this))) return {1, 1};
         return {worst_bank(*this, 0, warp_size, 1), 1};
     }
-    // As measured with Nsight Compute on sm_90: 64-bit accesses share words across the whole warp, 128-bit ones within
-    // each half of it.
+    // As measured with Nsight Compute on sm_90: 64-bit accesses share words across the whole warp, 128-bit accesses
+    // within each half of it.
     const unsigned words = bytes / bank_bytes, lanes_together = words > 2 ? warp_size / 2 : warp_size;
     const auto active = static_cast<std::uint32_t>(std::popcount(mask));
     Wavefronts result{0, (active * words + bank_count - 1) / bank_count};

@@ -1,5 +1,5 @@
-// One warp-level memory access: the lanes' addresses, the pattern that they form, and what the pattern costs in 32-byte
-// sectors (global, local) or wavefronts over 32 four-byte banks (shared).
+// One warp-level memory access: the lanes' addresses, their pattern, and its cost in 32-byte sectors (global, local) or
+// in wavefronts over 32 four-byte banks (shared).
 #pragma once
 
 #include <cstddef>
@@ -16,18 +16,18 @@ inline constexpr unsigned sector_bytes = 32, bank_count = 32, bank_bytes = 4;
 struct Access {
     enum class Kind : std::uint8_t { Uniform, Contiguous, Other };
 
-    alignas(64) std::uint64_t address[warp_size];  // lanes that are off repeat a neighbour's, so every entry is usable
+    alignas(64) std::uint64_t address[warp_size];  // inactive lanes repeat a neighbour's, so every entry is usable
     std::uint64_t low = 0, high = 0;               // of the first bytes
-    std::uint64_t misaligned = 0;                  // low bits that any address has set
+    std::uint64_t misaligned = 0;                  // low bits that are set in any address
     std::uint32_t mask = 0;
     Kind kind = Kind::Other;
     Kind group[4] = {};  // the same for each group of eight lanes
 
-    // `bytes` is what one lane moves (all elements of a vector access): a power of two.
+    // `bytes` is what one lane moves, with all elements of a vector: a power of two.
     void collect(const std::uint64_t* registers, std::int64_t offset, std::uint32_t active, unsigned bytes);
     void collect(const std::uint32_t* registers, std::int64_t offset, std::uint32_t active, unsigned bytes);
 
-    // Distinct sectors touched. Accesses are aligned to their size, so none straddles two.
+    // The number of distinct sectors. Accesses are aligned to their size, so none straddles two sectors.
     [[nodiscard]] std::uint32_t sectors(unsigned bytes) const {
         if (kind == Kind::Uniform) return 1;
         if (kind == Kind::Contiguous)
@@ -44,8 +44,8 @@ struct Access {
         return falls == 0 ? static_cast<std::uint32_t>(changes + 1) : distinct(sector_bytes);
     }
 
-    // Different words that lanes ask for, each of 4 bytes or of what one lane moves. Constant memory brings one at a
-    // time, to all lanes that want it.
+    // The number of different words that the lanes request; a word has 4 bytes, or what one lane moves if that is more.
+    // Constant memory delivers one word at a time, to all lanes that request it.
     [[nodiscard]] std::uint32_t distinct_words(unsigned bytes) const {
         return kind == Kind::Uniform ? 1 : distinct(bytes < bank_bytes ? bank_bytes : bytes);
     }
@@ -53,8 +53,8 @@ struct Access {
     struct Wavefronts {
         std::uint32_t total, ideal;
     };
-    // In one wavefront each bank delivers one word, and all lanes that want the same word share it. `ideal` is what the
-    // same number of lanes and bytes takes at best; what is above it are bank conflicts.
+    // In one wavefront each bank delivers one word to all lanes that request it. `ideal` is the minimum for this number
+    // of lanes and bytes; the rest are bank conflicts.
     [[nodiscard]] Wavefronts wavefronts(unsigned bytes) const;
 
   private:
@@ -62,7 +62,7 @@ struct Access {
     void fill_inactive();
     void classify_groups(unsigned bytes);
     [[nodiscard]] std::uint32_t sectors_of_groups() const;
-    [[nodiscard]] std::uint32_t distinct(std::uint64_t unit_bytes) const;  // pieces of so many bytes
+    [[nodiscard]] std::uint32_t distinct(std::uint64_t unit_bytes) const;  // the number of different units of this size
     void set(Kind k, std::uint64_t lowest, std::uint64_t highest, unsigned bytes) {
         kind = k;
         low = lowest;
@@ -72,12 +72,12 @@ struct Access {
     }
 };
 
-// Where `address` lies when address 0 lies at `origin`; wraps, since shapes have addresses below their origin.
+// The host address of `address` if address 0 is at `origin`. Wraps, since shapes have addresses below their origin.
 inline std::byte* host_place(std::byte* origin, std::uint64_t address) {
     return reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(origin) + address);
 }
 
-// d[l] = the element at address[l] + shift, for lanes in the mask; `origin` + address is where it lies on the host.
+// d[l] = the element at address[l] + shift, for lanes in the mask. `origin` + address is its host address.
 template <class Mem, class Reg, bool Full>
 inline void gather(Reg* d, std::byte* origin, const Access& x, unsigned shift, std::uint32_t mask) {
     std::byte* from = origin + shift;
@@ -89,7 +89,7 @@ inline void gather(Reg* d, std::byte* origin, const Access& x, unsigned shift, s
             for (unsigned l = g; l < g + 8; ++l)
                 if (Full || lane_on(mask, l)) d[l] = static_cast<Reg>(v);
         } else if (kind == Access::Kind::Contiguous && Full && x.address[g + 1] - x.address[g] == sizeof(Mem)) {
-            Mem v[8];  // not for vector accesses: their lanes are next to each other, but their first elements are not
+            Mem v[8];  // not for vector accesses: their lanes are adjacent, but the lanes' first elements are not
             std::memcpy(v, host_place(from, x.address[g]), sizeof v);
             for (unsigned l = 0; l < 8; ++l) d[g + l] = static_cast<Reg>(v[l]);
         } else {
@@ -102,7 +102,7 @@ inline void gather(Reg* d, std::byte* origin, const Access& x, unsigned shift, s
     }
 }
 
-// Lanes write in lane order: where two write the same address, the highest lane's value stays.
+// Writes in lane order: if lanes write the same address, the highest lane's value remains.
 template <class Mem, class Reg, bool Full>
 inline void scatter(const Reg* s, std::byte* origin, const Access& x, unsigned shift, std::uint32_t mask) {
     std::byte* to = origin + shift;

@@ -30,7 +30,7 @@ struct Piece {
     std::uint64_t begin, end;
 };
 
-// The runs of set bits between two offsets; gaps of up to `gap` bytes count as set. False: more than fit.
+// Finds the runs of set bits between two offsets; gaps of up to `gap` bytes count as set. False if there are too many.
 bool find_pieces(std::span<const std::uint64_t* const> bitmaps, std::uint64_t begin, std::uint64_t end,
                  std::uint64_t gap, std::vector<Piece>& pieces) {
     pieces.clear();
@@ -44,7 +44,7 @@ bool find_pieces(std::span<const std::uint64_t* const> bitmaps, std::uint64_t be
             if (!pieces.empty() && at - pieces.back().end <= gap) {
                 pieces.back().end = at + count;
             } else {
-                if (pieces.size() == AccessNotes::most_pieces) return false;
+                if (pieces.size() == AccessNotes::max_pieces) return false;
                 pieces.push_back({at, at + count});
             }
             bits = first + count == word_bits ? 0 : bits & (~0ULL << (first + count));

@@ -1,5 +1,5 @@
-// Which bytes of global memory a launch read, wrote and changed atomically. Whoever orders streams asks for it (see
-// device/stream_order.hpp): of a program that works in one stream, nobody does, and nothing is noted.
+// The bytes of global memory that a launch read, wrote and changed atomically. The order of streams needs them (see
+// device/stream_order.hpp); for a program with only one stream nothing is noted.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,14 @@ namespace warpgrade::vgpu {
 
 class AccessNotes {
   public:
-    // Pieces of one allocation that one launch tells apart; beyond it, those that are nearest to each other are told
-    // as one.
-    static constexpr std::size_t most_pieces = 65536;
+    // The number of pieces of one allocation that a launch distinguishes. Beyond it, the pieces that are nearest to
+    // each other are joined.
+    static constexpr std::size_t max_pieces = 65536;
 
-    // The lanes of one access of `bytes` bytes each.
+    // Notes an access in which each lane moves `bytes` bytes.
     void note(const Allocation& allocation, const Access& access, unsigned bytes, device::MemoryUse use);
 
-    // What several host threads noted, by address and use.
+    // Merges the notes of several host threads, ordered by address and use.
     static std::vector<device::MemoryAccess> merge(std::span<const AccessNotes* const> parts);
 
   private:
@@ -30,8 +30,8 @@ class AccessNotes {
     struct Memory {
         Memory(std::uint64_t base_address, std::uint64_t size);
         std::uint64_t base, bytes;
-        HostPages bits[uses];                       // one a byte; empty until the first access of that use
-        std::uint64_t begin[uses], end[uses] = {};  // offsets between which bits are set
+        HostPages bits[uses];                       // one bit per byte; empty until the first access of that use
+        std::uint64_t begin[uses], end[uses] = {};  // the offsets between which bits are set
     };
     Memory& of(const Allocation& allocation);
 

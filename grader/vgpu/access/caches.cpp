@@ -23,7 +23,8 @@ BlockL1::BlockL1() {
 void BlockL1::begin_block(std::uint64_t bytes, std::uint32_t warps, std::vector<MemorySite>& stats) {
     cache_.begin(bytes);
     stats_ = &stats;
-    // Their first pages lie apart, so that the warps' turns do not all meet in one set of the host's own cache.
+    // Different capacities place the first pages apart, so that the warps' steps do not all share one set of the host's
+    // cache.
     for (std::size_t warp = traces_.size(); warp < warps; ++warp) traces_.emplace_back().reserve(64 + 4 * warp);
     traces_.resize(warps);
     begin_phase();
@@ -90,7 +91,7 @@ void BlockL1::access(std::uint32_t warp, const Access& access, unsigned bytes, s
     note(warp, parts.size() == 1 ? step : Step{step.request, keep(parts), step.count});
 }
 
-// The warps take turns, an instruction each, until nothing is left.
+// The warps take turns, one instruction each, until all steps are performed.
 void BlockL1::at_barrier() {
     done_.assign(traces_.size(), 0);
     for (bool any = true; any;) {
@@ -106,7 +107,7 @@ void BlockL1::at_barrier() {
 }
 
 void BlockL1::miss(const LineRequest& request, unsigned sectors) {
-    if (misses.size() < most_requests) {
+    if (misses.size() < max_requests) {
         misses.push_back(request);
         misses.back().sectors = sectors;
     } else if (static_cast<LineRequest::Kind>(request.kind) <= LineRequest::Kind::ReadPastL1) {
@@ -118,7 +119,7 @@ void BlockL1::miss(const LineRequest& request, unsigned sectors) {
 
 namespace {
 
-// The memory of the last launch's L2.
+// The memory of the last launch's L2, for the next launch.
 struct Spare {
     std::mutex mutex;
     HostPages storage;
@@ -170,7 +171,7 @@ void L2Cache::request(const LineRequest& request, CacheStats& stats) {
             stats.dram_reads += count(wanted & ~valid);
             chosen->tag |= std::uint64_t{wanted} << 4;
             break;
-        case LineRequest::Kind::Write:  // needs no old content: L2 keeps which bytes of a sector are new
+        case LineRequest::Kind::Write:  // needs no old content: L2 tracks which bytes of a sector are new
             stats.l2_writes += count(wanted);
             chosen->tag |= std::uint64_t{wanted} << 4;
             break;

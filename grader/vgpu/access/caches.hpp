@@ -1,16 +1,15 @@
-// The caches in front of global memory, as far as their hits are counted. A model, and the same for any number of host
-// threads:
+// The caches in front of global memory, as far as their hits are counted. The model gives the same for any number of
+// host threads:
 //
-//   L1  each block has one of its own, empty when the block begins: the multiprocessor's L1, less what shared memory
-//       takes of it, shared evenly by the blocks that are resident at once. Lines of 128 bytes in sectors of 32, four
-//       ways, least recently used first out. Loads fill it; stores write through and leave it as it is; atomics and
-//       loads that ask for L2 (.cg, volatile, ordered) pass it by. Between two barriers of the block its warps take
-//       turns, one memory instruction each.
-//   L2  one for the launch, empty when it begins (as under Nsight Compute, which flushes it). Sixteen ways, write-back.
-//       It sees what the L1s miss, block after block in the order of their index.
+//   L1  each block has its own, empty when the block begins: the multiprocessor's L1 without the part that shared
+//       memory takes, shared evenly by the resident blocks. Lines of 128 bytes in sectors of 32, four ways, LRU. Loads
+//       fill it; stores write through and leave it unchanged; atomics and loads that ask for L2 (.cg, volatile,
+//       ordered) bypass it. Between two barriers of the block, its warps take turns, one memory instruction each.
+//   L2  one per launch, empty when it begins (as under Nsight Compute, which flushes it). Sixteen ways, write-back. It
+//       sees the misses of the L1s, block after block in the order of their index.
 //
-// Not modelled: blocks that find each other's data in L1, the order in which resident blocks interleave, local memory,
-// misses of constants, prefetching, and that a miss may still be under way when the next access comes.
+// Not modelled: blocks that find each other's data in L1, the interleaving of resident blocks, local memory, misses of
+// constants, prefetching, and misses that are still in progress at the next access.
 #pragma once
 
 #include <algorithm>
@@ -29,14 +28,14 @@ namespace warpgrade::vgpu {
 
 struct MemorySite;
 
-// Sectors of one 128-byte line that one memory instruction asks for.
+// The sectors of one 128-byte line that a memory instruction requests.
 struct LineRequest {
     enum class Kind : std::uint8_t { Read, ReadPastL1, Write, Atomic };
     std::uint64_t line : 41;    // address / 128; addresses have 48 bits
-    std::uint64_t sectors : 4;  // a bit for each
+    std::uint64_t sectors : 4;  // one bit each
     std::uint64_t kind : 2;
-    std::uint64_t slot : 16;  // of the instruction's statistics
-    static constexpr std::uint32_t most_slots = 1u << 16;
+    std::uint64_t slot : 16;  // the slot of the instruction's statistics
+    static constexpr std::uint32_t max_slots = 1u << 16;
 };
 static_assert(sizeof(LineRequest) == 8);
 
@@ -48,23 +47,23 @@ struct CacheStats {
 
 // The L1 of one block and the order in which its warps use it.
 //
-// Warps run one after the other up to a barrier, so that what they do is noted first and happens when they get there.
-// Of an access that touches several lines, the step holds where their list is.
+// Warps run one after the other up to a barrier, so their steps are recorded first and performed when all warps have
+// reached the barrier. A step of an access to several lines refers to a list of them.
 class BlockL1 {
   public:
     BlockL1();
-    // `bytes`: what the block has of its multiprocessor's L1. Hits are counted in `stats`, by slot.
+    // `bytes` is the block's share of its multiprocessor's L1. Hits are counted in `stats`, by slot.
     void begin_block(std::uint64_t bytes, std::uint32_t warps, std::vector<MemorySite>& stats);
     // One memory instruction of a warp.
     void access(std::uint32_t warp, const Access& access, unsigned bytes, std::uint32_t slot, LineRequest::Kind kind);
-    // The same of a known shape, with its first lane at `first`.
+    // The same for a known shape, with its first lane at `first`.
     void access(std::uint32_t warp, ShapeLines& shape, std::uint64_t first, std::uint32_t slot, LineRequest::Kind kind);
-    // All warps have come to a barrier, or to their end: what they noted happens.
+    // All warps have reached a barrier or their end: performs the recorded steps.
     void at_barrier();
 
-    // What L2 sees of the block, in order. Of a block that misses more often than `most_requests`, the rest is left out
-    // and counted as misses of both caches: `lost` holds it by kind.
-    static constexpr std::size_t most_requests = std::size_t{1} << 21;
+    // What L2 sees of the block, in order. Misses beyond `max_requests` are left out and counted as misses of both
+    // caches in `lost_reads` and `lost_writes`.
+    static constexpr std::size_t max_requests = std::size_t{1} << 21;
     std::vector<LineRequest> misses;
     std::uint64_t lost_reads = 0, lost_writes = 0;
 
@@ -74,20 +73,20 @@ class BlockL1 {
         LineRequest request;
         std::uint32_t list, count;  // into lists_; count 0: no list
     };
-    static constexpr std::size_t longest_trace = std::size_t{1} << 15;  // of one warp, between two barriers
+    static constexpr std::size_t max_trace_steps = std::size_t{1} << 15;  // per warp, between two barriers
 
     void note(std::uint32_t warp, const Step& step) {
         auto& trace = traces_[warp];
         trace.push_back(step);
-        if (trace.size() >= longest_trace) [[unlikely]]
+        if (trace.size() >= max_trace_steps) [[unlikely]]
             at_barrier();
     }
-    // `parts` lie relative to `line`. Where the list is, if there are several, is for the caller to say.
+    // `parts` are relative to `line`. If there are several, the caller sets where their list is.
     static Step step_of(std::int64_t line, std::span<const LinePart> parts, std::uint32_t slot,
                         LineRequest::Kind kind) {
         const bool one = parts.size() == 1;
         return {{static_cast<std::uint64_t>(one ? line + parts[0].line : line), parts[0].sectors,
-                 static_cast<std::uint64_t>(kind), std::min(slot, LineRequest::most_slots - 1)},
+                 static_cast<std::uint64_t>(kind), std::min(slot, LineRequest::max_slots - 1)},
                 0,
                 one ? 0 : static_cast<std::uint32_t>(parts.size())};
     }
@@ -97,9 +96,9 @@ class BlockL1 {
     void perform_one(const LineRequest& request);
     void miss(const LineRequest& request, unsigned sectors);
 
-    std::vector<std::vector<Step>> traces_;  // by warp, since they last met
-    std::vector<LinePart> lists_;            // of the steps in traces_
-    std::uint64_t phase_;                    // since the warps last met; a number of no other phase in any block
+    std::vector<std::vector<Step>> traces_;  // by warp, since the last barrier
+    std::vector<LinePart> lists_;            // for the steps in traces_
+    std::uint64_t phase_;  // unique number of the current phase (the time since the last barrier) over all blocks
     std::vector<std::size_t> done_;
     std::vector<MemorySite>* stats_ = nullptr;
     L1Cache cache_;
@@ -135,25 +134,26 @@ class L2Cache {
     };
     static constexpr unsigned ways = 16;
     struct Set {
-        std::uint64_t launch = 0;  // whose lines these are; of another one, the set is empty
+        std::uint64_t launch = 0;  // the launch that owns the lines; for any other launch the set is empty
         Line lines[ways];
     };
 
     std::uint64_t sets_, now_ = 0, launch_;
-    // Zero-filled on demand: a small launch touches little of a large cache. The next launch takes it over as it is.
+    // Zero-filled on demand: a small launch touches little of a large cache. The next launch reuses it without
+    // clearing.
     HostPages storage_;
 };
 
-// Hands the blocks' misses to L2 and their work to multiprocessors in the order of the blocks, whatever the order in
-// which they end.
+// Gives the blocks' misses to L2 and their work to multiprocessors in the order of the blocks, regardless of the order
+// in which they end.
 class CacheReplay {
   public:
     CacheReplay(std::uint64_t l2_bytes, std::size_t slots, std::uint32_t multiprocessors)
         : l2_(l2_bytes), stats_(slots), spread_(multiprocessors) {}
     void finish_block(std::uint64_t linear, BlockL1& l1, const BlockWork& work);
-    // By statistics slot; those behind LineRequest::most_slots share the last one.
+    // By statistics slot; all from LineRequest::max_slots on share the last one.
     [[nodiscard]] const std::vector<CacheStats>& stats() const { return stats_; }
-    [[nodiscard]] const CacheStats& lost() const { return lost_; }  // of no slot: see BlockL1::most_requests
+    [[nodiscard]] const CacheStats& lost() const { return lost_; }  // without a slot: see BlockL1::max_requests
     [[nodiscard]] const WorkSpread& spread() const { return spread_; }
 
   private:
@@ -172,7 +172,7 @@ class CacheReplay {
     WorkSpread spread_;
 };
 
-// What one block has of the L1: the part of `l1_bytes` that the shared memory of `resident` blocks leaves, evenly.
+// One block's share of the L1: an even part of what the shared memory of `resident` blocks leaves of `l1_bytes`.
 std::uint64_t l1_share(std::uint64_t l1_bytes, std::uint64_t shared_bytes_per_block, std::uint64_t resident);
 
 }  // namespace warpgrade::vgpu

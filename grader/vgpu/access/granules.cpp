@@ -20,7 +20,7 @@ void GranuleShape::learn(const Access& x, unsigned bytes, unsigned shift) {
         const std::int64_t last = granule(x.address[l] + bytes - 1);
         for (std::int64_t g = granule(x.address[l]); g <= last; ++g) touches.push_back({g - origin, l});
     });
-    // Most warps touch their granules in order already.
+    // Most warps touch their granules in order.
     if (!std::ranges::is_sorted(touches, {}, &Touch::granule)) std::ranges::stable_sort(touches, {}, &Touch::granule);
     runs.clear();
     who.clear();
@@ -28,7 +28,7 @@ void GranuleShape::learn(const Access& x, unsigned bytes, unsigned shift) {
     for (std::size_t i = 0; i < touches.size(); ++i) {
         if (i && touches[i].granule == touches[i - 1].granule) {
             if (touches[i].lane != (who.back() & mark::lane_bits)) {
-                who.back() |= mark::lanes;
+                who.back() |= mark::several_lanes;
                 overlap = true;
             }
             continue;

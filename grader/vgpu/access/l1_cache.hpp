@@ -1,4 +1,4 @@
-// The L1 of one block as a plain model, and a memo in front of it that counts the same in less time.
+// The L1 of one block as a plain model, and a memo in front of it that gives the same counts faster.
 #pragma once
 
 #include <algorithm>
@@ -11,14 +11,14 @@
 
 namespace warpgrade::vgpu {
 
-// Lines of 128 bytes in sectors of 32, four ways, least recently used first out.
+// Lines of 128 bytes in sectors of 32, four ways, LRU.
 class L1Cache {
   public:
-    using Place = std::uint16_t;  // of a line: where it is in the cache
+    using Place = std::uint16_t;  // position of a line in the cache
 
-    // Empties it and gives it this size.
+    // Empties the cache and sets its size.
     void begin(std::uint64_t bytes) {
-        const std::uint64_t sets = std::clamp<std::uint64_t>(bytes / line_bytes / ways, 1, most_sets);
+        const std::uint64_t sets = std::clamp<std::uint64_t>(bytes / line_bytes / ways, 1, max_sets);
         if (sets != sets_) {
             sets_ = sets;
             lines_.assign(sets * ways, Line{});
@@ -26,7 +26,7 @@ class L1Cache {
         floor_ = ++now_;
     }
 
-    // Reads sectors of a line, a bit for each: gives those that are there already. From now on all of them are.
+    // Reads sectors of a line, one bit each. Returns those that were present; afterwards all are present.
     unsigned read(std::uint64_t line, unsigned sectors, Place& place) {
         Line* const set = set_of(line);
         Line* way = std::find_if(set, set + ways, [&](const Line& other) { return holds(other, line); });
@@ -45,7 +45,7 @@ class L1Cache {
         return read(line, sectors, place);
     }
 
-    // Throws sectors of a line out, if they are there.
+    // Evicts sectors of a line if they are present.
     void forget(std::uint64_t line, unsigned sectors) {
         for (Line& way : std::span(set_of(line), ways))
             if (holds(way, line)) {
@@ -54,29 +54,29 @@ class L1Cache {
             }
     }
 
-    // For those who remember where a line was found.
+    // For callers that remember where a line was found.
     [[nodiscard]] bool holds(Place place, std::uint64_t line) const { return holds(lines_[place], line); }
-    unsigned read_at(Place place, unsigned sectors) {  // of the line that is there
+    unsigned read_at(Place place, unsigned sectors) {  // reads sectors of a line that is present
         Line& way = lines_[place];
         way.used = ++now_;
         const auto there = static_cast<unsigned>(way.key & sectors);
         way.key |= sectors;
         return there;
     }
-    void use(Place place) { lines_[place].used = ++now_; }  // a read of sectors that are all there
+    void use(Place place) { lines_[place].used = ++now_; }  // reads sectors that are all present
     [[nodiscard]] std::uint64_t now() const { return now_; }
-    [[nodiscard]] std::uint64_t throws_out() const { return throws_out_; }        // how often it threw something out
-    [[nodiscard]] std::uint64_t last_use_lost() const { return last_use_lost_; }  // the latest use of a line thrown out
+    [[nodiscard]] std::uint64_t throws_out() const { return throws_out_; }        // number of evictions
+    [[nodiscard]] std::uint64_t last_use_lost() const { return last_use_lost_; }  // the latest use of an evicted line
 
   private:
     struct Line {
         std::uint64_t key = 0;   // line << 4 | sectors
-        std::uint64_t used = 0;  // when; below floor_: of an earlier block
+        std::uint64_t used = 0;  // time of the last use; below floor_ for an earlier block
     };
     static constexpr unsigned ways = 4;
-    static constexpr std::uint64_t most_sets = 1 << 14;
+    static constexpr std::uint64_t max_sets = 1 << 14;
 
-    // Spread by a hash, as arrays whose rows are a power of two apart would all meet in a few sets otherwise.
+    // A hash spreads the lines: arrays whose rows are a power of two apart would otherwise share a few sets.
     [[nodiscard]] Line* set_of(std::uint64_t line) {
         const std::uint64_t hash = hash_of_line(line) >> 32;
         return lines_.data() + (hash * sets_ >> 32) * ways;
@@ -90,19 +90,19 @@ class L1Cache {
     std::uint64_t throws_out_ = 0, last_use_lost_ = 0;
 };
 
-// A list of lines that instructions ask for. Two with the same name have the same parts.
+// A list of lines that instructions request. Lists with the same phase and number have the same parts.
 struct LineList {
-    std::uint64_t phase = 0;  // the name: the number of the list within a phase
+    std::uint64_t phase = 0;  // the list is identified by its number within a phase
     std::uint32_t number = 0;
-    std::span<const LinePart> parts;  // relative to a line that each read names
+    std::span<const LinePart> parts;  // relative to a line that each read gives
 };
 
-// An instruction asks for the same list of lines again and again, in a loop or from warp to warp: where its lines were
-// found last time is remembered, and when nothing has been thrown out since, all of it is there.
+// Instructions often request the same list of lines, in a loop or from warp to warp. The memo remembers where its lines
+// were found last time; if nothing has been evicted since, all of them are still there.
 class L1Memo {
   public:
-    // As cache.read() of each line, in order: gives the number of sectors that were there. Calls miss(line, sectors)
-    // for what was not.
+    // Like cache.read() for each line, in order. Returns the number of sectors that were present and calls miss(line,
+    // sectors) for the others.
     template <class Miss>
     std::uint64_t read(L1Cache& cache, std::uint64_t line, const LineList& list, Miss&& miss) {
         Found& found = found_[hash_of_line(line + list.number) >> (64 - log_remembered)];
@@ -127,7 +127,7 @@ class L1Memo {
         found.number = list.number;
         found.line = line;
         found.sectors = sectors;
-        // A list whose own lines threw each other out is not there as a whole.
+        // A list whose own lines evicted each other is not completely present.
         found.throws_out = cache.last_use_lost() > before ? never : cache.throws_out();
         return hits;
     }

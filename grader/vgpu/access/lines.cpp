@@ -23,7 +23,7 @@ LineParts::LineParts(const Access& x, std::uint64_t base, unsigned bytes) {
             case Access::Kind::Contiguous:
                 add(base + a[0], base + a[7] + bytes - 1);
                 break;
-            case Access::Kind::Other:  // an aligned access of up to 16 bytes lies in one sector
+            case Access::Kind::Other:  // an aligned access of up to 16 bytes is in one sector
                 for (unsigned l = 0; l < 8; ++l) add(base + a[l], base + a[l]);
         }
     }

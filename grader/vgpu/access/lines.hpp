@@ -13,10 +13,10 @@ inline constexpr unsigned line_bytes = 128;
 constexpr std::int64_t line_of(std::uint64_t address) {
     return static_cast<std::int64_t>(address) / line_bytes - (static_cast<std::int64_t>(address) % line_bytes < 0);
 }
-// In the upper bits; for tables of lines that are often a power of two apart.
+// The hash is in the upper bits. For tables of lines that are often a power of two apart.
 constexpr std::uint64_t hash_of_line(std::uint64_t line) { return line * 0x9E3779B97F4A7C15u; }
 
-// The sectors of one line that an access touches, a bit for each. Lines of shapes are relative, and may be negative.
+// The sectors of one line that an access touches, one bit each. Lines of shapes are relative and may be negative.
 struct LinePart {
     std::int64_t line : 60;
     std::uint64_t sectors : 4;
@@ -24,29 +24,29 @@ struct LinePart {
 };
 static_assert(sizeof(LinePart) == 8);
 
-// The lines of an access, each once, in the order in which lanes touch them first.
+// The lines of an access, each once, in the order in which the lanes first touch them.
 class LineParts {
   public:
-    // Addresses are those of `x`, `base` further on.
+    // Addresses are those of `x` plus `base`.
     LineParts(const Access& x, std::uint64_t base, unsigned bytes);
     [[nodiscard]] const LinePart* begin() const { return parts_; }
     [[nodiscard]] const LinePart* end() const { return parts_ + count_; }
 
   private:
     static constexpr std::uint8_t nowhere = 0xff;
-    template <bool Alone = false>  // alone: no line was there before
+    template <bool Alone = false>  // Alone: no line was added before
     void add(std::uint64_t first, std::uint64_t last);
     void merge(LinePart part);
 
     LinePart parts_[2 * warp_size];  // more than any access has
     unsigned count_ = 0;
-    std::uint8_t places_[2 * warp_size];  // by a hash of the line, the next one if that is taken: where it is in parts_
+    std::uint8_t places_[2 * warp_size];  // open-addressing hash table of indices into parts_
 };
 
-// The lines of a shape whose first lane is at a certain place of its line; that line has number 0.
+// The lines of a shape whose first lane is at a fixed offset in its line, which has number 0.
 struct ShapeLines {
     std::vector<LinePart> parts;
-    // Where the L1 model keeps a copy of them for the accesses of one phase; see BlockL1.
+    // Where the L1 model has a copy of them in one phase; see BlockL1.
     std::uint64_t phase = 0;
     std::uint32_t copy = 0;
 };

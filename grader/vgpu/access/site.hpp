@@ -1,9 +1,9 @@
-// What a memory instruction did before, so that doing the same again is cheap.
+// What a memory instruction did before, which makes repeating it cheap.
 //
-// In a loop, or from warp to warp, an instruction's lanes form the same shape of addresses again and again, only
-// elsewhere. A shape is recognised by comparing 32 distances; what is known of it then holds again: its bounds, the
-// sectors or wavefronts that it costs, and how its lanes are gathered. Nothing here changes what an access does or
-// counts: a shape that is not recognised takes the long way, which works everything out from the addresses.
+// In a loop, or from warp to warp, an instruction's lanes often form the same shape of addresses at another place. A
+// shape is recognised by comparing 32 distances. Then its known properties hold again: its bounds, its cost in sectors
+// or wavefronts, and how to gather its lanes. Nothing here changes what an access does or counts: an unrecognised shape
+// takes the slow path, which computes everything from the addresses.
 #pragma once
 
 #include <cstdint>
@@ -17,28 +17,28 @@
 
 namespace warpgrade::vgpu {
 
-// A shape of addresses: those of an Access relative to its first active lane's. Bounds are relative as well (modulo
-// 2^64).
+// A shape: the addresses of an Access relative to that of its first active lane. Bounds are relative too (modulo 2^64).
 class Pattern : public Access {
   public:
     unsigned bytes = 0;  // of one lane
     unsigned leader = 0;
-    // Each group of eight lanes wants words of one window of eight: `window` is where it begins, `word` which of them.
+    // If windowed, each group of eight lanes reads words of one window of eight: `window` is its begin, `word` the
+    // index of each lane's word in it.
     bool windowed = false;
     std::uint64_t window[4] = {};
-    std::uint64_t reach = 0;  // where the last window ends
+    std::uint64_t reach = 0;  // end of the last window
     alignas(32) std::uint8_t word[warp_size] = {};
 
     void learn(const Access& access, unsigned bytes_of_lane);
     [[nodiscard]] bool is(const Access& access, unsigned bytes_of_lane) const;
-    // Do the active lanes' registers form this shape? Defined in site_match.hpp.
+    // True if the active lanes' registers form this shape. Defined in site_match.hpp.
     [[nodiscard]] bool matches(const std::uint64_t* registers) const;
     [[nodiscard]] bool matches(const std::uint32_t* registers) const;
     // The access with its first active lane at `first`.
     [[nodiscard]] Access at(std::uint64_t first) const;
 
-    // What the shape costs at `first`, worked out once. Wavefronts and local sectors need `first` to be a multiple
-    // of 4.
+    // The cost of the shape at `first`, computed once. Wavefronts and local sectors require `first` to be a multiple of
+    // 4.
     [[nodiscard]] std::uint32_t sectors_at(std::uint64_t first) {
         std::uint8_t& known = sectors_by_phase_[first % sector_bytes];
         if (known == 0) [[unlikely]]
@@ -51,21 +51,21 @@ class Pattern : public Access {
         return wavefronts_;
     }
     [[nodiscard]] std::uint32_t local_sectors_anywhere();
-    // Of constant memory.
+    // For constant memory.
     [[nodiscard]] std::uint32_t words_at(std::uint64_t first) {
         if (bytes < bank_bytes) return at(first).distinct_words(bytes);
         if (words_ == 0) [[unlikely]]
             words_ = distinct_words(bytes);
         return words_;
     }
-    // The lines that it touches, relative to that of `first`.
+    // The lines that the shape touches, relative to that of `first`.
     [[nodiscard]] ShapeLines& lines_at(std::uint64_t first) {
         std::uint8_t& known = lines_by_place_[first % line_bytes];
         if (known == 0) [[unlikely]]
             known = learn_lines(first % line_bytes);
         return lines_[known - 1];
     }
-    // The granules that it touches. Only for first lanes at a multiple of a granule, which the access's size is, too.
+    // The granules that it touches. Only if `first` and the size of one lane's access are multiples of a granule.
     [[nodiscard]] const GranuleShape& granules(unsigned shift) {
         if (granules_.runs.empty()) [[unlikely]]
             granules_.learn(*this, bytes, shift);
@@ -75,17 +75,17 @@ class Pattern : public Access {
   private:
     std::uint8_t learn_lines(std::uint64_t place);
     void find_windows();
-    std::uint8_t sectors_by_phase_[sector_bytes] = {};  // 0: not known yet
+    std::uint8_t sectors_by_phase_[sector_bytes] = {};  // 0: not yet known
     Wavefronts wavefronts_{0, 0};
     std::uint32_t local_sectors_ = 0, words_ = 0;
-    std::uint8_t lines_by_place_[line_bytes] = {};    // which of lines_, from 1; 0: not known yet
+    std::uint8_t lines_by_place_[line_bytes] = {};    // index into lines_ plus 1; 0: not yet known
     std::vector<ShapeLines> lines_;                   // all different
-    GranuleShape granules_;                           // no runs: not known yet
+    GranuleShape granules_;                           // no runs: not yet known
     alignas(32) std::uint32_t near_[warp_size] = {};  // the distances' low halves
 };
 
-// The shapes that one host thread has seen; instructions with the same shape share it. Of fixed size: a new shape
-// takes the place of an old one, and whoever refers to that finds out by comparing.
+// The shapes that one host thread has seen; instructions with equal shapes share them. The size is fixed: a new shape
+// replaces an old one, and users of the old one notice by comparing.
 class PatternPool {
   public:
     Pattern* find(const Access& access, unsigned bytes);
@@ -97,12 +97,12 @@ class PatternPool {
 
 // One memory instruction on one host thread.
 struct alignas(64) MemorySite : MemoryStats {
-    Allocation* allocation = nullptr;                  // where its lanes found their bytes last
-    std::uint32_t shared_begin = 0, shared_bytes = 0;  // the same of shared memory: a variable, or its dynamic part
+    Allocation* allocation = nullptr;                  // that contained its lanes' bytes last time
+    std::uint32_t shared_begin = 0, shared_bytes = 0;  // the same for shared memory: a variable or the dynamic part
     Pattern* pattern = nullptr;
-    std::uint32_t misses = 0;  // in a row; an instruction whose shapes never recur stops looking for a while
+    std::uint32_t misses = 0;  // in a row; after many, the instruction stops comparing for a while
 
-    // The shape of these registers, if it is that of last time.
+    // The pattern of these registers if it is the same as last time, else nullptr.
     template <class Register>
     Pattern* recall(const Register* registers, std::uint32_t mask, unsigned bytes) const {
         Pattern* p = pattern;
@@ -118,8 +118,8 @@ struct alignas(64) MemorySite : MemoryStats {
     static constexpr std::uint32_t patience = 8, pause = 64;
 };
 
-// Sectors of a local access. The hardware interleaves local memory by lane: word i of all lanes lies in one row of 128
-// bytes.
+// The sectors of a local access. The hardware interleaves local memory by lane: word i of all lanes is in one row of
+// 128 bytes.
 std::uint32_t local_sectors(const Access& x, unsigned bytes);
 
 }  // namespace warpgrade::vgpu

@@ -1,4 +1,4 @@
-// The part of site.hpp that every memory instruction goes through, to be inlined into its handler.
+// The part of site.hpp that every memory instruction executes, inlined into its handler.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 namespace warpgrade::vgpu {
 
 #if defined(__AVX2__)
-// All ones in the 64-bit elements whose bit is set.
+// For each mask of four bits, all ones in the 64-bit elements whose bit is set.
 alignas(32) inline constexpr auto quad_masks = [] {
     std::array<std::array<std::uint64_t, 4>, 16> table{};
     for (unsigned bits = 0; bits < 16; ++bits)
@@ -27,7 +27,7 @@ inline __m256i lanes_on(std::uint32_t mask) {
 
 inline const __m256i* vector_at(const void* p) { return static_cast<const __m256i*>(p); }
 
-// Of an operand: a register's lanes, or a constant's, which lie anywhere.
+// Loads the lanes of an operand, a register or an unaligned constant.
 inline __m256i lanes_at(const void* p) { return _mm256_loadu_si256(vector_at(p)); }
 
 inline bool Pattern::matches(const std::uint64_t* registers) const {
@@ -80,7 +80,7 @@ inline bool Pattern::matches(const std::uint32_t* registers) const {
 }
 #endif
 
-// A load of one word a lane, of a windowed pattern whose first lane's bytes are at `first`. Reads whole windows.
+// Loads one word per lane of a windowed pattern whose first lane's bytes are at `first`. Reads whole windows.
 inline void load_words(std::uint32_t* d, std::byte* first, const Pattern& p) {
     for (unsigned g = 0; g < 4; ++g) {
         const std::byte* window = host_place(first, p.window[g]);

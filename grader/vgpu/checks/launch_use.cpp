@@ -16,9 +16,9 @@ struct BlockCount {
     }
 };
 
-// A few instructions behind a branch get a predicate each from ptxas, and the branch goes. It does not say how few:
-// this is a careful guess.
-constexpr std::uint32_t predicated_at_most = 4;
+// ptxas predicates a few instructions after a branch and drops the branch. It does not document how few: this is a
+// careful guess.
+constexpr std::uint32_t max_predicated = 4;
 
 bool is_predicated(const Code& code, std::span<const std::uint32_t> region) {
     std::uint32_t size = 0;
@@ -29,12 +29,12 @@ bool is_predicated(const Code& code, std::span<const std::uint32_t> region) {
         if (!straight) return false;
         size += b.size;
     }
-    return size <= predicated_at_most;
+    return size <= max_predicated;
 }
 
 }  // namespace
 
-LaunchUse use_of_launch(const Launch& launch, std::span<const Executor> executors) {
+LaunchUse measure_launch_use(const Launch& launch, std::span<const Executor> executors) {
     const Code& code = launch.code;
     LaunchUse result;
     std::map<std::pair<std::string, std::uint32_t>, LineUse> by_line;

@@ -1,4 +1,4 @@
-// How a launch used memory and warps, by source line: what advice is made from.
+// How a launch used memory and warps, by source line. Advice is made from it.
 #pragma once
 
 #include <span>
@@ -8,6 +8,6 @@
 
 namespace warpgrade::vgpu {
 
-LaunchUse use_of_launch(const Launch& launch, std::span<const Executor> executors);
+LaunchUse measure_launch_use(const Launch& launch, std::span<const Executor> executors);
 
 }  // namespace warpgrade::vgpu

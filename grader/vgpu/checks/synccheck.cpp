@@ -15,8 +15,8 @@ namespace {
 // Threads that wait for the same barrier at one instruction.
 struct Group {
     const Insn* insn;
-    std::uint32_t threads, first;  // how many; the first one's number in the block
-    bool splits_a_warp;            // others of one of these warps wait at another instruction
+    std::uint32_t threads, first;  // number of threads; number of the first one in the block
+    bool splits_a_warp;            // other lanes of one of these warps wait at another instruction
 };
 
 std::vector<Group> groups_at(const BlockState& block, std::uint32_t barrier) {
@@ -47,27 +47,27 @@ std::vector<Group> groups_at(const BlockState& block, std::uint32_t barrier) {
     return groups;
 }
 
-// The last line that lanes ran before they exited.
-device::SourcePlace last_place(const Launch& launch, const Departure& departure) {
-    const BasicBlock& b = launch.code.blocks[departure.last];
+// The last source line that the lanes ran before they exited.
+device::SourcePlace last_place(const Launch& launch, const ExitedLanes& exited) {
+    const BasicBlock& b = launch.code.blocks[exited.last];
     return launch.source_place(launch.code.insns[b.end > b.begin ? b.end - 1 : b.begin]);
 }
 
-// Did lanes that have exited run something that comes after `in`, or may come after it?
-bool passed_by(const Code& code, Departure& departure, const Insn& in) {
-    if (std::ranges::find(departure.cleared, &in) != departure.cleared.end()) return false;
+// True if lanes that have exited ran code that comes, or may come, after `in`.
+bool has_missed(const Code& code, ExitedLanes& exited, const Insn& in) {
+    if (std::ranges::find(exited.rightly_skipped, &in) != exited.rightly_skipped.end()) return false;
     std::vector<bool> seen(code.blocks.size());
-    // The terminator of its block is `in`.
+    // `in` is the terminator of this block.
     std::vector<std::uint32_t> open{block_of(code, static_cast<std::uint32_t>(&in - code.insns.data())) + 1};
     while (!open.empty()) {
         const std::uint32_t at = open.back();
         open.pop_back();
         if (at >= code.blocks.size() || seen[at]) continue;
-        if (at == departure.last) return true;
+        if (at == exited.last) return true;
         seen[at] = true;
         for_successors(code, at, [&](std::uint32_t next) { open.push_back(next); });
     }
-    departure.cleared.push_back(&in);
+    exited.rightly_skipped.push_back(&in);
     return false;
 }
 
@@ -82,14 +82,13 @@ std::string collective_name(const Code& code, const Insn& in) {
     return collective.function.empty() ? collective.opcode : std::string(collective.function);
 }
 
-// The barrier is complete, and its threads wait at more than one instruction.
 void report_divergent_barrier(Executor& e, BlockState& block, std::uint32_t id) {
     const auto groups = groups_at(block, id);
     const auto aligned = [](const Group& g) { return (g.insn->form & barrier_form::aligned) != 0; };
     const auto of_block = [&](const Group& g) {
         return aligned(g) && id == 0 && !(g.insn->form & barrier_form::counted);
     };
-    // The first two places that may not be apart.
+    // True if threads must not wait for one barrier at these two places.
     const auto wrong = [&](const Group& a, const Group& b) {
         return (of_block(a) && of_block(b)) || (a.splits_a_warp && b.splits_a_warp && (aligned(a) || aligned(b)));
     };
@@ -97,7 +96,7 @@ void report_divergent_barrier(Executor& e, BlockState& block, std::uint32_t id) 
         for (std::size_t k = i + 1; k < groups.size(); ++k) {
             const Group &here = groups[i], &there = groups[k];
             if (!wrong(here, there)) continue;
-            block.watch.parted = true;
+            block.watch.divergence_reported = true;
             const Insn* insns = e.code->insns.data();
             device::Diagnostic* found = e.watch.findings.add(device::rules::divergent_barrier, block.linear,
                                                              static_cast<std::uint32_t>(here.insn - insns),
@@ -118,17 +117,16 @@ void report_divergent_barrier(Executor& e, BlockState& block, std::uint32_t id) 
         }
 }
 
-// The barrier is complete: who is not there has exited.
-void look_for_departed(Executor& e, BlockState& block, const Insn& in, std::uint32_t id) {
-    const Departure* first = nullptr;
+void report_missed_barrier(Executor& e, BlockState& block, const Insn& in, std::uint32_t id) {
+    const ExitedLanes* first = nullptr;
     std::uint32_t gone = 0, first_thread = 0;
     for (Warp& other : block.warps)
-        for (Departure& departure : other.watch.departures) {
-            if (!passed_by(*e.code, departure, in)) continue;
-            gone += static_cast<std::uint32_t>(std::popcount(departure.lanes));
+        for (ExitedLanes& exited : other.watch.exited_lanes) {
+            if (!has_missed(*e.code, exited, in)) continue;
+            gone += static_cast<std::uint32_t>(std::popcount(exited.lanes));
             if (first) continue;
-            first = &departure;
-            first_thread = other.index * warp_size + static_cast<std::uint32_t>(std::countr_zero(departure.lanes));
+            first = &exited;
+            first_thread = other.index * warp_size + static_cast<std::uint32_t>(std::countr_zero(exited.lanes));
         }
     if (!first) return;
     device::Diagnostic* found = e.watch.findings.add(device::rules::divergent_barrier, block.linear,
@@ -143,13 +141,12 @@ void look_for_departed(Executor& e, BlockState& block, const Insn& in, std::uint
         {"passed by", last_place(*e.launch, *first), e.launch->thread_place(block.linear, first_thread)});
 }
 
-// The call is complete: members that are not there have exited.
-void look_for_departed_members(Warp& w, const Insn& in, std::uint32_t members, std::uint32_t callers) {
+void report_missed_collective(Warp& w, const Insn& in, std::uint32_t members, std::uint32_t callers) {
     Executor& e = *w.executor;
     const BlockState& block = *w.block;
-    for (Departure& departure : w.watch.departures) {
-        const std::uint32_t missing = members & departure.lanes;
-        if (!missing || !passed_by(*e.code, departure, in)) continue;
+    for (ExitedLanes& exited : w.watch.exited_lanes) {
+        const std::uint32_t missing = members & exited.lanes;
+        if (!missing || !has_missed(*e.code, exited, in)) continue;
         device::Diagnostic* found = e.watch.findings.add(device::rules::lane_mask, block.linear,
                                                          static_cast<std::uint32_t>(&in - e.code->insns.data()));
         if (!found) return;
@@ -161,14 +158,13 @@ void look_for_departed_members(Warp& w, const Insn& in, std::uint32_t members, s
         found->place = e.launch->source_place(in);
         found->thread = e.launch->thread_place(
             block.linear, w.index * warp_size + static_cast<std::uint32_t>(std::countr_zero(callers)));
-        found->related.push_back({"passed by", last_place(*e.launch, departure),
+        found->related.push_back({"passed by", last_place(*e.launch, exited),
                                   e.launch->thread_place(block.linear, w.index * warp_size + lane)});
         return;
     }
 }
 
-// Lanes call with a mask that does not name them.
-void report_foreign_mask(Warp& w, const Insn& in, std::uint32_t members, std::uint32_t strangers) {
+void report_mask_without_caller(Warp& w, const Insn& in, std::uint32_t members, std::uint32_t strangers) {
     Executor& e = *w.executor;
     const BlockState& block = *w.block;
     device::Diagnostic* found = e.watch.findings.add(device::rules::lane_mask, block.linear,

@@ -30,7 +30,7 @@ void run_insns(Warp& w, const Insn* begin, const Insn* end, std::uint32_t mask) 
             else
                 for (; i != end; ++i) i->masked(w, *i, mask);
             return;
-        } catch (const RunCarefully&) {
+        } catch (const UndefinedValueFound&) {
             begin = i + 1;
         }
     }
@@ -53,7 +53,8 @@ void set_undefined(Warp& w, Ref place, std::uint32_t lanes, std::uint32_t undefi
     if (undefined) w.watch.undefined.push_back({at, undefined, origin});
 }
 
-// Reports what `in` uses, and forgets it. `passed`: a source whose value is not used yet.
+// Reports the undefined registers that `in` uses and treats them as defined from then on. `passed` is a source that
+// `in` only passes on.
 void check_use(Warp& w, const Insn& in, std::uint32_t mask, std::optional<Ref> passed = {}) {
     for (const RegisterUse& use : uses_of(*w.executor->code, in)) {
         if (use.writes || use.place == passed) continue;
@@ -69,7 +70,8 @@ void check_use(Warp& w, const Insn& in, std::uint32_t mask, std::optional<Ref> p
     }
 }
 
-// Calls visit(element's first byte in lane 0, its register) for what a load or store of parameters moves.
+// Calls visit(address of the element in lane 0, register, bytes) for each element that a load or store of parameters
+// moves.
 template <class F>
 void for_parameters(const Warp& w, const Insn& in, F&& visit) {
     const Ref refs[4] = {in.d, in.b, in.c, in.e};
@@ -78,11 +80,11 @@ void for_parameters(const Warp& w, const Insn& in, F&& visit) {
         visit(operand<std::byte>(w, in.a) + in.offset + std::size_t{i} * bytes, refs[i], bytes);
 }
 
-// Parameters that are passed from now on are as defined as the registers.
+// Stores of parameters: what they pass is as undefined as the registers.
 void note_passed(Warp& w, const Insn& in, std::uint32_t lanes) {
     auto& all = w.watch.undefined;
     for_parameters(w, in, [&](std::byte* at, Ref place, unsigned bytes) {
-        forget_passed(w, at, bytes, lanes);
+        clear_undefined_parameters(w, at, bytes, lanes);
         const std::byte* source = operand<std::byte>(w, place);
         for (std::size_t i = 0, n = all.size(); i < n; ++i)
             if (all[i].bytes == 0 && all[i].place == source && (all[i].lanes & lanes))
@@ -90,7 +92,7 @@ void note_passed(Warp& w, const Insn& in, std::uint32_t lanes) {
     });
 }
 
-// The same the other way round.
+// Loads of parameters: the registers become as undefined as what was passed.
 void note_received(Warp& w, const Insn& in, std::uint32_t lanes) {
     auto& all = w.watch.undefined;
     for_parameters(w, in, [&](const std::byte* at, Ref place, unsigned bytes) {
@@ -101,14 +103,14 @@ void note_received(Warp& w, const Insn& in, std::uint32_t lanes) {
     });
 }
 
-// Compilers know that local arrays and __shared__ variables are there. So they load elements of them before it is known
-// whether they are wanted, compute with them, and drop the result if they are not. What was computed with one is only
-// undefined as well: it is an error when a branch, an address, or memory that others read depends on it.
+// Compilers know that local arrays and __shared__ variables exist. So they load elements before they know whether the
+// program wants them, compute with them, and drop the result if it does not. A result computed from such an element is
+// itself only undefined; it is an error when a branch, an address, or memory that others read depends on it.
 bool may_be_dropped(const UndefinedOrigin& origin) {
     return origin.space == ptx::Space::Local || origin.space == ptx::Space::Shared;
 }
 
-// Is the register's value, in one of the lanes, so bad that storing it is an error?
+// True if, in one of the lanes, it is an error to store the register's value where others can read it.
 bool must_not_be_stored(const Warp& w, Ref place, std::uint32_t lanes) {
     const std::byte* at = operand<std::byte>(w, place);
     return std::ranges::any_of(w.watch.undefined, [&](const UndefinedRegister& r) {
@@ -116,7 +118,7 @@ bool must_not_be_stored(const Warp& w, Ref place, std::uint32_t lanes) {
     });
 }
 
-// Is there one whose use is an error at once?
+// True if, in one of the lanes, it is an error to compute with the register's value at all.
 bool must_not_be_computed_with(const Warp& w, Ref place, std::uint32_t lanes) {
     const std::byte* at = operand<std::byte>(w, place);
     return std::ranges::any_of(w.watch.undefined, [&](const UndefinedRegister& r) {
@@ -157,8 +159,8 @@ StoredUndefined stored_undefined(const Warp& w, const Insn& in, std::uint32_t la
     return stored;
 }
 
-// Runs an instruction that computes with predicates. Returns the lanes in which a predicate that it sets depends on the
-// undefined ones; "false and anything" does not.
+// Runs an instruction that computes with predicates. Returns the lanes in which a predicate that it sets depends on an
+// undefined one; "false and anything" does not depend on it.
 std::uint32_t run_and_compare(Warp& w, const Insn& in, std::uint32_t mask, std::span<const RegisterUse> uses) {
     struct Saved {
         Ref place;
@@ -181,10 +183,10 @@ std::uint32_t run_and_compare(Warp& w, const Insn& in, std::uint32_t mask, std::
 }
 
 void run_carefully(Warp& w, const Insn* begin, const Insn* end, std::uint32_t mask) {
-    w.watch.carefully = true;
+    w.watch.one_by_one = true;
     for (const Insn* i = begin; i != end; ++i) {
         if (w.watch.undefined.empty()) {
-            w.watch.carefully = false;
+            w.watch.one_by_one = false;
             return run_insns(w, i, end, mask);
         }
         const Insn& in = *i;
@@ -200,7 +202,7 @@ void run_carefully(Warp& w, const Insn* begin, const Insn* end, std::uint32_t ma
         };
         bool has_run = false;
         if (std::ranges::any_of(uses, [&](const RegisterUse& use) { return is_used(w, in, use, lanes); })) {
-            check_use(w, in, lanes);  // of a copy with an undefined address or predicate, everything
+            check_use(w, in, lanes);  // a copy whose address or predicate is undefined uses all of its sources
         } else if (in.flow == Flow::Selects) {
             const std::uint32_t first = predicate(w, in.c) ^ (in.form & select_form::negated ? ~0u : 0u);
             carry(in.a, lanes & first);
@@ -223,7 +225,7 @@ void run_carefully(Warp& w, const Insn* begin, const Insn* end, std::uint32_t ma
         }
         const StoredUndefined stored = stored_undefined(w, in, lanes);
         w.watch.stored_undefined = undefined && in.flow == Flow::Stores ? &stored : nullptr;
-        w.watch.stored_from = origin;
+        w.watch.stored_origin = origin;
         if (in.flow == Flow::Loads)
             for (const RegisterUse& use : uses)
                 if (use.writes) set_undefined(w, use.place, lanes, 0, {});
@@ -236,7 +238,7 @@ void run_carefully(Warp& w, const Insn* begin, const Insn* end, std::uint32_t ma
         for (const RegisterUse& use : uses)
             if (use.writes) set_undefined(w, use.place, lanes, in.flow == Flow::Stores ? 0 : undefined, origin);
     }
-    w.watch.carefully = false;
+    w.watch.one_by_one = false;
 }
 
 }  // namespace
@@ -250,7 +252,6 @@ void run_watched(Warp& w, const BasicBlock& b, std::uint32_t mask) {
         check_use(w, *end, mask);
 }
 
-// A shuffle hands its value (a) on; all else is used.
 void gather_exchanged(Warp& w, const Insn& in, std::uint32_t mask) {
     if (w.watch.undefined.empty()) return;
     if (in.flow != Flow::Carries) return check_use(w, in, mask);
@@ -267,15 +268,16 @@ void note_exchanged(Warp& w, const Insn& in, const std::uint32_t* from, std::uin
             w.watch.undefined.push_back({operand<std::byte>(w, in.d), lanes, r.origin});
 }
 
-void forget_passed(Warp& w, const std::byte* at, std::uint64_t bytes, std::uint32_t lanes) {
+void clear_undefined_parameters(Warp& w, const std::byte* at, std::uint64_t bytes, std::uint32_t lanes) {
     for (UndefinedRegister& r : w.watch.undefined)
         if (r.lies_in(at, bytes)) r.lanes &= ~lanes;
     std::erase_if(w.watch.undefined, [](const UndefinedRegister& r) { return r.lanes == 0; });
 }
 
-void pass_on(Warp& w, const std::byte* from, std::byte* to, std::uint64_t bytes, std::uint32_t lanes) {
+void copy_undefined_parameters(Warp& w, const std::byte* from, std::byte* to, std::uint64_t bytes,
+                               std::uint32_t lanes) {
     auto& all = w.watch.undefined;
-    forget_passed(w, to, bytes, lanes);
+    clear_undefined_parameters(w, to, bytes, lanes);
     for (std::size_t i = 0, n = all.size(); i < n; ++i)
         if (const UndefinedRegister r = all[i]; r.lies_in(from, bytes) && (r.lanes & lanes))
             all.push_back({to + (r.place - from), r.lanes & lanes, r.origin, r.bytes});

@@ -37,7 +37,7 @@ device::MemoryPlace memory_place(const Warp& w, Space space, std::uint64_t addre
 
 bool is_own_block(Mark m, const Observer& o) { return m >= o.turn || (o.turns && o.turns->is_own(m)); }
 bool is_own_warp(Mark m, const Observer& o) {
-    return (m & mark::warp_bits) == (o.me & mark::warp_bits) && !(m & (mark::warps | mark::blocks)) &&
+    return (m & mark::warp_bits) == (o.me & mark::warp_bits) && !(m & (mark::several_warps | mark::several_blocks)) &&
            is_own_block(m, o);
 }
 
@@ -45,8 +45,10 @@ device::ThreadPlace place_of(const Warp& w, unsigned lane) {
     return w.executor->launch->thread_place(w.block->linear, w.index * warp_size + lane);
 }
 
-// A diagnostic of what a lane does in an instruction, to be filled; nullptr if it is known. `other`: the other party's.
-device::Diagnostic* found(const Warp& w, const device::Rule& rule, const Insn& in, unsigned lane, const Insn* other) {
+// Adds a diagnostic about a lane's access, for the caller to fill in; nullptr if there is one already. `other` is the
+// other party's instruction.
+device::Diagnostic* start_diagnostic(const Warp& w, const device::Rule& rule, const Insn& in, unsigned lane,
+                                     const Insn* other) {
     Executor& e = *w.executor;
     device::Diagnostic* d =
         e.watch.findings.add(rule, w.block->linear, index_of(w, in), other ? index_of(w, *other) : Findings::no_insn);
@@ -61,7 +63,8 @@ struct Party {
     bool wrote;
 };
 
-// The other thread of a race, if the mark knows it: of several readers it holds the first, which may be this thread.
+// The other thread of a race, if the mark says which: of several readers it holds only the first, which may be this
+// thread.
 std::optional<device::ThreadPlace> other_thread(const Warp& w, const Observer& o, unsigned lane, const Party& other,
                                                 Space space) {
     const Launch& launch = *w.executor->launch;
@@ -86,14 +89,14 @@ void report_race(Warp& w, const Insn& in, const WatchedAccess& a, const Observer
                                : a.space == Space::Shared ? rules::race_shared
                                                           : rules::race_global;
     const auto thread = other_thread(w, o, lane, other, a.space);
-    // Of several readers the mark holds the first; if that was this thread, the others are not known.
+    // Of several readers the mark holds only the first; if that is this thread, the others are unknown.
     const Insn* theirs = thread ? insn_of(*e.code, mark::site_of(other.mark)) : nullptr;
-    device::Diagnostic* d = found(w, rule, in, lane, theirs);
+    device::Diagnostic* d = start_diagnostic(w, rule, in, lane, theirs);
     if (!d) return;
     const char* mine = a.op == Op::Load ? "reads" : mark::is_atomic(o.me) ? "changes" : "writes";
     const char* between = same_warp ? "no barrier" : a.space == Space::Shared ? "no __syncthreads()" : "no order";
     d->memory = memory_place(w, a.space, address);
-    if (too_narrow && mark::is_of_block(o.me))
+    if (too_narrow && mark::is_block_scope(o.me))
         d->message = "changes an element of {memory} by an atomic of block scope, and another block changes it too";
     else if (too_narrow)
         d->message =
@@ -105,29 +108,29 @@ void report_race(Warp& w, const Insn& in, const WatchedAccess& a, const Observer
                           theirs ? e.launch->source_place(*theirs) : device::SourcePlace{}, thread});
 }
 
-// Lanes of one store that write different values to the same place.
 void report_overlap(Warp& w, const Insn& in, const WatchedAccess& a, unsigned lane, unsigned other,
                     std::uint64_t address) {
     if (!w.executor->launch->limits.checks.race) return;
-    device::Diagnostic* d = found(w, a.space == Space::Shared ? rules::race_shared : rules::race_global, in, lane, &in);
+    device::Diagnostic* d =
+        start_diagnostic(w, a.space == Space::Shared ? rules::race_shared : rules::race_global, in, lane, &in);
     if (!d) return;
     d->memory = memory_place(w, a.space, address);
     d->message = "writes an element of {memory} that other threads write at the same time, with different values";
     d->related.push_back({"written by", d->place, place_of(w, other)});
 }
 
-// Do the two accesses race, if they have no order? Volatile ones are as good as atomic ones to PTX. Inside a warp they
-// stand for the lockstep that there is no more. Atomics of block scope are none to other blocks.
+// True if two unordered accesses race. In PTX, volatile accesses are as good as atomic ones. Inside a warp, programs
+// use volatile to rely on lockstep, which no longer exists. Atomics of block scope are plain accesses to other blocks.
 bool conflict(Mark m, const Observer& o) {
     const Mark theirs = m & mark::kind, mine = o.me & mark::kind;
     if (theirs == mark::plain || mine == mark::plain) return true;
-    if ((mark::is_of_block(m) || mark::is_of_block(o.me)) && !is_own_block(m, o)) return true;
+    if ((mark::is_block_scope(m) || mark::is_block_scope(o.me)) && !is_own_block(m, o)) return true;
     return is_own_warp(m, o) && theirs == mark::is_volatile && mine == mark::is_volatile;
 }
 
-// A load whose value a compare-and-swap of the same place is to confirm, as in the loop of CUDA's own guide: if another
-// thread was faster, it fails and the loop goes on with the new value.
-bool is_guess(const Code& code, const Insn* load) {
+// True for a load whose value a later compare-and-swap of the same place confirms, as in the loop of CUDA's programming
+// guide: if another thread was faster, the swap fails and the loop retries with the new value.
+bool is_read_for_swap(const Code& code, const Insn* load) {
     return load && std::ranges::any_of(code.compare_and_swaps, [&](std::uint32_t slot) {
                const Insn& swap = code.insns[code.stat_insns[slot]];
                const bool same_place = swap.a == load->a && swap.offset == load->offset, compared = swap.b == load->d;
@@ -135,16 +138,16 @@ bool is_guess(const Code& code, const Insn* load) {
            });
 }
 
-// Do a load and an atomic operation make no race after all?
+// True if a compare-and-swap confirms the load, so that it does not race with the atomic operation.
 bool is_confirmed(const Code& code, const Insn& in, const WatchedAccess& a, Mark other, bool wrote) {
-    if (a.op == Op::Load) return wrote && mark::is_atomic(other) && is_guess(code, &in);
-    return a.op == Op::Atomic && !wrote && is_guess(code, insn_of(code, mark::site_of(other)));
+    if (a.op == Op::Load) return wrote && mark::is_atomic(other) && is_read_for_swap(code, &in);
+    return a.op == Op::Atomic && !wrote && is_read_for_swap(code, insn_of(code, mark::site_of(other)));
 }
 
 }  // namespace
 
 void report_conflicts(Warp& w, const Insn& in, const WatchedAccess& a, const Granules& g, const Observer& o,
-                      const Watching& how) {
+                      const AccessTraits& how) {
     const Access& x = a.access;
     alignas(64) std::byte values[warp_size * 16];
     const bool know_values = a.op == Op::Store && how.spread && a.bytes <= 16;
@@ -160,17 +163,17 @@ void report_conflicts(Warp& w, const Insn& in, const WatchedAccess& a, const Gra
         for (std::uint64_t at = begin >> a.shift; at <= (begin + a.bytes - 1) >> a.shift; ++at) {
             const Mark write = a.memory.writes[at];
             if (a.op != Op::Store && !how.overwrites && write < a.written_since) {
-                found_undefined(w, in, a.space, l, x.address[l], std::max(x.address[l], a.base + (at << a.shift)),
-                                a.bytes, how);
+                report_undefined_load(w, in, a.space, l, x.address[l], std::max(x.address[l], a.base + (at << a.shift)),
+                                      a.bytes, how);
                 continue;
             }
-            // A store that changes nothing disturbs nobody: many threads may set the same flag.
+            // A store that changes nothing harms nobody: many threads may set the same flag.
             const std::uint64_t from = std::max(begin, at << a.shift),
                                 to = std::min(begin + a.bytes, (at << a.shift) + size);
             const auto value_of = [&](unsigned lane) { return values + std::size_t{lane} * a.bytes + (from - begin); };
             if (know_values && std::memcmp(value_of(l), a.host + from, to - from) == 0) continue;
             const auto ask = [&](Mark m, bool wrote) {
-                if (m < a.written_since || is_ordered(m, wrote ? o : o.of_reads(), l) || !conflict(m, o)) return false;
+                if (m < a.written_since || is_ordered(m, wrote ? o : o.for_reads(), l) || !conflict(m, o)) return false;
                 if (is_confirmed(*w.executor->code, in, a, m, wrote)) return false;
                 report_race(w, in, a, o, l, x.address[l], {m, wrote});
                 return true;
@@ -197,12 +200,12 @@ void report_conflicts(Warp& w, const Insn& in, const WatchedAccess& a, const Gra
         for (std::uint64_t at = begin >> a.shift; at <= (begin + a.bytes - 1) >> a.shift; ++at) {
             if (!lane_on(how.undefined->at_byte((at << a.shift) - begin, a.bytes), l)) continue;
             a.memory.writes[at] = 0;
-            w.block->watch.came_from.insert_or_assign(at, w.watch.stored_from);
+            w.block->watch.shared_origins.insert_or_assign(at, w.watch.stored_origin);
         }
     });
 }
 
-// What is unordered as well is a race, and reported as one.
+// An access that is also unordered is reported as a race instead.
 void report_stale_reads(Warp& w, const Insn& in, const Access& x, unsigned bytes, const Allocation& allocation,
                         const LaunchTrack& track, const Observer& o) {
     if (!w.executor->launch->limits.checks.race) return;
@@ -213,7 +216,7 @@ void report_stale_reads(Warp& w, const Insn& in, const Access& x, unsigned bytes
         const Mark* const written = std::find_if(writes + (begin >> track.shift), end, [](Mark m) { return m != 0; });
         if (written == end) return;
         const Insn* theirs = insn_of(*w.executor->code, mark::site_of(*written));
-        device::Diagnostic* d = found(w, rules::stale_read, in, lane, theirs);
+        device::Diagnostic* d = start_diagnostic(w, rules::stale_read, in, lane, theirs);
         if (!d) return;
         d->memory = memory_place(w, Space::Global, x.address[lane]);
         d->message = "reads an element of {memory} through the read-only cache, though this kernel has written it";
@@ -228,15 +231,15 @@ void report_stale_reads(Warp& w, const Insn& in, const Access& x, unsigned bytes
 void note_synchronisation(Warp& w, const Access& x, Space space, Op op, bool releases) {
     Executor& e = *w.executor;
     for_active(x.mask, [&](unsigned l) {
-        // Addresses of shared memory are each block's own.
+        // Each block has its own shared memory, so its addresses need the block.
         const ExecutorWatch::SyncKey key{x.address[l], space == Space::Shared ? w.block->linear + 1 : 0};
         const auto known = e.watch.releases.find(key);
         const std::uint32_t thread = w.index * warp_size + l;
         if (op != Op::Store && known != e.watch.releases.end()) {
             const auto& from = known->second;
             if (from.block != w.block->linear) {
-                // Without a fence, what the other block had read before is settled all the same: no store of ours
-                // overtakes the load that told us.
+                // The other block's earlier reads are settled even without a fence: no store of ours overtakes the load
+                // that showed us its value.
                 w.block->watch.settled_reads = mark::at_time(++e.watch.now);
                 if (from.fenced) w.block->watch.settled = w.block->watch.settled_reads;
             } else if (from.fenced && from.thread != thread) {
@@ -245,16 +248,16 @@ void note_synchronisation(Warp& w, const Access& x, Space space, Op op, bool rel
             }
         }
         if (op == Op::Load) return;
-        // A change without a fence goes on with what was made visible before.
+        // A later change without a fence keeps what was made visible before.
         if (releases || w.watch.fenced || op == Op::Store || known == e.watch.releases.end())
             e.watch.releases[key] = {w.block->linear, thread, releases || w.watch.fenced};
     });
 }
 
 template <Op O>
-void watch_defined(Warp& w, const Insn& in, Allocation& a, const Access& x, unsigned bytes, const Watching& how) {
+void watch_defined(Warp& w, const Insn& in, Allocation& a, const Access& x, unsigned bytes, const AccessTraits& how) {
     DefinedBytes& defined = *a.defined;
-    if (x.kind == Access::Kind::Contiguous || x.kind == Access::Kind::Uniform) {  // all lanes in one
+    if (x.kind == Access::Kind::Contiguous || x.kind == Access::Kind::Uniform) {  // all lanes at once
         const std::uint64_t offset = x.low - a.base, whole = x.high - x.low + bytes;
         if (O != Op::Store && defined.all(offset, whole)) return;
         if (O == Op::Store && !how.undefined && x.mask == full_mask) return defined.define(offset, whole);
@@ -273,23 +276,25 @@ void watch_defined(Warp& w, const Insn& in, Allocation& a, const Access& x, unsi
         if (defined.all(offset, bytes)) return;
         for (unsigned i = 0; i < bytes; ++i)
             if (!defined.all(offset + i, 1))
-                found_undefined(w, in, Space::Global, l, x.address[l], x.address[l] + i, bytes, how);
+                report_undefined_load(w, in, Space::Global, l, x.address[l], x.address[l] + i, bytes, how);
         if (O == Op::Atomic) defined.define(offset, bytes);
     });
 }
-template void watch_defined<Op::Load>(Warp&, const Insn&, Allocation&, const Access&, unsigned, const Watching&);
-template void watch_defined<Op::Store>(Warp&, const Insn&, Allocation&, const Access&, unsigned, const Watching&);
-template void watch_defined<Op::Atomic>(Warp&, const Insn&, Allocation&, const Access&, unsigned, const Watching&);
+template void watch_defined<Op::Load>(Warp&, const Insn&, Allocation&, const Access&, unsigned, const AccessTraits&);
+template void watch_defined<Op::Store>(Warp&, const Insn&, Allocation&, const Access&, unsigned, const AccessTraits&);
+template void watch_defined<Op::Atomic>(Warp&, const Insn&, Allocation&, const Access&, unsigned, const AccessTraits&);
 
-void found_undefined(Warp& w, const Insn& in, Space space, unsigned lane, std::uint64_t begin, std::uint64_t address,
-                     unsigned bytes, const Watching& how) {
+void report_undefined_load(Warp& w, const Insn& in, Space space, unsigned lane, std::uint64_t begin,
+                           std::uint64_t address, unsigned bytes, const AccessTraits& how) {
     UndefinedOrigin origin{&in, space, address};
-    if (const BlockWatch& block = w.block->watch; space == Space::Shared && !block.came_from.empty())
-        if (const auto stored = block.came_from.find(address >> block.marks.shift); stored != block.came_from.end())
+    if (const BlockWatch& block = w.block->watch; space == Space::Shared && !block.shared_origins.empty())
+        if (const auto stored = block.shared_origins.find(address >> block.marks.shift);
+            stored != block.shared_origins.end())
             origin = stored->second;
     if (space == Space::Local) {
         const std::uint64_t granule = address >> w.executor->code->local_granule_shift;
-        if (const auto stored = w.watch.local_from.find(granule * warp_size + lane); stored != w.watch.local_from.end())
+        if (const auto stored = w.watch.local_origins.find(granule * warp_size + lane);
+            stored != w.watch.local_origins.end())
             origin = stored->second;
     }
     if (origin.space == Space::Global && !origin.copied)
@@ -303,14 +308,14 @@ void found_undefined(Warp& w, const Insn& in, Space space, unsigned lane, std::u
     w.watch.loaded.lanes[(address - begin) / (bytes / how.copies)] |= 1u << lane;
 }
 
-void keep_undefined(Warp& w, const Insn& in) {
+void mark_loaded_undefined(Warp& w, const Insn& in) {
     const Ref places[4] = {in.d, in.b, in.c, in.e};
     for (unsigned i = 0; i < 4; ++i)
         if (w.watch.loaded.lanes[i])
             w.watch.undefined.push_back(
                 {operand<std::byte>(w, places[i]), w.watch.loaded.lanes[i], w.watch.loaded.origin});
     w.watch.loaded = {};
-    if (!w.watch.carefully) throw RunCarefully{};
+    if (!w.watch.one_by_one) throw UndefinedValueFound{};
 }
 
 void report_use(Warp& w, const Insn& in, unsigned lane, const UndefinedOrigin& origin) {
@@ -320,13 +325,13 @@ void report_use(Warp& w, const Insn& in, unsigned lane, const UndefinedOrigin& o
                                : origin.space == Space::Shared ? rules::uninitialized_shared
                                : origin.space == Space::Local  ? rules::uninitialized_local
                                                                : rules::uninitialized_global;
-    // Of a shuffle, the shuffle is the mistake.
+    // If a shuffle made the value up, the shuffle is the mistake.
     const bool made_up = origin.space == Space::None;
     const Insn &here = made_up           ? *origin.insn
                        : origin.computed ? *origin.computed
                                          : in,
                &there = made_up ? in : *origin.insn;
-    device::Diagnostic* d = found(w, rule, here, lane, &there);
+    device::Diagnostic* d = start_diagnostic(w, rule, here, lane, &there);
     if (!d) return;
     if (made_up) {
         d->message = "reads from a lane that takes no part in the shuffle, and the result is used";
@@ -341,7 +346,7 @@ void report_use(Warp& w, const Insn& in, unsigned lane, const UndefinedOrigin& o
     if (origin.copied) d->related.push_back({"copied", {"", 0, origin.copied}, std::nullopt});
 }
 
-void tell_unwritten(std::vector<device::Diagnostic>& diagnostics, const GlobalMemory& memory) {
+void note_wholly_unwritten(std::vector<device::Diagnostic>& diagnostics, const GlobalMemory& memory) {
     for (device::Diagnostic& d : diagnostics) {
         if (d.rule != &rules::uninitialized_global || !d.memory) continue;
         const Allocation* a = memory.find(d.memory->address);

@@ -1,6 +1,6 @@
-// The observers of memory: racecheck and initcheck. Each access of shared memory, and each access of global memory that
-// matters to them, comes by here before it is performed; shadow/marks.hpp knows who else was there. Switched off,
-// nothing of this is called.
+// The observers of memory: racecheck and initcheck. They see each access of shared memory, and each access of global
+// memory that matters to them, before it is performed; shadow/marks.hpp keeps the earlier accesses. Nothing here is
+// called when they are switched off.
 #pragma once
 
 #include "vgpu/access/site.hpp"
@@ -10,23 +10,23 @@ namespace warpgrade::vgpu {
 
 enum class Op : std::uint8_t { Load, Store, Atomic };
 
-// Moves the elements of one access between registers and memory: origin + address is each lane's place.
+// Moves the elements of one access between registers and memory. Each lane's element is at origin + its address.
 using Mover = void (*)(Warp&, const Insn&, std::byte* origin, const Access&);
 
-// What an instruction tells the observers of its access.
-struct Watching {
+// What the observers need to know about an instruction's access.
+struct AccessTraits {
     Mark kind = mark::plain;
-    // A load that copies so many elements a lane: undefined ones are no error yet, and stand in Warp::loaded.
+    // A load that only copies this many elements per lane: undefined ones are no error yet and go to WarpWatch::loaded.
     unsigned copies = 0;
-    // A store whose values can be had apart: writes each lane's to a place of its own.
+    // Writes each lane's value of a store to a place of its own; nullptr if the values cannot be separated.
     Mover spread = nullptr;
-    bool overwrites = false;  // an atomic that does not care what was there
+    bool overwrites = false;  // an atomic that ignores the old value
     bool read_only = false;   // a load through the read-only cache: __ldg, const __restrict__, textures
-    // A store: the lanes whose value is undefined, if there are any.
+    // The lanes of a store whose value is undefined; nullptr if there are none.
     const StoredUndefined* undefined = nullptr;
 };
 
-// The granules of an access of a known or unknown shape.
+// The granules that an access touches.
 struct Granules {
     const GranuleShape& shape;
     std::int64_t first;
@@ -47,30 +47,30 @@ inline Observer observer_of(const Warp& w, const Insn& in, Mark kind) {
     return o;
 }
 
-// The long way, when the marks say that something may be wrong: works it out lane by lane, and reports it. `base`:
-// address of granule 0.
+// An access that the marks call suspicious, for report_conflicts. `base` is the address of granule 0.
 struct WatchedAccess {
     Op op;
     ptx::Space space;
     const Access& access;
     unsigned bytes;
     std::uint64_t base;
-    const std::byte* host;  // where `base` lies
+    const std::byte* host;  // host address of `base`
     unsigned shift;
     MarkedMemory memory;
     Mark written_since = 0;
 };
-// Lane by lane: reports the conflicts and undefined values that the marks hint at, and notes the access.
+// Goes lane by lane: reports the conflicts and undefined values that the marks hint at, and notes the access.
 void report_conflicts(Warp& w, const Insn& in, const WatchedAccess& a, const Granules& g, const Observer& o,
-                      const Watching& how);
+                      const AccessTraits& how);
 
-// A load through the read-only cache: reports the lanes that read what this launch has written.
+// Reports the lanes of a load through the read-only cache that read what this launch has written.
 void report_stale_reads(Warp& w, const Insn& in, const Access& x, unsigned bytes, const Allocation& allocation,
                         const LaunchTrack& track, const Observer& o);
 
-// `access` makes the Access if somebody needs it.
+// Checks and notes an access of shared memory. `access` makes the Access; it is called only if a check needs it.
 template <Op O, class F>
-inline void watch_shared(Warp& w, const Insn& in, const Granules& g, unsigned bytes, const Watching& how, F&& access) {
+inline void watch_shared(Warp& w, const Insn& in, const Granules& g, unsigned bytes, const AccessTraits& how,
+                         F&& access) {
     SharedMarks& marks = w.block->watch.marks;
     const Observer o = observer_of(w, in, how.kind);
     const MarkedMemory memory{marks.writes.data(), marks.reads.data()};
@@ -83,10 +83,10 @@ inline void watch_shared(Warp& w, const Insn& in, const Granules& g, unsigned by
     report_conflicts(w, in, a, g, o, how);
 }
 
-// The same of an allocation that has marks.
+// The same for an allocation that has marks.
 template <Op O, class F>
 inline void watch_global(Warp& w, const Insn& in, Allocation& allocation, LaunchTrack& track, const Granules& g,
-                         unsigned bytes, const Watching& how, F&& access) {
+                         unsigned bytes, const AccessTraits& how, F&& access) {
     Observer o = observer_of(w, in, how.kind);
     o.turn = w.block->watch.turn;
     o.settled = w.block->watch.settled;
@@ -100,30 +100,32 @@ inline void watch_global(Warp& w, const Insn& in, Allocation& allocation, Launch
     }
     if (O == Op::Store && !g.shape.overlap && note_store(memory, g.shape, g.first, o)) [[likely]]
         return;
-    if (w.executor->optimistic) throw GiveUpAttempt{};
+    if (w.executor->optimistic) throw AttemptFailed{};
     const WatchedAccess a{O, ptx::Space::Global, access(), bytes, allocation.base, allocation.host, track.shift, memory,
                           0};
     report_conflicts(w, in, a, g, o, how);
 }
 
-// Accesses that other threads wait for: what a fence made visible, and who has seen it.
+// Notes an access that may synchronise threads: what a fence made visible, and which threads have seen it.
 void note_synchronisation(Warp& w, const Access& x, ptx::Space space, Op op, bool releases);
-// The warp knows from now on what happened before: it has waited for a barrier object.
-inline void know_all(Warp& w) { w.watch.bound = w.watch.warp_bound = mark::at_time(++w.executor->watch.now); }
+// The warp has waited for a barrier object: everything until now happened before it.
+inline void order_after_everything(Warp& w) {
+    w.watch.bound = w.watch.warp_bound = mark::at_time(++w.executor->watch.now);
+}
 
-// What an access of global memory finds or leaves defined.
+// Checks that a load of global memory is defined; notes what a store defines.
 template <Op O>
-void watch_defined(Warp& w, const Insn& in, Allocation& a, const Access& x, unsigned bytes, const Watching& how);
+void watch_defined(Warp& w, const Insn& in, Allocation& a, const Access& x, unsigned bytes, const AccessTraits& how);
 
-// Lane `lane` loads bytes from `address` on that nothing wrote, of `bytes` in all that begin at `begin`: an error,
-// unless it only copies them.
-void found_undefined(Warp& w, const Insn& in, ptx::Space space, unsigned lane, std::uint64_t begin,
-                     std::uint64_t address, unsigned bytes, const Watching& how);
-// The running load's registers hold what it found undefined from now on.
-void keep_undefined(Warp& w, const Insn& in);
-// `in` uses the value of a register that is undefined.
+// Lane `lane` loads unwritten bytes at `address`. Its whole access is `bytes` bytes from `begin`. Reports an error
+// unless the load only copies.
+void report_undefined_load(Warp& w, const Insn& in, ptx::Space space, unsigned lane, std::uint64_t begin,
+                           std::uint64_t address, unsigned bytes, const AccessTraits& how);
+// From now on, the running load's registers are undefined where the load found nothing written.
+void mark_loaded_undefined(Warp& w, const Insn& in);
+// Reports that `in` uses an undefined register.
 void report_use(Warp& w, const Insn& in, unsigned lane, const UndefinedOrigin& origin);
-// After the launch: of which memory not only that element is uninitialized, but all.
-void tell_unwritten(std::vector<device::Diagnostic>& diagnostics, const GlobalMemory& memory);
+// After the launch: adds to a finding that its whole memory is uninitialized, where that is so.
+void note_wholly_unwritten(std::vector<device::Diagnostic>& diagnostics, const GlobalMemory& memory);
 
 }  // namespace warpgrade::vgpu

@@ -21,7 +21,7 @@ bool is_device_runtime(std::string_view name) {
            name.starts_with("__cudaCDP");
 }
 
-std::string why_not_callable(std::string_view name) {
+std::string explain_uncallable(std::string_view name) {
     if (is_device_runtime(name))
         return fmt::format(
             "'{}': launches and runtime calls in a kernel (dynamic parallelism) are not supported by the "

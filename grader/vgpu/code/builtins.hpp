@@ -1,4 +1,4 @@
-// Functions that the device's runtime provides to kernels, by name: printf, assert, malloc, free.
+// Functions that CUDA's device runtime provides to kernels: printf, assert, malloc, free.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,11 @@ enum class Builtin : std::uint8_t { Printf, AssertFail, Malloc, Free };
 
 std::optional<Builtin> find_builtin(std::string_view name);
 
-// Whether it belongs to the library through which kernels launch kernels (dynamic parallelism).
+// True if the function belongs to the library through which kernels launch kernels (dynamic parallelism).
 bool is_device_runtime(std::string_view name);
 
-// Why a function that the device's runtime would provide is not here; for functions that nobody provides, that.
-std::string why_not_callable(std::string_view name);
+// Why a kernel cannot call a function: the virtual GPU lacks this part of the device runtime, or the function is
+// defined nowhere.
+std::string explain_uncallable(std::string_view name);
 
 }  // namespace warpgrade::vgpu

@@ -1,4 +1,4 @@
-// A kernel with every function that it may reach, and the calls between them.
+// Decodes a kernel with every function that it may reach, and the calls between them.
 #include <algorithm>
 #include <unordered_set>
 
@@ -12,8 +12,8 @@ using Kind = ptx::Operand::Kind;
 
 namespace {
 
-// Registers that ptxas would need at least: values live at the same time are not known here, so the number declared,
-// within the hardware's bounds. The cubin's own number is used where the fatbinary holds one.
+// Estimates a kernel's registers from the number that its PTX declares, within the hardware's bounds; how many are live
+// at once is not known here. If the fatbinary has a cubin, the cubin's number is used instead.
 std::uint32_t estimate_registers(const ptx::Function& f) {
     std::uint64_t words = 0;
     for (const auto& r : f.registers) words += r.type == ptx::Type::Pred ? 0 : (ptx::size_of(r.type) + 3) / 4;
@@ -47,7 +47,8 @@ void link_calls(CodeBuilder& builder) {
     }
 }
 
-// Functions whose address a variable's initial value or an instruction takes: a pointer may lead to any of them.
+// Functions whose address is taken by a variable's initial value or by an instruction: a pointer may lead to any of
+// them.
 std::vector<const ptx::Function*> functions_with_addresses(const ptx::Module& module) {
     std::vector<const ptx::Function*> found;
     std::unordered_set<std::string_view> seen;
@@ -68,11 +69,11 @@ std::vector<const ptx::Function*> functions_with_addresses(const ptx::Module& mo
     return found;
 }
 
-// The kernel and all functions that it can reach.
 void decode_functions(CodeBuilder& builder, const ptx::Function& kernel) {
     const ptx::Module& module = builder.module;
-    // All static shared variables first: the dynamic part begins behind them. Function-scope ones are placed for every
-    // function that the kernel may reach; a variable of module scope belongs to each kernel that names it.
+    // Static shared variables are placed first, since the dynamic part begins after them. Function-scope variables are
+    // placed for every function that the kernel may reach; a module-scope variable belongs to each kernel that names
+    // it.
     std::vector<bool> used(module.variables.size(), false);
     const auto names_variable = [&](const ptx::Function& f, const std::string& name) {
         for (const auto& in : f.body)

@@ -23,20 +23,19 @@ std::uint32_t aligned(std::uint64_t value, std::uint64_t to) {
     return static_cast<std::uint32_t>((value + to - 1) / to * to);
 }
 
-// A gap between shared variables is as large as the larger one of them, within these bounds: the usual wrong index
-// belongs to the next block or the next row.
-constexpr std::uint64_t smallest_shared_gap = 1024, largest_shared_gap = 8192;
-constexpr std::size_t most_shared_gaps = 32;  // of one kernel: PTX from anywhere may have thousands of variables
+// The gap between two shared variables has the size of the larger one, within these bounds: a typical wrong index is
+// off by a row or a block.
+constexpr std::uint64_t min_shared_gap = 1024, max_shared_gap = 8192;
+constexpr std::size_t max_gapped_variables = 32;  // per kernel: hostile PTX may have thousands of variables
 
-// Where a shared variable begins that would begin at `offset` if there were no gaps.
-std::uint32_t behind_gap(const std::vector<SharedVariable>& before, std::uint32_t offset, std::uint64_t bytes,
-                         std::uint32_t align) {
+// Where a shared variable begins, given that it would begin at `offset` without gaps.
+std::uint32_t offset_with_gap(const std::vector<SharedVariable>& before, std::uint32_t offset, std::uint64_t bytes,
+                              std::uint32_t align) {
     if (before.empty()) return offset;
     const SharedVariable& last = before.back();
-    if (before.size() > most_shared_gaps) return aligned(last.begin + last.bytes, align);
-    const std::uint64_t gap =
-        std::clamp(std::max<std::uint64_t>(last.bytes, bytes), smallest_shared_gap, largest_shared_gap);
-    const std::uint32_t unit = std::max<std::uint32_t>(smallest_shared_gap, align);
+    if (before.size() > max_gapped_variables) return aligned(last.begin + last.bytes, align);
+    const std::uint64_t gap = std::clamp(std::max<std::uint64_t>(last.bytes, bytes), min_shared_gap, max_shared_gap);
+    const std::uint32_t unit = std::max<std::uint32_t>(min_shared_gap, align);
     return aligned(last.begin + last.bytes + gap, unit) + offset % unit;
 }
 
@@ -81,11 +80,12 @@ std::uint32_t CodeBuilder::function(const ptx::Function& f) {
 
 void CodeBuilder::place_shared(const ptx::Variable& v) {
     if (v.space != Space::Shared || shared.contains(v.name)) return;
-    if (v.is_extern) return;  // the dynamic part: placed after all static variables
+    if (v.is_extern) return;  // the dynamic part is placed after all static variables
     const std::uint64_t at = aligned(code.static_shared_bytes, std::max(v.align, 1u));
     if (at + v.bytes > max_shared_bytes)
         throw PtxError(v.ptx_line, fmt::format("shared variable '{}' of {} bytes does not fit", v.name, v.bytes));
-    const std::uint32_t begin = behind_gap(code.shared_variables, static_cast<std::uint32_t>(at), v.bytes, v.align);
+    const std::uint32_t begin =
+        offset_with_gap(code.shared_variables, static_cast<std::uint32_t>(at), v.bytes, v.align);
     shared.emplace(v.name, begin);
     code.static_shared_bytes = static_cast<std::uint32_t>(at + v.bytes);
     code.shared_variables.push_back({v.name, begin, static_cast<std::uint32_t>(v.bytes)});
@@ -93,7 +93,7 @@ void CodeBuilder::place_shared(const ptx::Variable& v) {
 
 void CodeBuilder::place_dynamic_shared() {
     code.dynamic_shared_begin =
-        behind_gap(code.shared_variables, aligned(code.static_shared_bytes, 16), largest_shared_gap, 16);
+        offset_with_gap(code.shared_variables, aligned(code.static_shared_bytes, 16), max_shared_gap, 16);
 }
 
 FunctionDecoder::FunctionDecoder(CodeBuilder& b, const ptx::Function& f, std::uint32_t index)
@@ -150,7 +150,7 @@ void FunctionDecoder::place_variables() {
             in_frame(v.name, v.bytes, v.ptx_line);
         }
     }
-    // A function's parameter whose address is taken is a local variable as well.
+    // A function's parameter whose address is taken needs a copy in local memory.
     for (const auto& in : function.body) {
         if (is_kernel() || in.is_call()) continue;
         for (const auto& o : in.operands)
@@ -278,7 +278,7 @@ void FunctionDecoder::apply_guard(const ptx::Instruction& in, Insn& out) {
     out.has_guard = true;
 }
 
-// What observers of memory have to know of an instruction: its row says it. `first_slot`: the first of its statistics.
+// Records what observers of memory need to know of an instruction, from its row. `first_slot` is its first memory slot.
 void FunctionDecoder::note_memory(const InsnBuilder& b, const OpcodeRow& row, std::size_t first_slot) {
     Code& code = builder.code;
     code.orders_memory |= row.facts.fence || b.has("acquire") || b.has("release") || b.has("acq_rel");
@@ -348,7 +348,7 @@ void FunctionDecoder::decode() {
         else
             decode_instruction(i);
     }
-    // Control that runs off the end returns; nvcc always ends with ret.
+    // Control that runs off the end returns. nvcc always ends a function with ret.
     BasicBlock& last = code.blocks.back();
     last.end = static_cast<std::uint32_t>(code.insns.size());
     last.size = last.end - last.begin;

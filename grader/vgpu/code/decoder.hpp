@@ -1,4 +1,4 @@
-// From the parsed PTX of a kernel to Code: places for registers, basic blocks, handlers from the opcode table.
+// Turns the parsed PTX of a kernel into Code: places for registers, basic blocks, handlers from the opcode table.
 #pragma once
 
 #include <map>
@@ -12,28 +12,28 @@
 
 namespace warpgrade::vgpu {
 
-// Where a module's variables ended up; functions have addresses too, for pointers to them.
+// The addresses of a module's variables, and of its functions, for pointers to them.
 struct SymbolPlace {
     ptx::Space space = ptx::Space::Global;  // None: a function
     std::uint64_t address = 0, bytes = 0;
 };
 using SymbolTable = std::unordered_map<std::string, SymbolPlace>;
 
-// Decodes the kernel and every function that it can reach. Throws PtxError with the line of what is not supported.
+// Decodes the kernel and every function that it can reach. Unsupported PTX throws a PtxError with its line.
 Code decode_kernel(const ptx::Module& module, const ptx::Function& kernel, const SymbolTable& symbols,
                    const OpcodeTable& opcodes);
 
 enum class AccessClass : std::uint8_t { Load, Store, Atomic };
 
 struct ParameterPlace {
-    bool kernel = false;  // in the launch's parameter block, at `offset`
+    bool kernel = false;  // the parameter is at `offset` in the launch's parameter block
     std::uint32_t offset = 0;
     std::uint32_t bytes = 0;
-    Ref storage = 0;  // else in the frame: 32 lanes, `stride` bytes apart
+    Ref storage = 0;  // otherwise in the frame: 32 lanes, `stride` bytes apart
     std::uint32_t stride = 0;
 };
 
-// Layout of a parameter list: offsets of each, and the total.
+// The offset of each parameter in a parameter list, and the total size.
 std::vector<std::uint32_t> parameter_offsets(const std::vector<ptx::Parameter>& parameters, std::uint32_t* total);
 
 struct PendingCall {
@@ -44,7 +44,7 @@ struct PendingCall {
     std::uint32_t ptx_line;
 };
 
-// Shared by the functions of one kernel while it is decoded.
+// State that the functions of one kernel share while they are decoded.
 class CodeBuilder {
   public:
     CodeBuilder(const ptx::Module& m, const SymbolTable& s, const OpcodeTable& o) : module(m), symbols(s), opcodes(o) {}
@@ -59,7 +59,7 @@ class CodeBuilder {
     std::vector<PendingCall> pending;
     std::vector<std::unordered_map<std::string, ParameterPlace>> parameters;  // by function index
     std::vector<std::vector<RegisterAccess>> accesses;                        // by function index
-    // By function index, once they are known: a kernel is decoded twice, first to see which registers it needs when.
+    // By function index, in the second pass: a kernel is decoded twice, first to see when each register is needed.
     std::vector<std::optional<RegisterPlaces>> places;
 
     Ref constant(std::uint64_t bits, unsigned bytes);
@@ -89,7 +89,7 @@ class FunctionDecoder {
     std::uint32_t statistics(ptx::Space space, AccessClass access);
     std::uint32_t statistics(StatKind kind);  // one slot
     void synchronises_globally() { builder.code.synchronises_globally = true; }
-    [[nodiscard]] BasicBlock& block() { return builder.code.blocks.back(); }  // the one that is being decoded
+    [[nodiscard]] BasicBlock& block() { return builder.code.blocks.back(); }  // the one being decoded
     [[nodiscard]] std::uint32_t block_at(std::uint32_t instruction, std::uint32_t ptx_line) const;
     void add_call(CallSite site, PendingCall call);  // at the end of block()
 
@@ -97,7 +97,7 @@ class FunctionDecoder {
     void place_variables();
     void split_blocks();
     [[nodiscard]] Terminator ends(std::uint32_t position) const;  // how the instruction ends its block
-    // Is it a terminator whose guard the scheduler does not know?
+    // True for a terminator whose guard the scheduler does not know.
     [[nodiscard]] bool needs_skip(std::uint32_t position) const;
     void decode_instruction(std::uint32_t position);
     void decode_terminator(std::uint32_t position);
@@ -109,14 +109,14 @@ class FunctionDecoder {
     Ref allocate(std::uint32_t bytes, std::uint32_t align);
 
     std::uint32_t index_;
-    std::vector<const OpcodeRow*> rows_;  // by instruction; nullptr: it has none
+    std::vector<const OpcodeRow*> rows_;  // by instruction; nullptr if it has none
     std::uint32_t frame_bytes_ = 0, local_bytes_ = 0, local_end_ = 0;
     std::vector<Ref> places_;
     std::optional<Ref> sink_;
     Ref carry_ = 0;
     std::unordered_map<std::string, std::uint32_t> locals_;
     std::vector<bool> leader_;
-    std::vector<std::uint32_t> block_of_;  // instruction → block index (where it is a leader)
+    std::vector<std::uint32_t> block_of_;  // instruction → index of the block that begins there
 };
 
 }  // namespace warpgrade::vgpu

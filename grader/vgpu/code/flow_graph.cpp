@@ -4,13 +4,13 @@
 
 namespace warpgrade::vgpu {
 
-// Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm", on the graph with its arrows turned around.
+// Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm", on the reversed graph.
 PostDominators::PostDominators(const Code& code, const FunctionCode& function)
     : code_(code), first_(function.first_block), exit_(function.end_block - function.first_block) {
     std::vector<std::vector<std::uint32_t>> before(exit_ + 1);
     for (std::uint32_t b = 0; b < exit_; ++b)
         for (const std::uint32_t s : successors(b)) before[s].push_back(b);
-    // Blocks in the order in which the exit reaches them backwards, each behind all that it leads to first.
+    // Postorder of a backward walk from the exit.
     std::vector<std::uint32_t> order;
     std::vector<std::pair<std::uint32_t, std::size_t>> stack{{exit_, 0}};
     number_.assign(exit_ + 1, none);

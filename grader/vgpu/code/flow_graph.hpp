@@ -1,4 +1,4 @@
-// The graph of a kernel's basic blocks: what may run after what, and where the sides of a branch meet again.
+// The graph of a kernel's basic blocks: which may follow which, and where the sides of a branch meet again.
 #pragma once
 
 #include <algorithm>
@@ -10,12 +10,12 @@
 
 namespace warpgrade::vgpu {
 
-// Threads leave the function at the end of such a block, if its guard says so.
+// True if threads may leave the function at the end of the block.
 inline bool leaves(const BasicBlock& b) {
     return b.terminator == Terminator::Return || b.terminator == Terminator::Exit || b.terminator == Terminator::Trap;
 }
 
-// f(block) for the blocks that may run after `block` in the same function.
+// Calls f(block) for each block that may run after `block` in the same function.
 template <class F>
 void for_successors(const Code& code, std::uint32_t block, F&& f) {
     const BasicBlock& b = code.blocks[block];
@@ -34,15 +34,15 @@ inline std::uint32_t block_of(const Code& code, std::uint32_t insn) {
     return static_cast<std::uint32_t>(behind - code.blocks.begin()) - 1;
 }
 
-// Immediate post-dominators of one function's blocks: where the sides of a branch meet again, whatever they do.
+// Immediate post-dominators of one function's blocks: where the sides of a branch meet again on every path.
 class PostDominators {
   public:
     static constexpr std::uint32_t none = ~0u;
 
     PostDominators(const Code& code, const FunctionCode& function);
 
-    // The blocks that are run on the way from the end of `block` to its post-dominator, and that one (or `none`: the
-    // sides meet when the function ends).
+    // The blocks between the end of `block` and its post-dominator, and the post-dominator itself (`none` if the sides
+    // meet only at the end of the function).
     [[nodiscard]] std::pair<std::vector<std::uint32_t>, std::uint32_t> region(std::uint32_t block) const;
 
   private:
@@ -50,8 +50,8 @@ class PostDominators {
     [[nodiscard]] std::uint32_t intersect(std::uint32_t a, std::uint32_t b) const;
 
     const Code& code_;
-    std::uint32_t first_, exit_;         // blocks count from first_ on here; exit_ stands for the function's end
-    std::vector<std::uint32_t> number_;  // by block: when the backward walk left it
+    std::uint32_t first_, exit_;         // block numbers here count from first_; exit_ stands for the function's end
+    std::vector<std::uint32_t> number_;  // by block: its position in the backward walk's postorder
     std::vector<std::uint32_t> post_dominator_;
 };
 

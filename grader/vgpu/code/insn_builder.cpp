@@ -38,7 +38,7 @@ InsnBuilder::InsnBuilder(FunctionDecoder& f, const ptx::Instruction& instruction
         if (const Type t = ptx::parse_type(m); t != Type::None) types_.push_back(t);
 }
 
-// A guarded instruction leaves the registers of some lanes as they were.
+// A guarded instruction keeps the old values in the lanes that are off.
 RegisterAccess::Kind InsnBuilder::written() const {
     const bool all_lanes = in.guard == Operand::no_register && !skips_lanes_;
     return all_lanes ? RegisterAccess::Kind::Write : RegisterAccess::Kind::PartialWrite;

@@ -23,9 +23,9 @@ using ptx::Space;
 
 namespace {
 
-// The PTX of separately compiled files. Kernels that launch kernels are linked with CUDA's device runtime, a library
-// whose PTX is for the newest devices only. It is left out: a kernel that needs it is refused by name when it is
-// launched, and the program's other kernels run.
+// Parses the PTX of separately compiled files. Programs whose kernels launch kernels are linked with CUDA's device
+// runtime, a library with PTX for the newest devices only. It is left out: a kernel that needs it is refused by name at
+// its launch, and the program's other kernels run.
 std::vector<ptx::Module> parse_parts(std::span<const std::span<const std::byte>> containers, int compute_capability) {
     std::vector<ptx::Module> parts;
     std::exception_ptr without_ptx;
@@ -67,7 +67,7 @@ ptx::Module parse_image(std::span<const std::byte> image, int compute_capability
     }
 }
 
-// Kept as long as one module of it is loaded.
+// The image is cached as long as a module that uses it is loaded.
 std::shared_ptr<const ModuleImage> image_of(std::span<const std::byte> bytes, int compute_capability) {
     static std::mutex mutex;
     static std::weak_ptr<const ModuleImage> last;
@@ -103,7 +103,7 @@ LoadedModule::~LoadedModule() {
 void LoadedModule::place_variables() {
     for (const ptx::Variable& v : ptx().variables) {
         if (v.space == Space::Shared) {
-            // Static ones are placed kernel by kernel; `extern .shared` is each kernel's dynamic part.
+            // Static variables are placed for each kernel; `extern .shared` is each kernel's dynamic part.
             if (v.is_extern) symbols_[v.name] = {Space::Shared, 0, 0};
             continue;
         }
@@ -142,7 +142,7 @@ void LoadedModule::place_variables() {
             std::memcpy(memory_.checked(self->second.address + r.offset, r.bytes, "initial value"), &value, r.bytes);
         }
     for (const Allocation* a : variables_)
-        if (a->host_copy) a->host_copy->give(0, a->bytes);
+        if (a->host_copy) a->host_copy->publish(0, a->bytes);
 }
 
 std::string LoadedModule::located(const ptx::Function& function, const ptx::PtxError& e) const {

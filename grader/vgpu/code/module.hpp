@@ -1,4 +1,4 @@
-// A loaded module: its PTX, its variables in global memory, its kernels as they are decoded.
+// A loaded module: its PTX, its variables in global memory, its decoded kernels.
 #pragma once
 
 #include <memory>
@@ -20,7 +20,8 @@ struct LoadedKernel {
     device::FunctionInfo info;
 };
 
-// What is in an image, once for all modules that are loaded of the same bytes: a call and its replay load the same.
+// The parsed contents of an image. Modules loaded from the same bytes share it: a call and its replay load the same
+// image.
 struct ModuleImage {
     std::vector<std::byte> bytes;
     int compute_capability = 0;
@@ -30,14 +31,16 @@ struct ModuleImage {
 
 class LoadedModule {
   public:
-    // `image` is a fatbinary container or a PTX text. Throws DeviceError: no PTX for this device, or malformed.
+    // `image` is a fatbinary container or a PTX text. Throws DeviceError if it is malformed or has no PTX for this
+    // device.
     LoadedModule(std::span<const std::byte> image, int compute_capability, GlobalMemory& memory,
                  const OpcodeTable& opcodes);
     ~LoadedModule();
     LoadedModule(const LoadedModule&) = delete;
     LoadedModule& operator=(const LoadedModule&) = delete;
 
-    // Decodes the kernel at its first use. Throws DeviceError: not there, or its PTX is not supported (with the line).
+    // Decodes the kernel at its first use. Throws DeviceError if it does not exist or its PTX is unsupported (with the
+    // line).
     LoadedKernel& kernel(std::string_view name);
     [[nodiscard]] device::SymbolInfo symbol(std::string_view name) const;
     [[nodiscard]] const ptx::Module& ptx() const { return image_->ptx; }

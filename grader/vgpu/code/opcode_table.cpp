@@ -34,7 +34,7 @@ bool matches(const OpcodeRow& row, const ptx::Instruction& in) {
         if (names(row.required, m)) {
             ++required;
         } else if (ptx::parse_type(m) != ptx::Type::None) {
-            if (!typed && !names(row.types, m)) return false;  // the first type is the operation's
+            if (!typed && !names(row.types, m)) return false;  // the first type is the operation's type
             typed = true;
         } else if (!names(row.optional, m)) {
             return false;
@@ -49,8 +49,8 @@ bool all_in(std::string_view list, const std::vector<std::string>& modifiers) {
     return all;
 }
 
-// Does the row run (a part of) what the entry refuses?
-bool runs(const OpcodeRow& row, const RefusedOpcode& entry) {
+// True if the row implements what the entry refuses, or a part of it.
+bool implements(const OpcodeRow& row, const RefusedOpcode& entry) {
     if (row.mnemonic != entry.mnemonic) return false;
     std::vector<std::string> required;
     for_each_word(row.required, [&](std::string_view word) { required.emplace_back(word); });
@@ -64,12 +64,12 @@ OpcodeTable::OpcodeTable(const Parts& parts) : parts_(parts) {
         for (const OpcodeRow& row : family.rows) rows_.emplace(row.mnemonic, &row);
     std::ranges::copy_if(parts_.refused, std::back_inserter(refused_), [&](const RefusedOpcode& entry) {
         const auto [begin, end] = rows_.equal_range(entry.mnemonic);
-        return std::none_of(begin, end, [&](const auto& row) { return runs(*row.second, entry); });
+        return std::none_of(begin, end, [&](const auto& row) { return implements(*row.second, entry); });
     });
 }
 
 const OpcodeRow* OpcodeTable::find(const ptx::Instruction& in) const {
-    const OpcodeRow* best = nullptr;  // of several, the one that requires most
+    const OpcodeRow* best = nullptr;  // the matching row with the most required modifiers
     const auto [begin, end] = rows_.equal_range(in.opcode);
     for (auto it = begin; it != end; ++it)
         if (matches(*it->second, in) && (!best || words_in(it->second->required) > words_in(best->required)))

@@ -1,6 +1,6 @@
-// The table of supported PTX: one row an opcode form, with all that is known of it. Each family of opcodes stands in a
-// file of its own in ops/ with its rows; decoding, checks, refusal messages and the page of supported opcodes are made
-// from these rows.
+// The table of supported PTX: one row per form of an opcode, with everything that the rest needs to know of it. Each
+// family of opcodes has a file in ops/ with its rows; decoding, checks, refusal messages and the page of supported
+// opcodes are made from these rows.
 #pragma once
 
 #include <cstdint>
@@ -18,32 +18,32 @@ namespace warpgrade::vgpu {
 
 class InsnBuilder;
 
-// Bytes of global or shared memory that one lane's access has at least: those who watch memory do it in granules that
-// no access cuts.
+// The minimum bytes of global or shared memory that one lane's access has. Checks watch memory in granules that no
+// access crosses.
 namespace granule {
 inline constexpr std::uint8_t none = 0;       // accesses no such memory
-inline constexpr std::uint8_t of_type = 255;  // those of the type that the instruction names
+inline constexpr std::uint8_t of_type = 255;  // the size of the instruction's type
 }  // namespace granule
 
-// What decoder and checks have to know of an opcode besides its handler. What is not said holds for arithmetic.
+// What the decoder and the checks need to know of an opcode besides its handler. The defaults are those of arithmetic.
 struct OpcodeFacts {
     Flow flow = Flow::Uses;
     std::uint8_t granule = granule::none;
-    bool fence = false;                  // orders memory, whatever its modifiers say
-    Terminator ends = Terminator::Fall;  // its basic block, in this way; Collective: lanes execute it together
-    bool orders_warp = false;            // of a collective: orders memory between its lanes
-    std::string_view function = {};      // of a collective: what it is in CUDA C++, if that has a function for it
+    bool fence = false;                  // orders memory, whatever its modifiers
+    Terminator ends = Terminator::Fall;  // how it ends its basic block; Collective: lanes execute it together
+    bool orders_warp = false;            // a collective that orders memory between its lanes
+    std::string_view function = {};      // the CUDA C++ function of a collective, if there is one
 };
 
 inline constexpr OpcodeFacts carries{.flow = Flow::Carries};
 
 struct OpcodeRow {
     std::string_view mnemonic;     // "add"
-    std::string_view required;     // modifiers that must all be there, space-separated: "lo", "wide", "cc"
+    std::string_view required;     // modifiers that must all be present, space-separated: "lo", "wide", "cc"
     std::string_view types;        // accepted types of the operation: "s32 u32"; empty for untyped opcodes
-    std::string_view optional;     // further modifiers that may be there: "rn sat"
-    std::string_view summary;      // what it does, for the page
-    void (*decode)(InsnBuilder&);  // nullptr: `facts.ends` says all
+    std::string_view optional;     // further modifiers that are allowed: "rn sat"
+    std::string_view summary;      // what it does, for the page of supported opcodes
+    void (*decode)(InsnBuilder&);  // nullptr if `facts.ends` says everything
     OpcodeFacts facts = {};
 };
 
@@ -52,20 +52,20 @@ struct OpcodeFamily {
     std::span<const OpcodeRow> rows;
 };
 
-// PTX that has no row, with the reason. `required`: modifiers, as in an OpcodeRow.
+// Unsupported PTX, with the reason. `required` lists modifiers, as in an OpcodeRow.
 struct RefusedOpcode {
     std::string_view mnemonic, required;
     const char* reason;
 };
 
-// All that the decoder knows of opcodes; ops/opcodes.hpp has the one that there is.
+// Everything that the decoder knows of opcodes. ops/opcodes.hpp has the only instance.
 class OpcodeTable {
   public:
     struct Parts {
         std::span<const OpcodeFamily> families;
-        std::span<const RefusedOpcode> refused;       // passed over where a row runs it all the same
-        std::span<const std::string_view> mnemonics;  // all of PTX's
-        Handler guarded;  // of an instruction with a guard: runs `inner` for the lanes whose predicate holds
+        std::span<const RefusedOpcode> refused;       // ignored where a row implements it
+        std::span<const std::string_view> mnemonics;  // all of PTX
+        Handler guarded;  // runs the `inner` handler of a guarded instruction for the lanes whose predicate holds
     };
     explicit OpcodeTable(const Parts& parts);
 
@@ -74,10 +74,10 @@ class OpcodeTable {
     [[nodiscard]] Handler guarded() const { return parts_.guarded; }
     // The row for an instruction, or nullptr.
     [[nodiscard]] const OpcodeRow* find(const ptx::Instruction& instruction) const;
-    // Is it an instruction of PTX at all?
+    // True if PTX has such an instruction.
     [[nodiscard]] bool is_mnemonic(std::string_view opcode) const;
-    // What to say of an instruction without a row; `text` is how it reads. It is invalid if no PTX has it, else it is
-    // only that the virtual GPU does not.
+    // The error for an instruction without a row; `text` is its name in full. It is invalid PTX if no PTX has it,
+    // otherwise unsupported.
     [[nodiscard]] ptx::PtxError refusal_of(const ptx::Instruction& instruction, const std::string& text) const;
 
   private:
@@ -88,8 +88,8 @@ class OpcodeTable {
 
 class FunctionDecoder;
 
-// One instruction being decoded: access to its modifiers and operands, checked against the types that the opcode needs.
-// Every failure throws PtxError with the line.
+// Decodes one instruction: reads its modifiers and operands and checks them against the types that the opcode needs.
+// Every failure throws a PtxError with the line.
 class InsnBuilder {
   public:
     InsnBuilder(FunctionDecoder& function, const ptx::Instruction& instruction);
@@ -104,25 +104,25 @@ class InsnBuilder {
     [[nodiscard]] std::size_t operand_count() const { return in.operands.size(); }
     void expect_operands(std::size_t least, std::size_t most) const;
 
-    // Places of operand `index`. `bytes` is the register width (2, 4, 8; predicates: pred_…).
+    // The place of operand `index`. `bytes` is the register's width (2, 4, 8; predicates: predicate_…).
     Ref destination(std::size_t index, unsigned bytes);
     Ref destination(const ptx::Operand& operand, unsigned bytes);
     Ref source(std::size_t index, ptx::Type type);  // register, immediate, special or symbol address
     Ref source(const ptx::Operand& operand, ptx::Type type);
     Ref predicate_destination(const ptx::Operand& operand);
-    // A predicate source; a negated one is given through a scratch register that is computed before this instruction.
+    // A predicate source; `negated` tells whether its negation is meant.
     Ref predicate_source(const ptx::Operand& operand, bool* negated);
-    [[nodiscard]] unsigned register_bytes(const ptx::Operand& operand) const;  // 0 if it is no register
+    [[nodiscard]] unsigned register_bytes(const ptx::Operand& operand) const;  // 0 if it is not a register
     [[nodiscard]] const ptx::Operand& operand(std::size_t index) const;
     Ref constant(std::uint64_t bits, unsigned bytes);  // 32 lanes of an immediate
-    Ref table(std::span<const Ref> entries);           // places of more operands than an Insn holds
-    Ref sink(unsigned bytes);                          // a place nobody reads
-    Ref carry();                                       // the condition code register: one bit a lane
-    // The address operand of a memory instruction into out.a and out.offset; sets `narrow_bit` of form for a 32-bit
-    // one.
+    Ref table(std::span<const Ref> entries);  // a table of operand places, for more operands than an Insn holds
+    Ref sink(unsigned bytes);                 // a place that is written but never read
+    Ref carry();                              // the condition code register: one bit per lane
+    // Puts the address operand of a memory instruction into out.a and out.offset. Sets `narrow_bit` in out.form if the
+    // address has 32 bits.
     void address(const ptx::Operand& operand, ptx::Space space, std::uint16_t narrow_bit);
 
-    // The handler does not write every lane that executes it. To be said before destination().
+    // The handler does not write every lane that executes it. Call this before destination().
     void skips_lanes() { skips_lanes_ = true; }
 
     void handlers(Handlers h) {

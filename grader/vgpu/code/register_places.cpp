@@ -9,12 +9,13 @@
 namespace warpgrade::vgpu {
 namespace {
 
-constexpr std::uint64_t most_bits = 1ULL << 26;  // of liveness, registers × blocks; above, nothing is shared
-constexpr std::uint64_t most_visits_a_block = 64;
+constexpr std::uint64_t max_liveness_bits =
+    1ULL << 26;  // of liveness (registers × blocks); larger functions share no places
+constexpr std::uint64_t max_visits_per_block = 64;
 
 using Words = std::vector<std::uint64_t>;
 
-// Which registers a thread may still need, at the beginning and end of each block.
+// The registers that a thread may still need, at the beginning and end of each block.
 class Liveness {
   public:
     Liveness(const Code& code, const FunctionCode& function, std::size_t registers)
@@ -25,14 +26,14 @@ class Liveness {
 
     [[nodiscard]] std::uint32_t block_count() const { return function_.end_block - function_.first_block; }
 
-    // In the order of the instructions; the reads of one before its writes.
+    // To be called in the order of the instructions, with the reads of each before its writes.
     void note(std::uint32_t block, std::uint32_t reg, RegisterAccess::Kind kind) {
         const bool known = test(written_, block, reg);
         if (kind != RegisterAccess::Kind::Write && !known) set(needed_, block, reg);
         if (kind == RegisterAccess::Kind::Write) set(written_, block, reg);
     }
 
-    // False if it does not come to an end in reasonable time.
+    // False if the analysis takes too long.
     bool solve() {
         std::vector<std::vector<std::uint32_t>> before(block_count());
         for (std::uint32_t b = 0; b < block_count(); ++b)
@@ -42,7 +43,7 @@ class Liveness {
         for (std::uint32_t b = 0; b < block_count(); ++b) work.push_back(b);
         std::uint64_t visits = 0;
         while (!work.empty()) {
-            if (++visits > most_visits_a_block * block_count()) return false;
+            if (++visits > max_visits_per_block * block_count()) return false;
             const std::uint32_t b = work.back();
             work.pop_back();
             queued[b] = false;
@@ -66,7 +67,7 @@ class Liveness {
     }
 
   private:
-    // The function's own blocks, counted from its first.
+    // Numbers the function's blocks from its first.
     template <class F>
     void for_successors(std::uint32_t index, F&& f) const {
         vgpu::for_successors(code_, function_.first_block + index, [&](std::uint32_t block) {
@@ -108,8 +109,8 @@ class Liveness {
     Words needed_, written_, in_, out_;  // by block
 };
 
-// The instructions from the first to the last at which a register's value matters. Both count as whole: a result never
-// shares a place with a source of the same instruction, so that handlers may write before they have read everything.
+// From the first to the last instruction at which a register's value matters, both inclusive: a result never shares a
+// place with a source of the same instruction, because handlers may write before they have read everything.
 struct Interval {
     std::uint32_t reg = 0;
     std::uint32_t begin = ~0u, end = 0;
@@ -119,12 +120,12 @@ struct Interval {
     }
 };
 
-// Behind the block's last instruction, its terminator's included.
+// The index after the block's last instruction, including its terminator.
 std::uint32_t end_of(const BasicBlock& b) { return b.terminator == Terminator::Fall ? b.end : b.end + 1; }
 
 std::uint32_t place_bytes(std::uint8_t width) { return width ? width * warp_size : 4; }
 
-// Linear scan: in the order of their beginnings, each takes a free place of its width, or a new one.
+// Linear scan: intervals by their begin; each takes a free place of its width, or a new one.
 RegisterPlaces scan(std::vector<Interval> intervals, std::span<const std::uint8_t> width) {
     RegisterPlaces places;
     places.offset.assign(width.size(), RegisterPlaces::unused);
@@ -160,11 +161,12 @@ RegisterPlaces scan(std::vector<Interval> intervals, std::span<const std::uint8_
 std::optional<RegisterPlaces> place_registers(const Code& code, const FunctionCode& function,
                                               std::span<const std::uint8_t> width,
                                               std::vector<RegisterAccess> accesses) {
-    if (std::uint64_t{width.size()} * (function.end_block - function.first_block) > most_bits) return std::nullopt;
+    if (std::uint64_t{width.size()} * (function.end_block - function.first_block) > max_liveness_bits)
+        return std::nullopt;
     Liveness liveness(code, function, width.size());
     std::vector<Interval> intervals(width.size());
     for (std::uint32_t r = 0; r < width.size(); ++r) intervals[r].reg = r;
-    // Instructions come in the order of the blocks; of one instruction, reads before writes.
+    // Liveness::note needs instructions in block order and the reads of each before its writes.
     std::stable_sort(accesses.begin(), accesses.end(), [](const RegisterAccess& x, const RegisterAccess& y) {
         return x.insn != y.insn ? x.insn < y.insn : x.kind < y.kind;
     });

@@ -1,4 +1,5 @@
-// What ends basic blocks: branches, calls, barriers, collectives. Their rows say how; the scheduler carries them out.
+// Decodes the ends of basic blocks: branches, calls, barriers, collectives. Their rows name the kind; the scheduler
+// executes them.
 #include <algorithm>
 #include <utility>
 
@@ -60,7 +61,7 @@ void FunctionDecoder::add_call(CallSite site, PendingCall call) {
     code.calls.push_back(std::move(site));
 }
 
-// @p bar.sync 0 and its like, as a jump over the instruction for the lanes whose predicate does not hold.
+// Decodes the guard of @p bar.sync 0 and similar as a jump over it for the lanes whose predicate does not hold.
 void FunctionDecoder::decode_skip(std::uint32_t position) {
     const ptx::Instruction& in = function.body[position];
     Insn out;
@@ -72,7 +73,7 @@ void FunctionDecoder::decode_skip(std::uint32_t position) {
     block.conditional = true;
     block.target = block_of_[position + 1];
     block.end = static_cast<std::uint32_t>(code.insns.size());
-    block.size = block.end - block.begin + 1;  // the guarded instruction is counted here, whether it runs or not
+    block.size = block.end - block.begin + 1;  // the guarded instruction is counted here even if it does not run
     append(out, in);
     BasicBlock guarded;
     guarded.begin = static_cast<std::uint32_t>(code.insns.size());

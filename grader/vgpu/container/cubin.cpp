@@ -17,7 +17,7 @@ constexpr std::size_t elf_header_bytes = 64, section_header_bytes = 64, symbol_b
 constexpr std::uint16_t machine_cuda = 190;
 constexpr std::uint32_t section_nobits = 8;
 
-// .nv.info: records of {format, attribute, size or value}; only the sized format interests here.
+// .nv.info holds records of {format, attribute, size or value}; only those with a size matter here.
 constexpr std::uint8_t format_sized = 4;
 constexpr std::uint8_t attribute_frame_size = 0x11, attribute_min_stack_size = 0x12, attribute_register_count = 0x2f;
 
@@ -67,7 +67,7 @@ Elf read_elf(Bytes file) {
     }
     Elf elf;
     const auto flags = load<std::uint32_t>(file, 48);
-    elf.arch = static_cast<int>(file[8] >= 8 ? flags >> 8 & 0xff : flags & 0xff);  // by the ABI's version
+    elf.arch = static_cast<int>(file[8] >= 8 ? flags >> 8 & 0xff : flags & 0xff);  // depends on the ABI version
     const auto table = load<std::uint64_t>(file, 40);
     const auto count = load<std::uint16_t>(file, 60), names = load<std::uint16_t>(file, 62);
     if (load<std::uint16_t>(file, 58) != section_header_bytes || table > file.size() || names >= count) malformed();
@@ -96,7 +96,6 @@ struct Attributes {
     std::uint32_t registers = 0, frame = 0, stack = 0;
 };
 
-// By symbol's name.
 std::unordered_map<std::string_view, Attributes> read_attributes(const Elf& elf) {
     std::unordered_map<std::string_view, Attributes> attributes;
     const Section* info = elf.find(".nv.info");
@@ -133,7 +132,7 @@ std::vector<KernelResources> read_cubin(std::span<const std::uint8_t> cubin) {
     const Elf elf = read_elf(cubin);
     const auto attributes = read_attributes(elf);
     std::unordered_map<std::string_view, std::uint64_t> shared_sizes;
-    std::unordered_map<std::string_view, bool> has_parameters;  // kernels have a bank of parameters, functions none
+    std::unordered_map<std::string_view, bool> has_parameters;  // functions have no constant bank
     for (const Section& section : elf.sections) {
         if (section.name.starts_with(shared)) shared_sizes[section.name.substr(shared.size())] = section.size;
         if (section.name.starts_with(constants)) has_parameters[section.name.substr(constants.size())] = true;
@@ -149,7 +148,7 @@ std::vector<KernelResources> read_cubin(std::span<const std::uint8_t> cubin) {
             kernel.registers_per_thread = found->second.registers;
             kernel.local_bytes_per_thread = std::max(found->second.frame, found->second.stack);
         }
-        // Cubins of older toolkits keep the count in the code section's header only.
+        // Cubins of older toolkits hold the count only in the code section's header.
         if (kernel.registers_per_thread == 0) kernel.registers_per_thread = section.info >> 24;
         if (const auto found = shared_sizes.find(name); found != shared_sizes.end()) {
             std::uint64_t bytes = found->second;

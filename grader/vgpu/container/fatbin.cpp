@@ -28,7 +28,7 @@ constexpr std::uint64_t flag_lz4 = 0x2000, flag_zstd = 0x8000, flag_arch_specifi
 }  // namespace entry
 
 template <typename T>
-T load(Bytes bytes, std::size_t offset) {  // little-endian, as the file and the host are
+T load(Bytes bytes, std::size_t offset) {  // little-endian, like the host
     if (offset > bytes.size() || bytes.size() - offset < sizeof(T)) throw FatbinError("the device code is truncated");
     T value;
     std::memcpy(&value, bytes.data() + offset, sizeof value);

@@ -1,4 +1,4 @@
-// What a block finds when it starts: its registers, special registers, shared and local memory.
+// The state of a starting block: registers, special registers, shared and local memory.
 #include <algorithm>
 #include <cstring>
 
@@ -11,7 +11,7 @@ namespace warpgrade::vgpu {
 namespace {
 
 constexpr std::uint32_t special_bytes = static_cast<std::uint32_t>(Special::Count) * warp_size * 4;
-constexpr std::uint32_t call_stack_bytes = 16384;  // local memory a thread for called functions, on top of the kernel's
+constexpr std::uint32_t call_stack_bytes = 16384;  // per thread, in addition to the kernel's own local memory
 
 std::uint32_t threads_of(const device::Dim3& d) { return static_cast<std::uint32_t>(d.count()); }
 
@@ -69,7 +69,7 @@ void Grid::start_block(Executor& e, BlockState& block, std::uint64_t linear) con
         code.has_calls ? std::max(call_stack_bytes, static_cast<std::uint32_t>(limits.stack_bytes)) : 0;
     const std::uint32_t local_stride = code.functions[0].local_bytes + stack;
     const std::uint64_t available = launch_.shared.span();
-    // Behind the end, load_words may read the rest of a window.
+    // load_words may read the rest of a window past the end.
     const std::uint64_t shared = (available + 63) / 64 * 64 + sector_bytes;
     if (!block.storage) {
         block.storage = aligned_bytes(warps * warp_bytes + shared);
@@ -84,7 +84,7 @@ void Grid::start_block(Executor& e, BlockState& block, std::uint64_t linear) con
     block.shared = block.storage.get() + warps * warp_bytes;
     for (const SharedRange& range : launch_.shared.ranges())
         std::memset(block.shared + range.begin, device::fresh_byte, range.bytes);
-    if (const std::uint32_t own = code.functions[0].local_bytes)  // a called function's part is filled at its call
+    if (const std::uint32_t own = code.functions[0].local_bytes)  // that of a called function is filled at the call
         for (std::size_t lane = 0; lane < std::size_t{warps} * warp_size; ++lane)
             std::memset(block.local.data() + lane * local_stride, device::fresh_byte, own);
     block.watch.start = block.watch.turn = mark::at_time(++e.watch.now);
@@ -92,30 +92,30 @@ void Grid::start_block(Executor& e, BlockState& block, std::uint64_t linear) con
     block.watch.resumed = false;
     e.watch.turns.begin(e.watch.now, linear);
     block.watch.shared = e.watch.values && available != 0;
-    if (!block.watch.came_from.empty()) block.watch.came_from.clear();
+    if (!block.watch.shared_origins.empty()) block.watch.shared_origins.clear();
     if (block.watch.shared && block.watch.marks.writes.empty()) {
         block.watch.marks.shift = code.granule_shift;
         block.watch.marks.writes.resize((available >> code.granule_shift) + 1);
         block.watch.marks.reads.resize(block.watch.marks.writes.size());
     }
-    if (const SharedRange* system = launch_.shared.system(); system && block.watch.shared) {  // written before
+    if (const SharedRange* system = launch_.shared.system(); system && block.watch.shared) {  // is initialized
         auto& written = block.watch.marks.writes;
         std::fill(written.begin() + (system->begin >> code.granule_shift), written.end(), block.watch.start);
         ++e.watch.now;
     }
     block.l1.begin_block(limits.l1_bytes, warps, e.memory);
-    const std::uint64_t local_granules = (local_stride >> code.local_granule_shift) + 1;  // the last may be a part
+    const std::uint64_t local_granules = (local_stride >> code.local_granule_shift) + 1;  // the last one may be partial
     const bool watches_local = limits.checks.init && local_stride != 0;
     if (watches_local && !block.watch.local_written.data())
         block.watch.local_written = HostPages(warps * local_granules * sizeof(std::uint32_t));
     block.live_threads = threads;
     block.barriers.fill(Barrier{});
     block.warps_done = 0;
-    block.watch.parted = false;
+    block.watch.divergence_reported = false;
     for (std::uint32_t i = 0; i < warps; ++i) {
         Warp& w = block.warps[i];
         std::byte* registers = block.storage.get() + i * warp_bytes;
-        std::memset(registers, 0, frame);  // what is read before it is written is the same every time
+        std::memset(registers, 0, frame);  // makes reads of unwritten registers deterministic
         w.base[0] = registers;
         w.base[1] = const_cast<std::byte*>(code.constants.data());
         w.base[2] = registers + frame;
@@ -141,7 +141,7 @@ void Grid::start_block(Executor& e, BlockState& block, std::uint64_t linear) con
         w.frame_storage.clear();
         w.frame_storage_bytes = 0;
         w.free_frames.clear();
-        w.watch.departures.clear();
+        w.watch.exited_lanes.clear();
         w.frames[0] = Frame{};
         w.frames[0].registers = registers;
         w.frames[0].local_end = code.functions[0].local_end;

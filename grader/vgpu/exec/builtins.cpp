@@ -40,7 +40,7 @@ std::string read_string(const Warp& w, const Insn& in, unsigned lane, std::uint6
 
 namespace {
 
-// The value of argument `index` of the call for a lane.
+// The value of a call's argument number `index` for one lane.
 template <class T>
 T argument(const Warp& w, const CallSite& site, std::size_t index, unsigned lane) {
     T v{};

@@ -1,4 +1,4 @@
-// Who waits where, when nobody can go on.
+// Reports which threads wait where when no thread can continue.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace warpgrade::vgpu {
 
 namespace {
 
-// All threads of a block that wait at one instruction for the same.
+// Threads of a block that wait for the same thing at one instruction.
 struct Place {
     const Warp* warp = nullptr;  // of the first thread
     const Split* split = nullptr;
@@ -31,7 +31,7 @@ std::vector<Place> waiting_places(const BlockState& block) {
             Place& place = same == places.end() ? places.emplace_back(Place{&w, &s, 0}) : *same;
             place.threads += static_cast<std::uint32_t>(std::popcount(s.mask));
         }
-    // Lanes that wait for others of their own warp explain most.
+    // Lanes that wait for others of their own warp explain the deadlock best.
     std::stable_sort(places.begin(), places.end(), [](const Place& a, const Place& b) {
         return a.split->state == Split::State::AtCollective && b.split->state != Split::State::AtCollective;
     });

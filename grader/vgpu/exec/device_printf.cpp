@@ -11,17 +11,17 @@
 namespace warpgrade::vgpu {
 namespace {
 
-constexpr int most_arguments = 32;  // that CUDA's printf takes besides the format
-constexpr std::size_t longest_field = 4096;
+constexpr int max_arguments = 32;  // of CUDA's printf, besides the format
+constexpr std::size_t max_field_width = 4096;
 
-// Takes the arguments one after the other, each aligned to its size.
+// Takes the arguments in order, each aligned to its size.
 class Arguments {
   public:
     Arguments(const Warp& w, const Insn& in, unsigned lane, std::uint64_t at) : w_(w), in_(in), lane_(lane), at_(at) {}
 
     template <class T>
     T take() {
-        if (++taken > most_arguments) return T{};
+        if (++taken > max_arguments) return T{};
         at_ = (at_ + sizeof(T) - 1) / sizeof(T) * sizeof(T);
         std::array<std::byte, sizeof(T)> bytes;
         for (auto& b : bytes) b = read_byte(w_, in_, lane_, at_++);
@@ -36,14 +36,14 @@ class Arguments {
     std::uint64_t at_;
 };
 
-// "%-8.3lld": what stands between the % and the letter, with the sizes of * filled in.
+// "%-8.3lld": flags, width and precision between the % and the letter, with the values of * filled in.
 struct Conversion {
     std::string spec = "%";
     std::string length;  // "hh", "h", "l", "ll" …
     char letter = 0;
 };
 
-// Reads one conversion; `i` stands behind the % and is moved behind the letter. False: the format ends within it.
+// Reads one conversion; `i` is just after the % and moves to just after the letter. False if the format ends within it.
 bool read_conversion(const std::string& format, std::size_t& i, Arguments& arguments, Conversion& c) {
     const auto at = [&](std::string_view set) { return i < format.size() && set.find(format[i]) != set.npos; };
     const auto number = [&] {
@@ -52,9 +52,9 @@ bool read_conversion(const std::string& format, std::size_t& i, Arguments& argum
             ++i;
             value = arguments.take<std::int32_t>();
         } else {
-            for (; at("0123456789"); ++i) value = std::min(value * 10 + (format[i] - '0'), int{longest_field});
+            for (; at("0123456789"); ++i) value = std::min(value * 10 + (format[i] - '0'), int{max_field_width});
         }
-        return std::clamp(value, -int{longest_field}, int{longest_field});
+        return std::clamp(value, -int{max_field_width}, int{max_field_width});
     };
     while (at("-+ #0")) {
         if (c.spec.find(format[i]) == c.spec.npos) c.spec += format[i];
@@ -62,7 +62,7 @@ bool read_conversion(const std::string& format, std::size_t& i, Arguments& argum
     }
     if (at("*123456789")) {
         const int width = number();
-        c.spec += std::to_string(width);  // a negative one from * is the flag - and a width
+        c.spec += std::to_string(width);  // a negative one from * means the flag - and a width
     }
     if (at(".")) {
         ++i;
@@ -78,7 +78,7 @@ bool read_conversion(const std::string& format, std::size_t& i, Arguments& argum
 template <class T>
 std::string print(const Conversion& c, std::string_view length, T value) {
     const std::string how = c.spec + std::string(length) + c.letter;
-    std::array<char, 2 * longest_field> field;
+    std::array<char, 2 * max_field_width> field;
     const int size = std::snprintf(field.data(), field.size(), how.c_str(), value);
     return {field.data(), std::min<std::size_t>(static_cast<std::size_t>(std::max(size, 0)), field.size() - 1)};
 }
@@ -116,7 +116,7 @@ std::string convert(const Conversion& c, Arguments& arguments, const Warp& w, co
             return print(c, "", text.c_str());
         }
         default:
-            return c.spec + c.length + c.letter;  // unknown ones are printed as they stand
+            return c.spec + c.length + c.letter;  // unknown conversions are printed unchanged
     }
 }
 
@@ -138,7 +138,7 @@ Printed format_printf(const Warp& w, const Insn& in, unsigned lane, const std::s
         if (!read_conversion(format, i, arguments, c)) break;
         out.text += convert(c, arguments, w, in, lane);
     }
-    out.arguments = std::min(arguments.taken, most_arguments);
+    out.arguments = std::min(arguments.taken, max_arguments);
     return out;
 }
 

@@ -17,9 +17,9 @@ namespace warpgrade::vgpu {
 
 namespace {
 
-constexpr std::uint64_t smallest_parallel_grid = 2048;  // threads; below, starting host threads costs more
+constexpr std::uint64_t min_parallel_threads = 2048;  // for smaller grids, starting host threads costs more
 constexpr std::uint32_t workspace_bytes = 8;
-constexpr std::uint64_t patience = 4096;  // turns of a block that spins, until other blocks start beside it
+constexpr std::uint64_t patience = 4096;  // turns of a spinning block until other blocks start beside it
 
 }  // namespace
 
@@ -60,7 +60,7 @@ void Grid::run_in_turns(Executor& e, std::uint64_t resident) {
         begin_turn(e, block);
         try {
             if (!run_block(e, block)) {
-                // A block that waits for another, though nothing in the code says that blocks communicate.
+                // A block waits for another one, although nothing in the code shows that blocks communicate.
                 if (++turns_of_spinning > patience)
                     resident = std::clamp<std::uint64_t>(launch_.limits.resident_blocks, 1, blocks);
                 return false;
@@ -85,7 +85,7 @@ void Grid::run_in_turns(Executor& e, std::uint64_t resident) {
         return true;
     };
     while (next < blocks || !slots.empty()) {
-        // Everyone resident has a turn; a further block starts only when there is room.
+        // Every resident block gets a turn; another block starts only when there is room.
         for (std::size_t i = 0; i < slots.size();) {
             const bool done = step(*slots[i]);
             if (result_.fault) return;
@@ -108,40 +108,40 @@ void Grid::run_in_turns(Executor& e, std::uint64_t resident) {
     }
 }
 
-// Blocks are dealt out to host threads, though each may see what the others do. Where one did, or one fails (a serial
-// run finds out which fault comes first), the attempt is given up.
+// Distributes blocks over host threads although each block might see what others do. If one did, or if one fails (a
+// serial run finds out which fault comes first), the attempt is abandoned.
 bool Grid::run_parallel() {
     const std::uint64_t blocks = launch_.config.grid.count();
     const auto threads = static_cast<unsigned>(std::min<std::uint64_t>(launch_.limits.threads, blocks));
     executors_.resize(threads);
     for (unsigned t = 0; t < threads; ++t) prepare(executors_[t], t, true);
     std::atomic<std::uint64_t> next{0};
-    std::atomic<bool>& given_up = launch_.given_up;
+    std::atomic<bool>& attempt_failed = launch_.attempt_failed;
     std::mutex mutex;
-    std::exception_ptr failure;  // of our own
+    std::exception_ptr failure;  // an internal error
     const auto work = [&](Executor& e) {
         try {
             BlockState block;
             for (std::uint64_t linear;
-                 !given_up.load(std::memory_order_relaxed) && (linear = next.fetch_add(1)) < blocks;) {
+                 !attempt_failed.load(std::memory_order_relaxed) && (linear = next.fetch_add(1)) < blocks;) {
                 start_block(e, block, linear);
                 for (std::uint64_t turns = 0; !run_block(e, block);)
-                    if (++turns > patience) throw GiveUpAttempt{};  // it may wait for a block that cannot start here
-                if (!launch_.charge(e)) throw GiveUpAttempt{};
+                    if (++turns > patience) throw AttemptFailed{};  // it may wait for a block that cannot start here
+                if (!launch_.charge(e)) throw AttemptFailed{};
                 finish_block(block);
             }
-        } catch (const GiveUpAttempt& why) {
-            given_up = true;
+        } catch (const AttemptFailed& why) {
+            attempt_failed = true;
             const std::lock_guard lock(mutex);
             if (why.track_reads) track_reads_.push_back(why.track_reads);
         } catch (const Fault&) {
-            given_up = true;
+            attempt_failed = true;
         } catch (const std::bad_alloc&) {  // a serial run needs less memory
-            given_up = true;
-        } catch (const device::DeviceError&) {  // the same, of memory that is mapped
-            given_up = true;
+            attempt_failed = true;
+        } catch (const device::DeviceError&) {  // likewise for mapped memory
+            attempt_failed = true;
         } catch (...) {
-            given_up = true;
+            attempt_failed = true;
             const std::lock_guard lock(mutex);
             if (!failure) failure = std::current_exception();
         }
@@ -149,28 +149,28 @@ bool Grid::run_parallel() {
     std::vector<std::thread> helpers;
     try {
         for (unsigned t = 1; t < threads; ++t) helpers.emplace_back(work, std::ref(executors_[t]));
-    } catch (const std::system_error&) {  // no room for one more: those that there are do it
+    } catch (const std::system_error&) {  // if no more threads can start, the existing ones do the work
     }
     work(executors_[0]);
     for (std::thread& h : helpers) h.join();
     if (failure) std::rethrow_exception(failure);
-    return !given_up && !launch_.tracks.conflicts();
+    return !attempt_failed && !launch_.tracks.conflicts();
 }
 
 bool Grid::try_parallel() {
     const LaunchLimits& limits = launch_.limits;
     const device::LaunchConfig& config = launch_.config;
-    // With racecheck on one thread as well: most kernels only read most of what they read, and need no marks for it.
+    // With racecheck, one thread tries too: most memory that kernels read is never written and needs no marks of reads.
     if (limits.threads == 1 && !limits.checks.race) return false;
     if (launch_.code.synchronises_globally || config.grid.count() == 1 ||
-        config.grid.count() * config.block.count() < smallest_parallel_grid)
+        config.grid.count() * config.block.count() < min_parallel_threads)
         return false;
     for (;;) {
         const std::size_t tracked = track_reads_.size();
         for (Allocation* a : track_reads_) a->touched = Allocation::Tracked;
         if (run_parallel()) return true;
         roll_back();
-        if (track_reads_.size() == tracked) return false;  // not for want of tracking
+        if (track_reads_.size() == tracked) return false;  // the failure had another reason than untracked reads
     }
 }
 
@@ -186,7 +186,7 @@ void Grid::roll_back() {
     clear_touched();
     new_caches();
     launch_.instructions = 0;
-    launch_.given_up = false;
+    launch_.attempt_failed = false;
 }
 
 void Grid::new_caches() {
@@ -223,7 +223,7 @@ void Grid::collect_accesses() {
 
 LaunchResult Grid::run() {
     const Code& code = launch_.code;
-    // The driver gives each cooperative launch a workspace: its size, and the counter of grid.sync().
+    // The driver gives each cooperative launch a workspace with its size and the counter of grid.sync().
     const bool needs_workspace =
         launch_.config.cooperative && code.used_specials >> static_cast<unsigned>(Special::EnvReg2) & 1;
     const auto release = [this](Allocation* a) { memory_.release(*a); };
@@ -241,7 +241,7 @@ LaunchResult Grid::run() {
     if (!result_.ran_parallel) {
         executors_.resize(1);
         prepare(executors_[0], 0, false);
-        // Blocks that do not look at each other run one after the other.
+        // Blocks that do not communicate run one by one.
         run_in_turns(executors_[0], code.synchronises_globally ? launch_.limits.resident_blocks : 1);
     }
     collect_accesses();
@@ -249,12 +249,12 @@ LaunchResult Grid::run() {
     clear_touched();
     launch_.tracks.clear();
     collect_counters();
-    if (launch_.limits.checks.advice && !result_.fault) result_.use = use_of_launch(launch_, executors_);
+    if (launch_.limits.checks.advice && !result_.fault) result_.use = measure_launch_use(launch_, executors_);
     std::vector<Findings*> found;
     for (Executor& e : executors_) found.push_back(&e.watch.findings);
     result_.diagnostics = Findings::merge(found);
     tidy(result_.diagnostics);
-    tell_unwritten(result_.diagnostics, memory_);
+    note_wholly_unwritten(result_.diagnostics, memory_);
     if (result_.fault) result_.diagnostics.insert(result_.diagnostics.begin(), result_.fault->diagnostic);
     result_.printed = launch_.output.take();
     return std::move(result_);
@@ -271,7 +271,7 @@ void Grid::collect_memory() {
     });
     const WorkSpread& spread = caches_->spread();
     result_.most_block_instructions = spread.most_instructions();
-    // Where blocks may wait for each other, the longest warp is the one that waits longest, and waiting is no work.
+    // If blocks may wait for each other, the longest warp may only have waited longest, and waiting is no work.
     const double longest_warp = launch_.code.synchronises_globally ? 0 : spread.longest_warp();
     result_.spread = {spread.busiest_issue(), spread.busiest_l1(), longest_warp};
     for (const Executor& e : executors_) {

@@ -19,7 +19,7 @@
 namespace warpgrade::vgpu {
 
 struct LaunchResult {
-    std::optional<Fault> fault;  // then memory holds what a serial run had written until then
+    std::optional<Fault> fault;  // if set, memory holds what a serial run wrote before it
     device::Counters counters;
     std::vector<device::LineCounters> lines;
     Traffic traffic;  // for the timing model
@@ -27,10 +27,10 @@ struct LaunchResult {
     std::uint64_t most_block_instructions = 0;
     std::string printed;  // what device printf wrote
     std::vector<device::Diagnostic> diagnostics;
-    std::vector<device::MemoryAccess> accesses;  // of whole allocations, unless they are noted byte by byte
+    std::vector<device::MemoryAccess> accesses;  // of whole allocations, unless noted exactly
     std::optional<LaunchUse> use;  // for advice (advice.hpp); none if it is not wanted, or the launch failed
     bool ran_parallel = false;
-    std::vector<std::uint64_t> read_from, written_to;  // bases of the allocations that it has read and written
+    std::vector<std::uint64_t> read_from, written_to;  // base addresses of the allocations that it has read and written
 };
 
 class Grid {
@@ -38,13 +38,13 @@ class Grid {
     Grid(const Code& code, const ptx::Module& module, const device::LaunchConfig& config, const LaunchLimits& limits,
          std::span<const std::byte> params, GlobalMemory& memory);
 
-    // Runs all blocks. Once.
+    // Runs all blocks. To be called once.
     LaunchResult run();
 
   private:
     void run_in_turns(Executor& executor, std::uint64_t resident);  // on this thread, `resident` blocks at a time
     bool try_parallel();                                            // false: must run serially
-    bool run_parallel();                                            // one attempt; false: it is to be undone
+    bool run_parallel();                                            // one attempt; false: it must be undone
     void prepare(Executor& executor, unsigned thread, bool optimistic);
     void clear_touched();
     void roll_back();
@@ -61,12 +61,12 @@ class Grid {
     GlobalMemory& memory_;
     std::optional<CacheReplay> caches_;
     std::vector<Executor> executors_;
-    std::vector<Allocation*> track_reads_;  // what an attempt that was given up had asked for
-    std::uint64_t workspace_ = 0;           // of a cooperative launch: what grid.sync() counts in
+    std::vector<Allocation*> track_reads_;  // requested by an abandoned attempt
+    std::uint64_t workspace_ = 0;           // of a cooperative launch, for the counter of grid.sync()
     LaunchResult result_;
 };
 
-// scheduler.cpp: runs the block until every warp is done (true) or none can go on without other blocks (false).
+// scheduler.cpp: runs the block. True if every warp is done, false if none can continue without other blocks.
 bool run_block(Executor& executor, BlockState& block);
 
 }  // namespace warpgrade::vgpu

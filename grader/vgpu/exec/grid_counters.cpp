@@ -1,4 +1,5 @@
-// The counters of a launch: from how often each basic block ran, and from what each memory instruction noted.
+// Computes the counters of a launch from the executions of each basic block and from the memory instructions'
+// statistics.
 #include <map>
 
 #include "vgpu/exec/grid.hpp"

@@ -1,9 +1,9 @@
-// How warps, and the lanes inside a warp, take turns.
+// How warps, and the lanes of a warp, take turns.
 //
-// Inside a warp the lanes that stand at the lowest instruction run first: in code as compilers lay it out, that brings
-// diverged lanes together again at the immediate post-dominator. Lanes that spin on memory (they synchronise again and
-// again without getting on) step back, so that those they wait for can run: every lane makes progress, as on Volta and
-// later. Everything is in a fixed order, so counters and results are the same on every run.
+// Within a warp, the lanes at the lowest instruction run first. In code as compilers arrange it, this reunites diverged
+// lanes at the immediate post-dominator. Lanes that spin on memory (they synchronise repeatedly without progress) step
+// back, so that the lanes that they wait for can run: every lane makes progress, as on Volta and later. The order is
+// fixed, so counters and results are the same in every run.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::uint32_t spin_limit = 64;         // synchronising operations before diverged lanes step back
 constexpr std::uint32_t warp_turn = 512;         // … before the warp lets other warps run
-constexpr std::uint64_t charge_chunk = 1 << 14;  // instructions between two looks at the budget
+constexpr std::uint64_t charge_chunk = 1 << 14;  // instructions between two checks of the budget
 constexpr std::uint64_t warp_slice = 1 << 20;    // instructions of one turn, for loops that wait without synchronising
 
 }  // namespace
@@ -44,7 +44,8 @@ Turn WarpRunner::run() {
     }
 }
 
-// The ready split to run: deepest call first, then lowest instruction; splits at the same place merge. -1: none.
+// The ready split to run: deepest call first, then lowest instruction. Splits at the same place are merged. -1 if there
+// is none.
 int WarpRunner::pick() {
     auto& splits = w.splits;
     int best = -1;
@@ -78,7 +79,7 @@ bool WarpRunner::before(const Split& a, const Split& b) const {
     return da != db ? da > db : a.pc < b.pc;
 }
 
-// The lowest place where other ready lanes of the same call stand: there they may be joined.
+// The lowest place of other ready lanes of the same call, where these lanes may be merged with them.
 std::uint32_t WarpRunner::reconvergence_point(std::size_t self) const {
     std::uint32_t limit = ~0u;
     for (std::size_t i = 0; i < w.splits.size(); ++i) {
@@ -97,7 +98,7 @@ void WarpRunner::enter_frame(std::uint32_t frame) {
     w.local_end = f.local_end;
 }
 
-// Without checks, nobody asks where the lanes were before or what their registers hold.
+// Without checks, the lanes' last blocks and their registers' contents need not be tracked.
 template <bool Checking>
 WarpRunner::Ran WarpRunner::run_split(std::size_t self) {
     const Insn* insns = code.insns.data();

@@ -1,4 +1,4 @@
-// Calls and returns: each activation has a frame of its own, for the lanes that entered it together.
+// Calls and returns: each activation has its own frame, for the lanes that entered it together.
 #include <fmt/format.h>
 
 #include "device/address_space.hpp"
@@ -14,10 +14,10 @@ namespace error = device::error;
 namespace {
 
 constexpr std::uint32_t activation_bytes = 16;          // of each thread's stack, besides the function's variables
-constexpr std::uint64_t max_frame_storage = 32u << 20;  // registers of all activations of a warp
-constexpr int fresh_pattern = 0xCD;                     // local variables of a new activation
+constexpr std::uint64_t max_frame_storage = 32u << 20;  // for registers of all activations of a warp
+constexpr int fresh_pattern = 0xCD;                     // fills local variables of a new activation
 
-// Copies arguments or results, lane by lane, from one activation's parameter storage to another's.
+// Copies arguments or results of each lane from one activation's parameter storage to another's.
 void copy_slots(Warp& w, const std::byte* from, const std::vector<ParameterSlot>& sources, std::byte* to,
                 const std::vector<ParameterSlot>& destinations, std::uint32_t mask) {
     for (std::size_t i = 0; i < sources.size(); ++i) {
@@ -28,7 +28,7 @@ void copy_slots(Warp& w, const std::byte* from, const std::vector<ParameterSlot>
             std::memcpy(destination + std::size_t{l} * b.stride, source + std::size_t{l} * a.stride, b.bytes);
         });
         if (!w.watch.undefined.empty()) [[unlikely]]
-            pass_on(w, source, destination, b.bytes, mask);
+            copy_undefined_parameters(w, source, destination, b.bytes, mask);
     }
 }
 
@@ -115,7 +115,7 @@ void WarpRunner::call(const CallSite& site, std::uint32_t site_index, std::size_
     s.mask = mask;
 }
 
-// Lanes that call different functions diverge; they reconverge where the call returns to.
+// Lanes that call different functions diverge. They reconverge where the call returns.
 void WarpRunner::call_indirect(const CallSite& site, std::uint32_t site_index, std::size_t self, std::uint32_t resume,
                                std::uint32_t mask, const Insn& in) {
     const auto* pointers = operand<std::uint64_t>(w, in.a);

@@ -1,6 +1,6 @@
-// One turn of a warp: its splits run until all lanes have exited or wait, or the turn is used up. The parts stand in
-// files of their own: scheduler.cpp (turns, branches), warp_calls.cpp (calls, returns), warp_sync.cpp (barriers,
-// collectives, exits), deadlock.cpp (who waits where, for messages).
+// One turn of a warp: its splits run until all lanes have exited or wait, or the turn is used up. The parts are in
+// scheduler.cpp (turns, branches), warp_calls.cpp (calls, returns), warp_sync.cpp (barriers, collectives, exits) and
+// deadlock.cpp (which threads wait where, for messages).
 #pragma once
 
 #include "vgpu/checks/undefined.hpp"
@@ -53,7 +53,7 @@ class WarpRunner {
     void complete(std::uint32_t barrier);
     bool collective(const Insn& in, std::size_t self, std::uint32_t resume, std::uint32_t mask);
     void perform_if_complete(std::uint32_t members, std::uint32_t kind);
-    // Of the collectives, __syncwarp() orders memory.
+    // __syncwarp() is the only collective that orders memory.
     void synchronised(std::uint32_t collective) {
         if (e.watch.values && collective == code.warp_sync) w.watch.warp_bound = mark::at_time(++e.watch.now);
     }
@@ -71,7 +71,7 @@ class WarpRunner {
     const Code& code;
 };
 
-// deadlock.cpp: all live threads of the block wait and nothing can release them.
+// deadlock.cpp: all live threads of the block wait for something that cannot happen.
 [[noreturn]] void raise_deadlock(const Executor& executor, const BlockState& block);
 
 }  // namespace warpgrade::vgpu

@@ -12,7 +12,7 @@ namespace warpgrade::vgpu {
 
 namespace error = device::error;
 
-// True if the split waits now (or waited and was released: then it is rescheduled).
+// True if the split waits now, or waited and was released and has to be rescheduled.
 bool WarpRunner::arrive(const Insn& in, std::size_t self, std::uint32_t resume, std::uint32_t mask) {
     const auto lane = static_cast<unsigned>(std::countr_zero(mask));
     const std::uint32_t id = operand<std::uint32_t>(w, in.a)[lane];
@@ -29,7 +29,7 @@ bool WarpRunner::arrive(const Insn& in, std::size_t self, std::uint32_t resume, 
                                  counted(threads, "thread"), warp_size));
         barrier.expected = threads;
     }
-    // A counted barrier counts whole warps: lanes that have exited, or never were, arrive with the others.
+    // A counted barrier counts whole warps: lanes that have exited, or never existed, arrive with the others.
     const bool whole_warp = (in.form & barrier_form::counted) && mask == w.live;
     barrier.arrived += whole_warp ? warp_size : static_cast<std::uint32_t>(std::popcount(mask));
     if (kind >= barrier_form::popc) {
@@ -76,15 +76,15 @@ void WarpRunner::complete(std::uint32_t id) {
     const std::uint32_t expected = barrier.expected ? barrier.expected : block.live_threads;
     if (barrier.arrived == 0 || barrier.arrived < expected) return;
     block.l1.at_barrier();
-    if (e.watch.values) {  // a barrier of some warps counts for all: what is reported is sure
+    if (e.watch.values) {  // a barrier of some warps counts for all, so that no report is false
         const Mark now = mark::at_time(++e.watch.now);
         for (Warp& other : block.warps) other.watch.bound = other.watch.warp_bound = now;
     }
     if (e.launch->limits.checks.sync) {
         if (barrier.apart)
             report_divergent_barrier(e, block, id);
-        else if (!barrier.expected && barrier.first && !block.watch.parted)
-            look_for_departed(e, block, *barrier.first, id);
+        else if (!barrier.expected && barrier.first && !block.watch.divergence_reported)
+            report_missed_barrier(e, block, *barrier.first, id);
     }
     for (Warp& other : block.warps)
         for (Split& s : other.splits) {
@@ -95,14 +95,15 @@ void WarpRunner::complete(std::uint32_t id) {
     barrier = Barrier{};
 }
 
-// Lanes that execute a collective wait for those that their member mask names: until they execute one of the same kind
-// with the same mask, wherever it stands, or exit. A lane that is not in its own mask waits for the others all the
-// same, but is no member. True: all are here and it is done; false: the lanes were rescheduled.
+// Lanes that execute a collective wait for the other lanes in their member mask, until these execute a collective of
+// the same kind with the same mask, at any instruction, or exit. A lane outside its own mask waits too but is no
+// member. True if all have arrived and the collective is done; false if the lanes were rescheduled.
 bool WarpRunner::collective(const Insn& in, std::size_t self, std::uint32_t resume, std::uint32_t mask) {
     const auto* masks = operand<std::uint32_t>(w, in.members());
     const std::uint32_t members = masks[std::countr_zero(mask)];
     const std::uint32_t alike = ballot([=](unsigned l) { return masks[l] == members; }) & mask;
-    if ((alike & ~members) != 0 && e.launch->limits.checks.sync) report_foreign_mask(w, in, members, alike & ~members);
+    if ((alike & ~members) != 0 && e.launch->limits.checks.sync)
+        report_mask_without_caller(w, in, members, alike & ~members);
     if (alike == mask && (members & w.live & ~mask) == 0) [[likely]] {
         w.participants = w.present = mask;
         begin_collective(in, mask);
@@ -118,8 +119,8 @@ bool WarpRunner::collective(const Insn& in, std::size_t self, std::uint32_t resu
     for (std::uint32_t rest = mask; rest; rest &= ~groups[count++].lanes) {
         const std::uint32_t wanted = masks[std::countr_zero(rest)];
         groups[count] = {wanted, ballot([=](unsigned l) { return masks[l] == wanted; }) & rest};
-        if (count && (groups[count].lanes & ~wanted) != 0 && e.launch->limits.checks.sync)  // the first is looked at
-            report_foreign_mask(w, in, wanted, groups[count].lanes & ~wanted);
+        if (count && (groups[count].lanes & ~wanted) != 0 && e.launch->limits.checks.sync)  // not the first again
+            report_mask_without_caller(w, in, wanted, groups[count].lanes & ~wanted);
         all_here &= (wanted & w.live & ~groups[count].lanes) == 0;
     }
     if (all_here) {  // tiles of one warp, side by side
@@ -145,7 +146,7 @@ bool WarpRunner::collective(const Insn& in, std::size_t self, std::uint32_t resu
     return false;
 }
 
-// Lanes that wait in different places exchange values through a scratch register that stands in for each one's source.
+// Lanes that wait at different instructions exchange values through a scratch register in place of each one's source.
 void WarpRunner::perform_if_complete(std::uint32_t members, std::uint32_t kind) {
     const auto waits_for_it = [&](const Split& s) {
         return s.state == Split::State::AtCollective && s.members == members && s.waiting_insn->collective == kind;
@@ -154,14 +155,14 @@ void WarpRunner::perform_if_complete(std::uint32_t members, std::uint32_t kind) 
     for (const Split& s : w.splits)
         if (waits_for_it(s)) arrived |= s.mask;
     if (arrived == 0 || (members & w.live & ~arrived) != 0) return;
-    if ((members & ~arrived) != 0 && !w.watch.departures.empty())
+    if ((members & ~arrived) != 0 && !w.watch.exited_lanes.empty())
         for (const Split& s : w.splits)
-            if (waits_for_it(s)) look_for_departed_members(w, *s.waiting_insn, members, s.mask);
+            if (waits_for_it(s)) report_missed_collective(w, *s.waiting_insn, members, s.mask);
     const std::uint32_t running = w.frame;
     std::byte* const unused_area = w.base[3];
     alignas(64) std::byte scratch[warp_size * 8] = {};
     w.watch.exchanged.clear();
-    std::uint32_t holds = 0;  // a predicate source: the lanes in which it is true, negation applied
+    std::uint32_t holds = 0;  // for a predicate source: the lanes in which it is true, after negation
     const auto negated = [](const Insn& in) { return in.form & collective_form::negated ? ~0u : 0u; };
     for (const Split& s : w.splits) {
         if (!waits_for_it(s)) continue;
@@ -200,17 +201,17 @@ void WarpRunner::perform_if_complete(std::uint32_t members, std::uint32_t kind) 
 void WarpRunner::exit_lanes(std::uint32_t lanes, std::uint32_t last) {
     if (!lanes) return;
     if (e.launch->limits.checks.sync && last != Split::unknown) {
-        const auto same = std::ranges::find(w.watch.departures, last, &Departure::last);
-        if (same != w.watch.departures.end())
+        const auto same = std::ranges::find(w.watch.exited_lanes, last, &ExitedLanes::last);
+        if (same != w.watch.exited_lanes.end())
             same->lanes |= lanes;
         else
-            w.watch.departures.push_back({lanes, last, {}});
+            w.watch.exited_lanes.push_back({lanes, last, {}});
     }
     w.live &= ~lanes;
     block.live_threads -= static_cast<std::uint32_t>(std::popcount(lanes));
     if (w.live == 0) {
         ++block.warps_done;
-    } else {  // those that left are waited for no longer
+    } else {  // no lane waits for the exited ones any more
         for (std::size_t i = 0; i < w.splits.size(); ++i)
             if (w.splits[i].state == Split::State::AtCollective)
                 perform_if_complete(w.splits[i].members, w.splits[i].waiting_insn->collective);

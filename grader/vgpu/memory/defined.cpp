@@ -53,7 +53,7 @@ void DefinedBytes::copy(std::uint64_t offset, const DefinedBytes* other, std::ui
         else
             undefine(offset + i, 1);
     };
-    if (other == this && from < offset)  // as memmove
+    if (other == this && from < offset)  // like memmove
         for (std::uint64_t i = bytes; i-- > 0;) one(i);
     else
         for (std::uint64_t i = 0; i < bytes; ++i) one(i);

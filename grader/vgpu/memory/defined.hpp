@@ -1,4 +1,4 @@
-// Which bytes of an allocation have been written, for initcheck: a bit for each.
+// One bit for each byte of an allocation: whether it has been written. For initcheck.
 #pragma once
 
 #include <atomic>
@@ -13,22 +13,21 @@ class DefinedBytes {
     explicit DefinedBytes(std::uint64_t bytes) : bytes_(bytes), bits_((bytes + 63) / 64 * 8), missing_(bytes) {}
 
     [[nodiscard]] bool complete() const { return missing_.load(std::memory_order_relaxed) == 0; }
-    // Offsets are checked by whoever calls. Several host threads may define at once.
+    // Callers check offsets. Several host threads may define bytes at the same time.
     [[nodiscard]] bool all(std::uint64_t offset, std::uint64_t bytes) const;
     [[nodiscard]] bool none(std::uint64_t offset, std::uint64_t bytes) const;
     void define(std::uint64_t offset, std::uint64_t bytes);
     void undefine(std::uint64_t offset, std::uint64_t bytes);
-    // All of it is undefined again.
     void reset();
-    // As `bytes` bytes of another allocation from `from` on; nullptr: all of it is defined.
+    // Copies the state of `bytes` bytes of another allocation, from offset `from`; nullptr if all of it is defined.
     void copy(std::uint64_t offset, const DefinedBytes* other, std::uint64_t from, std::uint64_t bytes);
 
-    // For launches that are undone: the bits of `bytes` bytes from `offset` on, both multiples of 64.
+    // For launches that are undone: the bits of `bytes` bytes from `offset`; both are multiples of 64.
     void save(std::uint64_t offset, std::uint64_t bytes, std::byte* to) const;
     void restore(std::uint64_t offset, std::uint64_t bytes, const std::byte* from);
 
   private:
-    // Calls f(word, mask) for the words of a range.
+    // Calls f(word, mask) for each word of a range.
     template <class F>
     static void for_words(std::uint64_t offset, std::uint64_t bytes, F&& f) {
         for (std::uint64_t at = offset; at < offset + bytes;) {

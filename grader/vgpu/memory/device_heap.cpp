@@ -11,7 +11,7 @@ namespace error = device::error;
 
 namespace {
 constexpr std::uint64_t grain = 16;   // alignment of objects
-constexpr std::uint64_t header = 16;  // what an object takes besides its own bytes, as in CUDA's heap
+constexpr std::uint64_t header = 16;  // bytes that an object takes besides its own, as in CUDA's heap
 }  // namespace
 
 std::uint64_t DeviceHeap::resize(std::uint64_t bytes) {

@@ -1,5 +1,5 @@
-// What `malloc` and `new` in a kernel hand out. Each object is an allocation of its own, with bounds and with addresses
-// that are never used again, so that a kernel that reaches beyond an object or into a freed one is told so.
+// The heap for `malloc` and `new` in kernels. Each object is an allocation with its own bounds and addresses that are
+// never reused, so accesses beyond an object or into a freed one are found.
 #pragma once
 
 #include <map>
@@ -15,11 +15,11 @@ class DeviceHeap {
 
     explicit DeviceHeap(GlobalMemory& memory) : memory_(memory) {}
 
-    // The address of `bytes` fresh bytes, or 0: the heap is full. The same calls in the same order give the same
+    // Returns the address of `bytes` fresh bytes, or 0 if the heap is full. Equal sequences of calls give equal
     // addresses.
     std::uint64_t allocate(std::uint64_t bytes);
-    // Throws DeviceError that says what the address is, if it is not the beginning of an object. `forget` is called
-    // with the allocation before it goes.
+    // Frees an object. If the address is not the beginning of one, throws a DeviceError that says what it is. Calls
+    // `forget` with the allocation before it is released.
     template <class F>
     void free(std::uint64_t address, F&& forget) {
         forget(object(address));
@@ -27,8 +27,8 @@ class DeviceHeap {
     }
 
     [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
-    // Throws DeviceError once the heap is in use, as CUDA does.
-    std::uint64_t resize(std::uint64_t bytes);  // returns the bytes
+    // Sets the size and returns it. Throws DeviceError once the heap is in use, as CUDA does.
+    std::uint64_t resize(std::uint64_t bytes);
 
   private:
     struct Range {
@@ -42,7 +42,7 @@ class DeviceHeap {
     GlobalMemory& memory_;
     std::uint64_t bytes_ = default_bytes;
     HostPages pages_;
-    std::map<std::uint64_t, std::uint64_t> free_;                     // offset → bytes, never two in a row
+    std::map<std::uint64_t, std::uint64_t> free_;                     // offset → bytes; adjacent ranges are merged
     std::set<std::pair<std::uint64_t, std::uint64_t>> free_by_size_;  // (bytes, offset)
     std::map<std::uint64_t, Range> objects_;                          // by address
 };

@@ -13,12 +13,12 @@ constexpr std::uint64_t page_bytes = 4096, word_bytes = LastWriter::word_bytes;
 HostCopy::HostCopy(HostPages shared, std::byte* own, std::uint64_t bytes)
     : shared_(std::move(shared)), own_(own), bytes_(bytes), changed_(bytes), loaded_(bytes) {}
 
-void HostCopy::take(LastWriter& writers) {
+void HostCopy::fetch(LastWriter& writers) {
     std::array<std::byte, page_bytes> page;
     for (std::uint64_t at = 0; at < bytes_; at += page_bytes) {
         const std::uint64_t size = std::min(page_bytes, bytes_ - at);
         if (std::memcmp(shared_.data() + at, own_ + at, size) == 0) continue;
-        // Once: the program may go on writing.
+        // Reads the shared page once, since the program may keep writing to it.
         std::memcpy(page.data(), shared_.data() + at, size);
         for (std::uint64_t i = 0; i < size; i += word_bytes) {
             const std::uint64_t part = std::min(word_bytes, size - i);
@@ -32,7 +32,7 @@ void HostCopy::take(LastWriter& writers) {
     }
 }
 
-void HostCopy::give(LastWriter& writers, device::WriterTag who) {
+void HostCopy::publish(LastWriter& writers, device::WriterTag who) {
     const auto words = writers.words();
     for (std::uint64_t word = 0; word < words.size();) {
         if (words[word] != who) {
@@ -41,11 +41,11 @@ void HostCopy::give(LastWriter& writers, device::WriterTag who) {
         }
         const std::uint64_t first = word;
         while (word < words.size() && words[word] == who) ++word;
-        give(first * word_bytes, std::min(word * word_bytes, bytes_) - first * word_bytes);
+        publish(first * word_bytes, std::min(word * word_bytes, bytes_) - first * word_bytes);
     }
 }
 
-void HostCopy::give(std::uint64_t offset, std::uint64_t bytes) {
+void HostCopy::publish(std::uint64_t offset, std::uint64_t bytes) {
     std::memcpy(shared_.data() + offset, own_ + offset, bytes);
     if (pending_) changed_.undefine(offset, bytes);
     ++version_;
@@ -56,7 +56,7 @@ std::vector<std::pair<std::uint64_t, std::vector<std::byte>>> HostCopy::take_use
     if (pending_) {
         bool more = false;
         for (std::uint64_t at = 0; at < bytes_;) {
-            // Most pages are of one kind.
+            // Skips whole pages at once: most pages are all changed or not, and all loaded or not.
             const std::uint64_t size = std::min(page_bytes, bytes_ - at);
             if (at % page_bytes == 0 && changed_.none(at, size)) {
                 at += size;

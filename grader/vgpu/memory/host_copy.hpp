@@ -1,6 +1,6 @@
-// Memory that the program under test maps as well, as the device sees it: in a copy of its own, brought up to date
-// before each operation. A kernel so reads what stood there when it began, whatever host code does meanwhile, and what
-// host code wrote there is known.
+// The device's own copy of memory that the program under test maps too. It is brought up to date before each operation.
+// So a kernel reads what was there when it began, whatever host code does meanwhile, and the bytes that host code wrote
+// are known.
 #pragma once
 
 #include <cstdint>
@@ -15,18 +15,18 @@ namespace warpgrade::vgpu {
 
 class HostCopy {
   public:
-    // `shared`: the pages that the program maps; `own`: the device's, as large.
+    // `shared` holds the pages that the program maps; `own` is the device's memory, of the same size.
     HostCopy(HostPages shared, std::byte* own, std::uint64_t bytes);
 
-    // Takes over what host code has written since the last time.
-    void take(LastWriter& writers);
-    // Hands on what the launch `who` has written.
-    void give(LastWriter& writers, device::WriterTag who);
-    // The same of bytes that a copy or a fill has written.
-    void give(std::uint64_t offset, std::uint64_t bytes);
-    // Notes that a kernel, or a copy on the device, has read bytes.
+    // Takes over what host code has written since the last call.
+    void fetch(LastWriter& writers);
+    // Gives the program what the launch `who` has written.
+    void publish(LastWriter& writers, device::WriterTag who);
+    // Gives the program bytes that a copy or a fill has written.
+    void publish(std::uint64_t offset, std::uint64_t bytes);
+    // Notes that a kernel or a copy on the device has read bytes.
     void note_load(std::uint64_t offset, std::uint64_t bytes) { loaded_.define(offset, bytes); }
-    // The runs of bytes that host code wrote and the device has read since, by their offset; each once.
+    // The runs of bytes, with their offsets, that host code wrote and the device has read since; each is returned once.
     [[nodiscard]] std::vector<std::pair<std::uint64_t, std::vector<std::byte>>> take_used();
     // Changes whenever bytes do.
     [[nodiscard]] std::uint64_t version() const { return version_; }
@@ -35,8 +35,9 @@ class HostCopy {
     HostPages shared_;
     std::byte* own_;
     std::uint64_t bytes_, version_ = 1;
-    DefinedBytes changed_, loaded_;  // by the host and not used yet; by the device, in the operation at hand
-    bool pending_ = false;           // anything in changed_
+    DefinedBytes changed_, loaded_;  // written by the host and not yet used; read by the device in the current
+                                     // operation
+    bool pending_ = false;           // true if changed_ has any byte
 };
 
 }  // namespace warpgrade::vgpu

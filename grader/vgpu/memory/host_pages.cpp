@@ -15,11 +15,12 @@ namespace error = device::error;
 
 namespace {
 
-// To clear as much takes less time than to map and unmap it, and a program may launch thousands of small kernels.
-constexpr std::uint64_t most_from_heap = 16 << 10, alignment = 64;
-// Arrays are mostly used as a whole: a page fault for each 4 KiB takes longer than to clear them. Of a larger one a
-// program may use little.
-constexpr std::uint64_t huge_page = 2 << 20, most_in_huge_pages = 64 << 20;
+// Up to this size, clearing memory is faster than mapping and unmapping it; a program may launch thousands of small
+// kernels.
+constexpr std::uint64_t max_heap_bytes = 16 << 10, alignment = 64;
+// Most arrays are used entirely, and a page fault for each 4 KiB takes longer than clearing them. Of a larger array a
+// program may use only a little.
+constexpr std::uint64_t huge_page = 2 << 20, max_huge_page_bytes = 64 << 20;
 
 [[noreturn]] void fail() {
     throw DeviceError(error::memory_allocation, "the host is out of memory for the virtual GPU");
@@ -33,11 +34,11 @@ std::byte* mapping(std::uint64_t bytes, int flags, int file) {
 
 }  // namespace
 
-HostPages::HostPages(std::uint64_t bytes) : bytes_(bytes), mapped_(bytes > most_from_heap) {
+HostPages::HostPages(std::uint64_t bytes) : bytes_(bytes), mapped_(bytes > max_heap_bytes) {
     if (bytes == 0) return;
     if (mapped_) {
         data_ = mapping(bytes, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
-        if (bytes >= huge_page && bytes <= most_in_huge_pages) madvise(data_, bytes, MADV_HUGEPAGE);
+        if (bytes >= huge_page && bytes <= max_huge_page_bytes) madvise(data_, bytes, MADV_HUGEPAGE);
         return;
     }
     const std::uint64_t whole = (bytes + alignment - 1) / alignment * alignment;

@@ -1,4 +1,3 @@
-// Pages of memory of the host that runs the virtual GPU.
 #pragma once
 
 #include <cstddef>
@@ -8,19 +7,19 @@
 
 namespace warpgrade::vgpu {
 
-// Host memory, all zero at first and aligned to 64 bytes; large ones are pages that are filled on demand. Released on
-// destruction.
+// Memory of the host, initially zero and aligned to 64 bytes. Large ones are mapped pages that the kernel fills on
+// demand.
 class HostPages {
   public:
     HostPages() = default;
     explicit HostPages(std::uint64_t bytes);
-    HostPages(std::uint64_t bytes, const device::Descriptor& file);  // shared with whoever maps the file
+    HostPages(std::uint64_t bytes, const device::Descriptor& file);  // shared with any process that maps the file
     ~HostPages();
     HostPages(HostPages&& other) noexcept;
     HostPages& operator=(HostPages&& other) noexcept;
     [[nodiscard]] std::byte* data() const { return data_; }
     [[nodiscard]] std::uint64_t size() const { return bytes_; }
-    void reset();  // all zero again
+    void reset();  // sets everything to zero
 
   private:
     void release();

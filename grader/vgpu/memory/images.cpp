@@ -12,7 +12,7 @@ using device::ImageShape;
 using device::ImageUse;
 namespace error = device::error;
 
-// Beyond what any device has, and small enough that no product of sizes overflows.
+// Larger than on any device, and small enough that no product of sizes overflows.
 constexpr std::uint32_t max_width = 1u << 28, max_rows = 1u << 17, max_slices = 1u << 15;
 constexpr std::uint64_t max_pitch = std::uint64_t{1} << 32, max_slice_bytes = std::uint64_t{1} << 44;
 
@@ -53,17 +53,17 @@ void check_reading(const Image& image) {
             "linear filtering needs a texture that is read as floating point");
 }
 
-// What CUDA ignores or replaces is replaced here, so that fetches need not know.
-void settle(Image& image) {
+// Replaces settings that CUDA ignores or replaces, so that fetches need not check them.
+void replace_unused_settings(Image& image) {
     if (image.shape == ImageShape::linear) {
-        // Read by index, without a filter; zero outside.
+        // Linear memory is read by index, without a filter; it is zero outside.
         image.linear_filter = image.normalized_coordinates = false;
         image.address_mode.fill(AddressMode::border);
         image.border.fill(0);
     }
-    // What colour integers would have there, CUDA leaves open.
+    // CUDA leaves the border colour of integers undefined.
     if (image.kind != ChannelKind::floating && !image.normalized_values) image.border.fill(0);
-    // Wrapping and mirroring are defined for normalized coordinates.
+    // Wrapping and mirroring are defined only for normalized coordinates.
     for (AddressMode& mode : image.address_mode)
         if (!image.normalized_coordinates && mode != AddressMode::border) mode = AddressMode::clamp;
 }
@@ -77,7 +77,7 @@ device::ImageId ImageTable::create(const Image& wanted, const GlobalMemory& memo
     require(wanted.use == ImageUse::texture || wanted.shape == ImageShape::array, "a surface needs an array");
     static_cast<void>(memory.checked(wanted.address, wanted.extent_bytes(), "texture or surface object"));
     Image image = wanted;
-    settle(image);
+    replace_unused_settings(image);
     images_.emplace(next_, image);
     return next_++;
 }

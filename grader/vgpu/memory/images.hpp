@@ -1,5 +1,5 @@
-// Texture and surface objects of the virtual GPU. A descriptor is checked once, when the object is made; what it then
-// says of sizes can be relied upon. That its memory is still there is checked by every fetch.
+// Texture and surface objects of the virtual GPU. A descriptor is checked once, when its object is created, so its
+// sizes can be trusted later. Every fetch checks that its memory still exists.
 #pragma once
 
 #include <unordered_map>
@@ -20,11 +20,11 @@ class ImageTable {
         const auto it = images_.find(id);
         return it == images_.end() ? nullptr : &it->second;
     }
-    // "no texture object", or what became of it; for messages.
+    // "no texture object", or what happened to it; for messages.
     [[nodiscard]] std::string describe(device::ImageId id) const;
 
   private:
-    // Handles look like no address and no small number, so that a wrong one is recognised, and are never used again.
+    // Handles do not look like addresses or small numbers, so that a wrong one is recognised. They are never reused.
     static constexpr device::ImageId first_id = 0x7E00'0000'0000'0001;
 
     std::unordered_map<device::ImageId, Image> images_;

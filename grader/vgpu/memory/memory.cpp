@@ -20,7 +20,7 @@ namespace error = device::error;
 namespace {
 constexpr std::uint64_t gap = 4096;  // unmapped addresses between two allocations
 
-// A file in memory whose size nobody can change any more: a worker that could shrink it would crash the server.
+// A memory file of fixed size: a worker that could shrink it would crash the server.
 device::Descriptor sealed_file(std::uint64_t bytes) {
     device::Descriptor file(memfd_create("warpgrade", MFD_CLOEXEC | MFD_ALLOW_SEALING));
     if (!file || ftruncate(file.get(), static_cast<off_t>(bytes)) != 0 ||
@@ -29,8 +29,7 @@ device::Descriptor sealed_file(std::uint64_t bytes) {
     return file;
 }
 
-// A variable is known by its name, other memory by the call that asked for it.
-// Copies of undefined values into one allocation that are told apart.
+// The maximum number of copies of undefined values into one allocation that are remembered separately.
 constexpr std::size_t max_copied = 4096;
 
 device::MemoryPlace place_of_live(const Allocation& a) {
@@ -77,7 +76,7 @@ Allocation& GlobalMemory::allocate_host_visible(std::uint64_t bytes, std::uint64
         throw DeviceError(error::invalid_value, fmt::format("{}: {:#x} is already shared", origin.call, base));
     device::Descriptor file = sealed_file(whole);
     HostPages pages(whole, file);
-    // A managed variable's first contents come from its module.
+    // The module provides the initial contents of a managed variable.
     const bool managed_variable = origin.kind == device::MemoryKind::managed_variable;
     if (!managed_variable) std::memset(pages.data(), device::fresh_byte, bytes);
     HostPages own = note_origin_ ? HostPages(whole) : HostPages();
@@ -158,7 +157,7 @@ void GlobalMemory::copy_definition(std::uint64_t to, std::uint64_t from, std::ui
     const std::uint64_t begin = to - target->base;
     target->copied.erase(target->copied.lower_bound(begin), target->copied.lower_bound(begin + size));
     if (complete || target == source) return;
-    // Of copies of copies, where the bytes were first.
+    // A copy of a copy counts as one from the place where the bytes were first.
     const auto* earlier = source->copied_to(from);
     if (earlier && from - source->base + size <= earlier->first + earlier->second.bytes)
         from = earlier->second.from + (from - source->base - earlier->first);
@@ -173,7 +172,7 @@ void GlobalMemory::written_by(std::uint64_t address, std::uint64_t size, device:
         else
             a->writers->note(address - a->base, size, who);
     }
-    if (a && a->host_copy) a->host_copy->give(address - a->base, size);
+    if (a && a->host_copy) a->host_copy->publish(address - a->base, size);
 }
 
 void GlobalMemory::copy_writers(std::uint64_t to, std::uint64_t from, std::uint64_t size) {
@@ -181,12 +180,12 @@ void GlobalMemory::copy_writers(std::uint64_t to, std::uint64_t from, std::uint6
     if (!target || !source || !target->writers || !source->writers) return;
     target->writers->copy(to - target->base, *source->writers, from - source->base, size);
     if (source->host_copy) source->host_copy->note_load(from - source->base, size);
-    if (target->host_copy) target->host_copy->give(to - target->base, size);
+    if (target->host_copy) target->host_copy->publish(to - target->base, size);
 }
 
 void GlobalMemory::take_from_host(std::uint64_t address) {
     const Allocation* a = find(address);
-    if (a && a->host_copy) a->host_copy->take(*a->writers);
+    if (a && a->host_copy) a->host_copy->fetch(*a->writers);
 }
 
 Allocation* GlobalMemory::find(std::uint64_t address) const {

@@ -11,21 +11,20 @@
 namespace warpgrade::vgpu {
 namespace {
 
-// Shares of the launch's time that waste has to cost.
+// The shares of a launch's time that a waste must cost before it is mentioned.
 constexpr double notable = 0.05, much = 0.10;
-constexpr double least_ns = 100;
-constexpr std::uint64_t fewest_warps = 64;      // of a launch that is about speed
-constexpr std::uint64_t twice = 2;              // sectors or wavefronts, of the ideal
-constexpr std::uint64_t sectors_of_offset = 2;  // a row that begins anywhere touches fewer than these more
-constexpr double divergent_share = 0.10;        // of a branch's warps
-constexpr double idle_share = 0.25;             // of the threads behind it
+constexpr double min_gain_ns = 100;
+constexpr std::uint64_t min_warps = 64;         // smaller launches are not about speed
+constexpr std::uint64_t notable_ratio = 2;      // sectors or wavefronts, relative to the ideal
+constexpr std::uint64_t sectors_of_offset = 2;  // an unaligned row touches fewer than this many additional sectors
+constexpr double divergent_share = 0.10;        // of the warps at a branch
+constexpr double idle_share = 0.25;             // of the threads after it
 constexpr double low_occupancy = 0.5;
-constexpr double long_ns = 20'000;  // of a launch whose grid is worth a word
-constexpr double many_times = 6;    // a 3×3 stencil loads each element of a row three times, from rows that are cached
+constexpr double min_grid_ns = 20'000;    // shorter launches get no advice about their grid
+constexpr double notable_redundancy = 6;  // a 3×3 stencil loads each element of a row three times, from cached rows
 
 double number(std::uint64_t value) { return static_cast<double>(value); }
 
-// "4", "12.5": an average.
 std::string average(double value) {
     const double tenths = std::round(value * 10) / 10;
     return tenths == std::floor(tenths) ? grouped(static_cast<std::uint64_t>(tenths)) : fmt::format("{:.1f}", tenths);
@@ -49,7 +48,7 @@ class Adviser {
     void uncoalesced(const LineUse& line, bool load) {
         const LineUse::Global& g = load ? line.loads : line.stores;
         if (g.requests == 0 || g.ideal == 0) return;
-        if (g.sectors < twice * g.ideal || g.sectors < g.ideal + sectors_of_offset * g.requests) return;
+        if (g.sectors < notable_ratio * g.ideal || g.sectors < g.ideal + sectors_of_offset * g.requests) return;
         device::Counters better = counters_;
         (load ? better.global_load_sectors : better.global_store_sectors) -= g.sectors - g.ideal;
         add(device::rules::uncoalesced, line.place, better, notable,
@@ -62,10 +61,10 @@ class Adviser {
     void bank_conflicts(const LineUse& line, bool load) {
         const LineUse::Shared& s = load ? line.shared_loads : line.shared_stores;
         const std::uint64_t ideal = s.wavefronts - s.conflicts;
-        if (s.requests == 0 || s.wavefronts < twice * ideal) return;
+        if (s.requests == 0 || s.wavefronts < notable_ratio * ideal) return;
         device::Counters better = counters_;
         (load ? better.shared_load_wavefronts : better.shared_store_wavefronts) -= s.conflicts;
-        // Of the time of the load/store pipe: what waits for memory hides it, until that is mended.
+        // Shares of the load/store pipe's time: waits for memory may hide the conflicts until those waits are fixed.
         const auto pipe = [&](const device::Counters& c) {
             return model_kernel(profile_, config_, c, occupancy_, traffic_).l1_ns;
         };
@@ -80,7 +79,8 @@ class Adviser {
     void divergence(const LineUse& line) {
         if (line.slots <= 0) return;
         const double share = number(line.divergent) / number(line.branches), idle = line.idle / line.slots;
-        // A loop that lanes leave one by one diverges seldom, for its number of rounds.
+        // A loop that lanes leave one by one seldom diverges relative to its number of iterations, so idle threads
+        // count too.
         if (share < divergent_share && idle < idle_share) return;
         device::Counters better = counters_;
         better.inst_executed -= std::min(better.inst_executed, static_cast<std::uint64_t>(line.idle));
@@ -91,12 +91,12 @@ class Adviser {
                         average(32 * idle)));
     }
 
-    // Loads that find in L1 what the same block has loaded before.
+    // Loads of data that the same block has loaded before and that L1 still holds.
     void redundant_loads(const LineUse& line) {
         const LineUse::Global& g = line.loads;
         if (g.requests == 0 || g.ideal == 0 || g.sectors <= g.l1_hits) return;
         const double times = number(std::min(g.ideal, g.sectors)) / number(g.sectors - g.l1_hits);
-        if (times < many_times) return;
+        if (times < notable_redundancy) return;
         const auto fewer = [&](std::uint64_t all, std::uint64_t of_line) {
             return all - std::min(all, static_cast<std::uint64_t>(number(of_line) * (1 - 1 / times)));
         };
@@ -123,20 +123,20 @@ class Adviser {
                         counted(config_.block.count(), "thread"), percent(occupancy_.theoretical), occupancy_.limiter));
     }
 
-    // Multiprocessors that get no block, for as long as it pays to share the work.
+    // Multiprocessors that get no block although sharing the work would pay.
     void small_grid(const device::SourcePlace& kernel) {
         const std::uint64_t blocks = config_.grid.count();
         const auto all = static_cast<std::uint64_t>(device_.multi_processor_count);
         if (blocks >= all) return;
         const KernelTime t = model_kernel(whole_, config_, counters_, occupancy_, traffic_);
         const double ns = t.total_ns() - t.start_ns - t.migration_ns;
-        if (ns < long_ns) return;
+        if (ns < min_grid_ns) return;
         device::Diagnostic d;
         d.rule = &device::rules::small_grid;
         d.place = kernel;
         d.message = fmt::format("the grid has {}, the device {} multiprocessors: {} of them have nothing to do",
                                 counted(blocks, "block"), all, all - blocks);
-        d.weight = exactly_summed(ns * number(all - blocks) / number(all));
+        d.weight = round_for_sums(ns * number(all - blocks) / number(all));
         found_.push_back(std::move(d));
     }
 
@@ -146,8 +146,7 @@ class Adviser {
     }
 
   private:
-    // A small launch is judged as a large one would be: on as many multiprocessors as it fills with two waves of
-    // blocks.
+    // A small launch is judged like a large one: on as many multiprocessors as it fills with two waves of blocks.
     static Profile filled_part(const Profile& profile, const device::LaunchConfig& config,
                                const device::Occupancy& occupancy) {
         const std::uint64_t waves = 2, all = profile.properties.multi_processor_count;
@@ -155,11 +154,11 @@ class Adviser {
         return slice(profile, static_cast<std::uint32_t>(std::clamp<std::uint64_t>(fills, 1, all)));
     }
 
-    // In steps of 2^-20 ns: sums of many launches are exact then, so that they are the same in whatever groups the
-    // launches are asked for, which depends on the clock.
-    static double exactly_summed(double ns) { return std::ldexp(std::round(std::ldexp(ns, 20)), -20); }
+    // Rounds to steps of 2^-20 ns, so that sums over many launches are exact. Launches are queried in groups that
+    // depend on the clock, and the sum must not depend on the grouping.
+    static double round_for_sums(double ns) { return std::ldexp(std::round(std::ldexp(ns, 20)), -20); }
 
-    // Without what every launch costs.
+    // Time without the fixed cost of every launch.
     [[nodiscard]] double time(const device::Counters& counters, const device::Occupancy& occupancy) const {
         const KernelTime t = model_kernel(profile_, config_, counters, occupancy, traffic_);
         return t.total_ns() - t.start_ns;
@@ -172,14 +171,14 @@ class Adviser {
 
     void add_gain(const device::Rule& rule, const device::SourcePlace& place, double gain_ns, double least,
                   const std::string& message) {
-        if (gain_ns < least * time_ || (least > 0 && gain_ns < least_ns)) return;
+        if (gain_ns < least * time_ || (least > 0 && gain_ns < min_gain_ns)) return;
         device::Diagnostic d;
         d.rule = &rule;
         d.place = place;
         d.message = message;
         if (gain_ns >= 0.01 * time_)
             d.message += fmt::format(" (about {} of the kernel's time)", percent(gain_ns / time_));
-        d.weight = exactly_summed(gain_ns * profile_.properties.multi_processor_count / device_.multi_processor_count);
+        d.weight = round_for_sums(gain_ns * profile_.properties.multi_processor_count / device_.multi_processor_count);
         found_.push_back(std::move(d));
     }
 
@@ -201,7 +200,7 @@ std::vector<device::Diagnostic> advise(const Profile& profile, const device::Lau
                                        const Traffic& traffic, const LaunchUse& use) {
     Adviser adviser(profile, config, counters, occupancy, traffic);
     adviser.small_grid(use.kernel);
-    if (config.grid.count() * ((config.block.count() + 31) / 32) < fewest_warps) return adviser.take();
+    if (config.grid.count() * ((config.block.count() + 31) / 32) < min_warps) return adviser.take();
     for (const LineUse& line : use.lines) {
         for (const bool load : {true, false}) {
             adviser.uncoalesced(line, load);

@@ -1,6 +1,6 @@
-// Advice: what makes a launch slow, by source line. What a line wastes is weighed by the timing model: the launch is
-// modelled again as if the line did not waste it, and the difference is the weight. Advice is given only where it is a
-// notable part of the launch's time; the shares stand in advice.cpp.
+// Advice: what makes a launch slow, by source line. The launch is modelled again as if the line wasted nothing; the
+// time saved is the weight of the advice. Advice is given only if that is a notable part of the launch's time;
+// advice.cpp has the thresholds.
 #pragma once
 
 #include <vector>
@@ -10,19 +10,19 @@
 
 namespace warpgrade::vgpu {
 
-// What one source line of a launch did, beside its counters.
+// What one source line of a launch did.
 struct LineUse {
     device::SourcePlace place;
     struct Global {
         std::uint64_t requests = 0, sectors = 0, l1_hits = 0;
-        std::uint64_t ideal = 0;  // sectors, if the bytes that the threads ask for lay next to each other
-        double threads = 0;       // that take part, summed over requests
+        std::uint64_t ideal = 0;  // sectors, if the bytes that the threads ask for were contiguous
+        double threads = 0;       // participating threads, summed over requests
     } loads, stores;
     struct Shared {
         std::uint64_t requests = 0, wavefronts = 0, conflicts = 0;
     } shared_loads, shared_stores;
-    // Branches. Behind a divergent one, up to where its sides meet again, threads wait for each other: `idle` of
-    // `slots`, in instructions of a whole warp.
+    // Branches. Behind a divergent one, threads wait for each other until its sides meet again: `idle` of `slots`, in
+    // instructions of a whole warp.
     std::uint64_t branches = 0, divergent = 0;
     double slots = 0, idle = 0;
 };
@@ -32,7 +32,7 @@ struct LaunchUse {
     std::vector<LineUse> lines;
 };
 
-// Worst first; `kernel` is left empty.
+// The worst comes first; `kernel` is left empty.
 std::vector<device::Diagnostic> advise(const Profile& profile, const device::LaunchConfig& config,
                                        const device::Counters& counters, const device::Occupancy& occupancy,
                                        const Traffic& traffic, const LaunchUse& use);

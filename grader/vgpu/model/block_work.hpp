@@ -1,5 +1,5 @@
-// What each warp of a launch asks of its multiprocessor, and which multiprocessor has most to do. Counted in whole
-// numbers, so that sums are the same in whatever order blocks end.
+// How much work each warp of a launch gives its multiprocessor, and which multiprocessor has most. Counted in integers,
+// so that sums do not depend on the order in which blocks end.
 #pragma once
 
 #include <algorithm>
@@ -9,15 +9,14 @@
 
 namespace warpgrade::vgpu {
 
-// In tenths of issue slots. ptxas folds addresses and merges loads: about four machine instructions for five of PTX. A
-// divergent branch costs both sides' overhead, and the reconvergence.
+// In tenths of issue slots. ptxas folds addresses and merges loads: five PTX instructions become about four machine
+// instructions. A divergent branch costs both sides' overhead and the reconvergence.
 namespace issue_tenths {
 inline constexpr std::uint64_t instruction = 8, divergence = 100;
 }
 
-// In tenths of cycles of the load/store pipe. A request for up to four sectors (a warp's 128 bytes) costs one unit,
-// whatever it reads; each further sector adds. A wavefront is one pass through shared memory, or one more word of
-// constant memory.
+// In tenths of cycles of the load/store pipe. A request for up to four sectors (a warp's 128 bytes) costs one unit;
+// each further sector costs more. A wavefront is one pass through shared memory, or one more word of constant memory.
 namespace l1_tenths {
 inline constexpr std::uint64_t load_request = 16, store_request = 10, extra_sector = 4, wavefront = 10,
                                atomic_request = 20, atomic_sector = 10, shared_atomic = 40;
@@ -33,7 +32,7 @@ struct WarpWork {
     [[nodiscard]] std::uint64_t issue_tenths() const {
         return instructions * issue_tenths::instruction + divergences * issue_tenths::divergence;
     }
-    // In fortieths of cycles: about four instructions are issued in one.
+    // In fortieths of cycles: about four instructions are issued per cycle.
     [[nodiscard]] std::uint64_t cost() const { return issue_tenths() + 4 * l1_tenths; }
     WarpWork& operator+=(const WarpWork& other) {
         instructions += other.instructions, divergences += other.divergences, l1_tenths += other.l1_tenths;
@@ -51,18 +50,18 @@ struct BlockWork {
     }
 };
 
-// A launch's work on the multiprocessors. A block goes to the one that has least to do when it starts: that of blocks
-// alike is one after the other.
+// How a launch's work is spread over the multiprocessors. A block goes to the one with least work when it starts; equal
+// blocks go round in turn.
 class WorkSpread {
   public:
     explicit WorkSpread(std::uint32_t multiprocessors);
-    // In the order of the blocks' index.
+    // Blocks must be added in the order of their index.
     void add(const BlockWork& block);
 
-    // The busiest multiprocessor's part of all work; 0 if there is none.
+    // The busiest multiprocessor's share of all work; 0 if there is no work.
     [[nodiscard]] double busiest_issue() const { return part(busiest_issue_, all_.issue_tenths()); }
     [[nodiscard]] double busiest_l1() const { return part(busiest_l1_, all_.l1_tenths); }
-    // How many times as long as the mean warp the longest one is.
+    // The longest warp's work divided by the mean warp's.
     [[nodiscard]] double longest_warp() const { return part(longest_warp_ * warps_, all_.cost()); }
     [[nodiscard]] std::uint64_t most_instructions() const { return most_instructions_; }  // of one block
 
@@ -72,7 +71,7 @@ class WorkSpread {
     }
 
     std::vector<WarpWork> work_;                                  // by multiprocessor
-    std::vector<std::pair<std::uint64_t, std::uint32_t>> queue_;  // a heap of their costs: the least comes first
+    std::vector<std::pair<std::uint64_t, std::uint32_t>> queue_;  // a heap of their costs with the least on top
     WarpWork all_;
     std::uint64_t busiest_issue_ = 0, busiest_l1_ = 0, longest_warp_ = 0, warps_ = 0, most_instructions_ = 0;
 };

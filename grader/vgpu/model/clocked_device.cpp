@@ -30,7 +30,7 @@ void ClockedDevice::place(device::LaunchRecord& record, double duration_ns, cons
     const double share = resident > 0 ? static_cast<double>(record.config.grid.count()) / resident : 1;
     const device::Interval when = timeline_.kernel(record.config.stream, duration_ns, share, demand);
     record.start_ns = when.start_ns;
-    // Alone it takes just what it takes, without a rounding.
+    // A launch that runs alone takes exactly its own duration, without rounding.
     record.duration_ns = when.end_ns == when.start_ns + duration_ns ? duration_ns : when.end_ns - when.start_ns;
 }
 

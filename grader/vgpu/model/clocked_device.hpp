@@ -1,5 +1,4 @@
-// The part of a Device that is time, told by a model: streams, events, and how long work takes. Who computes derives
-// from it.
+// The modelled time of a Device: streams, events, and how long work takes. A device that computes derives from it.
 #pragma once
 
 #include <optional>
@@ -41,10 +40,10 @@ class ClockedDevice : public device::Device, public device::Analysis {
     device::BoundedList<double> take_waits() override { return timeline_.take_waits(); }
 
   protected:
-    // The host waits until a module of so many bytes is on the device.
+    // The host waits until a module of this size is on the device.
     void loaded(std::uint64_t bytes) { timeline_.load(bytes); }
-    // Gives the launch its place on the clock. Alone it takes `duration_ns`, in which it needs the device's resources
-    // for as long as `demand` says.
+    // Schedules the launch on the clock. Alone it takes `duration_ns`, during which it needs each of the device's
+    // resources for as long as `demand` says.
     void place(device::LaunchRecord& record, double duration_ns, const Demand& demand);
 
   private:
@@ -53,7 +52,7 @@ class ClockedDevice : public device::Device, public device::Analysis {
         return found == event_ns_.end() ? 0 : found->second;
     }
     Timeline timeline_;
-    std::unordered_map<device::EventId, double> event_ns_;  // when they happen, of those that were recorded
+    std::unordered_map<device::EventId, double> event_ns_;  // times of the recorded events
 };
 
 }  // namespace warpgrade::vgpu

@@ -1,4 +1,4 @@
-// What a kernel needs of each resource that kernels which run at the same time share.
+// The resources that concurrent kernels share, and how much of each a kernel needs.
 #pragma once
 
 #include <array>
@@ -7,7 +7,7 @@
 namespace warpgrade::vgpu {
 
 enum class Resource : std::uint8_t { issue, l1, l2, dram, link };
-// For how long a launch needs each of them, in nanoseconds, by Resource: that of the whole device, and all of it.
+// How long a launch needs each Resource, in nanoseconds, if it has all of that resource on the whole device.
 using Demand = std::array<double, 5>;
 
 }  // namespace warpgrade::vgpu

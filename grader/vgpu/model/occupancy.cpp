@@ -6,7 +6,7 @@ namespace warpgrade::vgpu {
 namespace {
 
 constexpr std::uint32_t unlimited = 0xffffffffu;
-constexpr std::uint32_t register_granularity = 256;  // registers of a warp are allocated in units of this many
+constexpr std::uint32_t register_granularity = 256;  // a warp's registers are allocated in units of this many
 
 constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) { return (value + unit - 1) / unit * unit; }
 
@@ -26,8 +26,8 @@ BlockLimits block_limits(const device::DeviceProperties& device, const device::F
     limits.warps = device.max_threads_per_multi_processor / device.warp_size / warps;
     limits.blocks = device.max_blocks_per_multi_processor;
 
-    // Registers are allocated to warps, within a sub-partition. The per-block check assumes that a block's warps are
-    // spread over all sub-partitions evenly.
+    // Registers are allocated per warp within a sub-partition. The limit per block assumes that a block's warps are
+    // spread evenly over all sub-partitions.
     const std::uint64_t per_warp =
         round_up(std::uint64_t{function.registers_per_thread} * device.warp_size, register_granularity);
     limits.allocated_registers = static_cast<std::uint32_t>(per_warp * warps);
@@ -73,7 +73,7 @@ device::Occupancy occupancy(const device::DeviceProperties& device, const device
     device::Occupancy result;
     result.blocks_per_multiprocessor =
         std::min(std::min(limits.warps, limits.blocks), std::min(limits.registers, limits.shared_memory));
-    // Of several limits that are equal, the one which the kernel's code cannot move comes first.
+    // Of several equal limits, those that the kernel's code cannot change come first.
     const std::uint32_t blocks = result.blocks_per_multiprocessor;
     result.limiter = blocks == limits.warps       ? "warps"
                      : blocks == limits.blocks    ? "blocks"
@@ -88,7 +88,7 @@ device::Occupancy occupancy(const device::DeviceProperties& device, const device
 double achieved_occupancy(const device::DeviceProperties& device, const device::Occupancy& fit, std::uint64_t blocks) {
     const std::uint64_t multiprocessors = std::max(device.multi_processor_count, 1u);
     const std::uint64_t resident = std::max(fit.blocks_per_multiprocessor, 1u);
-    // Some multiprocessors have one block more than the others. Each is active as long as its waves of blocks last.
+    // Some multiprocessors have one more block than the others. Each is active as long as its waves of blocks last.
     const std::uint64_t few = blocks / multiprocessors, many = blocks % multiprocessors;
     const auto waves = [&](std::uint64_t count) { return (count + resident - 1) / resident; };
     const std::uint64_t active = many * waves(few + 1) + (multiprocessors - many) * waves(few);

@@ -9,15 +9,15 @@ namespace {
 
 constexpr std::uint32_t KiB = 1024, MiB = 1024 * KiB;
 
-// One row a device. Limits: CUDA programming guide, table of compute capabilities; the rest: the vendor's white papers
-// and data sheets. Bandwidths are what a copy reaches, about nine tenths of the data sheet's. L2 rates and latencies
-// are rounded from published microbenchmarks.
+// One row per device. The limits are from the table of compute capabilities in the CUDA programming guide, the rest
+// from the vendor's white papers and data sheets. Bandwidths are those that a copy reaches, about nine tenths of the
+// data sheet's. L2 rates and latencies are rounded from published microbenchmarks.
 struct Row {
     const char* name;
     const char* full_name;
     int major, minor;
     std::uint32_t sms, threads_per_sm, blocks_per_sm;
-    std::uint32_t shared_optin, shared_per_sm;  // bytes of a block that opts in, and of a multiprocessor
+    std::uint32_t shared_optin, shared_per_sm;  // per block that opts in; per multiprocessor
     std::uint32_t l1_bytes, l2_bytes;
     std::uint64_t memory_mib;
     double clock_ghz, memory_clock_ghz;
@@ -181,7 +181,7 @@ Profile slice(const Profile& profile, std::uint32_t sms) {
     p.dram_bytes_per_ns *= share;
     p.l2_bytes_per_ns *= share;
     p.l2_cache_bytes = p.l2_cache_bytes * sms / all;
-    if (sms < part.full_sms)  // the name says so, wherever it is printed
+    if (sms < part.full_sms)  // shows the slice wherever the name is printed
         p.name = p.name.substr(0, p.name.find(" (virtual")) + " (virtual, " + std::to_string(sms) + " of " +
                  std::to_string(part.full_sms) + " SMs)";
     return part;

@@ -6,10 +6,10 @@
 namespace warpgrade::vgpu {
 namespace {
 
-// As many kernels as any device runs at once: each takes at least one of so many places.
+// More kernels than this never run at once on any device: each takes at least one of this many places.
 constexpr double max_concurrent_kernels = 128;
-constexpr std::size_t max_moments = 2048;  // of the calendar
-constexpr double whole = 1 + 1e-9;         // parts such as three thirds add up to the device
+constexpr std::size_t max_moments = 2048;  // in the calendar
+constexpr double whole = 1 + 1e-9;         // tolerates rounding: three thirds must fit on the device
 
 }  // namespace
 
@@ -23,7 +23,7 @@ void Timeline::remove_stream(StreamId stream) {
     streams_.erase(found);
 }
 
-// When work issued to the stream could start, were the device's resources free.
+// The earliest start of work issued to the stream now if all resources were free.
 double Timeline::ready(StreamId stream) const {
     if (stream == 0) {
         double result = retired_blocking_ns_;
@@ -59,7 +59,7 @@ bool Timeline::reached(double time_ns) {
 
 Interval Timeline::kernel(StreamId stream, double duration_ns, double share, const Demand& demand) {
     host_ns_ += costs_.launch_issue_ns;
-    forget_past();
+    trim_calendar();
     duration_ns = std::max(duration_ns, *std::ranges::max_element(demand));
     Use own;
     own.room = std::clamp(share, 1.0 / max_concurrent_kernels, 1.0);
@@ -72,8 +72,8 @@ Interval Timeline::kernel(StreamId stream, double duration_ns, double share, con
     return when;
 }
 
-// How fast a kernel runs beside others, as a part of how fast it runs alone.
-double Timeline::speed_beside(const Use& others, const Use& own) {
+// A kernel's speed beside others, as a fraction of its speed alone.
+double Timeline::relative_speed(const Use& others, const Use& own) {
     double speed = 1;
     for (std::size_t r = 0; r < own.resources.size(); ++r)
         if (own.resources[r] > 0)
@@ -91,8 +91,8 @@ Interval Timeline::find_place(double earliest_ns, double duration_ns, const Use&
             when = {end_ns, end_ns + duration_ns};
             continue;
         }
-        const double left_ns = when.end_ns - begin_ns;  // at full speed
-        const double speed = speed_beside(span->second, own);
+        const double left_ns = when.end_ns - begin_ns;  // duration at full speed
+        const double speed = relative_speed(span->second, own);
         if (speed * (end_ns - begin_ns) >= left_ns) {
             if (speed < 1) when.end_ns = begin_ns + left_ns / speed;
             break;
@@ -105,7 +105,7 @@ Interval Timeline::find_place(double earliest_ns, double duration_ns, const Use&
 void Timeline::book(const Interval& when, const Use& own) {
     const auto end = cut_at(when.end_ns);
     for (auto span = cut_at(when.start_ns); span != end; ++span) {
-        const double speed = speed_beside(span->second, own);
+        const double speed = relative_speed(span->second, own);
         for (std::size_t r = 0; r < own.resources.size(); ++r) span->second.resources[r] += speed * own.resources[r];
         span->second.room += own.room;
     }
@@ -116,8 +116,9 @@ std::map<double, Timeline::Use>::iterator Timeline::cut_at(double time_ns) {
     return span->first == time_ns ? span : calendar_.emplace_hint(next, time_ns, span->second);
 }
 
-// What is over, and, of more than a device keeps apart, the earliest: no kernel begins before what is left.
-void Timeline::forget_past() {
+// Drops the part of the calendar that is over, and if there is too much, the earliest part: no kernel starts before
+// what remains.
+void Timeline::trim_calendar() {
     calendar_.erase(calendar_.begin(), std::prev(calendar_.upper_bound(std::max(host_ns_, calendar_.begin()->first))));
     while (calendar_.size() > max_moments) calendar_.erase(calendar_.begin());
 }

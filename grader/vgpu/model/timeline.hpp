@@ -1,14 +1,14 @@
-// The modelled clock of a device: when each kernel and copy would have started and ended, had the host issued the same
-// calls to the real one. Work of one stream runs in order; the legacy default stream (0) waits for all blocking streams
-// and they for it; copies of one direction share a link, kernels share the multiprocessors and all that lies behind
-// them. The host's own computing takes no time, so that the clock depends on the calls alone: it is the same on every
-// machine and on every run.
+// The modelled clock of a device: when each kernel and copy would have started and ended if the host had issued the
+// same calls to a real one. Work of one stream runs in order. The legacy default stream (0) and all blocking streams
+// wait for each other. Copies of one direction share a link; kernels share the multiprocessors and everything behind
+// them. The host's own computing takes no time, so the clock depends only on the calls and is the same on every machine
+// and in every run.
 //
-// Kernels that run at the same time: a calendar says how much of each resource is in use when. A kernel alone needs the
-// same part of a resource from its start to its end. A later one gets what the earlier ones leave: where that is less
-// of any resource than it needs, it runs slower by as much, and ends later. So no resource is ever used more than
-// fully, and kernels together take at least as long as the sum of what they need of any one resource. Blocks need room
-// as well: a kernel begins where there is room for all that it keeps resident.
+// Concurrent kernels: a calendar records how much of each resource is in use at which time. A kernel alone needs the
+// same share of a resource from start to end. A later kernel gets what earlier ones leave: if that is less than it
+// needs of any resource, it runs slower in proportion and ends later. So no resource is ever more than fully used, and
+// kernels together take at least the sum of their needs of any one resource. Blocks need room too: a kernel starts when
+// there is room for its resident blocks.
 #pragma once
 
 #include <algorithm>
@@ -34,7 +34,7 @@ using device::TransferRecord;
 class Timeline {
   public:
     enum class Link { to_device, to_host, within_device };
-    // Bytes of modules that are loaded at no cost: more than the code of a lab has (step: 190 KiB), and the worth of 16
+    // Modules are loaded free of charge up to this total: more than the code of a lab (step: 190 KiB), and worth 16
     // microseconds.
     static constexpr std::uint64_t free_module_bytes = 256 << 10;
 
@@ -43,34 +43,34 @@ class Timeline {
     void add_stream(StreamId stream, bool blocking);
     void remove_stream(StreamId stream);
 
-    // `duration_ns`: how long the kernel takes alone; no less than any of `demand`. `share` in (0, 1]: the part of the
-    // device's room for blocks that it fills.
+    // `duration_ns` is the kernel's time alone, no less than any entry of `demand`. `share` in (0, 1] is the part of
+    // the device's room for blocks that it fills.
     Interval kernel(StreamId stream, double duration_ns, double share, const Demand& demand = {});
     Interval copy(StreamId stream, Link link, std::uint64_t bytes, bool pinned, bool blocking);
     Interval fill(StreamId stream, std::uint64_t bytes, bool blocking);
 
-    // The host waits until a module is on the device. What it is small enough for costs nothing: a program's own code.
+    // The host waits until a module is on the device. Small modules, such as a program's own code, are free.
     void load(std::uint64_t bytes);
 
-    double record(StreamId stream);                    // the time at which an event recorded now is done
-    void wait(StreamId stream, double event_time_ns);  // later work of the stream starts after that
+    double record(StreamId stream);                    // returns the time at which an event recorded now is done
+    void wait(StreamId stream, double event_time_ns);  // later work of the stream starts after that time
 
     void synchronize_stream(StreamId stream) { wait_until(ready(stream)); }
     void synchronize_device() { wait_until(all_done()); }
     void synchronize_until(double event_time_ns) { wait_until(event_time_ns); }
-    // What a program has not asked for, as cudaFree's: it waits as well, but is not listed among the waits.
+    // A wait that the program did not ask for, as in cudaFree. It is not listed among the waits.
     void drain() { wake_at(all_done()); }
-    // Has it happened by now? Asking takes the host some time, so that polling ends.
+    // True if the time has passed. Each query takes the host some time, so that polling ends.
     bool reached(double time_ns);
     bool stream_done(StreamId stream) { return reached(ready(stream)); }
 
     [[nodiscard]] double host_ns() const { return host_ns_; }
     // Waits for everything and returns the time since the last call (or the start). Not a host operation.
     double finish();
-    // Those since the last call, in the order of issue.
+    // The transfers since the last call, in the order of issue.
     device::BoundedList<TransferRecord> take_transfers() { return std::exchange(transfers_, {}); }
-    // When the host knew that work was done since it had waited for it: the ends of synchronising calls and of blocking
-    // transfers, and of queries that were answered with yes. Those since the last call.
+    // The times at which the host learned, by waiting, that work was done: the ends of synchronising calls, of blocking
+    // transfers and of successful queries since the last call.
     device::BoundedList<double> take_waits() { return std::exchange(waits_, {}); }
 
   private:
@@ -86,22 +86,22 @@ class Timeline {
     Interval transfer(StreamId stream, Link engine, double duration_ns, bool blocking);
     void keep(const TransferRecord& transfer);
 
-    // Parts of what the device has, 0 to 1.
+    // Shares of the device, 0 to 1.
     struct Use {
         Demand resources{};
         double room = 0;
     };
-    [[nodiscard]] static double speed_beside(const Use& others, const Use& own);
+    [[nodiscard]] static double relative_speed(const Use& others, const Use& own);
     [[nodiscard]] Interval find_place(double earliest_ns, double duration_ns, const Use& own) const;
     void book(const Interval& when, const Use& own);
     std::map<double, Use>::iterator cut_at(double time_ns);
-    void forget_past();
+    void trim_calendar();
 
     HostCosts costs_;
     std::unordered_map<StreamId, Stream> streams_;
     double retired_blocking_ns_ = 0, retired_ns_ = 0;  // work of destroyed streams
     std::array<double, 3> engine_free_ns_{};           // by Link
-    std::map<double, Use> calendar_{{0, {}}};          // of kernels: from each moment to the next one; nothing at last
+    std::map<double, Use> calendar_{{0, {}}};          // use by kernels from each time to the next; none after the last
     double host_ns_ = 0, mark_ns_ = 0;
     std::uint64_t module_bytes_ = 0;
     device::BoundedList<TransferRecord> transfers_;

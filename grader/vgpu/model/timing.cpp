@@ -17,7 +17,7 @@ constexpr double kernel_start_ns = 1200;
 constexpr double machine_per_ptx = issue_tenths::instruction / 10.0;
 constexpr double divergence_issue_slots = issue_tenths::divergence / 10.0;
 
-// Cycles of the load/store pipe.
+// In cycles of the load/store pipe.
 constexpr double load_request_cycles = l1_tenths::load_request / 10.0,
                  store_request_cycles = l1_tenths::store_request / 10.0,
                  extra_sector_cycles = l1_tenths::extra_sector / 10.0, wavefront_cycles = l1_tenths::wavefront / 10.0;
@@ -26,18 +26,18 @@ constexpr double atomic_request_cycles = l1_tenths::atomic_request / 10.0,
                  atomic_sector_cycles = l1_tenths::atomic_sector / 10.0,
                  shared_atomic_cycles = l1_tenths::shared_atomic / 10.0;
 
-// How often, at most, L1 serves a sector again before L2 is asked again.
+// The number of times that L1 serves a sector again, at most, before L2 is asked again.
 constexpr double l1_reuse = 4;
-// L2's cost of a sector relative to one that is read.
+// L2's cost of a sector, relative to reading one.
 constexpr double write_cost = 1.2, rewrite_cost = 3.3, atomic_cost = 8;
-// Share of the sectors that miss a too small L2: blocks that run at the same time use the same data.
+// The share of sectors that miss an L2 that is too small: concurrent blocks use the same data.
 constexpr double capacity_miss = 0.25;
 
-constexpr double dependent_share = 0.5;  // instructions that wait for the one before
-constexpr double loads_in_flight = 4;    // of one warp
+constexpr double dependent_share = 0.5;  // share of instructions that wait for the one before
+constexpr double loads_in_flight = 4;    // per warp
 constexpr double barrier_cycles = 30, divergence_cycles = 20;
 
-// Cycles of `count` operations of this latency when a warp keeps some of them in flight.
+// Cycles that `count` operations of this latency take if a warp keeps several in flight.
 double pipelined(double count, double latency) {
     return count <= 0 ? 0 : latency * (1 + std::max(count - 1, 0.0) / loads_in_flight);
 }
@@ -70,7 +70,7 @@ KernelTime model_kernel(const Profile& profile, const device::LaunchConfig& conf
     KernelTime time;
     time.start_ns = kernel_start_ns;
 
-    // The busiest multiprocessor decides: of blocks that are alike, the one with most of them.
+    // The busiest multiprocessor determines the time. With equal blocks it is one that has most of them.
     const double blocks = std::max(number(config.grid.count()), 1.0);
     const double multiprocessors = std::max(number(device.multi_processor_count), 1.0);
     const double busiest_blocks = std::ceil(blocks / multiprocessors);
@@ -107,13 +107,13 @@ KernelTime model_kernel(const Profile& profile, const device::LaunchConfig& conf
                                  : 1;
     const double mapped_reads = number(traffic.mapped_read_sectors) * l1_misses;
     const double mapped_writes = number(traffic.mapped_write_sectors);
-    // Both directions at once.
+    // Both directions work at the same time.
     time.link_ns = sector_bytes * std::max(mapped_reads / costs.mapped_read_bytes_per_ns,
                                            mapped_writes / costs.mapped_write_bytes_per_ns);
     if (traffic.migrated_bytes > 0)
         time.migration_ns = costs.migration_latency_ns + number(traffic.migrated_bytes) / costs.migration_bytes_per_ns;
 
-    // Distinct sectors: no more than were asked for.
+    // The number of distinct sectors cannot exceed the number requested.
     const double asked = std::max(load_sectors + store_sectors + number(c.atomic_sectors) -
                                       number(traffic.mapped_read_sectors + traffic.mapped_write_sectors),
                                   0.0);
@@ -134,7 +134,7 @@ KernelTime model_kernel(const Profile& profile, const device::LaunchConfig& conf
     }
     time.dram_ns = (distinct + lost) * sector_bytes / device.dram_bytes_per_ns;
 
-    // One warp on its own. What comes from the host takes no less long than from DRAM.
+    // The time of one warp on its own. Data from the host takes at least as long as from DRAM.
     const double per_warp = 1 / warps;
     const double from_l2 = load_sectors > 0 ? std::min((l2_loads + mapped_reads) / load_sectors, 1.0) : 0;
     const double from_dram =
@@ -150,7 +150,7 @@ KernelTime model_kernel(const Profile& profile, const device::LaunchConfig& conf
                                divergent * per_warp * divergence_cycles;
     time.latency_ns = std::max(std::ceil(busiest_blocks / resident), spread.longest_warp) * warp_cycles * cycle_ns;
 
-    // The whole device, evenly used.
+    // The needs of the whole device, with work spread evenly.
     const double room = std::min(blocks / (resident * multiprocessors), 1.0);
     time.demand = {issue_slots / multiprocessors / profile.issue_per_cycle * cycle_ns,
                    l1_cycles / multiprocessors * cycle_ns, time.l2_ns, time.dram_ns, time.link_ns};

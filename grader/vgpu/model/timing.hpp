@@ -1,23 +1,23 @@
-// Modelled time of a kernel: a model, made of its counters and the device's rates, not a simulation of its cycles.
+// Modelled time of a kernel, computed from its counters and the device's rates. It does not simulate cycles.
 //
-// Five resources each give a lower bound of the time, as if the others were free:
+// Each of these gives a lower bound of the time, as if the others were free:
 //   issue    warp instructions through the schedulers of the busiest multiprocessor (see block_work.hpp)
-//   l1       the load/store pipe of the one that is busiest with it: shared-memory wavefronts, global and local
-//   requests
-//            with their sectors, words of constant memory beyond a request's first
+//   l1       the busiest load/store pipe: shared-memory wavefronts, global and local requests with their sectors, words
+//            of constant memory beyond the first of a request
 //   l2       sectors that L1 does not hold; repeated partial writes of a sector cost more than one full write
-//   dram     the launch's footprint once, and again what a footprint larger than L2 loses between uses
-//   link     what reaches into mapped host memory: each sector that L1 does not hold, again each time
+//   dram     the launch's footprint once, plus what a footprint larger than L2 loses between uses
+//   link     accesses to mapped host memory: each sector that L1 does not hold, every time
 //   latency  waves of resident blocks, each as long as one warp takes for its own dependent instructions; no less than
 //            the longest warp
 // They overlap, but not perfectly, so the time is the root of the sum of their squares: close to the largest one, and
-// up to √6 times it when all are equal. Managed memory that the launch is the first to touch moves to the device while
-// the kernel waits; that it moves back when the host touches it is not seen. Constants were fitted to kernels measured
-// on an H100 (matrix products, transposes, reductions, min-plus), which the model meets within a factor of two and in
-// the right order.
+// up to √6 times that if all are equal. Managed memory that the launch touches first moves to the device while the
+// kernel waits; the model does not see it move back when the host touches it. The constants were fitted to kernels
+// measured on an H100 (matrix products, transposes, reductions, min-plus). The model is within a factor of two of
+// these, and ranks them correctly.
 //
-// What it does not know: which instructions are dear (division), how many lanes of an atomic meet at one address, how
-// far independent instructions overlap, and what ptxas will merge. Deterministic: it uses nothing but its arguments.
+// The model does not know which instructions are expensive (division), how many lanes of an atomic use the same
+// address, how far independent instructions overlap, or what ptxas will merge. It is deterministic: it uses only its
+// arguments.
 #pragma once
 
 #include <cstdint>
@@ -29,33 +29,32 @@
 namespace warpgrade::vgpu {
 
 struct KernelTime {
-    // Of the device as a whole, for kernels that share it. That resources do not overlap perfectly, nor with latency,
-    // counts as a need of the one that is needed most: work cut into several kernels takes no less than in one.
+    // Needs of the whole device, for kernels that share it. Imperfect overlap of resources, and latency, are added to
+    // the need of the most needed resource: work split into several kernels takes no less time than in one.
     Demand demand{};
-    double start_ns = 0;  // fixed: an empty kernel's time
+    double start_ns = 0;  // the fixed time of an empty kernel
     double migration_ns = 0;
     double issue_ns = 0, l1_ns = 0, l2_ns = 0, dram_ns = 0, link_ns = 0, latency_ns = 0;
     [[nodiscard]] double total_ns() const;
     [[nodiscard]] const char* bound() const;  // the largest: "issue", "l1", "l2", "dram", "link" or "latency"
 };
 
-// What a launch moved, besides its counters.
+// What a launch moved, besides what its counters say.
 struct Traffic {
-    // Memory of the device that it touched, each byte counted once; the size of the buffers in use is a good value. 0:
-    // not known; then all of it is taken to fit into L2.
+    // Device memory that it touched, each byte counted once; the size of the buffers in use is a good value. 0:
+    // unknown; then everything is assumed to fit into L2.
     std::uint64_t footprint_bytes = 0;
     std::uint64_t mapped_read_sectors = 0, mapped_write_sectors = 0;  // of mapped host memory
-    std::uint64_t migrated_bytes = 0;                                 // managed memory that it was the first to touch
+    std::uint64_t migrated_bytes = 0;                                 // managed memory that it touched first
 };
 
-// How the work lies on the multiprocessors; 0: not known, then warps are taken to be alike. See WorkSpread.
+// How the work is spread over the multiprocessors. 0: unknown; then all warps are assumed equal. See WorkSpread.
 struct Spread {
-    double busiest_issue = 0, busiest_l1 = 0;  // the busiest multiprocessor's part of all
-    double longest_warp = 0;                   // in mean warps
+    double busiest_issue = 0, busiest_l1 = 0;  // the busiest multiprocessor's share of all
+    double longest_warp = 0;                   // as a multiple of the mean warp
 };
 
-// Time between launches, that of kernels that share the device, and of copies, are the timeline's
-// (timeline.hpp).
+// The timeline (timeline.hpp) models the time between launches, of concurrent kernels and of copies.
 KernelTime model_kernel(const Profile& profile, const device::LaunchConfig& config, const device::Counters& counters,
                         const device::Occupancy& occupancy, const Traffic& traffic = {}, const Spread& spread = {});
 

@@ -1,5 +1,5 @@
-// Asynchronous copies and mbarriers. A copy is made when it is issued, which PTX allows; what waits for it finds it
-// done.
+// Asynchronous copies and mbarriers. A copy is made when it is issued, which PTX allows, so it is complete by the time
+// anything waits for it.
 #include <cstring>
 
 #include "vgpu/code/decoder.hpp"
@@ -42,7 +42,7 @@ void load_staged(Warp& w, const Insn& in, const Access& x, unsigned bytes, Stage
                                             },
                                             {.copies = 1});
     staged.undefined |= w.watch.loaded.lanes[0];
-    if (w.watch.loaded.any()) w.watch.stored_from = w.watch.loaded.origin;
+    if (w.watch.loaded.any()) w.watch.stored_origin = w.watch.loaded.origin;
     w.watch.loaded = {};
 }
 
@@ -57,8 +57,8 @@ void store_staged(Warp& w, const Insn& in, const Access& x, unsigned bytes, cons
         {.undefined = staged.undefined ? &undefined : nullptr});
 }
 
-// A copy goes on after its instruction: until its thread has waited for it, nobody may look at the place.
-// What nothing has written stays so.
+// A copy is in progress after its instruction: no thread may access its target until the copying thread has waited for
+// it. Bytes that were undefined at the source are undefined at the target.
 void begin_copy(Warp& w, const Insn& in, const Access& to, unsigned bytes, std::uint32_t undefined) {
     if (!w.block->watch.shared) return;
     SharedMarks& marks = w.block->watch.marks;
@@ -66,28 +66,28 @@ void begin_copy(Warp& w, const Insn& in, const Access& to, unsigned bytes, std::
         const std::uint64_t first = to.address[l] >> marks.shift;
         const auto count = static_cast<std::uint32_t>(bytes >> marks.shift);
         for (std::uint64_t g = first; g < first + count; ++g)
-            marks.writes[g] = mark::under_way | mark::of_site(in.memory_slot) | Mark{w.index} << 5 | l;
+            marks.writes[g] = mark::in_progress | mark::of_site(in.memory_slot) | Mark{w.index} << 5 | l;
         w.watch.copies.push_back({first, count, l, w.watch.copy_group});
     });
 }
 
-// The copies of groups before number `group` are done.
+// Ends the copies of groups before number `group`.
 void end_copies(Warp& w, std::uint32_t group) {
     if (w.watch.copies.empty()) return;
     SharedMarks& marks = w.block->watch.marks;
-    for (const CopyUnderWay& c : w.watch.copies) {
+    for (const PendingCopy& c : w.watch.copies) {
         if (c.group >= group) continue;
         for (std::uint64_t g = c.granule; g < c.granule + c.count; ++g) {
             Mark& m = marks.writes[g];
-            if (mark::time_of(m) == mark::time_of(mark::under_way) &&
+            if (mark::time_of(m) == mark::time_of(mark::in_progress) &&
                 mark::thread_of(m) == w.index * warp_size + c.lane)
-                m = mark::at_time(w.executor->watch.now) | (m & ~mark::under_way);
+                m = mark::at_time(w.executor->watch.now) | (m & ~mark::in_progress);
         }
     }
-    std::erase_if(w.watch.copies, [&](const CopyUnderWay& c) { return c.group < group; });
+    std::erase_if(w.watch.copies, [&](const PendingCopy& c) { return c.group < group; });
 }
 
-// cp.async [a] shared ← [b] global; c: source size if given.
+// cp.async [a] shared ← [b] global; c: the source size, if given.
 void run_copy(Warp& w, const Insn& in, std::uint32_t mask) {
     const unsigned bytes = in.form >> form::kind_shift;
     Access to;
@@ -97,7 +97,7 @@ void run_copy(Warp& w, const Insn& in, std::uint32_t mask) {
     if (in.form & form::sized) {
         const auto* size = operand<std::uint32_t>(w, in.c);
         whole &= ballot([=](unsigned l) { return size[l] >= bytes; });
-        // Some bytes of a lane, the rest of them zero: byte by byte, since nothing is known of the alignment.
+        // Lanes that copy fewer bytes and fill the rest with zeros go byte by byte, since their alignment is unknown.
         for_active(mask & ~whole, [&](unsigned l) {
             for (unsigned i = 0; i < size[l]; ++i) {
                 Access one;
@@ -121,7 +121,8 @@ const ptx::Operand& address_operand(InsnBuilder& b, std::size_t index) {
     return o;
 }
 
-// Places of a shared and a global address; b.address() fills out.a and out.offset, from which both offsets are made.
+// Decodes the places of a shared and a global address. b.address() fills out.a and out.offset, from which both offsets
+// are made.
 void decode_two_addresses(InsnBuilder& b, std::size_t to, std::size_t from) {
     b.address(address_operand(b, from), Space::Global, 0);
     b.out.b = b.out.a;
@@ -148,7 +149,8 @@ void decode_copy(InsnBuilder& b) {
     b.handlers({run_copy, run_copy});
 }
 
-// An mbarrier as we lay it out; PTX leaves that open. A phase ends when nobody is pending and no bytes are expected.
+// Our layout of an mbarrier, which PTX leaves open. A phase ends when no arrivals are pending and no bytes are
+// expected.
 struct Mbarrier {
     static constexpr std::uint64_t count_mask = (1u << 20) - 1;
     std::uint32_t pending = 0, expected = 0;
@@ -186,14 +188,14 @@ enum class Action : std::uint16_t {
     Parity
 };
 
-// Calls f(lane, place) for each lane's mbarrier, in lane order. a: address, b: count, bytes or state.
+// Calls f(lane, host address) for each lane's mbarrier, in lane order. a: address, b: count, bytes or state.
 template <class F>
 void for_barriers(Warp& w, const Insn& in, std::uint32_t mask, F&& f, bool overwrites = false) {
-    ++w.sync_operations;  // who polls lets others run
+    ++w.sync_operations;  // a polling thread lets others run
     Access x;
     collect_lanes(w, x, in.a, in.offset, in.form & form::narrow_to, mask, 8);
     const auto shared = [&](const Access& part) {
-        Watching how;
+        AccessTraits how;
         how.kind = mark::atomic;
         how.overwrites = overwrites;
         resolve_shared<Op::Atomic>(
@@ -259,7 +261,7 @@ void run_mbarrier(Warp& w, const Insn& in, std::uint32_t mask) {
         action == Action::Init);
 }
 
-// Has the phase ended that a state or a parity names?
+// Tests whether the phase has ended that a state or a parity names.
 void run_test(Warp& w, const Insn& in, std::uint32_t mask) {
     const bool parity = static_cast<Action>(in.form >> form::kind_shift) == Action::Parity;
     std::uint32_t done = 0;
@@ -272,7 +274,7 @@ void run_test(Warp& w, const Insn& in, std::uint32_t mask) {
     });
     std::uint32_t& p = predicate(w, in.d);
     p = (p & ~mask) | done;
-    if (done && w.executor->watch.values) know_all(w);
+    if (done && w.executor->watch.values) order_after_everything(w);
 }
 
 void decode_barrier_address(InsnBuilder& b, const ptx::Operand& address, Action action) {
@@ -302,7 +304,7 @@ void decode_mbarrier(InsnBuilder& b) {
 
 template <Action A>
 void decode_test(InsnBuilder& b) {
-    b.expect_operands(3, 4);  // try_wait may say for how long; here it never sleeps
+    b.expect_operands(3, 4);  // try_wait may have a time limit; here it never sleeps
     b.out.d = b.predicate_destination(b.operand(0));
     b.out.b = b.source(2, A == Action::Parity ? ptx::Type::U32 : ptx::Type::B64);
     decode_barrier_address(b, address_operand(b, 1), A);
@@ -322,7 +324,7 @@ void decode_pending_count(InsnBuilder& b) {
 void run_commit(Warp& w, const Insn&, std::uint32_t) { ++w.watch.copy_group; }
 void decode_commit(InsnBuilder& b) { b.handlers({run_commit, run_commit}); }
 
-// value: how many of the last groups need not be done.
+// value: the number of latest groups that may still be open.
 void run_wait(Warp& w, const Insn& in, std::uint32_t) {
     const std::uint64_t open = in.value;
     end_copies(w, open >= w.watch.copy_group ? 0 : w.watch.copy_group - static_cast<std::uint32_t>(open));
@@ -336,13 +338,13 @@ void decode_wait(InsnBuilder& b) {
 void run_wait_all(Warp& w, const Insn&, std::uint32_t) { end_copies(w, ~0u); }
 void decode_wait_all(InsnBuilder& b) { b.handlers({run_wait_all, run_wait_all}); }
 
-// The copies' arrival is seen by who waits at the mbarrier: from then on they count as done.
+// Waiting at the mbarrier shows that the copies have arrived, so they count as done from here.
 void run_copy_arrive(Warp& w, const Insn& in, std::uint32_t mask) {
     end_copies(w, ~0u);
     run_mbarrier(w, in, mask);
 }
 
-// The copies before it are done: the barrier would count one arrival more and one arrival.
+// The copies before it are already done, so the barrier would count one more expected arrival and one arrival.
 void decode_copy_arrive(InsnBuilder& b) {
     b.expect_operands(1, 1);
     if (b.has("noinc")) {
@@ -353,10 +355,10 @@ void decode_copy_arrive(InsnBuilder& b) {
     b.out.d = b.sink(8);
     b.out.form |= form::ignored_state;
     decode_barrier_address(b, address_operand(b, 0), Action::Expect);
-    b.handlers({run_copy_arrive, run_copy_arrive});  // no bytes more: checks the address
+    b.handlers({run_copy_arrive, run_copy_arrive});  // adds no bytes: checks the address
 }
 
-// cp.async.bulk: each active lane copies c bytes, 16 at a time; then the bytes arrive at `barrier`.
+// cp.async.bulk: each active lane copies c bytes, 16 at a time. Then the bytes arrive at `barrier`.
 void run_bulk_copy(Warp& w, const Insn& in, std::uint32_t mask) {
     const auto* bytes = operand<std::uint32_t>(w, in.c);
     for_active(mask, [&](unsigned l) {
@@ -391,7 +393,7 @@ void decode_bulk_copy(InsnBuilder& b) {
 }
 
 constexpr std::string_view where = "shared shared::cta shared::cluster relaxed acquire release cta cluster";
-constexpr OpcodeFacts copies{.granule = 4};  // bytes; where a size is given, it may read fewer
+constexpr OpcodeFacts copies{.granule = 4};  // bytes; a copy with a source size may read fewer
 constexpr OpcodeFacts on_barrier{.granule = sizeof(std::uint64_t)};
 constexpr OpcodeRow rows[] = {
     {"cp", "async ca", "", "shared shared::cta global L2::64B L2::128B L2::256B", "copies to shared memory",

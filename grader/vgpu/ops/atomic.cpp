@@ -1,4 +1,4 @@
-// Atomics and reductions on memory. The lanes of a warp perform them one after the other in lane order.
+// Atomics and reductions on memory. The lanes of a warp perform them one by one in lane order.
 #include "vgpu/code/decoder.hpp"
 #include "vgpu/ops/forms.hpp"
 #include "vgpu/ops/half.hpp"
@@ -21,9 +21,9 @@ struct Add {
             return static_cast<T>(static_cast<std::make_unsigned_t<T>>(old) + static_cast<std::make_unsigned_t<T>>(v));
     }
 };
-struct AddGlobal {  // the units beside the L2 cache flush subnormal f32; shared memory's do not
+struct AddGlobal {  // the units beside the L2 cache flush subnormal f32; those of shared memory do not
     static float apply(float old, float v, float) { return canonical(flush(flush(old) + flush(v))); }
-    static double apply(double old, double v, double) {  // a NaN passes as it is
+    static double apply(double old, double v, double) {  // a NaN passes unchanged
         const double sum = first_nan_if(old + v);
         return v != v ? v : old != old ? old : sum;
     }
@@ -109,7 +109,7 @@ void perform(Warp& w, const Insn& in, std::byte* origin, const Access& x) {
     });
 }
 
-// In form: what was written before is visible to whoever reads the new value; atomic for the threads of one block only.
+// Bits of form: earlier writes become visible to any thread that reads the new value; atomic only within one block.
 constexpr std::uint16_t releases = 32, of_block = 64;
 
 using Performer = void (*)(Warp&, const Insn&, std::byte* origin, const Access&);
@@ -123,8 +123,8 @@ void access_atomically(Warp& w, const Insn& in, std::uint32_t mask, unsigned byt
     else
         x.collect(operand<std::uint64_t>(w, in.a), in.offset, mask, bytes);
     const auto body = [&](std::byte* origin, const Access& part) { perform_other(w, in, origin, part); };
-    Watching how;
-    how.kind = in.form & of_block ? mark::of_block : mark::atomic;
+    AccessTraits how;
+    how.kind = in.form & of_block ? mark::block_scope : mark::atomic;
     const auto synchronise = [&](const Access& part, Space space) {
         if (w.executor->watch.values && w.executor->code->orders_memory)
             note_synchronisation(w, part, space, Op::Atomic, in.form & releases);
@@ -237,12 +237,12 @@ void decode_half_add(InsnBuilder& b) {
     b.handlers({h, h});
 }
 
-// atom.add.v2.f32 and its like: one lane's elements in a row, places of old values in d and e…, of addends in b, c.
+// atom.add.v2.f32 and similar: one lane's elements are adjacent. Old values go to d and e…, addends are in b, c.
 template <unsigned N>
 void perform_vector_add(Warp& w, const Insn& in, std::byte* origin, const Access& x) {
     const auto* places = operand<Ref>(w, in.b);  // N results, N addends
     for_active(x.mask, [&](unsigned l) {
-        float addend[N];  // all before the results, which may lie at the same places
+        float addend[N];  // read all before the results are written, which may be at the same places
         for (unsigned i = 0; i < N; ++i) addend[i] = operand<float>(w, places[N + i])[l];
         for (unsigned i = 0; i < N; ++i) {
             std::byte* at = host_place(origin, x.address[l] + i * sizeof(float));

@@ -93,7 +93,7 @@ struct Bfe {
     static T apply(T a, std::uint32_t pos, std::uint32_t len) {
         using U = std::make_unsigned_t<T>;
         constexpr std::uint32_t bits = 8 * sizeof(T);
-        // Of 32-bit fields the hardware looks at eight bits of position and length, of 64-bit ones at all.
+        // For 32-bit fields the hardware uses the low eight bits of position and length, for 64-bit fields all of them.
         pos = bits == 64 ? std::min(pos, bits) : pos & 255;
         len = bits == 64 ? std::min(len, bits) : len & 255;
         if (len == 0) return 0;
@@ -135,7 +135,7 @@ struct Prmt {
         return r;
     }
 };
-// The modes of prmt: the selector's low two bits say where a pattern of four begins.
+// The modes of prmt: the selector's low two bits say where a group of four bytes begins.
 enum class Pick : std::uint8_t { Forward, Backward, Replicate8, ClampLeft, ClampRight, Replicate16 };
 template <Pick P>
 struct PrmtMode {

@@ -45,7 +45,7 @@ bool compare(T a, T b) {
     return false;
 }
 
-// form of setp: bit 0 ftz, bits 1–2 the boolean with the third predicate (0 none, 1 and, 2 or, 3 xor), bit 3 negated.
+// form of setp: bit 0 ftz, bits 1–2 how the third predicate is combined (0 none, 1 and, 2 or, 3 xor), bit 3 negated.
 struct SetpForm {
     enum : std::uint16_t { Ftz = 1, And = 2, Or = 4, Xor = 6, combine = 6, Negated = 8, Second = 16 };
 };
@@ -63,7 +63,7 @@ void write_predicate(Warp& w, Ref ref, std::uint32_t value, std::uint32_t mask) 
     d = (d & ~mask) | (value & mask);
 }
 
-// A comparison's result with the third predicate.
+// A comparison's result combined with the third predicate.
 std::uint32_t combined(const Warp& w, const Insn& in, std::uint32_t v) {
     if (!(in.form & SetpForm::combine)) return v;
     const std::uint32_t p = predicate(w, in.c) ^ (in.form & SetpForm::Negated ? ~0u : 0u);
@@ -82,12 +82,12 @@ void run_setp(Warp& w, const Insn& in, std::uint32_t mask) {
     const std::uint32_t r = compare_lanes<C, T>(w, in);
     if (in.form <= SetpForm::Ftz) [[likely]]
         return write_predicate(w, in.d, r, mask);
-    const std::uint32_t first = combined(w, in, r), second = combined(w, in, ~r);  // before d, which may be c's place
+    const std::uint32_t first = combined(w, in, r), second = combined(w, in, ~r);  // before d, which may be c
     write_predicate(w, in.d, first, mask);
     if (in.form & SetpForm::Second) write_predicate(w, in.second, second, mask);
 }
 
-// set: the result as all ones (integer destination) or 1.0f.
+// set: true is all ones for an integer destination, 1.0f for a float.
 template <Cmp C, class T>
 void run_set(Warp& w, const Insn& in, std::uint32_t mask) {
     const std::uint32_t r = combined(w, in, compare_lanes<C, T>(w, in));
@@ -100,7 +100,7 @@ struct NamedCmp {
     std::string_view name;
     Cmp cmp;
 };
-// lo, ls, hi, hs are the unsigned comparisons' own names.
+// lo, ls, hi and hs are unsigned comparisons.
 constexpr NamedCmp names[] = {
     {"eq", Cmp::Eq},   {"ne", Cmp::Ne},   {"lt", Cmp::Lt},   {"le", Cmp::Le},   {"gt", Cmp::Gt},   {"ge", Cmp::Ge},
     {"lo", Cmp::Lt},   {"ls", Cmp::Le},   {"hi", Cmp::Gt},   {"hs", Cmp::Ge},   {"equ", Cmp::Equ}, {"neu", Cmp::Neu},
@@ -140,7 +140,8 @@ void decode_combination(InsnBuilder& b) {
     if (negated) b.out.form |= SetpForm::Negated;
 }
 
-// Halves: which of less (1), equal (2), greater (4) and unordered (8) a comparison wants, in the bits of `relations`.
+// For halves: which of less (1), equal (2), greater (4) and unordered (8) make a comparison true, as bits of
+// `relations`.
 std::uint32_t wanted_relations(Cmp c) {
     constexpr std::uint32_t less = 1, equal = 2, greater = 4, unordered = 8;
     switch (c) {
@@ -176,7 +177,7 @@ std::uint32_t wanted_relations(Cmp c) {
     return 0;
 }
 
-// Result bits of the low (`part` 0) or high halves of all lanes; a single half is a low one.
+// Result bits of the low (`part` 0) or high halves of all lanes. A single half counts as low.
 template <class Format, unsigned Width>
 std::uint32_t compare_halves(const Warp& w, const Insn& in, unsigned part) {
     const auto *a = operand<std::uint16_t>(w, in.a), *b = operand<std::uint16_t>(w, in.b);
@@ -201,7 +202,7 @@ void run_setp_half(Warp& w, const Insn& in, std::uint32_t mask) {
     if (in.form & SetpForm::Second) write_predicate(w, in.second, second, mask);
 }
 
-// set on halves; `value` holds what yes is. D is the result's register.
+// set on halves; `value` is the value for true. D is the type of the result's register.
 template <class Format, unsigned Width, class D>
 void run_set_half(Warp& w, const Insn& in, std::uint32_t mask) {
     const std::uint32_t low = combined(w, in, compare_halves<Format, Width>(w, in, 0));

@@ -1,4 +1,4 @@
-// Control flow and barriers: what ends a basic block. The scheduler carries these out; here their operands are decoded.
+// Control flow and barriers, which end basic blocks. Their operands are decoded here; the scheduler executes them.
 #include "vgpu/code/decoder.hpp"
 #include "vgpu/ops/opcodes.hpp"
 
@@ -45,11 +45,11 @@ void decode_call(InsnBuilder& b) {
         b.out.a = b.source(callee, ptx::Type::U64);
         site.callee = CallSite::through_pointer;
     } else if (site.builtin = find_builtin(callee.symbol); site.builtin) {
-        b.function.synchronises_globally();  // what is printed or allocated comes in the order of the blocks
+        b.function.synchronises_globally();  // output and allocations come in the order of the blocks
     } else {
         CodeBuilder& builder = b.function.builder;
         const ptx::Function* f = builder.module.find_function(callee.symbol);
-        if (!f || f->is_declaration) b.refuse(why_not_callable(callee.symbol));
+        if (!f || f->is_declaration) b.refuse(explain_uncallable(callee.symbol));
         site.callee = builder.function(*f);
     }
     pending.callee = callee.symbol;

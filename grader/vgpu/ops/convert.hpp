@@ -1,5 +1,5 @@
-// What the forms of cvt share: rounding modes, conversion of one number, registers wider than the types named (sources
-// are cut, results extended).
+// What all forms of cvt share: rounding modes, conversion of one number, and registers wider than the named types
+// (sources are truncated, results extended).
 #pragma once
 
 #include <cmath>
@@ -12,8 +12,8 @@
 
 namespace warpgrade::vgpu::conversion {
 
-// form: bits 0–2 rounding (see Mode), bit 3 ftz, bit 4 sat, bits 5–6 log2 of the source register's bytes, bits 7–8 of
-// the destination register's.
+// form: bits 0–2 rounding (see Mode), bit 3 ftz, bit 4 sat, bits 5–6 log2 of the source register's bytes, bits 7–8 the
+// same for the destination register.
 enum Mode : std::uint16_t { Default = 0, Zero = 1, Down = 2, Up = 3, Nearest = 4, ToIntegral = 7 };
 namespace form {
 constexpr std::uint16_t mode = 7, ftz = 8, sat = 16;
@@ -44,12 +44,12 @@ D convert(S v, unsigned how, bool ftz, bool sat, bool integral) {
         if (std::cmp_less(v, Limits::min())) return Limits::min();
         if (std::cmp_greater(v, Limits::max())) return Limits::max();
         return static_cast<D>(v);
-    } else if constexpr (std::is_integral_v<D>) {  // float to integer: rounds, clamps, NaN gives 0
-        // NaN gives 0, or the top bit alone where one side has 64 bits.
+    } else if constexpr (std::is_integral_v<D>) {  // float to integer: rounds and clamps
+        // A NaN gives 0, or only the top bit if one side has 64 bits.
         constexpr bool wide = sizeof(S) == 8 || sizeof(D) == 8;
         if (v != v) return wide ? static_cast<D>(std::make_unsigned_t<D>{1} << (8 * sizeof(D) - 1)) : D{0};
         const S r = to_integral(v, how);
-        // The limits as floats: max() may round up to a power of two, which is out of range itself.
+        // The limits as floats: max() may round up to a power of two, which is itself out of range.
         constexpr S low = static_cast<S>(std::numeric_limits<D>::min());
         constexpr S high = static_cast<S>(std::numeric_limits<D>::max());
         if (r <= low) return std::numeric_limits<D>::min();
@@ -60,13 +60,13 @@ D convert(S v, unsigned how, bool ftz, bool sat, bool integral) {
         return sat ? saturate(r) : r;
     } else {  // float to float
         D r = integral ? static_cast<D>(to_integral(v, how)) : static_cast<D>(opaque(v));
-        // Too small before it is rounded is zero.
+        // A value that is too small before rounding becomes zero.
         if constexpr (sizeof(D) == 4 && sizeof(S) == 8)
             if (ftz && std::fabs(v) < 0x1p-126) r = std::copysign(D{0}, r);
         if constexpr (sizeof(D) == 4)
             if (ftz) r = flush(r);
         if (sat) return saturate(r);
-        // A NaN that stays in f32 is the canonical one; those of f64 keep sign and the payload that fits.
+        // A NaN from f32 to f32 is the canonical one; those of f64 keep the sign and the payload that fits.
         if constexpr (sizeof(S) == 4 && sizeof(D) == 4) return canonical(r);
         if (v == v) return r;
         if constexpr (sizeof(S) == 8 && sizeof(D) == 8) {

@@ -1,5 +1,5 @@
-// cvt with half types on one side or both, packed pairs, tf32 and the 8-bit formats. Everything goes through float,
-// rounded to odd on the way in, so that the second rounding decides alone.
+// cvt with half types on either side, packed pairs, tf32 and the 8-bit formats. Everything goes through float, rounded
+// to odd on the way in, so that only the second rounding has an effect.
 #include "vgpu/ops/convert.hpp"
 #include "vgpu/ops/half.hpp"
 #include "vgpu/ops/opcodes.hpp"
@@ -9,7 +9,7 @@ namespace {
 
 using namespace conversion;
 
-// Besides conversion::form's bits of form:
+// Bits of form besides those of conversion::form:
 constexpr std::uint16_t relu = 1 << 9, satfinite = 1 << 10, integral_result = 1 << 11;
 
 template <class T>
@@ -36,7 +36,7 @@ void load_floats(const Warp& w, const Insn& in, float* v) {
         for (unsigned l = 0; l < warp_size; ++l) v[l] = flush(v[l]);
 }
 
-// A float's NaN as the narrow format's: only one that comes from f64 keeps sign and payload.
+// The NaN of the narrow format for a float NaN: only one that comes from f64 keeps sign and payload.
 template <class Format, class S>
 std::uint16_t narrow_nan(const Warp& w, const Insn& in, unsigned lane) {
     if constexpr (!std::is_same_v<S, double>) return half_nan;
@@ -47,7 +47,7 @@ std::uint16_t narrow_nan(const Warp& w, const Insn& in, unsigned lane) {
                                       ((bits >> shift) & (quiet_bit - 1)));
 }
 
-// A float to the narrow format's bits, with all that the instruction asks for.
+// Converts a float to the narrow format's bits, with all modifiers of the instruction.
 template <class Format>
 std::uint16_t to_half(float v, std::uint16_t how) {
     const unsigned mode = how & 3;
@@ -88,7 +88,7 @@ void run_from_half(Warp& w, const Insn& in, std::uint32_t mask) {
     const bool sat = in.form & form::sat, integral = in.form & integral_result;
     for (unsigned l = 0; l < warp_size; ++l)
         result[l] = convert<D, float>(v[l], in.form & 3, in.form & form::ftz, sat, integral);
-    // Widening keeps the payload of a NaN, but f16 to f32 does not.
+    // Widening keeps the payload of a NaN, except from f16 to f32.
     if constexpr (std::is_same_v<D, double> || (std::is_same_v<D, float> && std::is_same_v<Format, BF16>)) {
         const auto* a = operand<std::uint16_t>(w, in.a);
         for (unsigned l = 0; l < warp_size; ++l)
@@ -136,7 +136,7 @@ void run_unpack_bytes(Warp& w, const Insn& in, std::uint32_t mask) {
     });
 }
 
-// tf32 is a float with 10 digits after the point. rna: to nearest, ties away from zero.
+// tf32 is a float with 10 fraction bits. rna: to nearest, ties away from zero.
 void run_tf32(Warp& w, const Insn& in, std::uint32_t mask) {
     constexpr std::uint32_t dropped = 0x1fff;
     const auto* a = operand<std::uint32_t>(w, in.a);
@@ -236,7 +236,7 @@ void decode_tf32(InsnBuilder& b) {
     b.handlers({run_tf32, run_tf32});
 }
 
-// A cvt whose first type is not a half one may still have a half source.
+// A cvt whose first type is not a half may still have a half source.
 void decode_numeric(InsnBuilder& b) {
     if (b.type_count() != 2) b.refuse("needs two types");
     if (half_type(b.type(0))) return decode_to_half(b);

@@ -1,4 +1,4 @@
-// cvt between integers, f32 and f64. Half types and smaller ones: ops_convert_half.cpp.
+// cvt between integers, f32 and f64. Half types and smaller ones: convert_half.cpp.
 #include "vgpu/ops/convert.hpp"
 
 namespace warpgrade::vgpu {
@@ -28,7 +28,7 @@ void run_cvt(Warp& w, const Insn& in, std::uint32_t mask) {
             else
                 result[l] = r;
         }
-    } else if (how == 0 && !ftz && !sat && !integral) {  // by far the most common: let it vectorise
+    } else if (how == 0 && !ftz && !sat && !integral) {  // by far the most common case: let it vectorise
         for (unsigned l = 0; l < warp_size; ++l) result[l] = convert<D, S>(a[l], 0, false, false, false);
     } else {
         for (unsigned l = 0; l < warp_size; ++l) result[l] = convert<D, S>(a[l], how, ftz, sat, integral);

@@ -1,9 +1,9 @@
-// Floating-point arithmetic, f32 and f64; half types are in ops_half.cpp. Where PTX leaves bits open (the NaNs of f64,
-// what counts as subnormal under .ftz), they are those of the H100 (tests/vgpu/exact).
+// Floating-point arithmetic, f32 and f64; half types are in half_opcodes.cpp. Where PTX leaves bits open (the NaNs of
+// f64, what counts as subnormal under .ftz), they are those of the H100 (tests/vgpu/exact).
 //
-// Each operation is a functor. `nan` is its result for f64 when that is no number: which operand's NaN is passed on
-// differs. `magnitude` is the exact absolute result of an f32
-// operation that can round up to the smallest normal number.
+// Each operation is a functor. Its `nan` gives the f64 result if that is a NaN: operations differ in which operand's
+// NaN they pass on. Its `magnitude` is the exact absolute result of an f32 operation that can round up to the smallest
+// normal number.
 #include "vgpu/ops/float_math.hpp"
 #include "vgpu/ops/forms.hpp"
 #include "vgpu/ops/opcodes.hpp"
@@ -68,7 +68,7 @@ struct RcpApprox {
         return static_cast<T>(1.0 / static_cast<double>(a));
     }
 };
-struct RcpApproxF64 {  // rcp.approx.ftz.f64: the low 32 bits of operand and result do not count
+struct RcpApproxF64 {  // rcp.approx.ftz.f64 ignores the low 32 bits of operand and result
     static double apply(double a) {
         constexpr std::uint64_t high = 0xffffffff00000000;
         const double x = std::bit_cast<double>(std::bit_cast<std::uint64_t>(a) & high);
@@ -102,7 +102,7 @@ using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
 template <class T>
 inline constexpr Bits<T> sign_bit = Bits<T>{1} << (8 * sizeof(T) - 1);
 
-// The hardware's neg and abs are additions of zero: what is no number passes as it does there.
+// The hardware's neg and abs are additions of zero: a NaN passes as it does there.
 inline float passed_nan(float) { return std::bit_cast<float>(canonical_nan_bits); }
 inline double passed_nan(double a) { return quiet(a); }
 struct Neg {
@@ -123,7 +123,7 @@ struct CopySign {  // copysign d, a, b: the sign of a, the rest of b
         return std::bit_cast<T>((std::bit_cast<Bits<T>>(a) & sign_bit<T>) | (std::bit_cast<Bits<T>>(b) & ~sign_bit<T>));
     }
 };
-// A NaN loses against a number; -0 is smaller than +0.
+// A NaN loses against a number; -0 is less than +0.
 struct Min {
     static double nan(double a, double b) { return first_nan(b, a); }
     template <class T>
@@ -155,7 +155,7 @@ struct MaxNan {
     }
 };
 
-// min and max of magnitudes, with the sign that a product would have.
+// min and max of magnitudes, with the sign of the product.
 template <class Op>
 struct XorSign {
     static float apply(float a, float b) {
@@ -174,7 +174,7 @@ concept CanBeTiny = requires(T... v) {
     Op::magnitude(v...);
 };
 
-// What an operation gives when its result is no number.
+// Replaces a NaN result by the one that the operation gives.
 template <class Op, class R, class... T>
 R without_nan(R result, T... operands) {
     if constexpr (std::is_same_v<R, double> && GivesNan<Op, T...>)
@@ -185,8 +185,8 @@ R without_nan(R result, T... operands) {
         return canonical(result);
 }
 
-// .ftz of a result. It is zero if it would be below the normal numbers with an unbounded exponent, even though it
-// rounds to the smallest normal one: `Away` if it was rounded away from zero by a directed mode, else to nearest.
+// Applies .ftz to a result. It is zero if it would be below the normal numbers with an unbounded exponent, even if it
+// rounds to the smallest normal one. `Away`: a directed mode rounded it away from zero; else it was rounded to nearest.
 template <class Op, bool Away, class... T>
 float flush_result(float r, T... operands) {
     if constexpr (CanBeTiny<Op, T...>) {
@@ -199,7 +199,7 @@ float flush_result(float r, T... operands) {
     return flush(r);
 }
 
-// The common finish of an operation: flush operands and result (.ftz), clamp (.sat), NaN.
+// The end of every operation: flushes operands and result (.ftz), clamps (.sat), chooses the NaN.
 template <class Op, bool Ftz, bool Sat>
 struct Finished {
     template <class... T>
@@ -222,7 +222,7 @@ constexpr Handlers finished() {
         return Ternary<F, T, T>::handlers;
 }
 
-// Directed rounding: lane by lane under the host's own rounding mode.
+// Directed rounding: lane by lane under the host's rounding mode.
 template <class Op, class T, unsigned Arity>
 void run_rounded(Warp& w, const Insn& in, std::uint32_t mask) {
     T* d = operand<T>(w, in.d);
@@ -288,7 +288,7 @@ void decode_f64_unary(InsnBuilder& b) {
     b.handlers(Unary<Op, double, double>::handlers);
 }
 
-// Sign operations work on bits: NaN stays as it is.
+// Sign operations work on bits and keep a NaN.
 template <class Op, unsigned Arity>
 void decode_sign(InsnBuilder& b) {
     b.expect_operands(Arity + 1, Arity + 1);

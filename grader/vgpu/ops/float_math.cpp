@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-// Series in double precision, accurate to about 1e-15: rounding the result to float stays within the error that PTX
+// Series in double precision, accurate to about 1e-15. Rounding the result to float stays within the error that PTX
 // states for the .approx functions (2 ulp for ex2, 2^-22 for lg2, 2^-20.9 absolute for sin and cos).
 namespace warpgrade::vgpu {
 namespace {

@@ -1,5 +1,5 @@
-// Floating point as PTX defines it: canonical NaN for f32, flush-to-zero forms, rounding modes, and the approximate
-// functions computed in double precision by our own series, so that every machine gives the same bits.
+// Floating point as PTX defines it: canonical NaN for f32, flush-to-zero forms, rounding modes, and approximate
+// functions. Those are computed in double precision by our own series, so that every machine gives the same bits.
 #pragma once
 
 #include <bit>
@@ -16,7 +16,7 @@ inline constexpr std::uint32_t canonical_nan_bits = 0x7fffffff;
 inline float canonical(float v) { return v == v ? v : std::bit_cast<float>(canonical_nan_bits); }
 inline double canonical(double v) { return v == v ? v : std::bit_cast<double>(std::uint64_t{0x7fffffffffffffff}); }
 
-// f64 keeps NaNs: the first operand that is one, in the order given, made quiet; the negative default if none is.
+// f64 keeps NaNs: the first operand that is one, in the given order, made quiet; the negative default if none is.
 inline double quiet(double v) {
     return std::bit_cast<double>(std::bit_cast<std::uint64_t>(v) | (std::uint64_t{1} << 51));
 }
@@ -44,7 +44,7 @@ inline T saturate(T v) {  // to [0, 1]; NaN gives +0
     return v > T(0) ? (v < T(1) ? v : T(1)) : T(0);
 }
 
-// a + b to double, rounded to odd: for sums that are rounded again.
+// a + b in double, rounded to odd: for sums that are rounded again.
 inline double add_to_odd(double a, double b) {
     const double sum = a + b, back = sum - a, error = (a - (sum - back)) + (b - back);
     auto bits = std::bit_cast<std::uint64_t>(sum);

@@ -1,4 +1,4 @@
-// The plain forms of opcodes, from functors: handlers for each type, and how their operands are decoded.
+// The plain forms of opcodes, made from functors: handlers for each type, and the decoding of their operands.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace warpgrade::vgpu {
 
-// Dispatch on an integer or float type to a template.
+// Calls a template for an integer or float type.
 #define WG_CASE(T, ctype) \
     case ptx::Type::T:    \
         return f.template operator()<ctype>();
@@ -31,7 +31,7 @@ auto by_float_type(InsnBuilder& b, ptx::Type t, F&& f) {
 }
 #undef WG_CASE
 
-// The plain forms: destination and sources all of the operation's own integer or bit type.
+// The plain forms: destination and sources all have the operation's integer or bit type.
 template <class Op>
 void decode_unary(InsnBuilder& b) {
     b.expect_operands(2, 2);

@@ -1,4 +1,4 @@
-// Operations of two integers that several families of opcodes share: of registers and across lanes.
+// Integer operations that several families of opcodes share, on registers and across lanes.
 #pragma once
 
 namespace warpgrade::vgpu {

@@ -1,9 +1,9 @@
-// Half precision and bfloat16 by exact conversion to and from float, in integer arithmetic that vectorises and gives
-// the same bits on every machine.
+// Half precision and bfloat16 by exact conversion to and from float. The integer arithmetic vectorises and gives the
+// same bits on every machine.
 //
-// An operation is done in float or double so that its result, rounded once more to the narrow format, is the correctly
-// rounded one: either because float has more than twice the format's digits (add, and mul of f16), or because the wide
-// result was *rounded to odd*, which keeps a sticky last bit and makes the second rounding harmless.
+// Operations are done in float or double such that the result, rounded once more to the narrow format, is correctly
+// rounded. Either float has more than twice the format's digits (add, and mul of f16), or the wide result is *rounded
+// to odd*, which keeps a sticky last bit and makes the second rounding harmless.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace warpgrade::vgpu {
 
 inline constexpr std::uint16_t half_nan = 0x7fff;  // the canonical NaN of both formats
 
-// The float next to v (which is `exact` rounded to nearest) with an odd last digit, unless v is exact.
+// The float next to `exact` with an odd last digit, unless a float is exact.
 inline float round_to_odd(double exact) {
     const auto v = static_cast<float>(exact);
     auto bits = std::bit_cast<std::uint32_t>(v);
@@ -48,7 +48,7 @@ inline float integer_to_odd(T v) {
     return negative ? -r : r;
 }
 
-// A format with `Exponent` and `Mantissa` bits, a sign, infinities and NaNs as IEEE 754 lays them out.
+// A format with `Exponent` and `Mantissa` bits and a sign; infinities and NaNs as in IEEE 754.
 template <unsigned Exponent, unsigned Mantissa>
 struct SmallFloat {
     static constexpr unsigned exponent_bits = Exponent, mantissa_bits = Mantissa;
@@ -56,8 +56,8 @@ struct SmallFloat {
                                    largest = infinity - 1;
     static constexpr int bias = (1 << (Exponent - 1)) - 1;
 
-    // Bits of |v| in any rounding mode; `negative` is v's sign. An integer form of IEEE rounding: the mantissa with its
-    // hidden one is cut to the digits that the result has there, and a carry runs into the exponent by itself.
+    // The bits of |v| in any rounding mode; `negative` is v's sign. IEEE rounding on integers: the mantissa with its
+    // hidden one is cut to the result's digits, and a carry runs into the exponent by itself.
     static std::uint32_t round_magnitude(std::uint32_t magnitude, bool negative, Rounding mode) {
         if (magnitude > 0x7f800000u) return (sign - 1);
         if (magnitude == 0x7f800000u) return infinity;
@@ -114,7 +114,7 @@ struct F16 : SmallFloat<5, 10> {
     static constexpr bool product_fits_float = true;  // a product of two is an exact float
     static float to_float(std::uint16_t h) {
         const std::uint32_t magnitude = h & 0x7fffu, negative = (h & 0x8000u) << 16;
-        // Scaling by 2^112 moves the exponent's bias, and makes subnormals normal.
+        // Scaling by 2^112 adjusts the exponent's bias and normalises subnormals.
         const float scaled = std::bit_cast<float>(magnitude << 13) * 0x1p112f;
         std::uint32_t bits = std::bit_cast<std::uint32_t>(scaled);
         bits = magnitude == 0x7c00u ? 0x7f800000u : bits;
@@ -124,7 +124,7 @@ struct F16 : SmallFloat<5, 10> {
         const auto bits = std::bit_cast<std::uint32_t>(v);
         const std::uint32_t negative = (bits >> 16) & 0x8000u, magnitude = bits & 0x7fffffffu;
         const std::uint32_t normal = (magnitude - 0x38000000u + 0xfffu + ((magnitude >> 13) & 1)) >> 13;
-        // Adding 0.5 leaves the subnormal's bits in the sum's last digits, rounded by the addition itself.
+        // Adding 0.5 leaves the subnormal's bits in the sum's last digits; the addition rounds them.
         const std::uint32_t small = std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude) + 0.5f) - 0x3f000000u;
         std::uint32_t r = magnitude < 0x38800000u ? small : normal;
         r = magnitude >= 0x47800000u ? 0x7c00u : r;
@@ -134,7 +134,7 @@ struct F16 : SmallFloat<5, 10> {
 };
 
 struct BF16 : SmallFloat<8, 7> {
-    static constexpr float flushed_below = 0x1p-126f;  // .ftz is not there for bf16 but with ex2
+    static constexpr float flushed_below = 0x1p-126f;  // for bf16, .ftz exists only with ex2
     static constexpr bool product_fits_float = false;  // it may be subnormal
     static float to_float(std::uint16_t h) {
         return canonical(std::bit_cast<float>(static_cast<std::uint32_t>(h) << 16));
@@ -156,7 +156,7 @@ inline std::uint16_t add_halves(std::uint16_t a, std::uint16_t b) {
     return Format::from_float(Format::to_float(a) + Format::to_float(b));
 }
 
-// The 8-bit formats of deep learning, with conversion clamped to the largest finite number. e5m2 is a cut f16; e4m3 has
+// The 8-bit formats of deep learning; conversion clamps to the largest finite number. e5m2 is a truncated f16. e4m3 has
 // no infinities and one NaN, so that its highest binade reaches 448.
 struct E5M2 : SmallFloat<5, 2> {
     static std::uint32_t round_clamped(float v) {
@@ -165,7 +165,7 @@ struct E5M2 : SmallFloat<5, 2> {
     }
 };
 struct E4M3 {
-    using Wider = SmallFloat<5, 3>;  // the same codes, with 2^-8 of the value
+    using Wider = SmallFloat<5, 3>;  // the same codes for 2^-8 of the value
     static std::uint32_t round_clamped(float v) {
         const std::uint32_t magnitude = std::bit_cast<std::uint32_t>(std::fabs(v) * 0x1p-8f);
         const std::uint32_t r = Wider::round_magnitude(magnitude, false, Rounding::Nearest);

@@ -1,4 +1,5 @@
-// Arithmetic on f16, bf16 and their packed pairs. A pair's register is 64 halves in a row, so both are one loop.
+// Arithmetic on f16, bf16 and their packed pairs. A register of pairs is 64 adjacent halves, so both use the same
+// loops.
 #include "vgpu/ops/forms.hpp"
 #include "vgpu/ops/half.hpp"
 #include "vgpu/ops/opcodes.hpp"
@@ -8,7 +9,7 @@ namespace {
 
 using half = std::uint16_t;
 
-// Functors on floats that hold halves; the result is right after one more rounding to `Format`.
+// Functors on floats that hold halves. Results are correct after one more rounding to `Format`.
 struct Add {
     template <class Format>
     static float apply(float a, float b) {
@@ -50,7 +51,7 @@ namespace form {
 constexpr std::uint16_t ftz = 1, saturate = 2, relu = 4;
 }
 
-// Halves of the lanes' registers, one or two each.
+// The number of halves in a register of all lanes, with one or two per lane.
 template <unsigned Width>
 constexpr unsigned halves = warp_size* Width;
 
@@ -92,7 +93,7 @@ void run_half(Warp& w, const Insn& in, std::uint32_t mask) {
     if (in.form & form::relu)
         for (float& v : a) v = v <= 0 ? 0.0f : v;
     half r[n];
-    if (ftz)  // also what rounds to the smallest normal number, but would not with an unbounded exponent
+    if (ftz)  // including results that round to the smallest normal number but would not with an unbounded exponent
         for (float& v : a) v = std::fabs(v) < Format::flushed_below ? std::copysign(0.0f, v) : v;
     for (unsigned i = 0; i < n; ++i) r[i] = Format::from_float(a[i]);
     store<Width>(w, in.d, r, mask);
@@ -139,8 +140,8 @@ template <class Format>
 bool is_nan(half h) {
     return (h & (Format::sign - 1)) > Format::infinity;
 }
-// The hardware's neg and abs are additions of zero: a NaN becomes the canonical one.
-// Sign operations and minimum and maximum work on the bits.
+// The hardware's neg and abs are additions of zero: a NaN becomes the canonical one. Sign operations, minimum and
+// maximum work on the bits.
 struct Neg {
     template <class Format>
     static half apply(half a) {
@@ -155,11 +156,11 @@ struct Abs {
 };
 
 template <class Format>
-std::int32_t ordered(half h) {  // integers in the order of the numbers, -0 before +0
+std::int32_t ordered(half h) {  // integers in the order of the numbers; -0 comes before +0
     return h & Format::sign ? -1 - static_cast<std::int32_t>(h & (Format::sign - 1)) : static_cast<std::int32_t>(h);
 }
 
-// A NaN loses against a number unless NaN is asked for.
+// A NaN loses against a number unless .NaN is given.
 template <bool Largest, bool Nan, bool XorSign>
 struct Extremum {
     template <class Format>

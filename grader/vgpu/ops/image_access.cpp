@@ -30,7 +30,7 @@ void decode_image_operand(InsnBuilder& b, const Operand& operand, ptx::Type type
         list.kind == Kind::Vector ? std::span(list.elements) : std::span(&list, 1);
     const bool layered = form & geometry::layered;
     const std::size_t needed = (form & geometry::dimensions) + (layered ? 1u : 0u);
-    // What is there beyond them fills the vector up to two or four.
+    // Further elements only fill the vector up to two or four.
     if (coordinates.size() < needed) b.refuse(fmt::format("has {} coordinates, needs {}", coordinates.size(), needed));
     for (std::size_t i = 0; i < needed; ++i)
         places.push_back(b.source(coordinates[i], layered && i == 0 ? ptx::Type::U32 : type));

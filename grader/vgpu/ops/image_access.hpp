@@ -1,4 +1,4 @@
-// What texture and surface instructions share: their geometry and coordinates, the object behind a handle, its memory.
+// What texture and surface instructions share: geometry, coordinates, the object behind a handle, and its memory.
 #pragma once
 
 #include <fmt/format.h>
@@ -10,21 +10,21 @@
 
 namespace warpgrade::vgpu {
 
-// The .1d, .2d, .3d, .a1d and .a2d of an instruction, in its form.
+// The .1d, .2d, .3d, .a1d or .a2d of an instruction, in its form.
 namespace geometry {
 inline constexpr std::uint16_t dimensions = 3, layered = 4;
-inline constexpr unsigned bits = 3;  // of form that are taken
+inline constexpr unsigned bits = 3;  // of form, in use
 }  // namespace geometry
 
-// Decodes [handle, {coordinates}]: the handle into out.a, the coordinates (the layer first, where there are layers)
-// into `places`, and the geometry into form. `type`: of the coordinates; a layer is always an integer.
+// Decodes [handle, {coordinates}]: the handle into out.a, the coordinates (the layer first, if there is one) into
+// `places`, and the geometry into form. `type` is that of the coordinates; a layer is always an integer.
 void decode_image_operand(InsnBuilder& b, const ptx::Operand& operand, ptx::Type type, std::vector<Ref>& places);
 
-// The object behind a handle that lane `lane` uses. Raises a fault if it is none, or none of this use and geometry.
+// The object behind lane `lane`'s handle. Raises a fault if there is none, or if its use or geometry differs.
 const Image& image_of(const Warp& w, const Insn& in, device::ImageId id, device::ImageUse use, unsigned lane);
 
-// The allocation that the object's texels lie in. Raises a fault if it is freed: addresses are never used again, so
-// another one cannot have taken its place.
+// The allocation that holds the object's texels. Raises a fault if it was freed; addresses are never reused, so no
+// other allocation can be there.
 template <Op O>
 inline Allocation& image_memory(Warp& w, const Insn& in, const Image& image, unsigned lane) {
     const unsigned bytes = image.texel_bytes();
@@ -37,7 +37,7 @@ inline Allocation& image_memory(Warp& w, const Insn& in, const Image& image, uns
     raise_at(w, &in, device::error::illegal_address, lane, std::move(gone));
 }
 
-// Calls body(handle, lanes) for each handle among the lanes: as good as always, there is one.
+// Calls body(handle, lanes) for each handle among the lanes. Nearly always there is only one.
 template <class F>
 inline void for_each_handle(const std::uint64_t* handles, std::uint32_t mask, F&& body) {
     while (mask) {

@@ -1,5 +1,4 @@
-// Integer arithmetic. Overflow wraps; division by zero and a remainder by zero give all ones, as on
-// the hardware.
+// Integer arithmetic. Overflow wraps; division and remainder by zero give all ones, as on the hardware.
 #include <algorithm>
 #include <limits>
 
@@ -12,7 +11,7 @@ namespace {
 
 template <class T>
 using Unsigned = std::make_unsigned_t<T>;
-// Wide enough that 16-bit operands do not promote to a signed int that overflows.
+// Wide enough that 16-bit operands are not promoted to a signed int that overflows.
 template <class T>
 using Arith = std::conditional_t<sizeof(T) < 4, std::uint32_t, Unsigned<T>>;
 template <class T>
@@ -169,7 +168,7 @@ void decode_mad_wide(InsnBuilder& b) {
 
 void decode_sad(InsnBuilder& b) { decode_ternary<Sad>(b); }
 
-// add.cc, addc, sub.cc, subc, mad.lo.cc, madc.hi …: with the carry bit of each lane.
+// add.cc, addc, sub.cc, subc, mad.lo.cc, madc.hi …: with a carry bit for each lane.
 struct CarryForm {
     enum Kind : std::uint16_t { Plus = 0, Minus = 1, MadLow = 2, MadHigh = 3, kind_mask = 3, In = 4, Out = 8 };
 };
@@ -212,14 +211,14 @@ void decode_carry(InsnBuilder& b) {
     if (mad) b.out.c = b.source(3, b.type());
     b.out.carry = b.carry();
     b.out.form = static_cast<std::uint16_t>(Kind | (In ? CarryForm::In : 0) | (b.has("cc") ? CarryForm::Out : 0));
-    // Signed and unsigned agree in the low half; a signed high half is not emitted with a carry.
+    // Signed and unsigned agree in the low half; compilers do not emit a signed high half with a carry.
     if (bytes == 4)
         b.handlers({run_carry<std::uint32_t>, run_carry<std::uint32_t>});
     else
         b.handlers({run_carry<std::uint64_t>, run_carry<std::uint64_t>});
 }
 
-// dp4a/dp2a: sums of products of packed bytes. form bit 0: a signed, bit 1: b signed, bit 2: dp2a high half.
+// dp4a/dp2a: sums of products of packed bytes. form bit 0: a is signed, bit 1: b is signed, bit 2: dp2a's high half.
 template <bool Two>
 void run_dot(Warp& w, const Insn& in, std::uint32_t mask) {
     auto* d = operand<std::uint32_t>(w, in.d);

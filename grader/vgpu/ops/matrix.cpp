@@ -25,7 +25,7 @@ FragmentRegisters registers(InsnBuilder& b, const ptx::Operand& operand, unsigne
                             bool destination) {
     const bool single = count == 1 && operand.kind != ptx::Operand::Kind::Vector;
     const std::size_t given = single ? 1 : operand.elements.size();
-    if (given != count || count > Fragment::most_registers)
+    if (given != count || count > Fragment::max_registers)
         b.refuse(fmt::format("an operand has {} registers, expected {}", given, count));
     FragmentRegisters r{count, {}};
     for (unsigned i = 0; i < count; ++i) {
@@ -43,7 +43,7 @@ FragmentRegisters fragment_registers(InsnBuilder& b, const ptx::Operand& operand
     const ptx::Type type = fragment.element == Element::F64   ? ptx::Type::F64
                            : fragment.element == Element::F32 ? ptx::Type::F32
                                                               : ptx::Type::B32;
-    return registers(b, operand, repeats ? Fragment::most_registers : fragment.registers(), type, destination);
+    return registers(b, operand, repeats ? Fragment::max_registers : fragment.registers(), type, destination);
 }
 
 FragmentRegisters word_registers(InsnBuilder& b, const ptx::Operand& operand, unsigned count, bool destination) {

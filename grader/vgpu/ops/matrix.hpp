@@ -1,4 +1,4 @@
-// What the matrix instructions have in common: their fragments' registers, and that whole warps execute them.
+// What the matrix instructions share: the registers of fragments, and that whole warps must execute them.
 #pragma once
 
 #include <array>
@@ -11,22 +11,22 @@
 
 namespace warpgrade::vgpu {
 
-// Forms stand in the constant pool (matrix_form), so they are made of 32-bit words.
+// Forms are in the constant pool (matrix_form), so they are made of 32-bit words.
 struct FragmentRegisters {
     std::uint32_t count;
-    Ref place[Fragment::most_registers];
+    Ref place[Fragment::max_registers];
 };
 
-// The element types that the instruction names, in their order; its shape. Refused if there is none.
+// The element types that the instruction names, in order, and its shape. An instruction without them is refused.
 std::vector<Element> matrix_elements(const InsnBuilder& b);
 Shape matrix_shape(const InsnBuilder& b);
 
-// Places of a fragment's operand, {…} or a single register. The f16 fragments A and B of wmma have eight registers,
-// also where fewer hold all elements: the others repeat them.
+// The places of a fragment's operand, {…} or a single register. The f16 fragments A and B of wmma always have eight
+// registers; if fewer hold all elements, the others repeat them.
 FragmentRegisters fragment_registers(InsnBuilder& b, const ptx::Operand& operand, const Fragment& fragment, bool wmma,
                                      bool destination);
 
-// Registers of 32 bits.
+// The places of an operand of 32-bit registers.
 FragmentRegisters word_registers(InsnBuilder& b, const ptx::Operand& operand, unsigned count, bool destination);
 
 template <class Form>
@@ -36,7 +36,7 @@ Ref matrix_form(InsnBuilder& b, const Form& form) {
     return b.table(words);
 }
 
-// PTX leaves undefined what .aligned instructions do in a part of a warp: here it is a fault.
+// PTX leaves .aligned instructions in a part of a warp undefined. Here they are a fault.
 void require_whole_warp(const Warp& w, const Insn& in, std::uint32_t mask);
 
 }  // namespace warpgrade::vgpu

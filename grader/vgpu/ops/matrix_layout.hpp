@@ -1,6 +1,6 @@
-// How a warp holds the matrices of D = A·B + C: the fragments of mma.sync as the PTX manual draws them. wmma leaves its
-// layout open; here its matrices are tiles of mma.sync's, 16 rows (or 8, if there are no more) of A by 8 columns of B,
-// one after the other in the registers, which is what GPUs since Turing do.
+// How a warp holds the matrices of D = A·B + C: in the fragments of mma.sync that the PTX manual shows. wmma's layout
+// is open; here its matrices are tiles of mma.sync's, 16 rows (or 8, if there are no more) of A by 8 columns of B, one
+// after the other in the registers. GPUs since Turing do the same.
 #pragma once
 
 #include <algorithm>
@@ -67,16 +67,16 @@ constexpr std::optional<Shape> parse_shape(std::string_view modifier) {
     return shape;
 }
 
-enum class Matrix : std::uint32_t { A, B, C };  // D lies as C does
+enum class Matrix : std::uint32_t { A, B, C };  // D has C's layout
 
-// Where an element stands. Lines are rows of A, columns of B and rows of C; the elements of a register lie along a
+// The position of an element. Lines are rows of A, columns of B and rows of C; the elements of a register are along a
 // line.
 struct Place {
     unsigned line, along;
 };
 
 struct Fragment {
-    static constexpr unsigned most_registers = 8;
+    static constexpr unsigned max_registers = 8;
     static constexpr unsigned quad = 4;  // lanes that share a line
 
     Matrix matrix;
@@ -96,10 +96,10 @@ struct Fragment {
 
     [[nodiscard]] constexpr unsigned register_bytes() const { return element == Element::F64 ? 8 : 4; }
     [[nodiscard]] constexpr unsigned in_register() const { return std::max(32 / bits_of(element), 1u); }  // elements
-    [[nodiscard]] constexpr unsigned elements() const { return lines * length / 32; }                     // of a lane
+    [[nodiscard]] constexpr unsigned elements() const { return lines * length / 32; }                     // per lane
     [[nodiscard]] constexpr unsigned registers() const { return elements() / in_register(); }
 
-    // Of a lane's `index`-th element, counted over all its registers.
+    // The position of a lane's `index`-th element, counted over all its registers.
     [[nodiscard]] constexpr Place place(unsigned lane, unsigned index) const {
         const unsigned group = lane / quad, member = lane % quad;
         if (matrix == Matrix::C) {  // two neighbours in each half of a tile's rows
@@ -107,7 +107,7 @@ struct Fragment {
             const unsigned tile = index / in_tile, i = index % in_tile;
             return {tile / across * tile_lines + group + i / 2 * 8, tile % across * 8 + 2 * member + i % 2};
         }
-        // A register holds neighbours; the quad's four registers, a stretch of the line. A tile of A has two halves,
+        // A register holds neighbours; a quad's four registers hold a stretch of the line. A tile of A has two halves,
         // and its registers alternate between them.
         const unsigned packed = in_register(), reg = index / packed, sub = index % packed, stretch = quad * packed;
         const unsigned halves = matrix == Matrix::A && lines >= 16 ? 2 : 1, in_tile = length / stretch * halves;

@@ -1,8 +1,9 @@
-// Matrices from memory to the registers of a warp and back: wmma.load and wmma.store, ldmatrix and stmatrix, and
+// Moves matrices between memory and the registers of a warp: wmma.load and wmma.store, ldmatrix and stmatrix, and
 // movmatrix, which transposes in registers.
 //
-// wmma's layout is open, so its accesses are, too: each lane reads the elements of a register at once if they are next
-// to each other in memory, two registers of an accumulator likewise, and else element by element. Each is a request.
+// wmma's layout is open, and so are its accesses. Each lane accesses the elements of a register at once if they are
+// adjacent in memory, two registers of an accumulator likewise, and otherwise element by element. Each access is a
+// request.
 #include <cstring>
 
 #include "vgpu/ops/matrix.hpp"
@@ -16,9 +17,9 @@ using ptx::Space;
 
 constexpr std::uint16_t narrow_bit = 1;  // of form: a 32-bit address
 
-constexpr unsigned most_bytes = 16;  // of a lane's access
+constexpr unsigned max_access_bytes = 16;  // of one lane's access
 struct Staged {
-    alignas(16) std::byte lane[warp_size][most_bytes];
+    alignas(16) std::byte lane[warp_size][max_access_bytes];
 };
 
 template <Op O>
@@ -32,7 +33,7 @@ void move_staged(std::byte* origin, const Access& part, unsigned bytes, Staged& 
     });
 }
 
-// One access of a warp to global or shared memory; a generic address must lie there. `slot`: of its statistics.
+// One access of a warp to global or shared memory. A generic address must point there. `slot` has its statistics.
 template <Op O>
 void access_staged(Warp& w, const Insn& in, std::uint32_t slot, Space space, const Access& x, unsigned bytes,
                    Staged& staged) {
@@ -53,7 +54,7 @@ void access_staged(Warp& w, const Insn& in, std::uint32_t slot, Space space, con
     }
 }
 
-// The address operand in each lane.
+// The value of the address operand in each lane.
 void lane_addresses(const Warp& w, const Insn& in, std::uint64_t* addresses) {
     const auto offset = static_cast<std::uint64_t>(in.offset);
     for (unsigned l = 0; l < warp_size; ++l)
@@ -61,15 +62,15 @@ void lane_addresses(const Warp& w, const Insn& in, std::uint64_t* addresses) {
                                             : operand<std::uint64_t>(w, in.a)[l] + offset;
 }
 
-// wmma.load and wmma.store, in the constant pool.
+// The form of wmma.load and wmma.store, in the constant pool.
 struct TransferForm {
     Fragment fragment;
-    std::uint32_t along_lines;  // elements of a line are next to each other in memory
+    std::uint32_t along_lines;  // elements of a line are adjacent in memory
     std::uint32_t space;
     FragmentRegisters at;
 };
 
-// Calls f(access, bytes, where they lie among the lane's) for each access. b: the leading dimension, in elements.
+// Calls f(access, bytes, offset in the lane's fragment) for each access. b: the leading dimension, in elements.
 template <class F>
 void for_accesses(const Warp& w, const Insn& in, const TransferForm& form, F&& f) {
     const Fragment& fragment = form.fragment;
@@ -92,9 +93,9 @@ void for_accesses(const Warp& w, const Insn& in, const TransferForm& form, F&& f
     }
 }
 
-// The bytes of a lane's fragment, its registers in a row.
+// The bytes of each lane's fragment, with its registers in a row.
 struct LaneBytes {
-    alignas(16) std::byte lane[warp_size][Fragment::most_registers * 4];
+    alignas(16) std::byte lane[warp_size][Fragment::max_registers * 4];
 };
 
 void run_load(Warp& w, const Insn& in, std::uint32_t mask) {
@@ -143,7 +144,7 @@ struct Offered {
     Element element;
     Shape shape;
 };
-// Shapes of wmma by the element that is moved; which elements A, B and C have, the rows of the opcodes say.
+// The shapes of wmma for each element type that is moved. The rows of the opcodes say which types A, B and C may have.
 constexpr Offered offered[] = {
     {Element::F16, {16, 16, 16}}, {Element::F16, {32, 8, 16}},   {Element::F16, {8, 32, 16}},
     {Element::F32, {16, 16, 16}}, {Element::F32, {32, 8, 16}},   {Element::F32, {8, 32, 16}},
@@ -183,8 +184,9 @@ void decode_transfer(InsnBuilder& b) {
     b.handlers({h, h});
 }
 
-// ldmatrix and stmatrix, in the constant pool: matrices of 8 by 8 halves, whose rows of 16 bytes lie where lanes 8i to
-// 8i + 7 say for the i-th. In a register, lane 4r + c has the elements 2c and 2c + 1 of row r; transposed, of column r.
+// The form of ldmatrix and stmatrix, in the constant pool: matrices of 8 by 8 halves. Lanes 8i to 8i + 7 hold the
+// addresses of the 16-byte rows of the i-th matrix. In a register, lane 4r + c has the elements 2c and 2c + 1 of row r;
+// transposed, of column r.
 struct RowsForm {
     std::uint32_t space, transposed;
     FragmentRegisters at;
@@ -192,7 +194,7 @@ struct RowsForm {
 
 constexpr unsigned rows_bytes = 16;
 
-// For a store, f(i) fills the rows of the i-th matrix. The instruction is one request.
+// For a store, f(i) fills the rows of the i-th matrix. The whole instruction is one request.
 template <Op O, class F>
 void for_matrices(Warp& w, const Insn& in, const RowsForm& form, Staged& rows, F&& f) {
     std::uint64_t addresses[warp_size];
@@ -222,7 +224,7 @@ void for_matrices(Warp& w, const Insn& in, const RowsForm& form, Staged& rows, F
     count(w, in.memory_slot, waves, waves - ideal);
 }
 
-// Of lane `lane`, its `half`-th element: row and column.
+// Row and column of an element.
 struct Cell {
     unsigned row, column;
 };
@@ -234,7 +236,7 @@ Cell cell(unsigned lane, unsigned half, bool transposed) {
 void run_load_rows(Warp& w, const Insn& in, std::uint32_t mask) {
     require_whole_warp(w, in, mask);
     const auto& form = *operand<const RowsForm>(w, in.d);
-    Staged rows;  // of all matrices: each has eight lanes of its own
+    Staged rows;  // rows of all matrices: each matrix has eight lanes of its own
     for_matrices<Op::Load>(w, in, form, rows, [](unsigned) {});
     for (unsigned i = 0; i < form.at.count; ++i) {
         auto* d = operand<std::uint32_t>(w, form.at.place[i]);
@@ -313,7 +315,7 @@ constexpr std::string_view accumulator_shapes =
 constexpr std::string_view small_shapes = "row col global shared shared::cta m8n8k32 m8n8k128";
 constexpr std::string_view matrices = "x1 x2 x4 trans shared shared::cta";
 
-constexpr OpcodeFacts fragments{.granule = 1};  // of a byte or more
+constexpr OpcodeFacts fragments{.granule = 1};  // of at least one byte
 constexpr OpcodeFacts matrix_rows{.granule = rows_bytes};
 #define WG_LOAD(operand, types, shapes, matrix, summary) \
     { "wmma", "load " operand, types, shapes, summary, decode_transfer<Op::Load, matrix>, fragments }

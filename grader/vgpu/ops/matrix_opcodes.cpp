@@ -1,4 +1,4 @@
-// Products of matrices that a warp holds together: mma.sync and wmma.mma.
+// Products of matrices that a warp holds: mma.sync and wmma.mma.
 #include <fmt/format.h>
 
 #include <array>
@@ -14,16 +14,16 @@
 namespace warpgrade::vgpu {
 namespace {
 
-// What an instruction multiplies, in the constant pool; the destination lies as the accumulator does.
+// The operands of a product, in the constant pool. The destination has the accumulator's layout.
 struct ProductForm {
     Fragment a, b, c, d;
-    std::uint32_t saturate, exclusive;  // integers; single bits: exclusive or in place of and
+    std::uint32_t saturate, exclusive;  // for integers; for single bits: xor instead of and
     FragmentRegisters a_at, b_at, c_at, d_at;
 };
 
-constexpr unsigned most_lines = 32, most_columns = 32, most_depth = 256;
+constexpr unsigned max_lines = 32, max_columns = 32, max_depth = 256;
 
-// Calls f(place, bits) for every element; several lanes never hold the same one.
+// Calls f(place, bits) for every element. No two lanes hold the same one.
 template <class F>
 void unpack(const Warp& w, const Fragment& fragment, const FragmentRegisters& at, F&& f) {
     const unsigned bits = bits_of(fragment.element), packed = fragment.in_register();
@@ -39,7 +39,7 @@ void unpack(const Warp& w, const Fragment& fragment, const FragmentRegisters& at
         }
 }
 
-// Writes the destination: f(place) gives an element's bits.
+// Writes the destination; f(place) gives an element's bits.
 template <class F>
 void pack(const Warp& w, const Fragment& fragment, const FragmentRegisters& at, F&& f) {
     const unsigned bits = bits_of(fragment.element), packed = fragment.in_register();
@@ -74,11 +74,11 @@ void run_float(Warp& w, const Insn& in, std::uint32_t mask) {
     require_whole_warp(w, in, mask);
     constexpr unsigned depth = 16;
     const auto& form = *operand<const ProductForm>(w, in.a);
-    Term a[most_lines][depth];
-    float b[depth][most_columns];
-    std::int32_t b_exponents[depth][most_columns];
-    double c[most_lines][most_columns];
-    std::int32_t c_exponents[most_lines][most_columns];
+    Term a[max_lines][depth];
+    float b[depth][max_columns];
+    std::int32_t b_exponents[depth][max_columns];
+    double c[max_lines][max_columns];
+    std::int32_t c_exponents[max_lines][max_columns];
     bool finite = true;
     const auto number = [&](Element e, std::uint64_t bits) {
         const float v = float_of(e, bits);
@@ -99,24 +99,24 @@ void run_float(Warp& w, const Insn& in, std::uint32_t mask) {
     });
     const unsigned m = form.c.lines, n = form.c.length, k = form.a.length;
     for (unsigned i = 0; i < m; ++i) {
-        double special[most_columns];  // sums in which an infinity or a NaN takes part are that of IEEE 754
+        double special[max_columns];  // IEEE 754 decides sums that contain an infinity or a NaN
         for (unsigned j = 0; !finite && j < n; ++j) {
             special[j] = c[i][j];
             for (unsigned l = 0; l < k; ++l) special[j] += static_cast<double>(a[i][l].value) * b[l][j];
         }
         for (unsigned j = 0; j < n; j += tile_columns)
-            FusedSum::run(a[i], &b[0][j], &b_exponents[0][j], most_columns, k, &c[i][j], &c_exponents[i][j]);
+            FusedSum::run(a[i], &b[0][j], &b_exponents[0][j], max_columns, k, &c[i][j], &c_exponents[i][j]);
         for (unsigned j = 0; !finite && j < n; ++j)
             if (!(std::fabs(special[j]) < std::numeric_limits<double>::infinity())) c[i][j] = special[j];
     }
     pack(w, form.d, form.d_at, [&](Place p) -> std::uint32_t {
         const double v = c[p.line][p.along];
         if (form.d.element == Element::F16) return F16::from_float(round_to_odd(v));
-        return std::bit_cast<std::uint32_t>(cut_to_float(v));
+        return std::bit_cast<std::uint32_t>(truncate_to_float(v));
     });
 }
 
-// A chain of fused multiply-adds in the order of k.
+// f64: a chain of fused multiply-adds in the order of k.
 void run_double(Warp& w, const Insn& in, std::uint32_t mask) {
     require_whole_warp(w, in, mask);
     constexpr unsigned depth = 16, lines = 16, columns = 8;
@@ -152,8 +152,8 @@ int integer_of(Element e, std::uint64_t bits) {
 void run_integer(Warp& w, const Insn& in, std::uint32_t mask) {
     require_whole_warp(w, in, mask);
     const auto& form = *operand<const ProductForm>(w, in.a);
-    std::int16_t a[most_lines][most_depth], b[most_columns][most_depth];
-    std::uint32_t c[most_lines][most_columns] = {};
+    std::int16_t a[max_lines][max_depth], b[max_columns][max_depth];
+    std::uint32_t c[max_lines][max_columns] = {};
     unpack(w, form.a, form.a_at, [&](Place p, std::uint64_t bits) {
         a[p.line][p.along] = static_cast<std::int16_t>(integer_of(form.a.element, bits));
     });
@@ -164,7 +164,7 @@ void run_integer(Warp& w, const Insn& in, std::uint32_t mask) {
            [&](Place p, std::uint64_t bits) { c[p.line][p.along] = static_cast<std::uint32_t>(bits); });
     pack(w, form.d, form.d_at, [&](Place p) {
         const std::int16_t *x = a[p.line], *y = b[p.along];
-        std::int32_t products = 0;  // 256 of 16 bits fit
+        std::int32_t products = 0;  // 256 products of 16 bits fit
         if (form.exclusive)
             for (unsigned l = 0; l < form.a.length; ++l) products += x[l] ^ y[l];
         else
@@ -178,7 +178,7 @@ void run_integer(Warp& w, const Insn& in, std::uint32_t mask) {
 
 struct Offered {
     bool wmma;
-    Element element;  // of A and B; unsigned ones as their signed kin
+    Element element;  // of A and B; unsigned types as their signed counterparts
     Shape shape;
 };
 constexpr Offered offered[] = {
@@ -211,7 +211,7 @@ bool accumulates(Element operands, Element c) {
     }
 }
 
-// The types of D, A, B and C. wmma.mma on f16 names D and C alone.
+// The types of D, A, B and C. wmma.mma on f16 names only D and C.
 std::array<Element, 4> product_elements(InsnBuilder& b, bool wmma) {
     const std::vector<Element> e = matrix_elements(b);
     if (wmma && e.size() == 2) return {e[0], Element::F16, Element::F16, e[1]};
@@ -219,7 +219,7 @@ std::array<Element, 4> product_elements(InsnBuilder& b, bool wmma) {
     return {e[0], e[1], e[2], e[3]};
 }
 
-// Fragments of wmma are the same for both layouts of the memory that they came from; mma.sync has one.
+// wmma's fragments are the same for both memory layouts; mma.sync has only one.
 void check_layouts(InsnBuilder& b, bool wmma) {
     std::vector<std::string_view> layouts;
     for (const auto& m : b.in.modifiers)

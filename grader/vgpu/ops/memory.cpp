@@ -1,4 +1,4 @@
-// Loads and stores of every state space, fences.
+// Loads and stores in every state space, and fences.
 #include "vgpu/access/site_match.hpp"
 #include "vgpu/code/decoder.hpp"
 #include "vgpu/ops/forms.hpp"
@@ -10,10 +10,9 @@ namespace {
 
 using ptx::Space;
 // form: bits 0–2 the number of elements, bit 3: counts as synchronisation (volatile, acquire …), bit 4: 32-bit address,
-// bit 5: one four-byte element to or from a 32-bit register, bit 6: past L1, bit 7: of constants, which have a cache of
-// their own, bit 8: volatile, bit 9: relaxed or stronger, bit 10: releases what was written before, bit 11: through
-// the read-only cache. Of functions'
-// parameters param_form says more.
+// bit 5: one four-byte element to or from a 32-bit register, bit 6: past L1, bit 7: constants, which have their own
+// cache, bit 8: volatile, bit 9: relaxed or stronger, bit 10: releases earlier writes, bit 11: through the read-only
+// cache. For function parameters see param_form.
 namespace form {
 constexpr std::uint16_t elements = 7, synchronises = 8, address32 = 16, word = 32, past_l1 = 64, constant = 128;
 constexpr std::uint16_t is_volatile = 256, atomic = 512, releases = 1024, read_only = 2048;
@@ -41,7 +40,7 @@ void store_elements(Warp& w, const Insn& in, std::byte* origin, const Access& x)
         if (x.mask == full_mask) return scatter<Mem, Reg, true>(s, origin, x, 0, full_mask);
         return scatter<Mem, Reg, false>(s, origin, x, 0, x.mask);
     }
-    // Element by element within a lane, so that the highest lane's whole vector stays where two meet.
+    // Element by element within a lane, so that where two lanes overlap, the highest lane's whole vector remains.
     for_active(x.mask, [&](unsigned l) {
         for (unsigned i = 0; i < n; ++i) {
             const Mem v = static_cast<Mem>(operand<Reg>(w, refs[i])[l]);
@@ -50,7 +49,7 @@ void store_elements(Warp& w, const Insn& in, std::byte* origin, const Access& x)
     });
 }
 
-// Local memory is lane-major on the host.
+// Moves the elements of an access to local memory, which is lane-major on the host.
 void move_local(Warp& w, const Insn& in, const Pattern& p, std::uint64_t first, Mover move) {
     Access lanes = static_cast<const Access&>(p);
     for (unsigned l = 0; l < warp_size; ++l) lanes.address[l] += std::uint64_t{l} * w.local_stride;
@@ -59,7 +58,7 @@ void move_local(Warp& w, const Insn& in, const Pattern& p, std::uint64_t first, 
     move(w, in, host_place(w.local, first), lanes);
 }
 
-// What the caches see of a load or store of global memory.
+// How the caches see a load or store of global memory.
 template <Op O>
 LineRequest::Kind request_kind(const Insn& in) {
     return O == Op::Store            ? LineRequest::Kind::Write
@@ -67,10 +66,10 @@ LineRequest::Kind request_kind(const Insn& in) {
                                      : LineRequest::Kind::Read;
 }
 
-Watching watching_of(const Warp& w, const Insn& in, Mover move, bool load) {
-    Watching how;
+AccessTraits traits_of(const Warp& w, const Insn& in, Mover move, bool load) {
+    AccessTraits how;
     if (in.form & (form::atomic | form::is_volatile)) {
-        const bool flag = in.form & form::atomic || (!load && w.watch.fenced);  // or set behind a fence
+        const bool flag = in.form & form::atomic || (!load && w.watch.fenced);  // atomic, or set after a fence
         how.kind = flag ? mark::atomic : mark::is_volatile;
     }
     if (load)
@@ -80,7 +79,7 @@ Watching watching_of(const Warp& w, const Insn& in, Mover move, bool load) {
     return how;
 }
 
-// Volatile accesses and stronger ones may be how threads wait for each other.
+// Threads may wait for each other through volatile and stronger accesses.
 template <Op O>
 void synchronise(Warp& w, const Insn& in, const Access& x, Space space) {
     if (in.form & (form::is_volatile | form::atomic) && w.executor->watch.values && w.executor->code->orders_memory)
@@ -91,9 +90,9 @@ template <Op O, Space S>
 void perform(Warp& w, const Insn& in, std::uint32_t slot, const Access& x, unsigned bytes, Mover move) {
     const auto body = [&](std::byte* origin, const Access& part) { move(w, in, origin, part); };
     if constexpr (S == Space::Local) {
-        perform_access<O, S>(w, in, slot, x, bytes, body, watching_of(w, in, move, O == Op::Load));
+        perform_access<O, S>(w, in, slot, x, bytes, body, traits_of(w, in, move, O == Op::Load));
     } else {
-        const Watching how = watching_of(w, in, move, O == Op::Load);
+        const AccessTraits how = traits_of(w, in, move, O == Op::Load);
         if (S == Space::Global && in.form & form::constant) {
             resolve_global<O>(w, in, slot, x, bytes, body, how);
             return count(w, slot, x.distinct_words(bytes));
@@ -103,23 +102,23 @@ void perform(Warp& w, const Insn& in, std::uint32_t slot, const Access& x, unsig
     }
 }
 
-// What observers want to know of an access of a known shape. Apart, so that without observers it costs one test.
+// Shows observers an access of known shape. A function of its own, so that an access without observers costs one test.
 template <Op O>
 [[gnu::noinline]] void observe_shared(Warp& w, const Insn& in, Pattern& p, std::uint64_t first, Mover move) {
     watch_shared<O>(w, in, granules_of(p, first, w.block->watch.marks.shift), p.bytes,
-                    watching_of(w, in, move, O == Op::Load), [&] { return p.at(first); });
+                    traits_of(w, in, move, O == Op::Load), [&] { return p.at(first); });
     if (in.form & (form::is_volatile | form::atomic)) synchronise<O>(w, in, p.at(first), Space::Shared);
 }
 template <Op O>
 [[gnu::noinline]] void observe_global(Warp& w, const Insn& in, Allocation& a, Pattern& p, std::uint64_t first,
                                       Mover move) {
     note_observed<O>(
-        w, in, a, p.bytes, watching_of(w, in, move, O == Op::Load), [&] { return p.at(first); },
+        w, in, a, p.bytes, traits_of(w, in, move, O == Op::Load), [&] { return p.at(first); },
         [&](unsigned shift) { return granules_of(p, first - a.base, shift); });
     if (in.form & (form::is_volatile | form::atomic)) synchronise<O>(w, in, p.at(first), Space::Global);
 }
 
-// As count(), of an instruction whose kind is known here.
+// count() for an instruction whose kind is known at compile time.
 template <StatKind K>
 [[gnu::always_inline]] inline void count_known(Warp& w, MemorySite& site, std::uint64_t units,
                                                std::uint64_t conflicts = 0) {
@@ -129,11 +128,11 @@ template <StatKind K>
 
 template <Op O>
 [[gnu::noinline]] void observe_local(Warp& w, const Insn& in, const Pattern& p, std::uint64_t first, Mover move) {
-    watch_local<O>(w, in, p.at(first), p.bytes, watching_of(w, in, move, O == Op::Load));
+    watch_local<O>(w, in, p.at(first), p.bytes, traits_of(w, in, move, O == Op::Load));
 }
 
-// An access of the shape that the instruction had last time: everything but its bounds is known. False: not so, or
-// something is wrong with it, and the long way says what.
+// Performs an access of the same shape as the instruction's last one, of which only the bounds are unknown. False if
+// the shape differs or something is wrong; then the slow path takes over.
 template <Op O, Space S>
 [[gnu::always_inline]] inline bool access_as_before(Warp& w, const Insn& in, Pattern& p, std::uint64_t first,
                                                     Mover move) {
@@ -180,11 +179,11 @@ template <Op O, Space S>
     return true;
 }
 
-// `loaded` lies far from what an access works with: it is looked at only when somebody watches.
+// `loaded` is far from the data of an access, so it is read only if values are watched.
 template <Op O>
 inline void end_access(Warp& w, const Insn& in) {
     if (O == Op::Load && w.executor->watch.values && w.watch.loaded.any()) [[unlikely]]
-        keep_undefined(w, in);
+        mark_loaded_undefined(w, in);
 }
 
 template <Op O, Space S>
@@ -246,7 +245,7 @@ void run_access(Warp& w, const Insn& in, std::uint32_t mask) {
         access_memory<O, S>(w, in, mask, sizeof(Mem), store_elements<Mem, Reg>);
 }
 
-// Kernel parameters: the same for all lanes.
+// Kernel parameters are the same for all lanes.
 template <class Mem, class Reg>
 void run_load_kernel_param(Warp& w, const Insn& in, std::uint32_t mask) {
     const Ref refs[4] = {in.d, in.b, in.c, in.e};
@@ -257,7 +256,7 @@ void run_load_kernel_param(Warp& w, const Insn& in, std::uint32_t mask) {
     }
 }
 
-// Kernel parameters at addresses that registers hold: an array in a structure, say.
+// Kernel parameters at addresses in registers: an array in a structure, for example.
 template <class Mem, class Reg>
 void run_load_indexed_param(Warp& w, const Insn& in, std::uint32_t mask) {
     const unsigned bytes = (in.form & form::elements) * sizeof(Mem);
@@ -272,7 +271,7 @@ void run_load_indexed_param(Warp& w, const Insn& in, std::uint32_t mask) {
     load_elements<Mem, Reg>(w, in, const_cast<std::byte*>(e.params), x);
 }
 
-// Parameters of a called function live in the frame, each lane's apart: a is the storage.
+// A called function's parameters are in the frame, separate for each lane. a: their storage.
 template <Op O, class Mem, class Reg>
 void run_frame_param(Warp& w, const Insn& in, std::uint32_t mask) {
     const Ref refs[4] = {in.d, in.b, in.c, in.e};
@@ -347,7 +346,7 @@ Space space_of(const InsnBuilder& b) {
     return Space::Generic;
 }
 
-// The element places: a vector {…} or one register. Returns the register width that all share.
+// Decodes the element places, a vector {…} or one register. Returns the width that all registers share.
 unsigned data_operands(InsnBuilder& b, const ptx::Operand& data, ptx::Type t, bool load) {
     using Kind = ptx::Operand::Kind;
     const bool vector = b.has("v2") || b.has("v4");
@@ -425,7 +424,7 @@ void decode_access(InsnBuilder& b) {
     if (space == Space::Param) return decode_param<O>(b, address, t, width);
     const bool ordered =
         b.has("volatile") || b.has("acquire") || b.has("release") || b.has("relaxed") || b.has("mmio") || b.has("cv");
-    // __ldcg is how flags are polled, too: a loop of such loads lets others run.
+    // Flags are polled with __ldcg too: a loop of such loads lets others run.
     if (ordered || b.has("cg")) b.out.form |= form::synchronises;
     if (ordered || b.has("cg")) b.out.form |= form::past_l1;
     if (space == Space::Const) b.out.form |= form::constant;
@@ -433,8 +432,7 @@ void decode_access(InsnBuilder& b) {
     if (b.has("acquire") || b.has("release") || b.has("relaxed")) b.out.form |= form::atomic;
     if (b.has("release")) b.out.form |= form::releases;
     if (b.has("nc")) b.out.form |= form::read_only;
-    // Volatile accesses of shared memory are how old warp-synchronous code is written; they order nothing across
-    // blocks.
+    // Old warp-synchronous code uses volatile accesses of shared memory; they order nothing across blocks.
     if (ordered && space != Space::Shared && space != Space::Local) b.function.synchronises_globally();
     b.address(address, space, form::address32);
     b.out.memory_slot = b.function.statistics(space, O == Op::Load ? AccessClass::Load : AccessClass::Store);
@@ -455,8 +453,8 @@ void decode_access(InsnBuilder& b) {
     });
 }
 
-// Blocks run one after the other or in turns, and lanes see memory in order: a fence has nothing to do, but it says
-// that the kernel means other blocks to see its writes.
+// Blocks run one by one or in turns, and lanes see memory in order, so a fence has nothing to do. But it shows that the
+// kernel wants other blocks to see its writes.
 void run_fence(Warp& w, const Insn&, std::uint32_t) {
     ++w.sync_operations;
     w.watch.fenced = true;

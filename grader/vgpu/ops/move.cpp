@@ -1,4 +1,4 @@
-// Moves: mov with its packing forms, address-space conversions, clocks, and hints that do nothing here.
+// Moves: mov with its packing forms, address-space conversions, clocks, and hints that have no effect here.
 #include <algorithm>
 
 #include "device/address_space.hpp"
@@ -42,7 +42,7 @@ void run_unpack_wide(Warp& w, const Insn& in, std::uint32_t mask) {
     for_lanes<false>(operand<std::uint64_t>(w, in.b), mask, [=](unsigned l) { return a[l].high; });
 }
 
-// mov.b32 %r, {%rs1, %rs2} and its like: 2 or 4 parts in d, b, c, e order of Refs.
+// mov.b32 %r, {%rs1, %rs2} and similar; 2 or 4 parts.
 template <class Whole, class Part>
 void run_pack(Warp& w, const Insn& in, std::uint32_t mask) {
     constexpr unsigned parts = sizeof(Whole) / sizeof(Part);
@@ -115,7 +115,7 @@ void run_move_predicate(Warp& w, const Insn& in, std::uint32_t mask) {
     d = (d & ~mask) | (a & mask);
 }
 
-// The clock is the number of instructions that the warp has executed: the same on every machine and run.
+// The clock counts the instructions of the warp, so it is the same on every machine and in every run.
 template <class T>
 void run_clock(Warp& w, const Insn& in, std::uint32_t mask) {
     T* d = operand<T>(w, in.d);
@@ -124,7 +124,7 @@ void run_clock(Warp& w, const Insn& in, std::uint32_t mask) {
     for_lanes<false>(d, mask, [=](unsigned) { return now; });
 }
 
-// The address of a local variable in a called function: the activation's own place on the stack.
+// The address of a local variable in a called function, within the activation's part of the stack.
 void run_local_address(Warp& w, const Insn& in, std::uint32_t mask) {
     const std::uint64_t at = w.frames[w.frame].local_offset + in.value;
     for_lanes<false>(operand<std::uint64_t>(w, in.d), mask, [=](unsigned) { return at; });
@@ -179,7 +179,7 @@ struct AddOffset {
 };
 
 std::uint64_t window_base(InsnBuilder& b) {
-    // Constant variables live at addresses of their own among global ones: nothing to add.
+    // Constant variables are at addresses of their own among global ones: nothing to add.
     if (b.has("global") || b.has("const")) return 0;
     if (b.has("shared") || b.has("shared::cta")) return space::shared_base;
     if (b.has("local")) return space::local_base;
@@ -215,11 +215,11 @@ void decode_isspacep(InsnBuilder& b) {
     b.handlers({run_isspacep, run_isspacep});
 }
 
-// Others may run; the warp's clock goes on by the time that it would have slept at most.
+// Lets others run. The warp's clock advances by the longest time that it might have slept.
 void run_nanosleep(Warp& w, const Insn& in, std::uint32_t mask) {
-    constexpr std::uint32_t longest = 1'000'000;
+    constexpr std::uint32_t max_sleep_ns = 1'000'000;
     ++w.sync_operations;
-    const std::uint32_t ns = std::min(operand<std::uint32_t>(w, in.a)[std::countr_zero(mask)], longest);
+    const std::uint32_t ns = std::min(operand<std::uint32_t>(w, in.a)[std::countr_zero(mask)], max_sleep_ns);
     w.clock += ns;
     w.slept += ns;
 }

@@ -1,4 +1,4 @@
-// The families of opcodes, and the table that they make.
+// The families of opcodes, and the table made of them.
 #pragma once
 
 #include <span>
@@ -26,7 +26,7 @@ std::span<const OpcodeRow> matrix_opcodes();
 std::span<const OpcodeRow> matrix_memory_opcodes();
 std::span<const OpcodeRow> control_opcodes();
 
-std::span<const RefusedOpcode> refused_opcodes();   // also those that a row runs by now
+std::span<const RefusedOpcode> refused_opcodes();   // including some that a row implements by now
 std::span<const std::string_view> ptx_mnemonics();  // all instructions of PTX ISA 9.0
 
 const OpcodeTable& opcode_table();

@@ -1,4 +1,4 @@
-// Pairs of 16-bit integers, the byte-wise differences of the video instructions, 24-bit products, and other small ones.
+// Pairs of 16-bit integers, the byte-wise differences of the video instructions, 24-bit products, and similar.
 #include <algorithm>
 
 #include "vgpu/ops/forms.hpp"
@@ -10,7 +10,7 @@ namespace {
 using u32 = std::uint32_t;
 using s32 = std::int32_t;
 
-// Op on both halves of a word, as T.
+// Op on both halves of a word, as type T.
 template <class Op, class T>
 struct Paired {
     static u32 apply(u32 a, u32 b) {
@@ -40,7 +40,7 @@ void decode_word(InsnBuilder& b) {
     b.handlers(Binary<Op, T, T>::handlers);
 }
 
-// vabsdiff2, vabsdiff4: |a - b| of each part; with .add their sum and c.
+// vabsdiff2, vabsdiff4: |a - b| of each part; with .add, the sum of these and c.
 template <class Part, bool Sum>
 struct AbsoluteDifferences {
     static u32 apply(u32 a, u32 b, u32 c) {
@@ -95,11 +95,11 @@ void decode_mul24(InsnBuilder& b) {
     }
 }
 
-// The n-th set bit of a from position b on; n < 0: downwards; n == 0: b itself if it is set.
+// The position of the n-th set bit of a, starting at position b; downwards if n < 0. If n == 0, b itself if it is set.
 struct Fns {
     static u32 apply(u32 a, u32 b, u32 offset) {
         const auto n = static_cast<s32>(offset);
-        if (offset == 0x80000000u) return 0;  // its magnitude overflows on the hardware
+        if (offset == 0x80000000u) return 0;  // the hardware overflows negating it
         if (b > 31) return ~0u;
         if (n == 0) return (a >> b) & 1 ? b : ~0u;
         const std::int64_t wanted = n > 0 ? std::int64_t{n} : -std::int64_t{n};
@@ -119,7 +119,7 @@ void decode_fns(InsnBuilder& b) {
     b.handlers(Ternary<Fns, u32, u32>::handlers);
 }
 
-// The low b bits of a, extended.
+// The low b bits of a, sign- or zero-extended.
 template <bool Signed, bool Wrap>
 struct Szext {
     static u32 apply(u32 a, u32 b) {

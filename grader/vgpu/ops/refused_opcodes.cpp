@@ -1,5 +1,5 @@
-// PTX that the virtual GPU does not run, and why. An entry whose form gets a row of its own is passed over, so that
-// nothing here outlives the day on which it is no longer true.
+// PTX that the virtual GPU does not run, with the reason. An entry is ignored as soon as a row implements its form, so
+// outdated entries do no harm.
 #include "vgpu/ops/opcodes.hpp"
 
 namespace warpgrade::vgpu {
@@ -78,7 +78,7 @@ constexpr RefusedOpcode refused[] = {
     {"wgmma", "", "matrix instructions of warp groups (architecture-specific code for sm_90a)"},
 };
 
-// All instructions of PTX ISA 9.0, whether they have a row or not.
+// All instructions of PTX ISA 9.0, with or without a row.
 constexpr std::string_view mnemonics[] = {
     "abs",          "activemask",    "add",       "addc",       "alloca",
     "and",          "applypriority", "atom",      "bar",        "barrier",

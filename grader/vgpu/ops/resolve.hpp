@@ -1,5 +1,5 @@
-// From a warp-level access to host memory: bounds, alignment, state spaces, and what observers of memory need to know.
-// Every address that a kernel forms goes through here.
+// Resolves a warp-level access to host memory: checks bounds, alignment and state space, and notifies the observers of
+// memory. Every address that a kernel forms goes through here.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@ namespace warpgrade::vgpu {
 
 [[noreturn]] void raise_access(const Warp& w, const Insn& in, const Access& x, ptx::Space space, Op op, unsigned bytes);
 
-// Of one request, whose sectors or wavefronts are `units`.
+// The load/store pipe's work for one request with `units` sectors or wavefronts.
 constexpr std::uint64_t l1_tenths_of(StatKind kind, std::uint64_t units) {
     switch (kind) {
         case StatKind::GlobalLoad:
@@ -57,7 +57,7 @@ constexpr device::MemoryUse use_of(Op op) {
                              : device::MemoryUse::atomic;
 }
 
-// For the timing model: the launch has read or written this allocation.
+// Notes for the timing model that the launch has read or written this allocation.
 template <Op O>
 inline void note_touched(Allocation& a) {
     constexpr std::uint8_t wanted = O == Op::Load ? Allocation::Read : Allocation::Written;
@@ -65,7 +65,7 @@ inline void note_touched(Allocation& a) {
     if (!(seen & wanted)) a.touched.store(seen | wanted, std::memory_order_relaxed);
 }
 
-// What the origin of outputs has to know (device/origin.hpp): who writes, and which of the host's bytes are read.
+// Notes for the origin of outputs (device/origin.hpp) which launch writes, and which of the host's bytes are read.
 template <Op O>
 [[gnu::noinline]] void note_origin(const Executor& e, Allocation& a, const Access& x, unsigned bytes) {
     const auto note = [&](std::uint64_t offset, std::uint64_t size) {
@@ -77,16 +77,16 @@ template <Op O>
     for_active(x.mask, [&](unsigned l) { note(x.address[l] - a.base, bytes); });
 }
 
-// Tells those who observe the launch what is touched; `access` makes the Access if somebody needs it, `granules` what
-// it touches in granules of 2^shift bytes.
+// Tells observers of the launch which memory is accessed. `access` makes the Access if an observer needs it; `granules`
+// gives the granules of 2^shift bytes that it touches.
 template <Op O, class F, class G>
-inline void note_observed(Warp& w, const Insn& in, Allocation& a, unsigned bytes, const Watching& how, F&& access,
+inline void note_observed(Warp& w, const Insn& in, Allocation& a, unsigned bytes, const AccessTraits& how, F&& access,
                           G&& granules) {
     constexpr std::uint8_t wanted = O == Op::Load ? Allocation::Read : Allocation::Written;
     Executor& e = *w.executor;
     if (e.watch.accesses) [[unlikely]]
         e.watch.notes.note(a, access(), bytes, mark::is_atomic(how.kind) ? device::MemoryUse::atomic : use_of(O));
-    const auto note_bytes = [&] {  // after its pages are saved, where the launch may be undone
+    const auto note_bytes = [&] {  // after its pages are saved, if the launch may be undone
         if (O == Op::Load ? a.host_copy != nullptr : a.writers != nullptr) note_origin<O>(e, a, access(), bytes);
         if (a.defined && !a.defined->complete()) [[unlikely]]
             watch_defined<O>(w, in, a, access(), bytes, how);
@@ -110,14 +110,14 @@ inline void note_observed(Warp& w, const Insn& in, Allocation& a, unsigned bytes
 
 template <Op O>
 inline void note_global(Warp& w, const Insn& in, Allocation& a, const Access& x, unsigned bytes,
-                        const Watching& how = {}) {
+                        const AccessTraits& how = {}) {
     if (!w.executor->observed) return note_touched<O>(a);
     note_observed<O>(
         w, in, a, bytes, how, [&]() -> const Access& { return x; },
         [&](unsigned shift) { return granules_of(*w.executor, x, a.base, bytes, shift); });
 }
 
-// Sectors that cross the link between host and device.
+// Counts sectors that cross the link between host and device.
 template <Op O, class F>
 inline void note_link(Warp& w, const Allocation& a, F&& sectors) {
     if (a.home != Allocation::Home::Mapped) [[likely]]
@@ -127,7 +127,7 @@ inline void note_link(Warp& w, const Allocation& a, F&& sectors) {
     if (O != Op::Load) e.mapped_write_sectors += sectors();
 }
 
-// The allocation that holds every lane's bytes, or nullptr.
+// The allocation that contains every lane's bytes, or nullptr.
 template <Op O>
 inline Allocation* global_allocation(Warp& w, MemorySite& site, std::uint64_t low, std::uint64_t high, unsigned bytes) {
     Allocation* a = site.allocation;
@@ -138,11 +138,11 @@ inline Allocation* global_allocation(Warp& w, MemorySite& site, std::uint64_t lo
     return site.allocation = a;
 }
 
-// Calls body(origin, access): origin + address is the host's place for each lane in access.mask. Twice or more when
-// lanes reach into different allocations.
+// Calls body(origin, access): origin + address is the host address for each lane in access.mask. Calls it more than
+// once if lanes access different allocations.
 template <Op O, class F>
 inline void resolve_global(Warp& w, const Insn& in, std::uint32_t slot, const Access& x, unsigned bytes, F&& body,
-                           const Watching& how = {}) {
+                           const AccessTraits& how = {}) {
     if (x.misaligned) [[unlikely]]
         raise_access(w, in, x, ptx::Space::Global, O, bytes);
     const auto use = [&](Allocation& a, const Access& part) {
@@ -168,26 +168,26 @@ inline void resolve_global(Warp& w, const Insn& in, std::uint32_t slot, const Ac
 }
 
 template <Op O>
-[[gnu::noinline]] void watch_shared(Warp& w, const Insn& in, const Access& x, unsigned bytes, const Watching& how) {
+[[gnu::noinline]] void watch_shared(Warp& w, const Insn& in, const Access& x, unsigned bytes, const AccessTraits& how) {
     const auto g = granules_of(*w.executor, x, 0, bytes, w.block->watch.marks.shift);
     watch_shared<O>(w, in, g, bytes, how, [&]() -> const Access& { return x; });
 }
 
 bool find_shared(const Warp& w, MemorySite& site, std::uint64_t low, std::uint64_t high, unsigned bytes);
 
-// Do all lanes from `low` to `high` find their bytes in one variable of shared memory, or in its dynamic part?
+// True if one variable of shared memory, or its dynamic part, contains the bytes of all lanes from `low` to `high`.
 inline bool fits_shared(const Warp& w, MemorySite& site, std::uint64_t low, std::uint64_t high, unsigned bytes) {
     if (fits(low, high, site.shared_begin, site.shared_bytes, bytes)) [[likely]]
         return true;
     return find_shared(w, site, low, high, bytes);
 }
 
-// Does each lane find its bytes in one, whichever it is?
+// True if each lane's bytes are in one variable, possibly different ones.
 bool fits_shared(const Warp& w, const Access& x, unsigned bytes);
 
 template <Op O, class F>
 inline void resolve_shared(Warp& w, const Insn& in, const Access& x, unsigned bytes, F&& body,
-                           const Watching& how = {}) {
+                           const AccessTraits& how = {}) {
     const bool fit = w.executor->launch->shared.find(x.low, x.high, bytes) || fits_shared(w, x, bytes);
     if (x.misaligned || !fit) [[unlikely]]
         raise_access(w, in, x, ptx::Space::Shared, O, bytes);
@@ -195,10 +195,10 @@ inline void resolve_shared(Warp& w, const Insn& in, const Access& x, unsigned by
     body(w.block->shared, x);
 }
 
-// Local memory is lane-major on the host; `x` holds each lane's own offsets.
+// Local memory is lane-major on the host; `x` holds offsets in each lane's local memory.
 template <Op O, class F>
 inline void resolve_local(Warp& w, const Insn& in, const Access& x, unsigned bytes, F&& body,
-                          const Watching& how = {}) {
+                          const AccessTraits& how = {}) {
     if (x.misaligned || !fits(x.low, x.high, 0, w.local_end, bytes)) [[unlikely]]
         raise_access(w, in, x, ptx::Space::Local, O, bytes);
     if (w.watch.local_written) watch_local<O>(w, in, x, bytes, how);
@@ -209,12 +209,11 @@ inline void resolve_local(Warp& w, const Insn& in, const Access& x, unsigned byt
     body(w.local, lanes);
 }
 
-// One access of a warp in one state space, from bounds to counters: checked, shown to who watches, moved by
-// body(origin, access), counted in `slot`. `request`: what the caches in front of global memory see of it; nothing: not
-// to be seen.
+// One access of a warp in one state space: checks it, shows it to observers, moves it with body(origin, access) and
+// counts it in `slot`. `request` is what the caches of global memory see of it, if anything.
 template <Op O, ptx::Space S, class F>
 inline void perform_access(Warp& w, const Insn& in, std::uint32_t slot, const Access& x, unsigned bytes, F&& body,
-                           const Watching& how = {}, std::optional<LineRequest::Kind> request = {}) {
+                           const AccessTraits& how = {}, std::optional<LineRequest::Kind> request = {}) {
     if constexpr (S == ptx::Space::Global) {
         resolve_global<O>(w, in, slot, x, bytes, body, how);
         count(w, slot, x.sectors(bytes));
@@ -229,8 +228,8 @@ inline void perform_access(Warp& w, const Insn& in, std::uint32_t slot, const Ac
     }
 }
 
-// Splits a generic access by the windows that its addresses lie in; calls body(space, access with addresses of that
-// space). Addresses outside every window go to Global, which explains them.
+// Splits a generic access by the windows of its addresses. Calls body(space, access with addresses of that space).
+// Addresses outside every window go to Global, which explains the fault.
 template <class F>
 inline void split_generic(const Access& x, unsigned bytes, F&& body) {
     namespace windows = device::address_space;

@@ -7,7 +7,8 @@
 namespace warpgrade::vgpu {
 namespace {
 
-// form, behind the geometry: the number of elements, and what an access outside does (neither bit: it is a fault).
+// Bits of form above the geometry: the number of elements, and what an access outside does (a fault if neither bit is
+// set).
 namespace form {
 constexpr unsigned elements_shift = geometry::bits;
 constexpr std::uint16_t elements = 7u << elements_shift, clamp = 64, zero = 128;
@@ -15,10 +16,10 @@ constexpr std::uint16_t elements = 7u << elements_shift, clamp = 64, zero = 128;
 
 unsigned elements_of(const Insn& in) { return (in.form & form::elements) >> form::elements_shift; }
 
-// Where the lanes' bytes lie, of one warp-level access to one surface.
+// The addresses of one warp-level access to one surface.
 struct SurfacePlaces {
     std::uint64_t address[warp_size] = {};
-    std::uint32_t inside = 0;  // lanes with such a place
+    std::uint32_t inside = 0;  // lanes that access the array
 };
 
 class SurfaceAccess {
@@ -59,14 +60,14 @@ class SurfaceAccess {
             }
             found.address[l] = image_.address + static_cast<std::uint64_t>(z) * image_.slice_bytes +
                                static_cast<std::uint64_t>(y) * image_.pitch + static_cast<std::uint64_t>(x);
-            if (found.address[l] % bytes_ != 0)  // of an array whose rows are not aligned as the runtime's are
+            if (found.address[l] % bytes_ != 0)  // an array whose rows are less aligned than the runtime's
                 raise(device::error::misaligned_address, l, "the array's rows are not aligned for this access");
             found.inside |= 1u << l;
         });
         return found;
     }
 
-    // Calls move(memory, access) for the lanes inside; gives the sectors that they touch.
+    // Calls move(memory, access) for the lanes inside and returns the number of sectors that they touch.
     template <Op O, class F>
     std::uint64_t perform(const SurfacePlaces& at, F&& move) const {
         if (at.inside == 0) return 0;
@@ -91,11 +92,11 @@ class SurfaceAccess {
     unsigned bytes_;
 };
 
-// b: a table of the elements' places, and of the coordinates'.
+// b: a table of places for the elements and the coordinates.
 template <class Mem, class Reg>
 void run_load(Warp& w, const Insn& in, std::uint32_t mask) {
     const unsigned n = elements_of(in);
-    Reg loaded[4][warp_size] = {};  // zero outside
+    Reg loaded[4][warp_size] = {};  // zero outside the array
     std::uint64_t sectors = 0;
     for_each_handle(operand<std::uint64_t>(w, in.a), mask, [&](std::uint64_t handle, std::uint32_t lanes) {
         const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
@@ -135,7 +136,7 @@ void run_store(Warp& w, const Insn& in, std::uint32_t mask) {
     count(w, in.memory_slot, sectors);
 }
 
-// suld.b.geometry{.v2, .v4}.type.outside d, [surface, {coordinates}]; sust has the data behind.
+// suld.b.geometry{.v2, .v4}.type.outside d, [surface, {coordinates}]; sust has the data last.
 template <Op O>
 void decode_surface(InsnBuilder& b) {
     constexpr bool load = O == Op::Load;

@@ -1,4 +1,4 @@
-// Texels as registers get them: four channels of 32 bits, whatever they take in memory.
+// Texels as registers hold them: four channels of 32 bits, whatever their size in memory.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ using Texel = std::array<std::uint32_t, 4>;  // integers, or the bits of floats
 
 namespace texel {
 
-// Channels that the texture has not: as in graphics, 0 for the second and third, 1 for the fourth.
+// Channels that the texture lacks: 0 for the second and third, 1 for the fourth, as in graphics.
 template <class T>
 constexpr void fill_missing(Texel& texel, unsigned channels, T one) {
     for (unsigned c = channels; c < 4; ++c) texel[c] = c == 3 ? std::bit_cast<std::uint32_t>(one) : 0;
@@ -27,7 +27,7 @@ template <class Memory, bool Normalized>
 std::uint32_t channel(Memory v) {
     if constexpr (Normalized) {
         constexpr auto most = static_cast<float>(std::numeric_limits<Memory>::max());
-        // The most negative number stands for -1 as well.
+        // The most negative number stands for -1 too.
         return std::bit_cast<std::uint32_t>(std::max(static_cast<float>(v) / most, -1.0f));
     } else {
         return static_cast<std::uint32_t>(v);  // with its sign
@@ -71,7 +71,7 @@ inline Texel read_half(const std::byte* at, unsigned channels) {
 
 using TexelReader = Texel (*)(const std::byte* at, unsigned channels);
 
-// How the texels of a texture are read.
+// The function that reads a texture's texels.
 inline TexelReader texel_reader(const Image& image) {
     using device::ChannelKind;
     if (image.kind == ChannelKind::floating) return image.channel_bits == 16 ? texel::read_half : texel::read_float;

@@ -1,5 +1,5 @@
-// Texture fetches: where texels lie, how coordinates outside are replaced, linear filtering. As the CUDA C++
-// programming guide's appendix "Texture Fetching" says; positions are exact, and weights have 8 fractional bits.
+// Texture fetches: the position of texels, coordinates outside the texture, linear filtering. Follows the CUDA C++
+// programming guide's appendix "Texture Fetching"; positions are exact, and weights have 8 fractional bits.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -14,22 +14,22 @@ namespace {
 
 using device::AddressMode;
 
-// form, behind the geometry: coordinates are integers.
+// Bit of form above the geometry: coordinates are integers.
 namespace form {
 constexpr std::uint16_t integers = 1u << geometry::bits;
 }
-constexpr unsigned most_taps = 8, weight_bits = 8;
+constexpr unsigned max_taps = 8, weight_bits = 8;
 constexpr std::uint32_t whole_weight = 1u << weight_bits;
 
 constexpr std::int64_t modulo(std::int64_t i, std::int64_t n) { return (i % n + n) % n; }
 
-// Along one axis, a fetch reads one texel, or two with weights: a share of 256 for the second.
+// The texels that a fetch reads along one axis: one, or two with weights. `weight` is the second one's share of 256.
 struct Taps {
     std::int64_t index[2] = {};
-    bool inside[2] = {};  // no border
+    bool inside[2] = {};  // not the border
     std::uint32_t weight = 0;
 
-    void settle(unsigned which, std::int64_t i, std::int64_t size, AddressMode mode) {
+    void apply_mode(unsigned which, std::int64_t i, std::int64_t size, AddressMode mode) {
         inside[which] = mode != AddressMode::border || (i >= 0 && i < size);
         switch (mode) {
             case AddressMode::wrap:
@@ -44,8 +44,8 @@ struct Taps {
     }
 };
 
-// The fraction of a normalized coordinate that stands for all of it; below 1.
-double repeated(double x, bool mirrored) {
+// The fraction that replaces a normalized coordinate; below 1.
+double wrap_coordinate(double x, bool mirrored) {
     const double whole = std::floor(x);
     const double fraction = std::min(x - whole, 1 - 0x1p-53);
     if (!mirrored || std::fmod(whole, 2) == 0) return fraction;
@@ -54,43 +54,44 @@ double repeated(double x, bool mirrored) {
 
 Taps taps_at(double x, std::int64_t size, AddressMode mode, const Image& image) {
     if (!std::isfinite(x)) x = std::isinf(x) && mode != AddressMode::wrap && mode != AddressMode::mirror ? x : 0;
-    // Two texels on a mirrored axis are found first and mirrored then, each by itself.
+    // On a mirrored axis, two texels are chosen first and then mirrored separately.
     const bool unfolded = image.normalized_coordinates && image.linear_filter && mode == AddressMode::mirror;
     if (unfolded) {
         x = std::fmod(x, 2) * static_cast<double>(size);
     } else if (image.normalized_coordinates) {
-        if (mode == AddressMode::wrap || mode == AddressMode::mirror) x = repeated(x, mode == AddressMode::mirror);
+        if (mode == AddressMode::wrap || mode == AddressMode::mirror)
+            x = wrap_coordinate(x, mode == AddressMode::mirror);
         x *= static_cast<double>(size);
     }
-    if (!unfolded) x = std::clamp(x, -2.0, static_cast<double>(size) + 2);  // everything further out is alike
+    if (!unfolded) x = std::clamp(x, -2.0, static_cast<double>(size) + 2);  // further out makes no difference
     Taps taps;
     if (!image.linear_filter) {
-        taps.settle(0, static_cast<std::int64_t>(std::floor(x)), size, mode);
+        taps.apply_mode(0, static_cast<std::int64_t>(std::floor(x)), size, mode);
         return taps;
     }
-    // Texels have their values at their centres. To the nearest 1/256 of the way between two of them.
+    // Texels have their values at their centres. Rounds the position to 1/256 of the distance between two of them.
     const auto position = static_cast<std::int64_t>(std::floor((x - 0.5) * whole_weight + 0.5));
     const std::int64_t first = position >> weight_bits;
     taps.weight = static_cast<std::uint32_t>(position) & (whole_weight - 1);
-    taps.settle(0, first, size, mode);
-    taps.settle(1, first + 1, size, mode);
+    taps.apply_mode(0, first, size, mode);
+    taps.apply_mode(1, first + 1, size, mode);
     return taps;
 }
 
 Taps taps_at(std::int32_t index, std::int64_t size, AddressMode mode) {
     Taps taps;
-    taps.settle(0, index, size, mode == AddressMode::border ? mode : AddressMode::clamp);
+    taps.apply_mode(0, index, size, mode == AddressMode::border ? mode : AddressMode::clamp);
     return taps;
 }
 
-// Weights of the corners, of 256 in all, as an H100's texture unit rounds them: shares along x are split by z, then by
-// y. Of a lower x, the lower share is rounded to nearest and the upper one is what is left; of an upper x, the reverse.
-using Weights = std::array<std::uint32_t, most_taps>;
+// Weights of the corners, 256 in total, as an H100's texture unit rounds them: shares along x are split by z, then by
+// y. For a lower x, the lower share is rounded to nearest and the upper one is the rest; for an upper x, the reverse.
+using Weights = std::array<std::uint32_t, max_taps>;
 
 void split(Weights& weights, unsigned axis, std::uint32_t upper) {
     constexpr std::uint32_t half = whole_weight / 2;
     const unsigned step = 1u << axis;
-    for (unsigned corner = 0; corner < most_taps; ++corner) {
+    for (unsigned corner = 0; corner < max_taps; ++corner) {
         if (corner & step) continue;
         const std::uint32_t whole = weights[corner], share = corner & 1 ? upper : whole_weight - upper;
         const std::uint32_t rounded = (whole * share + half) >> weight_bits;
@@ -99,7 +100,7 @@ void split(Weights& weights, unsigned axis, std::uint32_t upper) {
     }
 }
 
-// Half a unit in the last place goes away from zero there.
+// Rounds to float; ties go away from zero.
 float rounded_away(double v) {
     const auto near = static_cast<float>(v);
     const float beyond = std::nextafter(near, std::copysign(std::numeric_limits<float>::infinity(), near));
@@ -121,7 +122,7 @@ class Fetch {
                 : of.kind == device::ChannelKind::signed_integer ? 32767
                                                                  : 65535) {}
 
-    // Appends the sectors that were touched.
+    // Appends the touched sectors.
     void run(Texel* result, std::vector<std::uint64_t>& sectors) {
         locate();
         const unsigned corners = filters_ ? 1u << dimensions_ : 1u;
@@ -137,7 +138,7 @@ class Fetch {
     }
 
   private:
-    // Of 8 signed bits, 16 are no whole steps.
+    // Values of signed 8-bit channels are not whole multiples of the 16-bit unit.
     [[nodiscard]] double steps(double value) const {
         const bool whole = image_.channel_bits == 16 || image_.kind == device::ChannelKind::unsigned_integer;
         return whole ? std::nearbyint(value * unit_) : value * unit_;
@@ -166,7 +167,7 @@ class Fetch {
         });
     }
 
-    // Bit d of `corner` says which of the two texels along axis d.
+    // Bit d of `corner` selects one of the two texels along axis d.
     void read_corner(unsigned corner, Texel* result, std::vector<std::uint64_t>& sectors) {
         std::uint64_t address[warp_size] = {};
         std::uint32_t weight[warp_size] = {};
@@ -227,7 +228,7 @@ class Fetch {
     std::uint32_t mask_;
     unsigned dimensions_;
     bool filters_;  // linearly
-    double unit_;   // normalized integers are filtered as 16-bit ones, of which this is 1; 0 for floats
+    double unit_;   // normalized integers are filtered as 16-bit ones, with this as 1; 0 for floats
     std::uint32_t slice_[warp_size] = {};
     Taps taps_[3][warp_size];
     Texel texel_[warp_size];
@@ -235,11 +236,11 @@ class Fetch {
     double sum_[warp_size][4] = {};
 };
 
-// b: a table of four places for the result and the places of the coordinates.
+// b: a table of four places for the result, then those of the coordinates.
 void run_texture(Warp& w, const Insn& in, std::uint32_t mask) {
     Texel result[warp_size];
     std::vector<std::uint64_t> sectors;
-    sectors.reserve(std::size_t{warp_size} * most_taps);
+    sectors.reserve(std::size_t{warp_size} * max_taps);
     for_each_handle(operand<std::uint64_t>(w, in.a), mask, [&](std::uint64_t handle, std::uint32_t lanes) {
         const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
         Fetch(w, in, image_of(w, in, handle, device::ImageUse::texture, lane), lanes).run(result, sectors);
@@ -253,8 +254,8 @@ void run_texture(Warp& w, const Insn& in, std::uint32_t mask) {
     }
 }
 
-// tex.geometry.v4.type.type d, [texture, {coordinates}]; with .level, a level of detail follows. What type the result
-// has is the texture's affair; the instruction's only names the register.
+// tex.geometry.v4.type.type d, [texture, {coordinates}]; with .level, a level of detail follows. The texture determines
+// the result's type; the instruction's type only names the register.
 void decode_texture(InsnBuilder& b) {
     const bool level = b.has("level");
     b.expect_operands(level ? 3 : 2, level ? 3 : 2);
@@ -264,7 +265,7 @@ void decode_texture(InsnBuilder& b) {
     if (coordinates == ptx::Type::S32) b.out.form |= form::integers;
     const ptx::Operand& result = b.operand(0);
     if (result.kind != ptx::Operand::Kind::Vector || result.elements.size() != 4) b.refuse("needs a result of four");
-    // Without mipmaps there is one level, whatever is asked for.
+    // Without mipmaps there is only one level, so the requested one does not matter.
     if (level) b.source(2, coordinates == ptx::Type::F32 ? ptx::Type::F32 : ptx::Type::S32);
     std::vector<Ref> sources, places;
     decode_image_operand(b, b.operand(1), coordinates, sources);
@@ -276,7 +277,7 @@ void decode_texture(InsnBuilder& b) {
 }
 
 constexpr std::string_view types = "f32 s32 u32", geometries = "1d 2d 3d a1d a2d";
-// Texels may be smaller than a word, but what writes parts of words is known, and a fetch only reads.
+// Texels may be smaller than a word, but writes of partial words are tracked by others, and a fetch only reads.
 constexpr OpcodeFacts fetch{.granule = 4};
 constexpr OpcodeRow rows[] = {
     {"tex", "v4", types, geometries, "fetches from a texture object", decode_texture, fetch},

@@ -1,6 +1,6 @@
 // Exchange between the lanes of a warp: shuffles, votes, matches, reductions. The scheduler calls a handler when all
-// lanes that the member mask names are there (see WarpRunner::collective); `participants` are those that take part, and
-// `mask` those whose results are wanted.
+// lanes in the member mask have arrived (see WarpRunner::collective); `participants` are the lanes that take part, and
+// `mask` those that need a result.
 #include "vgpu/checks/undefined.hpp"
 #include "vgpu/ops/forms.hpp"
 #include "vgpu/ops/functors.hpp"
@@ -11,7 +11,7 @@ namespace {
 
 enum Shuffle : std::uint16_t { Up = 0, Down = 1, Butterfly = 2, Index = 3 };
 
-// Lanes of the mask that read from a lane that takes no part hold what nothing has written.
+// Lanes that read from a lane that does not take part get an undefined value.
 void note_absent(Warp& w, const Insn& in, const std::uint32_t* from, std::uint32_t mask) {
     if (w.present == full_mask) return;
     const std::uint32_t nothing = ballot([&](unsigned lane) { return !lane_on(w.present, from[lane]); }) & mask;
@@ -20,8 +20,8 @@ void note_absent(Warp& w, const Insn& in, const std::uint32_t* from, std::uint32
 }
 
 // shfl.sync d|p, a, b, c: c holds a clamp value and a segment mask (bits 8–12). PTX leaves open what a lane gives that
-// is elsewhere or has exited; an H100 gives 0, and public code counts on it (reduce7 of NVIDIA). `from` becomes the
-// lane that each lane reads from.
+// is elsewhere or has exited. An H100 gives 0, and public code relies on it (NVIDIA's reduce7). `from` becomes the lane
+// that each lane reads from.
 template <Shuffle Kind>
 [[gnu::always_inline]] inline void shuffle(Warp& w, const Insn& in, std::uint32_t mask, std::uint32_t* from) {
     alignas(64) std::uint32_t source[warp_size];
@@ -65,14 +65,14 @@ void run_shfl(Warp& w, const Insn& in, std::uint32_t mask) {
     shuffle<Kind>(w, in, mask, from);
 }
 
-// What the scheduler needs of a collective: its member mask, and how many bytes the lanes exchange.
+// What the scheduler needs for a collective: the member mask, and the bytes that each lane exchanges.
 void collective(InsnBuilder& b, std::size_t mask_operand, unsigned source_bytes, Handler h) {
     b.out.set_members(b.source(mask_operand, ptx::Type::B32));
     b.out.form = static_cast<std::uint16_t>(b.out.form | source_bytes << collective_form::source_shift);
     b.handlers({h, h});
 }
 
-// The members that take part, as the first lane of the mask names them: all lanes of the mask name the same.
+// The members that take part, from the first lane of the mask: all its lanes have the same members.
 std::uint32_t members_of(const Warp& w, const Insn& in, std::uint32_t mask) {
     return operand<std::uint32_t>(w, in.members())[std::countr_zero(mask)] & w.participants;
 }
@@ -115,7 +115,7 @@ void decode_vote(InsnBuilder& b) {
     collective(b, 2, 0, run_vote);
 }
 
-// match.any: lanes that hold the same value; match.all: the members if all agree, else 0.
+// match.any: the lanes with the same value; match.all: the members if all agree, else 0.
 template <class T, bool EveryLane>
 void run_match(Warp& w, const Insn& in, std::uint32_t mask) {
     const T* a = operand<T>(w, in.a);
@@ -163,7 +163,7 @@ void run_redux(Warp& w, const Insn& in, std::uint32_t mask) {
 template <class Op>
 void decode_redux(InsnBuilder& b) {
     b.expect_operands(3, 3);
-    b.skips_lanes();  // if it names none of those that execute it
+    b.skips_lanes();  // if its members include none of the executing lanes
     b.out.d = b.destination(0, 4);
     b.out.a = b.source(1, ptx::Type::B32);
     collective(b, 2, 4, b.type() == ptx::Type::S32 ? run_redux<Op, std::int32_t> : run_redux<Op, std::uint32_t>);
@@ -175,7 +175,7 @@ void decode_warp_sync(InsnBuilder& b) {
     collective(b, 0, 0, run_nothing);
 }
 
-// elect.sync d|p: the lowest member, and who that is.
+// elect.sync d|p: d is the lowest member, p is true only for it.
 void run_elect(Warp& w, const Insn& in, std::uint32_t mask) {
     const std::uint32_t members = members_of(w, in, mask);
     const auto leader = static_cast<std::uint32_t>(std::countr_zero(members ? members : mask));

@@ -1,5 +1,5 @@
-// The PTX module as parsed: names resolved, nothing interpreted. The parser knows PTX's grammar and scopes, not its
-// opcodes; what an opcode with its modifiers means, and whether it is supported, is decided when a kernel is decoded.
+// A parsed PTX module: names are resolved, nothing is interpreted. The parser knows PTX's grammar and scopes, not its
+// opcodes; the decoder of a kernel decides what an opcode with its modifiers means and whether it is supported.
 //
 // Register scopes (nvcc's inline assembly opens `{ .reg .pred %p1; … }` blocks that shadow outer registers) and label
 // scopes are resolved here: every declared register has one index in its function, every label one instruction index.
@@ -29,7 +29,7 @@ enum class Type : std::uint8_t {
 std::uint32_t size_of(Type type);
 const char* name_of(Type type);  // "f32"; without the dot
 
-// Where a source line is: an index into Module::locations, 0 for none.
+// A source location: an index into Module::locations, 0 for none.
 using LocationId = std::uint32_t;
 struct Location {
     std::uint32_t file = 0, line = 0, column = 0;  // `file` is PTX's .file index, see Module::file_name
@@ -80,7 +80,7 @@ struct Register {
     Type type;
 };
 
-// Part of an initialiser that is an address: `bytes` (8 or 4) at `offset` hold the address of symbol + addend.
+// An address in an initialiser: `bytes` (8 or 4) at `offset` hold the address of symbol + addend.
 struct Relocation {
     std::uint64_t offset = 0;
     std::uint32_t bytes = 8;
@@ -126,7 +126,7 @@ struct Function {
     std::vector<std::pair<std::string, std::vector<std::uint32_t>>> branch_targets;  // .branchtargets: label → indices
     std::vector<std::pair<std::string, std::vector<std::string>>> call_targets;      // .calltargets
     std::vector<Prototype> prototypes;
-    std::uint32_t max_ntid[3] = {0, 0, 0}, req_ntid[3] = {0, 0, 0};  // 0: not given
+    std::uint32_t max_ntid[3] = {0, 0, 0}, req_ntid[3] = {0, 0, 0};  // 0: not specified
     std::uint32_t min_nctapersm = 0;
     std::uint32_t ptx_line = 0;
 };
@@ -143,15 +143,15 @@ struct Module {
 
     [[nodiscard]] const Function* find_function(const std::string& name) const;  // the definition if there is one
     [[nodiscard]] const std::string* file_name(std::uint32_t index) const;
-    // The outermost frame of a location: the line in the student's file that an inlined call stands on.
+    // The outermost frame of a location: the line in the student's file that holds an inlined call.
     [[nodiscard]] Location outermost(LocationId location) const;
-    // The innermost frame that lies in a file of the outermost one's folder: the line of the student's own code that is
-    // at work, in a function of theirs that was inlined as well.
+    // The innermost frame in a file of the outermost frame's folder: the line of the student's own code that runs, even
+    // inside one of their inlined functions.
     [[nodiscard]] Location innermost_own(LocationId location) const;
 };
 
-// What is wrong with a PTX text, and where. Thrown by parse() and by the decoder. `invalid`: no device runs such a
-// text, as its author is to blame for; else it is the virtual GPU that lacks something.
+// An error in a PTX text, with its line. Thrown by parse() and by the decoder. `invalid`: no device runs the text, and
+// its author is to blame. `unsupported`: the virtual GPU lacks something.
 class PtxError : public std::runtime_error {
   public:
     enum class Kind : std::uint8_t { invalid, unsupported };

@@ -40,7 +40,7 @@ void Parser::parse_shape_prefix(Shape& shape, bool* is_managed) {
         } else if (token.text == "attribute") {
             skip_parentheses(is_managed);
         } else if (token.text == "ptr") {
-            // What the pointer points to: of no consequence here.
+            // The state space that the pointer points to does not matter here.
             if (lexer_.peek().kind == Token::Kind::Dotted && space_from_name(lexer_.peek().text, pointee))
                 lexer_.next();
             if (accept_dotted("align")) expect_u32("an alignment");
@@ -69,7 +69,7 @@ void Parser::parse_dimensions(Shape& shape) {
     }
 }
 
-// Bytes of the whole array; an unsized one counts as one element of its first dimension.
+// Bytes of the whole array. An unsized array counts as one element of its first dimension.
 std::uint64_t Parser::shape_bytes(const Shape& shape, std::uint64_t most) const {
     std::uint64_t bytes = std::uint64_t{size_of(shape.type)} * shape.width;
     for (const std::uint64_t dimension : shape.dimensions) {
@@ -124,7 +124,7 @@ Variable Parser::parse_declarator(Space space, Shape shape, const Token& name) {
 }
 
 void Parser::parse_initialiser(Variable& variable, const Shape& shape) {
-    Shape flat = shape;  // a vector is one more dimension
+    Shape flat = shape;  // a vector adds a dimension
     if (flat.width > 1) flat.dimensions.push_back(flat.width);
     masked_ = {};
     if (!shape.is_unsized) reserve_initial(variable, variable.bytes);
@@ -140,11 +140,11 @@ void Parser::parse_initialiser(Variable& variable, const Shape& shape) {
     variable.bytes = std::max<std::uint64_t>(variable.bytes, variable.initial.size());
 }
 
-// `{a, b, {c, d}}` from element `first` on; `used` becomes the number of elements of this level's extent in use.
+// Parses `{a, b, {c, d}}` from element `first`. `used` becomes the number of elements used at this level.
 void Parser::parse_initialiser_list(Variable& variable, const Shape& shape, std::size_t level, std::uint64_t first,
                                     std::uint64_t& used) {
     if (level >= shape.dimensions.size()) fail("braces nest deeper than the array has dimensions");
-    std::uint64_t row = 1;  // elements of one item of this level
+    std::uint64_t row = 1;  // elements in one item of this level
     for (std::size_t i = level + 1; i < shape.dimensions.size(); ++i) row *= shape.dimensions[i];
     const std::uint64_t element_bytes = size_of(shape.type);
     const bool grows = shape.is_unsized && level == 0;
@@ -240,8 +240,8 @@ Relocation Parser::parse_address_value() {
     return relocation;
 }
 
-// One byte of an address, as packed structures hold it: 0xFF00(generic(sym)+4) is its second byte. All eight must come
-// in order, so that they join to one relocation.
+// Adds one byte of an address, as packed structures hold it: 0xFF00(generic(sym)+4) is its second byte. All eight bytes
+// must come in order; together they become one relocation.
 void Parser::add_masked_byte(Variable& variable, std::uint64_t offset, std::uint64_t mask) {
     const std::uint32_t line = lexer_.peek().line;
     expect('(');

@@ -41,7 +41,7 @@ void Parser::parse_function(bool is_entry, const Linkage& linkage) {
     if (module_.functions[index].is_declaration) module_.functions[index] = std::move(function_);
 }
 
-// `.maxntid 256, 1, 1` and kin. Those that do not concern us are skipped with their numbers.
+// `.maxntid 256, 1, 1` and similar. Skips directives that do not matter here, with their numbers.
 void Parser::parse_function_directives(Function& function) {
     while (lexer_.peek().kind == Token::Kind::Dotted) {
         const Token directive = lexer_.next();
@@ -76,8 +76,8 @@ void Parser::open_scope() {
     scopes_.emplace_back();
 }
 
-// Labels may be used before they are defined, so what a scope left open is settled at its end; what it does not define
-// is for the scope around it.
+// Labels may be used before they are defined, so open names are resolved at the end of their scope. Those that the
+// scope does not define pass to the enclosing scope.
 void Parser::close_scope() {
     Scope scope = std::move(scopes_.back());
     scopes_.pop_back();
@@ -115,7 +115,7 @@ void Parser::parse_body() {
     function_bytes_ = 0;
     label_at_end_ = false;
     open_scope();
-    // Parameters get their names from the text through the function's own strings, which stay where they are.
+    // Names are views of the function's own strings, which do not move.
     for (const auto* list : {&function_.returns, &function_.parameters}) {
         for (std::size_t i = 0; i < list->size(); ++i) {
             const Parameter& parameter = (*list)[i];
@@ -147,8 +147,8 @@ void Parser::parse_statement() {
     parse_instruction();
 }
 
-// A label may stand at the very end, and a function may end without `ret`: both get one, so that no program counter
-// ever leaves the body.
+// A label may stand at the very end, and a function may end without `ret`: both get one, so that no program counter can
+// leave the body.
 void Parser::finish_body(std::uint32_t line) {
     if (!label_at_end_ && !function_.body.empty()) {
         const Instruction& last = function_.body.back();
@@ -238,7 +238,7 @@ void Parser::parse_registers() {
     expect(';');
 }
 
-// A name for a variable or table of an inner scope that nothing else in the function has: the name itself, or name@2.
+// A unique name in the function for a variable or table of an inner scope: the name itself, or name@2.
 std::string Parser::unique_name(std::string_view name) {
     std::string unique(name);
     const auto [entry, is_new] = used_names_.try_emplace(unique, 1);
@@ -254,8 +254,8 @@ void Parser::parse_local_variables(Space space) {
         const Token name = expect_identifier("a variable's name");
         Variable variable = parse_declarator(space, shape, name);
         auto index = static_cast<std::uint32_t>(function_.variables.size());
-        // Every call opens a block that declares param0, param1 … anew; the blocks of two calls never overlap, so equal
-        // ones share their storage.
+        // Every call opens a block that declares param0, param1 … again. The blocks of two calls never overlap, so
+        // equal parameters share storage.
         const auto last = last_parameter_.find(name.text);
         const bool shared = space == Space::Param && last != last_parameter_.end() && !find(name.text) &&
                             function_.variables[last->second].bytes == variable.bytes &&

@@ -176,10 +176,10 @@ Token Lexer::scan_number() {
 }
 
 std::string describe(const Token& token) {
-    constexpr std::size_t longest = 60;
+    constexpr std::size_t max_shown_bytes = 60;
     if (token.kind == Token::Kind::End) return "the end of the text";
-    std::string text(token.text.substr(0, longest));
-    if (token.text.size() > longest) text += "…";
+    std::string text(token.text.substr(0, max_shown_bytes));
+    if (token.text.size() > max_shown_bytes) text += "…";
     if (token.kind == Token::Kind::String) return "\"" + text + "\"";
     return (token.kind == Token::Kind::Dotted ? "'." : "'") + text + "'";
 }

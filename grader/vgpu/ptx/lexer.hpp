@@ -1,5 +1,5 @@
-// PTX's tokens. Works on demand on the text in place, so that a large module costs no token list; a token's text stays
-// valid as long as the PTX text does.
+// PTX's tokens. They are scanned on demand from the text, so that a large module needs no token list. A token's text is
+// valid as long as the PTX text.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,7 @@ class Lexer {
     explicit Lexer(std::string_view text);
 
     [[nodiscard]] const Token& peek() const { return current_; }
-    // The token after peek(), which tells a label from an opcode.
+    // The token after peek(). It distinguishes a label from an opcode.
     const Token& peek_second();
     Token next();  // returns peek() and moves on
 
@@ -57,7 +57,7 @@ class Lexer {
     bool has_second_ = false;
 };
 
-// For messages: the token as the reader would find it, shortened when it is long.
+// Names a token for messages; long ones are shortened.
 std::string describe(const Token& token);
 
 }  // namespace warpgrade::vgpu::ptx

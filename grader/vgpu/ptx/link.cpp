@@ -18,7 +18,8 @@ void rename(Operand& operand, const Renames& renames) {
     for (Operand& element : operand.elements) rename(element, renames);
 }
 
-// A file's own names may be another file's as well. Names inside a function hide those of the module: they stay.
+// Renames a file's own names, which another file may use too. Names inside a function hide those of the module and
+// stay.
 void rename(Module& module, const Renames& renames) {
     for (Variable& variable : module.variables) {
         rename(variable.name, renames);
@@ -74,7 +75,7 @@ class Linker {
         if (!renames.empty()) rename(module, renames);
     }
 
-    // Files and locations are indices, which move; [0] is "none" in every module.
+    // Files and locations are indices, which change; [0] is "none" in every module.
     void append_locations(Module& module) {
         const auto base = static_cast<LocationId>(result_.locations.size());
         const std::uint32_t file_base = next_file_;

@@ -1,4 +1,4 @@
-// Puts the PTX modules of separately compiled files (-rdc=true) together, as nvlink does with their cubins.
+// Links the PTX modules of separately compiled files (-rdc=true), as nvlink links their cubins.
 #pragma once
 
 #include <vector>
@@ -7,8 +7,8 @@
 
 namespace warpgrade::vgpu::ptx {
 
-// One module in which extern names have their definitions. Throws PtxError when a name is defined twice. Lines of the
-// PTX are counted through all texts, the first one's first.
+// Returns one module with all extern names defined. Throws PtxError if a name is defined twice. PTX lines are numbered
+// through all texts, beginning with the first.
 Module link(std::vector<Module> modules);
 
 }  // namespace warpgrade::vgpu::ptx

@@ -111,7 +111,7 @@ void Parser::parse_file() {
     while (accept(',')) expect_integer("a time stamp or a size");
 }
 
-// Debug information, which we read none of.
+// Skips debug information.
 void Parser::skip_section() {
     lexer_.next();  // the name, with or without a dot
     const std::uint32_t line = lexer_.peek().line;
@@ -124,7 +124,7 @@ void Parser::skip_section() {
     }
 }
 
-// `.attribute(.managed)` and kin; the opening parenthesis is next.
+// `.attribute(.managed)` and similar; the opening parenthesis is next.
 void Parser::skip_parentheses(bool* is_managed) {
     expect('(');
     for (std::size_t depth = 1; depth > 0;) {

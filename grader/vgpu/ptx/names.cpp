@@ -7,7 +7,7 @@ namespace warpgrade::vgpu::ptx {
 std::optional<Entity> Scope::find(std::string_view name) const {
     if (const auto found = names_.find(name); found != names_.end()) return found->second;
     if (ranges_.empty()) return std::nullopt;
-    // %r12 may be number 12 of `%r<…>` or number 2 of `%r1<…>`; a number has no leading zeros.
+    // %r12 may be number 12 of `%r<…>` or number 2 of `%r1<…>`; numbers have no leading zeros.
     std::uint64_t number = 0, place = 1;
     for (std::size_t split = name.size(); split > 1 && name.size() - split < 9; place *= 10) {
         const char digit = name[--split];

@@ -1,5 +1,5 @@
-// What a name means inside a function: nested scopes of registers, variables and labels. Inline assembly opens blocks
-// whose registers shadow outer ones and whose labels repeat, so a name is looked up from the innermost scope outwards.
+// The meaning of names inside a function: nested scopes of registers, variables and labels. Inline assembly opens
+// blocks whose registers shadow outer ones and whose labels repeat, so lookup goes from the innermost scope outwards.
 #pragma once
 
 #include <cstdint>
@@ -17,21 +17,21 @@ struct Entity {
     enum class Kind : std::uint8_t { Register, Variable, Parameter, Label, Table };
     Kind kind;
     std::uint32_t index;      // register, variable, parameter or, for a label, instruction index
-    std::uint32_t width = 1;  // registers: elements of a .v2 or .v4 register, which lie one behind the other
-    std::string unique_name;  // tables: the name in Function::branch_targets and the like
+    std::uint32_t width = 1;  // registers: elements of a .v2 or .v4 register, which are adjacent
+    std::string unique_name;  // tables: the name in Function::branch_targets and similar
 };
 
-// A name that was used before its scope told what it is: a label further down, or a name of the module.
+// A name used before its meaning is known: a label further down, or a name of the module.
 struct Pending {
     std::string_view name;
     std::uint32_t line;
     Operand* operand;       // becomes a Label, or stays a Symbol …
-    std::uint32_t* target;  // … or, for .branchtargets, where the label's index goes
+    std::uint32_t* target;  // … or gets the label's index, for .branchtargets
 };
 
 class Scope {
   public:
-    // False when the scope has the name already.
+    // False if the scope has the name already.
     bool add(std::string_view name, Entity entity) { return names_.emplace(name, entity).second; }
     // `.reg .b32 %r<10>`: %r0 … %r9.
     bool add_range(std::string_view prefix, std::uint32_t first, std::uint32_t count, std::uint32_t width) {
@@ -49,6 +49,6 @@ class Scope {
     std::unordered_map<std::string_view, Range> ranges_;
 };
 
-Type parse_type(std::string_view modifier);  // Type::None if it is no type
+Type parse_type(std::string_view modifier);  // Type::None if it is not a type
 
 }  // namespace warpgrade::vgpu::ptx

@@ -9,7 +9,7 @@ namespace {
 
 using Kind = Operand::Kind;
 
-// In Operand::target while the name is still to be resolved; see Parser::collect_pending.
+// The value of Operand::target until the name is resolved; see Parser::collect_pending.
 constexpr std::uint32_t unresolved = ~0u;
 
 }  // namespace
@@ -168,7 +168,7 @@ Operand Parser::parse_list(char open, char close, std::size_t depth) {
     return list;
 }
 
-// call (ret), callee, (arguments), prototype — of which only the callee is always there.
+// call (ret), callee, (arguments), prototype: only the callee is always present.
 void Parser::parse_call_operands(Instruction& instruction) {
     std::vector<Operand>& operands = instruction.operands;
     if (lexer_.peek().is('(')) {
@@ -190,12 +190,12 @@ void Parser::parse_call_operands(Instruction& instruction) {
     if (more) operands.push_back(parse_operand(0));
 }
 
-// The instruction stands at its place: from now on its operands keep their addresses.
+// The instruction is at its final place: its operands keep their addresses from now on.
 void Parser::collect_pending(Operand& operand, std::uint32_t line) {
     const bool named = operand.kind == Kind::Symbol || operand.kind == Kind::Address;
     if (named && operand.target == unresolved) {
         operand.target = 0;
-        // operand.symbol moves with the operand when it is short, so the name is looked up from the operand later.
+        // operand.symbol moves with the operand if it is short, so the name is read from the operand later.
         scopes_.back().pending.push_back({{}, line, &operand, nullptr});
     }
     for (Operand& element : operand.elements) collect_pending(element, line);

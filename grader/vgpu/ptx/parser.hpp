@@ -1,4 +1,4 @@
-// Parses a PTX module, as nvcc writes it or as a fatbinary holds it (comments and blanks stripped). The text may be
+// Parses a PTX module as nvcc writes it, or as a fatbinary holds it (without comments and blanks). The text may be
 // hostile: every error is a PtxError, and time and memory are linear in the text's length, within the limits below.
 #pragma once
 
@@ -23,7 +23,7 @@ inline constexpr std::uint64_t variable_bytes = std::uint64_t{1} << 36;     // o
 inline constexpr std::uint64_t function_bytes = 1u << 24;                   // of one function's variables
 inline constexpr std::uint64_t initialised_bytes = std::uint64_t{1} << 28;  // of a module
 inline constexpr std::uint64_t parameter_bytes = 1u << 20;                  // of one parameter
-inline constexpr std::uint64_t alias_instructions = 1u << 20;               // that a module's aliases repeat
+inline constexpr std::uint64_t alias_instructions = 1u << 20;               // repeated by a module's aliases
 }  // namespace limit
 
 Module parse(std::string_view text);

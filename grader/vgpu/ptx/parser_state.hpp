@@ -1,6 +1,6 @@
-// The parser's inside: one class, its parts in module_parser.cpp (module level), declaration_parser.cpp (variables,
-// parameters, initial values), function_parser.cpp (bodies), operand_parser.cpp and table_parser.cpp (source lines,
-// branch tables). Not for use outside of ptx/.
+// The parser's class. Its parts are in module_parser.cpp (module level), declaration_parser.cpp (variables, parameters,
+// initial values), function_parser.cpp (bodies), operand_parser.cpp and table_parser.cpp (source lines, branch tables).
+// Only for use inside ptx/.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace warpgrade::vgpu::ptx {
 
-Type type_from_name(std::string_view name);  // None when it is no type
+Type type_from_name(std::string_view name);  // None if it is not a type
 bool space_from_name(std::string_view name, Space& space);
 
 class Parser {
@@ -36,7 +36,7 @@ class Parser {
         bool is_function;
         std::size_t index;
     };
-    struct Shape {  // of a declaration: element type, vector width and array dimensions
+    struct Shape {  // shape of a declaration: element type, vector width and array dimensions
         Type type = Type::None;
         std::uint32_t width = 1;
         std::uint32_t align = 0;  // 0: natural
@@ -44,10 +44,10 @@ class Parser {
         bool is_unsized = false;  // the first dimension is []
         [[nodiscard]] std::uint32_t natural_align() const { return align ? align : size_of(type) * width; }
     };
-    // Bytes of an initialiser that spell one address as 0xFF(sym), 0xFF00(sym) …: the address so far.
+    // The part so far of an address that an initialiser spells byte by byte, as 0xFF(sym), 0xFF00(sym) …
     struct MaskedAddress {
         Relocation relocation;
-        std::uint32_t next_byte = 0;  // 0: none is open
+        std::uint32_t next_byte = 0;  // 0: no address is open
     };
     struct LocationKey {
         std::uint32_t file, line, column, inlined_at;
@@ -141,9 +141,9 @@ class Parser {
     Function function_;
     std::vector<Scope> scopes_;
     std::uint64_t function_bytes_ = 0;                                    // of its variables
-    std::unordered_map<std::string, std::uint32_t> used_names_;           // unique names, and the last suffix given
-    std::unordered_map<std::string_view, std::uint32_t> last_parameter_;  // .param variables by name: newest index
-    std::unordered_map<LocationKey, LocationId, LocationHash> frames_;    // newest location at a file, line, column
+    std::unordered_map<std::string, std::uint32_t> used_names_;           // unique names and their last suffix
+    std::unordered_map<std::string_view, std::uint32_t> last_parameter_;  // latest index of each .param variable
+    std::unordered_map<LocationKey, LocationId, LocationHash> frames_;    // latest location at a file, line, column
     LocationId location_ = 0;
     bool label_at_end_ = false;
 };

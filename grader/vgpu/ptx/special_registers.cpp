@@ -17,7 +17,7 @@ constexpr SpecialRegister rows[] = {
     xyz("%ntid", Special::NtidX),
     xyz("%ctaid", Special::CtaidX),
     xyz("%nctaid", Special::NctaidX),
-    // A block is a cluster of its own.
+    // Every block is its own cluster.
     xyz("%clusterid", Special::CtaidX),
     xyz("%nclusterid", Special::NctaidX),
     fixed("%cluster_ctaid", 0, Name::Vector),
@@ -55,14 +55,14 @@ constexpr SpecialRegister rows[] = {
     fixed("%pm", 0, Name::Numbered),
 };
 
-// The component that a suffix names; 4: none of them.
+// The index of the component that a suffix names; 4 if it names none.
 unsigned component(std::string_view suffix) {
     constexpr std::string_view components = ".x.y.z.w";
     const auto at = suffix.size() == 2 ? components.find(suffix) : std::string_view::npos;
     return at == std::string_view::npos ? 4 : static_cast<unsigned>(at / 2);
 }
 
-// What `suffix` makes of a vector.
+// The register that a vector row and a suffix name together.
 std::optional<SpecialRegister> part_of(SpecialRegister row, std::string_view suffix) {
     const unsigned index = component(suffix);
     if (index == 4 && !suffix.empty()) return std::nullopt;

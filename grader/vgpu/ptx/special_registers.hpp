@@ -1,4 +1,4 @@
-// PTX's special registers, one row each: the parser, the decoder and the start of a block read them here.
+// PTX's special registers, one row each, for the parser, the decoder and the start of a block.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,8 @@
 
 namespace warpgrade::vgpu::ptx {
 
-// What a block fills in when it starts (exec/block_start.cpp): 32 bits for each lane. Vectors have x, y, z in a row.
+// Values that a block sets when it starts (exec/block_start.cpp): 32 bits for each lane. Vectors take three adjacent
+// entries: x, y, z.
 enum class Special : std::uint8_t {
     TidX,
     TidY,
@@ -43,28 +44,28 @@ enum class Special : std::uint8_t {
 struct SpecialRegister {
     enum class Kind : std::uint8_t {
         Filled,     // a Special, 32 bits wide
-        Fixed,      // the same number in every launch, as wide as it is read
+        Fixed,      // the same number in every launch, in the width of the destination
         Clock,      // instructions that the warp has executed
         ClockHigh,  // their upper 32 bits
         Refused,    // PTX has it, the virtual GPU does not
     };
     enum class Name : std::uint8_t {
         Whole,    // "%laneid"
-        Vector,   // "%tid", of which there are .x, .y and .z; whole, or with .w, it is refused
+        Vector,   // "%tid" with .x, .y and .z; without them, or with .w, it is refused
         Numbered  // "%pm": %pm0, %pm1 …
     };
     std::string_view name;
     Kind kind = Kind::Refused;
-    Special special = Special::Count;  // of a filled one; of a vector, its x
-    std::uint64_t value = 0;           // of a fixed one
+    Special special = Special::Count;  // of Kind::Filled; for a vector, its x
+    std::uint64_t value = 0;           // of Kind::Fixed
     Name form = Name::Whole;
 };
 
-// All rows. Of two that match, the first counts.
+// All rows. The first match counts.
 std::span<const SpecialRegister> special_registers();
 
-// The register that `name` stands for, with the % and a suffix such as ".x": a component of a vector is a row of its
-// own. Nothing if PTX has none of this name.
+// The register with this name, including the % and a suffix such as ".x"; a component of a vector is returned as a row
+// of its own. Nothing if PTX has no such register.
 std::optional<SpecialRegister> find_special(std::string_view name);
 
 }  // namespace warpgrade::vgpu::ptx

@@ -1,4 +1,4 @@
-// What a function's body says besides instructions: source lines, and the tables of branches and calls.
+// The parts of a function's body besides instructions: source lines, and the tables of branches and calls.
 #include <utility>
 
 #include "vgpu/ptx/parser.hpp"
@@ -26,8 +26,8 @@ LocationId Parser::intern(const LocationKey& key) {
     return entry->second;
 }
 
-// `.loc 3 292 5, function_name $L__info_string1, inlined_at 2 69 9`. The frame inlined into is given by its place only;
-// its own frames are those of the newest .loc at that place.
+// `.loc 3 292 5, function_name $L__info_string1, inlined_at 2 69 9`. The enclosing frame is given only as a place; its
+// own frames are those of the latest .loc at that place.
 void Parser::parse_location() {
     LocationKey key{};
     key.file = expect_u32("a file number");
@@ -49,7 +49,7 @@ void Parser::parse_location() {
             fail_at(part.line, "expected function_name or inlined_at, found " + describe(part));
         }
     }
-    // Line 0: code of no line. It counts for the line before it.
+    // Line 0 marks code without a line. It counts as part of the line before.
     if (key.line == 0) return;
     location_ = intern(key);
     frames_[{key.file, key.line, key.column, 0}] = location_;

@@ -13,7 +13,7 @@ device::Diagnostic* Findings::add(const device::Rule& rule, std::uint64_t block,
         ++known->diagnostic.count;
         return nullptr;
     }
-    const bool full = entries_.size() >= most_noted;
+    const bool full = entries_.size() >= max_noted;
     if (full && std::ranges::any_of(entries_, [&](const Entry& e) { return e.rule == &rule; })) return nullptr;
     entry.diagnostic.rule = &rule;
     entries_.push_back(std::move(entry));
@@ -33,15 +33,16 @@ std::vector<device::Diagnostic> Findings::merge(std::span<Findings* const> parts
             if (entry.block < known->block) *known = std::move(entry);
             known->diagnostic.count = count;
         }
-    // By block, then as they came in it: entries of one block are all from one host thread.
+    // Entries of one block come from one host thread, so a stable sort keeps their order.
     std::ranges::stable_sort(all, {}, &Entry::block);
     std::vector<device::Diagnostic> result;
     for (Entry& entry : all) {
-        if (result.size() < most) {
+        if (result.size() < max_findings) {
             result.push_back(std::move(entry.diagnostic));
             continue;
         }
-        // The first of a rule takes the place of the last one whose rule has others: no kind of mistake hides another.
+        // The first finding of a rule replaces the last finding whose rule has others: no kind of mistake hides
+        // another.
         const auto count = [&](const device::Rule* rule) {
             return std::ranges::count(result, rule, &device::Diagnostic::rule);
         };
@@ -57,8 +58,8 @@ namespace {
 
 bool is_race(const device::Diagnostic& d) { return std::string_view(d.rule->id).starts_with("racecheck/"); }
 
-bool is_said_better(const device::Diagnostic& d, const std::vector<device::Diagnostic>& all) {
-    // Who reads before others have written finds nothing there: that is the race again.
+bool is_covered(const device::Diagnostic& d, const std::vector<device::Diagnostic>& all) {
+    // A thread that reads before others have written finds nothing there: that is the race again.
     if (d.rule == &device::rules::uninitialized_shared)
         return std::ranges::any_of(all, [&](const device::Diagnostic& race) {
             const auto involved = [&](const device::SourcePlace& place) {
@@ -67,7 +68,8 @@ bool is_said_better(const device::Diagnostic& d, const std::vector<device::Diagn
             return is_race(race) && race.rule != &device::rules::race_global &&
                    (involved(race.place) || involved(race.related.front().place));
         });
-    // A race with an unknown party, where another one's is known; a race inside a warp, which is one between warps too.
+    // A race with an unknown party is left out if one with a known party is there, and so is a race inside a warp that
+    // is also one between warps.
     if (!is_race(d)) return false;
     const auto places = [](const device::Diagnostic& race) {
         const auto &a = race.place, &b = race.related.front().place;
@@ -85,7 +87,7 @@ bool is_said_better(const device::Diagnostic& d, const std::vector<device::Diagn
 
 void tidy(std::vector<device::Diagnostic>& diagnostics) {
     const std::vector<device::Diagnostic> all = diagnostics;
-    std::erase_if(diagnostics, [&](const device::Diagnostic& d) { return is_said_better(d, all); });
+    std::erase_if(diagnostics, [&](const device::Diagnostic& d) { return is_covered(d, all); });
 }
 
 }  // namespace warpgrade::vgpu

@@ -1,5 +1,5 @@
 // What the checks find while one host thread executes blocks of a launch. Each kind of mistake is kept once for each
-// pair of instructions: its first case in the order of blocks, and how often it happened.
+// pair of instructions: the first case in block order, and the number of cases.
 #pragma once
 
 #include <cstdint>
@@ -13,16 +13,16 @@ namespace warpgrade::vgpu {
 class Findings {
   public:
     static constexpr std::uint32_t no_insn = ~0u;
-    static constexpr std::size_t most = 64;          // of one launch; what comes then is left out
-    static constexpr std::size_t most_noted = 1024;  // by one host thread
+    static constexpr std::size_t max_findings = 64;  // of one launch; later ones are left out
+    static constexpr std::size_t max_noted = 1024;   // by one host thread
 
-    // One more case of `rule` at the instruction `insn` (and `other`), in block number `block`. Returns the diagnostic
-    // to fill in if it is the first one, else nullptr.
+    // Counts one more case of `rule` at the instruction `insn` (and `other`), in block number `block`. Returns the
+    // diagnostic to fill in if it is the first case, else nullptr.
     device::Diagnostic* add(const device::Rule& rule, std::uint64_t block, std::uint32_t insn,
                             std::uint32_t other = no_insn);
     [[nodiscard]] bool empty() const { return entries_.empty(); }
 
-    // The findings of all host threads, in the order of blocks: the same however blocks were dealt out.
+    // The findings of all host threads in block order, however the blocks were distributed.
     static std::vector<device::Diagnostic> merge(std::span<Findings* const> parts);
 
   private:
@@ -36,7 +36,7 @@ class Findings {
     std::vector<Entry> entries_;
 };
 
-// Leaves out what another finding of the same launch says better.
+// Leaves out findings that another finding of the same launch covers.
 void tidy(std::vector<device::Diagnostic>& diagnostics);
 
 }  // namespace warpgrade::vgpu

@@ -12,7 +12,7 @@ namespace warpgrade::vgpu {
 
 namespace {
 
-// Four marks at a time; the compiler makes one vector instruction of each operation, or two.
+// Four marks at a time; each operation compiles to one or two vector instructions.
 using Marks [[gnu::vector_size(32)]] = std::uint64_t;
 using Truth [[gnu::vector_size(32)]] = std::int64_t;  // all ones or zero
 
@@ -23,16 +23,16 @@ inline Marks load(const Mark* p) {
 }
 inline void store(Mark* p, Marks m) { __builtin_memcpy(p, &m, sizeof m); }
 
-// The rules below are written once, for one mark and for four; this is what they are made of.
+// The rules below are written once for one mark and for four; these are their building blocks.
 template <class M>
-inline M all(Mark m) {
+inline M broadcast(Mark m) {
     if constexpr (std::is_same_v<M, Mark>)
         return m;
     else
         return Marks{m, m, m, m};
 }
 inline bool before(Mark a, Mark b) { return a < b; }
-// Marks stay below 2^63: compared as signed numbers, which AVX2 can.
+// Marks stay below 2^63, so they can be compared as signed numbers, for which AVX2 has an instruction.
 inline Truth before(Marks a, Marks b) { return (Truth)a < (Truth)b; }
 inline bool negated(bool t) { return !t; }
 inline Truth negated(Truth t) { return ~t; }
@@ -50,57 +50,61 @@ inline bool same(Mark a, Mark b) { return a == b; }
 inline Truth same(Marks a, Marks b) { return (Truth)(a == b); }
 template <class M>
 inline auto has_none(M m, Mark bits) {
-    return same(m & all<M>(bits), all<M>(0));
+    return same(m & broadcast<M>(bits), broadcast<M>(0));
 }
 
-// Is it a mark of another block? Of one that may be of an earlier turn of this block, the log of turns knows; four are
-// only asked about where that is not needed.
+// True if another block made the mark. The log of turns tells whether a mark before this turn is from an earlier turn
+// of this block; the version for four marks is used only where the log is not needed (see needs_log).
 inline bool of_other_block(Mark m, const Observer& o) {
-    return m < o.turn && (m < o.settled || (m & mark::blocks) || !o.turns || !o.turns->is_own(m));
+    return m < o.turn && (m < o.settled || (m & mark::several_blocks) || !o.turns || !o.turns->is_own(m));
 }
-inline Truth of_other_block(Marks m, const Observer& o) { return before(m, all<Marks>(o.turn)); }
+inline Truth of_other_block(Marks m, const Observer& o) { return before(m, broadcast<Marks>(o.turn)); }
 inline bool needs_log(Marks m, const Observer& o) {
-    return o.turns &&
-           any(before(m, all<Marks>(o.turn)) & ~before(m, all<Marks>(o.settled)) & has_none(m, mark::blocks));
+    return o.turns && any(before(m, broadcast<Marks>(o.turn)) & ~before(m, broadcast<Marks>(o.settled)) &
+                          has_none(m, mark::several_blocks));
 }
 
-// Marks against what the observer knows. `who`: the lane that looks, with mark::lanes if it is one of several.
+// How marks relate to what the observer knows. `who` is the observing lane, with mark::several_lanes if there are
+// several.
 template <class M>
 struct Relation {
     using T = decltype(before(M{}, M{}));
     T other_block, same_warp, ordered;
     Relation(M m, M who, const Observer& o) {
-        const M difference = m ^ (who | all<M>(o.me));
+        const M difference = m ^ (who | broadcast<M>(o.me));
         other_block = of_other_block(m, o);
-        same_warp = has_none(difference, mark::warp_bits) & has_none(m, mark::warps);
-        const T same_lane = same_warp & has_none(difference, mark::lane_bits) & has_none(m | who, mark::lanes);
-        const T before_me = before(m, choose(same_warp, all<M>(o.warp_bound), all<M>(o.bound))) | same_lane;
-        ordered = before(m, all<M>(o.settled)) | (negated(other_block) & has_none(m, mark::blocks) & before_me);
+        same_warp = has_none(difference, mark::warp_bits) & has_none(m, mark::several_warps);
+        const T same_lane = same_warp & has_none(difference, mark::lane_bits) & has_none(m | who, mark::several_lanes);
+        const T before_me = before(m, choose(same_warp, broadcast<M>(o.warp_bound), broadcast<M>(o.bound))) | same_lane;
+        ordered =
+            before(m, broadcast<M>(o.settled)) | (negated(other_block) & has_none(m, mark::several_blocks) & before_me);
     }
 };
 
-// Marks that are ordered whoever made them; the others need a closer look. Most are: made before the last barrier.
+// Marks that are ordered regardless of who made them. Most are: they were made before the last barrier. The others need
+// a closer look.
 template <class M>
 inline auto is_old(M m, const Observer& o) {
-    return before(m, all<M>(o.settled)) | (before(m, all<M>(o.bound)) & negated(before(m, all<M>(o.turn))));
+    return before(m, broadcast<M>(o.settled)) |
+           (before(m, broadcast<M>(o.bound)) & negated(before(m, broadcast<M>(o.turn))));
 }
 
-// Plain reads by several warps of this block since then: one more changes nothing.
+// Plain reads by several warps of this block since the last barrier: another read changes nothing.
 template <class M>
 inline auto is_common(M m, const Observer& o) {
-    constexpr Mark shared_by_warps = mark::warps | mark::blocks | mark::kind;
-    return negated(before(m, all<M>(o.bound))) & negated(before(m, all<M>(o.turn))) &
-           same(m & all<M>(shared_by_warps), all<M>(mark::warps));
+    constexpr Mark shared_by_warps = mark::several_warps | mark::several_blocks | mark::kind;
+    return negated(before(m, broadcast<M>(o.bound))) & negated(before(m, broadcast<M>(o.turn))) &
+           same(m & broadcast<M>(shared_by_warps), broadcast<M>(mark::several_warps));
 }
 
-// The mark of reads that a granule has after one more.
+// A granule's mark of reads after another read.
 template <class M>
 inline M merged(M old, M who, const Observer& o) {
     const Relation<M> r(old, who, o);
-    const M mine = who | all<M>(o.me);
-    const M apart =
-        choose(r.other_block, all<M>(mark::blocks), choose(r.same_warp, all<M>(mark::lanes), all<M>(mark::warps)));
-    return choose(r.ordered, mine, (old | apart) & (mine | all<M>(~mark::kind)));
+    const M mine = who | broadcast<M>(o.me);
+    const M apart = choose(r.other_block, broadcast<M>(mark::several_blocks),
+                           choose(r.same_warp, broadcast<M>(mark::several_lanes), broadcast<M>(mark::several_warps)));
+    return choose(r.ordered, mine, (old | apart) & (mine | broadcast<M>(~mark::kind)));
 }
 
 }  // namespace
@@ -128,12 +132,12 @@ bool note_load(const MarkedMemory& memory, const GranuleShape& shape, std::int64
         std::uint32_t i = 0;
         for (; i + 4 <= run.count; i += 4) {
             const Marks write = load(writes + i), lanes = load(who + i);
-            if (!any(~is_old(write, o) | before(write, all<Marks>(written_since)))) [[likely]] {
+            if (!any(~is_old(write, o) | before(write, broadcast<Marks>(written_since)))) [[likely]] {
                 if (!reads) continue;
                 const Marks read = load(reads + i);
                 if (!any(~is_common(read, o))) continue;
                 if (!any(~is_old(read, o))) {
-                    store(reads + i, lanes | all<Marks>(o.me));
+                    store(reads + i, lanes | broadcast<Marks>(o.me));
                     continue;
                 }
             }
@@ -141,7 +145,7 @@ bool note_load(const MarkedMemory& memory, const GranuleShape& shape, std::int64
                 for (std::uint32_t k = i; k < i + 4; ++k) one(k);
                 continue;
             }
-            fine &= !any(~Relation<Marks>(write, lanes, o).ordered | before(write, all<Marks>(written_since)));
+            fine &= !any(~Relation<Marks>(write, lanes, o).ordered | before(write, broadcast<Marks>(written_since)));
             if (reads) store(reads + i, merged(load(reads + i), lanes, o));
         }
         for (; i < run.count; ++i) one(i);
@@ -150,33 +154,34 @@ bool note_load(const MarkedMemory& memory, const GranuleShape& shape, std::int64
 }
 
 bool note_store(const MarkedMemory& memory, const GranuleShape& shape, std::int64_t first, const Observer& o) {
-    const Observer of_reads = o.of_reads();
+    const Observer for_reads = o.for_reads();
     for (const GranuleShape::Run& run : shape.runs) {
         Mark* writes = memory.writes + first + run.begin;
         const Mark* reads = memory.reads ? memory.reads + first + run.begin : nullptr;
         const Mark* who = shape.who.data() + run.who;
         const auto one = [&](std::uint32_t i) {
             if (!is_old(writes[i], o) && !is_ordered(writes[i], o, who[i])) return false;
-            if (reads && !is_old(reads[i], of_reads) && !is_ordered(reads[i], of_reads, who[i])) return false;
+            if (reads && !is_old(reads[i], for_reads) && !is_ordered(reads[i], for_reads, who[i])) return false;
             writes[i] = who[i] | o.me;
             return true;
         };
         std::uint32_t i = 0;
         for (; i + 4 <= run.count; i += 4) {
-            const Marks lanes = load(who + i), write = load(writes + i), read = reads ? load(reads + i) : all<Marks>(0);
-            if (!any(~(is_old(write, o) & is_old(read, of_reads)))) [[likely]] {
-                store(writes + i, lanes | all<Marks>(o.me));
+            const Marks lanes = load(who + i), write = load(writes + i),
+                        read = reads ? load(reads + i) : broadcast<Marks>(0);
+            if (!any(~(is_old(write, o) & is_old(read, for_reads)))) [[likely]] {
+                store(writes + i, lanes | broadcast<Marks>(o.me));
                 continue;
             }
-            if (needs_log(write, o) || needs_log(read, of_reads)) {
+            if (needs_log(write, o) || needs_log(read, for_reads)) {
                 for (std::uint32_t k = i; k < i + 4; ++k)
                     if (!one(k)) return false;
                 continue;
             }
             const Truth ordered =
-                Relation<Marks>(write, lanes, o).ordered & Relation<Marks>(read, lanes, of_reads).ordered;
+                Relation<Marks>(write, lanes, o).ordered & Relation<Marks>(read, lanes, for_reads).ordered;
             if (any(~ordered)) return false;
-            store(writes + i, lanes | all<Marks>(o.me));
+            store(writes + i, lanes | broadcast<Marks>(o.me));
         }
         for (; i < run.count; ++i)
             if (!one(i)) return false;
@@ -190,7 +195,7 @@ void force_store(const MarkedMemory& memory, const GranuleShape& shape, std::int
         for (std::uint32_t i = 0; i < run.count; ++i) {
             Mark& write = memory.writes[first + run.begin + i];
             const bool own = write >= o.turn || (write >= o.settled && o.turns && o.turns->is_own(write));
-            const bool weaker = (write & mark::kind) == mark::plain || mark::is_of_block(write);
+            const bool weaker = (write & mark::kind) == mark::plain || mark::is_block_scope(write);
             if (keep_weaker && own && write >= o.settled && weaker) continue;
             write = shape.who[run.who + i] | o.me;
         }

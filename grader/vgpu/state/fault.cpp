@@ -13,7 +13,7 @@ namespace warpgrade::vgpu {
 
 namespace {
 
-// As findings/diagnosis.py names it, so far as source lines are known here.
+// Names memory as findings/diagnosis.py does, as far as source lines are known here.
 std::string memory_text(const device::MemoryPlace& memory) {
     const std::string size = memory.bytes ? counted(memory.bytes, "byte") : "";
     if (memory.variable) return fmt::format("`{}`{}", memory.name, size.empty() ? "" : " (" + size + ")");

@@ -1,4 +1,3 @@
-// What ends a launch: a fault of the program that runs.
 #pragma once
 
 #include <cstdint>
@@ -9,18 +8,18 @@
 
 namespace warpgrade::vgpu {
 
-// A fault of the program that runs: ends the launch with a CUDA error. All that is said of it is in the diagnostic.
+// A fault of the running program: it ends the launch with a CUDA error. The diagnostic describes it.
 struct Fault {
     int code = 0;
     device::Diagnostic diagnostic;
-    std::uint32_t ptx_line = 0;  // of the instruction; 0: none. For programs that were compiled without source lines
+    std::uint32_t ptx_line = 0;  // of the instruction; 0: none. For programs compiled without source lines
 
     // "tile.cu:12: writes 4 bytes, 8 bytes past the end of `tile` (64 bytes) [thread (1,0,0) of block (0,0,0)]"
     [[nodiscard]] std::string text() const;
 };
 
-// Raises a fault of one lane: of what the diagnostic leaves out, rule (launch/failed) and place (the instruction's) are
-// added, and the thread.
+// Raises a fault of one lane. Adds the thread, and where the diagnostic lacks them, the rule (launch/failed) and the
+// instruction's place.
 [[noreturn]] void raise_at(const Warp& warp, const Insn* insn, int code, unsigned lane, device::Diagnostic diagnostic);
 [[noreturn]] void raise_at(const Warp& warp, const Insn* insn, int code, unsigned lane, std::string message);
 

@@ -1,4 +1,4 @@
-// Loops over the 32 lanes of a warp, in the shape that compilers turn into SIMD code, and the handlers made from them.
+// Loops over the 32 lanes of a warp, in a form that compilers turn into SIMD code, and handlers made from them.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace warpgrade::vgpu {
 
-// d[l] = f(l) for the lanes in the mask. `f` must be harmless in lanes that are off: it is evaluated for all of them.
+// d[l] = f(l) for the lanes in the mask. `f` is evaluated for all lanes, so it must be harmless in lanes that are off.
 template <bool Full, class D, class F>
 inline void for_lanes(D* d, std::uint32_t mask, F&& f) {
     if constexpr (Full) {
@@ -25,7 +25,7 @@ inline void for_lanes(D* d, std::uint32_t mask, F&& f) {
     }
 }
 
-// Bit l of the result is f(l); evaluated for all lanes.
+// Bit l of the result is f(l). `f` is evaluated for all lanes.
 template <class F>
 inline std::uint32_t ballot(F&& f) {
     std::uint32_t result = 0;
@@ -49,7 +49,7 @@ struct Wide {
     bool operator==(const Wide&) const = default;
 };
 
-// Handlers from a functor type with `static D apply(A…)`.
+// Handlers made from a functor type with `static D apply(A…)`.
 template <class Op, class D, class A>
 struct Unary {
     template <bool Full>

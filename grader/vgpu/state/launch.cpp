@@ -17,7 +17,7 @@ Launch::Launch(const Code& its_code, const ptx::Module& its_module, const device
 bool Launch::charge(Executor& e) {
     const std::uint64_t total = instructions.fetch_add(e.instructions, std::memory_order_relaxed) + e.instructions;
     e.instructions = 0;
-    if (e.optimistic && given_up.load(std::memory_order_relaxed)) throw GiveUpAttempt{};
+    if (e.optimistic && attempt_failed.load(std::memory_order_relaxed)) throw AttemptFailed{};
     return limits.instructions == 0 || total <= limits.instructions;
 }
 

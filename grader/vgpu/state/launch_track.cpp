@@ -9,7 +9,7 @@ namespace warpgrade::vgpu {
 
 namespace {
 constexpr std::uint64_t bits = 64;
-constexpr std::uint64_t most_marked_bytes = 1ULL << 30;  // of memory for marks, in one launch
+constexpr std::uint64_t max_mark_bytes = 1ULL << 30;  // of memory for all marks of one launch
 std::uint64_t* words_of(const HostPages& bitmap) { return reinterpret_cast<std::uint64_t*>(bitmap.data()); }
 }  // namespace
 
@@ -97,8 +97,8 @@ bool LaunchTrack::conflicts() const {
 void LaunchTracks::first_touch(const Executor& e, Allocation& a, bool store) {
     const std::uint8_t mine = store ? Allocation::Written : Allocation::Read;
     if (!e.optimistic) {
-        // From the first access on, since there is no second try. Objects of the heap may be many and small: not worth
-        // a record of each. Constants are never written.
+        // Reads are recorded from the first access on, since there is no second attempt. Heap objects may be many and
+        // small and are not worth a record each; constants are never written.
         if (!a.on_heap && !a.read_only && !a.track.load()) {
             a.touched.fetch_or(Allocation::Tracked);
             track(e, a);
@@ -106,20 +106,20 @@ void LaunchTracks::first_touch(const Executor& e, Allocation& a, bool store) {
         a.touched.fetch_or(mine);
         return;
     }
-    if (a.on_heap) throw GiveUpAttempt{};
+    if (a.on_heap) throw AttemptFailed{};
     if (store && !a.track.load(std::memory_order_acquire)) track(e, a);
     const std::uint8_t before = a.touched.fetch_or(mine);
     const std::uint8_t now = before | mine;
     constexpr std::uint8_t both = Allocation::Read | Allocation::Written;
-    if ((now & both) == both && !(now & Allocation::Tracked)) throw GiveUpAttempt{&a};
+    if ((now & both) == both && !(now & Allocation::Tracked)) throw AttemptFailed{&a};
 }
 
 LaunchTrack& LaunchTracks::track(const Executor& e, Allocation& a) {
     const std::lock_guard lock(mutex_);
     if (LaunchTrack* t = a.track.load()) return *t;
-    // Of an allocation that is too large for marks, races are not found.
+    // An allocation that is too large for marks is not checked for races.
     const std::uint64_t marks = 2 * ((a.bytes >> granule_shift_) + 1) * sizeof(Mark);
-    const bool marked = marked_ && marked_bytes_ + marks <= most_marked_bytes;
+    const bool marked = marked_ && marked_bytes_ + marks <= max_mark_bytes;
     if (marked) marked_bytes_ += marks;
     tracks_.push_back(std::make_unique<LaunchTrack>(a, e.optimistic ? threads_ : 0, marked, granule_shift_));
     a.track.store(tracks_.back().get(), std::memory_order_release);

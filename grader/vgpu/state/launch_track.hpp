@@ -24,12 +24,12 @@ struct LaunchTrack {
     // nothing is recorded for it. `marked`: keep marks for racecheck, one for each 2^granule_shift bytes.
     LaunchTrack(Allocation& allocation, unsigned threads, bool marked, unsigned granule_shift);
     Allocation& allocation;
-    std::vector<HostPages> written;                           // by host thread: one bit a word
-    std::vector<HostPages> read;                              // the same, when the allocation is read as well
+    std::vector<HostPages> written;                           // by host thread: one bit per word
+    std::vector<HostPages> read;                              // the same for reads, if they are recorded
     std::unique_ptr<std::atomic<std::uint8_t>[]> page_state;  // 0 untouched, 1 being saved, 2 saved
     HostPages saved;                                          // the bytes before the launch, by page
-    HostPages saved_definition;                               // the same of the bits of DefinedBytes
-    HostPages saved_writers;                                  // and of LastWriter
+    HostPages saved_definition;                               // the DefinedBytes bits before the launch
+    HostPages saved_writers;                                  // the LastWriter words before the launch
     HostPages write_marks, read_marks;
     unsigned shift = 0;
     [[nodiscard]] MarkedMemory marks() const {
@@ -45,7 +45,7 @@ struct LaunchTrack {
 
 // Thrown when blocks turn out to depend on each other's order: what they did in parallel is undone, and the launch
 // starts again.
-struct GiveUpAttempt {
+struct AttemptFailed {
     // Not null: this allocation is read as well as written, and its reads were not recorded. With reads recorded from
     // the start, the next attempt may succeed. Null: the blocks have to run one after the other.
     Allocation* track_reads = nullptr;
@@ -58,14 +58,15 @@ class LaunchTracks {
     LaunchTracks(unsigned threads, bool marked, unsigned granule_shift)
         : threads_(threads), marked_(marked), granule_shift_(granule_shift) {}
 
-    // For the memory handlers, when tracking: the executor's first access of that kind, and what it accesses.
+    // For the memory handlers while tracking: an executor's first access of this kind to an allocation, and each
+    // access.
     void first_touch(const Executor& executor, Allocation& allocation, bool store);
     void note_store(const Executor& executor, Allocation& allocation, const Access& access, unsigned bytes);
     void note_load(const Executor& executor, Allocation& allocation, const Access& access, unsigned bytes);
 
-    // Did host threads touch each other's bytes? Then the result depends on the order of blocks.
+    // True if one host thread accessed bytes that another one wrote: the result depends on the order of blocks.
     [[nodiscard]] bool conflicts() const;
-    // Memory as it was before, and nothing tracked.
+    // Restores memory to its state before the launch and forgets all tracks.
     void undo();
     void clear();
 

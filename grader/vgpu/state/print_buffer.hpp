@@ -1,4 +1,4 @@
-// The text that a kernel prints: a ring, as CUDA's buffer is. What does not fit takes the place of the oldest lines.
+// The text that a kernel prints: a ring, like CUDA's buffer. When it is full, new lines replace the oldest.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +37,7 @@ class PrintBuffer {
 
     std::uint64_t limit_;
     std::string text_;
-    std::uint64_t dropped_ = 0;  // bytes at the front of text_ that are gone
+    std::uint64_t dropped_ = 0;  // bytes at the front of text_ that were dropped
     std::deque<std::uint64_t> lengths_;
 };
 

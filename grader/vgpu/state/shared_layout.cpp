@@ -6,8 +6,8 @@ namespace warpgrade::vgpu {
 
 namespace {
 
-// What the system keeps of each block's shared memory; cooperative groups of several warps synchronise in it. Behind
-// the program's own part here, before it on a real device.
+// Reserved shared memory of each block, in which cooperative groups of several warps synchronise. Here it comes after
+// the program's own part, on a real device before it.
 constexpr std::uint32_t system_bytes = 1024;
 constexpr std::uint32_t gap_bytes = 1024;
 

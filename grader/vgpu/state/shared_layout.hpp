@@ -1,5 +1,5 @@
-// Where a block's shared memory lies: static variables, the dynamic part, what the system keeps. The gaps between them
-// belong to nobody (see Code::shared_variables).
+// Where a block's shared memory lies: static variables, the dynamic part, and what the system reserves. The gaps
+// between them belong to nobody (see Code::shared_variables).
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ struct SharedRange {
     const SharedVariable* variable = nullptr;
 
     [[nodiscard]] std::uint32_t end() const { return begin + bytes; }
-    // Does it hold accesses of that many bytes at `low`, at `high` and anywhere between them?
+    // True if accesses of that many bytes at `low`, at `high` and anywhere between are inside.
     [[nodiscard]] bool holds(std::uint64_t low, std::uint64_t high, unsigned access_bytes) const {
         return low >= begin && access_bytes <= bytes && high - begin <= bytes - access_bytes;
     }
@@ -38,7 +38,7 @@ class SharedLayout {
     // The program's range that is nearest to an address, or nullptr if it has none.
     [[nodiscard]] const SharedRange* nearest(std::int64_t address) const;
     [[nodiscard]] std::uint32_t span() const { return span_; }  // from address 0 to the last range's end
-    [[nodiscard]] const SharedRange* system() const {           // nullptr: the kernel does not ask for it
+    [[nodiscard]] const SharedRange* system() const {           // nullptr if the kernel does not use it
         return !ranges_.empty() && ranges_.back().kind == SharedRange::Kind::System ? &ranges_.back() : nullptr;
     }
 

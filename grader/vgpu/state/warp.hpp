@@ -1,12 +1,12 @@
 // The state of a running warp, block and host thread, as the handlers see it.
 //
-// Words of our own:
-//   split     lanes of one warp that are at the same instruction; those of a diverged warp run in turns, and reconverge
-//             where they stand at the same place again
+// Our words:
+//   split     lanes of one warp that are at the same instruction; the splits of a diverged warp take turns and merge
+//             where they reach the same place
 //   slot      the index of a memory instruction's statistics (Insn::stat)
-//   deferred  of a split that spins: the others of its warp run first
-//   settled   of marks in shadow memory (shadow/marks.hpp): so old that no access of this block can race with them
-//   attempt   a launch whose blocks run on several host threads though they might communicate (Executor::optimistic)
+//   deferred  a split that spins: the other splits of its warp run first
+//   settled   marks in shadow memory (shadow/marks.hpp) that are too old to race with any access of this block
+//   attempt   a launch whose blocks run on several host threads although they might communicate (Executor::optimistic)
 #pragma once
 
 #include <array>
@@ -26,22 +26,22 @@ class Launch;
 struct Executor;
 struct BlockState;
 
-// Lanes of one warp that stand at the same place. A converged warp has one split.
+// Lanes of one warp that are at the same place. A converged warp has one split.
 struct Split {
     enum class State : std::uint8_t { Ready, AtBarrier, AtCollective };
     std::uint32_t pc = 0;  // basic block
     std::uint32_t mask = 0;
     std::uint32_t frame = 0;  // index into Warp::frames
     State state = State::Ready;
-    std::uint8_t barrier = 0;   // which one it waits at
-    bool deferred = false;      // let the others of this warp run first: it spins
-    std::uint32_t members = 0;  // AtCollective: the lanes that have to come
-    // The last basic block that these lanes ran, those of a mere jump or return aside. For synccheck.
+    std::uint8_t barrier = 0;   // the barrier that it waits at
+    bool deferred = false;      // it spins: let the others of this warp run first
+    std::uint32_t members = 0;  // AtCollective: the lanes that have to arrive
+    // The last basic block that these lanes ran, ignoring mere jumps and returns. For synccheck.
     static constexpr std::uint32_t unknown = ~0u;
     std::uint32_t last = unknown;
-    const Insn* waiting_insn = nullptr;  // the instruction that it waits at
+    const Insn* waiting_insn = nullptr;  // the barrier or collective that it waits at
 };
-static_assert(sizeof(Split) == 32);  // schedulers walk over them at every barrier
+static_assert(sizeof(Split) == 32);  // schedulers scan them at every barrier
 
 struct Frame {
     std::byte* registers = nullptr;
@@ -49,11 +49,11 @@ struct Frame {
     std::uint32_t caller = 0;  // frame index
     std::uint32_t return_pc = 0;
     std::uint32_t call_site = 0;
-    std::uint32_t users = 0;  // lanes that have not returned; 0: free
+    std::uint32_t users = 0;  // lanes that have not returned; 0: the frame is free
     std::uint32_t storage_bytes = 0;
     std::uint32_t depth = 0;
-    std::uint32_t local_offset = 0;  // of this activation in each thread's local memory
-    std::uint32_t local_end = 0;     // of its variables there
+    std::uint32_t local_offset = 0;  // of this activation, in each thread's local memory
+    std::uint32_t local_end = 0;     // end of its variables there
 };
 
 struct Warp {
@@ -62,38 +62,39 @@ struct Warp {
     BlockState* block = nullptr;
     std::byte* local = nullptr;         // local memory of this warp: lane-major
     std::uint32_t local_stride = 0;     // bytes of each lane's local memory
-    std::uint32_t local_end = 0;        // of them, up to where the running activation's variables end
+    std::uint32_t local_end = 0;        // end of the running activation's variables, in each lane's local memory
     std::uint32_t index = 0;            // in the block
     std::uint32_t live = 0;             // lanes that have not exited
     std::uint32_t sync_operations = 0;  // atomics and volatile accesses since this warp was scheduled
     std::uint64_t clock = 0;            // instructions that this warp has executed: %clock
-    std::uint64_t slept = 0;            // what `clock` has beside instructions
-    WarpWork work;                      // its instructions are counted by `clock`
-    std::uint64_t slice_end = 0;        // of `clock`: then others have a turn, even if this warp does not synchronise
+    std::uint64_t slept = 0;            // the part of `clock` that is not instructions
+    WarpWork work;                      // `clock` counts its instructions
+    std::uint64_t slice_end = 0;        // value of `clock` at which other warps get a turn, even if this warp does not
+                                        // synchronise
     std::uint32_t frame = 0;            // index of the running frame
-    std::uint32_t participants = 0;     // of the running collective: lanes that execute it together
-    std::uint32_t present = 0;          // of the running collective: lanes that are at it, whatever their masks
+    std::uint32_t participants = 0;     // lanes that execute the running collective together
+    std::uint32_t present = 0;          // lanes that have reached the running collective, whatever their masks
     std::vector<Split> splits;
     std::vector<Frame> frames;
-    std::vector<AlignedBytes> frame_storage;  // of calls, by frame index
+    std::vector<AlignedBytes> frame_storage;  // for calls, by frame index
     std::uint64_t frame_storage_bytes = 0;
-    std::vector<std::uint32_t> free_frames;  // that nobody uses; the last one freed is taken first
+    std::vector<std::uint32_t> free_frames;  // the last one freed is reused first
     WarpWatch watch;
 };
 
 struct Barrier {
     std::uint32_t arrived = 0;    // threads
     std::uint32_t expected = 0;   // 0: all live threads of the block
-    std::uint32_t asked = 0;      // bar.red: threads whose predicate counts
-    std::uint32_t count = 0;      // and those of them in which it holds
-    bool apart = false;           // others wait at another instruction than the first
-    const Insn* first = nullptr;  // where the first threads wait
+    std::uint32_t asked = 0;      // bar.red: threads whose predicate was asked
+    std::uint32_t count = 0;      // bar.red: those threads in which it holds
+    bool apart = false;           // some threads wait at another instruction than the first ones
+    const Insn* first = nullptr;  // where the first ones wait
 };
 
 struct BlockState {
     std::uint32_t x = 0, y = 0, z = 0;
     std::uint64_t linear = 0;
-    std::byte* shared = nullptr;  // where Launch::shared lays it out
+    std::byte* shared = nullptr;  // laid out as Launch::shared says
     std::uint32_t live_threads = 0;
     std::vector<Warp> warps;
     std::array<Barrier, 16> barriers{};
@@ -104,15 +105,15 @@ struct BlockState {
     BlockWatch watch;
 };
 
-// What one host thread needs to execute blocks of a launch; counters are summed over executors afterwards. Threads must
-// not meet in a cache line: they count with every instruction.
+// What one host thread needs to execute blocks of a launch; counters are summed over executors afterwards. Executors
+// must not share a cache line, because they count with every instruction.
 struct alignas(128) Executor {
     Launch* launch = nullptr;
     const Code* code = nullptr;
     unsigned thread = 0;      // index of the host thread
-    bool tracking = false;    // record what is read and written in global memory
-    bool optimistic = false;  // what is done can be undone: a launch that turns out to need order starts again serially
-    bool observed = false;    // somebody watches: accesses of global memory take the way by note_observed
+    bool tracking = false;    // records reads and writes of global memory
+    bool optimistic = false;  // the launch can be undone: if it turns out to need order, it starts again serially
+    bool observed = false;    // accesses of global memory go through note_observed
     std::vector<MemorySite> memory;  // by Insn::memory_slot
     PatternPool patterns;
     std::vector<std::uint64_t> block_warps, block_threads, block_divergent;  // by basic block

@@ -10,11 +10,11 @@ namespace {
 
 struct TooLong {};
 
-// Walks a name of the Itanium C++ ABI and adds up what its parts print. Where the grammar leaves a choice that does not
-// matter for the length, the longer one counts.
-class Sizer {
+// Walks a name of the Itanium C++ ABI and adds up the lengths of its parts. Where several readings of the grammar
+// differ only in length, the longest one counts.
+class DemangledSizer {
   public:
-    Sizer(std::string_view text, std::size_t most) : text_(text), most_(most) {}
+    DemangledSizer(std::string_view text, std::size_t most) : text_(text), most_(most) {}
 
     std::size_t run() {
         if (!take("_Z")) throw TooLong{};
@@ -23,17 +23,18 @@ class Sizer {
 
   private:
     using Size = std::uint64_t;
-    static constexpr unsigned deepest = 256;
-    static constexpr Size punctuation = 24;  // what any part may print beside itself: " const", "(anonymous namespace)"
+    static constexpr unsigned max_depth = 256;
+    static constexpr Size punctuation = 24;  // the most that a part prints around its own parts: " const", "(anonymous
+                                             // namespace)"
 
-    struct Deeper {
-        explicit Deeper(Sizer& sizer) : sizer_(sizer) {
-            if (++sizer.depth_ > deepest) throw TooLong{};
+    struct DepthGuard {
+        explicit DepthGuard(DemangledSizer& sizer) : sizer_(sizer) {
+            if (++sizer.depth_ > max_depth) throw TooLong{};
         }
-        ~Deeper() { --sizer_.depth_; }
-        Deeper(const Deeper&) = delete;
-        Deeper& operator=(const Deeper&) = delete;
-        Sizer& sizer_;
+        ~DepthGuard() { --sizer_.depth_; }
+        DepthGuard(const DepthGuard&) = delete;
+        DepthGuard& operator=(const DepthGuard&) = delete;
+        DemangledSizer& sizer_;
     };
 
     [[nodiscard]] char peek(std::size_t ahead = 0) const {
@@ -62,7 +63,7 @@ class Sizer {
             value = bounded(value * 10 + static_cast<Size>(text_[at_++] - '0'));
         return value;
     }
-    // The number of S_, S0_, T_, T0_: base 36 or 10, and one more than it says.
+    // The index in S_, S0_, T_, T0_: S_ is 0 and S0_ is 1, with digits in base 36 or 10.
     Size reference(unsigned base) {
         if (take("_")) return 0;
         Size value = 0;
@@ -77,8 +78,8 @@ class Sizer {
     }
 
     Size encoding() {
-        const Deeper deeper(*this);
-        if (peek() == 'T' || peek() == 'G') throw TooLong{};  // tables and guards, which are no kernels
+        const DepthGuard deeper(*this);
+        if (peek() == 'T' || peek() == 'G') throw TooLong{};  // tables and guards, which are not kernels
         Size size = name();
         while (at_ < text_.size() && peek() != 'E' && peek() != '.') size = bounded(size + type() + 2);
         if (peek() == '.' && depth_ == 1) {
@@ -89,7 +90,7 @@ class Sizer {
     }
 
     Size name() {
-        const Deeper deeper(*this);
+        const DepthGuard deeper(*this);
         if (peek() == 'N') return nested_name();
         if (peek() == 'Z') return local_name();
         Size size = 0;
@@ -160,7 +161,7 @@ class Sizer {
     }
 
     Size unqualified_name() {
-        const Deeper deeper(*this);
+        const DepthGuard deeper(*this);
         Size size = punctuation;
         take("L");
         const char c = peek();
@@ -201,14 +202,14 @@ class Sizer {
         constexpr std::string_view abbreviations = "tabsiod";
         if (abbreviations.find(peek()) != std::string_view::npos && peek() != '\0') {
             ++at_;
-            return 80;  // std::basic_string<char, std::char_traits<char>, std::allocator<char> >
+            return 80;
         }
         const Size index = reference(36);
         if (index >= substitutions_.size()) throw TooLong{};
         return substitutions_[index];
     }
 
-    // Which list of arguments it means depends on where it stands: the longest argument there is.
+    // Its position decides which list of arguments it refers to. Assumes the longest argument of all lists.
     Size template_param() {
         need("T");
         reference(10);
@@ -216,7 +217,7 @@ class Sizer {
     }
 
     Size template_args() {
-        const Deeper deeper(*this);
+        const DepthGuard deeper(*this);
         need("I");
         Size size = 4;
         while (!take("E")) size = bounded(size + template_arg() + 2);
@@ -224,7 +225,7 @@ class Sizer {
     }
 
     Size template_arg() {
-        const Deeper deeper(*this);
+        const DepthGuard deeper(*this);
         Size size = 0;
         if (peek() == 'L') {
             size = literal();
@@ -256,7 +257,7 @@ class Sizer {
     }
 
     Size type() {
-        const Deeper deeper(*this);
+        const DepthGuard deeper(*this);
         const char c = peek();
         constexpr std::string_view builtin = "vwbcahstijlmxynofdegz";
         if (builtin.find(c) != std::string_view::npos && c != '\0') {
@@ -336,7 +337,7 @@ class Sizer {
     Size longest_argument_ = 0, longest_pack_ = 0, last_name_ = 0;
 };
 
-// References that a name may make to its own parts; each at most doubles it.
+// Counts references of a name to its own parts; each at most doubles the name.
 std::size_t references(std::string_view text) {
     std::size_t count = 0;
     for (std::size_t i = 0; i + 1 < text.size(); ++i) {
@@ -350,12 +351,12 @@ std::size_t references(std::string_view text) {
 }  // namespace
 
 std::size_t demangled_size(std::string_view mangled, std::size_t most) {
-    constexpr std::size_t longest = 1 << 14;  // of names that anybody reads
-    if (mangled.size() > longest) return most + 1;
+    constexpr std::size_t max_mangled_bytes = 1 << 14;  // longer names are not worth reading
+    if (mangled.size() > max_mangled_bytes) return most + 1;
     try {
-        return Sizer(mangled, most).run();
+        return DemangledSizer(mangled, most).run();
     } catch (const TooLong&) {
-        // Too long, or not understood. Packs do more than double.
+        // The name is too long, or its grammar is unknown. Packs can do more than double it.
         if (mangled.find("Dp") != std::string_view::npos) return most + 1;
         const std::size_t doublings = references(mangled);
         if (doublings >= 20 || mangled.size() * 32 > most >> doublings) return most + 1;

@@ -1,5 +1,5 @@
-// How long a mangled name gets when it is demangled. A name may refer back to its own parts, so that 200 bytes can
-// stand for gigabytes; the library's demangler writes them all.
+// The length of a demangled name. A name may refer back to its own parts, so 200 bytes can stand for gigabytes; the
+// library's demangler would write them all.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace warpgrade::vgpu {
 
-// At least the length of the demangled name, up to `most`; more than that, or what is not understood, is `most` + 1.
+// An upper bound of the demangled name's length; `most` + 1 if it exceeds `most` or the name cannot be parsed.
 std::size_t demangled_size(std::string_view mangled, std::size_t most);
 
 }  // namespace warpgrade::vgpu

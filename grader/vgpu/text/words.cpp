@@ -25,14 +25,15 @@ std::string also(std::uint64_t others) {
 }
 
 std::string demangled(const std::string& mangled) {
-    // References to earlier parts of a name may double it again and again: its size is asked first.
-    constexpr std::size_t most_work = 1 << 16, most_bytes = 4000;
-    if (!mangled.starts_with("_Z") || mangled.size() > most_bytes || demangled_size(mangled, most_work) > most_work)
+    // References to earlier parts can double a name repeatedly, so its size is bounded first.
+    constexpr std::size_t max_demangled_bytes = 1 << 16, max_name_bytes = 4000;
+    if (!mangled.starts_with("_Z") || mangled.size() > max_name_bytes ||
+        demangled_size(mangled, max_demangled_bytes) > max_demangled_bytes)
         return {};
     int status = 0;
     const std::unique_ptr<char, decltype(&std::free)> text(
         abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status), &std::free);
-    return status == 0 && text && std::strlen(text.get()) <= most_bytes ? text.get() : std::string{};
+    return status == 0 && text && std::strlen(text.get()) <= max_name_bytes ? text.get() : std::string{};
 }
 
 std::string readable_name(const std::string& mangled) {

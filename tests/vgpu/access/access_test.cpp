@@ -1,4 +1,4 @@
-// What one warp-level access touches, against the definitions: any shape, any mask, any size.
+// What one warp-level access touches, compared with the definitions: any shape, any mask, any size.
 #include "vgpu/access/access.hpp"
 
 #include <algorithm>
@@ -30,7 +30,7 @@ struct Lanes {
         x.collect(address, 0, mask, bytes);
         return x;
     }
-    // Calls f(lane, address) for those that take part.
+    // Calls f(lane, address) for the lanes that take part.
     template <class F>
     void each(F&& f) const {
         for (unsigned l = 0; l < warp_size; ++l)
@@ -38,7 +38,7 @@ struct Lanes {
     }
 };
 
-// Shapes as programs form them and some of none, with masks of all kinds.
+// Calls f for shapes as programs form them, and some that none forms, with all kinds of masks.
 void for_many(const std::function<void(const Lanes&)>& f) {
     std::mt19937 random(11);
     const auto any = [&] { return static_cast<u32>(random()); };
@@ -82,7 +82,7 @@ std::vector<std::pair<std::int64_t, unsigned>> pairs(const LinePart* begin, cons
     return list;
 }
 
-// The lines and their sectors, of addresses `shift` further on.
+// The lines of the addresses plus `shift`, with their sectors.
 std::vector<std::pair<std::int64_t, unsigned>> lines_of(const Lanes& lanes, u64 shift) {
     std::map<std::int64_t, unsigned> touched;
     lanes.each([&](unsigned, u64 a) {
@@ -119,8 +119,8 @@ TEST_CASE("an address that is no multiple of its size is seen, whichever lane ha
     });
 }
 
-// In a wavefront each bank gives one word. 8 bytes share words across the warp, 16 bytes within each half of it; ideal
-// is what as many lanes take side by side.
+// In a wavefront, each bank delivers one word. Accesses of 8 bytes share words across the warp, those of 16 bytes
+// within each half of it. The ideal is what as many lanes need side by side.
 TEST_CASE("wavefronts are the most words of a bank, of full warps and of parts of them") {
     for_many([](const Lanes& lanes) {
         const unsigned words = (lanes.bytes + 3) / 4;
@@ -167,12 +167,12 @@ TEST_CASE("a local access touches its lanes' words in rows") {
         Pattern p;
         p.learn(lanes.access(), lanes.bytes);
         REQUIRE(p.local_sectors_anywhere() == total);
-        REQUIRE(p.local_sectors_anywhere() == total);  // as it remembers
+        REQUIRE(p.local_sectors_anywhere() == total);  // from memory this time
     });
 }
 
 TEST_CASE("a shape that is known again costs what its addresses cost") {
-    Pattern p;  // one for all: nothing of the shape before is left
+    Pattern p;  // one for all: nothing of the earlier shape may remain
     for_many([&](const Lanes& lanes) {
         const Access x = lanes.access();
         p.learn(x, lanes.bytes);
@@ -193,11 +193,11 @@ TEST_CASE("a shape that is known again costs what its addresses cost") {
             REQUIRE(p.sectors_at(first) == there.sectors(lanes.bytes));
             const auto waves = p.wavefronts_anywhere(), right = there.wavefronts(lanes.bytes);
             if (first % 4 == 0) REQUIRE((waves.total == right.total && waves.ideal == right.ideal));
-            // Lines relative to the one of `first`.
+            // Line numbers relative to the line of `first`.
             const auto& parts = p.lines_at(first).parts;
             REQUIRE(pairs(parts.data(), parts.data() + parts.size()) == lines_of(moved, 0 - first / 128 * 128));
         }
-        // One lane elsewhere is another shape, unless it takes no part.
+        // A lane at another address makes another shape, unless the lane does not take part.
         for (const unsigned l : {0u, 5u, 31u}) {
             Lanes other = lanes;
             other.address[l] += 64;

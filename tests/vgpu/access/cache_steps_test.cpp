@@ -1,4 +1,4 @@
-// The caches, one request after the other: what each finds, keeps, throws out and writes back.
+// The caches, request by request: what each finds, keeps, evicts and writes back.
 #include <algorithm>
 #include <vector>
 
@@ -23,7 +23,7 @@ Access row(std::uint64_t address, std::uint32_t mask = ~0u) {
 // A block whose accesses happen one by one.
 struct Block {
     explicit Block(std::uint64_t bytes = 1 << 15, std::uint32_t warps = 1) { l1.begin_block(bytes, warps, stats); }
-    // Hits of the access, and what L2 saw of it: line, sectors.
+    // Returns the hits of an access. missed() then counts the sectors that reached L2.
     std::uint64_t hits(Kind kind, std::uint64_t line, std::uint32_t mask = ~0u) {
         const auto before = stats[3].l1_hits;
         l1.misses.clear();
@@ -61,7 +61,7 @@ TEST_CASE("L1 keeps what was loaded until an atomic takes it") {
     CHECK(b.missed() == 4);
     CHECK(b.hits(Kind::Read, 10) == 4);
     CHECK(b.missed() == 0);
-    CHECK(b.hits(Kind::Write, 10) == 0);  // through to L2, and left as it is
+    CHECK(b.hits(Kind::Write, 10) == 0);  // written through to L2, and L1 stays as it is
     CHECK(b.missed() == 4);
     CHECK(b.hits(Kind::Read, 10) == 4);
     CHECK(b.hits(Kind::ReadPastL1, 10) == 0);
@@ -118,7 +118,7 @@ TEST_CASE("an empty L1 begins with each block, as large as it is said to be") {
     Block b(4 * 128);  // four lines: one set
     for (const std::uint64_t line : {1, 2, 3, 4}) CHECK(b.hits(Kind::Read, line) == 0);
     CHECK(b.hits(Kind::Read, 1) == 4);
-    CHECK(b.hits(Kind::Read, 5) == 0);  // in the place of line 2, which was used least recently
+    CHECK(b.hits(Kind::Read, 5) == 0);  // replaces line 2, which was used least recently
     CHECK(b.hits(Kind::Read, 1) == 4);
     CHECK(b.hits(Kind::Read, 3) == 4);
     CHECK(b.hits(Kind::Read, 4) == 4);
@@ -188,11 +188,11 @@ TEST_CASE("L2 reads what it lacks, and keeps what is written") {
     CHECK(is(set.request(Kind::ReadPastL1, 5, 7), 3, 2, 0, 1, 0));
     CHECK(is(set.request(Kind::Write, 5, 12), 0, 0, 2, 0, 0));
     CHECK(is(set.request(Kind::Read, 5), 4, 4, 0, 0, 0));
-    CHECK(is(set.request(Kind::Atomic, 6, 3), 0, 0, 0, 2, 0));  // it works on what is there
+    CHECK(is(set.request(Kind::Atomic, 6, 3), 0, 0, 0, 2, 0));  // an atomic works on the sectors that are there
     CHECK(is(set.request(Kind::Atomic, 6, 7), 0, 0, 0, 1, 0));
     CHECK(is(set.request(Kind::Read, 6), 4, 3, 0, 1, 0));
     for (std::uint64_t line = 100; line < 114; ++line) CHECK(is(set.request(Kind::Read, line), 4, 0, 0, 4, 0));
-    // Two dirty sectors of line 5, then three of line 6, leave for lines that take their places.
+    // Two dirty sectors of line 5, then three of line 6, are written back when other lines replace theirs.
     CHECK(is(set.request(Kind::Read, 200), 4, 0, 0, 4, 2));
     CHECK(is(set.request(Kind::Write, 201, 1), 0, 0, 1, 0, 3));
     CHECK(is(set.request(Kind::Read, 202), 4, 0, 0, 4, 0));
@@ -205,7 +205,7 @@ TEST_CASE("L2 throws out what was used least recently") {
     set.request(Kind::Read, 16);
     for (const std::uint64_t line : {0, 2, 3, 4, 15, 16}) CHECK(set.request(Kind::Read, line).l2_read_hits == 4);
     CHECK(set.request(Kind::Read, 1).l2_read_hits == 0);
-    // The next launch's is empty, whatever it finds in memory.
+    // The next launch begins with an empty cache.
     OneSet next;
     CHECK(next.request(Kind::Read, 15).l2_read_hits == 0);
 }

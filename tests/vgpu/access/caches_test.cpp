@@ -93,7 +93,7 @@ TEST_CASE("what fits into L1 is read once") {
 }
 
 TEST_CASE("warps of a block find each other's lines, turn by turn") {
-    // Two warps a line apart, walking line by line: all but the very first line were read by the other one before.
+    // Two warps, one line apart, walk line by line: the other warp has read every line before, except the very first.
     const auto c = run({.threads = 64, .step = 32, .count = 3000});
     CHECK(c.global_load_sectors == 2 * 3000 * 4);
     CHECK(c.l2_read_sectors == 3001 * 4);
@@ -126,7 +126,7 @@ TEST_CASE("loads past L1 and atomics go to L2 each time") {
 }
 
 TEST_CASE("blocks have an L1 of their own, and share L2") {
-    // Neighbouring blocks read the same lines but for the first.
+    // Neighbouring blocks read the same lines, except the first.
     const auto c = run({.blocks = 2, .threads = 32, .step = 32, .count = 10});
     CHECK(c.global_load_l1_hits == 0);
     CHECK(c.l2_read_sectors == 2 * 10 * 4);
@@ -148,7 +148,7 @@ TEST_CASE("a block's share of L1") {
     CHECK(vgpu::l1_share(256 << 10, 0, 0) == 256 << 10);
 }
 
-// Random lists of lines, read again and again, with atomics and single lines in between.
+// Random lists of lines, read repeatedly, with atomics and single lines in between.
 TEST_CASE("the memo in front of L1 counts as the plain model does, and misses the same in the same order") {
     using vgpu::LinePart;
     using Miss = std::pair<std::uint64_t, unsigned>;
@@ -162,7 +162,7 @@ TEST_CASE("the memo in front of L1 counts as the plain model does, and misses th
         if (phase % 20 == 1) plain.begin(bytes), behind_memo.begin(bytes);  // the next block
         std::vector<std::vector<LinePart>> lists(1 + up_to(4));
         for (auto& list : lists) {
-            // Each line once, as LineParts has them.
+            // Each line once, as in LineParts.
             const auto stride = static_cast<std::int64_t>(1 + up_to(3)),
                        begin = static_cast<std::int64_t>(up_to(8)) - 4;
             const auto size = static_cast<std::int64_t>(2 + up_to(up_to(9) == 0 ? 62 : 6));

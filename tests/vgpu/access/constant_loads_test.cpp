@@ -1,4 +1,4 @@
-// Constant memory brings one word at a time: a request for several different ones takes as many passes.
+// Constant memory delivers one word at a time: a request for several different words takes as many passes.
 #include "support/contains.hpp"
 #include "vgpu/machine.hpp"
 

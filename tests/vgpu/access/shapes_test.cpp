@@ -1,5 +1,5 @@
-// A memory instruction whose lanes form shapes that come again, change, and come again elsewhere: what is remembered of
-// a shape must never show in results, counters or messages.
+// A memory instruction whose lanes' shapes repeat, change, and repeat elsewhere: what is remembered of a shape must
+// never show in results, counters or messages.
 #include <algorithm>
 #include <bit>
 #include <random>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr int elements = 512, rounds = 600;
 
-// The element that each lane wants, and which lanes want one, round by round.
+// The element that each lane accesses, and the active lanes, for each round.
 struct Accesses {
     std::vector<int> at;
     std::vector<unsigned> active;
@@ -45,7 +45,7 @@ Accesses accesses(unsigned seed) {
     const unsigned masks[] = {~0u, ~0u, ~0u, 0xffffu, 0xffff0000u, 1u, 0x80000000u, 0x00ffff00u, 0x13579bdfu};
     Accesses a;
     for (int r = 0; r < rounds; ++r) {
-        // Sometimes the shape of the round before, somewhere else.
+        // Sometimes the same shape as in the round before, at another place.
         static int shape = 0, mask = 0;
         if (below(3) == 0) shape = below(static_cast<unsigned>(shapes.size()));
         if (below(4) == 0) mask = below(std::size(masks));
@@ -76,7 +76,7 @@ std::uint64_t sectors(const Accesses& a, std::size_t bytes) {
     return total;
 }
 
-// Wavefronts of accesses of at most four bytes: the most words that any bank has to deliver.
+// Wavefronts of accesses of at most four bytes: the largest number of words that one bank has to deliver.
 std::uint64_t wavefronts(const Accesses& a, std::size_t bytes) {
     std::uint64_t total = 0;
     for (int r = 0; r < rounds; ++r) {
@@ -127,7 +127,7 @@ void check_loads(const std::string& name) {
         const auto out = m.upload(std::vector<float>(expected.size()));
         const auto global = m.launch("load_global_" + name, {1}, {32}, d_in, at, on, out, rounds).counters;
         CHECK(m.download(out) == expected);
-        // Besides the loads in question: `at` where active (4 sectors), and one word of `on` a round.
+        // Besides the loads under test: `at` where active (4 sectors), and one word of `on` per round.
         std::uint64_t of_indices = 0;
         for (int r = 0; r < rounds; ++r) {
             std::set<std::size_t> touched;
@@ -166,9 +166,9 @@ TEST_CASE("shapes of stores that come again") {
         const auto to_bytes = m.upload(std::vector<unsigned char>(elements, 7));
         const auto at = m.upload(a.at);
         const auto on = m.upload(a.active);
-        // With two threads: 64 blocks that all write the same values are found to meet, and run again serially.
+        // With two threads, 64 blocks that write the same values are found to conflict and run again serially.
         const std::uint32_t blocks = threads == 1 ? 1 : 64;
-        m.may_be_wrong = true;  // of lanes that write to the same place, the last wins
+        m.may_be_wrong = true;  // of lanes that write to the same place, the last one wins
         const auto r = m.launch("store_global_floats", {blocks}, {32}, to_floats, at, on, rounds).counters;
         CHECK(m.download(to_floats) == floats);
         CHECK(r.global_store_sectors == blocks * sectors(a, 4));

@@ -1,4 +1,4 @@
-// Does a shape that was learned know the same addresses again, wherever the operand lies that holds them?
+// A learned shape must recognise the same addresses again, wherever the operand with the addresses lies.
 #include "vgpu/access/site_match.hpp"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ using namespace warpgrade::vgpu;
 
 namespace {
 
-// The lanes' addresses, `offset` words after an aligned place: constants are no more aligned than their type.
+// The lanes' addresses, `offset` words after an aligned place: constants are only aligned to their type.
 template <class Register>
 void check_at(unsigned offset) {
     alignas(64) std::array<Register, warp_size> lanes{};

@@ -1,10 +1,10 @@
-// How fast the virtual GPU runs, with counters and bounds checks on, against the same algorithms in plain C++ (-O2) on
-// one core in the same run; then what a user waits for and the memory that it takes:
+// How fast the virtual GPU runs with counters and bounds checks, compared with the same algorithms in plain C++ (-O2)
+// on one core in the same run. Then how long a user waits, and the memory used:
 //   build/release/bin/bench-vgpu [--only NAME] [--repeats N] [--speed-only]
-// The columns: thread instructions of one run; thread instructions a second on one core; time on the virtual GPU and
-// in plain C++, and their ratio; how much faster two host threads are by the clock, and would be on two idle cores
-// going by the processor time that they took together; how many times as long it takes with all checks. Only that
-// column has any. --speed-only stops at the second column: to compare two builds, or to look at one under a profiler.
+// The columns: thread instructions of one run; thread instructions per second on one core; time on the virtual GPU and
+// in plain C++, and their ratio; speedup with two host threads by the clock, and by the processor time that two idle
+// cores would need; slowdown with all checks (only this column has checks). --speed-only stops after the second column,
+// to compare two builds or to run under a profiler.
 #include <fmt/core.h>
 #include <sys/resource.h>
 
@@ -41,8 +41,8 @@ Floats transposed(const Floats& m) {
     return t;
 }
 
-// One algorithm: `prepare` uploads to a machine and returns what launches it, giving the thread instructions; `plain`
-// does the same work on the CPU. `result` is where the machine's answer lies afterwards.
+// One algorithm. `prepare` uploads to a machine and returns the function that launches it and gives the thread
+// instructions; `plain` does the same work on the CPU. `result` then points to the machine's answer.
 struct Prepared {
     std::function<std::uint64_t()> run;
     vgpu::test::Buffer<float> result;
@@ -144,7 +144,7 @@ double processor_time(clockid_t whose) {
     clock_gettime(whose, &t);
     return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
 }
-// What others do on the machine does not count.
+// Processor time, so that other programs on the machine do not count.
 double own_processor() { return processor_time(CLOCK_THREAD_CPUTIME_ID); }
 double all_processors() { return processor_time(CLOCK_PROCESS_CPUTIME_ID); }
 
@@ -158,7 +158,7 @@ double best_of(int repeats, double (*clock)(), const std::function<void()>& work
     return best;
 }
 
-// Fused multiply-add and plain C++ round differently; anything more is a wrong answer, which is not worth timing.
+// Fused multiply-add and plain C++ round differently. A larger difference is a wrong answer, which is not worth timing.
 void check_close(const char* name, const Floats& got, const Floats& expected) {
     for (std::size_t i = 0; i < expected.size(); ++i)
         if (!(std::abs(got[i] - expected[i]) <= 1e-4f * std::abs(expected[i])))
@@ -182,7 +182,7 @@ void measure(const Case& c, int repeats, bool speed_only) {
     const double plain_time = best_of(repeats, own_processor, [&] { expected = c.plain(); });
     check_close(c.name, one.download(alone.result), expected);
     double own_wall = HUGE_VAL, both_wall = HUGE_VAL,
-           both_processors = HUGE_VAL;  // in turns: the machine may be busy for a while
+           both_processors = HUGE_VAL;  // alternating, since the machine may be busy for a while
     for (int i = 0; i < repeats; ++i) {
         own_wall = std::min(own_wall, best_of(1, wall, [&] { alone.run(); }));
         both_wall = std::min(both_wall, best_of(1, wall, [&] { both.run(); }));

@@ -1,4 +1,4 @@
-// Compiled with -O2, as the benchmark's ratio says.
+// Compiled with -O2, as the benchmark's output says.
 #include "plain.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// A CUDA program and a device server of its own, as processes, timed from outside.
+// Runs a CUDA program and its own device server as processes and times them from outside.
 #pragma once
 
 #include <string>

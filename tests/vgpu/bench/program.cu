@@ -1,5 +1,5 @@
-// A whole CUDA program, for what a user waits for: says "kernel" when its first kernel has ended. With a number of
-// MiB it fills two arrays of that size in place as well, so that the device server's memory can be compared with it.
+// A whole CUDA program, to measure what a user waits for: prints "kernel" when its first kernel has ended. Given a
+// number of MiB, it also fills two arrays of that size, with which the device server's memory can be compared.
 #include <cstdio>
 #include <cstdlib>
 

@@ -1,4 +1,4 @@
-// initcheck where lanes of one warp come to a collective in different branches: what they hand over, and what they get.
+// initcheck when lanes of one warp reach a collective in different branches: what they give, and what they get.
 #include "vgpu/checks/snippet.hpp"
 
 using Findings = std::vector<warpgrade::vgpu::test::Found>;
@@ -6,8 +6,8 @@ using warpgrade::vgpu::test::Snippet;
 
 namespace {
 
-// Lanes below `lanes` run `one`, the others `two`, each ending in a collective; then all run `after` together.
-// Lines 1 to 3 are of the branch, `one` is line 4, `two` line 6, `after` line 7.
+// Lanes below `lanes` run `one`, the others `two`, each ending in a collective. Then all run `after` together. Lines 1
+// to 3 are the branch, `one` is line 4, `two` line 6, `after` line 7.
 Findings run(const std::string& before, const std::string& one, const std::string& two, const std::string& after,
              std::size_t defined) {
     return Snippet(before + "\nsetp.ge.u32 %p1, %t, 16;\n@%p1 bra L;\n" + one + "\nbra M;\nL: " + two + "\nM: " + after,
@@ -31,7 +31,7 @@ TEST_CASE("a shuffle in two branches hands on what was never written, to the lan
     // Words 0 to 19 are written: lanes 4 to 15 get those of lanes 20 to 31.
     CHECK(run(load, shuffle, shuffle, use, 20) == Findings{{global, 7, 1, 4, 1}});
     CHECK(run(load, shuffle, shuffle, use, 32).empty());
-    // Of lanes that get nothing of it, none is told.
+    // If no lane gets an undefined value, nothing is reported.
     const std::string first = "shfl.sync.idx.b32 %r2, %r1, 3, 31, 0xffffffff;";
     CHECK(run(load, first, first, use, 20).empty());
 }

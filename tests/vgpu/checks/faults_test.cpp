@@ -1,4 +1,4 @@
-// The diagnostic of a launch that failed: which rule, where, which thread, and what the student is told.
+// The diagnostic of a failed launch: the rule, the place, the thread, and the message to the student.
 #include <algorithm>
 
 #include "support/contains.hpp"
@@ -13,7 +13,7 @@ namespace {
 
 Machine faults(unsigned threads = 1) { return Machine(threads, read_text(WG_TEST_FAULTS ".sm_80"), 3'000'000); }
 
-// The line of faults.cu with the text.
+// The line of faults.cu with this text.
 std::uint32_t line_with(const std::string& text) {
     const std::string source = read_text(WG_TEST_SOURCES "/faults.cu");
     const auto at = source.find(text);

@@ -1,4 +1,4 @@
-// Variables of shared memory have bounds of their own, and keep their banks, their alignment and what they cost.
+// Variables of shared memory have their own bounds, and keep their banks, their alignment and their cost.
 #include "support/contains.hpp"
 #include "vgpu/checks/snippet.hpp"
 
@@ -43,7 +43,7 @@ TEST_CASE("an index beyond a shared variable is found though the next one begins
 }
 
 TEST_CASE("the variable that an access leaves is the one that its thread's neighbours are in") {
-    // Lanes 0 to 15 are in `second`, the others far behind it, where `first` is no nearer.
+    // Lanes 0 to 15 are in `second`; the others are far behind it, where `first` is not nearer.
     const auto d = fault_of(
         "mov.u32 %r1, second;\nadd.u32 %r1, %r1, %i;\nsetp.ge.u32 %p1, %t, 16;\n"
         "@%p1 sub.u32 %r1, %r1, 1024;\nst.shared.u32 [%r1], %t;");
@@ -58,7 +58,7 @@ TEST_CASE("lanes of one access may be in several variables") {
         "add.u32 %r1, %r1, %i;\nst.shared.u32 [%r1], %t;\nld.shared.u32 %r3, [%r1];\nst.global.u32 [%pb], %r3;");
     CHECK(k.run().empty());
     CHECK(k.result()[31] == 31);
-    // To and fro with one instruction, as two buffers that are exchanged.
+    // One instruction goes back and forth, as with two buffers that are swapped.
     Snippet two(
         "mov.u32 %r1, first; mov.u32 %r2, second;\nmov.u32 %r4, 0;\n"
         "L: add.u32 %r5, %r1, %i;\nst.shared.u32 [%r5], %r4;\nmov.u32 %r6, %r1;\nmov.u32 %r1, %r2;\n"

@@ -1,5 +1,5 @@
-// Kernels of a few lines of PTX, and what the checks find in them. Each line of a snippet is a source line: the first
-// one is line 1.
+// Kernels of a few lines of PTX, and what the checks find in them. Each line of a snippet is a source line, beginning
+// with line 1.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace warpgrade::vgpu::test {
 
-// A finding in short: rule, lines of the two parties (0: none), x of the thread, how often.
+// A finding in short: rule, lines of both parties (0: none), x of the thread, count.
 struct Found {
     std::string rule;
     std::uint32_t line = 0, other = 0, thread = 0;
@@ -32,10 +32,9 @@ inline std::vector<Found> in_short(const std::vector<device::Diagnostic>& diagno
     return found;
 }
 
-// A module with a kernel k(a, b): two pointers, in %a and %b. %t is the thread's number in the block, %i that times 4,
-// %pa and %pb the thread's
-// words in a and b; first and second are arrays in shared memory, own is a local one. `functions`: PTX in front of the
-// kernel.
+// A module with a kernel k(a, b) of two pointers, which are in %a and %b. %t is the thread's number in the block and %i
+// four times that; %pa and %pb point to the thread's words in a and b. `first` and `second` are arrays in shared
+// memory, `own` is a local array. `functions` is PTX before the kernel.
 inline std::string snippet(const std::string& lines, const std::string& functions = "") {
     std::string text = ".version 8.6\n.target sm_90\n.address_size 64\n" + functions +
                        ".visible .entry k(.param .u64 a, .param .u64 b) {\n"
@@ -53,8 +52,8 @@ inline std::string snippet(const std::string& lines, const std::string& function
     return text + "ret;\n}\n.file 1 \"k.cu\"\n";
 }
 
-// Runs k on two arrays of `words` words each: a is not initialized, but for its first `defined` words, which hold their
-// own numbers; b holds zeros.
+// Runs k on two arrays of `words` words each. The first `defined` words of a hold their own indices, the rest of it is
+// uninitialized; b holds zeros.
 class Snippet {
   public:
     explicit Snippet(const std::string& lines, const std::string& functions = "", std::size_t defined = 0,

@@ -1,4 +1,4 @@
-// synccheck: barriers in divergent code and masks that do not fit are found; what is legal is left alone.
+// synccheck: barriers in divergent code and unsuitable masks are found; legal ones are not reported.
 #include <algorithm>
 
 #include "support/contains.hpp"
@@ -26,7 +26,7 @@ std::uint32_t place(int number) {
 
 std::vector<int> ints(int n) { return std::vector<int>(static_cast<std::size_t>(n)); }
 
-// Those of synccheck.
+// The findings of synccheck.
 std::vector<Diagnostic> of_synccheck(std::vector<Diagnostic> found) {
     std::erase_if(found, [](const Diagnostic& d) { return !std::string(d.rule->id).starts_with("synccheck/"); });
     return found;
@@ -87,7 +87,7 @@ TEST_CASE("__syncthreads() in a loop that threads leave at different times") {
 }
 
 TEST_CASE("who waits at another barrier has no part in a finding") {
-    // Warp 0 meets barrier 0 in two branches while warp 1 waits at barrier 1, where warp 0 comes later.
+    // Warp 0 reaches barrier 0 in two branches while warp 1 waits at barrier 1, which warp 0 reaches later.
     vgpu::test::Snippet s(
         "setp.ge.u32 %p1, %t, 32;\n@%p1 bra ONE;\nsetp.ge.u32 %p2, %t, 16;\n@%p2 bra HIGH;\n"
         "bar.sync 0, 32;\nbra ONE;\nHIGH: bar.sync 0, 32;\nONE: bar.sync 1;");

@@ -1,4 +1,4 @@
-// initcheck in a warp's registers: what carries an undefined value, what uses it, and where it ends.
+// initcheck in a warp's registers: what carries an undefined value on, what uses it, and what ends it.
 #include <set>
 
 #include "support/contains.hpp"
@@ -13,7 +13,7 @@ namespace {
 
 const std::string global = "initcheck/global";
 
-// What is found with words 0 to `defined` - 1 of `a` initialized.
+// What is found if words 0 to `defined` - 1 of `a` are initialized.
 Findings run(const std::string& lines, std::size_t defined = 0, const std::string& functions = "",
              device::Dim3 block = {32}) {
     return Snippet(lines, functions, defined).run({1}, block);
@@ -56,7 +56,7 @@ TEST_CASE("moves carry a value on, and what overwrites it ends it, lane by lane"
     CHECK(run("setp.lt.u32 %p1, %t, 9;\nmov.u32 %r2, 1;\nld.global.u32 %r1, [%pa];\n@!%p1 mov.u32 %r2, %r1;\n"
               "add.u32 %r3, %r2, 1;") == Findings{{global, 5, 3, 9, 1}});
     CHECK(run("ld.global.u32 %r1, [%pa];\nld.global.u32 %r1, [%pb];\nadd.u32 %r2, %r1, 1;").empty());
-    // A result of computing is as good as any.
+    // The result of a reported computation counts as defined.
     CHECK(run("ld.global.u32 %r1, [%pa];\nadd.u32 %r1, %r1, 1;\nadd.u32 %r1, %r1, 1;") ==
           Findings{{global, 2, 1, 0, 1}});
 }
@@ -85,11 +85,11 @@ TEST_CASE("a store leaves memory as undefined as the value is, lane by lane") {
     CHECK(run("ld.global.u32 %r1, [%pa];\nst.global.u32 [%pa+512], %r1;\nld.global.u32 %r2, [%pa+512];\n"
               "add.u32 %r3, %r2, 1;",
               20) == Findings{{global, 4, 3, 20, 1}});
-    // What is stored next is defined again.
+    // A later store defines the memory again.
     CHECK(run("ld.global.u32 %r1, [%pa];\nst.global.u32 [%pa+512], %r1;\nst.global.u32 [%pa+512], %t;\n"
               "ld.global.u32 %r2, [%pa+512];\nadd.u32 %r3, %r2, 1;")
               .empty());
-    // Other stores of the same instruction stream are not touched by it.
+    // Storing a defined value leaves memory defined although another register is undefined.
     CHECK(run("ld.global.u32 %r1, [%pa];\nst.global.u32 [%pa+512], %t;\nld.global.u32 %r2, [%pa+512];\nadd.u32 %r3, "
               "%r2, 1;")
               .empty());
@@ -108,7 +108,8 @@ TEST_CASE("each element of a vector has a state of its own") {
     const std::string load =
         "shl.b32 %r9, %t, 4;\ncvt.u64.u32 %l1, %r9;\nadd.s64 %l1, %a, %l1;\n"
         "ld.global.v4.u32 {%r1, %r2, %r3, %r4}, [%l1];\n";
-    // Thread 0 has four words, thread 1 two: elements 2 and 3 of it are undefined, and all of the next ones.
+    // Thread 0 has four defined words, thread 1 two: its elements 2 and 3 are undefined, and all those of later
+    // threads.
     CHECK(run(load + "add.u32 %r5, %r1, 1;", 6, "", {2}).empty());
     CHECK(run(load + "add.u32 %r5, %r2, 1;", 6, "", {2}).empty());
     CHECK(run(load + "add.u32 %r5, %r3, 1;", 6, "", {2}) == Findings{{global, 5, 4, 1, 1}});
@@ -129,7 +130,7 @@ TEST_CASE("of a vector that is stored, each element is as it was") {
 }
 
 TEST_CASE("with undefined values under way, a kernel computes what it would without") {
-    // The load that finds them is in the middle of a block; what follows runs once, for all lanes and for some.
+    // The load that finds them is in the middle of a block. The rest of the block runs once, for all lanes or for some.
     const std::string tail =
         "mov.u32 %r2, 0;\nld.global.u32 %r1, [%pa];\nadd.u32 %r2, %r2, 1;\nadd.u32 %r2, %r2, 2;\n"
         "ld.global.u32 %r3, [%pa+128];\nadd.u32 %r2, %r2, 4;\nmov.u32 %r1, 0;\nmov.u32 %r3, 0;\n"
@@ -168,7 +169,7 @@ TEST_CASE("what is computed with an element of an array is an error once somethi
         // Branches and guards.
         CHECK(run(load + "setp.gt.u32 %p1, %r1, 5;\n@%p1 bra L;\nmov.u32 %r3, 1;\nL:") == Findings{{rule, 3, 2, 0, 1}});
         CHECK(run(load + "setp.gt.u32 %p1, %r1, 5;\n@%p1 mov.u32 %r3, 1;") == Findings{{rule, 3, 2, 0, 1}});
-        // "false and anything", "true or anything": lane by lane.
+        // "false and anything", "true or anything", for each lane.
         const std::string compare = load + "setp.gt.u32 %p1, %r1, 5;\nsetp.lt.u32 %p2, %t, 7;\n";
         const std::string branch = "\n@%p3 bra L;\nmov.u32 %r3, 1;\nL:";
         CHECK(run(compare + "and.pred %p3, %p1, %p2;" + branch) == Findings{{rule, 3, 2, 0, 1}});
@@ -177,7 +178,7 @@ TEST_CASE("what is computed with an element of an array is an error once somethi
         CHECK(run(compare + "setp.gt.u32 %p2, %t, 99;\nand.pred %p3, %p2, %p1;" + branch).empty());
         CHECK(run(compare + "setp.gt.u32 %p2, %t, 99;\nand.pred %p1, %p1, %p2;\nmov.pred %p3, %p1;" + branch).empty());
         CHECK(run(compare + "setp.lt.u32 %p2, %t, 99;\nor.pred %p3, %p2, %p1;" + branch).empty());
-        // Selections by what was compared, and of what was computed.
+        // Selections by a compared value, and of a computed one.
         CHECK(run(load + "setp.gt.u32 %p1, %r1, 5;\nselp.u32 %r2, %t, 0, %p1;\nst.global.u32 [%pb], %r2;") ==
               Findings{{rule, 3, 2, 0, 1}});
         CHECK(run(compare + "selp.u32 %r2, %t, 0, %p1;\nselp.u32 %r2, %r2, 0, %p2;\nst.global.u32 [%pb], %r2;") ==
@@ -188,7 +189,7 @@ TEST_CASE("what is computed with an element of an array is an error once somethi
                          "st.global.u32 [%pb], %r3;")
                   .empty());
     }
-    // With a value of global memory in it as well, it is an error at once.
+    // With an undefined value of global memory too, it is an error at once.
     CHECK(run("ld.local.u32 %r1, [own];\nld.global.u32 %r2, [%pa];\nadd.u32 %r3, %r1, %r2;").size() == 2);
 }
 
@@ -208,7 +209,7 @@ TEST_CASE("each lane has written its own elements of a local array") {
     CHECK(run("st.local.u32 [own+8], %t;\nld.local.u32 %r1, [own+4];\n" + use) == Findings{{rule, 3, 2, 0, 1}});
     CHECK(run("setp.lt.u32 %p1, %t, 9;\n@%p1 st.local.u32 [own], %t;\nld.local.u32 %r1, [own];\n" + use) ==
           Findings{{rule, 4, 3, 9, 1}});
-    // Each its own element; then the next one, which it has not.
+    // Each lane uses its own element, then the next one, which it has not written.
     const std::string each = "mov.u64 %l1, own;\nadd.s64 %l1, %l1, %o;\nst.local.u32 [%l1], %t;\n";
     CHECK(run(each + "ld.local.u32 %r1, [%l1];\n" + use).empty());
     CHECK(run(each + "@!%p1 ld.local.u32 %r1, [own+8];\n" + use) == Findings{{rule, 5, 4, 0, 1}});
@@ -216,7 +217,7 @@ TEST_CASE("each lane has written its own elements of a local array") {
               "st.local.u32 [own], %t;\nld.local.u32 %r1, [own+4];\nsetp.eq.u32 %p1, %t, 0;\n"
               "selp.u32 %r1, 0, %r1, %p1;\n" +
               use) == Findings{{rule, 8, 5, 2, 1}});
-    // Again and again, with a shape that is known.
+    // Repeatedly, with a known shape.
     CHECK(run("mov.u32 %r4, 0;\nL: st.local.u32 [own+4], %t;\nld.local.u32 %r1, [own+4];\nadd.u32 %r4, %r4, 1;\n"
               "setp.lt.u32 %p1, %r4, 40;\n@%p1 bra L;\n" +
               use)
@@ -259,7 +260,7 @@ TEST_CASE("a shuffle hands a value to the lanes that read it") {
     CHECK(run(load + "shfl.sync.down.b32 %r2, %r1, 1, 31, 0xffffffff;" + use, 9) == Findings{{global, 3, 1, 8, 1}});
     CHECK(run(load + "shfl.sync.idx.b32 %r2, %r1, 8, 31, 0xffffffff;" + use, 9).empty());
     CHECK(run(load + "shfl.sync.idx.b32 %r2, %r1, 9, 31, 0xffffffff;" + use, 9) == Findings{{global, 3, 1, 0, 1}});
-    // The shuffle's result takes the place of what the register held; its other operands are used.
+    // The shuffle's result replaces what the register held; the shuffle uses its other operands.
     CHECK(run(load + "mov.u32 %r2, %r1;\nshfl.sync.idx.b32 %r2, %t, 0, 31, 0xffffffff;" + use).empty());
     CHECK(run(load + "shfl.sync.idx.b32 %r2, %t, %r1, 31, 0xffffffff;") == Findings{{global, 2, 1, 0, 1}});
     CHECK(run(load + "shfl.sync.idx.b32 %r2, %t, %r1, 31, 0xffffffff;" + use, 30) == Findings{{global, 2, 1, 30, 1}});
@@ -276,7 +277,8 @@ TEST_CASE("what a shuffle makes up may be moved, but neither used nor stored") {
     CHECK(run(shuffle + "add.u32 %r3, %r2, 1;\nL:") == Findings{{absent, 3, 4, 8, 1}});
     CHECK(run(shuffle + "mov.u32 %r3, %r2;\nst.global.u32 [%pb], %r3;\nL:") == Findings{{absent, 3, 5, 8, 1}});
     CHECK(run(shuffle + "mov.u32 %r2, 1;\nst.global.u32 [%pb], %r2;\nL:").empty());
-    // It is not handed on either: the shuffle that made it up is the mistake, and the lanes that read it know nothing.
+    // It is not passed on either: the shuffle that made the value up is the mistake, and the lanes that read it later
+    // are not.
     CHECK(run(shuffle + "shfl.sync.idx.b32 %r3, %r2, 15, 31, 0x0000ffff;\nadd.u32 %r3, %r3, 1;\nL:").empty());
 }
 
@@ -302,7 +304,7 @@ TEST_CASE("calls pass undefined values to a function and back") {
     CHECK(run(load + call("keep", "%r1") + use, 6, functions) == Findings{{global, 3, 1, 6, 1}});
     CHECK(run(load + call("drop", "%r1") + use, 6, functions).empty());
     CHECK(run(load + call("keep", "%t") + use, 0, functions).empty());
-    // A parameter that is written again, a result that comes again.
+    // A parameter that is written again, and a result that is returned again.
     CHECK(run(load + call("keep", "%r1") + call("keep", "%t") + use, 0, functions).empty());
     CHECK(run(load +
                   "{ .param .b32 x; .param .b32 r; st.param.b32 [x], %r1; st.param.b32 [x], %t; call.uni (r), keep, "
@@ -310,7 +312,7 @@ TEST_CASE("calls pass undefined values to a function and back") {
                   use,
               0, functions)
               .empty());
-    // Of two parameters it is the one that it is.
+    // Of two parameters, the undefined one is found.
     const auto two = [](const std::string& x, const std::string& y) {
         return "{ .param .b32 x; .param .b32 y; .param .b32 r; st.param.b32 [x], " + x + "; st.param.b32 [y], " + y +
                "; call.uni (r), pick, (x, y); ld.param.b32 %r2, [r]; }\n";

@@ -1,4 +1,4 @@
-// Which pairs of accesses race: plain, volatile and atomic ones, of one warp and of several.
+// Which pairs of accesses race: plain, volatile and atomic accesses of one warp and of several warps.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -26,7 +26,7 @@ std::string instruction(const One& one, const std::string& space) {
     return one.writes ? "st" + how + "." + space + ".u32 [%p], %i;" : "ld" + how + "." + space + ".u32 %v, [%p];";
 }
 
-// Do the checks find a race between these accesses to one word, by these threads in this order?
+// True if the checks find a race between these accesses of one word by these threads in this order.
 bool race(const std::string& space, const std::vector<std::pair<unsigned, One>>& in_order, bool barrier = false) {
     std::string ptx =
         ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 word) {\n.shared "
@@ -56,7 +56,7 @@ TEST_CASE("two accesses race if one writes and one is plain") {
                 CHECK(race(space, {{33, first}, {66, second}}) == (writes && plain));
                 CHECK_FALSE(race(space, {{33, first}, {66, second}}, true));
                 CHECK_FALSE(race(space, {{33, first}, {33, second}}));
-                // Lanes of a warp go on together no more: volatile is no order between them.
+                // Lanes of a warp no longer run in lockstep, so volatile does not order them.
                 const bool lockstep = first.kind == Kind::is_volatile && second.kind == Kind::is_volatile;
                 CHECK(race(space, {{33, first}, {34, second}}) == (writes && (plain || lockstep)));
             }
@@ -64,7 +64,7 @@ TEST_CASE("two accesses race if one writes and one is plain") {
     }
 }
 
-// Of several readers the memory has one mark: a plain one among them is not forgotten.
+// Memory has only one mark for several readers: a plain read among them must not be forgotten.
 TEST_CASE("a write races with a plain read before or after a volatile one") {
     for (const std::string space : {"shared", "global"}) {
         for (const Kind first : {Kind::plain, Kind::is_volatile, Kind::atomic}) {

@@ -1,4 +1,4 @@
-// racecheck and initcheck at memory: which accesses conflict, which of them are none all the same, and what is said.
+// racecheck and initcheck at memory: which accesses conflict, which are harmless after all, and the messages.
 #include "support/contains.hpp"
 #include "vgpu/checks/snippet.hpp"
 
@@ -11,7 +11,7 @@ using Findings = std::vector<Found>;
 
 namespace {
 
-// Line 1: %r5 is the thread's word of `first`, %r6 that of the thread 32 further on or back.
+// Line 1: %r5 is the address of the thread's word of `first`, %r6 that of the thread 32 positions away.
 const std::string own_and_other =
     "mov.u32 %r5, first; xor.b32 %r6, %i, 128; add.u32 %r6, %r6, %r5; add.u32 %r5, %r5, %i;\n";
 
@@ -93,7 +93,7 @@ TEST_CASE("volatile and atomic accesses are no race among themselves") {
     CHECK(run(own_and_other + "st.shared.u32 [%r5], 0;\nbar.sync 0;\natom.shared.exch.b32 %r1, [%r5], 1;\n"
                               "atom.shared.add.u32 %r2, [%r6], 1;")
               .empty());
-    // Inside a warp, volatile stands for the lockstep that there is no more.
+    // Inside a warp, volatile stands for lockstep, which no longer exists.
     CHECK(run("mov.u32 %r5, first; add.u32 %r5, %r5, %i;\nst.volatile.shared.u32 [%r5], %t;\nxor.b32 %r5, %r5, 4;\n"
               "ld.volatile.shared.u32 %r1, [%r5];",
               {1}, {32}) == Findings{{warp, 4, 2, 0, 32}});
@@ -115,7 +115,7 @@ TEST_CASE("a load whose value a compare-and-swap confirms is no race") {
                     "atom.global.cas.b32 %r3, [%l1], %r2, 7;",
                     {2}, {64})
                     .empty());
-    // A plain load behind it confirms nothing.
+    // A plain load after it confirms nothing.
     CHECK_FALSE(run("atom.global.cas.b32 %r3, [%a], 0, 7;\nld.global.u32 %r1, [%a];", {2}, {64}).empty());
 }
 
@@ -128,10 +128,10 @@ TEST_CASE("atomics of block scope are atomic for one block only") {
     CHECK(run("red.global.cta.add.u32 [%a], 1;", {2}, {1}).at(0).rule == "racecheck/scope");
     CHECK(run("atom.global.gpu.add.u32 %r1, [%a], 1;", {2}, {1}).empty());
     CHECK(run("atom.global.sys.add.u32 %r1, [%a], 1;", {2}, {1}).empty());
-    CHECK(run("atom.shared.cta.add.u32 %r1, [first], 1;", {2}, {64}).size() == 1);  // it is not initialized
+    CHECK(run("atom.shared.cta.add.u32 %r1, [first], 1;", {2}, {64}).size() == 1);  // uninitialized
     const std::string own = "mov.u32 %r1, %ctaid.x;\nmul.wide.u32 %l1, %r1, 4;\nadd.s64 %l1, %a, %l1;\n";
     CHECK(run(own + "atom.global.cta.add.u32 %r2, [%l1], 1;", {4}, {64}).empty());
-    // The first block's stays, though the block goes on with one for all.
+    // The first block's narrow atomic is still found after the same block has used one of device scope.
     const auto both =
         run("mov.u32 %r1, %ctaid.x;\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 atom.global.cta.add.u32 %r2, [%a], 1;\n"
             "atom.global.add.u32 %r3, [%a], 1;",
@@ -154,14 +154,14 @@ TEST_CASE("the read-only cache may be stale for what the kernel has written") {
     CHECK(d.message == "reads an element of {memory} through the read-only cache, though this kernel has written it");
     CHECK(d.related.at(0).role == "written by");
     CHECK(d.related.at(0).thread == device::ThreadPlace{{32, 0, 0}, {0, 0, 0}});
-    // Without order it is a race, which says it better.
+    // Without order it is a race, which the message then says.
     CHECK(run("st.global.u32 [%pa], %i;\nxor.b32 %r1, %i, 128;\ncvt.u64.u32 %l1, %r1;\nadd.s64 %l1, %a, %l1;\n"
               "ld.global.nc.u32 %r1, [%l1];")
               .at(0)
               .rule == global);
     Snippet k("st.global.u32 [%pb], %i;\nld.global.nc.u32 %r1, [%pa];", "", 256);
     CHECK(k.run().empty());
-    CHECK(k.run().empty());  // what the launch before wrote
+    CHECK(k.run().empty());  // an earlier launch wrote it
     CHECK(Snippet(write + "ld.global.nc.u32 %r1, [%pa];", "", 256, {.race = false}).run().empty());
 }
 
@@ -198,7 +198,7 @@ TEST_CASE("a flag in shared memory orders warps of one block") {
                "ld.shared.u32 %r3, [second];\nDONE:";
     };
     CHECK(run(lines("membar.cta;")).empty());
-    // Without a fence anywhere, nothing orders anything.
+    // Without any fence, nothing is ordered.
     CHECK(run(lines("")) == Findings{{shared, 12, 5, 32, 32}});
 }
 
@@ -206,11 +206,11 @@ TEST_CASE("an atomic of undefined memory is a use, and defines it") {
     Snippet k("atom.global.add.u32 %r1, [%pa], 1;\nld.global.u32 %r2, [%pa];\nadd.u32 %r2, %r2, 1;", "", 5);
     CHECK(k.run() == Findings{{"initcheck/global", 1, 1, 5, 108}});
     CHECK(Snippet("st.global.u32 [%pa], %t;\nld.global.u32 %r2, [%pa];\nadd.u32 %r2, %r2, 1;").run().empty());
-    // Some lanes store, and only their words count.
+    // Only some lanes store, and only their words are defined.
     CHECK(Snippet("setp.lt.u32 %p1, %t, 9;\n@%p1 st.global.u32 [%pa], %t;\nld.global.u32 %r2, [%pa];\n"
                   "add.u32 %r2, %r2, 1;")
               .run() == Findings{{"initcheck/global", 4, 3, 9, 1}});
-    // A byte of a word is enough.
+    // One written byte makes the word defined.
     CHECK(Snippet("shl.b32 %r1, %t, 2;\ncvt.u64.u32 %l1, %r1;\nadd.s64 %l1, %a, %l1;\nst.global.u16 [%l1], %h1;\n"
                   "ld.global.u32 %r2, [%l1];\nadd.u32 %r2, %r2, 1;")
               .run() == Findings{{"initcheck/global", 6, 5, 0, 1}});
@@ -223,7 +223,7 @@ TEST_CASE("an atomic of undefined memory is a use, and defines it") {
 TEST_CASE("an atomic of shared memory that nothing wrote is a use") {
     CHECK(run("atom.shared.add.u32 %r1, [first+8], 1;", {1}, {1}) == Findings{{"initcheck/shared", 1, 1, 0, 1}});
     CHECK(run("st.shared.u32 [first+8], 0;\natom.shared.add.u32 %r1, [first+8], 1;", {1}, {1}).empty());
-    // What an earlier block wrote is gone.
+    // The values of an earlier block are gone.
     CHECK(run("mov.u32 %r1, %ctaid.x;\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 st.shared.u32 [first], 1;\nld.shared.u32 %r2, "
               "[first];\n"
               "add.u32 %r2, %r2, 1;\nst.shared.u32 [second], %r2;",

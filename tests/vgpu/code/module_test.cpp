@@ -1,4 +1,4 @@
-// What modules of the same image share, and what each has for itself.
+// What modules of the same image share, and what each has of its own.
 #include "vgpu/code/module.hpp"
 
 #include <span>

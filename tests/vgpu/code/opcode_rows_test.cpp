@@ -1,4 +1,4 @@
-// All rows of the table of opcodes and of the special registers: what they say must be whole and fit together.
+// All rows of the tables of opcodes and of special registers must be complete and consistent.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -48,7 +48,7 @@ void for_rows(F&& f) {
 
 bool leaves(Terminator how) { return how == Terminator::Return || how == Terminator::Exit || how == Terminator::Trap; }
 
-// PTX's own word for it: lanes that need not all be there meet in a .sync that is not .aligned.
+// How PTX names them: a .sync that is not .aligned joins lanes of which some may be missing.
 bool is_collective(const OpcodeRow& row) {
     const bool block_barrier = (row.mnemonic == "bar" || row.mnemonic == "barrier") && !names(row.required, "warp");
     return names(row.required, "sync") && !names(row.required, "aligned") && !block_barrier;
@@ -66,7 +66,7 @@ constexpr const char* head =
     ".version 8.6\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 out) {\n.reg .b16 %h<9>;\n"
     ".reg .b32 %r<9>;\n.reg .b64 %l<9>;\n.reg .f32 %f<9>;\n.reg .f64 %d<9>;\n.reg .b128 %q<9>;\n.reg .pred %p<9>;\n";
 
-// One line of PTX for each row that accesses memory, and for those beside them that do not.
+// One line of PTX for each row that accesses memory, and some for rows beside them that do not.
 std::vector<std::string> examples() {
     std::vector<std::string> lines = {
         "ld.global.u32 %r1, [%l1];",
@@ -140,7 +140,7 @@ vgpu::Code decode(const vgpu::ptx::Module& module) {
 
 TEST_CASE("each row of the opcodes, and each that is refused, is an instruction of PTX") {
     for_rows([](const vgpu::OpcodeFamily&, const OpcodeRow& row) {
-        if (row.mnemonic != "pragma")  // a directive that stands among instructions
+        if (row.mnemonic != "pragma")  // a directive among instructions
             CHECK(vgpu::opcode_table().is_mnemonic(row.mnemonic));
         CHECK(!row.summary.empty());
         for (const std::string& type : words(row.types)) CHECK(vgpu::ptx::parse_type(type) != vgpu::ptx::Type::None);
@@ -164,7 +164,7 @@ TEST_CASE("no two rows of the opcodes are for the same instruction") {
 }
 
 TEST_CASE("the facts of each row fit together") {
-    std::map<std::string_view, Flow> flows;  // by mnemonic: whether an opcode moves bits does not depend on its form
+    std::map<std::string_view, Flow> flows;  // by mnemonic: all forms of an opcode have the same flow
     for_rows([&](const vgpu::OpcodeFamily& family, const OpcodeRow& row) {
         const OpcodeFacts& f = row.facts;
         CHECK(flows.emplace(row.mnemonic, f.flow).first->second == f.flow);
@@ -197,7 +197,7 @@ TEST_CASE("each row that accesses memory says so, and how") {
         const OpcodeRow* row = vgpu::opcode_table().find(in);
         REQUIRE(row);
         seen.insert(row);
-        const vgpu::Code code = decode(module);  // throws where memory is accessed and the row says nothing of it
+        const vgpu::Code code = decode(module);  // throws if it accesses memory and the row says nothing about that
         CHECK((row->facts.granule != granule::none) == !code.stat_kinds.empty());
         CHECK(row->facts.fence == code.orders_memory);
         const vgpu::Insn& insn = code.insns[0];
@@ -212,7 +212,7 @@ TEST_CASE("each row that accesses memory says so, and how") {
         const bool of_type = row->facts.granule == granule::of_type;
         const unsigned bytes = of_type ? vgpu::ptx::size_of(vgpu::ptx::parse_type(*type)) : row->facts.granule;
         CHECK(1u << code.granule_shift == std::min(bytes, 4u));
-        // Loads and stores of plain elements: the value goes on to a register, or comes from one.
+        // Loads and stores of plain elements have a value in a register.
         CHECK((row->facts.flow == Flow::Loads) == (of_type && load));
         CHECK((row->facts.flow == Flow::Stores) == (of_type && store));
         const bool v2 = std::ranges::count(in.modifiers, "v2") != 0, v4 = std::ranges::count(in.modifiers, "v4") != 0;
@@ -245,7 +245,8 @@ using vgpu::ptx::SpecialRegister;
 constexpr device::Dim3 grid{2, 3, 2}, block{8, 4, 2};
 constexpr std::uint32_t threads = 64, dynamic_bytes = 200;
 
-// What thread t of block (x, y, z) reads. No default: the compiler names a Special that is forgotten here.
+// The value that thread t of block (x, y, z) reads. There is no default, so that the compiler names a forgotten
+// Special.
 std::uint32_t expected(Special s, const device::Dim3& at, std::uint32_t t, std::uint32_t multiprocessors) {
     const std::uint32_t lane = t % 32;
     switch (s) {
@@ -303,7 +304,7 @@ std::vector<std::uint32_t> read_special(const std::string& name) {
     return m.download(out);
 }
 
-// The names that a row stands for, a few if they are many.
+// The names that a row stands for, or some of them if there are many.
 std::vector<std::string> names_of(const SpecialRegister& row) {
     const std::string name(row.name);
     if (row.form == SpecialRegister::Name::Vector) return {name, name + ".x", name + ".y", name + ".z", name + ".w"};

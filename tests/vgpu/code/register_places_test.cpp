@@ -1,4 +1,4 @@
-// Registers that share places: every thread must still see its own values, whatever the other lanes do meanwhile.
+// Registers that share places: every thread must still see its own values, whatever the other lanes do.
 #include "support/contains.hpp"
 #include "vgpu/code/decoder.hpp"
 #include "vgpu/machine.hpp"
@@ -57,7 +57,7 @@ TEST_CASE("a long chain of values needs few places") {
 }
 
 TEST_CASE("registers that are never written hold zeros, in every block") {
-    // %r1 is written by the odd lanes only, and only after the even ones have read it; %r9 fills every place before.
+    // Only the odd lanes write %r1, after the even ones have read it; %r9 fills every place before.
     std::string body =
         ".reg .b32 %r<10>, %t, %odd;\n.reg .pred %p;\n.reg .b64 %to, %at;\n"
         "mov.u32 %t, %tid.x;\nand.b32 %odd, %t, 1;\nor.b32 %odd, %odd, 8;\nsetp.eq.u32 %p, %odd, 9;\n"
@@ -88,7 +88,7 @@ TEST_CASE("a value that one side of a branch needs survives the other side") {
 }
 
 TEST_CASE("a shuffle finds 0 in lanes that have exited, whatever they left behind") {
-    // The upper lanes of odd blocks leave something behind; those of even blocks exit at once.
+    // The upper lanes of odd blocks leave values behind; those of even blocks exit at once.
     const std::string body =
         ".reg .b32 %t, %b, %odd, %junk<8>, %v, %d;\n.reg .pred %p, %q;\n.reg .b64 %to, %at;\n"
         "mov.u32 %t, %tid.x;\nmov.u32 %b, %ctaid.x;\nand.b32 %odd, %b, 1;\nsetp.eq.u32 %p, %odd, 0;\n"

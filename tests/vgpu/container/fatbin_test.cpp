@@ -30,7 +30,7 @@ std::string error_of(const std::string& image, int compute_capability = 90) {
     return "";
 }
 
-// Everything that a loader does; only FatbinError (and PtxError, of the text) may come out.
+// Does everything that a loader does. Only FatbinError (and PtxError, for the text) may be thrown.
 void load(const std::string& image) {
     try {
         const auto entries = read(image);
@@ -94,7 +94,7 @@ TEST_CASE("architecture-specific PTX is for that architecture only, and comes se
 TEST_CASE("without usable PTX the message says how to compile") {
     CHECK_THAT(error_of(sample("cubin-only.fatbin")), Contains("sm_90 only") && Contains("code=compute_90"));
     CHECK_THAT(error_of(sample("named.fatbin"), 75), Contains("compute_80") && Contains("7.5"));
-    CHECK(choose_ptx(read(sample("empty.fatbin")), 90) == nullptr);  // what every executable registers besides
+    CHECK(choose_ptx(read(sample("empty.fatbin")), 90) == nullptr);  // every executable also registers this one
 }
 
 TEST_CASE("resources of kernels are those that ptxas -v prints") {

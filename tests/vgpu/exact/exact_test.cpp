@@ -1,5 +1,5 @@
-// The virtual GPU gives the bits that an H100 gave: every opcode form of forms.cpp on the same operands. The records
-// were written by vgpu-exact-record (see docs/virtual-gpu.md).
+// The virtual GPU gives the same bits as an H100: every opcode form of forms.cpp on the same operands.
+// vgpu-exact-record wrote the records (see docs/virtual-gpu.md).
 #include <cmath>
 #include <cstdio>
 #include <fstream>
@@ -73,7 +73,7 @@ double value(char c, u64 bits) {
     return std::bit_cast<float>(static_cast<std::uint32_t>(bits));
 }
 
-// How far `result` is from the function's value, in units of the bound; infinities and NaN must be the same.
+// The distance of `result` from the function's value, in units of the bound. Infinities and NaN must be equal.
 double deviation(const exact::Form& form, u64 operand, u64 result) {
     double x = value(form.sources[0], operand);
     const double r = value(form.result, result);
@@ -92,7 +92,7 @@ double deviation(const exact::Form& form, u64 operand, u64 result) {
     return error / std::max(bound, smallest);
 }
 
-// PTX states the bound of sin and cos for this range, and that of lg2 relative to the result outside [0.5, 2].
+// True where PTX states the bound: for sin and cos in this range, for lg2 (relative to the result) outside [0.5, 2].
 bool in_stated_range(const exact::Form& form, u64 operand) {
     const double x = std::fabs(value(form.sources[0], operand));
     if (form.name.starts_with("sin") || form.name.starts_with("cos")) return x <= 3.14159;

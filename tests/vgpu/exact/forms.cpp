@@ -75,7 +75,7 @@ void integer(List& l) {
             l.plain(n + "u32." + t + "." + t, 'w', "www");
             l.plain(n + "u32." + t + "." + t + ".add", 'w', "www");
         }
-    // Carries, seen through an operation that takes them in.
+    // Carries, observed through an operation that consumes them.
     for (const std::string t : {"u32", "u64"}) {
         const char c = integer_class(t);
         const auto chain = [&](const std::string& first, const std::string& second) {
@@ -323,7 +323,7 @@ void convert(List& l) {
     }
 }
 
-// Approximate functions with the error that PTX states for sm_90, in the range that it states it for.
+// Approximate functions with the error and the range that PTX states for sm_90.
 void approximate(List& l) {
     l.family = "approx";
     const auto f32 = [&](const std::string& name, double (*exact)(double), double error, char unit) {

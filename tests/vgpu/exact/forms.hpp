@@ -1,5 +1,5 @@
-// What is compared bit for bit between the virtual GPU and a real one: opcode forms, each a little kernel of PTX, and
-// the operands that it runs on. Both devices get the same PTX and the same operands.
+// What is compared bit by bit between the virtual GPU and a real one: opcode forms, each a small PTX kernel, and their
+// operands. Both devices get the same PTX and the same operands.
 #pragma once
 
 #include <cstdint>
@@ -23,16 +23,16 @@ struct Form {
 
 std::vector<Form> forms();
 
-inline constexpr std::size_t cases = 4096, batch = 128;           // operand tuples of a form, and of one hash
-inline constexpr std::size_t kept = 64, kept_approximate = 1024;  // those whose bits are recorded
+inline constexpr std::size_t cases = 4096, batch = 128;           // operand tuples of a form; operand tuples per hash
+inline constexpr std::size_t kept = 64, kept_approximate = 1024;  // operand tuples whose bits are recorded
 
-// Operands of all cases: sources[i][k] are the bits of source i in case k. Special values in all pairs first, then
-// random ones, some related to each other (cancellation, halfway cases).
+// Operands of all cases: sources[i][k] are the bits of source i in case k. First all pairs of special values, then
+// random ones, some of them related (cancellation, halfway cases).
 std::vector<std::vector<std::uint64_t>> operands(const Form& form);
 
 unsigned bytes_of(char operand_class);
 
-// A kernel per form: entry <prefix><index>(a, b, c, d), pointers to arrays of 64-bit words; 128 threads a block.
+// One kernel per form: entry <prefix><index>(a, b, c, d), pointers to arrays of 64-bit words; 128 threads per block.
 std::string ptx(const std::vector<Form>& forms);
 std::string kernel_name(std::size_t index);
 

@@ -70,7 +70,7 @@ const std::vector<u64> shorts = {0,   1,   2,      7,      15,     16,     17,  
 const std::vector<u64> counts = {0,  1,  2,  3,  4,  7,  8,   15,  16,  23,  24,  30,         31,         32,
                                  33, 47, 62, 63, 64, 65, 127, 128, 255, 256, 257, 0x7fffffff, 0x80000000, 0xffffffff};
 // Zeros, subnormals, neighbours of one, limits, infinities, quiet and signalling NaNs with payloads, halfway cases of
-// conversions, powers of two at which integers end.
+// conversions, and the powers of two at which integer types end.
 const std::vector<u64> floats = {
     0x00000000, 0x80000000, 0x00000001, 0x80000001, 0x007fffff, 0x807fffff, 0x00400000, 0x00800000,
     0x80800000, 0x00800001, 0x3f800000, 0xbf800000, 0x3f800001, 0x3f7fffff, 0x40000000, 0xc0000000,
@@ -125,7 +125,7 @@ const std::vector<u64>& specials(char c) {
     }
 }
 
-// Raw bits, numbers of ordinary size, very small ones, and small integers and halves of them.
+// Raw bits, ordinary numbers, very small ones, and small integers and their halves.
 u64 random_float(Random& random, u64 kind) {
     const u64 r = random();
     const auto raw = static_cast<u32>(r);
@@ -181,7 +181,7 @@ u64 special(char c, std::size_t index) {
     return c == 'X' || c == 'Y' ? v | (list[(index * 7 + 5) % list.size()] << 16) : v;
 }
 
-// Operands that cancel or meet halfway: b is a's neighbour with the other sign, c is minus a·b or near it.
+// Operands that cancel or give halfway cases: b is a's neighbour with the opposite sign, c is minus a·b or near it.
 void relate(const std::string& s, std::vector<u64>& v, u64 kind) {
     if (s.size() < 2 || s[0] != s[1]) return;
     const u64 nudge = kind % 3 - 1;
@@ -212,7 +212,7 @@ std::vector<std::vector<u64>> operands(const Form& form) {
     for (const char c : s) seed = (seed ^ static_cast<unsigned char>(c)) * 1099511628211u;
     Random random(seed);
     std::vector<std::vector<u64>> result(s.size(), std::vector<u64>(cases));
-    // All pairs of special values take part; which come first does not depend on the form but on a step that is odd.
+    // All pairs of special values are used. Their order is the same for all forms; an odd step mixes it.
     const std::size_t first = specials(s[0]).size(), second = s.size() > 1 ? specials(s[1]).size() : 1;
     const std::size_t pairs = first * second, from_specials = std::min(pairs, cases / 2);
     for (std::size_t k = 0; k < cases; ++k) {

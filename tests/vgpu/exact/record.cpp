@@ -1,5 +1,5 @@
-// Runs all forms on this machine's NVIDIA GPU, through the driver, and writes what it gives: the records that the tests
-// compare with. Needs no CUDA toolkit, neither here nor there.
+// Runs all forms on this machine's NVIDIA GPU, through the driver, and writes the results: the records that the tests
+// compare with. It needs no CUDA toolkit, neither to build nor to run.
 //
 //     vgpu-exact-record --ptx                 prints the PTX (to check it with ptxas)
 //     vgpu-exact-record FOLDER [RAW]          writes FOLDER/<family>.txt; all bits of all cases to the file RAW
@@ -60,7 +60,8 @@ class Gpu {
     u64 buffers_[4] = {};
 };
 
-// One line: the name, the hashes of all batches, the bits of the first `kept` cases (all cases if approximate ones).
+// Writes one line: the name, the hashes of all batches, the bits of the first `kept` cases (more for approximate
+// forms).
 void write(std::ostream& out, const exact::Form& form, const std::vector<u64>& bits) {
     char word[24];
     out << form.name << '\t';

@@ -1,4 +1,4 @@
-// Barriers of a block, one instruction at a time: whom they wait for, and what they count.
+// Barriers of a block, one instruction at a time: which threads they wait for, and what they count.
 #include <functional>
 
 #include "support/contains.hpp"
@@ -11,7 +11,7 @@ using u32 = std::uint32_t;
 
 namespace {
 
-// Threads for which `holds`, of n that come to the barrier, ask `red`; `exited` leave before it.
+// Of n threads, the first `exited` exit. The others run `red`, with %t true where `holds`.
 std::vector<u32> reduced(const std::string& red, u32 n, u32 exited, const std::function<bool(u32)>& holds) {
     std::vector<u32> a(n);
     for (u32 t = 0; t < n; ++t) a[t] = holds(t);
@@ -48,7 +48,7 @@ TEST_CASE("__syncthreads_count, _and and _or ask the threads that are there") {
     }
 }
 
-// A barrier for a number of threads counts whole warps; the predicates are those of threads that there are.
+// A barrier for a number of threads counts whole warps, but only the predicates of existing threads.
 TEST_CASE("a barrier for 64 threads is met by a warp that is not full") {
     const auto yes = [](u32) { return true; };
     CHECK(reduced("bar.red.popc.u32 %d, 1, 64, %t;", 40, 0, yes) == std::vector<u32>(40, 40));
@@ -57,7 +57,7 @@ TEST_CASE("a barrier for 64 threads is met by a warp that is not full") {
           std::vector<u32>(40, 0));
 }
 
-// The second warp waits for nobody before it is asked to: barrier 3 is for the first warp alone.
+// The second warp waits only when it is asked to: barrier 3 is for the first warp alone.
 TEST_CASE("barriers of other numbers and of fewer threads are apart") {
     std::vector<u32> expected(64, 2);
     std::fill_n(expected.begin(), 32, 32);

@@ -1,4 +1,4 @@
-// Function pointers, recursion, arguments of any size, on both of nvcc's front ends.
+// Function pointers, recursion and arguments of any size, with both of nvcc's front ends.
 #include <functional>
 
 #include "device/address_space.hpp"

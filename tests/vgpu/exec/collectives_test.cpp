@@ -1,4 +1,4 @@
-// Shuffles, votes and their kin wait for the lanes that the mask names; cooperative groups are made of them.
+// Shuffles, votes and similar wait for the lanes in the mask; cooperative groups are built from them.
 #include <array>
 #include <bit>
 #include <numeric>
@@ -19,7 +19,7 @@ Machine collectives(const std::string& architecture, unsigned threads = 1) {
     return Machine(threads, read_text(WG_TEST_COLLECTIVES "." + architecture));
 }
 
-// What a kernel with one output of `n` ints writes.
+// What a kernel with one output array of `n` ints writes.
 std::vector<int> run(const std::string& kernel, const std::string& architecture, int n = 32, bool wrong = false) {
     Machine m = collectives(architecture);
     m.may_be_wrong = wrong;
@@ -69,7 +69,7 @@ TEST_CASE("only the lanes of the mask are awaited, and exited ones are not") {
         CHECK(run("exited_lanes_are_not_awaited", a) == each(32, [](int t) { return t < 20 ? 120 : 0; }));
         Machine m = collectives(a);
         const auto out = m.upload(std::vector<int>(32)), flag = m.upload(std::vector<int>(1));
-        m.may_be_wrong = true;  // the flag is no atomic
+        m.may_be_wrong = true;  // the flag is not atomic
         m.launch("lane_leaves_while_others_wait", {1}, {32}, out, flag);
         CHECK(m.download(out) == each(32, [](int t) { return t < 31 ? 10 : 0; }));
     }

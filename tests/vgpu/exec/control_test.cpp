@@ -264,7 +264,7 @@ TEST_CASE("names are made readable, but not those that explode") {
     CHECK(readable_name("_ZN3lab4pipeINS_4sum2IiEESt4pairIiS2_EEEvT_T0_") ==
           "lab::pipe<lab::sum2<int>, std::pair<int, lab::sum2<int> > >");
     CHECK(readable_name("_Z5applyIZ4mainEUliE_EvT_i") == "apply<main::{lambda(int)#1}>");
-    // CUB's, with policies, iterators, operators and literals.
+    // A name of CUB's, with policies, iterators, operators and literals.
     const std::string cub =
         "_ZN3cub17CUB_200700_900_NS18DeviceReduceKernelINS0_18DeviceReducePolicyIfjN4cuda3std3__"
         "44plusIvEEE9Policy600EPfj"
@@ -272,7 +272,7 @@ TEST_CASE("names are made readable, but not those that explode") {
     CHECK(vgpu::demangled_size(cub, 1 << 16) <= 1 << 16);
     CHECK_THAT(readable_name(cub), Catch::Matchers::StartsWith("cub::CUB_200700_900_NS::DeviceReduceKernel<cub::"));
 
-    // Each parameter twice the one before it: 200 bytes for gigabytes.
+    // Each parameter has twice the length of the one before: 200 bytes stand for gigabytes.
     constexpr char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
     std::string bomb = "_Z1k1AIvvE";
     for (int i = 0; i < 30; ++i) bomb += std::string("S_IS") + digits[i] + "_S" + digits[i] + "_E";
@@ -291,7 +291,7 @@ TEST_CASE("names are made readable, but not those that explode") {
         CHECK(readable_name(broken) == broken);
 }
 
-// What is said of a name's length is no less than it turns out to be.
+// The predicted length must never be less than the real one.
 TEST_CASE("the length of a readable name is never underestimated") {
     const std::string alphabet = "PRKNIEEJS_S0_S1_T_T0_1A2bbicfvLi3EFZDpStUlE_X";
     std::mt19937 random(7);

@@ -1,4 +1,4 @@
-// What each kind of instruction counts, at its own line and in the sum: two blocks of two warps.
+// What each kind of instruction counts, at its own line and in the sum, for two blocks of two warps.
 #include <map>
 
 #include "judge/catch.hpp"
@@ -30,7 +30,7 @@ Counted count(const std::string& lines, unsigned threads = 1, device::Dim3 grid 
     return counted;
 }
 
-// What a line counts besides what may hit a cache.
+// A line's counters without those that depend on the caches.
 Counters without_caches(Counters c) {
     c.global_load_l1_hits = 0;
     c.l2_read_sectors = c.l2_read_hits = c.l2_write_sectors = c.dram_read_sectors = c.dram_write_sectors = 0;
@@ -92,7 +92,7 @@ TEST_CASE(
     const auto serial = count(lines);
     Counters sum;
     for (const auto& [line, counters] : serial.lines) sum += counters;
-    // Before the first line: the arguments.
+    // The instructions before the first line load the arguments.
     const auto before = serial.all.inst_executed - sum.inst_executed;
     CHECK((before > 0 && before % 4 == 0));
     CHECK(serial.all.thread_inst_executed - sum.thread_inst_executed == 32 * before);
@@ -108,7 +108,7 @@ TEST_CASE(
     CHECK(sum.l2_read_sectors == all.l2_read_sectors);
     CHECK(sum.l2_write_sectors == all.l2_write_sectors);
     CHECK(sum.shared_store_bank_conflicts == all.shared_store_bank_conflicts);
-    // One load of each warp's that comes again is in L1.
+    // Each warp's second load of the same data hits L1.
     CHECK(serial.lines.at(9).global_load_l1_hits == 16);
     CHECK(serial.lines.at(1).global_load_l1_hits == 0);
     for (const unsigned threads : {2u, 5u}) CHECK((count(lines, threads, {40}).all == count(lines, 1, {40}).all));
@@ -130,7 +130,7 @@ TEST_CASE("branches count once for each warp, and those that part a warp as dive
     lines = run("%t, 64");
     CHECK((lines.at(2).branches == 4 && lines.at(2).divergent_branches == 0));
     CHECK(lines.at(4).inst_executed == 4);
-    if (lines.contains(5)) CHECK(lines.at(5).branches == 0);  // it goes nowhere else
+    if (lines.contains(5)) CHECK(lines.at(5).branches == 0);  // it does not branch
     if (lines.contains(3)) CHECK(lines.at(3).inst_executed == 0);
 }
 

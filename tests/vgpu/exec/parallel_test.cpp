@@ -1,5 +1,5 @@
-// The result of a launch is that of its blocks run one after the other, whatever the number of host threads, and
-// whether checks look on or not.
+// The result of a launch is that of running its blocks one by one, for any number of host threads, with and without
+// checks.
 #include "support/contains.hpp"
 #include "vgpu/machine.hpp"
 
@@ -18,7 +18,7 @@ std::vector<float> noise(std::size_t n) {
     return v;
 }
 
-// What a launch leaves behind, as seen with one host thread and with several, with and without checks.
+// The effects of a launch with one host thread and with several, with and without checks.
 struct Outcome {
     std::vector<float> floats;
     std::vector<int> ints;

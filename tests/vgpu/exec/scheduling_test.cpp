@@ -1,4 +1,4 @@
-// Every thread gets on, whatever it waits for; what waits for ever is told who waits where.
+// Every thread makes progress, whatever it waits for. If one waits forever, the message says which threads wait where.
 #include <numeric>
 
 #include "support/contains.hpp"
@@ -25,7 +25,7 @@ std::vector<int> each(int n, F&& f) {
     return v;
 }
 
-// f(threads) gives the same for any number of host threads.
+// f(threads) must give the same for any number of host threads.
 template <class F>
 void for_any_threads(F&& f) {
     const auto serial = f(1u);
@@ -50,7 +50,7 @@ TEST_CASE("flags: lanes, warps and blocks wait for each other") {
     for_any_threads([](unsigned threads) {
         Machine m = scheduling(threads);
         const auto out = m.upload(ints(64)), flag = m.upload(ints(1)), data = m.upload(ints(1));
-        m.may_be_wrong = true;  // the checks want atomics between lanes, and no __ldcg() of what others write
+        m.may_be_wrong = true;  // the checks require atomics between lanes, and no __ldcg() of what others write
         auto c = m.launch("lane_waits_for_lane", {1}, {64}, out).counters;
         CHECK(m.download(out) == each(64, [](int t) { return t * 2; }));
         c += m.launch("warp_waits_for_warp", {1}, {64}, out).counters;

@@ -1,4 +1,4 @@
-// Modelled time goes by the busiest multiprocessor and the longest warp.
+// The busiest multiprocessor and the longest warp determine modelled time.
 #include "judge/catch.hpp"
 #include "vgpu/machine.hpp"
 
@@ -7,7 +7,7 @@ using vgpu::test::Machine;
 
 namespace {
 
-// Every `period`th block computes, or works in shared memory, `rounds` times; the others end at once.
+// Every `period`th block computes, or works in shared memory, `rounds` times; the other blocks end at once.
 constexpr const char* kernels = R"(
 .version 8.0
 .target sm_90

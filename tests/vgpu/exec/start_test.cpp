@@ -1,4 +1,4 @@
-// What a thread finds when its block starts, and what a launch leaves when it ends, by a fault or without one.
+// What a thread finds when its block starts, and what a launch leaves behind, whether or not it ends by a fault.
 #include <algorithm>
 #include <map>
 
@@ -15,7 +15,7 @@ namespace {
 
 constexpr device::Checks no_checks{false, false, false, false};
 
-// A kernel k(out) with the place of the thread's words, `words` of them, in %o, and its number in the grid in %n.
+// A kernel k(out) with the address of the thread's `words` words in %o and the thread's number in the grid in %n.
 std::string kernel(const std::string& lines, unsigned words, const std::string& functions = "") {
     return ".version 8.6\n.target sm_90\n.address_size 64\n" + functions +
            ".visible .entry k(.param .u64 out) {\n.reg .b32 %r<19>, %n, %x;\n.reg .b64 %o, %l<9>;\n.reg .pred %p<9>;\n"

@@ -1,4 +1,4 @@
-// How long lanes and warps that wait go on before those that they wait for have a turn: counts depend on it.
+// How long waiting lanes and warps run before those that they wait for get a turn. Counters depend on it.
 #include "support/contains.hpp"
 #include "vgpu/checks/snippet.hpp"
 
@@ -7,7 +7,7 @@ using vgpu::test::Machine;
 
 namespace {
 
-// How often warps have run each line.
+// The number of times that warps have run each line.
 std::vector<std::uint64_t> executed(const std::string& lines, device::Dim3 block, std::uint64_t limit = 50'000'000) {
     constexpr device::Checks none{false, false, false, false};
     Machine m(1, vgpu::test::snippet(lines), limit, "h100", none);
@@ -45,7 +45,7 @@ TEST_CASE("a warp that waits without synchronising has a turn of 2^20 instructio
 
 TEST_CASE("blocks that say nothing to each other run one after the other, however long each takes") {
     constexpr device::Checks none{false, false, false, false};
-    // Block 0 counts to 2^21, then reads what block 1 writes first of all.
+    // Block 0 counts to 2^21, then reads what block 1 writes at its beginning.
     Machine m(1,
               vgpu::test::snippet("mov.u32 %r1, %ctaid.x;\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra COUNT;\n"
                                   "st.global.u32 [%a], 7;\nbra DONE;\nCOUNT: mov.u32 %r2, 0;\n"
@@ -65,14 +65,14 @@ TEST_CASE("calls and jumps by a table count towards the budget as loops do") {
         return vgpu::test::message_of([&] { m.launch("k", {1}, {32}, a, b); }, device::error::launch_timeout);
     };
     const auto still = Contains("is still in this loop after the kernel has executed 200,000 warp instructions");
-    // Calls itself twice, eighteen deep: 2^19 calls, and no branch that leads back.
+    // The function calls itself twice, eighteen levels deep: 2^19 calls, and no backward branch.
     CHECK_THAT(message("{ .param .b32 m; st.param.b32 [m], 18; call f, (m); }",
                        ".func f(.param .b32 n) {\n.reg .b32 %n;\n.reg .pred %p;\nld.param.u32 %n, [n];\n"
                        "setp.eq.u32 %p, %n, 0;\n@%p bra DONE;\nsub.u32 %n, %n, 1;\n"
                        "{\n.param .b32 m;\nst.param.b32 [m], %n;\ncall f, (m);\n}\n"
                        "{\n.param .b32 m;\nst.param.b32 [m], %n;\ncall f, (m);\n}\nDONE:\nret;\n}\n"),
                still);
-    // A loop of 2^17 rounds, whose only way back is a table's.
+    // A loop of 2^17 rounds whose only backward branch is through a table.
     CHECK_THAT(message("mov.u32 %r1, 0;\nts: .branchtargets DONE, AGAIN;\nAGAIN: add.u32 %r1, %r1, 1;\n"
                        "setp.lt.u32 %p1, %r1, 131072;\nselp.u32 %r2, 1, 0, %p1;\nbrx.idx %r2, ts;\nDONE:",
                        ""),

@@ -1,5 +1,5 @@
-// Who wrote each word of memory last, as the origin of outputs is told from it, and what host code wrote to memory that
-// it maps: the device sees it as it was when an operation began.
+// The last writer of each word of memory, from which the origin of outputs is derived, and what host code wrote to
+// memory that it maps: the device sees it as it was when the operation began.
 #include <sys/mman.h>
 
 #include "judge/catch.hpp"
@@ -92,7 +92,7 @@ TEST_CASE("what is written as a whole counts for every word until somebody write
     CHECK(writers(m, copied, n) == writers(m, out.address, n));
     m.gpu->copy(copied + 400, fresh, 400);
     CHECK(writers(m, copied + 396, 2) == std::vector<WriterTag>{1, writer::nobody});
-    // Again as a whole: nothing is left of what stood there.
+    // A write of the whole array leaves nothing of the earlier writers.
     m.gpu->write(out.address, std::as_bytes(std::span(ones)));
     CHECK(writers(m, out.address, 1)[0] == writer::host);
     m.gpu->analysis()->begin_call();
@@ -131,13 +131,13 @@ TEST_CASE("memory that host code maps: kernels see it as it was, and give back w
     CHECK(to.data[200] == -1);
     CHECK(writers(m, to.buffer.address, n)[199] == 1);
     CHECK(writers(m, to.buffer.address, n)[200] == writer::host);
-    // What the kernel has read of what the host wrote, once.
+    // The bytes of the host that the kernel has read, once.
     const auto used = m.gpu->analysis()->take_host_data();
     REQUIRE(used.size() == 1);
     CHECK(used[0].bytes.size() == 800);
     m.launch("copy", {1, 1, 1}, {256, 1, 1}, from.buffer, to.buffer, 200);
     CHECK(m.gpu->analysis()->take_host_data().empty());
-    // Host code changes a result: it is the host's from then on.
+    // After host code changes a result, the host is its writer.
     to.data[7] = 1234;
     bool seen = false;
     m.gpu->analysis()->visit_host_memory([&](const device::HostMemoryView& view) {

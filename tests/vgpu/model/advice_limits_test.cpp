@@ -1,4 +1,4 @@
-// Where advice begins, use by use: what is just enough to say something, and what is just not.
+// The thresholds of each kind of advice: what just deserves advice, and what just does not.
 #include "vgpu/model/advice.hpp"
 
 #include "support/contains.hpp"
@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint64_t many = 1'000'000;
 
-// A launch that fills the device, with one line of interest, whose work is all that the launch does.
+// A launch that fills the device, and whose work is all on one line.
 struct Advised {
     device::LaunchConfig config;
     device::Counters counters;
@@ -28,7 +28,7 @@ struct Advised {
     [[nodiscard]] std::vector<device::Diagnostic> found() const {
         return advise(find_profile(profile), config, counters, occupancy, {}, use);
     }
-    // The only message, or nothing.
+    // The message of the only finding; empty if there is none.
     [[nodiscard]] std::string message(const device::Rule& rule) const {
         std::string text;
         for (const auto& one : found()) {
@@ -40,7 +40,7 @@ struct Advised {
     }
 };
 
-// Requests of 32 threads, each of which takes so many sectors where `ideal` would do; loads or stores.
+// Loads or stores, as requests of 32 threads, each of which takes `sectors` sectors where `ideal` would do.
 std::string uncoalesced(bool load, std::uint64_t sectors, std::uint64_t ideal) {
     Advised a;
     (load ? a.line().loads : a.line().stores) = {many, many * sectors / 10, 0, many * ideal / 10, 32.0 * many};
@@ -76,7 +76,7 @@ TEST_CASE("sectors are worth a word from twice as many on, and from two more on"
                             " 8 sectors of 32 bytes where 4 would do (about "));
         CHECK(uncoalesced(load, 79, 40).empty());
         CHECK_THAT(uncoalesced(load, 30, 10), Contains(" 3 sectors of 32 bytes where 1 would do"));
-        CHECK(uncoalesced(load, 29, 10).empty());  // a row that begins anywhere
+        CHECK(uncoalesced(load, 29, 10).empty());  // an unaligned row
         CHECK_THAT(uncoalesced(load, 325, 40), Contains(" 32.5 sectors"));
         CHECK(uncoalesced(load, 0, 0).empty());
     }
@@ -92,7 +92,7 @@ TEST_CASE("bank conflicts are worth a word from twice as many wavefronts on") {
                    Contains("4-way bank conflicts: 8 wavefronts per request where 2 would do"));
         CHECK(conflicts(load, 10, 10).empty());
     }
-    // Where they are a twentieth of the pipe's time.
+    // Conflicts that cost a twentieth of the pipe's time.
     Advised a;
     a.line().shared_loads = {many, 2 * many, many};
     a.counters.shared_load_wavefronts = 19 * many;
@@ -108,7 +108,7 @@ TEST_CASE("divergence is worth a word from a tenth of the warps or a quarter of 
     CHECK_THAT(divergence(9, 0.25), Contains("diverge here, and 8 of 32"));
     CHECK(divergence(9, 0.24).empty());
     CHECK_THAT(divergence(10, 0.24), Contains("in 10 % of all cases, and 7.7 of 32"));
-    CHECK(divergence(100, 0).empty());  // which costs nothing
+    CHECK(divergence(100, 0).empty());  // it costs nothing
     CHECK(divergence(100, 0.01).empty());
 }
 
@@ -122,7 +122,7 @@ TEST_CASE("the same data loaded again is worth a word from six times on") {
     };
     CHECK_THAT(redundant(4 * many - 4 * many / 8), Contains("loads the same data about 8 times from global memory"));
     CHECK(redundant(4 * many - 4 * many / 5).empty());
-    CHECK(redundant(4 * many).empty());  // all of it was there before
+    CHECK(redundant(4 * many).empty());  // all of it was in L1 before
     CHECK(redundant(0).empty());
 }
 
@@ -149,7 +149,7 @@ TEST_CASE("an idle device is worth a word if the launch is long, low occupancy i
     low.occupancy.theoretical = 0.51;
     CHECK(low.found().empty());
     low.occupancy.theoretical = 0.5;
-    low.config.grid = {3, 1, 1};  // one multiprocessor has none
+    low.config.grid = {3, 1, 1};  // one multiprocessor gets no block
     for (const auto& one : low.found()) CHECK(one.rule != &device::rules::low_occupancy);
 }
 

@@ -1,4 +1,4 @@
-// Advice: slow kernels get the right one on the right line, fast ones none.
+// Advice: slow kernels get the right advice on the right line, fast ones get none.
 #include <algorithm>
 #include <cmath>
 
@@ -28,7 +28,7 @@ std::uint32_t place(int number) {
 
 bool about_occupancy(const Diagnostic& d) { return std::string(d.rule->id) == "advice/occupancy"; }
 
-// But that on occupancy: without a cubin, the number of registers is a guess.
+// Without advice on occupancy: without a cubin, the number of registers is a guess.
 std::vector<Diagnostic> only_advice(std::vector<Diagnostic> found) {
     std::erase_if(
         found, [](const Diagnostic& d) { return d.rule->severity != device::Severity::Advice || about_occupancy(d); });
@@ -108,7 +108,7 @@ TEST_CASE("low occupancy names its limit") {
     CHECK_THAT(it->message, Contains("holds 5 blocks of 128 threads at once, 31 % of the warps") &&
                                 Contains("limited by shared memory"));
     CHECK(it->place.line >= place(7));
-    const auto few = m.diagnose("much_shared", {4}, {128}, data, out, 20);  // there is nothing to fill the device with
+    const auto few = m.diagnose("much_shared", {4}, {128}, data, out, 20);  // too small to fill the device
     CHECK(std::ranges::none_of(few, about_occupancy));
 }
 
@@ -134,7 +134,7 @@ TEST_CASE("advice is the same for any number of host threads, and none when it i
         for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
             CHECK(a[i].message == b[i].message);
             CHECK(a[i].weight == b[i].weight);
-            // In steps of 2^-20 ns, so that the sum over many launches does not depend on how they are grouped.
+            // In steps of 2^-20 ns, so that the sum over many launches does not depend on their grouping.
             CHECK(std::ldexp(a[i].weight, 20) == std::round(std::ldexp(a[i].weight, 20)));
         }
         CHECK(of_product(off, kernel).empty());

@@ -1,4 +1,4 @@
-// What each counter costs in the timing model, one warp on one multiprocessor: which resource, and how much of it.
+// What each counter costs in the timing model, for one warp on one multiprocessor: which resource, and how much of it.
 #include <cmath>
 #include <vector>
 
@@ -27,7 +27,7 @@ double cycles(double ns) { return ns * profile.properties.clock_ghz; }
 
 constexpr std::uint64_t many = 1000;
 
-// One counter alone, a thousand of it.
+// A single counter with the value 1000.
 KernelTime alone(std::uint64_t device::Counters::*counter) {
     device::Counters c;
     c.*counter = many;
@@ -82,7 +82,7 @@ TEST_CASE("requests and wavefronts take the load and store pipe") {
         CHECK(cycles(time.l1_ns) == Approx(many * row.l1_cycles));
         CHECK(time.issue_ns == 0);
     }
-    // Four sectors of a request are free, loads and stores each for itself.
+    // Four sectors of a request are free, separately for loads and stores.
     device::Counters c;
     c.global_load_requests = c.global_store_requests = many;
     c.global_load_sectors = c.global_store_sectors = 4 * many;
@@ -100,12 +100,12 @@ TEST_CASE("a warp waits for its loads, four of them at a time") {
         CHECK(cycles(alone(requests).latency_ns) == Approx(pipelined(profile.shared_latency)));
     CHECK(cycles(alone(&C::atomic_requests).latency_ns) == Approx(pipelined(profile.l2_latency)));
     CHECK(alone(&C::global_store_requests).latency_ns == 0);
-    // From DRAM, if all sectors are different; from L2 and L1, if they come again.
+    // From DRAM if all sectors are different; from L2 and L1 if they repeat.
     device::Counters c;
     c.global_load_requests = many;
     c.global_load_sectors = 4 * many;
     CHECK(cycles(time_of(c).latency_ns) == Approx(pipelined(profile.dram_latency)));
-    const double part = 0.125;  // are different
+    const double part = 0.125;  // share of different sectors
     const double again = profile.l1_latency * 0.75 + profile.l2_latency * (0.25 - part) + profile.dram_latency * part;
     CHECK(cycles(time_of(c, {.footprint_bytes = 4 * many * 32 / 8}).latency_ns) == Approx(pipelined(again)));
     c = {};
@@ -132,7 +132,7 @@ TEST_CASE("sectors go through L2, and those that differ through DRAM") {
         CHECK(time.l2_ns == Approx(many * row.cost * l2));
         CHECK(time.dram_ns == Approx(many * dram));
     }
-    // An eighth of them are different: L1 gives each four times, a store that comes again is dear.
+    // An eighth of them are different: L1 serves each four times; a repeated store is expensive.
     device::Counters loads, stores;
     loads.global_load_sectors = stores.global_store_sectors = many;
     const Traffic eighth{.footprint_bytes = many * 4};
@@ -152,7 +152,8 @@ TEST_CASE("what does not fit into L2 comes from DRAM again, a quarter of the tim
         return Traffic{.footprint_bytes = static_cast<std::uint64_t>(part * capacity) * 32};
     };
     CHECK(time_of(c, bytes(1)).dram_ns == Approx(capacity * dram));
-    // Twice as much as it holds, asked for twice beyond L1: half of what comes again is gone, of that a quarter counts.
+    // Twice its capacity, and twice as much requested beyond L1: half of the repeated sectors are gone, and a quarter
+    // of those count.
     CHECK(time_of(c, bytes(2)).dram_ns == Approx((2 + 2 * 0.5 * 0.25) * capacity * dram).epsilon(1e-4));
 }
 
@@ -169,11 +170,11 @@ TEST_CASE("mapped memory takes the link in both directions at once, and is not t
     CHECK(link(many, many) == std::max(link(many, 0), link(0, many)));
     CHECK(time_of(c, {.mapped_read_sectors = many, .mapped_write_sectors = many}).dram_ns == 0);
     CHECK(time_of(c, {.mapped_read_sectors = many}).dram_ns == Approx(time_of(c).dram_ns / 2));
-    // What comes from the host takes no less long than from DRAM, and no longer.
+    // Data from the host takes exactly as long as from DRAM.
     device::Counters once;
     once.global_load_requests = once.global_load_sectors = 1;
     CHECK(cycles(time_of(once, {.mapped_read_sectors = 1}).latency_ns) == Approx(profile.dram_latency));
-    // L1 serves what it has.
+    // L1 serves what it holds.
     c.global_load_l1_hits = many / 4;
     CHECK(link(many, 0) == Approx(0.75 * many * 32 / costs.mapped_read_bytes_per_ns));
 }

@@ -6,7 +6,7 @@
 #include "support/contains.hpp"
 #include "vgpu/model/profile.hpp"
 
-// CUDA's own calculation, where the toolkit's header is at hand.
+// CUDA's own calculation, if the toolkit's header is available.
 #if __has_include(<cuda_occupancy.h>)
 #include <cuda_occupancy.h>
 #define WG_HAS_CUDA_OCCUPANCY 1
@@ -159,5 +159,5 @@ TEST_CASE("achieved occupancy counts the last wave of blocks") {
     fit.theoretical = 0.5;
     CHECK(achieved_occupancy(device, fit, 48) == 0.5 * 48 / 64);
     fit.theoretical = 0, fit.blocks_per_multiprocessor = 0;
-    CHECK(achieved_occupancy(device, fit, 1) == 0);  // of a block that does not fit
+    CHECK(achieved_occupancy(device, fit, 1) == 0);  // a block that does not fit
 }

@@ -1,4 +1,4 @@
-// The numbers of the device profiles. Labs' thresholds were derived with them: who changes one proves all labs again.
+// The numbers of the device profiles. Labs' thresholds were derived from them: after a change, prove all labs again.
 #include <fmt/format.h>
 
 #include <map>
@@ -70,7 +70,7 @@ TEST_CASE("a slice has its part of what the multiprocessors share, and says so")
     CHECK(part.name == "NVIDIA H100 80GB HBM3 (virtual, 33 of 132 SMs)");
     CHECK(find_profile("h100:132").properties.name == whole.name);
     CHECK(find_profile("h100:all").properties.l2_cache_bytes == whole.l2_cache_bytes);
-    // Of a slice as well.
+    // Also for a slice.
     const auto smaller = slice(find_profile("h100:33"), 11);
     CHECK(smaller.properties.dram_bytes_per_ns == Approx(whole.dram_bytes_per_ns / 12));
     CHECK(smaller.properties.name == "NVIDIA H100 80GB HBM3 (virtual, 11 of 132 SMs)");

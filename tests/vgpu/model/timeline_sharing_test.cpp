@@ -1,4 +1,4 @@
-// Kernels that run at the same time share what the device has.
+// Concurrent kernels share the resources of the device.
 #include <algorithm>
 #include <random>
 #include <vector>
@@ -78,7 +78,7 @@ TEST_CASE("a kernel gets what the earlier ones leave of a resource") {
     for (const Resource r : {Resource::issue, Resource::l1, Resource::l2, Resource::dram, Resource::link}) {
         Timeline timeline = with_streams(3);
         CHECK(timeline.kernel(1, 100, 0.1, needs(r, 80)).end_ns == 100);
-        // A quarter of its speed beside the first, then all of it.
+        // A quarter of its speed beside the first kernel, then its full speed.
         CHECK(timeline.kernel(2, 100, 0.1, needs(r, 80)).end_ns == Approx(175));
         CHECK(timeline.kernel(3, 100, 0.1).end_ns == 100);  // needs none of it
     }
@@ -119,7 +119,7 @@ TEST_CASE("no more kernels run at once than a device allows, however small they 
     CHECK(timeline.kernel(129, 100, 1e-9).start_ns == 100);
 }
 
-// In no stretch of time is more of a resource used than there is: what the kernels need that lie in it fits into it.
+// At no time is more of a resource used than exists: the needs of the kernels in an interval fit into it.
 TEST_CASE("kernels together take at least the sum of what they need of any one resource") {
     RandomKernels random(GENERATE(range(0u, 60u)));
     std::vector<Kernel> kernels(60);
@@ -146,7 +146,7 @@ TEST_CASE("kernels together take at least the sum of what they need of any one r
     }
 }
 
-// One that comes before may free other resources, by slowing down a third: so they all need the same one here.
+// An earlier kernel may free other resources by slowing down a third one, so here they all need the same resource.
 TEST_CASE("one kernel more never lets another end earlier") {
     RandomKernels random(GENERATE(range(0u, 60u)));
     std::vector<Kernel> kernels(15);

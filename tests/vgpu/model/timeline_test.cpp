@@ -7,7 +7,7 @@ using namespace warpgrade::vgpu;
 
 namespace {
 
-// Costs that make the sums easy: issuing is free, copies run at 1 byte a nanosecond.
+// Costs that make the sums easy: issuing is free, copies run at 1 byte per nanosecond.
 HostCosts simple() {
     HostCosts costs;
     costs.launch_issue_ns = costs.copy_issue_ns = costs.query_ns = costs.wake_ns = 0;
@@ -66,7 +66,7 @@ TEST_CASE("the legacy default stream waits for blocking streams and they for it"
     timeline.kernel(1, 100, 0.1);
     CHECK(timeline.kernel(0, 10, 0.1).start_ns == 100);
     CHECK(timeline.kernel(1, 10, 0.1).start_ns == 110);
-    CHECK(timeline.kernel(2, 10, 0.1).start_ns == 0);  // non-blocking: stands apart
+    CHECK(timeline.kernel(2, 10, 0.1).start_ns == 0);  // a non-blocking stream is independent
     timeline.kernel(2, 1000, 0.1);
     CHECK(timeline.kernel(0, 10, 0.1).start_ns == 120);
     timeline.remove_stream(1);
@@ -223,7 +223,7 @@ TEST_CASE("what each kind of transfer costs: its issue, its latency and its byte
     CHECK(length(timeline.copy(0, Link::within_device, 800, true, true)) == 420);
     CHECK(length(timeline.fill(0, 800, true)) == 240);
     CHECK(timeline.host_ns() == 210 + 410 + 420 + 420 + 240 + 5 * 3);
-    // Events and waiting for them are issued at a copy's cost, kernels at their own.
+    // Recording and waiting for events costs as much as issuing a copy; kernels have their own cost.
     const double before = timeline.host_ns();
     CHECK(timeline.record(0) == before + 3);
     timeline.wait(0, 0);
@@ -262,7 +262,7 @@ TEST_CASE("the default stream waits for blocking streams alone, those that are g
     timeline.kernel(2, 500, 0.1);
     timeline.remove_stream(2);
     timeline.remove_stream(2);
-    timeline.remove_stream(0);  // which stays
+    timeline.remove_stream(0);  // stream 0 remains
     CHECK(timeline.kernel(0, 10, 0.1).start_ns == 100);
     timeline.kernel(1, 100, 0.1);
     timeline.remove_stream(1);
@@ -294,10 +294,10 @@ TEST_CASE("waiting for what is over keeps nobody back, nor does it undo what a s
 TEST_CASE("the calendar keeps so many moments; no kernel begins before the first of them") {
     Timeline timeline(simple());
     timeline.add_stream(1, false), timeline.add_stream(2, false);
-    // Each kernel adds a moment; with the last one's end there are 2049 of them, and the next call forgets one.
+    // Each kernel adds an entry; with the last one's end there are 2049, and the next call drops one.
     for (int i = 0; i < 2048; ++i) timeline.kernel(1, 10, 0.1);
     CHECK(timeline.kernel(2, 1, 0.1).start_ns == 10);
-    // What the host has waited for is forgotten first.
+    // The part that the host has waited for is dropped first.
     timeline.synchronize_device();
     CHECK(timeline.kernel(2, 1, 0.1).start_ns == 20480);
 }

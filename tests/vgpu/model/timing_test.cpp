@@ -37,7 +37,7 @@ Kernel launch(std::uint32_t grid_x, std::uint32_t grid_y, std::uint32_t block_x,
     return kernel;
 }
 
-// n × n products with 16 × 16 threads: a warp covers two rows of sixteen. Instructions as nvcc's PTX has them.
+// n × n products with 16 × 16 threads: a warp covers two rows of sixteen. The instructions are those of nvcc's PTX.
 Kernel matmul_naive(std::uint64_t n) {
     Kernel kernel = launch(n / 16, n / 16, 16, 16);
     const std::uint64_t steps = kernel.warps() * n;
@@ -108,7 +108,7 @@ Kernel transpose(std::uint64_t n, bool shared, bool padded) {
     return kernel;
 }
 
-// One float a thread, 256 threads, eight steps in shared memory: interleaved (`tid % (2 * s) == 0`) or by halves.
+// One float per thread, 256 threads, eight steps in shared memory: interleaved (`tid % (2 * s) == 0`) or by halves.
 Kernel reduction(std::uint64_t n, bool interleaved) {
     Kernel kernel = launch(static_cast<std::uint32_t>(n / 256), 1, 256, 1);
     kernel.registers = 16;
@@ -191,7 +191,7 @@ TEST_CASE("few warps are slower than many, a tail wave costs, and an idle device
     const Profile profile = find_profile("h100:4");
     Kernel full = reduction(1 << 20, false);
     Kernel starved = full;
-    starved.shared_bytes = 100 * 1024;  // two blocks resident in place of eight
+    starved.shared_bytes = 100 * 1024;  // two resident blocks instead of eight
     CHECK(starved.on(profile).total_ns() > full.on(profile).total_ns());
     const Kernel even = reduction(256 * 32, false),
                  tail = reduction(256 * 33, false);  // eight blocks an SM, and one more
@@ -231,7 +231,7 @@ TEST_CASE("a kernel takes as long as its busiest multiprocessor and its longest 
     CHECK(after.l1_ns == Approx(4 * before.l1_ns));
     CHECK(after.l2_ns == before.l2_ns);
     CHECK(after.dram_ns == before.dram_ns);
-    // As long as the blocks one after the other, where eight were resident on each of four multiprocessors.
+    // As long as the blocks one by one, where before eight were resident on each of four multiprocessors.
     CHECK(after.latency_ns == Approx(32 * before.latency_ns));
 }
 
@@ -254,7 +254,7 @@ TEST_CASE("what a kernel needs of the whole device is no more than its time, and
             CAPTURE(name, time.bound());
             const double need = *std::ranges::max_element(time.demand), own = time.total_ns() - time.start_ns;
             CHECK(need <= own * (1 + 1e-12));
-            CHECK(need >= own * 0.95);  // these fill the device, but for the last round of blocks
+            CHECK(need >= own * 0.95);  // they fill the device, except for the last wave of blocks
 
             Kernel piece = whole;  // one of eight
             piece.config.grid.y = std::max(piece.config.grid.y / 8, 1u);

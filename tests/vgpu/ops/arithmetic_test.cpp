@@ -1,4 +1,4 @@
-// One instruction at a time, written in PTX, on operands where the definitions are sharp.
+// One PTX instruction at a time, on operands at the edges of its definition.
 #include <cmath>
 #include <limits>
 
@@ -58,7 +58,7 @@ TEST_CASE("carries run through 64 and 96 bits") {
 }
 
 TEST_CASE("only what is named so takes the carry in, or leaves one") {
-    // A carry is there when each of these begins.
+    // The carry is set when each of these begins.
     const auto with_carry = [](const std::string& body) {
         return apply<u32, u32>("{ .reg .b32 %x; add.cc.u32 %x, -1, 1; " + body + " }", {5}, {3}, {2}).at(0);
     };
@@ -70,7 +70,7 @@ TEST_CASE("only what is named so takes the carry in, or leaves one") {
     CHECK(with_carry("madc.lo.u32 %d, %a, %b, %c;") == 18);
     CHECK(with_carry("mad.hi.cc.u32 %d, %a, %b, %c;") == 2);
     CHECK(with_carry("madc.hi.u32 %d, %a, %b, %c;") == 3);
-    CHECK(with_carry("addc.u32 %x, %a, %b; addc.u32 %d, %a, %b;") == 9);  // which leaves the carry as it was
+    CHECK(with_carry("addc.u32 %x, %a, %b; addc.u32 %d, %a, %b;") == 9);  // this leaves the carry unchanged
     CHECK(with_carry("addc.cc.u32 %x, %a, %b; addc.u32 %d, %a, %b;") == 8);
 }
 
@@ -166,7 +166,7 @@ TEST_CASE("quotients in double precision") {
     CHECK(apply<double, double>("div.rn.f64 %d, %a, %b;", {1, -1}, {3, 0}) ==
           std::vector<double>{1.0 / 3, -std::numeric_limits<double>::infinity()});
     CHECK(apply<double, double>("rcp.rn.f64 %d, %a;", {4, 3}) == std::vector<double>{0.25, 1.0 / 3});
-    // The low 32 bits of operand and result do not count.
+    // The low 32 bits of operand and result are ignored.
     const auto third = std::bit_cast<double>(0x3fd5'5555'0000'0000);
     CHECK(apply<double, double>("rcp.approx.ftz.f64 %d, %a;", {3, std::nextafter(3.0, 4.0)}) ==
           std::vector<double>{third, third});

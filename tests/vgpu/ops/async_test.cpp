@@ -1,5 +1,4 @@
-// Asynchronous copies and mbarriers, elect.sync, and atomics on vectors and 128 bits: what they do, not that they
-// decode.
+// The effects of asynchronous copies and mbarriers, of elect.sync, and of atomics on vectors and 128 bits.
 #include <algorithm>
 #include <numeric>
 
@@ -101,7 +100,7 @@ TEST_CASE("an mbarrier ends its phase when all have arrived") {
 }
 
 TEST_CASE("who drops out of an mbarrier is not waited for in later phases") {
-    // One thread; what try_wait finds of a phase goes to the word `at`.
+    // One thread; the result of try_wait for a phase goes to the word `at`.
     const auto waited = [](const char* parity, int at) {
         return std::string("mbarrier.test_wait.parity.shared::cta.b64 %p, [%bar], ") + parity +
                ";\nselp.u32 %n, 1, 2, %p;\nst.global.u32 [%out+" + std::to_string(4 * at) + "], %n;\n";
@@ -136,7 +135,7 @@ TEST_CASE("an mbarrier waits for bytes that were announced without an arrival, a
 TEST_CASE("copies of a thread arrive at an mbarrier, counted before or beside") {
     for (const bool counted : {false, true}) {
         CAPTURE(counted);
-        // 33 arrivals: those of the 32 lanes' copies and, uncounted ones leave room for it, one by hand.
+        // 33 arrivals: those of the 32 lanes' copies and one by hand, for which uncounted copies leave room.
         const auto r =
             run(std::string("@%first mbarrier.init.shared::cta.b64 [%bar], ") + (counted ? "32" : "1") +
                     ";\nbar.sync 0;\nmad.lo.u32 %t, %lane, 16, %s;\nmad.wide.u32 %g, %lane, 16, %in;\n"
@@ -159,7 +158,7 @@ TEST_CASE("a bulk copy's bytes arrive at an mbarrier") {
             "WAIT: mbarrier.try_wait.parity.shared::cta.b64 %p, [%bar], 0;\n@!%p bra WAIT;\n" +
             copy_out);
     auto expected = ascending(104, 128);
-    expected[255] = 8;  // before the bytes came, the phase had not ended
+    expected[255] = 8;  // before the bytes arrived, the phase had not ended
     CHECK(r.out == expected);
 }
 
@@ -178,7 +177,7 @@ TEST_CASE("elect.sync picks one lane of the mask, the same for all") {
 }
 
 TEST_CASE("atomics on vectors of floats and on 128 bits") {
-    // Every lane adds to the same four floats; the vectors' old values are those of the lanes before.
+    // Every lane adds to the same four floats; each old vector is the result of the lanes before.
     const auto sums = run("mov.f32 %f0, 0f3F800000;\nmov.f32 %f1, 0f40000000;\n"
                           "red.global.add.v4.f32 [%out], {%f0, %f1, %f1, %f0};\n"
                           "atom.global.add.v2.f32 {%f2, %f3}, [%out+16], {%f0, %f1};\n"
@@ -190,7 +189,7 @@ TEST_CASE("atomics on vectors of floats and on 128 bits") {
         CHECK(at(8 + 2 * lane) == static_cast<float>(lane));
         CHECK(at(9 + 2 * lane) == static_cast<float>(2 * lane));
     }
-    // One lane exchanges 128 bits, compares with what is there no longer, and with what is.
+    // One lane exchanges 128 bits, compares with the old value, then with the current one.
     const auto wide = run("@!%first bra OUT;\nmov.b64 %g, 1;\nmov.b64 %state, 2;\nmov.b128 %q0, {%g, %state};\n"
                           "atom.global.exch.b128 %q1, [%in], %q0;\n"
                           "atom.global.cas.b128 %q2, [%in], %q1, %q1;\n"

@@ -1,4 +1,4 @@
-// Atomics and reductions on memory, in every space, on operands where the definitions are sharp.
+// Atomics and reductions on memory, in every space, on operands at the edges of their definition.
 #include <cmath>
 #include <limits>
 
@@ -34,7 +34,7 @@ struct Done {
     std::vector<T> now, before;
 };
 
-// Each thread performs "atom.….<operation>" on a place of its own that holds `old`.
+// Each thread performs "atom.….<operation>" on its own memory, which holds `old`.
 template <class T>
 Done<T> perform(Where where, const std::string& operation, const std::vector<T>& old, const std::vector<T>& b,
                 const std::vector<T>& c, bool reduction, bool three) {
@@ -52,7 +52,7 @@ Done<T> perform(Where where, const std::string& operation, const std::vector<T>&
         ".reg .b64 %now, %b, %c, %before, %g, %l, %h;\n.reg ." +
         type + " %x, %y, %z;\nmov.u32 %i, %tid.x;\n";
     for (const char* name : {"now", "b", "c", "before"}) ptx += pointer(name);
-    // No load and no store takes 128 bits as one.
+    // No load or store moves 128 bits as one element.
     const auto load = [&](const std::string& x, const std::string& from, const std::string& address) {
         return sizeof(T) < 16 ? "ld." + from + "." + type + " " + x + ", [" + address + "];\n"
                               : "ld." + from + ".v2.b64 {%l, %h}, [" + address + "]; mov.b128 " + x + ", {%l, %h};\n";
@@ -183,7 +183,7 @@ TEST_CASE("atomic floats flush beside L2, and only there") {
 TEST_CASE("atomic halves add each half by itself") {
     for (const Where where : everywhere) {
         CAPTURE(where);
-        // 1 + 2, 0.5 + 0.5; 65504 + 65504 overflows its own half alone.
+        // 1 + 2, 0.5 + 0.5; 65504 + 65504 overflows only its own half.
         CHECK(perform<u16>(where, "add.noftz.f16", {0x3c00}, {0x4000}, {0}, false, false).now ==
               std::vector<u16>{0x4200});
         CHECK(perform<u16>(where, "add.noftz.bf16", {0x3f80}, {0x4000}, {0}, false, false).now ==
@@ -234,7 +234,7 @@ TEST_CASE("vectors are added element by element, and the old ones given back") {
         m.launch("k", {1}, {1}, sum, before);
         return std::pair(m.download(sum), m.download(before));
     };
-    // The results may take the places of the addends.
+    // The results may use the places of the addends.
     CHECK(run("atom.global.add.v4.f32 {%f3, %f2, %f1, %f0}, [%s], {%f0, %f1, %f2, %f3};\n"
               "st.global.v4.f32 [%b], {%f3, %f2, %f1, %f0};\n") == std::pair(std::vector<float>{11, 22, 33, 44}, old));
     CHECK(run("atom.global.add.v2.f32 {%f4, %f5}, [%s], {%f2, %f3};\nst.global.v2.f32 [%b], {%f4, %f5};\n") ==

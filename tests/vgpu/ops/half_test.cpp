@@ -1,4 +1,4 @@
-// Half types: conversions over all bit patterns against the definition, arithmetic where one rounding is not two.
+// Half types: conversions of all bit patterns against the definition; arithmetic where one rounding differs from two.
 #include <cmath>
 #include <limits>
 
@@ -32,7 +32,7 @@ u16 rounded(double v) {
     return Format::from_float(vgpu::round_to_odd(v));
 }
 
-// Every number and the points halfway and next to halfway to its upper neighbour, in all rounding modes.
+// Every number, the midpoint to its upper neighbour, and the floats beside that midpoint, in all rounding modes.
 template <class Format, unsigned Exponent, unsigned Mantissa>
 void check_rounding() {
     int wrong = 0;
@@ -70,7 +70,7 @@ TEST_CASE("half and bfloat16 round once, over all their numbers") {
 }
 
 TEST_CASE("half arithmetic rounds once") {
-    // 1 + 2^-11 is halfway, and the addend's last bit decides: in float the sum would be cut first.
+    // 1 + 2^-11 is halfway, and the addend's last bit decides; in float the sum would be cut first.
     CHECK(apply<u16, u16>("fma.rn.f16 %d, %a, %b, %c;", {0x3c01, 0x3c01}, {0x3c01, 0x3c00}, {0x0001, 0x1001}) ==
           std::vector<u16>{0x3c02, 0x3c02});
     CHECK(apply<u16, u16>("add.f16 %d, %a, %b;", {0x7bff, 0x3c00, 0x8000, 0x7c00}, {0x7bff, 0x1000, 0x8000, 0xfc00}) ==

@@ -1,4 +1,4 @@
-// ldmatrix, stmatrix and movmatrix: 8 by 8 matrices of halves whose rows lie anywhere in shared memory.
+// ldmatrix, stmatrix and movmatrix: 8 by 8 matrices of halves with rows anywhere in shared memory.
 #include <numeric>
 
 #include "support/contains.hpp"
@@ -35,7 +35,7 @@ struct Result {
     device::Counters counters;
 };
 
-// Halves of shared memory are their own indices before.
+// Halves of shared memory initially hold their own indices.
 Result run(const std::string& body, u32 threads = 32) {
     Machine m(1, kernel(body));
     std::vector<u16> halves(shared_halves);
@@ -45,7 +45,7 @@ Result run(const std::string& body, u32 threads = 32) {
     return {m.download(out), record.counters};
 }
 
-// Each lane's registers to the start of shared memory, lane by lane.
+// Stores each lane's registers at the start of shared memory, lane by lane.
 std::string keep(unsigned registers) {
     std::string text = "bar.sync 0;\nmad.lo.u32 %t, %lane, " + std::to_string(4 * registers) + ", %s;\n";
     for (unsigned r = 0; r < registers; ++r)
@@ -53,7 +53,7 @@ std::string keep(unsigned registers) {
     return text;
 }
 
-// Row r of matrix i begins 8i + r strides in.
+// Row r of matrix i begins after 8i + r strides.
 std::string rows(unsigned stride) { return "mad.lo.u32 %a, %lane, " + std::to_string(stride) + ", %s;\n"; }
 
 u32 shared_load_wavefronts(const std::string& body) {
@@ -106,7 +106,7 @@ TEST_CASE("stmatrix is the inverse of ldmatrix, movmatrix transposes") {
     for (unsigned row = 0; row < 32; ++row)
         for (unsigned column = 0; column < 8; ++column) wrong += copied[row * 16 + column] != row * 8 + column;
     CHECK(wrong == 0);
-    CHECK(copied[8] == 8);  // between the rows nothing was written
+    CHECK(copied[8] == 8);  // nothing was written between the rows
 
     const std::string mov = "movmatrix.sync.aligned.m8n8.trans.b16 %r0, %r0;\n";
     const auto transposed = run(load + "stmatrix.sync.aligned.m8n8.trans.x1.shared.b16 [%a], {%r0};\n").shared;

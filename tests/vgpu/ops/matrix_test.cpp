@@ -1,4 +1,4 @@
-// Products of matrices by wmma, as nvcc writes it, against plain loops.
+// Products of matrices by wmma, as nvcc compiles it, against plain loops.
 #include <array>
 #include <random>
 
@@ -21,7 +21,7 @@ Machine matrices(const std::string& architecture, unsigned threads = 1) {
     return Machine(threads, read_text(WG_TEST_MATRICES "." + architecture));
 }
 
-// Elements by what memory holds.
+// Element types as memory holds them.
 struct Half {
     std::uint16_t bits;
 };

@@ -1,4 +1,4 @@
-// What memory accesses count, from first principles, and which are refused.
+// What memory accesses count, from first principles, and which ones are refused.
 #include <unistd.h>
 
 #include <functional>
@@ -233,7 +233,7 @@ TEST_CASE("memory knows where the program asked for it, also when it is freed") 
     CHECK((place->name == "cudaMalloc" && place->bytes == 1024 && place->allocated.code == 0x411));
     CHECK_FALSE(place->variable);
     CHECK(memory.place_of(second)->allocated.code == 0x422);
-    // Beside it, the nearest; nowhere near memory of the device, none.
+    // For an address near it, the nearest allocation; for one far from device memory, none.
     CHECK(memory.place_of(first + 1024 + 8)->allocated.code == 0x411);
     CHECK_FALSE(memory.known(first + 1024 + 8));
     for (const std::uint64_t elsewhere : {std::uint64_t{0}, std::uint64_t{0x7FFF'0000'0000}})
@@ -273,7 +273,7 @@ TEST_CASE("memory that the host maps is one with its file, whose size is sealed"
     CHECK(ftruncate(a.file.get(), 1 << 20) != 0);
     CHECK_THROWS_AS(memory.checked(a.base, 5001, "test"), device::DeviceError);
     CHECK_THROWS_AS(memory.allocate_host_visible(1 << 20, 0, "test"), device::DeviceError);
-    // Pages of the host's own, once each.
+    // The host's own pages, each shared once.
     constexpr std::uint64_t at = 0x7F00'0000'0000;
     CHECK(memory.allocate_host_visible(8192, at, "test").base == at);
     CHECK_THROWS_AS(memory.allocate_host_visible(4096, at + 4096, "test"), device::DeviceError);
@@ -362,7 +362,7 @@ TEST_CASE("the bytes that a launch touched are told, by what it did to them") {
     m.launch("float_atomics", {1}, {32}, in, out, 20);
     CHECK(m.analysis->take_accesses() ==
           std::vector<device::MemoryAccess>{{in.address, 80, MemoryUse::read}, {out.address, 4, MemoryUse::atomic}});
-    // Nobody asks for bytes: whole allocations, at no cost.
+    // Without exact accesses: whole allocations, at no cost.
     m.analysis->set_exact_accesses(false);
     m.launch("copy_bytes", {1}, {13}, in, out);
     CHECK(m.analysis->take_accesses() == std::vector<device::MemoryAccess>{{in.address, 8 * n, MemoryUse::read},

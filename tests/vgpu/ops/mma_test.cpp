@@ -1,4 +1,4 @@
-// mma.sync with the fragments that the PTX manual draws, written out here once more, and its arithmetic.
+// mma.sync with the fragments shown in the PTX manual, written out here independently, and its arithmetic.
 #include <array>
 #include <cmath>
 #include <functional>
@@ -61,7 +61,7 @@ std::vector<Word> execute(const std::string& instruction, const std::vector<Word
 struct Place {
     int line, column;
 };
-// Of the i-th element of a lane: g is lane / 4, t is lane % 4.
+// The place of a lane's i-th element: g is lane / 4, t is lane % 4.
 using Layout = std::function<Place(int g, int t, int i)>;
 
 struct Type {
@@ -110,7 +110,7 @@ std::vector<Word> distribute(Matrix& m, const Type& t, const Layout& layout) {
     return words;
 }
 
-// `combine`: what becomes of two elements.
+// `combine` gives the product of two elements.
 template <class Word = u32>
 void check(const std::string& instruction, int m, int n, int k, const Type& a_type, const Type& b_type,
            const Type& c_type, const Layout& a_layout, const Layout& b_layout, const Layout& c_layout,
@@ -219,7 +219,7 @@ TEST_CASE("integer sums wrap or stop at the ends") {
 
 namespace {
 
-// D's first element where A and B have these values along k in every line and column, and C has c everywhere.
+// D's first element if A and B have these values along k in every line and column, and C is c everywhere.
 u32 sum_of(const std::string& types, const Type& t, std::vector<u64> a, std::vector<u64> b, u64 c, bool half_result) {
     const std::size_t k = t.bits == 16 ? 16 : 8;
     a.resize(k);
@@ -256,10 +256,10 @@ float half_sum(const std::vector<u64>& a, const std::vector<u64>& b, float c) {
 
 TEST_CASE("mma cuts terms 25 places below the largest, and the sum to f32") {
     const u64 one = h(1), tiny = h(0x1p-12f), tinier = h(0x1p-13f);
-    CHECK(half_sum({one, tiny}, {one, tiny}, 0x1p-24f) == 1 + 0x1p-23f);  // the small ones first, as if at once
+    CHECK(half_sum({one, tiny}, {one, tiny}, 0x1p-24f) == 1 + 0x1p-23f);  // the small terms first, as if added at once
     CHECK(half_sum({tinier, tinier, tinier, tinier}, {tiny, tiny, tiny, tiny}, 1) == 1 + 0x1p-23f);
     CHECK(half_sum({tinier, tinier, tinier, tinier}, {tinier, tinier, tinier, tinier}, 1) == 1);
-    CHECK(half_sum({tiny}, {h(-0x1p-13f)}, 1) == 1 - 0x1p-24f);  // 2^-25 counts, and what is left is cut
+    CHECK(half_sum({tiny}, {h(-0x1p-13f)}, 1) == 1 - 0x1p-24f);  // 2^-25 counts, and the rest is cut
     CHECK(half_sum({tinier}, {h(-0x1p-13f)}, 1) == 1);           // 2^-26 does not
     CHECK(half_sum({one}, {one}, -0x1p-24f) == 1 - 0x1p-24f);    // exact
     CHECK(half_sum({one, one}, {h(1.5f), h(-1.5f)}, 0) == 0);

@@ -1,5 +1,5 @@
-// Forms of instructions that PTX does not have, or that the virtual GPU does not: each is refused in its words, and
-// what stands beside it, and differs in just that, is not.
+// Forms of instructions that PTX or the virtual GPU lacks. Each is refused with the right words, and a form that
+// differs only in the faulty part is accepted.
 #include <string>
 #include <vector>
 
@@ -11,7 +11,7 @@ using vgpu::test::Machine;
 
 namespace {
 
-// What is said of a kernel in which this line stands; empty: it runs. The line itself never does.
+// The error message for a kernel with this line; empty if it is accepted. The line itself never runs.
 std::string said_of(const std::string& line) {
     try {
         Machine m(1, vgpu::test::snippet("bra END;\n" + line + "\nEND:"), 1000);
@@ -24,7 +24,7 @@ std::string said_of(const std::string& line) {
 }
 
 struct Form {
-    std::string line, said;  // nothing: it is taken
+    std::string line, said;  // the message; empty if the line is accepted
 };
 
 void check(const std::vector<Form>& forms) {

@@ -1,4 +1,4 @@
-// Parameters, local memory and null pages at addresses that registers hold.
+// Parameters, local memory and null pages, at addresses in registers.
 #include "support/contains.hpp"
 #include "vgpu/checks/snippet.hpp"
 

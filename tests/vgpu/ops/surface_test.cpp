@@ -1,4 +1,4 @@
-// Surface instructions at the edges of arrays: what is inside, what clamps to where, what gives zeros.
+// Surface instructions at the edges of arrays: what is inside, where clamped accesses go, what gives zeros.
 #include <algorithm>
 #include <cstring>
 #include <optional>
@@ -45,7 +45,7 @@ std::vector<std::uint32_t> counting() {
     return values;
 }
 
-// Where the bytes of an access lie that is inside, or clamped.
+// The offset of an access that is inside or clamped.
 std::optional<std::size_t> offset_of(Place at, const Geometry& g, int bytes, bool clamps) {
     if (g.rows == 0) at[1] = 0;
     if (g.slices == 0) at[2] = 0;
@@ -61,7 +61,7 @@ std::optional<std::size_t> offset_of(Place at, const Geometry& g, int bytes, boo
            static_cast<std::size_t>(at[0]);
 }
 
-// Each lane has a place; `body` uses %x, %y, %z and the surface %t, and 16 bytes at %out.
+// Each lane has a place. `body` uses %x, %y, %z and the surface %t, and 16 bytes at %out.
 std::string accessing(const std::string& body) {
     std::string ptx =
         ".version 8.6\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 surface, .param .u64 places, "
@@ -85,7 +85,7 @@ const Access accesses[] = {{"b8", "", "%h0", 1},
                            {"b32", ".v4", "{%w0, %w1, %w2, %w3}", 16},
                            {"b64", ".v2", "{%d0, %d1}", 16}};
 
-// Inside and just outside, one way and several ways at once.
+// Inside and just outside, in one direction and in several at once.
 std::vector<Place> places(int bytes) {
     const int last = (row_bytes - bytes) / bytes * bytes;
     return {{0, 0, 0},        {last, 0, 0},      {last + bytes, 0, 0}, {-bytes, 0, 0},

@@ -1,5 +1,5 @@
 // Texture instructions below the level of CUDA C++: descriptors and handles that no runtime would send, counters, and
-// the forms that are refused. What fetches return is tested in tests/cudart/programs/textures.cu.
+// refused forms. tests/cudart/programs/textures.cu tests the results of fetches.
 #include <random>
 
 #include "judge/catch.hpp"
@@ -95,7 +95,7 @@ TEST_CASE("a fetch is one request, and its sectors are those of its lanes' texel
     done = run(machine, handles, numbers);
     CHECK(done.results == numbers);
     CHECK(done.record.counters.texture_sectors == 64);
-    // 32 positions between two texels each: 33 texels in a row.
+    // 32 positions, each between two texels: 33 adjacent texels.
     Machine filtering(1, fetching("tex.1d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%t, {%f1}];"));
     auto line = line_of(filtering.upload(counting(40)));
     line.shape = ImageShape::array;

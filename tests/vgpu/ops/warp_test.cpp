@@ -1,4 +1,4 @@
-// What the lanes of a warp exchange, one instruction at a time, against its definition lane by lane.
+// What the lanes of a warp exchange, one instruction at a time, against its definition for each lane.
 #include <bit>
 #include <functional>
 #include <numeric>
@@ -20,7 +20,7 @@ std::vector<u32> lanes(const std::function<u32(u32)>& f, u32 n = 32) {
     return v;
 }
 
-// Lanes outside of `members` go round the instruction, and give `otherwise`.
+// Lanes outside `members` skip the instruction and give `otherwise`.
 std::string for_members(u32 members, const std::string& instruction, u32 otherwise = 77) {
     return "mov.b32 %d, " + std::to_string(otherwise) + "; { .reg .b32 %m; .reg .pred %w; shr.u32 %m, " +
            std::to_string(members) + ", %i; and.b32 %m, %m, 1; setp.eq.u32 %w, %m, 0; @%w bra.uni L; " + instruction +
@@ -29,13 +29,13 @@ std::string for_members(u32 members, const std::string& instruction, u32 otherwi
 
 }  // namespace
 
-// CUDA's words: a segment of `width` lanes each; what leaves it gives the lane's own value, and an index wraps.
+// In CUDA's words: each segment has `width` lanes; beyond it, a lane gets its own value, and an index wraps.
 TEST_CASE("shuffles reach as far as their width and wrap where they are said to") {
     const auto values = lanes([](u32 l) { return 100 + 3 * l; });
     std::mt19937 random(1);
     for (const u32 width : {1u, 2u, 4u, 8u, 16u, 32u}) {
         for (int round = 0; round < 3; ++round) {
-            // In the first round what programs write; then anything: only five bits count.
+            // In the first round values as programs use them, then any: only five bits count.
             const auto by = lanes([&](u32 l) { return round == 0 ? l % 7 : random() % (round == 1 ? 40 : ~0u); });
             const auto check = [&](const std::string& how, u32 clamp, const std::function<int(int, int)>& from) {
                 CAPTURE(how, width, round);
@@ -89,7 +89,7 @@ TEST_CASE("votes count the members' predicates, as they are or negated") {
     }
 }
 
-// Odd and even lanes come to votes of their own, which are one vote: each votes as its own instruction says.
+// Odd and even lanes reach votes of their own, which are one vote. Each lane votes as its own instruction says.
 TEST_CASE("votes in two branches negate where they are negated") {
     for (const std::string even : {"%t", "!%t"}) {
         for (const std::string odd : {"%t", "!%t"}) {

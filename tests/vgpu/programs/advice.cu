@@ -1,4 +1,4 @@
-// Slow kernels and their fast sisters. Numbers behind "place" are looked for by the tests.
+// Slow kernels and their fast counterparts. The tests look for the numbers after "place".
 #define KERNEL extern "C" __global__ void
 
 KERNEL matmul_rows(const float* A, const float* B, float* C, int n) {  // neighbouring threads have neighbouring rows
@@ -68,7 +68,7 @@ KERNEL warps_apart(float* data, int rounds) {
     }
     data[i] = v;
 }
-KERNEL trips_by_lane(float* data, int rounds) {  // one lane of each warp goes round far more often
+KERNEL trips_by_lane(float* data, int rounds) {  // one lane of each warp iterates far more often
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     float v = data[i];
     const int n = threadIdx.x % 32 == 0 ? rounds : rounds / 20;

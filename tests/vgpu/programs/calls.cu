@@ -115,7 +115,7 @@ __device__ __noinline__ bool odd(int n) { return n != 0 && even(n - 1); }
 __device__ bool (*parity)(int) = even;
 KERNEL recurse_mutually(int* out) { out[threadIdx.x] = parity(threadIdx.x) ? 1 : 0; }
 
-// Guarded calls and barriers, which nvcc writes as branches and inline assembly may not.
+// Guarded calls and barriers: nvcc writes them as branches, inline assembly may guard the instruction itself.
 KERNEL guarded_barrier(int* out) {
     __shared__ int s[64];
     s[threadIdx.x] = threadIdx.x;

@@ -5,7 +5,7 @@
 namespace cg = cooperative_groups;
 #define KERNEL extern "C" __global__ void
 
-// Both halves come to a shuffle of their own; all 32 lanes exchange.
+// Both halves reach a shuffle of their own; all 32 lanes exchange values.
 KERNEL shuffle_in_two_branches(int* out) {
     int v = threadIdx.x, r;
     if (threadIdx.x < 16) {
@@ -56,7 +56,7 @@ KERNEL lane_leaves_while_others_wait(int* out, volatile int* flag) {
 KERNEL not_in_its_mask(int* out) {
     out[threadIdx.x] = __reduce_add_sync(0x0000ffffu, threadIdx.x);
 }
-KERNEL sum_with_a_partial_mask(float* out) {  // as the last step of many block sums: offsets reach beyond the mask
+KERNEL sum_with_a_partial_mask(float* out) {  // like the last step of many block sums: offsets reach beyond the mask
     float v = threadIdx.x + 1;
     if (threadIdx.x < 8) {
         for (int d = 16; d; d /= 2) v += __shfl_down_sync(0xffu, v, d);

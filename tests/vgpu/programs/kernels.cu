@@ -1,4 +1,4 @@
-// Kernels that the interpreter's tests launch, compiled to PTX when the tests are built. One idea a kernel.
+// Kernels that the interpreter's tests launch, compiled to PTX when the tests are built. One idea per kernel.
 #include <cstdio>
 #include <cassert>
 
@@ -123,7 +123,7 @@ KERNEL votes(const int* in, unsigned* out) {
     out[threadIdx.x] = b ^ m ^ (__any_sync(0xffffffffu, v > 90) ? 0x100u : 0u) ^ __shfl_xor_sync(0xffffffffu, v, 5);
 }
 
-// Blocks that see each other, on purpose or not.
+// Blocks that access each other's data, on purpose or not.
 KERNEL float_atomics(const float* in, float* out, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) atomicAdd(out, in[i]);

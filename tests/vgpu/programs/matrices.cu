@@ -65,7 +65,7 @@ extern "C" __global__ void tiled(const half* a, const half* b, float* c, int n, 
     wmma::store_matrix_sync(c + blockIdx.y * 16 * n + blockIdx.x * 16, sum, n, wmma::mem_row_major);
 }
 
-// Which lane holds what of an accumulator.
+// Which lane holds which elements of an accumulator.
 extern "C" __global__ void accumulator_layout(int* lanes) {
     wmma::fragment<wmma::accumulator, 16, 16, 16, int> f;
     for (int i = 0; i < f.num_elements; ++i) f.x[i] = threadIdx.x * 100 + i;

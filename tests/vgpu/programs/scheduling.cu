@@ -1,10 +1,10 @@
-// Locks, flags, producers and consumers: code that finishes only if every thread gets on; and code that cannot.
+// Locks, flags, producers and consumers: code that ends only if every thread makes progress, and code that cannot end.
 #include <cuda/atomic>
 #define KERNEL extern "C" __global__ void
 
 __device__ unsigned ticket, serving, arrived_blocks;
 
-KERNEL ticket_lock(volatile int* value) {  // one thread a warp: a lock that is handed over in order
+KERNEL ticket_lock(volatile int* value) {  // one thread per warp: a lock that is passed on in order
     if (threadIdx.x % 32) return;
     const unsigned mine = atomicAdd(&ticket, 1);
     while (atomicAdd(&serving, 0) != mine) {}
@@ -158,7 +158,7 @@ KERNEL barrier_for_some(int* out) {
     else if (threadIdx.x < 64) asm volatile("bar.sync 3;" ::: "memory");
     out[threadIdx.x] = 1;
 }
-KERNEL trips_differ(int* out) {  // warp 1 goes round once more, and waits for nobody
+KERNEL trips_differ(int* out) {  // warp 1 iterates once more, and no warp comes to its barrier
     for (int i = 0; i < 3 + static_cast<int>(threadIdx.x / 32); ++i) asm volatile("bar.sync 1, 64;" ::: "memory");
     out[threadIdx.x] = 1;
 }

@@ -1,4 +1,4 @@
-// One instruction that forms other shapes of addresses in each round: see shapes_test.cpp.
+// One instruction whose addresses have another shape in each round: see shapes_test.cpp.
 struct alignas(16) Four {
     float x, y, z, w;
 };

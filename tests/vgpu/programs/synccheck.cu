@@ -1,4 +1,4 @@
-// Barriers and masks, used wrongly and rightly. Numbers behind "place" are looked for by the tests.
+// Barriers and masks, used wrongly and rightly. The tests look for the numbers after "place".
 #include <cooperative_groups.h>
 #define KERNEL extern "C" __global__ void
 namespace cg = cooperative_groups;
@@ -91,7 +91,7 @@ KERNEL uniform_branches(int* out, int n) {
         __syncthreads();
     }
 }
-KERNEL late_lanes(int* out, int* flag) {  // some lanes spin until another one lets them go
+KERNEL late_lanes(int* out, int* flag) {  // some lanes spin until another one releases them
     if (threadIdx.x == 5) {
         for (int i = 0; i < 500; ++i) out[40] += i;
         atomicExch(flag, 1);
@@ -140,7 +140,7 @@ KERNEL named_barriers(int* out) {  // warp 0 hands to warp 1, each at its own in
     }
 }
 
-// Who passes by has missed it, though it ends all the same.
+// Threads that pass by the barrier have missed it, although the kernel ends.
 KERNEL barrier_passed_by(int* out) {
     __shared__ int tile[64];
     if (threadIdx.x >= 40) {

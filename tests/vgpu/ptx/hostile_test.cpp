@@ -1,4 +1,4 @@
-// PTX is the student's: whatever stands in it, parse() returns or throws PtxError, soon and in little memory.
+// PTX is the student's: whatever it contains, parse() returns or throws PtxError, quickly and with little memory.
 #include <random>
 #include <string>
 
@@ -12,7 +12,7 @@ namespace {
 
 const std::string header = ".version 9.0\n.target sm_90\n.address_size 64\n";
 
-// True when the text was refused. Anything but PtxError fails the test.
+// True if the text was refused. Any other exception than PtxError fails the test.
 bool refused(const std::string& text) {
     try {
         const Module module = parse(text);

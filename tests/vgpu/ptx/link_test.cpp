@@ -1,4 +1,4 @@
-// Separately compiled PTX modules put together.
+// Linking separately compiled PTX modules.
 #include "vgpu/ptx/link.hpp"
 #include "judge/catch.hpp"
 #include "vgpu/ptx/parser.hpp"

@@ -1,4 +1,4 @@
-// The marks of racecheck, and the bytes that initcheck knows to be written.
+// The marks of racecheck, and the written bytes that initcheck knows.
 #include "vgpu/shadow/marks.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ using namespace warpgrade::vgpu;
 
 namespace {
 
-// One warp's look at 64 words.
+// One warp's view of 64 words.
 struct Words {
     std::vector<Mark> writes = std::vector<Mark>(72), reads = std::vector<Mark>(72);
     [[nodiscard]] MarkedMemory memory() { return {writes.data(), reads.data()}; }
@@ -52,7 +52,7 @@ TEST_CASE("a shape lists each granule once, with its lanes") {
     const auto same = shape({8, 8, 8, 16});
     REQUIRE(same.runs.size() == 2);
     CHECK(same.overlap);
-    CHECK(same.who == std::vector<Mark>{0 | mark::lanes, 3});
+    CHECK(same.who == std::vector<Mark>{0 | mark::several_lanes, 3});
     CHECK(same.runs[1].begin == 2);
     const auto wide = shape({0, 16}, 16);  // two float4
     REQUIRE(wide.runs.size() == 1);
@@ -60,7 +60,7 @@ TEST_CASE("a shape lists each granule once, with its lanes") {
     const auto backwards = shape({16, 8, 4, 8});
     REQUIRE(backwards.runs.size() == 2);
     CHECK(backwards.runs[0].begin == -3);
-    CHECK(backwards.who == std::vector<Mark>{2, 1 | mark::lanes, 0});
+    CHECK(backwards.who == std::vector<Mark>{2, 1 | mark::several_lanes, 0});
     const auto bytes = shape({0, 1, 2}, 1, 0);
     CHECK(bytes.who == std::vector<Mark>{0, 1, 2});
 }
@@ -69,7 +69,7 @@ TEST_CASE("a barrier orders, a moment alone does not") {
     Words words;
     const auto all = row();
     CHECK(note_store(words.memory(), all, 0, observer(5, 1)));
-    CHECK(note_load(words.memory(), all, 0, observer(6, 1), 1));               // each lane its own
+    CHECK(note_load(words.memory(), all, 0, observer(6, 1), 1));               // each lane reads its own word
     CHECK_FALSE(note_load(words.memory(), all, 0, observer(6, 1, 1), 1));      // another warp
     CHECK(note_load(words.memory(), all, 0, observer(7, 6, 1), 1));            // after a barrier
     CHECK_FALSE(note_load(words.memory(), all, 1, observer(6, 1), 1));         // lane 0 reads what lane 1 wrote
@@ -104,7 +104,7 @@ TEST_CASE("marks of other blocks have no order, unless it is settled") {
     CHECK_FALSE(note_load(words.memory(), all, 0, second, 0));
     second.settled = mark::at_time(8);  // it waited for a flag of the first one
     CHECK(note_load(words.memory(), all, 0, second, 0));
-    // A turn that was interrupted is still this block's.
+    // An interrupted turn is still this block's.
     TurnLog turns;
     turns.begin(5, 0), turns.begin(7, 1), turns.begin(9, 0);
     Observer again = observer(9, 8);
@@ -116,7 +116,7 @@ TEST_CASE("marks of other blocks have no order, unless it is settled") {
     CHECK_FALSE(is_ordered(mark::at_time(7), again, 0));
 }
 
-// Loads and stores look at four granules at a time where they can: the same as one by one, whatever the marks say.
+// Loads and stores check four granules at a time where they can. The result must be that of checking them one by one.
 TEST_CASE("four marks are judged as each of them alone is") {
     std::mt19937_64 random(7);
     const auto up_to = [&](std::uint64_t most) { return random() % (most + 1); };
@@ -127,7 +127,7 @@ TEST_CASE("four marks are judged as each of them alone is") {
     unsigned ordered = 0;
     constexpr unsigned rounds = 100'000;
     for (unsigned round = 0; round < rounds; ++round) {
-        // Turns of three blocks; the last one's is under way.
+        // Turns of three blocks; the last one's turn is in progress.
         const std::uint64_t times = 20, now = times;
         TurnLog turns;
         std::uint64_t turn = 0;
@@ -141,7 +141,7 @@ TEST_CASE("four marks are judged as each of them alone is") {
         if (up_to(1)) o.turns = &turns;
         const Mark since = up_to(3) ? 0 : mark::at_time(up_to(4));
         Words four, one;
-        // In some rounds all are new, in some all are old, and in some of this turn.
+        // In some rounds all marks are new, in some all are old, and in some all are from this turn.
         const std::uint64_t oldest = up_to(1) ? mark::time_of(o.turn) : up_to(now);
         const std::uint64_t newest = std::max(oldest, up_to(2) ? std::max<std::uint64_t>(bound, 1) - 1 : now);
         const bool copies = up_to(7) == 0;
@@ -149,11 +149,11 @@ TEST_CASE("four marks are judged as each of them alone is") {
             const auto any = [&] {
                 return mark::at_time(oldest + up_to(newest - oldest)) | mark::of_site(3) |
                        up_to(2) << mark::kind_shift | up_to(2) << 5 | (up_to(1) ? i : up_to(31)) |
-                       (up_to(3) ? 0 : mark::lanes);
+                       (up_to(3) ? 0 : mark::several_lanes);
             };
-            one.writes[i] = copies && up_to(20) == 0 ? mark::under_way : any();
-            one.reads[i] = any() | (up_to(1) ? mark::warps : 0);
-            if (one.reads[i] < o.turn && up_to(3) == 0) one.reads[i] |= mark::blocks;
+            one.writes[i] = copies && up_to(20) == 0 ? mark::in_progress : any();
+            one.reads[i] = any() | (up_to(1) ? mark::several_warps : 0);
+            if (one.reads[i] < o.turn && up_to(3) == 0) one.reads[i] |= mark::several_blocks;
         }
         four = one;
         INFO("round " << round);
@@ -178,7 +178,7 @@ TEST_CASE("a granule that was not written since is no defined one") {
     CHECK_FALSE(note_load(words.memory(), row(), 0, observer(5, 3), mark::at_time(3)));
     CHECK(note_store(words.memory(), row(), 0, observer(5, 3)));
     CHECK(note_load(words.memory(), row(), 0, observer(5, 3), mark::at_time(3)));
-    CHECK_FALSE(note_load(words.memory(), row(), 0, observer(8, 7), mark::at_time(7)));  // of the block before
+    CHECK_FALSE(note_load(words.memory(), row(), 0, observer(8, 7), mark::at_time(7)));  // written by the block before
 }
 
 TEST_CASE("bytes are defined one by one, and a launch can be undone") {
@@ -210,15 +210,15 @@ TEST_CASE("many mistakes of one kind hide no other kind") {
     Findings first, second;
     for (std::uint32_t insn = 0; insn < 100'000; ++insn) first.add(rules::uninitialized_global, 0, insn);
     CHECK(first.add(rules::race_global, 1, 7));
-    CHECK_FALSE(first.add(rules::race_global, 1, 8));  // full, and one of that kind is there
+    CHECK_FALSE(first.add(rules::race_global, 1, 8));  // full, and a finding of this kind is there
     CHECK(second.add(rules::race_shared, 2, 7));
     Findings* parts[] = {&first, &second};
     const auto found = Findings::merge(parts);
-    CHECK(found.size() == Findings::most);
+    CHECK(found.size() == Findings::max_findings);
     const auto count = [&](const warpgrade::device::Rule& rule) {
         return std::ranges::count(found, &rule, &warpgrade::device::Diagnostic::rule);
     };
     CHECK(count(rules::race_global) == 1);
     CHECK(count(rules::race_shared) == 1);
-    CHECK(count(rules::uninitialized_global) == Findings::most - 2);
+    CHECK(count(rules::uninitialized_global) == Findings::max_findings - 2);
 }

@@ -1,5 +1,5 @@
-// The order of marks against the words of marks.hpp, said once more and one granule at a time; and which of several
-// findings are told.
+// The order of marks against a second implementation of the words in marks.hpp, one granule at a time; and which of
+// several findings are reported.
 #include <algorithm>
 #include <random>
 #include <vector>
@@ -15,7 +15,7 @@ namespace rules = warpgrade::device::rules;
 namespace {
 
 struct Turns {
-    std::vector<std::pair<std::uint64_t, std::uint64_t>> all;  // from when, which block
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> all;  // when each turn began, and its block
     TurnLog log;
     void begin(std::uint64_t time, std::uint64_t block) {
         all.emplace_back(time, block);
@@ -31,20 +31,20 @@ struct Turns {
 
 bool has(Mark m, Mark bits) { return (m & bits) != 0; }
 
-// Is it by this block, as far as the observer can tell?
+// True if it is a mark of this block, as far as the observer can tell.
 bool is_own(Mark m, const Observer& o, const Turns& turns) {
     if (m >= o.turn) return true;
-    if (m < o.settled || has(m, mark::blocks) || !o.turns) return false;
+    if (m < o.settled || has(m, mark::several_blocks) || !o.turns) return false;
     return turns.block_at(mark::time_of(m)) == turns.all.back().second;
 }
 bool is_own_warp(Mark m, const Observer& o) {
-    return (m & mark::warp_bits) == (o.me & mark::warp_bits) && !has(m, mark::warps);
+    return (m & mark::warp_bits) == (o.me & mark::warp_bits) && !has(m, mark::several_warps);
 }
 bool comes_before(Mark m, const Observer& o, Mark who, const Turns& turns) {
     if (m < o.settled) return true;
-    if (!is_own(m, o, turns) || has(m, mark::blocks)) return false;
+    if (!is_own(m, o, turns) || has(m, mark::several_blocks)) return false;
     if (!is_own_warp(m, o)) return m < o.bound;
-    const bool own_lane = (m & mark::lane_bits) == (who & mark::lane_bits) && !has(m | who, mark::lanes);
+    const bool own_lane = (m & mark::lane_bits) == (who & mark::lane_bits) && !has(m | who, mark::several_lanes);
     return own_lane || m < o.warp_bound;
 }
 
@@ -65,12 +65,12 @@ class Moments {
     Mark any() {
         Mark m = mark::at_time(1 + below(now)) | mark::of_site(3) | below(4) << mark::kind_shift | below(3) << 5;
         m |= below(3);
-        if (below(4) == 0) m |= mark::lanes;
-        if (below(4) == 0) m |= mark::warps;
-        if (m < o.turn && below(4) == 0) m |= mark::blocks;
+        if (below(4) == 0) m |= mark::several_lanes;
+        if (below(4) == 0) m |= mark::several_warps;
+        if (m < o.turn && below(4) == 0) m |= mark::several_blocks;
         return m;
     }
-    Mark who() { return below(3) | (below(4) == 0 ? mark::lanes : 0); }
+    Mark who() { return below(3) | (below(4) == 0 ? mark::several_lanes : 0); }
 
     static constexpr std::uint64_t now = 20;
     Turns turns;
@@ -119,14 +119,14 @@ TEST_CASE("marks: a load is fine after the write, and is remembered with the rea
         if (comes_before(read, reading, who, moments.turns)) {
             REQUIRE(reads == mine);
         } else {
-            // The first of them with its time; from how far apart they come; and plain if one of them is.
+            // The first read with its time; how far apart the reads are; and plain if one of them is.
             REQUIRE(mark::time_of(reads) == mark::time_of(read));
-            REQUIRE(mark::thread_of(reads & ~mark::lanes) == mark::thread_of(read & ~mark::lanes));
-            const Mark apart = !is_own(read, o, moments.turns) ? mark::blocks
-                               : is_own_warp(read, o)          ? mark::lanes
-                                                               : mark::warps;
+            REQUIRE(mark::thread_of(reads & ~mark::several_lanes) == mark::thread_of(read & ~mark::several_lanes));
+            const Mark apart = !is_own(read, o, moments.turns) ? mark::several_blocks
+                               : is_own_warp(read, o)          ? mark::several_lanes
+                                                               : mark::several_warps;
             REQUIRE(has(reads, apart));
-            const Mark flags = mark::lanes | mark::warps | mark::blocks;
+            const Mark flags = mark::several_lanes | mark::several_warps | mark::several_blocks;
             REQUIRE((reads & flags & ~apart) == (read & flags & ~apart));
             REQUIRE((reads & mark::kind) == (read & o.me & mark::kind));
         }
@@ -144,16 +144,17 @@ TEST_CASE("marks: a store is fine after the write and all reads, and leaves its 
         const Mark write = moments.any(), read = moments.any(), who = moments.who();
         Mark writes = write, reads = read;
         const bool fine = note_store({&writes, &reads}, one_granule(who), 0, o);
-        Observer of_reads = o;
-        of_reads.settled = std::max(o.settled, o.settled_reads);
+        Observer for_reads = o;
+        for_reads.settled = std::max(o.settled, o.settled_reads);
         INFO("round " << round);
         const bool expected =
-            comes_before(write, o, who, moments.turns) && comes_before(read, of_reads, who, moments.turns);
+            comes_before(write, o, who, moments.turns) && comes_before(read, for_reads, who, moments.turns);
         REQUIRE(fine == expected);
         REQUIRE(writes == (fine ? who | o.me : write));
         REQUIRE(reads == read);
         fine_ones += fine;
-        // Forced, it always leaves its own, but for a weaker one of this block that others are to find.
+        // When forced, it always leaves its own mark, except where a weaker mark of this block must stay for others to
+        // find.
         for (const bool keep_weaker : {false, true}) {
             writes = write;
             force_store({&writes, &reads}, one_granule(who), 0, o, keep_weaker);
@@ -162,7 +163,7 @@ TEST_CASE("marks: a store is fine after the write and all reads, and leaves its 
                                     moments.turns.block_at(mark::time_of(write)) == moments.turns.all.back().second);
             const Mark kind = write & mark::kind;
             const bool kept =
-                keep_weaker && own && write >= o.settled && (kind == mark::plain || kind == mark::of_block);
+                keep_weaker && own && write >= o.settled && (kind == mark::plain || kind == mark::block_scope);
             REQUIRE(writes == (kept ? write : who | o.me));
         }
     }
@@ -176,7 +177,7 @@ TEST_CASE("turns of blocks: whose it was at a moment, and whose the last one") {
     turns.begin(3, 7), turns.begin(5, 7), turns.begin(8, 2), turns.begin(9, 7);
     CHECK_FALSE(turns.block_at(mark::at_time(2)));
     CHECK(turns.block_at(mark::at_time(3)) == 7);
-    CHECK(turns.block_at(mark::at_time(7) | mark::lanes) == 7);
+    CHECK(turns.block_at(mark::at_time(7) | mark::several_lanes) == 7);
     CHECK(turns.block_at(mark::at_time(8)) == 2);
     CHECK(turns.block_at(mark::at_time(100)) == 7);
     CHECK(turns.last() == 7);
@@ -190,8 +191,8 @@ TEST_CASE("marks hold what they are made of") {
     CHECK(mark::site_of(mark::of_site(1 << 20)) == mark::unknown_site);
     CHECK(mark::site_of(mark::of_site(mark::unknown_site - 1)) == mark::unknown_site - 1);
     CHECK_FALSE(mark::is_atomic(m));
-    CHECK((mark::is_atomic(mark::of_block) && mark::is_atomic(mark::atomic) && !mark::is_atomic(mark::plain)));
-    CHECK((mark::is_of_block(mark::of_block) && !mark::is_of_block(mark::atomic) && !mark::is_of_block(m)));
+    CHECK((mark::is_atomic(mark::block_scope) && mark::is_atomic(mark::atomic) && !mark::is_atomic(mark::plain)));
+    CHECK((mark::is_block_scope(mark::block_scope) && !mark::is_block_scope(mark::atomic) && !mark::is_block_scope(m)));
 }
 
 namespace {
@@ -224,14 +225,14 @@ TEST_CASE("of findings that say the same the better one is told") {
     CHECK(left({unwritten, finding(rules::race_shared, 9, 8)}) == Lines{5, 9});
     CHECK(left({unwritten, finding(rules::race_global, 4, 9)}) == Lines{5, 4});
     CHECK(left({unwritten, finding(rules::uninitialized_global, 4, 5)}) == Lines{5, 4});
-    // A party that is not known.
+    // A finding with an unknown party.
     const auto known = finding(rules::race_shared, 5, 4), unknown = finding(rules::race_shared, 5, 0, false);
     CHECK(left({unknown, known}) == Lines{5});
     CHECK(left({unknown}) == Lines{5});
     CHECK(left({unknown, unknown}) == Lines{5, 5});
     CHECK(left({unknown, finding(rules::race_shared, 6, 4)}) == Lines{5, 6});
     CHECK(left({unknown, finding(rules::race_global, 5, 4)}) == Lines{5, 5});
-    // A race inside a warp that is one between warps too, whichever of the two came first.
+    // A race inside a warp that is also one between warps, whichever came first.
     const auto in_warp = finding(rules::race_warp, 5, 4);
     CHECK(left({in_warp, known}) == Lines{5});
     CHECK(left({in_warp, finding(rules::race_shared, 4, 5)}) == Lines{4});
