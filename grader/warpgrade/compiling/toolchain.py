@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import sysconfig
 from dataclasses import dataclass
 from pathlib import Path
@@ -117,7 +118,8 @@ def _of_package() -> Path:
             return nvcc
     raise GraderError(
         f"no nvcc {_OLDEST[0]}.{_OLDEST[1]} or newer was found",
-        hint='run: pip install "warpgrade[cuda]" (about 300 MiB), or install the CUDA toolkit and set CUDA_HOME',
+        hint=f'run: {sys.executable} -m pip install "warpgrade[cuda]" (about 300 MiB), or install the CUDA toolkit '
+        "and set CUDA_HOME",
     )
 
 
