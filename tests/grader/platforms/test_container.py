@@ -135,9 +135,12 @@ def indented(page: Path) -> list[str]:
 
 def test_a_student_follows_a_handout_in_a_bare_container(image: Store, tmp_path: Path) -> None:
     """All that CHECK.md and the sheet print, as printed; wheels in a folder stand in for the index, and for apt-get."""
-    wheels = image.folder.parent / "wheels"
+    wheels, index = image.folder.parent / "wheels", tmp_path / "index"
     (own,) = wheels.glob("warpgrade-*.whl")
-    handout = make.release(LAYOUT, LAB, tmp_path, wheel=instructions.find_wheel(str(own))).path
+    index.mkdir()
+    for wheel in set(wheels.iterdir()) - {own}:  # no index has Warpgrade
+        (index / wheel.name).hardlink_to(wheel)
+    handout = make.release(LAYOUT, LAB, tmp_path / "out", wheel=instructions.find_wheel(str(own))).path
     for name in LAB.file.lab.files:
         shutil.copy(LAB.reference_folder / name, handout)
     *before, remove = indented(handout / "CHECK.md")
@@ -146,11 +149,16 @@ def test_a_student_follows_a_handout_in_a_bare_container(image: Store, tmp_path:
     assert "warpgrade check" in before
     assert sheet
     script = ["set -euo pipefail", "cd /handout", 'sudo() { dpkg --status "${@:3}" >/dev/null; }', *before, *sheet]
-    script += ["test -d ~/.cache/warpgrade", remove, "test ! -e ~/warpgrade -a ! -e ~/.cache/warpgrade", "! ls -A /tmp | grep warpgrade"]
+    script += [
+        "test -d ~/.cache/warpgrade",
+        remove,
+        "test ! -e ~/warpgrade -a ! -e ~/.cache/warpgrade",
+        "! ls -A /tmp | grep warpgrade",
+    ]
     container = image.run("from", "localhost/base").strip()
     said = image.run(
-        "run", "--isolation", "chroot", "-v", f"{handout}:/handout", "-v", f"{wheels}:/wheels:ro", container, "--",
-        "env", "HOME=/root", "PIP_NO_INDEX=1", "PIP_FIND_LINKS=/wheels", "PIP_NO_COMPILE=1", "bash", "-c",
+        "run", "--isolation", "chroot", "-v", f"{handout}:/handout", "-v", f"{index}:/index:ro", container, "--",
+        "env", "HOME=/root", "PIP_NO_INDEX=1", "PIP_FIND_LINKS=/index", "PIP_NO_COMPILE=1", "bash", "-c",
         "\n".join(script),
     )  # fmt: skip
     assert len(re.findall(r"Total +(\S+) / \1\b", said)) == 2, said
