@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 
 from warpgrade.cli.main import run
@@ -9,6 +10,9 @@ from warpgrade.cli.main import run
 
 def main() -> None:
     """Run the command line and leave with its exit status."""
+    for number in (signal.SIGTERM, signal.SIGHUP):  # as Ctrl-C: what a command has in /tmp is removed
+        if signal.getsignal(number) == signal.SIG_DFL:  # nohup ignores a hangup, and so do we
+            signal.signal(number, signal.default_int_handler)
     sys.exit(run(sys.argv[1:]))
 
 

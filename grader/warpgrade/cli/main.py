@@ -46,8 +46,12 @@ COMMANDS = {
 }
 
 
+# What students call, in the order in which they need it; the list begins with it.
+_OWN_WORK = ("check", "run", "explain", "doctor")
+
+
 class _Commands(click.Group):
-    """A group whose list of commands appears at once."""
+    """A group whose list of commands appears at once, students' first."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted(COMMANDS)
@@ -60,14 +64,16 @@ class _Commands(click.Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, COMMANDS[name][1]) for name in self.list_commands(ctx)])
+        others = [name for name in self.list_commands(ctx) if name not in _OWN_WORK]
+        for title, names in (("Your own work", _OWN_WORK), ("Grading, courses and labs", others)):
+            with formatter.section(title):
+                formatter.write_dl([(name, COMMANDS[name][1]) for name in names])
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]}, epilog=EXIT_STATUSES)
 @click.version_option(__version__, message="warpgrade %(version)s")
 def main() -> None:
-    """Grade CUDA course labs, without a GPU."""
+    """Check and grade CUDA course labs, without a GPU."""
 
 
 def run(arguments: list[str]) -> int:

@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import sysconfig
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,8 +17,10 @@ from warpgrade.machine import facts
 from warpgrade.machine.errors import GraderError
 from warpgrade.machine.paths import Layout
 from warpgrade.machine.sandbox import TOOLS_ENVIRONMENT
+from warpgrade.machine.text import listing
 
 _OLDEST = (12, 4)  # the launcher knows it as minimum_nvcc
+_OLDEST_TEXT = ".".join(map(str, _OLDEST))
 # nvcc's options for lines of host code, where a call was made; one in the place of a return would leave none.
 HOST_LINES = ("-Xcompiler", "-g1,-fno-optimize-sibling-calls")
 
@@ -106,24 +109,34 @@ def _of_package() -> Path:
     if wanted and wanted != "wheels":
         if not os.access(wanted, os.X_OK):
             raise GraderError(f"WARPGRADE_NVCC names {wanted}, which is not a program")
+        if old := _too_old(Path(wanted)):
+            raise GraderError(f"WARPGRADE_NVCC names {old}", hint=f"name nvcc {_OLDEST_TEXT} or newer, or unset it")
         return Path(wanted)
     homes = [] if wanted else [Path(os.environ[name]) for name in ("CUDA_HOME", "CUDA_PATH") if os.environ.get(name)]
     on_path = None if wanted else shutil.which("nvcc")
     found = [Path(on_path)] if on_path else []
     found += [home / "bin" / "nvcc" for home in (*homes, *([] if wanted else [Path("/usr/local/cuda")]))]
     found += sorted(Path(sysconfig.get_path("purelib")).glob("nvidia/cu*/bin/nvcc"))
-    for nvcc in found:
-        if os.access(nvcc, os.X_OK) and _is_new_enough(nvcc):
+    passed_over = []
+    for nvcc in filter(lambda path: os.access(path, os.X_OK), found):
+        if old := _too_old(nvcc):
+            passed_over.append(old)
+        else:
             return nvcc
+    seen = f"; here is {listing(list(dict.fromkeys(passed_over)))}" if passed_over else ""
     raise GraderError(
-        f"no nvcc {_OLDEST[0]}.{_OLDEST[1]} or newer was found",
-        hint='run: pip install "warpgrade[cuda]" (about 300 MiB), or install the CUDA toolkit and set CUDA_HOME',
+        f"no nvcc {_OLDEST_TEXT} or newer was found{seen}",
+        hint=f'run: {sys.executable} -m pip install "warpgrade[cuda]" (about 300 MiB), or install the CUDA toolkit '
+        "and set CUDA_HOME",
     )
 
 
-def _is_new_enough(nvcc: Path) -> bool:
+def _too_old(nvcc: Path) -> str:
+    """Return `nvcc 11.8 at PATH` of one that is too old; "" of a good one."""
     release = re.search(r"release (\d+)\.(\d+)", _output([str(nvcc), "--version"]))
-    return release is not None and (int(release[1]), int(release[2])) >= _OLDEST
+    if release is not None and (int(release[1]), int(release[2])) >= _OLDEST:
+        return ""
+    return f"nvcc {f'{release[1]}.{release[2]}' if release else 'of an unknown version'} at {nvcc}"
 
 
 def _output(command: list[str]) -> str:

@@ -58,3 +58,19 @@ def penalty(late: Late, due: datetime | None, submitted: datetime) -> Penalty:
     if late.hard or (late.max_days is not None and days > late.max_days):
         return Penalty(days, 100.0, accepted=False)
     return Penalty(days, min(100.0, late.percent_per_day * days))
+
+
+def describe(late: Late) -> str:
+    """Say in sentences what late work loses, as students read it."""
+    if late.hard or late.max_days == 0:
+        rule = "Nothing is accepted after that."
+    elif late.percent_per_day or late.max_days is not None:
+        parts = [f"loses {late.percent_per_day:g} % for each day begun"] if late.percent_per_day else []
+        if late.max_days is not None:
+            days = f"{late.max_days} day{'s' if late.max_days > 1 else ''}"
+            parts.append(f"is not accepted after {days}")
+        rule = f"Later work {' and '.join(parts)}."
+    else:
+        return "Later work loses nothing."
+    grace = f" {late.grace_minutes:g} minutes more are allowed." if late.grace_minutes else ""
+    return rule + grace

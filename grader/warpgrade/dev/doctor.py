@@ -6,8 +6,10 @@ import os
 import platform
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from rich import box
 from rich.console import Console
@@ -19,11 +21,26 @@ from warpgrade.compiling import toolchain
 from warpgrade.course import course as courses
 from warpgrade.course import reader
 from warpgrade.lab import labs
-from warpgrade.machine import device
+from warpgrade.machine import device, disk_space
 from warpgrade.machine.errors import WarpgradeError
 from warpgrade.machine.paths import Layout
 from warpgrade.machine.sandbox import Sandbox
 from warpgrade.machine.text import bounded, clean
+from warpgrade.running import run
+
+_MIN_FREE_BYTES = 200 << 20  # of compiling and grading one submission, with some to spare
+_PROGRAM = """\
+__global__ void add(int* value) { *value += 40; }
+int main() {
+    int value = 2, *there = nullptr;
+    cudaMalloc(&there, sizeof value);
+    cudaMemcpy(there, &value, sizeof value, cudaMemcpyHostToDevice);
+    add<<<1, 1>>>(there);
+    cudaMemcpy(&value, there, sizeof value, cudaMemcpyDeviceToHost);
+    cudaFree(there);
+    return value == 42 ? 0 : 1;
+}
+"""
 
 
 @dataclass(frozen=True)
@@ -43,8 +60,10 @@ def examine(layout: Layout) -> list[Finding]:
         Finding("machine", f"{_system()}, {platform.machine()}, {len(os.sched_getaffinity(0))} CPU cores"),
         Finding("python", platform.python_version()),
     ]
-    for check in (_compilers, _tools, _programs, _virtual_gpu, _sandbox, _gpu, _labs, _course):
+    for check in (_compilers, _tools, _programs, _disks, _virtual_gpu, _sandbox, _gpu, _labs, _course):
         findings += _guarded(check, layout)
+    if all(finding.good for finding in findings):  # else it fails of what is told already
+        findings += _guarded(_trial, layout)
     return findings
 
 
@@ -65,11 +84,14 @@ def show(console: Console, findings: list[Finding]) -> None:
 
 
 def _guarded(check: Callable[[Layout], list[Finding]], layout: Layout) -> list[Finding]:
+    what = check.__name__.strip("_").replace("_", " ")
     try:
         return check(layout)
     except WarpgradeError as problem:
-        what = check.__name__.strip("_").replace("_", " ")
-        return [Finding(what, problem.message, problem.hint, good=False)]
+        return [Finding(what, "\n".join(filter(None, (problem.message, problem.detail))), problem.hint, good=False)]
+    except OSError as error:
+        known = disk_space.trouble(error, _written_to(layout))
+        return [Finding(what, known.message if known else str(error), known.hint if known else "", good=False)]
 
 
 def _system() -> str:
@@ -125,6 +147,29 @@ def _programs(layout: Layout) -> list[Finding]:
         log = layout.logs / f"build-{layout.preset}.log"
         return [Finding("C++ build", f"not built: {', '.join(missing)}", f"see {log}", good=False)]
     return [Finding("C++ build", f"{len(names)} programs in build/{layout.preset}")]
+
+
+def _written_to(layout: Layout) -> list[Path]:
+    return [Path(tempfile.gettempdir()), next(each for each in (layout.state, *layout.state.parents) if each.is_dir())]
+
+
+def _disks(layout: Layout) -> list[Finding]:
+    full = dict(disk_space.nearly_full(_written_to(layout), _MIN_FREE_BYTES))
+    if full:
+        text = ", ".join(f"the disk at {disk} is nearly full ({free >> 20} MiB left)" for disk, free in full.items())
+        return [Finding("disks", text, f"free {_MIN_FREE_BYTES >> 20} MiB there", good=False)]
+    return [Finding("disks", "have space")]
+
+
+def _trial(layout: Layout) -> list[Finding]:
+    """Compile a program and run it: what no list of parts can tell."""
+    with tempfile.TemporaryDirectory(prefix="warpgrade-doctor-") as folder:
+        source = Path(folder, "trial.cu")
+        source.write_text(_PROGRAM, encoding="utf-8")
+        status = run.run(layout, [source], [], run.Options(checks="none")).exit_status
+    if status != 0:
+        return [Finding("trial", f"a program that adds on the virtual GPU ended with status {status}", good=False)]
+    return [Finding("trial", "a program was compiled, and ran on the virtual GPU")]
 
 
 def _virtual_gpu(layout: Layout) -> list[Finding]:

@@ -6,7 +6,6 @@ checking needs (the judge of the public tests, compiled, and the unmodified star
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 import tempfile
@@ -14,16 +13,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from warpgrade import __version__
 from warpgrade.compiling import judges
 from warpgrade.course import course as courses
 from warpgrade.grading import grade
-from warpgrade.handout import essentials, leaks, public_toml, sheet
+from warpgrade.handout import essentials, instructions, leaks, public_toml, sheet
+from warpgrade.handout.instructions import Wheel
 from warpgrade.intake import intake
 from warpgrade.lab import agreement, labs, own_files
 from warpgrade.lab.handout_note import HANDOUT
 from warpgrade.lab.labs import Lab
-from warpgrade.machine import paths
 from warpgrade.machine.errors import BadInput, GraderError
 from warpgrade.machine.files import unfinished_path, write_zip
 from warpgrade.machine.paths import COMMAND, Layout
@@ -32,25 +30,7 @@ Say = Callable[[str], None]
 
 # A test's source with this line is handed out compiled only: it would tell answers.
 NOT_AS_SOURCE = "// Not handed out as source."
-_FILES = Path(__file__).parent / "files"
 _OWN_INCLUDE = re.compile(r'^\s*#\s*include\s+"([\w.-]+)"', re.MULTILINE)
-_LINK = re.compile(r"\[([^\]]+)\]\([^)]*\)")
-_CALLED = re.compile(r"\./warpgrade\b")
-_HOW = """# How to check your work
-
-Once, on a machine with a C++ compiler (Debian, Ubuntu: `sudo apt-get install build-essential bubblewrap`):
-
-    pip install warpgrade              # where you have nvcc 12.4 or newer
-    pip install "warpgrade[cuda]"      # brings the compiler as well, about 300 MiB
-    warpgrade doctor                   # says what is missing, if anything is
-
-No GPU is needed. Then, in this folder, after each change:
-
-    warpgrade check
-
-It compiles {files}, runs the public tests and says what to fix first. `warpgrade check --only TEXT` runs the tests with
-that in their names; `--full` shows everything that was found. Your work may be graded with more tests than these.
-"""
 
 
 @dataclass(frozen=True)
@@ -63,9 +43,18 @@ class Handout:
     max_points: float
 
 
-def release(layout: Layout, lab: Lab, out: Path, say: Say = lambda text: None) -> Handout:
+def release(
+    layout: Layout,
+    lab: Lab,
+    out: Path,
+    say: Say = lambda text: None,
+    *,
+    wheel: Wheel = Wheel(),  # noqa: B008 - frozen
+    contact: str = "",
+) -> Handout:
     """Make the handout of a lab as the folder `out`/LAB, or as the archive `out` where that ends in .zip.
 
+    contact: whom students ask. The wheel is put in last: it is no part of the lab, and `package` has looked through it.
     Raises GraderError when anything in it is not for students, or its starter does not reach its baseline.
     """
     if lab.is_handout:
@@ -77,11 +66,13 @@ def release(layout: Layout, lab: Lab, out: Path, say: Say = lambda text: None) -
         raise BadInput(f"{target} is already there", hint="remove it, or choose another --out")
     with tempfile.TemporaryDirectory(prefix="warpgrade-release-") as scratch:
         folder = Path(scratch) / lab.name
-        _fill(layout, lab, folder, say)
+        _fill(layout, lab, folder, say, wheel, contact)
         say(f"checking the handout of {lab.name} from a fresh place")
         points, most = _baseline(layout, lab, folder)
         say(f"looking through the handout of {lab.name}")
         _look_through(layout, lab, folder)
+        if wheel.file:
+            shutil.copyfile(wheel.file, folder / HANDOUT / wheel.file.name)
         files = [name for name, _ in leaks.read_folder(folder)]
         if target.suffix == ".zip":
             write_zip(target, [path for path in sorted(folder.rglob("*")) if path.is_file()], folder.parent)
@@ -91,30 +82,29 @@ def release(layout: Layout, lab: Lab, out: Path, say: Say = lambda text: None) -
     return Handout(target, files, points, most)
 
 
-def _fill(layout: Layout, lab: Lab, folder: Path, say: Say) -> None:
-    essentials.write(layout, lab, folder, say, public_only=True, words=_for_students)
+def _fill(layout: Layout, lab: Lab, folder: Path, say: Say, wheel: Wheel, contact: str) -> None:
+    essentials.write(layout, lab, folder, say, public_only=True, words=instructions.for_students)
     for path in (folder / HANDOUT / "starter").iterdir():
         shutil.copyfile(path, folder / path.name)
     if (lab.folder / "figures").is_dir():
         shutil.copytree(lab.folder / "figures", folder / "figures")
-    text = _for_students(own_files.read_text(lab.folder / "README.md"))
-    text = sheet.with_points(text, {item.name: item.points for item in lab.items})
-    text = sheet.without_hidden_rows(sheet.without_links_out(text))
+    text = sheet_text(lab)
     (folder / "README.md").write_text(text, encoding="utf-8")
     (folder / "README.html").write_text(sheet.page(text, folder), encoding="utf-8")
-    how = _HOW.format(files=" and ".join(lab.file.lab.files)) + _reading()
+    how = instructions.page(lab, courses.find_course(layout), wheel, contact)
     (folder / "CHECK.md").write_text(how, encoding="utf-8")
     (folder / ".devcontainer").mkdir()
-    (folder / ".devcontainer" / "devcontainer.json").write_text(devcontainer(lab), encoding="utf-8")
+    (folder / ".devcontainer" / "devcontainer.json").write_text(instructions.devcontainer(lab, wheel), encoding="utf-8")
     for path in public_sources(lab):
         (folder / "tests").mkdir(exist_ok=True)
         shutil.copyfile(path, folder / "tests" / path.name)
 
 
-def devcontainer(lab: Lab) -> str:
-    """Return the description of a container for editors in which the lab can be checked."""
-    text = (_FILES / "devcontainer.json").read_text(encoding="utf-8").replace("@version@", __version__)
-    return text.replace('"@title@"', json.dumps(lab.title, ensure_ascii=False))
+def sheet_text(lab: Lab) -> str:
+    """Return the task sheet as students get it."""
+    text = instructions.for_students(own_files.read_text(lab.folder / "README.md"))
+    text = sheet.with_points(text, {item.name: item.points for item in lab.items})
+    return sheet.without_hidden_rows(sheet.without_links_out(text))
 
 
 def public_sources(lab: Lab) -> list[Path]:
@@ -129,20 +119,6 @@ def public_sources(lab: Lab) -> list[Path]:
         found[path.name] = path
         waiting += [path.parent / name for name in _OWN_INCLUDE.findall(text) if (path.parent / name).is_file()]
     return [found[name] for name in sorted(found)]
-
-
-def _reading() -> str:
-    """Return what students read about reports, of the page that they have here."""
-    try:
-        text = (paths.docs() / "student.md").read_text(encoding="utf-8")
-    except OSError:  # an installed package of before
-        return ""
-    found = re.search(r"^## Reading a failure\n.*?(?=^## )", text, re.MULTILINE | re.DOTALL)
-    return f"\n{_for_students(_LINK.sub(lambda link: link[1], found[0])).rstrip()}\n" if found else ""
-
-
-def _for_students(text: str) -> str:
-    return _CALLED.sub("warpgrade", text)
 
 
 def _baseline(layout: Layout, lab: Lab, folder: Path) -> tuple[float, float]:

@@ -54,9 +54,9 @@ def require_readable(handout: Path) -> None:
     if note.format > FORMAT:
         raise GraderError(
             f"{made}: that is newer than this Warpgrade, {__version__}, which reads {reads}",
-            hint="run: pip install --upgrade warpgrade",
+            hint="install the newer Warpgrade as its CHECK.md says",
         )
     raise GraderError(
         f"{made}: that is older than what this Warpgrade, {__version__}, reads ({reads})",
-        hint=f"{_AGAIN}, or run: pip install warpgrade=={maker}",
+        hint=f"{_AGAIN}, or install Warpgrade {maker} as its CHECK.md says",
     )

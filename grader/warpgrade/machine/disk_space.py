@@ -50,18 +50,19 @@ def trouble(error: BaseException, folders: Iterable[Path] = ()) -> GraderError |
 
 def require(folder: Path, what: str, little: int = _MIN_FREE_BYTES) -> None:
     """Raise GraderError if `what` has failed and the disk is nearly full, which explains more than its own message."""
-    for disk, free in _nearly_full([folder], little):
+    for disk, free in nearly_full([folder], little):
         raise NoSpace(f"{what} has failed: the disk at {disk} is full ({free >> 20} MiB left)", hint=_HINT)
 
 
 def _full(place: str, folders: Iterable[Path]) -> GraderError:
     with suppress(OSError):
         folders = [*folders, Path(tempfile.gettempdir())]
-    where = place or listing([*dict.fromkeys(disk for disk, _ in _nearly_full(folders))])
+    where = place or listing([*dict.fromkeys(disk for disk, _ in nearly_full(folders))])
     return NoSpace("no space is left on the disk" + (f" at {where}" if where else ""), hint=_HINT)
 
 
-def _nearly_full(folders: Iterable[Path], little: int = _MIN_FREE_BYTES) -> Iterator[tuple[str, int]]:
+def nearly_full(folders: Iterable[Path], little: int = _MIN_FREE_BYTES) -> Iterator[tuple[str, int]]:
+    """Yield the disk of each folder that has fewer free bytes than `little`, and how many it has."""
     for folder in folders:
         with suppress(OSError):
             if (free := shutil.disk_usage(folder).free) < little:

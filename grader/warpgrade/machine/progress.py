@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from types import TracebackType
@@ -18,7 +19,8 @@ class Progress:
 
     def __init__(self, console: Console, *, quiet: bool = False) -> None:
         self._console = console
-        self._quiet = quiet
+        # Coloured output that nothing can be written over, as in a notebook, has no room for steps.
+        self._quiet = quiet or (console.is_terminal and os.environ.get("TTY_INTERACTIVE") == "0")
         self._status: Status | None = None
         self._last = ""
 

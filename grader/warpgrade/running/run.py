@@ -257,6 +257,10 @@ def _execute(layout: Layout, program: Path, arguments: Sequence[str], server: De
     environment = {**os.environ, CLIENT_VARIABLE: str(descriptor), "LD_LIBRARY_PATH": path}
     try:
         process = subprocess.Popen([str(program), *arguments], env=environment, pass_fds=(descriptor,))
+    except PermissionError:
+        raise GraderError(
+            f"no program may be started in {program.parent}", hint="set TMPDIR to a folder where programs may run"
+        ) from None
     except OSError as error:
         raise GraderError(f"the program cannot be started: {error.strerror}") from None
     server.close_client()

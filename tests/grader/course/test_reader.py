@@ -229,6 +229,8 @@ def test_what_leaves_the_course_has_one_lab_and_no_student() -> None:
     example = course.Course(reader.parse(EXAMPLE), EXAMPLE)
     entry = example.entry("matmul")
     assert entry is not None
-    assert reader.parse(excerpt.lab_excerpt(example, "matmul", list(entry.points))).lab == [entry]
+    own_offsets = excerpt.lab_excerpt(example, "matmul", list(entry.points))
+    assert "Berlin" not in own_offsets  # a machine that grades may have no database of time zones
+    assert reader.parse(own_offsets).lab == [entry]
     light = reader.parse(COURSE.replace("weight = 2", "weight = 0"))
     assert reader.parse(excerpt.lab_excerpt(course.Course(light), "toy", [])).lab[0].weight == 1

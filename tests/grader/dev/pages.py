@@ -1,10 +1,17 @@
-"""Code in Markdown pages: the fences of a page, each with its language, its section and its place."""
+"""Code in Markdown pages: a page's fences, each with its language, section and place, and its commands."""
 
 from __future__ import annotations
 
 import re
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
+
+import click
+
+from warpgrade.cli import main
+
+_CALL = re.compile(r"^ {4,}(?:\$ )?(?:\./)?warpgrade +(?P<words>[a-z].*)$")
 
 
 @dataclass(frozen=True)
@@ -51,3 +58,24 @@ def fences(page: Path) -> list[Fence]:
         elif not opened and re.match(r"#+ ", line):
             section = line.lstrip("# ")
     return found
+
+
+def commands(text: str) -> list[str]:
+    """Return the arguments of each call of warpgrade that stands on a line of its own, and the rest of that line."""
+    found = [_CALL.match(line) for line in text.splitlines()]
+    return [each["words"] for each in found if each]
+
+
+def parse_command(words: str) -> list[str]:
+    """Return the words of a call without comments; raises click.UsageError where the command line refuses them."""
+    shown = re.split(r"\s{2,}|\s#| \|\| | && | > | [─…]", words)[0]
+    parsed = shlex.split(re.sub(r"<\w+>", "matmul", shown).replace("…", ""))
+    arguments = list(parsed)
+    command: click.Command = main.main
+    context = click.Context(command)
+    while isinstance(command, click.Group) and arguments:
+        _, found, arguments = command.resolve_command(context, arguments)
+        assert found is not None
+        command, context = found, click.Context(found, parent=context)
+    command.make_parser(context).parse_args(arguments)
+    return parsed

@@ -6,7 +6,6 @@ docs/first-lab.md is followed as a whole by test_package.py.
 from __future__ import annotations
 
 import re
-import shlex
 import subprocess
 import tomllib
 from pathlib import Path
@@ -14,16 +13,14 @@ from pathlib import Path
 import click
 import msgspec
 import pytest
-from dev.pages import Fence, fences
+from dev.pages import Fence, commands, fences, parse_command
 
-from warpgrade.cli import main
 from warpgrade.lab.labs import LabFile
 from warpgrade.machine.paths import find_layout
 
 LAYOUT = find_layout()
 GUIDE = LAYOUT.root / "docs" / "labs.md"
 PAGES = [LAYOUT.root / "README.md", *sorted((LAYOUT.root / "docs").glob("*.md"))]
-_CALL = re.compile(r"^ {4,}(?:\$ )?(?:\./)?warpgrade +(?P<words>[a-z].*)$")
 # What the guide's pieces take for granted: all in one file, each in a namespace of its own.
 _HEAD = """
 #include "judge/judge.hpp"
@@ -43,30 +40,24 @@ _BEFORE = {
 }
 
 
-def commands(page: Path) -> list[str]:
-    found = [_CALL.match(line) for line in page.read_text(encoding="utf-8").splitlines()]
-    return [each["words"] for each in found if each]
-
-
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_each_command_of_a_page_has_the_options_that_it_is_given(page: Path) -> None:
-    for words in commands(page):
-        shown = re.split(r"\s{2,}|\s#| \|\| | && | > | [─…]", words)[0]
-        arguments = shlex.split(re.sub(r"<\w+>", "matmul", shown).replace("…", ""))
-        command: click.Command = main.main
-        context = click.Context(command)
+    for words in commands(page.read_text(encoding="utf-8")):
         try:
-            while isinstance(command, click.Group) and arguments:
-                _, found, arguments = command.resolve_command(context, arguments)
-                assert found is not None
-                command, context = found, click.Context(found, parent=context)
-            command.make_parser(context).parse_args(arguments)
+            parse_command(words)
         except click.UsageError as error:
             pytest.fail(f"{page.name}: warpgrade {words}: {error.message}")
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_no_page_asks_an_index_for_warpgrade(page: Path) -> None:
+    """No index has it, and whoever took the name there would be installed."""
+    asked = re.findall(r"pip install .*", page.read_text(encoding="utf-8"))
+    assert [line for line in asked if "warpgrade" in line and ".whl" not in line] == []
+
+
 def test_the_guide_shows_commands() -> None:
-    assert len(commands(GUIDE)) >= 11
+    assert len(commands(GUIDE.read_text(encoding="utf-8"))) >= 11
 
 
 def test_the_guides_lab_toml_is_one() -> None:

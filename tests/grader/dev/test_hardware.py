@@ -31,7 +31,7 @@ NO_CLAIMS = {
     "reverse": ("A multiprocessor of an H100", "Measured on an NVIDIA H100", "If a warp does 20 cycles"),  # sizes
     "scan": (),
     "step": ("`step_v4`: as fast", "**Faster than what?**", "Version 3's kernel alone"),
-    "vecadd": ("Include your file in one", "**Is it faster?**", "With `s` streams"),
+    "vecadd": ("Include your file in a", "**Is it faster?**", "With `s` streams"),
 }
 
 

@@ -64,11 +64,11 @@ def test_a_handout_of_this_format_is_read_whoever_made_it(layout: Layout, tmp_pa
 @pytest.mark.parametrize(
     ("text", "complaint", "hint"),
     [
-        (saying(FORMAT + 1, "9.9.9"), "by Warpgrade 9.9.9: that is newer than this Warpgrade", "--upgrade"),
-        (saying(MIN_FORMAT - 1, "0.0.1"), "by Warpgrade 0.0.1: that is older than", "install warpgrade==0.0.1"),
+        (saying(FORMAT + 1, "9.9.9"), "by Warpgrade 9.9.9: that is newer than this Warpgrade", "as its CHECK.md says"),
+        (saying(MIN_FORMAT - 1, "0.0.1"), "by Warpgrade 0.0.1: that is older than", "install Warpgrade 0.0.1"),
         (b'{"lab": "toy", "warpgrade": "0.0.1"}', "handed out in format 0, by Warpgrade 0.0.1", "fetch the lab again"),
         (saying(9, "\x1b[2J::error::" + "9" * 5000), "is missing or broken", "fetch the lab again"),
-        (saying(9, "\x1b[2J\n::error::x"), "by Warpgrade ?", "--upgrade"),
+        (saying(9, "\x1b[2J\n::error::x"), "by Warpgrade ?", "as its CHECK.md says"),
         (b"", "is missing or broken", "fetch the lab again"),
         (saying("one"), "is missing or broken", "fetch the lab again"),
         (b"[" * 4000, "is missing or broken", "fetch the lab again"),

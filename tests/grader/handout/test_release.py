@@ -125,13 +125,6 @@ def test_the_page_suits_dark_rooms_and_narrow_screens() -> None:
     assert 'style="text-align:right"' in page  # the cells whose numbers do not break
 
 
-def test_how_to_check_says_how_to_read_a_report() -> None:
-    text = make._reading()
-    assert "**Fix this first**" in text
-    assert "](" not in text
-    assert "./warpgrade" not in text
-
-
 def test_the_table_has_the_points_of_the_course() -> None:
     text = "| test | points | |\n|---|---:|---|\n| a | 2 | public |\n| b | 1.5 | hidden |\n| **total** | **3.5** | |\n"
     changed = sheet.with_points(text, {"a": 10, "b": 0.5})

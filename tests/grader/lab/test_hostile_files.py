@@ -14,7 +14,8 @@ import pytest
 from hostile import ACTS
 from stand_ins import TOY_LAB, run
 
-from warpgrade.handout import essentials, make, sheet, template
+from warpgrade.handout import essentials, instructions, make, sheet, template
+from warpgrade.handout.instructions import Wheel
 from warpgrade.lab import labs
 from warpgrade.machine.errors import GraderError
 from warpgrade.machine.paths import Layout
@@ -179,7 +180,7 @@ def test_a_title_lands_harmlessly_in_pages_and_templates(layout: Layout, tmp_pat
     page = sheet.page(f"# {TITLE}\n\n{TITLE}\n", tmp_path)
     assert "<script" not in page
     assert page.count("</title>") == 1
-    assert json.loads(make.devcontainer(lab))["name"] == TITLE
+    assert json.loads(instructions.devcontainer(lab, Wheel()))["name"] == TITLE
     wheel = tmp_path / "warpgrade-0.whl"
     wheel.touch()
     for platform in template.list_platforms():

@@ -167,7 +167,7 @@ def test_a_release_that_fails_leaves_nothing(
         (Path(target) / "half").touch()
         raise shutil.Error([(source, target, "[Errno 28] No space left on device")])
 
-    monkeypatch.setattr(make, "_fill", lambda layout, lab, folder, say: folder.mkdir())
+    monkeypatch.setattr(make, "_fill", lambda layout, lab, folder, *_: folder.mkdir())
     monkeypatch.setattr(make, "_baseline", lambda layout, lab, folder: (1, 1))
     monkeypatch.setattr(make, "_look_through", lambda layout, lab, folder: None)
     monkeypatch.setattr("warpgrade.lab.agreement.require", lambda lab: None)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -41,8 +43,14 @@ def executed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *cells: str) -> li
     client.execute()
     said = []
     for cell in book.cells[1:]:
-        text = "".join(out.get("text", "") or "\n".join(out.get("traceback", [])) for out in cell.outputs)
-        said.append(re.sub(r"\x1b\[[0-9;]*m", "", text))
+        assert len(cell.outputs) < 10  # what comes in thousands of pieces is dropped in part
+        text = "".join(
+            out.get("text", "") or "\n".join(out.get("traceback", [])) or str(out.get("data", {}).get("text/plain", ""))
+            for out in cell.outputs
+        )
+        plain = re.sub(r"\x1b\[[0-9;]*m", "", text)
+        assert "\x1b" not in plain  # colours, but nothing that only a terminal can write over
+        said.append(plain)
     return said
 
 
@@ -50,14 +58,43 @@ def executed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *cells: str) -> li
 def test_cells_run_and_are_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     reverse = (LAYOUT.references / "reverse" / "reverse.cu").read_text(encoding="utf-8")
     wrong = HELLO.replace("threadIdx.x]", "threadIdx.x + 1]")
-    ran, arguments, found, checked, nothing = executed(
+    many = '#include <cstdio>\nint main() { for (int i = 0; i < 20000; ++i) std::printf("line %d\\n", i); }\n'
+    ran, arguments, found, checked, nothing, lines, listed = executed(
         tmp_path, monkeypatch, f"%%cuda\n{HELLO}", f"%%cuda -q -- first\n{HELLO}", f"%%cuda\n{wrong}",
         f"%%check reverse --only dynamic_reverse_n\n{reverse}", "%%check\nint x;",
+        f"%%cuda -q\n{many}", "%lsmagic",
     )  # fmt: skip
     assert "last: 93" in ran
     assert "fill" in ran  # the profile
     assert arguments.strip() == "first: 93"
     assert "access out of bounds [memcheck/out-of-bounds]" in found
-    assert "cell.cu:3" in found
+    place = 1 + f"%%cuda\n{wrong}".splitlines().index(next(row for row in wrong.splitlines() if "+ 1]" in row))
+    assert f"--> cell.cu:{place}," in found
+    assert f"  {place} | __global__" in found
+    assert lines.splitlines() == [f"line {number}" for number in range(20000)]
+    assert "compiling" not in ran + checked
+    assert {"%%cuda", "%%check"} <= set(listed.split())
     assert "100 %" in checked
     assert "%%check needs a lab" in nothing
+
+
+def test_output_is_shown_in_few_pieces_cut_at_lines() -> None:
+    magics = pytest.importorskip("warpgrade.notebook.magics")
+    words = "for i in range(30000): print('zeile ä', i)"
+    with subprocess.Popen([sys.executable, "-c", words], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        pieces = list(magics._pieces(process.stdout))
+    assert "".join(pieces) == "".join(f"zeile ä {number}\n" for number in range(30000))
+    assert all(piece.endswith("\n") for piece in pieces[:-1])
+    assert len(pieces) < 30  # read in hundreds, by thousands of lines
+
+
+def test_of_too_much_output_the_beginning_and_the_end_are_shown() -> None:
+    magics = pytest.importorskip("warpgrade.notebook.magics")
+    whole = "".join(f"{number}\n" for number in range(200_000))
+    pieces = [whole[start : start + 9_999] for start in range(0, len(whole), 9_999)]
+    shown = "".join(magics._bounded(pieces))
+    begin, left_out, end = re.split(r"\n… (\d+) characters are left out here.*…\n", shown)
+    assert (whole.startswith(begin), whole.endswith(end)) == (True, True)
+    assert len(begin) + int(left_out) + len(end) == len(whole)
+    assert "".join(magics._bounded(pieces[:50])) == "".join(pieces[:50])

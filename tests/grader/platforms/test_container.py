@@ -1,4 +1,7 @@
-"""The image is built from a base made on the spot, without a registry, and grades in a container without namespaces."""
+"""The image is built from a base made on the spot, without a registry, and grades in a container without namespaces.
+
+In the base itself a student follows a handout, word by word.
+"""
 
 from __future__ import annotations
 
@@ -15,13 +18,13 @@ import made_once
 import pytest
 from platform_machine import pack_needed
 
-from warpgrade.handout import template
+from warpgrade.handout import instructions, make, template
 from warpgrade.lab import labs
 from warpgrade.machine.paths import find_layout
 
 LAYOUT = find_layout()
 LAB = labs.find(LAYOUT, "reverse")
-PACKAGES = "ca-certificates,python3,python3-venv,g++,libc6-dev,binutils,bubblewrap"
+PACKAGES = ",".join(("ca-certificates", *instructions.PACKAGES))  # no more than a handout tells students to install
 # What no program needs, and waiting for the disk.
 LESS = [
     "--dpkgopt=force-unsafe-io",
@@ -38,7 +41,7 @@ pytestmark = [
 
 @dataclass(frozen=True)
 class Store:
-    """A store of buildah's own for images."""
+    """A store of buildah's own for images, in a folder of the folder in which `wheels` is."""
 
     folder: Path
     driver: str
@@ -124,3 +127,39 @@ def test_the_image_grades_without_namespaces(image: Store) -> None:
     assert re.search(rf"Total +{LAB.file.baseline.points:g} / 100", graded(LAYOUT.starters / "reverse"))
     hidden = image.run("run", "--isolation", "chroot", container, "--", "find", "/opt/course", "-name", "*.cpp")
     assert not [line for line in hidden.splitlines() if "hidden" in line]
+
+
+def indented(page: Path) -> list[str]:
+    return re.findall(r"^    (\S.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+
+
+def test_a_student_follows_a_handout_in_a_bare_container(image: Store, tmp_path: Path) -> None:
+    """All that CHECK.md and the sheet print, as printed; wheels in a folder stand in for the index, and for apt-get."""
+    wheels, index = image.folder.parent / "wheels", tmp_path / "index"
+    (own,) = wheels.glob("warpgrade-*.whl")
+    index.mkdir()
+    for wheel in set(wheels.iterdir()) - {own}:  # no index has Warpgrade
+        (index / wheel.name).hardlink_to(wheel)
+    handout = make.release(LAYOUT, LAB, tmp_path / "out", wheel=instructions.find_wheel(str(own))).path
+    for name in LAB.file.lab.files:
+        shutil.copy(LAB.reference_folder / name, handout)
+    *before, remove = indented(handout / "CHECK.md")
+    sheet = [line for line in indented(handout / "README.md") if line.startswith("warpgrade ")]
+    assert before[0].startswith("sudo apt-get install ")
+    assert "warpgrade check" in before
+    assert sheet
+    script = ["set -euo pipefail", "cd /handout", 'sudo() { dpkg --status "${@:3}" >/dev/null; }', *before, *sheet]
+    script += [
+        "test -d ~/.cache/warpgrade",
+        remove,
+        "test ! -e ~/warpgrade -a ! -e ~/.cache/warpgrade",
+        "! ls -A /tmp | grep warpgrade",
+    ]
+    container = image.run("from", "localhost/base").strip()
+    said = image.run(
+        "run", "--isolation", "chroot", "-v", f"{handout}:/handout", "-v", f"{index}:/index:ro", container, "--",
+        "env", "HOME=/root", "PIP_NO_INDEX=1", "PIP_FIND_LINKS=/index", "PIP_NO_COMPILE=1", "bash", "-c",
+        "\n".join(script),
+    )  # fmt: skip
+    assert len(re.findall(r"Total +(\S+) / \1\b", said)) == 2, said
+    assert "ran on the virtual GPU" in said

@@ -65,7 +65,6 @@ def opt(made: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory) -
             packed.extractall(source)
         done = machine.run(["bash", "/autograder/source/setup.sh"], cwd="/autograder")
         assert done.returncode == 0, done.stdout + done.stderr
-        assert "the trial with the starter failed" not in done.stderr
         assert (home / "opt-warpgrade" / "cache" / "warpgrade" / "cache").is_dir()
 
     return made_once.folder(tmp_path_factory, "gradescope", install) / "opt-warpgrade"

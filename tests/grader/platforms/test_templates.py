@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import tarfile
 import zipfile
@@ -76,6 +77,48 @@ def test_a_template_is_whole(
     judges = [content for file, content in files.items() if file.endswith("labs/toy/judge")]
     assert judges == ([JUDGE + b" " + about.tests.encode()] if about.tests != "none" else [])
     assert any(file.endswith(f"wheels/{wheel.name}") for file in files) == bool(about.install)
+
+
+# Stands in for Python: makes an environment whose `warpgrade` notes what it is asked and ends with $TRIAL.
+PYTHON = """#!/bin/bash
+[ "$2" = venv ] || exit 0
+mkdir -p "$3/bin"
+printf '#!/bin/bash\\n' | tee "$3/bin/python" >"$3/bin/warpgrade"
+printf 'echo "$@" >>"$ASKED"; exit $TRIAL\\n' >>"$3/bin/warpgrade"
+chmod +x "$3/bin/"*
+"""
+
+
+@pytest.mark.parametrize("name", [name for name, platform in PLATFORMS.items() if platform.about.install])
+def test_set_up_ends_with_a_trial_and_fails_with_it(
+    name: str, in_project: Layout, wheel: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, programs, asked = tmp_path / "out", tmp_path / "programs", tmp_path / "asked"
+    run(capsys, "platform", name, "toy", "--wheel", wheel, "--out", out)
+    for archive in (path for path in out.iterdir() if path.suffix in {".zip", ".tar"}):
+        shutil.unpack_archive(archive, out)
+    (script,) = out.rglob("install.sh")
+    programs.mkdir()
+    for program in ("python3", "g++", "bwrap", "nvcc"):
+        (programs / program).write_text(PYTHON if program == "python3" else "")
+        (programs / program).chmod(0o755)
+
+    def set_up(trial: int) -> tuple[int, str]:
+        done = subprocess.run(
+            ["bash", str(script), str(tmp_path / "target")], capture_output=True, text=True, check=False,
+            env={"PATH": f"{programs}:/usr/bin:/bin", "TRIAL": str(trial), "ASKED": str(asked)},
+        )  # fmt: skip
+        return done.returncode, done.stderr
+
+    for _ in range(2):  # what failed once is not taken for done
+        status, said = set_up(2)
+        assert status == 3
+        assert "no submission can be graded here" in said
+    assert [set_up(0)[0], set_up(2)[0]] == [0, 0]
+    lab_is_there = (script.parent / "labs" / "toy").is_dir()
+    trial = "grade toy labs/toy/.warpgrade/starter --quiet" if lab_is_there else "doctor"
+    assert asked.read_text().splitlines() == [trial] * 3
+    assert lab_is_there == (name not in {"prairielearn", "submitty"})
 
 
 def test_what_students_could_read_holds_public_tests_only() -> None:
