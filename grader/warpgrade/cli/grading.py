@@ -138,10 +138,10 @@ def _grade(layout: Layout, lab: Lab, path: Path, given: dict[str, Any], *, publi
         submission = receive.read(lab, path, how=LENIENT if lenient else STRICT)
     except BadInput as problem:
         refused = grade.rejected_result(lab, printable_name(str(path)), problem, options)
-        outlets.publish(Report(result=course_points.annotate_result(course, refused)))
+        outlets.publish(Report(result=course_points.annotate_single(course, refused)))
         raise
     with Progress(console(stderr=True), quiet=display.quiet) as progress:
-        graded = course_points.annotate_result(course, grade.grade(layout, lab, submission, options, progress.say))
+        graded = course_points.annotate_single(course, grade.grade(layout, lab, submission, options, progress.say))
     _publish(outlets, submission, graded)
     if not outlets.on_stdout:
         _print(graded, display)
@@ -164,7 +164,7 @@ def _watch(layout: Layout, lab: Lab, folder: Path, given: dict[str, Any]) -> int
         # Where a line cannot change, one for each test at each save would bury what has changed.
         with Progress(shown, quiet=display.quiet or not shown.is_terminal) as progress:
             found = grade.grade(layout, lab, submission, options, progress.say, on_first)
-        found = course_points.annotate_result(course, found)
+        found = course_points.annotate_single(course, found)
         _publish(outlets, submission, found)
         return found
 

@@ -100,6 +100,9 @@ def _fill(layout: Layout, lab: Lab, folder: Path, say: Say) -> None:
     text = _for_students(own_files.read_text(lab.folder / "README.md"))
     text = sheet.with_points(text, {item.name: item.points for item in lab.items})
     text = sheet.without_hidden_rows(sheet.without_links_out(text))
+    found = courses.find_course(layout)
+    entry = found.entry(lab.name) if found else None
+    text += sheet.rubric_section(entry.rubric if entry else [])
     (folder / "README.md").write_text(text, encoding="utf-8")
     (folder / "README.html").write_text(sheet.page(text, folder), encoding="utf-8")
     how = _HOW.format(files=" and ".join(lab.file.lab.files)) + _reading()

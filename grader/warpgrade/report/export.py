@@ -121,6 +121,7 @@ def notes(result: Result) -> list[str]:
     told += [bounded(clean(note), lines=2, width=_WIDTH) for note in result.submission.notes]
     if result.submission.ignored:
         told.append("not used by this lab: " + one_line(", ".join(result.submission.ignored), _WIDTH))
+    told += [bounded(clean(note), lines=2, width=_WIDTH) for note in result.notes]
     return told
 
 

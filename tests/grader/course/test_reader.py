@@ -94,6 +94,11 @@ def test_a_course_and_its_dates() -> None:
         ('lab = "toy"\ndays = 2', "until = 2027-03-10", "`until` needs a `lab`; for all labs use `days`"),
         ("due = 2027-03-08\n", "", "course.toml:14: extension of “ada”: lab “toy” has no due date"),
         ('student = "ada"', 'student = ""', "course.toml:16: extension: student must not be empty"),
+        ("weight = 2", 'rubric = [{ name = "style", points = 0 }]', "toml:7: “toy”, rubric: “style”: points must"),
+        ("weight = 2", 'rubric = [{ name = "a=b", points = 1 }]', "toml:7: “toy”, rubric: “a=b”: an item"),
+        ("weight = 2", 'rubric = [\n{ name = "x", points = 1 },\n{ name = "X", points = 2 }]', "“X” appears twice"),
+        ("weight = 2", 'rubric = [{ name = "x", point = 1 }]', "unknown key `point`: did you mean `points`?"),
+        ('"speed" = 30 }', '"speed" = 30 }\n[[lab.rubric]]\nname = "x"\npoints = -1', "toml:11: “toy”, rubric: “x”"),
         ("[[lab]]", "[[labs]]", "unknown key `labs`: did you mean `lab`?"),
     ],
 )  # fmt: skip
