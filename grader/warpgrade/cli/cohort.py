@@ -6,7 +6,7 @@ import os
 import signal
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -63,6 +63,11 @@ def _shard(context: click.Context, parameter: click.Parameter, value: str | None
 @click.option("--latest", "attempts", flag_value="latest", help="Of each student the last submission counts.")
 @click.option("--best", "attempts", flag_value="best", help="Of each student the best submission counts.")
 @click.option("--regrade", is_flag=True, help="Grade again what an earlier lab or warpgrade has graded.")
+@click.option("--student", "students", multiple=True, metavar="STUDENT", help="With --regrade: of this student only.")
+@click.option(
+    "--test", "tests", multiple=True, metavar="TEXT",
+    help="With --regrade: run tests with that in their name again, also where nothing has changed.",
+)  # fmt: skip
 @click.option("--dry-run", "dry", is_flag=True, help="Show old → new and why; keep everything as it is.")
 @click.option("--jobs", type=click.IntRange(1, 1024), help="Submissions at a time; one for each core otherwise.")
 @click.option("--engine", type=click.Choice(["local", "parsl"]), default="local", help="Grade here, or on a cluster.")
@@ -85,6 +90,9 @@ def class_command(lab_name: str, path: Path, out: Path, **given: Any) -> int:
     lab = agreement.find_own(layout, lab_name)
     course = courses.find_course(layout)
     # Before the machine is asked for anything: a mistake here is the user's.
+    if (given["students"] or given["tests"]) and not given["regrade"]:
+        raise BadInput("--student and --test say what is graded again", hint="add --regrade")
+    tests = _named_tests(lab, given["tests"])
     settings = _cluster(given["engine"], given["cluster"], given["jobs"])
     if path.resolve() in (out.resolve(), *out.resolve().parents):
         raise BadInput("--out lies in the folder of the submissions, and would be taken for one of them next time",
@@ -102,8 +110,9 @@ def class_command(lab_name: str, path: Path, out: Path, **given: Any) -> int:
     quiet: bool = given["quiet"]
     policies = class_folder.course_policies(lab, course, given["attempts"])
     wanted = run.RunOptions(
-        policies.which == "latest", given["shard"], given["regrade"], given["dry"], policies.repairs
-    )
+        policies.which == "latest", given["shard"], given["regrade"], given["dry"], policies.repairs,
+        frozenset(map(class_store.find_student, given["students"])), tests,
+    )  # fmt: skip
     part = "all" if wanted.shard == (1, 1) else "{}-of-{}".format(*wanted.shard)
     with class_store.lock(part), Progress(console(stderr=True), quiet=quiet) as progress, _interrupts() as stopped:
         _prepare(layout, lab, progress.say)
@@ -126,6 +135,20 @@ def class_command(lab_name: str, path: Path, out: Path, **given: Any) -> int:
         class_store, policies, collected, tally, wanted, kind, lab.title,
         whole=given["roster"] is not None and part == "all", stopped=stopped(), quiet=quiet,
     )  # fmt: skip
+
+
+def _named_tests(lab: Lab, texts: Iterable[str]) -> tuple[str, ...]:
+    """Return the names of the tests that each of the texts is part of."""
+    names: list[str] = []
+    for text in texts:
+        fitting = [item.name for item in lab.items if text.casefold() in item.name.casefold()]
+        if not fitting:
+            there = "; ".join(item.name for item in lab.items)
+            raise BadInput(
+                f"no test of {lab.name} has “{printable_name(text)}” in its name", hint=f"there are: {there}"
+            )
+        names += fitting
+    return tuple(dict.fromkeys(names))
 
 
 def _cluster(engine: str, path: Path | None, jobs: int | None) -> Settings | None:
@@ -197,7 +220,7 @@ def _finish(
         _print_changes(tally, "would change", quiet=False)
         return EXIT_INTERRUPTED if stopped else EXIT_DONE
     part = Part(wanted.shard, collected.unclaimed, policies.max_points)
-    class_store.take_in(part, keep_points=not wanted.regrade)
+    class_store.take_in(part, keep_points=not wanted.regrade or bool(wanted.students))
     people = {student: name for student, name in collected.missing if wanted.includes(student)}
     people |= {each.student: each.name for each in collected.submissions if wanted.includes(each.student)}
     rows, packed = outputs.write(class_store, policies, people, kind, title, whole=whole)
