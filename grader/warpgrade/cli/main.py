@@ -24,7 +24,10 @@ COMMANDS = {
     "class": ("cohort", "Grade a class: every submission in a folder or in what a platform exported."),
     "course": ("course", "Look at course.toml: labs, points, due dates, late work."),
     "doctor": ("dev", "Say what this machine has, what is missing and how to get it."),
-    "explain": ("explain", "Explain a rule of the checks, a counter, a test of a lab or a word."),
+    "explain": (
+        "explain",
+        "Explain a rule of the checks, a counter, a function of the CUDA runtime, a test of a lab or a word.",
+    ),
     "grade": ("grading", "Grade one submission: a folder, an archive or a file."),
     "gradebook": ("platforms", "Fill one column of a gradebook that you exported, from a class or from results."),
     "leaderboard": ("cohort", "Show who is best in a class, of those who want to be on it."),

@@ -21,7 +21,7 @@ _POINTS_ROW = re.compile(
 _TYPES = {"svg": "image/svg+xml", "png": "image/png"}
 # Pages of ours that a handout does not have, and where it says the same.
 _INSTEAD = {"docs/student.md": "[CHECK.md](CHECK.md)"} | dict.fromkeys(
-    ("docs/checks.md", "docs/counters.md", "docs/glossary.md"), "`warpgrade explain`"
+    ("docs/checks.md", "docs/counters.md", "docs/runtime.md", "docs/glossary.md"), "`warpgrade explain`"
 )
 _PAGE = """<!doctype html>
 <html lang="en">
