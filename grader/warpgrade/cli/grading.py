@@ -15,6 +15,7 @@ from warpgrade.cli.console import console
 from warpgrade.cli.options import CHECKING, EXIT_STATUSES, THREADS, no_sandbox, take, together
 from warpgrade.cli.outlets import Outlets, with_formats
 from warpgrade.course import course as courses
+from warpgrade.course.course import Course
 from warpgrade.grading import course_points, grade
 from warpgrade.grading.result import Result
 from warpgrade.grading.submission import Submission
@@ -132,6 +133,9 @@ def _grade(layout: Layout, lab: Lab, path: Path, given: dict[str, Any], *, publi
     outlets = Outlets.take("result", given)
     display = _Display(**given)
     outlets.check()
+    if course is not None and (why := outlets.write_instead(course)):
+        say(f"warpgrade: {why}", err=True)
+        return EXIT_DONE
     try:
         # A student reads at once what the file must be called; what was handed in, only the teacher can take.
         lenient = not public_only and (course is None or course.file.policy.repair == "take")
@@ -142,7 +146,7 @@ def _grade(layout: Layout, lab: Lab, path: Path, given: dict[str, Any], *, publi
         raise
     with Progress(console(stderr=True), quiet=display.quiet) as progress:
         graded = course_points.annotate_single(course, grade.grade(layout, lab, submission, options, progress.say))
-    _publish(outlets, submission, graded)
+    _publish(outlets, submission, graded, course)
     if not outlets.on_stdout:
         _print(graded, display)
     if display.quiet and graded.problem is not None:
@@ -165,7 +169,7 @@ def _watch(layout: Layout, lab: Lab, folder: Path, given: dict[str, Any]) -> int
         with Progress(shown, quiet=display.quiet or not shown.is_terminal) as progress:
             found = grade.grade(layout, lab, submission, options, progress.say, on_first)
         found = course_points.annotate_single(course, found)
-        _publish(outlets, submission, found)
+        _publish(outlets, submission, found, course)
         return found
 
     def prepare() -> None:
@@ -179,10 +183,11 @@ def _watch(layout: Layout, lab: Lab, folder: Path, given: dict[str, Any]) -> int
     return session.run()
 
 
-def _publish(outlets: Outlets, submission: Submission, graded: Result) -> None:
+def _publish(outlets: Outlets, submission: Submission, graded: Result, course: Course | None) -> None:
     # Whoever reads these may be the student: of hidden tests findings never tell more.
     found = [*compiler.findings(graded), *findings.result_findings(graded)]
-    outlets.publish(Report(found, submission.folder, result=graded))
+    leaderboard = course is not None and course.file.policy.leaderboard
+    outlets.publish(Report(found, submission.folder, result=graded, leaderboard=leaderboard))
 
 
 def _print(graded: Result, display: _Display) -> None:

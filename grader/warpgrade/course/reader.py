@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from warpgrade.course.schema import SCHEMA, CourseFile, LabEntry, RubricItem
+from warpgrade.course.schema import SCHEMA, CourseFile, LabEntry, Policy, RubricItem
 from warpgrade.lab import labs
 from warpgrade.lab.labs import Lab, Mistake
 from warpgrade.lab.toml_lines import explain_error, find_line, line_with
@@ -209,6 +209,16 @@ def _mistakes_in_policies(file: CourseFile, text: str) -> Iterator[tuple[int, st
         yield find_line(text, "late", key="hard"), what
     if not 0 <= file.policy.repair_percent <= 100:
         yield find_line(text, "policy", key="repair_percent"), "policy.repair_percent must be between 0 and 100"
+    yield from _mistakes_in_attempts(file.policy, text)
+
+
+def _mistakes_in_attempts(policy: Policy, text: str) -> Iterator[tuple[int, str]]:
+    if policy.max_attempts is not None and policy.max_attempts < 1:
+        what = "policy.max_attempts must be at least 1; without a limit, leave it out"
+        yield find_line(text, "policy", key="max_attempts"), what
+    if not 0 <= policy.cooldown_minutes <= _MAX_DAYS * 24 * 60:
+        what = "policy.cooldown_minutes must not be below 0, nor above a year"
+        yield find_line(text, "policy", key="cooldown_minutes"), what
 
 
 def _mistakes_in_extensions(file: CourseFile, text: str) -> Iterator[tuple[int, str]]:

@@ -66,11 +66,16 @@ class Policy(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
     attempts: which of a student's submissions counts. repair: what becomes of a hand-in that is not as the lab asks and
     can be meant in one way only: it is taken, or refused. repair_percent: what it loses of its points if it is taken.
+    max_attempts, cooldown_minutes: how many submissions of a student are graded, and how long after one the next, on
+    platforms that leave this to the autograder. leaderboard: whether the platform's leaderboard gets the speed-ups.
     """
 
     attempts: Literal["best", "latest"] = "best"
     repair: Literal["take", "refuse"] = "take"
     repair_percent: float = 0
+    max_attempts: int | None = None
+    cooldown_minutes: float = 0
+    leaderboard: bool = False
 
 
 class Extension(msgspec.Struct, forbid_unknown_fields=True, frozen=True):

@@ -87,6 +87,8 @@ def test_a_course_and_its_dates() -> None:
         ("percent_per_day", "precent_per_day", "course.toml:14: [late]: unknown key `precent_per_day`: did you mean"),
         ("[late]", '[policy]\nattempts = "first"\n[late]', "course.toml:14: [policy].attempts: Invalid enum value"),
         ("[late]", "[policy]\nrepair_percent = 101\n[late]", "course.toml:14: policy.repair_percent must be between"),
+        ("[late]", "[policy]\nmax_attempts = 0\n[late]", "course.toml:14: policy.max_attempts must be at least 1"),
+        ("[late]", "[policy]\ncooldown_minutes = -1\n[late]", "toml:14: policy.cooldown_minutes must not be below 0"),
         ("days = 2", "days = 0", "course.toml:18: extension of “ada”: days must be above 0"),
         ("days = 2", "", "course.toml:15: extension of “ada”: give either `until`, a date, or `days`"),
         ("days = 2", "until = 2027-03-01", "course.toml:18: extension of “ada” ends before the lab is due"),
