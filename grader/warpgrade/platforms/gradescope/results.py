@@ -15,6 +15,7 @@ import msgspec
 from warpgrade.course.course import Course
 from warpgrade.grading.result import Result
 from warpgrade.machine.files import write
+from warpgrade.machine.text import one_line
 from warpgrade.platforms.gradescope import attempts
 from warpgrade.report import export, hidden
 from warpgrade.report.format import Report
@@ -61,10 +62,10 @@ def _test(number: int, row: export.Row) -> dict[str, Any]:
 def _leaderboard(result: Result) -> list[dict[str, Any]]:
     """Return the speed-ups of public tests, which Gradescope shows under a name that the student chooses."""
     return [
-        {"name": row.name, "value": round(measured.value, 2)}
-        for row, test in zip(export.rows(result), hidden.for_students(result).tests, strict=True)
+        {"name": one_line(test.name, export.NAME_WIDTH), "value": round(measured.value, 2)}
+        for test in hidden.for_students(result).tests
         for measured in test.measurements
-        if test.kind == "speed" and not test.hidden and measured.name == "speedup"
+        if test.kind == "speed" and measured.name == "speedup"
     ]
 
 
