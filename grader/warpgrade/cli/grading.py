@@ -93,7 +93,7 @@ def grade_command(lab_name: str, path: Path, public: bool, **given: Any) -> int:
 def check_command(lab_name: str | None, **given: Any) -> int:
     """Check your own work in the folder you are in: public tests and hints."""
     layout = paths.find_layout()
-    lab = _lab_of_folder(layout, Path.cwd(), lab_name)
+    lab = lab_of_folder(layout, Path.cwd(), lab_name)
     if given.pop("watch"):
         return _watch(layout, lab, Path.cwd(), given)
     return _grade(layout, lab, Path.cwd(), given, public_only=True)
@@ -101,10 +101,10 @@ def check_command(lab_name: str | None, **given: Any) -> int:
 
 def _lab_named(layout: Layout, folder: Path, name: str) -> Lab:
     """Return the lab of that name: the one that was handed out in this folder, or one of the course."""
-    return _lab_of_folder(layout, folder, name) if (folder / handout_note.HANDOUT).is_dir() else labs.find(layout, name)
+    return lab_of_folder(layout, folder, name) if (folder / handout_note.HANDOUT).is_dir() else labs.find(layout, name)
 
 
-def _lab_of_folder(layout: Layout, folder: Path, name: str | None) -> Lab:
+def lab_of_folder(layout: Layout, folder: Path, name: str | None) -> Lab:
     """Return the lab of that name, or the one whose files lie in the folder."""
     if (folder / handout_note.HANDOUT).is_dir():
         lab = labs.load(folder)
