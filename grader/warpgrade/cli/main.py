@@ -43,7 +43,7 @@ COMMANDS = {
     "run": ("running", "Compile and run any CUDA program on the virtual GPU, and profile it."),
     "similarity": ("cohort_reports", "Compare a class's submissions, and show the pairs to look at."),
     "starter": ("labs", "Make the starters from the references."),
-    "submit": ("submit", "Hand in the lab in the folder you are in, where the course collects work with git."),
+    "submit": ("submit", "Hand in the lab in the folder you are in: commit its files and push them."),
     "test": ("dev", "Run the project's own tests."),
     "wrong": ("authors", "List a lab's wrong solutions, print one, or write its patch again."),
     "right": ("authors", "List a lab's other right solutions, print one, or keep a file as one."),

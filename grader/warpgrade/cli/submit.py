@@ -101,7 +101,7 @@ class _Repository:
         names = [self._from_here(line[3:]) for line in changed if len(line) > 3]
         if any(name in files for name in names):
             self._do("git could not commit", "do what it says above, then submit again",
-                     "commit", "--quiet", "--only", "-m", message, "--", *files)  # fmt: skip
+                     "commit", "--quiet", "-m", message, "--", *files)  # fmt: skip
         return [name for name in names if name not in files]
 
     def push(self, target: _Target) -> None:

@@ -105,6 +105,18 @@ def test_a_password_in_the_address_is_not_shown(clone: Path, capsys: pytest.Capt
     assert "your work is committed; when git can push, submit again" in err
 
 
+def test_what_git_says_is_passed_on(clone: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    hook = clone.parents[1] / ".git" / "hooks" / "pre-commit"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\necho 'format it first' >&2\nexit 1\n", encoding="utf-8")
+    hook.chmod(0o755)
+    (clone / "toy.cu").write_text(CODE + "// better\n", encoding="utf-8")
+    status, _, err = run(capsys, "submit")
+    assert status == 2
+    assert "not handed in: git could not commit\n    format it first\nwarpgrade: do what it says" in err
+    assert handed_in(clone) == CODE
+
+
 def test_without_a_repository(in_project: Layout, submission: Path, capsys: pytest.CaptureFixture[str],
                               monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
     monkeypatch.chdir(submission)
@@ -146,6 +158,8 @@ def test_what_others_have_pushed_comes_first(clone: Path, capsys: pytest.Capture
     assert "a merge or rebase is not finished" in err
     assert handed_in(clone) == CODE + "// partner\n"
     git(clone, "checkout", "--quiet", "--ours", "toy.cu")
+    git(clone, "add", "toy.cu")
+    assert "a merge or rebase is not finished" in run(capsys, "submit")[2]
     git(clone, "commit", "--quiet", "-am", "Merged")
     assert run(capsys, "submit")[0] == 0
     assert handed_in(clone) == CODE + "// me\n"
