@@ -65,7 +65,7 @@ function(wg_install_native)
   endforeach()
   install(DIRECTORY ${CMAKE_SOURCE_DIR}/labs/common DESTINATION . ${native})
   # What `warpgrade explain` prints, and what a handout says about reports.
-  foreach(page checks counters glossary student)
+  foreach(page checks counters glossary runtime student supported)
     install(FILES ${CMAKE_SOURCE_DIR}/docs/${page}.md DESTINATION docs ${native})
   endforeach()
 endfunction()

@@ -1,4 +1,4 @@
-"""`class`, `merge` and `override`: a whole class, graded."""
+"""`class`, `merge` and `leaderboard`: a whole class, graded."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ import os
 import signal
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -20,7 +19,6 @@ from warpgrade.cli.console import console
 from warpgrade.cohort import class_folder, grades, leaderboard, merge, outputs, receive, run, store
 from warpgrade.cohort import roster as rosters
 from warpgrade.cohort.attempts import ClassAttempts, with_time_zone
-from warpgrade.cohort.row import Decision
 from warpgrade.cohort.store import Head, Part, Store
 from warpgrade.compiling import judges, toolchain
 from warpgrade.course import course as courses
@@ -38,7 +36,7 @@ from warpgrade.machine.errors import EXIT_BELOW_THRESHOLD, EXIT_DONE, EXIT_GRADE
 from warpgrade.machine.files import check_writable, write
 from warpgrade.machine.paths import Layout
 from warpgrade.machine.progress import Count, Progress
-from warpgrade.machine.text import clean, listing, number, printable_name, timestamp
+from warpgrade.machine.text import listing, printable_name
 from warpgrade.platforms.registry import EXPORTS
 from warpgrade.report import hidden
 from warpgrade.report.stream import say
@@ -65,6 +63,11 @@ def _shard(context: click.Context, parameter: click.Parameter, value: str | None
 @click.option("--latest", "attempts", flag_value="latest", help="Of each student the last submission counts.")
 @click.option("--best", "attempts", flag_value="best", help="Of each student the best submission counts.")
 @click.option("--regrade", is_flag=True, help="Grade again what an earlier lab or warpgrade has graded.")
+@click.option("--student", "students", multiple=True, metavar="STUDENT", help="With --regrade: of this student only.")
+@click.option(
+    "--test", "tests", multiple=True, metavar="TEXT",
+    help="With --regrade: run tests with that in their name again, also where nothing has changed.",
+)  # fmt: skip
 @click.option("--dry-run", "dry", is_flag=True, help="Show old → new and why; keep everything as it is.")
 @click.option("--jobs", type=click.IntRange(1, 1024), help="Submissions at a time; one for each core otherwise.")
 @click.option("--engine", type=click.Choice(["local", "parsl"]), default="local", help="Grade here, or on a cluster.")
@@ -87,6 +90,9 @@ def class_command(lab_name: str, path: Path, out: Path, **given: Any) -> int:
     lab = agreement.find_own(layout, lab_name)
     course = courses.find_course(layout)
     # Before the machine is asked for anything: a mistake here is the user's.
+    if (given["students"] or given["tests"]) and not given["regrade"]:
+        raise BadInput("--student and --test say what is graded again", hint="add --regrade")
+    tests = _named_tests(lab, given["tests"])
     settings = _cluster(given["engine"], given["cluster"], given["jobs"])
     if path.resolve() in (out.resolve(), *out.resolve().parents):
         raise BadInput("--out lies in the folder of the submissions, and would be taken for one of them next time",
@@ -104,8 +110,9 @@ def class_command(lab_name: str, path: Path, out: Path, **given: Any) -> int:
     quiet: bool = given["quiet"]
     policies = class_folder.course_policies(lab, course, given["attempts"])
     wanted = run.RunOptions(
-        policies.which == "latest", given["shard"], given["regrade"], given["dry"], policies.repairs
-    )
+        policies.which == "latest", given["shard"], given["regrade"], given["dry"], policies.repairs,
+        frozenset(map(class_store.find_student, given["students"])), tests,
+    )  # fmt: skip
     part = "all" if wanted.shard == (1, 1) else "{}-of-{}".format(*wanted.shard)
     with class_store.lock(part), Progress(console(stderr=True), quiet=quiet) as progress, _interrupts() as stopped:
         _prepare(layout, lab, progress.say)
@@ -128,6 +135,20 @@ def class_command(lab_name: str, path: Path, out: Path, **given: Any) -> int:
         class_store, policies, collected, tally, wanted, kind, lab.title,
         whole=given["roster"] is not None and part == "all", stopped=stopped(), quiet=quiet,
     )  # fmt: skip
+
+
+def _named_tests(lab: Lab, texts: Iterable[str]) -> tuple[str, ...]:
+    """Return the names of the tests that each of the texts is part of."""
+    names: list[str] = []
+    for text in texts:
+        fitting = [item.name for item in lab.items if text.casefold() in item.name.casefold()]
+        if not fitting:
+            there = "; ".join(item.name for item in lab.items)
+            raise BadInput(
+                f"no test of {lab.name} has “{printable_name(text)}” in its name", hint=f"there are: {there}"
+            )
+        names += fitting
+    return tuple(dict.fromkeys(names))
 
 
 def _cluster(engine: str, path: Path | None, jobs: int | None) -> Settings | None:
@@ -198,7 +219,8 @@ def _finish(
     if wanted.dry:
         _print_changes(tally, "would change", quiet=False)
         return EXIT_INTERRUPTED if stopped else EXIT_DONE
-    class_store.save_part(Part(wanted.shard, collected.unclaimed))
+    part = Part(wanted.shard, collected.unclaimed, policies.max_points)
+    class_store.take_in(part, keep_points=not wanted.regrade or bool(wanted.students))
     people = {student: name for student, name in collected.missing if wanted.includes(student)}
     people |= {each.student: each.name for each in collected.submissions if wanted.includes(each.student)}
     rows, packed = outputs.write(class_store, policies, people, kind, title, whole=whole)
@@ -252,68 +274,6 @@ def _print_changes(tally: run.Tally, what: str, *, quiet: bool) -> None:
         click.echo(f"    {change.summary}")
         for reason in change.reasons:
             click.echo(f"        {reason}")
-
-
-@click.command("override", epilog=_DONE)
-@click.argument("folder", metavar="CLASS", type=click.Path(path_type=Path, exists=True, file_okay=False))
-@click.argument("student", metavar="STUDENT")
-@click.option("--points", type=click.FloatRange(0), help="The points that count.")
-@click.option("--reason", default="", help="Why; the student reads it.")
-@click.option("--by", default="", help="Who decided; your user name otherwise.")
-@click.option("--withdraw", is_flag=True, help="Take the last decision back: the grader's points count again.")
-def override_command(folder: Path, student: str, points: float | None, reason: str, by: str, *, withdraw: bool) -> int:
-    """Decide a student's points, whatever the grader finds.
-
-    CLASS is the folder that `class` graded into. The decision stays when the class is graded again. Without
-    --points, show what was decided.
-    """
-    layout = paths.find_layout()
-    known = class_folder.load_class(layout, folder)
-    class_store, policies = known.store, known.policies
-    student, reason, by = class_store.find_student(student), clean(reason).strip(), clean(by).strip()
-    row = grades.make_row(class_store, policies, student)
-    decisions = class_store.decisions(student)
-    if withdraw:
-        if not decisions:
-            raise BadInput(f"nothing was decided about {printable_name(student)}")
-        class_store.decide(student, decisions[:-1])
-    elif points is not None:
-        if not reason:
-            raise BadInput("--reason is missing", hint="say why in a sentence: the student reads it")
-        if points > row.max_points:
-            raise BadInput(f"--points {number(points, 2)} is more than the {number(row.max_points)} that there are")
-        now = timestamp(datetime.now(UTC))
-        decided = Decision(points, reason, by or os.environ.get("USER", "") or "unknown", now)
-        class_store.decide(student, [*decisions, decided])
-    for decision in class_store.decisions(student):
-        plural = "" if decision.points == 1 else "s"
-        reason = " ".join(decision.reason.split())
-        say(f"{number(decision.points, 2)} point{plural}, by {decision.by} at {decision.at}: {reason}")
-    if withdraw or points is not None:
-        outputs.write(class_store, policies, {}, None, known.lab.title)
-        after = grades.make_row(class_store, policies, student)
-        told = ["–" if each.points is None else number(each.points, 2) for each in (row, after)]
-        click.echo(f"{printable_name(student)}: {told[0]} → {told[1]} of {number(after.max_points)}")
-    elif not decisions:
-        earned = "no points yet" if row.points is None else f"{number(row.points, 2)} of {number(row.max_points)}"
-        say(f"nothing was decided about {printable_name(student)}: {earned}")
-    return EXIT_DONE
-
-
-@click.command("accept", epilog=_DONE)
-@click.argument("folder", metavar="CLASS", type=click.Path(path_type=Path, exists=True, file_okay=False))
-@click.argument("student", metavar="STUDENT")
-@click.option("--file", "file", required=True, metavar="NAME", help="Its name or path in what was handed in.")
-def accept_command(folder: Path, student: str, file: str) -> int:
-    """Accept one file of a refused hand-in as the one to grade.
-
-    CLASS is the folder that `class` graded into. The same `class` command grades it then.
-    """
-    class_store = class_folder.load_class(paths.find_layout(), folder).store
-    student = class_store.find_student(student)
-    class_store.accept(student, file)
-    click.echo(f"{printable_name(student)}: {printable_name(file)} is the file to grade; run the class command again")
-    return EXIT_DONE
 
 
 @click.command("merge", epilog="Exit status: 0 done, 1 parts disagree, 2 wrong usage, 3 some have no grade yet.")

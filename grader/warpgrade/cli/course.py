@@ -59,12 +59,19 @@ def _show(layout: Layout, course: Course) -> None:
         changed = f" ({len(entry.points)} changed)" if entry and entry.points else ""
         table.add_row(lab.name, f"{number(lab.max_points)} points{changed} · {course.facts(lab.name)}")
     table.add_row("late work", _late(course))
-    table.add_row("attempts", f"the {course.file.policy.attempts} one counts")
+    table.add_row("attempts", _attempts(course))
     if extensions := course.file.extension:
         table.add_row("extensions", ", ".join(f"{one.student} ({one.lab or 'all labs'})" for one in extensions))
     table.add_row("device", _device(layout, course.file.course.device))
     table.add_row("compiler", _compiler(layout, course))
     terminal.print(table)
+
+
+def _attempts(course: Course) -> str:
+    policy = course.file.policy
+    limits = [f"at most {policy.max_attempts}"] if policy.max_attempts is not None else []
+    limits += [f"one every {number(policy.cooldown_minutes)} minutes"] if policy.cooldown_minutes else []
+    return f"the {policy.attempts} one counts" + (f"; on Gradescope {', '.join(limits)}" if limits else "")
 
 
 def _late(course: Course) -> str:

@@ -1,4 +1,4 @@
-"""`explain`: the page about a rule, a counter, a test or a word."""
+"""`explain`: the page about a rule, a counter, a function, a test or a word."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from warpgrade.report.stream import no_commands
 
 
 @click.command("explain", epilog="Exit status: 0 done, 2 nothing of that name is known.")
-@click.argument("words", metavar="[RULE|COUNTER|TEST|WORD]", nargs=-1)
+@click.argument("words", metavar="[RULE|COUNTER|FUNCTION|TEST|WORD]", nargs=-1)
 def explain_command(words: tuple[str, ...]) -> int:
-    """Explain a rule of the checks, a counter, a test of a lab or a word."""
+    """Explain a rule of the checks, a counter, a function of the CUDA runtime, a test of a lab or a word."""
     known = explain.topics(_labs(paths.find_layout()))
     found = explain.find(" ".join(words), known) if words else []
     pages = [topic.page for topic in found] or [explain.overview(known)]

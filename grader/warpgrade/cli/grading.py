@@ -15,6 +15,7 @@ from warpgrade.cli.console import console
 from warpgrade.cli.options import CHECKING, EXIT_STATUSES, THREADS, no_sandbox, take, together
 from warpgrade.cli.outlets import Outlets, with_formats
 from warpgrade.course import course as courses
+from warpgrade.course.course import Course
 from warpgrade.grading import course_points, grade
 from warpgrade.grading.result import Result
 from warpgrade.grading.submission import Submission
@@ -92,7 +93,7 @@ def grade_command(lab_name: str, path: Path, public: bool, **given: Any) -> int:
 def check_command(lab_name: str | None, **given: Any) -> int:
     """Check your own work in the folder you are in: public tests and hints."""
     layout = paths.find_layout()
-    lab = _lab_of_folder(layout, Path.cwd(), lab_name)
+    lab = lab_of_folder(layout, Path.cwd(), lab_name)
     if given.pop("watch"):
         return _watch(layout, lab, Path.cwd(), given)
     return _grade(layout, lab, Path.cwd(), given, public_only=True)
@@ -100,10 +101,10 @@ def check_command(lab_name: str | None, **given: Any) -> int:
 
 def _lab_named(layout: Layout, folder: Path, name: str) -> Lab:
     """Return the lab of that name: the one that was handed out in this folder, or one of the course."""
-    return _lab_of_folder(layout, folder, name) if (folder / handout_note.HANDOUT).is_dir() else labs.find(layout, name)
+    return lab_of_folder(layout, folder, name) if (folder / handout_note.HANDOUT).is_dir() else labs.find(layout, name)
 
 
-def _lab_of_folder(layout: Layout, folder: Path, name: str | None) -> Lab:
+def lab_of_folder(layout: Layout, folder: Path, name: str | None) -> Lab:
     """Return the lab of that name, or the one whose files lie in the folder."""
     if (folder / handout_note.HANDOUT).is_dir():
         lab = labs.load(folder)
@@ -132,17 +133,20 @@ def _grade(layout: Layout, lab: Lab, path: Path, given: dict[str, Any], *, publi
     outlets = Outlets.take("result", given)
     display = _Display(**given)
     outlets.check()
+    if course is not None and (why := outlets.write_instead(course)):
+        say(f"warpgrade: {why}", err=True)
+        return EXIT_DONE
     try:
         # A student reads at once what the file must be called; what was handed in, only the teacher can take.
         lenient = not public_only and (course is None or course.file.policy.repair == "take")
         submission = receive.read(lab, path, how=LENIENT if lenient else STRICT)
     except BadInput as problem:
         refused = grade.rejected_result(lab, printable_name(str(path)), problem, options)
-        outlets.publish(Report(result=course_points.annotate_result(course, refused)))
+        outlets.publish(Report(result=course_points.annotate_single(course, refused)))
         raise
     with Progress(console(stderr=True), quiet=display.quiet) as progress:
-        graded = course_points.annotate_result(course, grade.grade(layout, lab, submission, options, progress.say))
-    _publish(outlets, submission, graded)
+        graded = course_points.annotate_single(course, grade.grade(layout, lab, submission, options, progress.say))
+    _publish(outlets, submission, graded, course)
     if not outlets.on_stdout:
         _print(graded, display)
     if display.quiet and graded.problem is not None:
@@ -164,8 +168,8 @@ def _watch(layout: Layout, lab: Lab, folder: Path, given: dict[str, Any]) -> int
         # Where a line cannot change, one for each test at each save would bury what has changed.
         with Progress(shown, quiet=display.quiet or not shown.is_terminal) as progress:
             found = grade.grade(layout, lab, submission, options, progress.say, on_first)
-        found = course_points.annotate_result(course, found)
-        _publish(outlets, submission, found)
+        found = course_points.annotate_single(course, found)
+        _publish(outlets, submission, found, course)
         return found
 
     def prepare() -> None:
@@ -179,10 +183,11 @@ def _watch(layout: Layout, lab: Lab, folder: Path, given: dict[str, Any]) -> int
     return session.run()
 
 
-def _publish(outlets: Outlets, submission: Submission, graded: Result) -> None:
+def _publish(outlets: Outlets, submission: Submission, graded: Result, course: Course | None) -> None:
     # Whoever reads these may be the student: of hidden tests findings never tell more.
     found = [*compiler.findings(graded), *findings.result_findings(graded)]
-    outlets.publish(Report(found, submission.folder, result=graded))
+    leaderboard = course is not None and course.file.policy.leaderboard
+    outlets.publish(Report(found, submission.folder, result=graded, leaderboard=leaderboard))
 
 
 def _print(graded: Result, display: _Display) -> None:

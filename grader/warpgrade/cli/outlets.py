@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from warpgrade.course.course import Course
 from warpgrade.platforms import registry
 from warpgrade.report import formats as general
 from warpgrade.report import hidden
@@ -41,6 +42,10 @@ class Outlets:
         """Raise BadInput, before the work, when a file cannot be written."""
         for each, value in self.asked:
             each.check(value)
+
+    def write_instead(self, course: Course) -> str:
+        """Write what platforms show where the course does not let a submission be graded; return why, or ""."""
+        return next(filter(None, (each.write_instead(value, course) for each, value in self.asked)), "")
 
     def publish(self, report: Report) -> None:
         """Write them, with what students may see of the result; only a file for those who grade gets all of it."""

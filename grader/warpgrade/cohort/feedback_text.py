@@ -8,7 +8,7 @@ from datetime import datetime
 
 import msgspec
 
-from warpgrade.cohort.row import Row
+from warpgrade.cohort.row import Mark, Row
 from warpgrade.grading.result import Result
 from warpgrade.machine.text import bounded, clean, number, one_line
 from warpgrade.report import export, failures, findings, hidden, html
@@ -50,6 +50,7 @@ class Feedback:
     tests: list[export.Row] = field(default_factory=list)
     first: str = ""  # the test to begin with
     found: list[str] = field(default_factory=list)
+    comments: list[Step] = field(default_factory=list)  # at lines
 
 
 def make_feedback(
@@ -57,7 +58,8 @@ def make_feedback(
 ) -> Feedback | None:
     """Make the feedback of a row; return None if nothing was handed in or graded, or the result is missing.
 
-    Before `hidden_until` there is no grade, because its points would tell about hidden tests. alias: the student's name
+    Before `hidden_until` there is no grade, because its points would tell about hidden tests; what a person gave or
+    wrote, who may have seen them, waits as well. alias: the student's name
     on the leaderboard. title: the lab's title, for rows without a result.
     """
     is_decided = row.decision is not None or row.state in ("rejected", "refused")
@@ -79,6 +81,7 @@ def make_feedback(
         tests=_tests(shown) if shown else [],
         first=next((test.name for test in failures.in_order(shown.tests)), "") if shown and not shown.problem else "",
         found=export.mistakes(findings.result_findings(shown)) if shown else [],
+        comments=[] if early else [_comment(mark) for mark in row.comments],
     )
 
 
@@ -115,9 +118,11 @@ def _steps_until_shown(row: Row, shown: Result) -> list[Step]:
 
 def _steps(row: Row) -> Iterator[Step]:
     if row.state in ("graded", "rejected", "refused"):
-        yield Step("Earned by the tests", f"{number(row.earned, 2)} of {number(row.max_points, 2)}")
+        most = row.max_points - sum(mark.max_points for mark in row.rubric)
+        yield Step("Earned by the tests", f"{number(row.earned, 2)} of {number(most, 2)}")
+        yield from (_rubric_step(mark) for mark in row.rubric if mark.points is not None or row.open_items)
         if row.late:
-            change = "" if row.decision or row.points is None else _signed(row.points - row.earned)
+            change = "" if row.decision or row.points is None else _signed(row.points - row.earned - row.given)
             yield Step(one_line(row.late, _WIDTH), change)
     if (decision := row.decision) is not None:
         by = f"Decided by {one_line(decision.by, _WIDTH)}"
@@ -125,6 +130,15 @@ def _steps(row: Row) -> Iterator[Step]:
         yield Step(
             by + day, number(decision.points, 2), bounded(clean(decision.reason).strip(), lines=20, width=_WIDTH)
         )
+
+
+def _rubric_step(mark: Mark) -> Step:
+    points = "not given yet" if mark.points is None else f"{number(mark.points, 2)} of {number(mark.max_points, 2)}"
+    return Step(one_line(mark.item, _WIDTH), points, bounded(clean(mark.text).strip(), lines=20, width=_WIDTH))
+
+
+def _comment(mark: Mark) -> Step:
+    return Step(one_line(mark.place, _WIDTH), why=bounded(clean(mark.text).strip(), lines=20, width=_WIDTH))
 
 
 def _signed(points: float) -> str:
@@ -140,7 +154,6 @@ def _notes(row: Row, shown: Result | None) -> Iterator[str]:
         yield export.NOT_FINAL
     if shown is not None:
         yield from export.notes(shown)
-        yield from (one_line(note, _WIDTH) for note in shown.notes)
 
 
 def render_text(feedback: Feedback) -> str:
@@ -151,6 +164,7 @@ def render_text(feedback: Feedback) -> str:
     ]
     parts.append("\n".join([*steps, f"Grade: {feedback.grade}" if feedback.grade else "No grade yet"]))
     parts += feedback.notes
+    parts += [f"{each.what}\n" + "\n".join(f"  {line}" for line in each.why.split("\n")) for each in feedback.comments]
     parts.append("\n".join(f"{row.outcome:8}{row.points_text:>9}  {row.name}{_hidden(row)}" for row in feedback.tests))
     for row in feedback.tests:
         if row.text and row.outcome != "pass":
@@ -177,6 +191,9 @@ def render_html(feedback: Feedback) -> bytes:
     if feedback.steps:
         body.append(tag("table", (_step(step) for step in feedback.steps), class_="steps"))
     body += [tag("pre", note) if "\n" in note else tag("p", note) for note in feedback.notes]
+    if feedback.comments:
+        body.append(tag("h2", "Comments on your code"))
+        body.append(tag("table", (_step(each) for each in feedback.comments)))
     if feedback.tests:
         body.append(tag("h2", "Tests"))
         body.append(tag("table", (_test(row, feedback.first) for row in feedback.tests)))

@@ -9,14 +9,14 @@ from typing import Final
 
 import msgspec
 
-from warpgrade.cohort.row import Row
+from warpgrade.cohort.row import Mark, Row
 from warpgrade.machine.text import clean_tree, number, one_line
 from warpgrade.platforms.gradebook import Grade
 from warpgrade.platforms.registry import is_submission_name
 
 COLUMNS: Final = (
     "student", "name", "lab", "points", "max", "percent", "late", "state", "decision", "reason", "by", "at", "earned",
-    "submitted", "attempts", "problem", "review", "source", "result",
+    "rubric", "submitted", "attempts", "problem", "review", "source", "result",
 )  # fmt: skip
 _MARK = "\ufeff"
 _WIDTH = 1000
@@ -50,6 +50,7 @@ def _cells(row: Row) -> Iterator[str]:
     yield number(decision.points, 2) if decision else ""
     yield from (map(_text, (decision.reason, decision.by, decision.at)) if decision else ("", "", ""))
     yield number(row.earned, 2)
+    yield _text("; ".join(map(rubric_text, row.rubric)))
     yield _text(row.submitted)
     yield str(row.attempts)
     yield _text(row.problem)
@@ -66,6 +67,12 @@ def _text(value: str) -> str:
     # Quotes alone keep no formula from running.
     safe = f"'{line}" if _FORMULA.match(line) and not _NUMBER.fullmatch(line) else line
     return '"' + safe.replace('"', '""') + '"'
+
+
+def rubric_text(mark: Mark) -> str:
+    """Return `readability 8/10`, or `readability ?/10` if the points are not given yet."""
+    points = "?" if mark.points is None else number(mark.points, 2)
+    return f"{mark.item} {points}/{number(mark.max_points, 2)}"
 
 
 def percent_of(row: Row) -> float | None:

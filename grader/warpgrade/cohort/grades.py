@@ -9,12 +9,13 @@ from typing import Literal
 
 import msgspec
 
+from warpgrade.cohort import rubric
 from warpgrade.cohort.row import Row, State
 from warpgrade.cohort.store import Record, Store
 from warpgrade.course import late
 from warpgrade.course.course import Course, format_time
 from warpgrade.course.late import Penalty
-from warpgrade.course.schema import Policy
+from warpgrade.course.schema import Policy, RubricItem
 
 _LATE = "the platform says that it came late, but not when: no deduction was made"
 
@@ -23,7 +24,7 @@ Attempts = Literal["best", "latest"]
 
 @dataclass(frozen=True)
 class Policies:
-    """The course's policies for a lab. `attempts`, if given, overrides the course's."""
+    """The course's policies for a lab. `attempts`, if given, overrides the course's; `max_points`: of its tests."""
 
     lab: str
     max_points: float
@@ -40,6 +41,17 @@ class Policies:
     def repairs(self) -> bool:
         """Whether a hand-in is taken that is not as the lab asks, and can be meant in one way only."""
         return self.course is None or self.course.file.policy.repair == "take"
+
+    @property
+    def rubric(self) -> list[RubricItem]:
+        """What a person gives points for, beside the tests."""
+        entry = self.course.entry(self.lab) if self.course is not None else None
+        return entry.rubric if entry is not None else []
+
+    @property
+    def rubric_points(self) -> float:
+        """How many points the rubric has."""
+        return sum(item.points for item in self.rubric)
 
     def due(self, student: str) -> datetime | None:
         """Return when the student's time ends."""
@@ -66,9 +78,13 @@ class Policies:
             return open_[-1]
         return max(done, key=self.earned)  # of two equally good ones the earlier
 
-    def earned(self, record: Record) -> float:
-        """Return a submission's points after lateness, and after what it loses for not being as the lab asks."""
-        return round(self.penalty(record).applied(record.points) * (1 - self.repair_percent(record) / 100), 2)
+    def earned(self, record: Record, given: float = 0.0) -> float:
+        """Return a submission's points after lateness, and after what it loses for not being as the lab asks.
+
+        given: points of the rubric, which lose as much.
+        """
+        share = 1 - self.repair_percent(record) / 100
+        return round(self.penalty(record).applied(record.points + given) * share, 2)
 
     def repair_percent(self, record: Record) -> float:
         """Return what a submission loses that was not handed in as the lab asks."""
@@ -83,21 +99,22 @@ def make_row(store: Store, policies: Policies, student: str, name: str = "") -> 
     decisions = store.decisions(student)
     decision = decisions[-1] if decisions else None
     if not records:
-        empty = Row(student, name, policies.lab, "missing", 0.0, policies.max_points, decision=decision)
+        most = (store.max_points(student) or policies.max_points) + policies.rubric_points
+        empty = Row(student, name, policies.lab, "missing", 0.0, most, decision=decision)
         if not store.knows(student):
             empty = msgspec.structs.replace(empty, state="waiting", points=None)
         return msgspec.structs.replace(empty, points=decision.points) if decision else empty
     record = policies.counting(records)
     penalty = policies.penalty(record)
-    points = policies.earned(record) if record.is_done else None
+    marks = store.marks(student)
     state: State = record.status
-    return Row(
+    row = Row(
         student=student,
         name=name or record.name,
         lab=policies.lab,
         state=state,
-        points=decision.points if decision else points,
-        max_points=record.max_points or policies.max_points,
+        points=None,
+        max_points=(record.max_points or policies.max_points) + policies.rubric_points,
         earned=record.points,
         late="; ".join(filter(None, [_lateness(policies, record, penalty), _repair_text(policies, record)])),
         problem=record.problem,
@@ -112,7 +129,13 @@ def make_row(store: Store, policies: Policies, student: str, name: str = "") -> 
         identifiers=record.identifiers,
         repairs=record.repairs,
         metrics=record.metrics,
+        rubric=rubric.current_points(policies.rubric, marks, record.digest),
+        comments=rubric.line_comments(marks, record.digest),
     )
+    if decision is not None:
+        return msgspec.structs.replace(row, points=decision.points)
+    is_final = record.is_done and not (penalty.accepted and row.open_items)
+    return msgspec.structs.replace(row, points=policies.earned(record, row.given)) if is_final else row
 
 
 def make_rows(store: Store, policies: Policies, people: Mapping[str, str]) -> Iterator[Row]:

@@ -155,7 +155,7 @@ def rank(rows: Iterable[Row], metric: Metric, opted_in: Collection[str], aliases
 
 
 def _value(row: Row, metric: Metric) -> float | None:
-    if row.state != "graded" or row.points is None:
+    if row.state != "graded":
         return None
     # Rounded as it is shown: what looks equal has the same rank.
     value = row.points if metric.name == POINTS else row.metrics.get(metric.name)

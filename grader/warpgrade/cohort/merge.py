@@ -74,6 +74,9 @@ def _add(part: Store, out: Store, merged: Merged) -> None:
     for student in part.students():
         if accepted := part.accepted(student):
             out.accept(student, accepted)
+        marks = out.marks(student)
+        if new_marks := [one for one in part.marks(student) if one not in marks]:
+            out.save_marks(student, sorted([*marks, *new_marks], key=lambda one: one.at))
     for known in part.parts():
         out.save_part(known)
     for path in part.verdicts.glob("*/*.json.gz"):

@@ -95,6 +95,10 @@ def show(
         ("Not on the roster", [f"{name} ({who})" if name != who else who for who, name in collected.unknown]),
         ("No submission", collected.others),
         ("Not as asked, and taken", [f"{row.name or row.student}: {what}" for row in all_rows for what in row.repairs]),
+        (
+            "Points of the rubric to give, with `override --item`",
+            [f"{row.name or row.student}: {', '.join(row.open_items)}" for row in all_rows if row.open_items],
+        ),
         ("Without feedback", packed.left_out if packed else []),
     )
     for what, names in lists:

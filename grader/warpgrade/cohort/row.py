@@ -19,6 +19,23 @@ class Decision(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     at: str
 
 
+class Mark(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a person who read a submission gave or wrote: points of a rubric's item, or a comment at a line.
+
+    item, points, max_points: of the rubric; None takes points back. place: `matmul.cu:12`; an empty text there takes
+    comments back. by, at: who and when (ISO 8601). digest: of the submission that was read.
+    """
+
+    by: str
+    at: str
+    digest: str = ""
+    item: str = ""
+    points: float | None = None
+    max_points: float = 0.0
+    place: str = ""
+    text: str = ""
+
+
 class Lost(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A test at which points were lost: its name, how many, and in a few words why."""
 
@@ -36,6 +53,7 @@ class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     trying again: no grade); `waiting` (not graded yet, or perhaps in a part of the class that is not here: no grade);
     `missing` (on the roster, nothing handed in: zero).
     points: what counts, of max_points, after lateness and a person's decision; None where there is no grade yet.
+    rubric: what a person gives beside the tests; an item without points has not been given yet. comments: at lines.
     earned: by the tests alone. late: in a few words. source: where it was; submitted: when (ISO 8601), where
     the platform says it. attempts: how many there were. result: the file of the whole result, below the folder of the
     class. review: what a person should look at. metrics: numbers that tests measured, by `test: name`.
@@ -63,3 +81,15 @@ class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     metrics: dict[str, float] = {}
     identifiers: list[str] = []
     repairs: list[str] = []
+    rubric: list[Mark] = []
+    comments: list[Mark] = []
+
+    @property
+    def given(self) -> float:
+        """Points of the rubric that a person has given."""
+        return sum(mark.points or 0.0 for mark in self.rubric)
+
+    @property
+    def open_items(self) -> list[str]:
+        """The items of the rubric that the grade waits for."""
+        return [mark.item for mark in self.rubric if mark.points is None] if self.points is None else []

@@ -37,7 +37,8 @@ class RunOptions:
     """Which attempts to grade.
 
     latest: only the latest of each student. shard: (1, 8) is the first of eight parts. regrade: also attempts whose
-    results are of an earlier lab or grader. dry: compare results, and change no student's record.
+    results are of an earlier lab or grader; students: of these students only, if there are any; tests: and run these
+    tests in any case, also where nothing has changed. dry: compare results, and change no student's record.
     """
 
     latest: bool = False
@@ -45,6 +46,12 @@ class RunOptions:
     regrade: bool = False
     dry: bool = False
     repair: bool = True
+    students: frozenset[str] = frozenset()
+    tests: tuple[str, ...] = ()
+
+    def regrades(self, student: str) -> bool:
+        """Tell whether attempts of a student are graded again."""
+        return self.regrade and (not self.students or student in self.students)
 
     def includes(self, student: str) -> bool:
         """Tell whether a student is in this shard."""
@@ -133,6 +140,8 @@ class ClassRun:
             self._store.forget(Record(record.student, record.name, record.source, record.seen, record.number))
         identity = self._grader.identity(options)
         key = identity.result_key(submission.files)
+        regrade = self._wanted.regrades(record.student)
+        again = regrade and bool(self._wanted.tests)
         before = next((one for one in self._store.records(record.student) if one.digest == record.digest), None)
         if before is not None:
             record = msgspec.structs.replace(
@@ -141,17 +150,19 @@ class ClassRun:
             if before.submitted != record.submitted and not self._wanted.dry:
                 before = msgspec.structs.replace(before, submitted=record.submitted)
                 self._store.save(before)
-            if before.is_done and (before.key == key or not self._wanted.regrade):
+            if before.is_done and not (regrade and (again or before.key != key)):
                 self.tally.kept += 1
                 self.tally.stale += before.key != key
                 return None
             self._before[record.student, record.digest] = before
         record = msgspec.structs.replace(record, key=key)
         known = self._store.result(key)
-        if known is not None and known.status != "error":
+        if known is not None and known.status != "error" and not again:
             self.tally.shared += 1
             self._keep(record_result(record, known), known)
             return None
+        if again and key not in self._waiting:
+            self._grader.forget(options, submission.files, self._wanted.tests)
         if before is None and not self._wanted.dry:
             self._store.save(msgspec.structs.replace(record, key=""))
         self._waiting.setdefault(key, []).append(record)
@@ -166,7 +177,7 @@ class ClassRun:
         key = f"refused-{hashlib.sha256(identity.encode('utf-8', 'surrogatepass')).hexdigest()[:32]}"
         self.tally.refused += 1
         before = next((one for one in self._store.records(record.student) if one.key == key), None)
-        if before is not None and before.number == record.number and not self._wanted.regrade:
+        if before is not None and before.number == record.number and not self._wanted.regrades(record.student):
             return  # with the points that the lab had
         record = msgspec.structs.replace(
             record_result(msgspec.structs.replace(record, key=key), refused), status="refused"
@@ -196,11 +207,16 @@ class ClassRun:
         if result is None or not outcome.is_final:
             self._fail(outcome.key, trouble_of(outcome), outcome.tries)
             return
-        self._store.save_result(outcome.key, result)
-        for record in self._waiting.pop(outcome.key):
-            self.tally.done += 1
-            timed = msgspec.structs.replace(record, seconds=outcome.seconds, tries=outcome.tries)
-            self._keep(record_result(timed, result), result)
+        records = [
+            record_result(msgspec.structs.replace(record, seconds=outcome.seconds, tries=outcome.tries), result)
+            for record in self._waiting.pop(outcome.key)
+        ]
+        self.tally.done += len(records)
+        for record in records:
+            self._compare(record, result)  # before the result of the same name that it is compared with is replaced
+        if not self._wanted.dry or self._store.result(outcome.key) is None:
+            self._store.save_result(outcome.key, result)
+        self._save(records)
         self._on_step(self.tally)
 
     def _fail(self, key: str, trouble: str, tries: int) -> None:
@@ -214,13 +230,19 @@ class ClassRun:
         self._on_step(self.tally)
 
     def _keep(self, record: Record, result: Result | None) -> None:
+        self._compare(record, result)
+        self._save([record])
+
+    def _save(self, records: Iterable[Record]) -> None:
+        for record in records if not self._wanted.dry else ():
+            self._store.save(record)
+
+    def _compare(self, record: Record, result: Result | None) -> None:
         before = self._before.get((record.student, record.digest))
         compared = before or Record(record.student, record.name, record.source, record.seen)
         change = grade_history.compare_records(self._store, compared, record, result)
         if change is not None and ((before is not None and before.is_done) or self._wanted.dry):
             self.tally.changes.append(change)
-        if not self._wanted.dry:
-            self._store.save(record)
 
 
 def record_result(record: Record, result: Result) -> Record:

@@ -9,6 +9,7 @@ whatever ends the grader loses at most what it was doing.
     verdicts/                      each test's verdict, by content: what has not changed does not run again
     accepted/STUDENT.json          which file of a student a person has accepted as the one to grade
     decisions/STUDENT.json         what people decided instead, the last one counts
+    marks/STUDENT.json             points of the rubric and comments at lines, in the order in which they were given
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from typing import Any, Literal, TypeVar
 import msgspec
 
 from warpgrade.cohort.names import file_name, identifier
-from warpgrade.cohort.row import Decision, Lost, Row
+from warpgrade.cohort.row import Decision, Lost, Mark, Row
 from warpgrade.grading import result as results
 from warpgrade.grading.result import Result
 from warpgrade.machine import disk_space, files
@@ -104,6 +105,13 @@ class _Decided(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     decisions: list[Decision]
 
 
+class _Marked(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A file of marks: whose work, and what people gave and wrote."""
+
+    student: str
+    marks: list[Mark]
+
+
 class _Accepted(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Of whom a person has accepted which file."""
 
@@ -112,10 +120,15 @@ class _Accepted(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A shard, this one of how many (from 1), that was taken in whole; `unclaimed` may be anybody's work."""
+    """A shard, this one of how many (from 1), that was taken in whole; `unclaimed` may be anybody's work.
+
+    max_points: what the lab was worth when all of it was last graded, which is what those who handed in nothing get
+    their points of; 0 where an earlier warpgrade did not say.
+    """
 
     shard: tuple[int, int]
     unclaimed: list[str] = []
+    max_points: float = 0.0
 
     def has(self, student: str) -> bool:
         """Tell whether a student is in this shard."""
@@ -231,6 +244,11 @@ class Store:
         """Write that a shard was taken in."""
         self._write(self.folder / "parts" / "{}-of-{}.json".format(*part.shard), part)
 
+    def take_in(self, part: Part, *, keep_points: bool) -> None:
+        """Write that a shard was taken in; keep_points: the lab stays worth what it was before."""
+        before = next((one.max_points for one in self.parts() if one.shard == part.shard), 0.0)
+        self.save_part(msgspec.structs.replace(part, max_points=before) if keep_points and before else part)
+
     def lacking(self) -> list[str]:
         """Name the shards that were not taken in, though others of as many were."""
         shards = {part.shard for part in self.parts()}
@@ -249,6 +267,10 @@ class Store:
         if any(part.unclaimed for part in parts):
             return False
         return not parts or any(part.has(student) for part in parts)
+
+    def max_points(self, student: str) -> float:
+        """Return what the lab was worth when the student's part of the class was graded; 0 if that is not known."""
+        return max((part.max_points for part in self.parts() if part.has(student)), default=0.0)
 
     # --- results -----------------------------------------------------------------------------------------------------
 
@@ -314,6 +336,15 @@ class Store:
     def decide(self, student: str, decisions: list[Decision]) -> None:
         """Write what was decided."""
         self._write(self.folder / "decisions" / f"{file_name(student)}.json", _Decided(student, decisions))
+
+    def marks(self, student: str) -> list[Mark]:
+        """Return what people gave and wrote who read a student's submissions, the last one last."""
+        found = self._read(self.folder / "marks" / f"{file_name(student)}.json", _Marked)
+        return found.marks if found else []
+
+    def save_marks(self, student: str, marks: list[Mark]) -> None:
+        """Write what was given."""
+        self._write(self.folder / "marks" / f"{file_name(student)}.json", _Marked(student, marks))
 
     def accepted(self, student: str) -> str:
         """Return which file of a student's hand-ins a person has accepted as the main file; nothing: none."""

@@ -65,6 +65,7 @@ class Summary:
     handed_in: list[float] = field(default_factory=list)
     late: int = 0
     decided: int = 0
+    unread: int = 0  # who waits for points of the rubric
     missed: dict[str, Missed] = field(default_factory=dict)
     lowest: list[StudentNote] = field(default_factory=list)
     missing: list[StudentNote] = field(default_factory=list)
@@ -121,6 +122,7 @@ def _add(whole: Summary, row: Row) -> None:
     whole.states[row.state] += 1
     whole.late += bool(row.late)
     whole.decided += row.decision is not None
+    whole.unread += bool(row.open_items)
     if percent is not None and row.state != "missing":
         whole.handed_in.append(percent)
     if row.decision is None:

@@ -41,7 +41,11 @@ def show(console: Console, whole: Summary, *, top: int = 5) -> None:
 
 def _states(whole: Summary) -> Text:
     parts = [Text(f"{whole.states[state]} {state}", style=_STYLES[state]) for state in STATES if whole.states[state]]
-    extra = [(whole.late, "late"), (whole.decided, "decided by a person")]
+    extra = [
+        (whole.late, "late"),
+        (whole.decided, "decided by a person"),
+        (whole.unread, "without all points of the rubric"),
+    ]
     parts += [Text(f"{count} {what}") for count, what in extra if count]
     return Text(" · ").join(parts)
 

@@ -60,12 +60,15 @@ class Course:
         return 100 * entry.weight / sum(each.weight for each in self.file.lab) if entry else 0.0
 
     def facts(self, name: str) -> str:
-        """Say in one line when a lab is due, its share of the grade, and until when hidden tests are not shown."""
+        """Say in one line when a lab is due, its share of the grade and rubric, and when hidden tests are shown."""
         entry = self.entry(name)
         if entry is None:
             return "not in the course"
         facts = [f"due {format_time(entry.due)}"] if entry.due else []
         facts.append(f"{number(self.share(name))} % of the course")
+        if entry.rubric:
+            items = ", ".join(f"{item.name} {number(item.points)}" for item in entry.rubric)
+            facts.append(f"a person gives {number(sum(item.points for item in entry.rubric))} more ({items})")
         if entry.hidden_until:
             facts.append(f"hidden tests from {format_time(entry.hidden_until)}")
         return " · ".join(facts)

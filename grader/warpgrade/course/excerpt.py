@@ -48,6 +48,8 @@ def _value(value: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, datetime):
         return value.isoformat()
+    if isinstance(value, list):
+        return "[" + ", ".join(_value(msgspec.to_builtins(each)) for each in value) + "]"
     if isinstance(value, dict):
         return "{ " + ", ".join(f"{_value(key)} = {_value(each)}" for key, each in value.items()) + " }"
     return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else str(value)

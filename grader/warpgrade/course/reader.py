@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from warpgrade.course.schema import SCHEMA, CourseFile, LabEntry
+from warpgrade.course.schema import SCHEMA, CourseFile, LabEntry, Policy, RubricItem
 from warpgrade.lab import labs
 from warpgrade.lab.labs import Lab, Mistake
 from warpgrade.lab.toml_lines import explain_error, find_line, line_with
@@ -135,7 +135,7 @@ def _with_close_key(what: str) -> str:
         return what
     kinds = {field.name: field.type for field in msgspec.structs.fields(CourseFile)}
     kind = kinds.get(found[1], CourseFile) if found[1] else CourseFile
-    kind = getattr(kind, "__args__", (kind,))[0]
+    kind = RubricItem if ".rubric[" in what else getattr(kind, "__args__", (kind,))[0]
     keys = [field.name for field in msgspec.structs.fields(kind)]
     close = difflib.get_close_matches(found[2], keys, n=1)
     return f"{what}: did you mean `{close[0]}`?" if close else f"{what}; there are {', '.join(keys)}"
@@ -176,8 +176,23 @@ def _mistakes_in_labs(entries: list[LabEntry], text: str) -> Iterator[tuple[int,
             if not 0 <= points <= _MAX_POINTS:
                 line = line_with(text, test, find_line(text, "lab", index))
                 yield line, f"“{entry.name}”, points of “{test}”: must not be below 0, nor above {_MAX_POINTS:,}"
+        yield from _mistakes_in_rubric(entry, find_line(text, "lab", index, "rubric"), text)
     if sum(entry.weight for entry in entries) == 0:
         yield find_line(text, "lab", key="weight"), "all weights together are 0: give at least one lab a weight"
+
+
+def _mistakes_in_rubric(entry: LabEntry, start: int, text: str) -> Iterator[tuple[int, str]]:
+    seen: set[str] = set()
+    for item in entry.rubric:
+        about = f"“{entry.name}”, rubric: “{item.name}”"
+        line = line_with(text, item.name, start)
+        if not item.name.strip() or "=" in item.name:
+            yield line, f"{about}: an item needs a name, without the sign ="
+        if item.name.casefold() in seen:
+            yield line, f"{about} appears twice: remove one of the two"
+        seen.add(item.name.casefold())
+        if not 0 < item.points <= _MAX_POINTS:
+            yield line, f"{about}: points must be above 0, and at most {_MAX_POINTS:,}"
 
 
 def _mistakes_in_policies(file: CourseFile, text: str) -> Iterator[tuple[int, str]]:
@@ -194,6 +209,16 @@ def _mistakes_in_policies(file: CourseFile, text: str) -> Iterator[tuple[int, st
         yield find_line(text, "late", key="hard"), what
     if not 0 <= file.policy.repair_percent <= 100:
         yield find_line(text, "policy", key="repair_percent"), "policy.repair_percent must be between 0 and 100"
+    yield from _mistakes_in_attempts(file.policy, text)
+
+
+def _mistakes_in_attempts(policy: Policy, text: str) -> Iterator[tuple[int, str]]:
+    if policy.max_attempts is not None and policy.max_attempts < 1:
+        what = "policy.max_attempts must be at least 1; without a limit, leave it out"
+        yield find_line(text, "policy", key="max_attempts"), what
+    if not 0 <= policy.cooldown_minutes <= _MAX_DAYS * 24 * 60:
+        what = "policy.cooldown_minutes must not be below 0, nor above a year"
+        yield find_line(text, "policy", key="cooldown_minutes"), what
 
 
 def _mistakes_in_extensions(file: CourseFile, text: str) -> Iterator[tuple[int, str]]:

@@ -23,12 +23,20 @@ class CourseHead(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     timezone: str = ""
 
 
+class RubricItem(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """One of `rubric` in `[[lab]]`: points that a person gives, beside those of the tests, and what they are for."""
+
+    name: str
+    points: float
+    description: str = ""
+
+
 class LabEntry(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """Table `[[lab]]`: a lab of the course, in the order in which they are taught.
 
     weight: its share of the course's grade, relative to the other labs. points: of single tests, in place of those of
     lab.toml. due: the end of the time for it; a day without a time ends at midnight. hidden_until: until then nothing
-    that hidden tests found is shown to students.
+    that hidden tests found is shown to students. rubric: what a person gives points for, beside the tests.
     """
 
     name: str
@@ -36,6 +44,7 @@ class LabEntry(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     points: dict[str, float] = {}
     due: datetime | None = None
     hidden_until: datetime | None = None
+    rubric: list[RubricItem] = []
 
 
 class Late(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -57,11 +66,16 @@ class Policy(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
     attempts: which of a student's submissions counts. repair: what becomes of a hand-in that is not as the lab asks and
     can be meant in one way only: it is taken, or refused. repair_percent: what it loses of its points if it is taken.
+    max_attempts, cooldown_minutes: how many submissions of a student are graded, and how long after one the next, on
+    platforms that leave this to the autograder. leaderboard: whether the platform's leaderboard gets the speed-ups.
     """
 
     attempts: Literal["best", "latest"] = "best"
     repair: Literal["take", "refuse"] = "take"
     repair_percent: float = 0
+    max_attempts: int | None = None
+    cooldown_minutes: float = 0
+    leaderboard: bool = False
 
 
 class Extension(msgspec.Struct, forbid_unknown_fields=True, frozen=True):

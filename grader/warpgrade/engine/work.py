@@ -6,7 +6,7 @@ import dataclasses
 import functools
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 import msgspec
@@ -55,6 +55,11 @@ class Grader:
             return _troubled(job, f"unexpected {type(error).__name__}: {one_line(str(error), 200)}", started)
         result = course_points.annotate_result(self._course, result)
         return Outcome(job.key, result, seconds=round(time.monotonic() - started, 3))
+
+    def forget(self, options: grade.Options, submitted: Mapping[str, bytes], tests: Iterable[str]) -> None:
+        """Let these tests of a submission run again, although nothing has changed."""
+        if self._verdicts:
+            Recall(self._verdicts, self.identity(options)).forget(submitted, tests)
 
     def identity(self, options: grade.Options) -> Identity:
         """Return what results with these options depend on."""

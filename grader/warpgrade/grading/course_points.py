@@ -10,6 +10,7 @@ from warpgrade.course.course import Course
 from warpgrade.grading.grade import Options
 from warpgrade.grading.result import Result
 from warpgrade.lab.labs import Lab
+from warpgrade.machine.text import number
 
 
 def apply_course(course: Course | None, lab: Lab, options: Options) -> tuple[Lab, Options]:
@@ -19,6 +20,16 @@ def apply_course(course: Course | None, lab: Lab, options: Options) -> tuple[Lab
     if options.device == "auto":
         options = dataclasses.replace(options, device=course.file.course.device)
     return course.applied(lab), options
+
+
+def annotate_single(course: Course | None, result: Result) -> Result:
+    """Return the annotated result of a submission that is no part of a class, with a note on the course's rubric."""
+    result = annotate_result(course, result)
+    entry = course.entry(result.lab.name) if course is not None else None
+    if entry is None or not entry.rubric:
+        return result
+    items = ", ".join(f"{item.name} ({number(item.points)})" for item in entry.rubric)
+    return msgspec.structs.replace(result, notes=[*result.notes, f"a person gives more points beside these: {items}"])
 
 
 def annotate_result(course: Course | None, result: Result) -> Result:

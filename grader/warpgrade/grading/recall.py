@@ -65,8 +65,18 @@ class Recall:
         kept = self._read(submitted)
         if new.keys() <= kept.cases.keys():
             return
-        raw = msgspec.json.encode(_Kept({**kept.cases, **new}, device or kept.device))
-        files.replace(self._path(submitted), gzip.compress(raw, 6, mtime=0))
+        self._write(submitted, _Kept({**kept.cases, **new}, device or kept.device))
+
+    def forget(self, submitted: Mapping[str, bytes], names: Iterable[str]) -> None:
+        """Remove the verdicts of these tests, so that they run again."""
+        kept = self._read(submitted)
+        old = {self.identity.tests.get(name) for name in names}
+        rest = {test: case for test, case in kept.cases.items() if test not in old}
+        if len(rest) < len(kept.cases):
+            self._write(submitted, _Kept(rest, kept.device))
+
+    def _write(self, submitted: Mapping[str, bytes], kept: _Kept) -> None:
+        files.replace(self._path(submitted), gzip.compress(msgspec.json.encode(kept), 6, mtime=0))
 
     def _read(self, submitted: Mapping[str, bytes]) -> _Kept:
         try:

@@ -88,10 +88,12 @@ def _fill(layout: Layout, lab: Lab, folder: Path, say: Say, wheel: Wheel, contac
         shutil.copyfile(path, folder / path.name)
     if (lab.folder / "figures").is_dir():
         shutil.copytree(lab.folder / "figures", folder / "figures")
-    text = sheet_text(lab)
+    found = courses.find_course(layout)
+    entry = found.entry(lab.name) if found else None
+    text = sheet_text(lab) + sheet.rubric_section(entry.rubric if entry else [])
     (folder / "README.md").write_text(text, encoding="utf-8")
     (folder / "README.html").write_text(sheet.page(text, folder), encoding="utf-8")
-    how = instructions.page(lab, courses.find_course(layout), wheel, contact)
+    how = instructions.page(lab, found, wheel, contact)
     (folder / "CHECK.md").write_text(how, encoding="utf-8")
     (folder / ".devcontainer").mkdir()
     (folder / ".devcontainer" / "devcontainer.json").write_text(instructions.devcontainer(lab, wheel), encoding="utf-8")

@@ -5,10 +5,12 @@ from __future__ import annotations
 import base64
 import html
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from markdown_it import MarkdownIt
+
+from warpgrade.course.schema import RubricItem
 
 _LINK_OUT = re.compile(r"(?<!!)\[([^\]]+)\]\((?!https?:|#|figures/|[\w.-]+\))[^)]*\)")
 _IMAGE = re.compile(r'(<img [^>]*?src=")(figures/[\w.-]+\.(?P<kind>svg|png))(")')
@@ -19,7 +21,7 @@ _POINTS_ROW = re.compile(
 _TYPES = {"svg": "image/svg+xml", "png": "image/png"}
 # Pages of ours that a handout does not have, and where it says the same.
 _INSTEAD = {"docs/student.md": "[CHECK.md](CHECK.md)"} | dict.fromkeys(
-    ("docs/checks.md", "docs/counters.md", "docs/glossary.md"), "`warpgrade explain`"
+    ("docs/checks.md", "docs/counters.md", "docs/runtime.md", "docs/glossary.md"), "`warpgrade explain`"
 )
 _PAGE = """<!doctype html>
 <html lang="en">
@@ -85,6 +87,23 @@ def with_points(markdown: str, points: Mapping[str, float]) -> str:
         return f"{match['start']}{sum(points.values()):g}{match['end']}" if name == "**total**" else match[0]
 
     return _POINTS_ROW.sub(row, markdown)
+
+
+def rubric_section(items: Sequence[RubricItem]) -> str:
+    """Return the section on points that a person gives; nothing if there are none."""
+    if not items:
+        return ""
+    rows = [
+        f"| {_cell(item.name)}{f': {_cell(item.description)}' if item.description else ''} | {item.points:g} |"
+        for item in items
+    ]
+    return (
+        "\n".join(["\n## Points that a person gives\n", "| what is looked at | points |", "|---|---:|", *rows]) + "\n"
+    )
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
 
 
 def page(markdown: str, folder: Path) -> str:

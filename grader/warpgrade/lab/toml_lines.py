@@ -8,6 +8,7 @@ from collections.abc import Collection
 from typing import Any
 
 _TABLE = re.compile(r"\s*\[\[?\s*([\w.-]+)\s*\]")
+_ENTRY = re.compile(r"\s*\[\[[^.\]]*\]\]")  # not [[lab.rubric]], which belongs to the entry above it
 _KEY = re.compile(r"\s*([\w-]+)\s*=")
 
 
@@ -66,7 +67,7 @@ def line_with(toml: str, word: str, start: int) -> int:
     """Return the first line from `start` on, in this entry of a list of tables, that holds the word; else `start`."""
     lines = toml.splitlines()
     for number in range(max(start, 1), len(lines) + 1):
-        if number > start and lines[number - 1].lstrip().startswith("[["):
+        if number > start and _ENTRY.match(lines[number - 1]):
             break
         if word in lines[number - 1]:
             return number

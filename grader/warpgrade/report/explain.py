@@ -1,4 +1,4 @@
-"""What `warpgrade explain` knows: rules of the checks, counters, words of the glossary, tests of labs.
+"""What `warpgrade explain` knows: rules of the checks, counters, functions, words of the glossary, tests of labs.
 
 Pages come from docs/, which a package has as well. What is printed is for students: of a hidden test no hint.
 """
@@ -16,11 +16,12 @@ from warpgrade.machine import paths
 from warpgrade.machine.errors import BadInput, GraderError
 from warpgrade.machine.text import number, printable_name
 
-PAGES = ("checks.md", "counters.md", "glossary.md")
+PAGES = ("checks.md", "counters.md", "runtime.md", "supported.md", "glossary.md")
 _MAX_SUGGESTIONS = 6
 _MAX_LABS_NAMED = 12
 _SECTION = re.compile(r"^### (?P<name>[^\n]+)\n(?P<body>.*?)(?=^##|\Z)", re.MULTILINE | re.DOTALL)
 _ROW = re.compile(r"^\| (?P<words>.+?) \| (?P<meaning>.+) \|$", re.MULTILINE)
+_FUNCTION = re.compile(r"`(cuda\w+)`")
 _CASE = re.compile(r'(?P<comment>(?:^//[^\n]*\n)*)^TEST_CASE\(\s*"(?P<name>(?:\\.|[^"\\])*)"', re.MULTILINE)
 
 
@@ -40,7 +41,7 @@ class Topic:
 
 def topics(labs: Iterable[Lab] = ()) -> list[Topic]:
     """Return all that can be explained."""
-    return [*_rules(), *_counters(), *_glossary(), *(topic for lab in labs for topic in _tests(lab))]
+    return [*_rules(), *_counters(), *_functions(), *_glossary(), *(topic for lab in labs for topic in _tests(lab))]
 
 
 def find(word: str, known: Sequence[Topic]) -> list[Topic]:
@@ -64,7 +65,7 @@ def find(word: str, known: Sequence[Topic]) -> list[Topic]:
     raise BadInput(
         f"nothing is known about “{shown}”; the nearest are" if near else f"nothing is known about “{shown}”",
         detail=detail,
-        hint="explain takes the name of a rule, a counter, a test or a word of the glossary; without one it lists them",
+        hint="explain takes the name of a rule, a counter, a function, a test or a word; without one it lists them",
     )
 
 
@@ -87,7 +88,11 @@ def overview(known: Sequence[Topic]) -> str:
         parts += [f"## {kind.capitalize()}s", "\n".join(f"- {', '.join(_shown(t))}" for t in known if t.kind == kind)]
     tests = sum(topic.kind.startswith("test") for topic in known)
     words = sum(topic.kind == "glossary" for topic in known)
-    parts.append(f"And the {words} entries of the glossary, and the {tests} tests of the labs, by their names.")
+    functions = sum(topic.kind == "function" for topic in known)
+    parts.append(
+        f"And {functions} functions of the CUDA runtime, such as `cudaMemcpy`, the {words} entries of the glossary, "
+        f"and the {tests} tests of the labs, by their names."
+    )
     return "\n\n".join(parts)
 
 
@@ -124,6 +129,23 @@ def _counters() -> Iterator[Topic]:
         names += [name for line in items for name in re.findall(r"“([^”]+)”", line)]
         counters = section["name"].strip().split(", ")
         yield Topic("counter", list(dict.fromkeys([*counters, *names])), f"# {section['name'].strip()}\n\n{body}")
+
+
+def _functions() -> Iterator[Topic]:
+    """Yield the functions of the CUDA runtime: with contract and mistakes, or whether they work here."""
+    supported = _read("supported.md").partition("\n## CUDA runtime\n")[2].partition("\n## ")[0]
+    works, _, refused = supported.partition("\nThese return")
+    about = dict.fromkeys(_FUNCTION.findall(works), "It works here as NVIDIA's documentation of the runtime says.")
+    for row in _ROW.finditer(refused):
+        why = "It is not supported here: it returns `cudaErrorNotSupported`, for Warpgrade has no"
+        about |= dict.fromkeys(_FUNCTION.findall(row["meaning"]), f"{why} {row['words']}.")
+    for section in _SECTION.finditer(_read("runtime.md")):
+        names = section["name"].strip().split(", ")
+        for name in names:
+            about.pop(name, None)
+        yield Topic("function", names, f"# {section['name'].strip()}\n\n{section['body'].strip()}")
+    for name, page in about.items():
+        yield Topic("function", [name], f"# {name}\n\n{page}")
 
 
 def _glossary() -> Iterator[Topic]:

@@ -24,7 +24,7 @@ from warpgrade.report.stream import say
 _LINES, _WIDTH = 40, 240  # of what is said of one test
 _OUTPUT_LINES = 8
 _FINDINGS = 8
-_NAME_WIDTH = 200
+NAME_WIDTH = 200
 NOT_FINAL = (
     "Not everything could be judged, which is not your fault. This is no grade; your instructor can grade it again."
 )
@@ -80,7 +80,7 @@ def _row(test: TestResult) -> Row:
     if test.status == "pass" and test.points < test.max_points:
         outcome = "partial" if test.points else "slow"
     return Row(
-        one_line(test.name, _NAME_WIDTH), outcome, round(test.points, 2), test.max_points, test.hidden, test.seconds,
+        one_line(test.name, NAME_WIDTH), outcome, round(test.points, 2), test.max_points, test.hidden, test.seconds,
         "\n".join(_row_text(test)),
     )  # fmt: skip
 
@@ -100,7 +100,7 @@ def _row_text(test: TestResult) -> Iterator[str]:
 
 def headline(result: Result) -> str:
     """Return `Matrix multiplication: 58.3 of 110 points`; of a result that is not final, that it is none."""
-    title = one_line(result.lab.title, _NAME_WIDTH)
+    title = one_line(result.lab.title, NAME_WIDTH)
     if result.status == "rejected":
         return f"{title}: this submission cannot be graded"
     if not is_final(result):
@@ -121,6 +121,7 @@ def notes(result: Result) -> list[str]:
     told += [bounded(clean(note), lines=2, width=_WIDTH) for note in result.submission.notes]
     if result.submission.ignored:
         told.append("not used by this lab: " + one_line(", ".join(result.submission.ignored), _WIDTH))
+    told += [bounded(clean(note), lines=2, width=_WIDTH) for note in result.notes]
     return told
 
 

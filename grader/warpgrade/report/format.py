@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 import click
 
+from warpgrade.course.course import Course
 from warpgrade.grading.result import Result
 from warpgrade.machine.files import check_writable, write
 from warpgrade.report.findings import Finding
@@ -22,12 +23,16 @@ Reads = Literal["result", "profile", "findings"]
 
 @dataclass(frozen=True)
 class Report:
-    """What there is to hand on; `folder` is where the files lie that the findings name."""
+    """What there is to hand on; `folder` is where the files lie that the findings name.
+
+    leaderboard: whether the course wants speed-ups on the platform's leaderboard.
+    """
 
     findings: Sequence[Finding] = ()
     folder: Path | None = None
     result: Result | None = None
     profile: Profile | None = None
+    leaderboard: bool = False
 
     @cached_property
     def prefix(self) -> str:
@@ -46,13 +51,18 @@ def _any(value: Any) -> None:
     """Nothing is known to be wrong before the work."""
 
 
+def _nothing_instead(value: Any, course: Course) -> str:
+    return ""
+
+
 @dataclass(frozen=True)
 class Format:
     """One format: what it reads, its option, and what writes it.
 
     `write` gets what the option says, None if nothing. `check` gets the same before the work, and raises BadInput.
     `whole`: it gets the result with all of hidden tests, for files that whoever grades keeps; every other format gets
-    what students may see.
+    what students may see. `write_instead`, before the work, writes what the platform is to show where the course does
+    not let a submission be graded, and returns why; "" if it is graded.
     """
 
     reads: Reads
@@ -60,6 +70,7 @@ class Format:
     write: Callable[[Any, Report], None]
     check: Callable[[Any], None] = _any
     whole: bool = False
+    write_instead: Callable[[Any, Course], str] = _nothing_instead
 
 
 def file_format(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -35,6 +35,11 @@ class Stub:
     version: str = "1"
     worth: dict[str, float] = field(default_factory=dict)  # in place of what a submission says
     during: Callable[[Job, Say], None] = lambda job, say: None
+
+    forgot: list[tuple[str, ...]] = field(default_factory=list)
+
+    def forget(self, options: Options, submitted: Mapping[str, bytes], tests: Sequence[str]) -> None:
+        self.forgot.append(tuple(tests))
 
     def identity(self, options: Options) -> Identity:
         return Identity("same", {"adds": self.version}, "made with", options.seed or 0)
@@ -85,7 +90,7 @@ class MadeClass:
         run = ClassRun(self.lab, self.store, head, self.stub, Options(), wanted or RunOptions())  # type: ignore[arg-type]
         return run.run(LocalEngine(self.stub, jobs), self.handed_in, stopped)
 
-    def regrade(self, **more: bool) -> Tally:
+    def regrade(self, **more: object) -> Tally:
         return self.run(dataclasses.replace(RunOptions(), regrade=True, **more))  # type: ignore[arg-type]
 
     def record(self, student: str) -> Record:

@@ -165,6 +165,55 @@ def test_a_changed_test_changes_nothing_until_it_is_asked_for(made: MadeClass) -
     assert made.regrade().changes == []
 
 
+def test_one_student_is_graded_again_and_the_others_stay(made: MadeClass) -> None:
+    for student in ("ada", "bob"):
+        made.add(student, f"// points: 10 {student}")
+    made.run()
+    made.stub.version, made.stub.worth = "2", {"// points: 10 ada": 20, "// points: 10 bob": 20}
+    tally = made.regrade(students=frozenset({"ada"}))
+    assert (tally.done, tally.kept, tally.stale) == (1, 1, 1)
+    assert (made.record("ada").points, made.record("bob").points) == (20, 10)
+
+
+def test_a_test_is_run_again_although_nothing_has_changed(made: MadeClass) -> None:
+    made.add("ada", "// points: 10")
+    made.add("bob", "// points: 30")
+    made.run()
+    made.stub.worth = {"// points: 10": 20}
+    before = made.store.result(made.record("ada").key)
+    assert made.regrade().changes == []
+    dry = made.regrade(students=frozenset({"ada"}), tests=("adds",), dry=True)
+    assert [change.summary for change in dry.changes] == ["ada: 10 → 20"]
+    assert dry.changes[0].reasons == ["10/40 → 20/40: adds: C[0] is 0"]
+    assert made.record("ada").points == 10
+    assert made.store.result(made.record("ada").key) == before
+    tally = made.regrade(students=frozenset({"ada"}), tests=("adds",))
+    assert (tally.done, made.record("ada").points, made.record("bob").points) == (1, 20, 30)
+    assert tally.changes[0].reasons == dry.changes[0].reasons
+    assert made.stub.forgot == [("adds",), ("adds",)]
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (("--student", "ada"), "--student and --test say what is graded again\nwarpgrade: add --regrade"),
+        (
+            ("--regrade", "--test", "adsd"),
+            "no test of toy has “adsd” in its name\nwarpgrade: there are: adds; adds odd",
+        ),
+        (("--regrade", "--student", "ad"), "nobody in this class is called ad\nwarpgrade: did you mean ada?"),
+    ],
+)
+def test_what_is_not_there_is_not_graded_again(
+    made: MadeClass, in_project: Layout, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], complaint: str
+) -> None:
+    made.add("ada", "// points: 10")
+    made.run()
+    status, _, err = call(capsys, "class", "toy", made.folder / "in", "--out", made.store.folder, *words)
+    assert status == 2
+    assert complaint in err
+
+
 def test_a_grade_is_not_lost_to_the_machines_trouble(made: MadeClass) -> None:
     made.add("ada", "// points: 10")
     made.run()

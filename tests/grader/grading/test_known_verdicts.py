@@ -39,9 +39,12 @@ def test_verdicts_lie_where_earlier_versions_put_them_and_are_written_when_there
     memory.store(FILES, {"adds": GOOD}, {"name": "H100"})
     memory.store(FILES, {}, {})
     assert path.stat().st_mtime == 1
-    memory.store(FILES, {"adds": GOOD, "speed": msgspec.structs.replace(GOOD, name="speed")}, {})
+    memory.store(FILES, {"adds": GOOD, "speed": msgspec.structs.replace(GOOD, name="speed")}, {"name": "H100"})
     assert path.stat().st_mtime > 1
     assert set(memory.find(FILES, ["adds", "speed"])[0]) == {"adds", "speed"}
+    memory.forget(FILES, ["speed", "unknown"])
+    assert set(memory.find(FILES, ["adds", "speed"])[0]) == {"adds"}
+    assert memory.find(FILES, ["adds"])[1] == {"name": "H100"}
 
 
 def test_what_is_read_or_asked_for_cannot_be_changed() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import tarfile
@@ -10,6 +11,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+import yaml
 from stand_ins import run
 
 from warpgrade import platforms
@@ -134,6 +136,25 @@ def test_the_zip_of_gradescope_has_its_programs_at_its_root(
     with zipfile.ZipFile(tmp_path / "out" / "gradescope-toy.zip") as packed:
         for name in ("setup.sh", "run_autograder"):
             assert packed.getinfo(name).external_attr >> 16 & 0o111
+
+
+def test_the_workflow_of_github_keeps_pips_downloads_and_uploads_what_grade_sh_writes(
+    in_project: Layout, wheel: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(capsys, "platform", "github", "toy", "--wheel", wheel, "--out", tmp_path / "out")
+    workflow = yaml.safe_load((tmp_path / "out" / ".github" / "workflows" / "warpgrade.yml").read_text())
+    by_action = {step.get("uses", "").partition("@")[0]: step for step in workflow["jobs"]["check"]["steps"]}
+    cache, upload = by_action["actions/cache"], by_action["github/codeql-action/upload-sarif"]
+    (wheels,) = re.findall(r"hashFiles\('(.*)'\)", cache["with"]["key"])
+    assert list((tmp_path / "out").glob(wheels)) == [tmp_path / "out" / "warpgrade" / "wheels" / wheel.name]
+    assert cache["with"]["path"] == "~/.cache/pip"
+    assert upload["continue-on-error"] is True
+    assert upload["if"] == "${{ !cancelled() }}"  # also where the work has not all points
+    assert workflow["permissions"]["security-events"] == "write"
+    (given,) = re.findall(r'grade\.sh "(.*)"', str(workflow["jobs"]))
+    script = (tmp_path / "out" / "warpgrade" / "grade.sh").read_text()
+    (written,) = re.findall(r'--sarif "\$1(.*)"', script)
+    assert f"{given}{written}".replace("$RUNNER_TEMP", "${{ runner.temp }}") == upload["with"]["sarif_file"]
 
 
 def test_wrong_usage(in_project: Layout, wheel: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -63,6 +63,43 @@ def test_the_counters_by_the_names_that_tests_use() -> None:
         assert not missing, f"docs/counters.md does not give “{name}” with {missing}"
 
 
+def test_every_function_of_the_runtime_has_its_page() -> None:
+    functions = {name for topic in PUBLIC if topic.kind == "function" for name in topic.names}
+    table = (ROOT / "grader" / "cudart" / "client" / "api.def").read_text(encoding="utf-8")
+    works = {name for name in re.findall(r"^WG_CUDA_WORKS\((\w+)", table, re.M) if not name.startswith("_")}
+    refused = set(re.findall(r"^WG_CUDA_REFUSED\((\w+)", table, re.M))
+    assert len(works) > 150
+    assert len(refused) > 50
+    page = (ROOT / "docs" / "supported.md").read_text(encoding="utf-8")
+    assert {name for name in works | refused if f"`{name}`" in page} <= functions
+    (copy,) = explain.find("cudaMemcpy", PUBLIC)
+    assert "The destination comes first" in copy.page
+    assert "memcheck/copy-direction" in copy.page
+    assert explain.find("cudaFreeHost", PUBLIC) == explain.find("cudaMallocHost", PUBLIC)
+    assert "works here" in explain.find("cudaGraphLaunch", PUBLIC)[0].page
+    assert "no sharing with other processes (IPC)" in explain.find("cudaIpcOpenMemHandle", PUBLIC)[0].page
+    with pytest.raises(BadInput, match="nothing is known about") as caught:
+        explain.find("cudaMemCopy", PUBLIC)
+    assert "cudaMemcpy (function)" in caught.value.detail
+
+
+def test_functions_that_students_meet_have_their_mistakes_and_the_rules_are_there() -> None:
+    page = (ROOT / "docs" / "runtime.md").read_text(encoding="utf-8")
+    sections = {section["name"]: section["body"] for section in explain._SECTION.finditer(page)}
+    for name, body in sections.items():
+        contract, _, mistakes = body.strip().partition("\n\n")
+        assert "\n" not in contract, name
+        assert all(line.startswith("- ") for line in mistakes.strip().splitlines()), name
+        assert mistakes, name
+    named = set(re.findall(r"\((\w+/[\w-]+)\)", page))
+    assert named <= {rule for rule, _ in RULES}, named
+    explained = {name for names in sections for name in names.split(", ")}
+    starters = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "starter").rglob("*.cu"))
+    met = set(re.findall(r"\b(cuda[A-Z]\w+)\(", starters))
+    assert met
+    assert met <= explained
+
+
 def test_words_of_the_glossary() -> None:
     (warp,) = explain.find("Warp", PUBLIC)
     assert "32 threads" in warp.page

@@ -6,12 +6,18 @@ is declared to be plain text, so that nothing in it is markup.
 
 from __future__ import annotations
 
+import dataclasses
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from warpgrade.course.course import Course
 from warpgrade.grading.result import Result
-from warpgrade.report import export
+from warpgrade.machine.files import write
+from warpgrade.machine.text import one_line
+from warpgrade.platforms.gradescope import attempts
+from warpgrade.report import export, hidden
 from warpgrade.report.format import Report
 
 
@@ -24,7 +30,9 @@ def encode(report: Report) -> bytes | None:
 
 
 def _document(result: Result, report: Report) -> dict[str, Any]:
+    board = _leaderboard(result) if report.leaderboard else []
     return {
+        **({"leaderboard": board} if board else {}),
         "score": export.points(result),
         "execution_time": round(result.seconds.build + result.seconds.judge),
         "output": "\n\n".join([export.headline(result), *export.notes(result), *export.mistakes(report.findings)]),
@@ -51,4 +59,25 @@ def _test(number: int, row: export.Row) -> dict[str, Any]:
     }
 
 
-FORMAT = export.platform_format("--gradescope", "Write Gradescope's results.json.", encode)
+def _leaderboard(result: Result) -> list[dict[str, Any]]:
+    """Return the speed-ups of public tests, which Gradescope shows under a name that the student chooses."""
+    return [
+        {"name": one_line(test.name, export.NAME_WIDTH), "value": round(measured.value, 2)}
+        for test in hidden.for_students(result).tests
+        for measured in test.measurements
+        if test.kind == "speed" and measured.name == "speedup"
+    ]
+
+
+def _write_instead(name: Any, course: Course) -> str:
+    found = attempts.results_instead(Path(name), course) if name not in (None, "-") else None
+    if found is None:
+        return ""
+    why, content = found
+    write(name, "--gradescope", content)
+    return why
+
+
+FORMAT = dataclasses.replace(
+    export.platform_format("--gradescope", "Write Gradescope's results.json.", encode), write_instead=_write_instead
+)
