@@ -64,7 +64,7 @@ function(wg_install_native)
     install(DIRECTORY ${found_${header}}/${name} DESTINATION include ${native})
   endforeach()
   install(DIRECTORY ${CMAKE_SOURCE_DIR}/labs/common DESTINATION . ${native})
-  # What `warpgrade explain` prints, and what a handout says about reports.
+  # What `warpgrade explain` prints, and what a handout says of reports.
   foreach(page checks counters glossary student)
     install(FILES ${CMAKE_SOURCE_DIR}/docs/${page}.md DESTINATION docs ${native})
   endforeach()
