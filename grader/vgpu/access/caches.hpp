@@ -134,7 +134,7 @@ class L2Cache {
     };
     static constexpr unsigned ways = 16;
     struct Set {
-        std::uint64_t launch = 0;  // the launch that owns the lines; for any other launch the set is empty
+        std::uint64_t launch = 0;  // whose lines these are; of another one, the set is empty
         Line lines[ways];
     };
 

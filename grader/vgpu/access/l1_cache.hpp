@@ -71,7 +71,7 @@ class L1Cache {
   private:
     struct Line {
         std::uint64_t key = 0;   // line << 4 | sectors
-        std::uint64_t used = 0;  // time of the last use; below floor_ for an earlier block
+        std::uint64_t used = 0;  // when; below floor_: of an earlier block
     };
     static constexpr unsigned ways = 4;
     static constexpr std::uint64_t max_sets = 1 << 14;

@@ -200,7 +200,7 @@ void report_conflicts(Warp& w, const Insn& in, const WatchedAccess& a, const Gra
         for (std::uint64_t at = begin >> a.shift; at <= (begin + a.bytes - 1) >> a.shift; ++at) {
             if (!lane_on(how.undefined->at_byte((at << a.shift) - begin, a.bytes), l)) continue;
             a.memory.writes[at] = 0;
-            w.block->watch.shared_origins.insert_or_assign(at, w.watch.stored_origin);
+            w.block->watch.came_from.insert_or_assign(at, w.watch.stored_origin);
         }
     });
 }
@@ -287,9 +287,8 @@ template void watch_defined<Op::Atomic>(Warp&, const Insn&, Allocation&, const A
 void report_undefined_load(Warp& w, const Insn& in, Space space, unsigned lane, std::uint64_t begin,
                            std::uint64_t address, unsigned bytes, const AccessTraits& how) {
     UndefinedOrigin origin{&in, space, address};
-    if (const BlockWatch& block = w.block->watch; space == Space::Shared && !block.shared_origins.empty())
-        if (const auto stored = block.shared_origins.find(address >> block.marks.shift);
-            stored != block.shared_origins.end())
+    if (const BlockWatch& block = w.block->watch; space == Space::Shared && !block.came_from.empty())
+        if (const auto stored = block.came_from.find(address >> block.marks.shift); stored != block.came_from.end())
             origin = stored->second;
     if (space == Space::Local) {
         const std::uint64_t granule = address >> w.executor->code->local_granule_shift;

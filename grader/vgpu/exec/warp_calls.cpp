@@ -14,8 +14,8 @@ namespace error = device::error;
 namespace {
 
 constexpr std::uint32_t activation_bytes = 16;          // of each thread's stack, besides the function's variables
-constexpr std::uint64_t max_frame_storage = 32u << 20;  // for registers of all activations of a warp
-constexpr int fresh_pattern = 0xCD;                     // fills local variables of a new activation
+constexpr std::uint64_t max_frame_storage = 32u << 20;  // registers of all activations of a warp
+constexpr int fresh_pattern = 0xCD;                     // local variables of a new activation
 
 // Copies arguments or results of each lane from one activation's parameter storage to another's.
 void copy_slots(Warp& w, const std::byte* from, const std::vector<ParameterSlot>& sources, std::byte* to,

@@ -26,8 +26,8 @@ struct FaultyAccess {
     std::string does;
 };
 
-std::optional<device::MemoryPlace> place_of(const FaultyAccess& fault, const Allocation& a) {
-    const auto known = fault.w.executor->global->known(a.base);
+std::optional<device::MemoryPlace> place_of(const FaultyAccess& wrong, const Allocation& a) {
+    const auto known = wrong.w.executor->global->known(a.base);
     return known ? std::optional(known->place) : std::nullopt;
 }
 
@@ -37,142 +37,142 @@ std::uint64_t distance(const Allocation& a, std::uint64_t address) {
 
 // The allocation that the instruction was meant for: the one that other lanes access, or that it accessed before; else
 // the nearest one.
-const Allocation* find_intended_allocation(const FaultyAccess& fault) {
-    const Executor& e = *fault.w.executor;
+const Allocation* find_intended_allocation(const FaultyAccess& wrong) {
+    const Executor& e = *wrong.w.executor;
     const Allocation* found = nullptr;
-    for_active(fault.x.mask, [&](unsigned l) {
-        if (!found) found = e.global->find(fault.x.address[l]);
+    for_active(wrong.x.mask, [&](unsigned l) {
+        if (!found) found = e.global->find(wrong.x.address[l]);
     });
-    if (!found && fault.in.memory_slot < e.memory.size()) found = e.memory[fault.in.memory_slot].allocation;
-    if (found && distance(*found, fault.address) < far_away) return found;
-    found = e.global->nearest(fault.address);
-    return found && distance(*found, fault.address) < far_away ? found : nullptr;
+    if (!found && wrong.in.memory_slot < e.memory.size()) found = e.memory[wrong.in.memory_slot].allocation;
+    if (found && distance(*found, wrong.address) < far_away) return found;
+    found = e.global->nearest(wrong.address);
+    return found && distance(*found, wrong.address) < far_away ? found : nullptr;
 }
 
-void diagnose_bounds(const FaultyAccess& fault, const Allocation& a, device::Diagnostic& d) {
-    const std::uint64_t at = fault.address, end = at + fault.bytes;
+void diagnose_bounds(const FaultyAccess& wrong, const Allocation& a, device::Diagnostic& d) {
+    const std::uint64_t at = wrong.address, end = at + wrong.bytes;
     d.rule = &rules::out_of_bounds;
-    d.memory = place_of(fault, a);
+    d.memory = place_of(wrong, a);
     // An unsigned index that is 0 becomes 4,294,967,295 when 1 is subtracted.
-    const std::uint64_t index = (at - a.base) / fault.bytes;
+    const std::uint64_t index = (at - a.base) / wrong.bytes;
     if (at > a.end() && index <= 0xFFFF'FFFF && index >= 0xFFF0'0000)
-        d.message = fmt::format("{} at index {} of {{memory}} ({} converted to unsigned)", fault.does, grouped(index),
+        d.message = fmt::format("{} at index {} of {{memory}} ({} converted to unsigned)", wrong.does, grouped(index),
                                 static_cast<std::int32_t>(index));
     else if (at < a.base)
-        d.message = fmt::format("{}, {} before {{memory}}", fault.does, counted(a.base - at, "byte"));
+        d.message = fmt::format("{}, {} before {{memory}}", wrong.does, counted(a.base - at, "byte"));
     else if (at == a.end())
-        d.message = fault.does + " directly past the end of {memory}";
+        d.message = wrong.does + " directly past the end of {memory}";
     else if (at > a.end())
-        d.message = fmt::format("{}, {} past the end of {{memory}}", fault.does, counted(at - a.end(), "byte"));
+        d.message = fmt::format("{}, {} past the end of {{memory}}", wrong.does, counted(at - a.end(), "byte"));
     else
-        d.message = fmt::format("{} at offset {} of {{memory}}, the last {} past its end", fault.does,
+        d.message = fmt::format("{} at offset {} of {{memory}}, the last {} past its end", wrong.does,
                                 grouped(at - a.base), grouped(end - a.end()));
 }
 
-void diagnose_global(const FaultyAccess& fault, device::Diagnostic& d) {
+void diagnose_global(const FaultyAccess& wrong, device::Diagnostic& d) {
     namespace space = device::address_space;
-    const GlobalMemory& memory = *fault.w.executor->global;
-    const std::uint64_t at = fault.address;
-    if (const Allocation* inside = memory.find(at)) return diagnose_bounds(fault, *inside, d);
+    const GlobalMemory& memory = *wrong.w.executor->global;
+    const std::uint64_t at = wrong.address;
+    if (const Allocation* inside = memory.find(at)) return diagnose_bounds(wrong, *inside, d);
     if (at < null_page) {
         d.rule = &rules::null_pointer;
-        d.message = at == 0 ? fault.does + " through a null pointer"
-                            : fmt::format("{}, {} from a null pointer", fault.does, counted(at, "byte"));
+        d.message = at == 0 ? wrong.does + " through a null pointer"
+                            : fmt::format("{}, {} from a null pointer", wrong.does, counted(at, "byte"));
         return;
     }
     if (const auto known = memory.known(at)) {
         d.rule = &rules::use_after_free;
         d.message =
-            fmt::format("{} at offset {} of {{memory}}, which was freed", fault.does, grouped(at - known->base));
+            fmt::format("{} at offset {} of {{memory}}, which was freed", wrong.does, grouped(at - known->base));
         d.memory = known->place;
         if (known->freed_at.code) d.related.push_back({"freed", known->freed_at, {}});
         return;
     }
     const bool of_device = at >= space::global_base && at < space::host_end;
-    const Allocation* a = find_intended_allocation(fault);
-    if (a && (of_device || distance(*a, at) < null_page)) return diagnose_bounds(fault, *a, d);
+    const Allocation* a = find_intended_allocation(wrong);
+    if (a && (of_device || distance(*a, at) < null_page)) return diagnose_bounds(wrong, *a, d);
     if (!of_device && at < space::user_end && space::is_global(at)) {
         d.rule = &rules::host_pointer;
-        d.message = fmt::format("{} at {:#x}, which is host memory", fault.does, at);
+        d.message = fmt::format("{} at {:#x}, which is host memory", wrong.does, at);
         return;
     }
     d.rule = &rules::out_of_bounds;
-    d.message = fmt::format("{} at {:#x}, where nothing is allocated", fault.does, at);
+    d.message = fmt::format("{} at {:#x}, where nothing is allocated", wrong.does, at);
 }
 
 // The range of shared memory that the instruction was meant for: the one that other lanes access, or that it accessed
 // before; else the nearest one.
-const SharedRange* find_intended_range(const FaultyAccess& fault, std::int64_t at) {
-    const SharedLayout& shared = fault.w.executor->launch->shared;
-    const SharedRange* found = shared.find(fault.address, fault.address, 1);  // holds the first byte, if not the last
-    for_active(fault.x.mask, [&](unsigned l) {
-        if (!found) found = shared.find(fault.x.address[l], fault.x.address[l], fault.bytes);
+const SharedRange* find_intended_range(const FaultyAccess& wrong, std::int64_t at) {
+    const SharedLayout& shared = wrong.w.executor->launch->shared;
+    const SharedRange* found = shared.find(wrong.address, wrong.address, 1);  // holds the first byte, if not the last
+    for_active(wrong.x.mask, [&](unsigned l) {
+        if (!found) found = shared.find(wrong.x.address[l], wrong.x.address[l], wrong.bytes);
     });
-    if (!found && fault.in.memory_slot < fault.w.executor->memory.size())
-        if (const MemorySite& site = fault.w.executor->memory[fault.in.memory_slot]; site.shared_bytes != 0)
+    if (!found && wrong.in.memory_slot < wrong.w.executor->memory.size())
+        if (const MemorySite& site = wrong.w.executor->memory[wrong.in.memory_slot]; site.shared_bytes != 0)
             found = shared.find(site.shared_begin, site.shared_begin, 1);
     return found && found->kind != SharedRange::Kind::System ? found : shared.nearest(at);
 }
 
-void diagnose_shared(const FaultyAccess& fault, device::Diagnostic& d) {
-    const Executor& e = *fault.w.executor;
+void diagnose_shared(const FaultyAccess& wrong, device::Diagnostic& d) {
+    const Executor& e = *wrong.w.executor;
     const LaunchLimits& limits = e.launch->limits;
     // Addresses have 32 bits: one before the beginning is very high.
-    const auto at = fault.address <= ~std::uint32_t{0} ? static_cast<std::int32_t>(fault.address)
-                                                       : static_cast<std::int64_t>(fault.address);
+    const auto at = wrong.address <= ~std::uint32_t{0} ? static_cast<std::int32_t>(wrong.address)
+                                                       : static_cast<std::int64_t>(wrong.address);
     d.rule = &rules::out_of_bounds;
-    const SharedRange* range = find_intended_range(fault, at);
+    const SharedRange* range = find_intended_range(wrong, at);
     const bool is_dynamic = e.code->names_dynamic_shared && at >= e.code->dynamic_shared_begin;
     if (!range || (is_dynamic && limits.dynamic_shared_bytes == 0)) {
         d.message = fmt::format(
             "{} of {}shared memory, but the launch gives the block none: its size is the third argument in "
             "<<<blocks, threads, bytes>>>",
-            fault.does, range ? "dynamic " : "");
+            wrong.does, range ? "dynamic " : "");
         return;
     }
     const std::int64_t begin = range->begin, end = range->end();
     const auto where = at < begin  ? fmt::format(", {} before ", counted(begin - at, "byte"))
                        : at == end ? std::string(" directly past the end of ")
                        : at > end  ? fmt::format(", {} past the end of ", counted(at - end, "byte"))
-                                   : fmt::format(", the last {} past the end of ", grouped(at + fault.bytes - end));
+                                   : fmt::format(", the last {} past the end of ", grouped(at + wrong.bytes - end));
     if (range->variable) {
         d.memory = device::MemoryPlace{variable_name(range->variable->name), true, range->bytes, {}};
-        d.message = fault.does + where + "{memory} in shared memory";
+        d.message = wrong.does + where + "{memory} in shared memory";
     } else {
-        d.message = fmt::format("{}{}the block's {} of {}shared memory", fault.does, where,
+        d.message = fmt::format("{}{}the block's {} of {}shared memory", wrong.does, where,
                                 counted(range->bytes, "byte"), e.code->static_shared_bytes != 0 ? "dynamic " : "");
     }
 }
 
-void diagnose_outside(const FaultyAccess& fault, Space space, device::Diagnostic& d) {
-    if (space == Space::Global) return diagnose_global(fault, d);
-    if (space == Space::Shared) return diagnose_shared(fault, d);
+void diagnose_outside(const FaultyAccess& wrong, Space space, device::Diagnostic& d) {
+    if (space == Space::Global) return diagnose_global(wrong, d);
+    if (space == Space::Shared) return diagnose_shared(wrong, d);
     d.rule = &rules::out_of_bounds;
-    d.message = fmt::format("{} outside the {}", fault.does,
+    d.message = fmt::format("{} outside the {}", wrong.does,
                             space == Space::Local ? "thread's local arrays" : "kernel's parameters");
 }
 
-void diagnose_misaligned(const FaultyAccess& fault, Space space, device::Diagnostic& d) {
+void diagnose_misaligned(const FaultyAccess& wrong, Space space, device::Diagnostic& d) {
     d.rule = &rules::misaligned;
-    const Allocation* a = space == Space::Global ? fault.w.executor->global->find(fault.address) : nullptr;
-    if (a) d.memory = place_of(fault, *a);
+    const Allocation* a = space == Space::Global ? wrong.w.executor->global->find(wrong.address) : nullptr;
+    if (a) d.memory = place_of(wrong, *a);
     const auto place = [&] {
-        if (a) return fmt::format("offset {} of {{memory}}", grouped(fault.address - a->base));
-        if (space == Space::Global) return fmt::format("{:#x}", fault.address);
-        return fmt::format("offset {} of {}", grouped(fault.address),
+        if (a) return fmt::format("offset {} of {{memory}}", grouped(wrong.address - a->base));
+        if (space == Space::Global) return fmt::format("{:#x}", wrong.address);
+        return fmt::format("offset {} of {}", grouped(wrong.address),
                            space == Space::Shared  ? "shared memory"
                            : space == Space::Local ? "local memory"
                                                    : "the kernel's parameters");
     }();
-    d.message = fmt::format("{} at {}, which is not a multiple of {}", fault.does, place, fault.bytes);
+    d.message = fmt::format("{} at {}, which is not a multiple of {}", wrong.does, place, wrong.bytes);
 }
 
 // The bytes exist, but this instruction must not access them.
-void diagnose_forbidden(const FaultyAccess& fault, Space space, device::Diagnostic& d) {
-    const Allocation* a = space == Space::Global ? fault.w.executor->global->find(fault.address) : nullptr;
-    if (a) d.memory = place_of(fault, *a);
+void diagnose_forbidden(const FaultyAccess& wrong, Space space, device::Diagnostic& d) {
+    const Allocation* a = space == Space::Global ? wrong.w.executor->global->find(wrong.address) : nullptr;
+    if (a) d.memory = place_of(wrong, *a);
     d.rule = &rules::read_only;
-    d.message = fault.does + (a                       ? " of {memory}"
+    d.message = wrong.does + (a                       ? " of {memory}"
                               : space == Space::Local ? " of local memory"
                                                       : " of the kernel's parameters");
     if (space == Space::Param || (a && a->read_only)) return;

@@ -107,7 +107,7 @@ struct BlockWatch {
     SharedMarks marks;        // of shared memory
     HostPages local_written;  // of all warps: see WarpWatch
     // Origins of undefined values stored in shared memory, by granule.
-    std::unordered_map<std::uint64_t, UndefinedOrigin> shared_origins;
+    std::unordered_map<std::uint64_t, UndefinedOrigin> came_from;
     Mark start = 0;                                 // of the block
     Mark turn = 0, settled = 0, settled_reads = 0;  // see Observer
     bool resumed = false;                           // other blocks had a turn since it began

@@ -49,6 +49,8 @@ def as_the_student_knows_it(
     for folder in folders:
         words = re.sub(rf"(?<![^\s:(\"'`]){re.escape(folder)}/", "", words)  # at a path's beginning
 
+    words = clean(words)  # `/folder/::error` begins a line with a command to GitHub now
+
     def rename(found: re.Match[str]) -> str:
         return found["lead"] + _name(found["file"], own, is_header)
 

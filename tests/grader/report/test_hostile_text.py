@@ -104,6 +104,7 @@ def test_the_profile_of_a_program(words: str) -> None:
 
 @ANY
 @given(words=HOSTILE)
+@example(words="/submission/::error file=x::y")
 def test_compilers_words_name_own_files_only(words: str) -> None:
     said = (
         f"In file included from {words}:3,\n                 from /labs/hidden.cpp:7:\n{words}(3): error: {words}\n"
