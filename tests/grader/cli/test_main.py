@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import signal
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -371,35 +367,3 @@ def test_help_begins_with_what_students_call(capsys: pytest.CaptureFixture[str])
     named = [re.findall(r"^  ([a-z]+)  ", part, re.MULTILINE) for part in (own, others)]
     assert named[0] == ["check", "run", "explain", "doctor"]
     assert sorted(named[0] + named[1]) == sorted(COMMANDS)
-
-
-# A command that has something in /tmp and takes long.
-WAITING = """
-import tempfile, time
-from warpgrade import __main__
-from warpgrade.cli import main
-
-def wait(**_):
-    with tempfile.TemporaryDirectory():
-        print("waiting", flush=True)
-        time.sleep(600)
-
-main.main.main = wait
-__main__.main()
-"""
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_what_is_interrupted_leaves_nothing(number: signal.Signals, tmp_path: Path) -> None:
-    with subprocess.Popen(
-        [sys.executable, "-c", f"import signal; signal.signal(signal.SIGINT, signal.default_int_handler){WAITING}"],
-        env={**os.environ, "TMPDIR": str(tmp_path), "PYTHONPATH": str(find_layout().root / "grader")},
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    ) as process:  # fmt: skip
-        assert process.stdout is not None
-        assert process.stdout.readline() == "waiting\n"
-        assert len(list(tmp_path.iterdir())) == 1
-        process.send_signal(number)
-        _, err = process.communicate()
-    assert (process.returncode, err) == (130, "warpgrade: interrupted\n")
-    assert list(tmp_path.iterdir()) == []
