@@ -101,7 +101,10 @@ def gradebook_command(
     write(out, "--out", filled.content)
     for rows, what in (
         (filled.unmatched, "of no student there, or of several"),
-        (filled.not_final, "no grade, as not everything could be judged"),
+        (
+            filled.not_final,
+            "no grade yet; grades.csv says why" if is_class else "no grade, as not everything could be judged",
+        ),
         (filled.kept, "left as it is there"),
         (filled.without, "without a result"),
         (filled.formulas, "with a cell that a spreadsheet takes for a formula; open the file with care"),

@@ -212,6 +212,19 @@ def test_a_person_gives_points_and_comments_and_takes_them_back(made: MadeClass,
     assert "toy.cu:1" not in out
 
 
+def test_a_platforms_sheet_gets_no_number_until_all_points_are_given(
+    made: MadeClass, override: Override, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sheet_file = made.folder / "canvas.csv"
+    sheet_file.write_text("Student,ID,SIS User ID,SIS Login ID,Section,Toy (1)\nAda,1,ada,ada,A,\n", encoding="utf-8")
+    fill = ("gradebook", "canvas", sheet_file, made.store.folder, "--assignment", "Toy", "--out", "-")
+    status, out, err = run(capsys, *fill)
+    assert (status, "Ada,1,ada,ada,A,\n" in out) == (1, True)
+    assert "no grade yet; grades.csv says why (2):\n    ada" in err
+    override("ada", "--item", "readability=10", "--item", "explanation=5")
+    assert "Ada,1,ada,ada,A,35\n" in run(capsys, *fill)[1]
+
+
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
