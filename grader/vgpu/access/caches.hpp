@@ -134,7 +134,7 @@ class L2Cache {
     };
     static constexpr unsigned ways = 16;
     struct Set {
-        std::uint64_t launch = 0;  // whose lines these are; of another one, the set is empty
+        std::uint64_t launch;  // whose lines these are; of another one, the set is empty
         Line lines[ways];
     };
 

@@ -23,7 +23,7 @@ class L1Cache {
             sets_ = sets;
             lines_.assign(sets * ways, Line{});
         }
-        floor_ = ++now_;
+        floor_ = now_;
     }
 
     // Reads sectors of a line, one bit each. Returns those that were present; afterwards all are present.
@@ -35,7 +35,7 @@ class L1Cache {
             way = std::min_element(set, set + ways, [](const Line& a, const Line& b) { return a.used < b.used; });
         place = static_cast<Place>(way - lines_.data());
         if (there) return read_at(place, sectors);
-        throws_out_ += way->used >= floor_;
+        throws_out_ += way->used > floor_;
         last_use_lost_ = std::max(last_use_lost_, way->used);
         *way = {line << 4 | sectors, ++now_};
         return 0;
@@ -71,7 +71,7 @@ class L1Cache {
   private:
     struct Line {
         std::uint64_t key = 0;   // line << 4 | sectors
-        std::uint64_t used = 0;  // when; below floor_: of an earlier block
+        std::uint64_t used = 0;  // when; up to floor_: in an earlier block, or never
     };
     static constexpr unsigned ways = 4;
     static constexpr std::uint64_t max_sets = 1 << 14;
@@ -82,7 +82,7 @@ class L1Cache {
         return lines_.data() + (hash * sets_ >> 32) * ways;
     }
     [[nodiscard]] bool holds(const Line& way, std::uint64_t line) const {
-        return way.key >> 4 == line && way.used >= floor_;
+        return way.key >> 4 == line && way.used > floor_;
     }
 
     std::vector<Line> lines_;
@@ -136,9 +136,9 @@ class L1Memo {
     static constexpr unsigned log_remembered = 6;
     static constexpr std::uint64_t never = ~std::uint64_t{0};
     struct Found {
-        std::uint64_t phase = 0, line = 0;
-        std::uint64_t throws_out = 0;
-        std::uint32_t number = 0, sectors = 0;
+        std::uint64_t phase, line;  // no phase has the number 0
+        std::uint64_t throws_out;
+        std::uint32_t number, sectors;
         L1Cache::Place at[2 * warp_size];
     };
     std::vector<Found> found_ = std::vector<Found>(std::size_t{1} << log_remembered);

@@ -92,7 +92,7 @@ void Grid::start_block(Executor& e, BlockState& block, std::uint64_t linear) con
     block.watch.resumed = false;
     e.watch.turns.begin(e.watch.now, linear);
     block.watch.shared = e.watch.values && available != 0;
-    if (!block.watch.came_from.empty()) block.watch.came_from.clear();
+    block.watch.came_from.clear();
     if (block.watch.shared && block.watch.marks.writes.empty()) {
         block.watch.marks.shift = code.granule_shift;
         block.watch.marks.writes.resize((available >> code.granule_shift) + 1);

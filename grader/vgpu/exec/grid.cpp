@@ -237,8 +237,7 @@ LaunchResult Grid::run() {
     }
     clear_touched();
     new_caches();
-    result_.ran_parallel = try_parallel();
-    if (!result_.ran_parallel) {
+    if (!try_parallel()) {
         executors_.resize(1);
         prepare(executors_[0], 0, false);
         // Blocks that do not communicate run one by one.

@@ -29,7 +29,6 @@ struct LaunchResult {
     std::vector<device::Diagnostic> diagnostics;
     std::vector<device::MemoryAccess> accesses;  // of whole allocations, unless they are noted byte by byte
     std::optional<LaunchUse> use;  // for advice (advice.hpp); none if it is not wanted, or the launch failed
-    bool ran_parallel = false;
     std::vector<std::uint64_t> read_from, written_to;  // bases of the allocations that it has read and written
 };
 

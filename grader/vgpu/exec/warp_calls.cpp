@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "device/address_space.hpp"
+#include "device/fresh_memory.hpp"
 #include "vgpu/checks/local_values.hpp"
 #include "vgpu/exec/warp_runner.hpp"
 #include "vgpu/state/lanes.hpp"
@@ -15,7 +16,6 @@ namespace {
 
 constexpr std::uint32_t activation_bytes = 16;          // of each thread's stack, besides the function's variables
 constexpr std::uint64_t max_frame_storage = 32u << 20;  // registers of all activations of a warp
-constexpr int fresh_pattern = 0xCD;                     // local variables of a new activation
 
 // Copies arguments or results of each lane from one activation's parameter storage to another's.
 void copy_slots(Warp& w, const std::byte* from, const std::vector<ParameterSlot>& sources, std::byte* to,
@@ -88,10 +88,9 @@ std::uint32_t WarpRunner::enter_function(std::uint32_t function, const CallSite&
     f.depth = caller.depth + 1;
     f.local_offset = local;
     f.local_end = local + callee.local_end;
-    if (callee.local_bytes)
-        for_active(mask, [&](unsigned l) {
-            std::memset(w.local + std::size_t{l} * w.local_stride + local, fresh_pattern, callee.local_bytes);
-        });
+    for_active(mask, [&](unsigned l) {
+        std::memset(w.local + std::size_t{l} * w.local_stride + local, device::fresh_byte, callee.local_bytes);
+    });
     forget_local(w, local, callee.local_bytes, mask);
     copy_slots(w, caller.registers, site.arguments, f.registers, callee.parameters, mask);
     for (const ParameterSlot& p : callee.parameters) {

@@ -43,7 +43,6 @@ BlockLimits block_limits(const device::DeviceProperties& device, const device::F
 
     const std::uint64_t most = std::max(device.shared_mem_per_block, device.shared_mem_per_block_optin);
     if (dynamic_shared_bytes > most || function.static_shared_bytes > most) {
-        limits.shared_memory = 0;
         limits.allocated_shared_bytes = dynamic_shared_bytes + function.static_shared_bytes;
         return limits;
     }

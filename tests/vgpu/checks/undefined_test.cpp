@@ -346,3 +346,22 @@ TEST_CASE("only the lanes that call pass their values") {
               8, functions)
               .empty());
 }
+
+TEST_CASE("a call finds nothing undefined in the registers that an earlier call has left") {
+    // later(x, take) takes x into a register if take is not 0, and computes with that register otherwise.
+    const std::string later =
+        ".func later(.param .b32 x, .param .b32 take) {\n.reg .b32 %v, %w;\n.reg .pred %p;\nld.param.u32 %w, [take];\n"
+        "setp.ne.u32 %p, %w, 0;\n@%p ld.param.u32 %v, [x];\n@!%p add.u32 %v, %v, 1;\nret;\n}\n";
+    const auto call_later = [](const std::string& x, const std::string& take) {
+        return "{ .param .b32 x; .param .b32 y; st.param.b32 [x], " + x + "; st.param.b32 [y], " + take +
+               "; call.uni later, (x, y); }\n";
+    };
+    CHECK(run("ld.global.u32 %r1, [%pa];\n" + call_later("%r1", "1") + call_later("%t", "0"), 0, later).empty());
+}
+
+TEST_CASE("what a block left undefined in shared memory is not the next block's") {
+    CHECK(Snippet("mov.u32 %r4, %ctaid.x;\nsetp.eq.u32 %p1, %r4, 0;\n@!%p1 bra L;\nld.global.u32 %r1, [%pa];\n"
+                  "st.shared.u32 [first], %r1;\nbra M;\nL:\nld.shared.u32 %r2, [first];\nadd.u32 %r3, %r2, 1;\n"
+                  "st.global.u32 [%pb], %r3;\nM:")
+              .run({2}, {1}) == Findings{{"initcheck/shared", 9, 8, 0, 1}});
+}

@@ -111,6 +111,21 @@ TEST_CASE("a block finds nothing of the one before it: shared and local memory a
     CHECK(m.download(out) == std::vector<u32>(3 * 4 * 40, 0xCDCDCDCD));
 }
 
+TEST_CASE("a function's local array is fresh at each call") {
+    Machine m(1,
+              kernel("{\n.param .b32 r;\ncall (r), f, ();\nld.param.b32 %r1, [r];\n}\n"
+                     "{\n.param .b32 r;\ncall (r), f, ();\nld.param.b32 %r2, [r];\n}\n"
+                     "st.global.u32 [%o], %r1;\nst.global.u32 [%o+4], %r2;",
+                     2,
+                     ".func (.param .b32 r) f() {\n.local .align 8 .b8 x[16];\n.reg .b32 %v, %w;\n.reg .b64 %a;\n"
+                     "mov.u64 %a, x;\nld.local.u32 %v, [%a+12];\nmov.u32 %w, 5;\nst.local.u32 [%a+12], %w;\n"
+                     "st.param.b32 [r], %v;\nret;\n}\n"),
+              1'000'000, "h100", no_checks);
+    const auto out = m.upload(std::vector<u32>(2 * 40));
+    m.launch("k", {1}, {40}, out);
+    CHECK(m.download(out) == std::vector<u32>(2 * 40, 0xCDCDCDCD));
+}
+
 TEST_CASE("of a launch that fails, the counters are those of what had started") {
     Machine m(1, kernel("setp.lt.u32 %p1, %n, 130;\n@%p1 bra on;\ntrap;\non:\nst.global.u32 [%o], %n;", 1), 1'000'000,
               "h100", no_checks);
@@ -263,4 +278,17 @@ TEST_CASE("reads take the time of the memory that lies behind them: a small arra
     };
     CHECK(time(256) < 0.9 * time(1 << 22));
     CHECK(time(256) < time(1 << 16));
+}
+
+TEST_CASE("an instruction that wrote to an object of malloc's does not write to it once it is freed") {
+    Machine m(1,
+              kernel("mov.u32 %r3, 0;\nmov.u64 %l1, 8;\n{\n.param .b64 n;\n.param .b64 p;\nst.param.b64 [n], %l1;\n"
+                     "call (p), malloc, (n);\nld.param.b64 %l2, [p];\n}\nagain:\nst.u32 [%l2+4], %n;\n"
+                     "setp.eq.u32 %p1, %r3, 1;\n@%p1 bra done;\nmov.u32 %r3, 1;\n{\n.param .b64 p;\n"
+                     "st.param.b64 [p], %l2;\ncall free, (p);\n}\nbra again;\ndone:",
+                     1, ".extern .func (.param .b64 p) malloc (.param .b64 n);\n.extern .func free (.param .b64 p);\n"),
+              1'000'000, "h100", no_checks);
+    const auto out = m.upload(std::vector<u32>(1));
+    CHECK_THAT(message_of([&] { m.launch("k", {1}, {1}, out); }, device::error::illegal_address),
+               Contains("writes 4 bytes at offset 4 of") && Contains("which was freed"));
 }
