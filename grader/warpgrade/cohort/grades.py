@@ -11,7 +11,7 @@ import msgspec
 
 from warpgrade.cohort import rubric
 from warpgrade.cohort.row import Row, State
-from warpgrade.cohort.store import Record, Store
+from warpgrade.cohort.store import Part, Record, Store, is_missing, max_points
 from warpgrade.course import late
 from warpgrade.course.course import Course, format_time
 from warpgrade.course.late import Penalty
@@ -93,15 +93,18 @@ class Policies:
         return min(max(self.course.file.policy.repair_percent, 0.0), 100.0)
 
 
-def make_row(store: Store, policies: Policies, student: str, name: str = "") -> Row:
-    """Return a student's grade."""
+def make_row(
+    store: Store, policies: Policies, student: str, name: str = "", parts: Sequence[Part] | None = None
+) -> Row:
+    """Return a student's grade. parts: those of the store, for callers that have read them."""
     records = store.records(student)
     decisions = store.decisions(student)
     decision = decisions[-1] if decisions else None
     if not records:
-        most = (store.max_points(student) or policies.max_points) + policies.rubric_points
+        parts = store.parts() if parts is None else parts
+        most = (max_points(parts, student) or policies.max_points) + policies.rubric_points
         empty = Row(student, name, policies.lab, "missing", 0.0, most, decision=decision)
-        if not store.knows(student):
+        if not is_missing(parts, student):
             empty = msgspec.structs.replace(empty, state="waiting", points=None)
         return msgspec.structs.replace(empty, points=decision.points) if decision else empty
     record = policies.counting(records)
@@ -140,8 +143,9 @@ def make_row(store: Store, policies: Policies, student: str, name: str = "") -> 
 
 def make_rows(store: Store, policies: Policies, people: Mapping[str, str]) -> Iterator[Row]:
     """Yield the grades of all who are in `people` (student: name) or have handed in, by identifier."""
+    parts = store.parts()
     for student in sorted({*people, *store.students()}):
-        yield make_row(store, policies, student, people.get(student, ""))
+        yield make_row(store, policies, student, people.get(student, ""), parts)
 
 
 def _repair_text(policies: Policies, record: Record) -> str:

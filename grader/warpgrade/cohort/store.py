@@ -19,7 +19,7 @@ import fcntl
 import hashlib
 import os
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -134,6 +134,21 @@ class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """Tell whether a student is in this shard."""
         number = int.from_bytes(hashlib.sha256(student.encode("utf-8", "surrogatepass")).digest()[:8])
         return number % self.shard[1] == self.shard[0] - 1
+
+
+def is_missing(parts: Sequence[Part], student: str) -> bool:
+    """Tell whether a student of whom there is no submission has handed in nothing.
+
+    Who seems to have done so may be in a shard that is not here, or have handed in what nobody is named for.
+    """
+    if any(part.unclaimed for part in parts):
+        return False
+    return not parts or any(part.has(student) for part in parts)
+
+
+def max_points(parts: Sequence[Part], student: str) -> float:
+    """Return what the lab was worth when the student's part of the class was graded; 0 if that is not known."""
+    return max((part.max_points for part in parts if part.has(student)), default=0.0)
 
 
 @dataclass(frozen=True)
@@ -257,20 +272,6 @@ class Store:
             return []
         return [f"{number} of {count}" for count in sorted(counts) for number in range(1, count + 1)
                 if (number, count) not in shards]  # fmt: skip
-
-    def knows(self, student: str) -> bool:
-        """Tell whether a student of whom there is no submission has handed in nothing.
-
-        Who seems to have done so may be in a shard that is not here, or have handed in what nobody is named for.
-        """
-        parts = self.parts()
-        if any(part.unclaimed for part in parts):
-            return False
-        return not parts or any(part.has(student) for part in parts)
-
-    def max_points(self, student: str) -> float:
-        """Return what the lab was worth when the student's part of the class was graded; 0 if that is not known."""
-        return max((part.max_points for part in self.parts() if part.has(student)), default=0.0)
 
     # --- results -----------------------------------------------------------------------------------------------------
 
