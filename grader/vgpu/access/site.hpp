@@ -42,7 +42,7 @@ class Pattern : public Access {
     [[nodiscard]] std::uint32_t sectors_at(std::uint64_t first) {
         std::uint8_t& known = sectors_by_phase_[first % sector_bytes];
         if (known == 0) [[unlikely]]
-            known = static_cast<std::uint8_t>(at(first % sector_bytes).sectors(bytes));
+            known = static_cast<std::uint8_t>(at(first).sectors(bytes));  // near 0, lower addresses would wrap
         return known;
     }
     [[nodiscard]] Wavefronts wavefronts_anywhere() {
