@@ -262,6 +262,7 @@ class Tree:
             **os.environ, "PYTHONPATH": str(self.home / "grader"), "PYTHONDONTWRITEBYTECODE": "1",
             "CCACHE_BASEDIR": str(self.home), "CMAKE_CXX_COMPILER_LAUNCHER": "ccache" if shutil.which("ccache") else "",
             "CCACHE_SLOPPINESS": "pch_defines,time_macros,include_file_mtime,include_file_ctime",
+            "CCACHE_DEPEND": "true",
         }  # fmt: skip
         process = subprocess.Popen(
             command, cwd=self.home, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import shutil
 import subprocess
 import tomllib
+from pathlib import Path
 
 import pytest
 
@@ -72,6 +75,29 @@ def test_tests_and_commands_share_one_build_folder_and_its_objects() -> None:
     assert presets["dev"]["inherits"] == "release"
     assert presets["dev"]["binaryDir"] == presets["base"]["binaryDir"].replace("${presetName}", "release")
     assert presets["dev"]["cacheVariables"].keys() <= {"WARPGRADE_TESTS", "WARPGRADE_BENCHMARKS"}  # no other flags
+
+
+def test_a_comment_that_changes_makes_a_precompiled_header_anew(tmp_path: Path) -> None:
+    """A machine's second checkout met what ccache had kept of the first one's, and nothing compiled."""
+    function = re.search(r"^use_ccache\(\) \{.*?^\}\n", (ROOT / "warpgrade").read_text(encoding="utf-8"), re.M | re.S)
+    assert function is not None
+    (tmp_path / "all.hxx").write_text(f'#include "{tmp_path}/part.hpp"\n', encoding="utf-8")
+    (tmp_path / "empty.cpp").write_text("", encoding="utf-8")
+    compiler = f"{function[0]}root=$PWD; use_ccache .; $CMAKE_CXX_COMPILER_LAUNCHER g++ -MD -MF all.d"
+    header = "-x c++-header -include all.hxx -o all.hxx.gch -c empty.cpp"
+    for comment in ("a comment", "another"):
+        (tmp_path / "all.hxx.gch").unlink(missing_ok=True)
+        part = f"// {comment}\n#pragma once\ninline int part() {{ return 0; }}\n"
+        (tmp_path / "part.hpp").write_text(part, encoding="utf-8")
+        main = f'#include "part.hpp"\nint main() {{ return part(); }}  // {comment}\n'
+        (tmp_path / "main.cpp").write_text(main, encoding="utf-8")
+        for arguments in (header, "-include all.hxx -c main.cpp"):
+            done = subprocess.run(
+                ["bash", "-c", f"{compiler} {arguments}"], cwd=tmp_path, capture_output=True, text=True, check=False,
+                env={**os.environ, "CCACHE_DIR": str(tmp_path / "kept")},
+            )  # fmt: skip
+            assert done.returncode == 0, done.stderr
+    assert shutil.which("ccache"), "./warpgrade test installs it"
 
 
 @pytest.mark.parametrize("script", ["warpgrade", ".ci/run"])
