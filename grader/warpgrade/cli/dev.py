@@ -10,7 +10,7 @@ from warpgrade.cli.console import console
 from warpgrade.dev import doctor, package, testing
 from warpgrade.machine import paths
 from warpgrade.machine.errors import EXIT_DONE, EXIT_GRADER_ERROR
-from warpgrade.machine.progress import Progress
+from warpgrade.machine.progress import Count, Progress
 
 
 @click.command("doctor")
@@ -30,7 +30,9 @@ def doctor_command() -> int:
 def package_command(out: Path, levels: tuple[str, ...]) -> int:
     """Build the wheel that other machines install."""
     with Progress(console(stderr=True)) as progress:
-        wheel = package.build(paths.find_layout(), out, progress.say, levels=levels or package.ALL_LEVELS)
+        steps = Count(progress, "steps")
+        levels = levels or package.ALL_LEVELS
+        wheel = package.build(paths.find_layout(), out, progress.say, steps.show, levels=levels)
     click.echo(f"{wheel}  {wheel.stat().st_size / 1e6:.1f} MB")
     return EXIT_DONE
 

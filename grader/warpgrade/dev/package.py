@@ -17,7 +17,7 @@ import zipfile
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from warpgrade.machine import cpu, disk_space, files
+from warpgrade.machine import cpu, disk_space, files, on_demand
 from warpgrade.machine.errors import GraderError
 from warpgrade.machine.paths import Layout
 from warpgrade.machine.text import bounded, clean
@@ -33,9 +33,17 @@ _VERSION_OF_SYMBOL = re.compile(rb"\bGLIBC_(\d+)\.(\d+)\b")
 _NEVER = ("/reference/", "/starter/", "/hidden/", "/tests/", "/wrong/", "/right/")
 
 
-def build(layout: Layout, out: Path, say: Say = lambda text: None, *, levels: Sequence[str] = ALL_LEVELS) -> Path:
+def build(
+    layout: Layout,
+    out: Path,
+    say: Say = lambda text: None,
+    show: Callable[[int, int], None] = lambda done, total: None,
+    *,
+    levels: Sequence[str] = ALL_LEVELS,
+) -> Path:
     """Build the wheel into `out` and return it; what the checkout has compiled already is not compiled again.
 
+    show: gets the steps of the C++ build that are done, and all.
     levels: those of x86-64 to build device servers for.
     """
     if layout.native is not None:
@@ -43,14 +51,18 @@ def build(layout: Layout, out: Path, say: Say = lambda text: None, *, levels: Se
             "this is an installed package already", hint="a wheel is built from a checkout: ./warpgrade package"
         )
     out.mkdir(parents=True, exist_ok=True)
+    definitions = {"WARPGRADE_CUDA_INCLUDE": _cuda_include(layout), "WARPGRADE_LEVELS": ";".join(levels)}
+    say("building the programs and libraries for other machines")
+    # pip would do both as well, without a word.
+    _run(layout, "package", ["cmake", *(f"-D{name}={value}" for name, value in definitions.items()), str(layout.build)])
+    on_demand.build_target(layout, "package-parts", "the programs and libraries", show)
     # The launcher's lock: one build at a time.
     lock = files.hold_lock(layout.state / "setup" / "lock")
     with lock, tempfile.TemporaryDirectory(prefix="warpgrade-package-") as folder:
-        say("building the programs and libraries for other machines (minutes, when built for the first time)")
+        say("making the wheel")
         settings = {
             "build-dir": str(layout.build),
-            "cmake.define.WARPGRADE_CUDA_INCLUDE": _cuda_include(layout),
-            "cmake.define.WARPGRADE_LEVELS": ";".join(levels),
+            **{f"cmake.define.{name}": value for name, value in definitions.items()},
         }
         _run(
             layout, "package",

@@ -20,7 +20,7 @@ from warpgrade.machine.text import bounded, clean
 
 ALLOWED = "WARPGRADE_BUILD_ON_DEMAND"
 _up_to_date: set[tuple[Path, str]] = set()  # in this process: one look is enough
-_STEP = re.compile(r"\[([1-9]\d*/\d+)\]")  # 0 only looks for new files
+_STEP = re.compile(r"\[([1-9]\d*)/(\d+)\]")  # 0 only looks for new files
 _WORDS_OF_FAILURE = re.compile(r"\berror\b|undefined reference|No space left|Killed", re.IGNORECASE)
 
 
@@ -28,7 +28,8 @@ def require_lab(layout: Layout, lab: str, say: Callable[[str], None] = lambda te
     """Build what grading `lab` needs, or bring it up to date; raises GraderError."""
     wanted = (layout.build, lab)
     if wanted not in _up_to_date and os.environ.get(ALLOWED) and os.access(layout.build, os.W_OK):
-        _build(layout, f"lab-{lab}", f"the judge of lab {lab}", say)
+        what = f"the judge of lab {lab}"
+        build_target(layout, f"lab-{lab}", what, lambda done, total: say(f"building {what}, step {done}/{total}"))
         _up_to_date.add(wanted)
 
 
@@ -36,7 +37,8 @@ def require_kit(layout: Layout, say: Callable[[str], None] = lambda text: None) 
     """Return the folder of headers and libraries that judges are built with: a package's, or made of the checkout's."""
     kit = layout.kit
     if layout.native is None and (layout.build, "") not in _up_to_date and os.access(layout.build, os.W_OK):
-        _build(layout, "kit", "the libraries of judges", say)
+        what = "the libraries of judges"
+        build_target(layout, "kit", what, lambda done, total: say(f"building {what}, step {done}/{total}"))
         done = subprocess.run(
             ["cmake", "--install", str(layout.build), "--component", "native", "--prefix", str(kit)],
             stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False,
@@ -49,7 +51,8 @@ def require_kit(layout: Layout, say: Callable[[str], None] = lambda text: None) 
     return kit
 
 
-def _build(layout: Layout, target: str, what: str, say: Callable[[str], None]) -> None:
+def build_target(layout: Layout, target: str, what: str, show: Callable[[int, int], None]) -> None:
+    """Bring a target of the C++ build up to date, with a call of `show` for each step; raises GraderError."""
     layout.logs.mkdir(parents=True, exist_ok=True)
     log = layout.logs / f"build-{target}.log"
     # The launcher's lock: one build at a time.
@@ -60,13 +63,13 @@ def _build(layout: Layout, target: str, what: str, say: Callable[[str], None]) -
         for line in building.stdout or ():
             written.write(line)
             if step := _STEP.match(line):
-                say(f"building {what}, step {step[1]}")
+                show(int(step[1]), int(step[2]))
     if building.returncode != 0:
         disk_space.require(layout.build, "the build")
         text = log.read_text(encoding="utf-8", errors="replace")
         telling = [line for line in text.splitlines() if _WORDS_OF_FAILURE.search(line)]
         raise GraderError(
-            f"{what} could not be built" if target == "kit" else f"{what} does not build",
+            f"{what} does not build" if target.startswith("lab-") else f"{what} could not be built",
             detail=bounded(clean("\n".join(telling)), lines=8),
             hint=f"the whole log is {log}",
         )

@@ -8,18 +8,20 @@ import subprocess
 import sys
 import venv
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import made_once
 import pytest
 from dev import walk
 
+from warpgrade.cli.dev import package_command
 from warpgrade.dev import package
 from warpgrade.handout import make
 from warpgrade.lab import labs
 from warpgrade.machine import cpu
 from warpgrade.machine.errors import GraderError
-from warpgrade.machine.paths import find_layout
+from warpgrade.machine.paths import Layout, find_layout
 
 LAYOUT = find_layout()
 
@@ -48,6 +50,20 @@ def test_what_must_not_be_in_a_wheel(tmp_path: Path, name: str, content: bytes, 
 def test_nothing_to_find_in_what_is_fit(tmp_path: Path) -> None:
     made = wheel(tmp_path / "one.whl", **{"warpgrade__lib.so": b"\x7fELF\0GLIBC_2.35\0"})
     assert list(package.mistakes(made, ["/home/me"])) == []
+
+
+def test_minutes_of_compiling_are_counted(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def build(layout: Layout, target: str, what: str, show: Callable[[int, int], None]) -> None:
+        show(150, 150)
+        raise GraderError("far enough")
+
+    monkeypatch.setattr("warpgrade.machine.on_demand.build_target", build)
+    monkeypatch.setattr(package, "_run", lambda *_: None)
+    with pytest.raises(GraderError, match="far enough"):
+        package_command.main(["--out", str(tmp_path)], standalone_mode=False)
+    assert "150 of 150 steps" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
