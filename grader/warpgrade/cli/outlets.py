@@ -38,6 +38,11 @@ class Outlets:
         """Whether stdout belongs to one of them."""
         return any(value == "-" for _, value in self.asked)
 
+    @property
+    def by_line(self) -> bool:
+        """Whether one of them shows counters by source line."""
+        return any(value is not None and each.by_line for each, value in self.asked)
+
     def check(self) -> None:
         """Raise BadInput, before the work, when a file cannot be written."""
         for each, value in self.asked:

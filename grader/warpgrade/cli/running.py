@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -103,7 +103,8 @@ def run_command(context: click.Context, /, files: tuple[Path, ...], **given: Any
     display = _Display(**given)
     outlets.check()
     with no_commands(err=True):
-        profile = run.run(paths.find_layout(), files, context.meta["program_arguments"], options)
+        counted = replace(options, lines=options.lines or outlets.by_line)
+        profile = run.run(paths.find_layout(), files, context.meta["program_arguments"], counted)
     found = findings.program_findings(profile.diagnostics)
     outlets.publish(Report(found, Path.cwd(), profile=profile))
     if not display.quiet:

@@ -11,21 +11,18 @@ import msgspec
 from warpgrade.cohort.row import Mark, Row
 from warpgrade.grading.result import Result
 from warpgrade.machine.text import bounded, clean, number, one_line
-from warpgrade.report import export, failures, findings, hidden, html
+from warpgrade.report import export, failures, findings, hidden, html, page
 from warpgrade.report.html import Markup, tag
 
 _WIDTH = 300
-_MARKS = {"pass": "✓", "partial": "◐", "slow": "○", "fail": "✗", "error": "!", "pending": "…"}
-_CLASSES = {"pass": "good", "partial": "part", "slow": "part", "fail": "bad"}
-_STYLE = """
+_STYLE = (
+    page.TEST_STYLE
+    + """
 .grade { font-size: 2rem; font-weight: 700; margin: 1rem 0 0 }
 .grade small { font-size: 1rem; font-weight: 400 }
 .steps { max-width: 34rem }
-.mark { white-space: nowrap; width: 5.5rem }
-.hint { margin: .4rem 0; padding-left: .75rem; border-left: 3px solid var(--line) }
-.first { background: var(--mark); padding: 0 .3rem; border-radius: 3px }
-@media (max-width: 34rem) { .mark span { display: none } .mark { width: 1.5rem } }
 """
+)
 
 
 @dataclass(frozen=True)
@@ -196,7 +193,7 @@ def render_html(feedback: Feedback) -> bytes:
         body.append(tag("table", (_step(each) for each in feedback.comments)))
     if feedback.tests:
         body.append(tag("h2", "Tests"))
-        body.append(tag("table", (_test(row, feedback.first) for row in feedback.tests)))
+        body.append(tag("table", (page.test_row(row, feedback.first) for row in feedback.tests)))
     if feedback.found:
         body.append(tag("h2", "What the checks found"))
         body += [tag("pre", each) for each in feedback.found]
@@ -211,27 +208,3 @@ def _grade(grade: str) -> list[str]:
 def _step(step: Step) -> Markup:
     why = [tag("div", line, class_="dim") for line in step.why.split("\n") if line]
     return tag("tr", tag("td", step.what, why), tag("td", step.points, class_="number"))
-
-
-def _test(row: export.Row, first: str) -> Markup:
-    name: list[str] = [row.name]
-    if row.hidden:
-        name += [" ", tag("span", "hidden", class_="dim")]
-    if row.name == first:
-        name += [" ", tag("span", "fix this first", class_="first")]
-    mark = [_MARKS[row.outcome], tag("span", f" {row.outcome}")]
-    style = _CLASSES.get(row.outcome, "dim")
-    return tag(
-        "tr", tag("td", mark, class_=f"mark {style}"), tag("td", tag("div", name), _test_messages(row)),
-        tag("td", row.points_text, class_="number"),
-    )  # fmt: skip
-
-
-def _test_messages(row: export.Row) -> list[Markup]:
-    """Return the messages of a test that lost points, and its hints as elements of their own."""
-    if not row.text or row.outcome == "pass":
-        return []
-    lines = row.text.split("\n")
-    hints = [line for line in lines if line.startswith("hint: ")]
-    rest = "\n".join(line for line in lines if not line.startswith("hint: "))
-    return [*([tag("pre", rest)] if rest else []), *(tag("div", hint, class_="hint") for hint in hints)]

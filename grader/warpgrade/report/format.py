@@ -61,8 +61,9 @@ class Format:
 
     `write` gets what the option says, None if nothing. `check` gets the same before the work, and raises BadInput.
     `whole`: it gets the result with all of hidden tests, for files that whoever grades keeps; every other format gets
-    what students may see. `write_instead`, before the work, writes what the platform is to show where the course does
-    not let a submission be graded, and returns why; "" if it is graded.
+    what students may see. `by_line`: it shows a program's counters by source line. `write_instead`, before the work,
+    writes what the platform is to show where the course does not let a submission be graded, and returns why; "" if it
+    is graded.
     """
 
     reads: Reads
@@ -70,12 +71,14 @@ class Format:
     write: Callable[[Any, Report], None]
     check: Callable[[Any], None] = _any
     whole: bool = False
+    by_line: bool = False
     write_instead: Callable[[Any, Course], str] = _nothing_instead
 
 
 def file_format(
-    reads: Reads, option: str, help_text: str, encode: Callable[[Report], bytes], *, whole: bool = False
-) -> Format:
+    reads: Reads, option: str, help_text: str, encode: Callable[[Report], bytes], *, whole: bool = False,
+    by_line: bool = False,
+) -> Format:  # fmt: skip
     """Return a format whose option names the file to write; - is stdout."""
 
     def check(name: str | None) -> None:
@@ -86,4 +89,4 @@ def file_format(
         if name is not None:
             write(name, option, encode(report))
 
-    return Format(reads, click.Option([option], metavar="FILE", help=help_text), write_file, check, whole)
+    return Format(reads, click.Option([option], metavar="FILE", help=help_text), write_file, check, whole, by_line)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from warpgrade.machine.text import clean
 
-_VOID = {"meta", "br", "col"}
+_VOID = {"meta", "br", "col", "input"}
 # Should a word ever become markup, it still runs nothing and fetches nothing.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 _STYLE = """

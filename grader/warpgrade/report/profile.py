@@ -86,17 +86,17 @@ def _overview(profile: Profile, width: int) -> Table:
     for title in ("count", "total", "average"):
         table.add_column(title, justify="right", no_wrap=True)
     for kernel in profile.kernels:
-        average = _time(kernel.total_ns / kernel.launches)
-        table.add_row(Text(short_name(kernel.name)), f"{kernel.launches:,}", _time(kernel.total_ns), average)
+        average = time(kernel.total_ns / kernel.launches)
+        table.add_row(Text(short_name(kernel.name)), f"{kernel.launches:,}", time(kernel.total_ns), average)
     for kind, sums in profile.transfers.items():
         what = Text.assemble(_TRANSFER_NAMES[kind], (f"  {_bytes(sums.bytes)}", "dim"))
-        table.add_row(what, f"{sums.count:,}", _time(sums.total_ns), _time(sums.total_ns / sums.count))
+        table.add_row(what, f"{sums.count:,}", time(sums.total_ns), time(sums.total_ns / sums.count))
     for way, name in _MIGRATION_NAMES.items():
         if moved := profile.migrations.get(way):
             least = "" if profile.migrations_complete else "at least "
             size = f"  {least}{_bytes(moved.bytes)}, {_count(moved.pages, 'page')}"
             table.add_row(Text.assemble(name, (size, "dim")), "", "", "")
-    table.add_row(Text("total, with overlap", style="dim"), "", _time(profile.clock_ns), "")
+    table.add_row(Text("total, with overlap", style="dim"), "", time(profile.clock_ns), "")
     return table
 
 
@@ -121,12 +121,12 @@ def _details(kernel: Kernel) -> Table:
     table = Table.grid(padding=(0, 2))
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
-    for name, text in _facts(kernel):
+    for name, text in kernel_facts(kernel):
         table.add_row(f"  {name}", text)
     return table
 
 
-def _facts(kernel: Kernel) -> Iterable[tuple[str, str]]:
+def kernel_facts(kernel: Kernel) -> Iterable[tuple[str, str]]:
     """Yield what is worth a row: counters of what the kernel does not use are left out."""
     c = kernel.counters
     count = c.get
@@ -196,12 +196,12 @@ def _by_line(kernels: list[Kernel], file: str, width: int) -> Table:
                 into = sums.setdefault(line.line, {})
                 for name, value in line.counters.items():
                     into[name] = into.get(name, 0) + value
-    source = _source(file)
+    source = source_lines(Path(file))
     table = _table(width)
     table.add_column("line", justify="right", no_wrap=True)
     for title in ("instr.", "global", "/req", "shared", "confl.", "diverg."):
         table.add_column(title, justify="right", no_wrap=True, style="cyan")
-    table.add_column(_from_here(file), ratio=1, no_wrap=True, overflow="ellipsis")
+    table.add_column(from_here(file), ratio=1, no_wrap=True, overflow="ellipsis")
     for row, c in sorted(sums.items()):
         requests = sum(c.get(f"{name}_requests", 0) for name in ("global_load", "global_store", "atomic"))
         sectors = sum(c.get(f"{name}_sectors", 0) for name in ("global_load", "global_store", "atomic"))
@@ -215,16 +215,18 @@ def _by_line(kernels: list[Kernel], file: str, width: int) -> Table:
     return table
 
 
-def _from_here(file: str) -> str:
+def from_here(file: str) -> str:
+    """Return the path from the working directory, for files below it."""
     path = Path(file)
     return clean(str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path))
 
 
-def _source(file: str) -> list[str]:
+def source_lines(file: Path) -> list[str]:
+    """Return the lines of a file; of a link or what cannot be read, none."""
     try:
-        if not Path(file).is_file():
+        if file.is_symlink() or not file.is_file():
             return []
-        with Path(file).open("rb") as source:
+        with file.open("rb") as source:
             return clean(source.read(_MAX_SOURCE_BYTES)).expandtabs(4).split("\n")
     except (OSError, ValueError):
         return []
@@ -247,7 +249,8 @@ def _dimensions(shape: Shape) -> str:
     return f"{x:,}" if y == z == 1 else f"{x}×{y}" if z == 1 else f"{x}×{y}×{z}"
 
 
-def _time(nanoseconds: float) -> str:
+def time(nanoseconds: float) -> str:
+    """Return `3.14 ms`."""
     for unit, size in (("s", 1e9), ("ms", 1e6), ("µs", 1e3)):
         if nanoseconds >= size:
             return f"{nanoseconds / size:.2f} {unit}"

@@ -1,0 +1,17 @@
+"""A result or a profile as a page of HTML that stands alone."""
+
+from __future__ import annotations
+
+from warpgrade.report import page
+from warpgrade.report.format import Report, file_format
+
+
+def _encode(report: Report) -> bytes:
+    if report.result is not None:
+        return page.render_result(report.result, report.findings, report.folder)
+    return page.render_profile(report.profile, report.findings) if report.profile is not None else b""
+
+
+FORMAT = file_format(
+    "findings", "--html", "Write a page with all of it, to open in a browser; - is stdout.", _encode, by_line=True
+)

@@ -1,0 +1,149 @@
+"""The page of a result or a program: what it shows where, and that no word of others becomes markup."""
+
+from __future__ import annotations
+
+import html.parser
+from pathlib import Path
+
+import msgspec
+import pytest
+from hostile import ANY, HOSTILE, hostile_result, one
+from hypothesis import example, given
+from hypothesis import strategies as st
+from samples import GRADED, RACE
+
+from warpgrade.findings import diagnosis
+from warpgrade.findings.diagnosis import Place
+from warpgrade.grading.result import FileInfo, Result
+from warpgrade.lab.labs import Lab
+from warpgrade.report import findings, page
+from warpgrade.running.profile import Kernel, Line, Profile
+
+SOURCE = "__global__ void k(float* a) {\n    a[threadIdx.x] += 1;\n    __syncthreads();\n}\n"
+
+
+class Elements(html.parser.HTMLParser):
+    """Elements with their attributes and the text within."""
+
+    def __init__(self, content: bytes) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.words: list[str] = []
+        self.feed(content.decode())
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.words.append(data)
+
+    def ids(self) -> list[str]:
+        return [given["id"] or "" for _, given in self.found if "id" in given]
+
+
+def counted(file: str = "toy.cu") -> Kernel:
+    few, many = {"inst_executed": 100, "global_load_sectors": 0}, {"inst_executed": 300, "global_load_sectors": 8}
+    lines = [Line(file, 1, few), Line(file, 2, many)]
+    totals = {name: few[name] + many[name] for name in few}
+    return Kernel(
+        "k", "_Z1kPf", launches=1, total_ns=2000, grid=(1, 1, 1), block=(32, 1, 1), counters=totals, lines=lines
+    )
+
+
+def graded(folder: Path) -> Result:
+    (folder / "toy.cu").write_text(SOURCE, encoding="utf-8")
+    race = msgspec.structs.replace(RACE, place=Place("toy.cu", 2), related=[])
+    launch = {
+        **msgspec.to_builtins(counted()), "kernel": "_Z1kPf", "name": "k", "duration_ns": 2000.0,
+        "occupancy": {"achieved": 0.5, "blocks_per_multiprocessor": 8, "limiter": "warps", "theoretical": 1.0},
+        "error": None, "stream": 0, "start_ns": 0.0,
+    }  # fmt: skip
+    failed = msgspec.structs.replace(
+        GRADED.tests[0], status="fail", points=0.0, hidden=False, message="2 wrong\n\n3 wrong", hint="look again",
+        signs=["wrong"], diagnostics=[race], launches=[launch],
+    )  # fmt: skip
+    files = [FileInfo("toy.cu", len(SOURCE), "")]
+    return msgspec.structs.replace(
+        GRADED, tests=[failed, *GRADED.tests[1:]],
+        submission=msgspec.structs.replace(GRADED.submission, files=files),
+    )  # fmt: skip
+
+
+def test_the_page_shows_what_to_fix_with_its_line_and_what_each_line_costs(tmp_path: Path) -> None:
+    result = graded(tmp_path)
+    found = findings.result_findings(result)
+    content = page.render_result(result, found, tmp_path)
+    elements = Elements(content)
+    words = "".join(elements.words)
+    assert f"Fix this first: {result.tests[0].name}" in words
+    assert words.count("2 wrong") == 1, "the failure to begin with is told once"
+    links = [given["href"] or "" for tag, given in elements.found if tag == "a"]
+    assert links == ["#toy.cu-L2"]
+    assert {link[1:] for link in links} <= set(elements.ids())
+    assert "25 %" in words
+    assert "75 %" in words
+    assert "--instructions:45%" in content.decode(), "75 % of the instructions, in 60 % of the colour"
+    titles = [given.get("title") for _, given in elements.found]
+    assert "300 instructions" in titles
+    assert "8 sectors" in titles
+    choices = [given["id"] for tag, given in elements.found if tag == "input"]
+    assert choices[-2:] == ["heat0-instructions", "heat0-sectors"], "nothing has bank conflicts"
+
+
+def test_tests_with_points_to_gain_come_first_and_all_are_there(tmp_path: Path) -> None:
+    result = graded(tmp_path)
+    elements = Elements(page.render_result(result, [], tmp_path))
+    assert next(given["id"] for tag, given in elements.found if tag == "input" and "checked" in given) == "tests-lost"
+    rows = [given for tag, given in elements.found if tag == "tr" and given.get("class") in ("lost", "kept")]
+    assert len(rows) == len(result.tests)
+    passed = msgspec.structs.replace(result, tests=[test for test in result.tests if test.points == test.max_points])
+    assert passed.tests
+    assert b'id="tests-lost"' not in page.render_result(passed, [], None)
+
+
+def test_files_that_are_gone_or_links_are_left_out(tmp_path: Path) -> None:
+    result = graded(tmp_path)
+    (tmp_path / "toy.cu").rename(tmp_path / "secret")
+    (tmp_path / "toy.cu").symlink_to(tmp_path / "secret")
+    assert b"threadIdx" not in page.render_result(result, [], tmp_path)
+    assert b"threadIdx" not in page.render_result(result, [], None)
+
+
+def test_a_program_that_was_run_has_its_kernels_and_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "toy.cu").write_text(SOURCE, encoding="utf-8")
+    profile = Profile(device={"name": "a device"}, clock_ns=3000, kernels=[counted(str(tmp_path / "toy.cu"))])
+    race = msgspec.structs.replace(RACE, place=Place("toy.cu", 2), related=[])
+    content = page.render_profile(profile, findings.program_findings([race])).decode()
+    assert "3.00 µs on the device" in content
+    assert 'href="#toy.cu-L2"' in content
+    assert 'id="toy.cu-L2"' in content
+    assert "--instructions:45%" in content
+
+
+@ANY
+@given(
+    words=HOSTILE | st.sampled_from(["<script>alert(1)</script>", "\"'><img src=x onerror=x>"]), line=st.integers(0, 4)
+)
+@example(words="</style><b>", line=1)
+def test_words_of_others_stay_words(lab: Lab, words: str, line: int, tmp_path: Path) -> None:
+    result = hostile_result(words, lab, line)
+    (tmp_path / "my.cu").write_bytes(words.encode(errors="replace"))
+    files = [FileInfo("my.cu", 1, "")]
+    result = msgspec.structs.replace(result, submission=msgspec.structs.replace(result.submission, files=files))
+    profile = Profile(device={"name": words}, call_errors=[words], kernels=[counted(words), counted("my.cu")])
+    for content in (
+        page.render_result(result, findings.result_findings(result), tmp_path),
+        page.render_profile(profile, findings.program_findings(diagnosis.merge([one(words, line)]))),
+    ):
+        for tag, given_ in Elements(content).found:
+            assert tag in KNOWN, tag
+            assert not [name for name in given_ if name.startswith("on") or name in ("src", "srcset", "action")]
+            assert (given_.get("href") or "#").startswith("#")
+
+
+KNOWN = {
+    "html", "head", "meta", "title", "style", "body", "header", "footer", "section", "h1", "h2", "div", "p", "pre",
+    "table", "tr", "td", "th", "span", "strong", "a", "details", "summary", "input", "label", "figure", "figcaption",
+    "svg", "rect", "text", "line",
+}  # fmt: skip
