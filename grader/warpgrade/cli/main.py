@@ -40,6 +40,7 @@ COMMANDS = {
     "platform": ("platforms", "Write what a platform needs to grade a lab, ready to upload."),
     "prove": ("authors", "Prove that a lab's solutions score what they claim."),
     "release": ("handouts", "Make what students get of a lab: sheet, starter, public tests; nothing hidden."),
+    "report": ("report", "Show a stored result again, or write it in other formats."),
     "run": ("running", "Compile and run any CUDA program on the virtual GPU, and profile it."),
     "similarity": ("cohort_reports", "Compare a class's submissions, and show the pairs to look at."),
     "starter": ("labs", "Make the starters from the references."),

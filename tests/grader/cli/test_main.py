@@ -367,3 +367,21 @@ def test_help_begins_with_what_students_call(capsys: pytest.CaptureFixture[str])
     named = [re.findall(r"^  ([a-z]+)  ", part, re.MULTILINE) for part in (own, others)]
     assert named[0] == ["check", "run", "explain", "doctor"]
     assert sorted(named[0] + named[1]) == sorted(COMMANDS)
+
+
+def test_a_stored_result_is_shown_again_and_written_in_other_formats(
+    submission: Path, script: Install, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script(MIXED)
+    stored, page = tmp_path / "result.json", tmp_path / "page.html"
+    graded = run(capsys, "grade", "toy", submission, "--json", stored)[1]
+    status, out, _ = run(capsys, "report", stored, "--sources", submission, "--html", page)
+    assert (status, out) == (0, graded)
+    text = page.read_text(encoding="utf-8")
+    assert "15 of 40 points" in text
+    assert "a[3] is 1" not in text, "a hidden test's message"
+    assert "a[3] is 1" in run(capsys, "report", stored, "--show-hidden")[1]
+    stored.write_text('{"lab": 1}', encoding="utf-8")
+    status, _, err = run(capsys, "report", stored)
+    assert status == 2
+    assert "is no result of this version of Warpgrade" in err
