@@ -61,6 +61,7 @@ _STYLE = f"""
 details {{ margin: .3rem 0 }}
 .found {{ white-space: normal; font-family: system-ui, sans-serif; border-left: 3px solid var(--bad);
   padding-left: .5rem; margin: .2rem 0 .4rem; max-width: min(56rem, 82vw) }}
+.advice {{ border-color: var(--part) }}
 .picture svg {{ max-width: 100%; height: auto }}
 .heat span {{ display: none }}
 {TEST_STYLE}{_CHOICES}"""
@@ -88,7 +89,7 @@ def render_result(result: Result, findings: Sequence[Finding], folder: Path | No
         body += [tag("h2", "Tests"), *_tests(rows, first.name if first else "")]
         body += [tag("figure", Markup(svg), tag("figcaption", title, class_="dim"), class_="picture")
                  for title, svg in pictures.draw_speed(result)]  # fmt: skip
-    body += _kernels(kernels, "Counted in all tests whose numbers you may see.")
+    body += _kernels(kernels, "Counted in all tests whose numbers you may see.", findings, sources)
     body += _sources(sources, findings)
     return _page(headline, body, str(result.device.properties.get("name") or result.device.requested))
 
@@ -103,7 +104,7 @@ def render_profile(profiled: Profile, findings: Sequence[Finding]) -> bytes:
     sources = [_Source(profile.from_here(file), lines, _add_up_lines(profiled.kernels, file)) for file, lines in read]
     body = [tag("header", tag("h1", title)), *(tag("p", clean(error), class_="bad") for error in profiled.call_errors)]
     body += [tag("h2", "What the checks found"), *(_found(one, sources) for one in mistakes)] if mistakes else []
-    body += [*_kernels(profiled.kernels, "The times are modelled."), *_sources(sources, findings)]
+    body += [*_kernels(profiled.kernels, "The times are modelled.", findings, sources), *_sources(sources, findings)]
     return _page(title, body, device)
 
 
@@ -188,15 +189,27 @@ def _count_kernels(launches: Iterable[Mapping[str, object]]) -> list[Kernel]:
     return collector.finish({}, 0).kernels
 
 
-def _kernels(kernels: Sequence[Kernel], how: str) -> list[Markup]:
-    return [tag("h2", "Kernels"), tag("p", how, class_="dim"), *map(_kernel, kernels)] if kernels else []
+def _kernels(
+    kernels: Sequence[Kernel], how: str, findings: Sequence[Finding], sources: Sequence[_Source]
+) -> Iterator[Markup]:
+    """Yield each kernel with what its time would lose without each cause, which advice says; the longest first."""
+    if not kernels:
+        return
+    yield tag("h2", "Kernels")
+    yield tag("p", how, class_="dim")
+    advice = [one for one in findings if one.diagnostic.severity == "advice"]
+    for kernel in kernels:
+        mine = [one for one in advice if one.diagnostic.kernel in (kernel.name, kernel.symbol)]
+        mine.sort(key=lambda one: -one.diagnostic.weight)
+        yield _kernel(kernel, [_found(one, sources) for one in mine], unfolded=any(not one.settled for one in mine))
 
 
-def _kernel(kernel: Kernel) -> Markup:
+def _kernel(kernel: Kernel, advice: Sequence[Markup], *, unfolded: bool) -> Markup:
     rows = [tag("tr", tag("th", name, scope="row"), tag("td", facts)) for name, facts in profile.kernel_facts(kernel)]
     summary = f"{kernel.launches} launch{'es' if kernel.launches > 1 else ''}, {profile.time(kernel.total_ns)} in all"
     name = tag("strong", profile.short_name(kernel.name))
-    return tag("details", tag("summary", name, " ", tag("span", summary, class_="dim")), tag("table", rows))
+    heading = tag("summary", name, " ", tag("span", summary, class_="dim"))
+    return tag("details", heading, advice, tag("table", rows), open="open" if unfolded else "")
 
 
 @dataclass(frozen=True)
@@ -263,7 +276,8 @@ def _found(finding: Finding, sources: Sequence[_Source]) -> Markup:
         place = tag("a", place, href=f"#{_anchor(one.place.file, one.place.line)}")
     body = bounded(clean(describe(finding)), lines=12, width=_WIDTH)
     rows = [tag("div", row) for row in body.split("\n")]
-    return tag("div", tag("strong", one_line(one.title, _WIDTH)), " ", place, rows, class_="found")
+    style = "found advice" if one.severity == "advice" else "found"
+    return tag("div", tag("strong", one_line(one.title, _WIDTH)), " ", place, rows, class_=style)
 
 
 def _anchor(file: str, line: int) -> str:

@@ -90,6 +90,21 @@ def test_the_page_shows_what_to_fix_with_its_line_and_what_each_line_costs(tmp_p
     assert choices[-2:] == ["heat0-instructions", "heat0-sectors"], "nothing has bank conflicts"
 
 
+def test_advice_stands_at_its_kernel_the_weightiest_first(tmp_path: Path) -> None:
+    causes = {"a minor one": 10.0, "a major one": 500.0, "of another": 900.0}
+    advice = [
+        msgspec.structs.replace(
+            RACE, severity="advice", rule=f"advice/{message}", message=message, weight=weight, related=[],
+            kernel="other" if message == "of another" else "k", place=Place("toy.cu", 2),
+        )
+        for message, weight in causes.items()
+    ]  # fmt: skip
+    profile = Profile(clock_ns=3000, kernels=[counted()])
+    words = "".join(Elements(page.render_profile(profile, findings.program_findings(advice))).words)
+    assert words.index("k 1 launch") < words.index("a major one") < words.index("a minor one")
+    assert "of another" not in words
+
+
 def test_tests_with_points_to_gain_come_first_and_all_are_there(tmp_path: Path) -> None:
     result = graded(tmp_path)
     elements = Elements(page.render_result(result, [], tmp_path))
