@@ -303,13 +303,30 @@ def _select_from(lab: Lab, members: Sequence[Member], shown: str, how: Leniency,
         found.notes.insert(0, f"taken from {printable_name(packed[0].name)}")
         return found
     if how.main:
-        return _select_around(lab, members, main_file.choose(members, how.main), "accepted by the person who grades")
-    found = _select_at_top(lab, members, shown)
-    if lab.main_file not in found.files and how.repair:
-        main = main_file.find(lab, members, MAX_FILE_BYTES)
-        if main is not None:
-            return _select_around(lab, members, main)
+        accepted = main_file.choose(members, how.main)
+        found = _select_around(lab, members, accepted, "accepted by the person who grades")
+    else:
+        found = _select_at_top(lab, members, shown)
+        if lab.main_file not in found.files and how.repair and (main := main_file.find(lab, members, MAX_FILE_BYTES)):
+            found = _select_around(lab, members, main)
+    if how.repair and lab.main_file in found.files:
+        _take_from_elsewhere(lab, members, found)
     return found
+
+
+def _take_from_elsewhere(lab: Lab, members: Sequence[Member], found: _Selection) -> None:
+    """Take the lab's files that are not beside the main file, where only one can be meant."""
+    for name in lab.file.lab.files:
+        there = [member for member in members if member.name == name]
+        if name in found.files or not there:
+            continue
+        if len({member.read(MAX_FILE_BYTES) for member in there}) > 1:
+            found.notes.append(f"{name} is in several folders, and none was taken: put it beside {lab.main_file}")
+            continue
+        found.files[name] = _content(there[0])
+        _check_total(found.files)
+        found.others[:] = [other for other in found.others if other != name]
+        found.repairs.append(_renaming_note(there[0].path, name))
 
 
 def _select_around(lab: Lab, members: Sequence[Member], main: Member, why: str = "") -> _Selection:

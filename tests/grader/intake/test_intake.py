@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import os
 import stat
@@ -9,6 +10,7 @@ import string
 import zipfile
 from pathlib import Path
 
+import msgspec
 import pytest
 from handed_in import CODE, folder_of, refused, zip_of
 from hypothesis import HealthCheck, given, settings
@@ -103,6 +105,26 @@ def test_a_folder_gives_what_a_zip_of_it_gives(lab: Lab, tmp_path: Path) -> None
     for path in (tmp_path / "work", zip_of(tmp_path / "work.zip", *files.items())):
         found = intake.read(lab, path)
         assert (found.files, found.repairs) == ({"toy.cu": CODE}, ["src/toy.cu is graded as toy.cu"])
+
+
+def test_other_files_of_the_lab_are_taken_from_where_they_are(lab: Lab, tmp_path: Path) -> None:
+    """A prelab.cpp at the top was called not handed in, and lost its points, where the main file was further down."""
+    described = msgspec.structs.replace(lab.file.lab, files=["toy.cu", "prelab.cpp"])
+    lab = dataclasses.replace(lab, file=msgspec.structs.replace(lab.file, lab=described))
+    answers = b"// answers\n"
+    for name, files in {
+        "main": {"project/src/toy.cu": CODE, "prelab.cpp": answers},
+        "answers": {"toy.cu": CODE, "answers/prelab.cpp": answers},
+    }.items():
+        found = intake.read(lab, zip_of(tmp_path / f"{name}.zip", *files.items()))
+        assert found.files == {"toy.cu": CODE, "prelab.cpp": answers}
+        assert any("prelab.cpp" in note or "toy.cu" in note for note in found.repairs)
+        assert found.ignored == []
+    several = {"toy.cu": CODE, "a/prelab.cpp": answers, "b/prelab.cpp": b"// other answers\n"}
+    found = intake.read(lab, zip_of(tmp_path / "several.zip", *several.items()))
+    assert found.files == {"toy.cu": CODE}
+    assert "prelab.cpp is in several folders" in found.notes[0]
+    assert intake.read(lab, zip_of(tmp_path / "strict.zip", *several.items()), how=STRICT).files == {"toy.cu": CODE}
 
 
 @pytest.mark.parametrize("names", [["v1.cu", "v2.cu"], ["a/toy.cu", "b/toy.cu"], ["toy.c", "toy.cpp"]])
