@@ -30,6 +30,7 @@ _MAX_WIDTH = 140
 _ON_DEVICE = "on the device: "
 _ENDED = "your program called exit("
 _AFTER_FAILURE = (f"({_ENDED}", "note: launch", "note: copy")  # what follows from a failure
+_CALLED = re.compile(r"^your program called exit\(\d+\) inside \w+: ")
 _CUDA_ERROR = re.compile(r"\(cudaError\w+\)$")  # ends what CHECK prints
 _ROW_WIDTH = 240  # of what a row says of its test
 _ELEMENT = re.compile(r" *\[[^\]]+\] expected ")  # of a list of wrong elements
@@ -72,9 +73,13 @@ def show(
 
 
 def show_first(
-    console: Console, result: Result, *, show_hidden: bool = False, advice: bool = False, full: bool = False
-) -> None:
-    """Print the part below the table: the failure to fix first, compiler warnings and findings."""
+    console: Console, result: Result, *, show_hidden: bool = False, advice: bool = False, full: bool = False,
+    fell: Collection[str] = (),
+) -> None:  # fmt: skip
+    """Print the part below the table: the failure to fix first, compiler warnings and findings.
+
+    fell: tests that had more points before the last change.
+    """
     found = findings.result_findings(result, show_hidden=show_hidden)
     result = result if show_hidden else hidden.for_students(result)
     width = min(console.width, _MAX_WIDTH)
@@ -82,7 +87,7 @@ def show_first(
         _show_problem(console, result.problem, width, rejected=result.status == "rejected")
         compiler.show(console, result, width)
         return
-    whole = _tests_shown_in_full(result, full=full)
+    whole = _tests_shown_in_full(result, full=full, fell=fell)
     compiler.show(console, result, width)
     for test in whole:
         _show_failure(console, test, width, full=full)
@@ -107,8 +112,8 @@ def show_hidden_rows(console: Console, result: Result) -> None:
             console.print(_description(test, set(), below=False), width=min(console.width, _MAX_WIDTH))
 
 
-def _tests_shown_in_full(result: Result, *, full: bool) -> list[TestResult]:
-    return failures.in_order(result.tests)[: None if full else 1]
+def _tests_shown_in_full(result: Result, *, full: bool, fell: Collection[str] = ()) -> list[TestResult]:
+    return failures.in_order(result.tests, fell)[: None if full else 1]
 
 
 def _findings_of_first(found: Sequence[Finding], failed: Sequence[TestResult], *, advice: bool) -> list[Finding]:
@@ -207,7 +212,8 @@ def _what_failed(test: TestResult) -> Diagnostic | None:
     """Return the finding that a message repeats, as in "on the device: kernel 'k': k.cu:50: writes 4 bytes …"."""
     if not test.message.startswith((_ON_DEVICE, _ENDED)):
         return None
-    checked = [line for line in test.output.split("\n") if _CUDA_ERROR.search(line)]
+    said = [*test.output.split("\n"), _CALLED.sub("", test.message.split("\n", 1)[0])]
+    checked = [line for line in said if _CUDA_ERROR.search(line)]
     for one in test.diagnostics:
         if one.severity != "error":
             continue
