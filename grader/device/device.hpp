@@ -21,6 +21,7 @@
 #include "device/descriptor.hpp"
 #include "device/diagnostic.hpp"
 #include "device/image.hpp"
+#include "device/print_buffer.hpp"
 #include "device/writer.hpp"
 
 namespace warpgrade::device {
@@ -202,7 +203,7 @@ class Device {
     [[nodiscard]] virtual Occupancy occupancy(FunctionId function, std::uint32_t block_threads,
                                               std::uint64_t dynamic_shared_bytes) const = 0;
     // What device-side printf wrote since the last call.
-    virtual std::string take_output() = 0;
+    virtual PrintedText take_output() = 0;
 
     // cudaDeviceSetLimit. Returns the new limit in bytes, which may be larger. Throws DeviceError if the limit is too
     // large or can no longer change.

@@ -40,6 +40,7 @@ std::vector<std::string> command_line(const Options& options, const std::string&
 
 void OutputTail::append(const char* text, std::size_t size) {
     total_ += size;
+    lines_ += static_cast<std::uint64_t>(std::count(text, text + size, '\n'));
     if (size >= max_bytes) {
         tail_.assign(text + size - max_bytes, max_bytes);
     } else {
@@ -51,7 +52,11 @@ void OutputTail::append(const char* text, std::size_t size) {
 std::string OutputTail::text() const {
     const auto kept = std::min(tail_.size(), max_bytes);
     if (total_ == kept) return tail_;
-    return fmt::format("[{} bytes left out]\n", total_ - kept) + tail_.substr(tail_.size() - kept);
+    std::string_view last = std::string_view(tail_).substr(tail_.size() - kept);
+    // Half a line is worth nothing, unless it is all there is.
+    if (const auto end = last.find('\n'); end != last.npos && end + 1 < last.size()) last.remove_prefix(end + 1);
+    const auto lines = static_cast<std::uint64_t>(std::count(last.begin(), last.end(), '\n'));
+    return fmt::format("[{} lines, {} bytes left out]\n{}", lines_ - lines, total_ - last.size(), last);
 }
 
 WorkerProcess::WorkerProcess(const Options& options, const std::string& executable, int device_socket,

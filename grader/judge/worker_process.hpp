@@ -25,7 +25,7 @@ class OutputTail {
 
   private:
     std::string tail_;
-    std::uint64_t total_ = 0;
+    std::uint64_t total_ = 0, lines_ = 0;
 };
 
 class WorkerProcess {

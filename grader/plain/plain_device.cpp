@@ -70,7 +70,7 @@ class PlainDevice final : public Device {
                                       std::uint64_t dynamic_shared_bytes) const override {
         return inner_->occupancy(function, block_threads, dynamic_shared_bytes);
     }
-    std::string take_output() override { return inner_->take_output(); }
+    device::PrintedText take_output() override { return inner_->take_output(); }
     std::uint64_t set_limit(Limit limit, std::uint64_t bytes) override { return inner_->set_limit(limit, bytes); }
 
     void create_stream(StreamId stream, bool blocking) override { inner_->create_stream(stream, blocking); }

@@ -11,13 +11,6 @@
 namespace warpgrade::server {
 namespace {
 
-// Returns false if it cuts off a part of the text.
-bool append(std::string& text, std::string_view more, std::size_t limit) {
-    const bool fits = more.size() <= limit - std::min(limit, text.size());
-    if (text.size() < limit) text += more.substr(0, limit - text.size());
-    return fits;
-}
-
 void cut(std::string& text, std::size_t limit) {
     if (text.size() > limit) text.replace(limit, std::string::npos, "…");
 }
@@ -85,17 +78,20 @@ void Journal::add_internal_error(std::string_view message) {
     if (report_.internal_error.empty()) report_.internal_error = message.substr(0, wire::max_message_bytes);
 }
 
-void Journal::print(std::string_view text) {
-    if (!append(report_.output, text, RecordLimits::max_output_bytes)) report_.truncated.insert("output");
-    append(worker_output_, text, RecordLimits::max_output_bytes);
+void Journal::print(const device::PrintedText& printed) {
+    output_.add(printed);
+    worker_output_.add(printed);
 }
 
-std::string Journal::take_worker_output() { return std::exchange(worker_output_, {}); }
+std::string Journal::take_worker_output() { return to_string(worker_output_.take()); }
 
 Report Journal::take(double clock_ns) {
     Report report = std::exchange(report_, {});
     report_.internal_error = report.internal_error;
     report.clock_ns = clock_ns;
+    PrintedText printed = output_.take();
+    if (printed.dropped_bytes > 0) report.truncated.insert("output");
+    report.output = to_string(std::move(printed));
     lines_ = line_bytes_ = 0;
     return report;
 }

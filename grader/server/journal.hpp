@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "device/device.hpp"
+#include "device/print_buffer.hpp"
 #include "device/record_limits.hpp"
 #include "device/report.hpp"
 #include "server/device_names.hpp"
@@ -23,7 +24,7 @@ class Journal {
     // For failures of the server itself, which never count as the submission's.
     void add_internal_error(std::string_view message);
     // Text of device-side printf, for both the judge and the worker's standard output.
-    void print(std::string_view text);
+    void print(const device::PrintedText& printed);
 
     [[nodiscard]] bool has_output() const { return !worker_output_.empty(); }
     std::string take_worker_output();
@@ -34,7 +35,7 @@ class Journal {
   private:
     Report report_;
     std::size_t lines_ = 0, line_bytes_ = 0;
-    std::string worker_output_;
+    device::PrintBuffer output_{RecordLimits::max_output_bytes}, worker_output_{RecordLimits::max_output_bytes};
 };
 
 }  // namespace warpgrade::server

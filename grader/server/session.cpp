@@ -132,7 +132,7 @@ void Session::op_hello(Reader& in, Writer& out) {
 
 void Session::op_take_output(Reader& in, Writer& out) {
     in.expect_end();
-    out.put_string(journal_.take_worker_output(), RecordLimits::max_output_bytes);
+    out.put_string(journal_.take_worker_output(), wire::max_payload_bytes);
 }
 
 // handle() takes data frames before it dispatches.

@@ -156,8 +156,7 @@ class VirtualGpu final : public ClockedDevice {
 
     // Minimum sizes and rounding are those of an H100.
     std::uint64_t set_limit(device::Limit limit, std::uint64_t bytes) override {
-        constexpr std::uint64_t max_stack_bytes = 512u << 10, min_printf_bytes = 512u << 10,
-                                max_printf_bytes = 64u << 20, min_heap_bytes = 4u << 20;
+        constexpr std::uint64_t max_stack_bytes = 512u << 10, min_printf_bytes = 512u << 10, min_heap_bytes = 4u << 20;
         switch (limit) {
             case device::Limit::StackSize:
                 if (bytes > max_stack_bytes)
@@ -218,7 +217,7 @@ class VirtualGpu final : public ClockedDevice {
     std::vector<device::MemoryAccess> take_accesses() override { return std::exchange(accesses_, {}); }
     std::vector<device::LaunchRecord> take_records() override { return std::exchange(records_, {}); }
     std::vector<device::Diagnostic> take_diagnostics() override { return std::exchange(diagnostics_, {}); }
-    std::string take_output() override { return std::exchange(output_, {}); }
+    device::PrintedText take_output() override { return output_.take(); }
 
   private:
     void skip(const device::FunctionInfo& info, const device::LaunchConfig& config, const device::Occupancy& fit) {
@@ -259,7 +258,8 @@ class VirtualGpu final : public ClockedDevice {
     std::vector<device::Diagnostic> diagnostics_;
     std::vector<device::MemoryAccess> accesses_;
     bool note_accesses_ = false;
-    std::string output_;
+    static constexpr std::uint64_t max_printf_bytes = 64u << 20;
+    device::PrintBuffer output_{max_printf_bytes};
     device::WriterTag launches_ = 0;  // of the current call
     ImageTable images_;
     DeviceHeap heap_{memory_};
@@ -389,7 +389,7 @@ void VirtualGpu::launch(device::FunctionId id, const device::LaunchConfig& confi
     };
     report(std::move(result.diagnostics));
     if (result.use) report(advise(profile_, config, result.counters, fit, result.traffic, *result.use));
-    output_ += result.printed;
+    output_.add(result.printed);
     if (const auto& fault = result.fault)
         throw DeviceError(fault->code, fmt::format("kernel '{}': {}", vgpu::readable_name(info.name), fault->text()),
                           true);

@@ -56,7 +56,7 @@ class FakeDevice : public vgpu::ClockedDevice {
         if (forgets_launches) records_.clear();
         return std::exchange(records_, {});
     }
-    std::string take_output() override { return std::exchange(output_, {}); }
+    PrintedText take_output() override { return {std::exchange(output_, {})}; }
     std::vector<MemoryAccess> take_accesses() override { return std::exchange(next_accesses, {}); }
     bool talks_to_host(FunctionId) const override { return kernels_talk_to_host; }
     bool lies_on_host(DevicePtr address) const override { return on_host.contains(address); }

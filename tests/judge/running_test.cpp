@@ -64,8 +64,8 @@ TEST_CASE("of what a program prints the end is kept, and how much is missing is 
             all += piece;
         }
         const auto expected = all.size() <= most ? all
-                                                 : "[" + std::to_string(all.size() - most) + " bytes left out]\n" +
-                                                       all.substr(all.size() - most);
+                                                 : "[0 lines, " + std::to_string(all.size() - most) +
+                                                       " bytes left out]\n" + all.substr(all.size() - most);
         return tail.text() == expected;
     };
     CHECK(kept({}));
@@ -79,6 +79,13 @@ TEST_CASE("of what a program prints the end is kept, and how much is missing is 
     CHECK(kept({most, most}));
     CHECK(kept({most, most - 1, 2, 3000, 1}));
     CHECK(kept({3000, 3000, 3000, 3000}));
+    OutputTail lines;
+    for (int i = 1000; i < 2000; ++i) {
+        const std::string line = std::to_string(i) + " of these\n";
+        lines.append(line.data(), line.size());
+    }
+    CHECK_THAT(lines.text(), Catch::StartsWith("[708 lines, 9912 bytes left out]\n1708 of these\n") &&
+                                 Catch::EndsWith("\n1999 of these\n"));
 }
 
 TEST_CASE("a program's limits are those of the test") {

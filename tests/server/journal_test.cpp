@@ -120,3 +120,37 @@ TEST_CASE(
     journal.add_launch(with_lines(0));
     CHECK(journal.take().truncated == std::set<std::string>{"lines"});
 }
+
+TEST_CASE("of what kernels print the newest lines stay, and what is missing is said") {
+    constexpr std::size_t most = RecordLimits::max_output_bytes;
+    const std::string line = std::string(99, 'o') + "\n";
+    Journal journal;
+    for (std::size_t bytes = 0; bytes <= most + 10'000; bytes += line.size()) journal.print({line});
+    journal.print({"the end\n"});
+    const std::string kept = journal.take_worker_output();
+    const auto first = kept.find('\n') + 1;
+    CHECK(kept.substr(0, first) == "[printf's buffer was full: the first 101 lines, 10100 bytes, are missing]\n");
+    CHECK((kept.size() - first - 8) % line.size() == 0);
+    CHECK(kept.substr(kept.size() - 9) == "\nthe end\n");
+    const Report report = journal.take();
+    CHECK(report.output == kept);
+    CHECK(report.truncated.contains("output"));
+    CHECK_FALSE(journal.has_output());
+    CHECK(journal.take().truncated.empty());
+}
+
+TEST_CASE("what a device has dropped counts as well, with all that was printed before it") {
+    Journal journal;
+    journal.print({"first\n"});
+    journal.print({"last\n", 1000, 10});
+    CHECK(journal.take_worker_output() ==
+          "[printf's buffer was full: the first 11 lines, 1006 bytes, are missing]\nlast\n");
+}
+
+TEST_CASE("a line that is longer than all there is room for is cut") {
+    Journal journal;
+    journal.print({std::string(RecordLimits::max_output_bytes, 'a') + "bc"});
+    const std::string kept = journal.take_worker_output();
+    CHECK(kept.substr(0, kept.find('\n')) == "[printf's buffer was full: the first 0 lines, 2 bytes, are missing]");
+    CHECK(kept.substr(kept.size() - 3) == "abc");
+}

@@ -25,7 +25,7 @@ struct LaunchResult {
     Traffic traffic;  // for the timing model
     Spread spread;    // the same
     std::uint64_t most_block_instructions = 0;
-    std::string printed;  // what device printf wrote
+    device::PrintedText printed;  // what device printf wrote
     std::vector<device::Diagnostic> diagnostics;
     std::vector<device::MemoryAccess> accesses;  // of whole allocations, unless they are noted byte by byte
     std::optional<LaunchUse> use;  // for advice (advice.hpp); none if it is not wanted, or the launch failed

@@ -8,11 +8,11 @@
 
 #include "device/analysis.hpp"
 #include "device/checks.hpp"
+#include "device/print_buffer.hpp"
 #include "vgpu/memory/device_heap.hpp"
 #include "vgpu/memory/images.hpp"
 #include "vgpu/state/fault.hpp"
 #include "vgpu/state/launch_track.hpp"
-#include "vgpu/state/print_buffer.hpp"
 #include "vgpu/state/shared_layout.hpp"
 #include "vgpu/state/warp.hpp"
 
@@ -56,7 +56,7 @@ class Launch {
     const LaunchLimits& limits;
     const SharedLayout shared;
     LaunchTracks tracks;
-    PrintBuffer output;  // what device printf wrote
+    device::PrintBuffer output;  // what device printf wrote
     std::atomic<std::uint64_t> instructions{0};
     std::atomic<bool> attempt_failed{false};  // a host thread has given up the attempt to run in parallel
 };

@@ -122,9 +122,11 @@ class Watch:
             if self.last is None:
                 terminal.show(shown, result, advice=self.advice, full=self.full)
                 return
+            fell: list[str] = []
             if result.problem is None:
                 result_changes.show(shown, self.last, result)
-            terminal.show_first(shown, result, advice=self.advice, full=self.full)
+                fell = [one.after.name for one in result_changes.compare_results(self.last, result) if one.gained < 0]
+            terminal.show_first(shown, result, advice=self.advice, full=self.full, fell=fell)
 
     def _summary(self, seconds: float) -> str:
         count = f"{self.checks} check{'' if self.checks == 1 else 's'} in {_duration(seconds)}"

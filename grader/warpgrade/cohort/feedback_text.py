@@ -68,6 +68,7 @@ def make_feedback(
     notes = list(_notes(row, shown))
     if alias:
         notes.append(f"On the leaderboard you are “{one_line(alias, _WIDTH)}”.")
+    first = next((test.name for test in failures.in_order(shown.tests)), "") if shown and not shown.problem else ""
     return Feedback(
         title=one_line(shown.lab.title if shown else title or row.lab, _WIDTH),
         who=_student_line(row),
@@ -75,8 +76,8 @@ def make_feedback(
         grade="" if early or row.points is None else _points_line(row.points, row.max_points),
         steps=_steps_until_shown(row, shown) if early and shown else list(_steps(row)),
         notes=notes,
-        tests=_tests(shown) if shown else [],
-        first=next((test.name for test in failures.in_order(shown.tests)), "") if shown and not shown.problem else "",
+        tests=_tests(shown, first) if shown else [],
+        first=first,
         found=export.mistakes(findings.result_findings(shown)) if shown else [],
         comments=[] if early else [_comment(mark) for mark in row.comments],
     )
@@ -87,10 +88,30 @@ def _student_line(row: Row) -> str:
     return " · ".join(filter(None, (name, student if student.casefold() != name.casefold() else "")))
 
 
-def _tests(shown: Result) -> list[export.Row]:
-    """Return the tests; if none of them ran, without texts, because the reason is told once, above them."""
-    rows = export.rows(shown)
-    return [replace(row, text="") for row in rows] if shown.problem else rows
+def _tests(shown: Result, first: str) -> list[export.Row]:
+    """Return the tests, of one cause once; if none of them ran, without texts: the reason is told above them.
+
+    first: the test to begin with, which is told whole.
+    """
+    if shown.problem:
+        return [replace(row, text="") for row in export.rows(shown)]
+    short = [
+        msgspec.structs.replace(test, message=failures.message(test), output=failures.output(test))
+        for test in shown.tests
+    ]
+    rows = export.rows(msgspec.structs.replace(shown, tests=short))
+    said = {_gist(row): row.name for row in reversed(rows) if row.outcome != "pass"}
+    said |= {_gist(row): row.name for row in rows if row.name == first}
+    return [
+        replace(row, text=f"the same as in “{said[_gist(row)]}”")
+        if row.text and said.get(_gist(row), row.name) != row.name
+        else row
+        for row in rows
+    ]
+
+
+def _gist(row: export.Row) -> str:
+    return row.text.split("\n", 1)[0]
 
 
 def _points_line(points: float, most: float) -> str:

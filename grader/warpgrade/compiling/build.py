@@ -295,7 +295,9 @@ class Builder:
             hint = "it may need too much memory"
         else:
             message = f"{unit} does not compile" + (f" ({said.errors} errors)" if said.errors > 1 else "")
-            hint = "fix the first error first; it often causes the later ones"
+            hint = said.advice or (
+                "fix the first error first; it often causes the later ones" if said.errors > 1 else ""
+            )
             review = False
         raise BuildFailure(
             "compile", message, detail=bounded(said.words.strip()), hint=hint, review=[message] if review else []

@@ -81,7 +81,7 @@ def build(
 def test_sources(lab: Lab, *, public_only: bool) -> list[Path]:
     """Return the files that hold a lab's tests: a file is public or hidden as a whole."""
     kinds = ("public",) if public_only else ("public", "hidden")
-    return sorted(path for kind in kinds for path in (lab.folder / "tests").glob(f"{kind}*.cpp"))
+    return [path for kind in kinds for path in sorted((lab.folder / "tests").glob(f"{kind}*.cpp"))]
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ParamSpec, TypeVar
 
-from warpgrade.compiling import elf_object, headers, link_errors, warnings
+from warpgrade.compiling import compile_errors, elf_object, headers, link_errors, warnings
 from warpgrade.compiling.compiler_words import as_the_student_knows_it, header_test
 from warpgrade.compiling.elf_object import ObjectFile, RefusedObject
 from warpgrade.compiling.failure import BuildFailure, Problem, Stage
@@ -58,6 +58,7 @@ class Said:
     """What compilers say, in the student's terms. problem: a header that the lab refuses, which comes first."""
 
     words: str = ""
+    advice: str = ""
     problem: Problem | None = None
     warnings: list[CompilerWarning] = field(default_factory=list)
     errors: int = 0
@@ -84,8 +85,9 @@ def read_compiled(one: Compiled) -> Said:
     words = as_the_student_knows_it(one.words, one.own, one.folders, header_test(one.homes))
     if one.status == 0:
         return Said(words, warnings=warnings.find([words], one.files))
+    words = compile_errors.readable(words)
     return Said(
-        warnings.errors_first(words), errors=len(_ERRORS.findall(words)),
+        warnings.errors_first(words), advice=compile_errors.advice(words), errors=len(_ERRORS.findall(words)),
         has_error=re.search(r"\berror\b", words) is not None, is_too_large=_TOO_LARGE.search(words) is not None,
     )  # fmt: skip
 

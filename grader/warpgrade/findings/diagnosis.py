@@ -71,6 +71,11 @@ class Related(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     place: Place
     thread: Thread | None = None
 
+    @property
+    def is_known(self) -> bool:
+        """Whether there is anything to say behind the role."""
+        return bool(self.place.text) or self.thread is not None
+
 
 class Memory(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The memory that it is about; `variable` says that `name` is one of the program's own."""

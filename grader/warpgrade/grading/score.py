@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
@@ -18,6 +19,13 @@ from warpgrade.machine.text import bounded, clean, clean_tree, number
 SPEEDUP = "speedup"
 _MESSAGE_LINES, _MESSAGE_WIDTH = 100, 2000
 _OUTPUT_LINES, _OUTPUT_WIDTH = 40, 400  # of what a program printed in a test
+_ENDED = re.compile(r"your program called exit\(\d+\) inside \w+(?:\n|$)")
+_FAILED_CALL = re.compile(r"^\S+:\d+: .*\(cudaError\w+\)$")  # as CHECK prints it
+_BAD_COPY = re.compile(r": cudaMemcpy\w*\(.*\(cudaErrorInvalidValue\)$")
+_HINT_ON_COPY = (
+    "Does cudaMalloc set each of the copy's pointers to device memory, before the copy? And do its size, in bytes, and "
+    "its direction fit the two?"
+)
 
 
 def points_at(curve: list[tuple[float, float]], value: float) -> float:
@@ -81,7 +89,7 @@ def _score_item(item: TestItem | SpeedItem, case: Case | None, device_kind: devi
         message=message,
         hint=_hint(item, case) if status != "pending" and points < item.points else "",
         signs=[sign for sign in case.signs if sign in FAILURE_TAGS],
-        output=_last_lines(case.output),
+        output=_last_lines(case.output, _failed_call(case)),
         seconds=round(case.seconds, 3),
         measurements=[Measurement(name=m.name, value=m.value, unit=m.unit) for m in case.measurements],
         launches=clean_tree(case.launches),
@@ -90,19 +98,34 @@ def _score_item(item: TestItem | SpeedItem, case: Case | None, device_kind: devi
 
 
 def _message(case: Case) -> str:
-    return bounded(clean(case.message).strip(), lines=_MESSAGE_LINES, width=_MESSAGE_WIDTH)
+    first, end, rest = clean(case.message).strip().partition("\n")
+    if call := _failed_call(case):
+        first = f"{first}: {call}"
+    return bounded(first + end + rest, lines=_MESSAGE_LINES, width=_MESSAGE_WIDTH)
+
+
+def _failed_call(case: Case) -> str:
+    """Return what CHECK printed of the call that it ended the program for, if that is how the test ended."""
+    if not _ENDED.match(case.message):
+        return ""
+    last = clean(case.output).rstrip().rsplit("\n", 1)[-1]
+    return last if len(last) <= _OUTPUT_WIDTH and _FAILED_CALL.search(last) else ""
 
 
 def _hint(item: TestItem | SpeedItem, case: Case) -> str:
     # What a submission can choose by the data of a hidden test must not show in it.
     if item.hidden or case.status == "error":
         return item.hint
+    if _BAD_COPY.search(_failed_call(case)) and not any(one.severity == "error" for one in case.diagnostics):
+        return _HINT_ON_COPY
     return hints.choose(item.hint, item.hints, case.signs, tags=case.tags, diagnostics=case.diagnostics)
 
 
-def _last_lines(output: str) -> str:
+def _last_lines(output: str, told: str = "") -> str:
     # Our runtime tells the terminal of an error what a test's message says anyway.
     lines = [line for line in clean(output).expandtabs(4).rstrip().split("\n") if not line.startswith("warpgrade: ")]
+    if told and lines[-1] == told:
+        lines.pop()
     return "\n".join(bounded(line, lines=1, width=_OUTPUT_WIDTH) for line in lines[-_OUTPUT_LINES:])
 
 

@@ -59,7 +59,7 @@ def _whole(finding: Finding, width: int) -> list[Text]:
     facts = _facts(one)
     if facts:
         lines += _wrapped(" " * (gutter + 1) + facts, width, gutter + 1)
-    for other in one.related:
+    for other in filter(lambda other: other.is_known, one.related):
         lines += _wrapped(" " * (gutter + 1) + _party(one, other.role, other.place, other.thread), width, gutter + 1)
         if other.place != one.place:
             lines += _quote(other.place, gutter, width)

@@ -179,7 +179,7 @@ def describe(finding: Finding) -> str:
     times = f" ({one.count:,} times)" if one.count > 1 else ""
     facts = " ".join(filter(None, [one.thread.text if one.thread else "", one.message])) + times
     rows = [facts] if one.message else []
-    for other in one.related:
+    for other in filter(lambda other: other.is_known, one.related):
         where = f" at {other.place.text}" if other.place.text else ""
         rows.append(other.role + (f" {other.thread.text}" if other.thread else "") + where)
     if others := same_cause(finding):

@@ -17,7 +17,6 @@ from rich.table import Table
 from rich.text import Text
 
 from warpgrade.compiling.failure import Problem
-from warpgrade.findings.diagnosis import Diagnostic
 from warpgrade.grading import review
 from warpgrade.grading.result import Measurement, Result, TestResult
 from warpgrade.machine import text as gate
@@ -27,10 +26,6 @@ from warpgrade.report import compiler, diagnosis, failures, findings, hidden
 from warpgrade.report.findings import Finding
 
 _MAX_WIDTH = 140
-_ON_DEVICE = "on the device: "
-_ENDED = "your program called exit("
-_AFTER_FAILURE = (f"({_ENDED}", "note: launch", "note: copy")  # what follows from a failure
-_CUDA_ERROR = re.compile(r"\(cudaError\w+\)$")  # ends what CHECK prints
 _ROW_WIDTH = 240  # of what a row says of its test
 _ELEMENT = re.compile(r" *\[[^\]]+\] expected ")  # of a list of wrong elements
 _MAX_ELEMENTS = 2  # where a finding explains them
@@ -72,9 +67,13 @@ def show(
 
 
 def show_first(
-    console: Console, result: Result, *, show_hidden: bool = False, advice: bool = False, full: bool = False
-) -> None:
-    """Print the part below the table: the failure to fix first, compiler warnings and findings."""
+    console: Console, result: Result, *, show_hidden: bool = False, advice: bool = False, full: bool = False,
+    fell: Collection[str] = (),
+) -> None:  # fmt: skip
+    """Print the part below the table: the failure to fix first, compiler warnings and findings.
+
+    fell: tests that had more points before the last change.
+    """
     found = findings.result_findings(result, show_hidden=show_hidden)
     result = result if show_hidden else hidden.for_students(result)
     width = min(console.width, _MAX_WIDTH)
@@ -82,7 +81,7 @@ def show_first(
         _show_problem(console, result.problem, width, rejected=result.status == "rejected")
         compiler.show(console, result, width)
         return
-    whole = _tests_shown_in_full(result, full=full)
+    whole = _tests_shown_in_full(result, full=full, fell=fell)
     compiler.show(console, result, width)
     for test in whole:
         _show_failure(console, test, width, full=full)
@@ -107,8 +106,8 @@ def show_hidden_rows(console: Console, result: Result) -> None:
             console.print(_description(test, set(), below=False), width=min(console.width, _MAX_WIDTH))
 
 
-def _tests_shown_in_full(result: Result, *, full: bool) -> list[TestResult]:
-    return failures.in_order(result.tests)[: None if full else 1]
+def _tests_shown_in_full(result: Result, *, full: bool, fell: Collection[str] = ()) -> list[TestResult]:
+    return failures.in_order(result.tests, fell)[: None if full else 1]
 
 
 def _findings_of_first(found: Sequence[Finding], failed: Sequence[TestResult], *, advice: bool) -> list[Finding]:
@@ -192,37 +191,10 @@ def _measured(numbers: Sequence[Measurement]) -> str:
     return f"  {first.name} {number(first.value, 2)}{unit}"
 
 
-def _message(test: TestResult) -> str:
-    """Return the message; of a failed kernel or call only its name, if a finding below explains it."""
-    one = _what_failed(test)
-    if one is None:
-        return test.message
-    what = f"kernel {one.kernel}" if one.kernel else "a CUDA call"
-    where = f" at {one.place.text}" if one.place.text else ""
-    rest = [line for line in test.message.split("\n")[1:] if not line.lstrip().startswith(_AFTER_FAILURE)]
-    return "\n".join([f"{what} failed{where}: {one.title} ({one.rule})", *rest])
-
-
-def _what_failed(test: TestResult) -> Diagnostic | None:
-    """Return the finding that a message repeats, as in "on the device: kernel 'k': k.cu:50: writes 4 bytes …"."""
-    if not test.message.startswith((_ON_DEVICE, _ENDED)):
-        return None
-    checked = [line for line in test.output.split("\n") if _CUDA_ERROR.search(line)]
-    for one in test.diagnostics:
-        if one.severity != "error":
-            continue
-        name = one.kernel.split("<")[0]
-        if name and any(words in test.message for words in (f"kernel '{name}", f"launch of '{name}")):
-            return one
-        if not name and one.place.text and any(line.startswith(f"{one.place.text}:") for line in checked):
-            return one
-    return None
-
-
 def _first_line(test: TestResult) -> str:
     """Return the first line of what is known; without a message, as students see hidden tests, the hint."""
     if test.message:
-        return bounded(_message(test).split("\n", 1)[0], lines=1, width=_ROW_WIDTH)
+        return bounded(failures.message(test).split("\n", 1)[0], lines=1, width=_ROW_WIDTH)
     return f"hint: {test.hint}" if test.hint else ""
 
 
@@ -233,7 +205,7 @@ def _show_failure(console: Console, test: TestResult, width: int, *, full: bool)
     """
     heading = Text("" if full else "Fix this first: ", style="bold red")
     console.print(heading.append(test.name, style="bold"), width=width)
-    message, *more = [_message(test)] if full else _message(test).split("\n\n")
+    message, *more = [failures.message(test)] if full else failures.message(test).split("\n\n")
     lines = message.split("\n")
     if not full and any(one.severity == "error" and one.place.source for one in test.diagnostics):
         lines = _with_few_elements(lines)
@@ -247,9 +219,7 @@ def _show_failure(console: Console, test: TestResult, width: int, *, full: bool)
         console.print(Text("  (--full shows the other checks of this test that failed)", style="dim"), width=width)
     if test.hint:
         console.print(Padding(Text.assemble(("hint: ", "cyan"), test.hint), (0, 0, 0, 2)), width=width)
-    # What its check of a call printed then is no news.
-    failed = _what_failed(test)
-    if lines := [line for line in test.output.split("\n") if line and not (failed and _CUDA_ERROR.search(line))]:
+    if lines := list(filter(None, failures.output(test).split("\n"))):
         left_out = f" (the last {_PRINTED_LINES} of {len(lines)} lines)" if len(lines) > _PRINTED_LINES else ""
         console.print(Text(f"  your program printed{left_out}:", style="dim"), width=width)
         for line in lines[-_PRINTED_LINES:]:

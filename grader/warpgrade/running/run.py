@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from warpgrade.compiling import toolchain
+from warpgrade.compiling import compile_errors, toolchain
 from warpgrade.findings import conditional, diagnosis, sources
 from warpgrade.findings.diagnosis import Diagnostic
 from warpgrade.machine import device
@@ -226,7 +226,9 @@ def _refusal(files: Sequence[Path], words: str) -> BadInput:
     symbols = list(dict.fromkeys(match["symbol"] for match in _MISSING.finditer(words)))
     if not symbols:
         return BadInput(
-            f"{printable_name(files[0].name)} does not compile", hint=_for_older_cuda(words), detail=bounded(words)
+            f"{printable_name(files[0].name)} does not compile",
+            hint=_for_older_cuda(words) or compile_errors.advice(words),
+            detail=bounded(words),
         )
     hint = ""
     for pattern, text in _HINTS:

@@ -104,6 +104,19 @@ def test_what_failed_runs_first_and_what_changed_is_shown(
     assert all(call[call.index("--seed") + 1] == "7" for call in runs[1:])
 
 
+def test_what_has_fallen_is_to_be_fixed_first(
+    script: Install, edits: Callable[..., None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    wrong = counted("fail", 10, message="no answer", signs=["wrong"])
+    script([[start(7), wrong, speed(9.0), end(2)], [start(7), wrong, end(1)], [start(7), speed(2.0), end(1)]])
+    edits("// slower\n")
+    status, out, _ = run(capsys, "check", "--watch")
+    assert status == 0
+    first, second = out.split("waiting for the next save; Ctrl-C ends")[:2]
+    assert "Fix this first: adds" in first
+    assert "Fix this first: speed" in second
+
+
 def test_what_cannot_be_graded_is_told_and_watching_goes_on(
     submission: Path, script: Install, edits: Callable[..., None], monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],

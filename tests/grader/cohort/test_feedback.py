@@ -122,6 +122,23 @@ def test_what_the_checks_found_is_told() -> None:
     assert "fix this first" in page
 
 
+def test_one_cause_is_told_once() -> None:
+    failed = [
+        msgspec.structs.replace(
+            test, status="fail", points=0, hint="", output="", signs=["wrong"],
+            diagnostics=[RACE] if number < 3 else [],
+            message=f"on the device: kernel '{RACE.kernel}': reverse.cu:18: reads what was not written\n  n = {number}",
+        )
+        for number, test in enumerate(FINAL.tests)
+    ]  # fmt: skip
+    about = told(ADA, msgspec.structs.replace(FINAL, tests=failed))
+    texts = [row.text for row in about.tests]
+    assert texts[0].startswith(f"kernel {RACE.kernel} failed at ")
+    assert "reads what was not written" not in texts[0]
+    assert texts[1:3] == [f"the same as in “{failed[0].name}”"] * 2
+    assert about.first == failed[0].name
+
+
 def test_a_plain_zip_has_a_folder_a_student(tmp_path: Path) -> None:
     packed = feedback.write(tmp_path / "a.zip", "plain", CLASS, load, now=NOW)
     found = unpacked(tmp_path / "a.zip")

@@ -33,6 +33,21 @@ def test_points_and_sums(lab: Lab) -> None:
     assert "2× as fast as the starter; points begin above 1×, all 10 at 3×" in by_name(tests)["speed"].message
 
 
+def test_the_call_for_which_check_ended_the_program_stands_in_the_message(lab: Lab) -> None:
+    def told(message: str, output: str) -> result.TestResult:
+        ended = Case(name="adds", status="fail", message=message, output=output)
+        return by_name(score.score_tests(lab, {**ALL, "adds": ended}, "vgpu"))["adds"]
+
+    ended = "your program called exit(1) inside add"
+    call = "add.cu:41: cudaMemcpy(d_b, b, n, cudaMemcpyHostToDevice): invalid argument (cudaErrorInvalidValue)"
+    test = told(f"{ended}\n  in add(n = 3)", f"begins\n{call}\n")
+    assert (test.message, test.output) == (f"{ended}: {call}\n  in add(n = 3)", "begins")
+    assert "Does cudaMalloc set each of the copy's pointers" in test.hint
+    assert told(ended, "begins").message == ended
+    assert told("your program crashed", call).output == call
+    assert "cudaMalloc" not in told(ended, call.replace("cudaMemcpy(", "cudaFree(")).hint
+
+
 def test_what_is_nearly_good_has_a_part_of_the_points(lab: Lab) -> None:
     def points(part: float) -> float:
         nearly = Case(name="adds", status="pass", part=part, message="sectors: 600; all points at 512 or less")

@@ -8,9 +8,9 @@ import msgspec
 from rich.console import Console
 from samples import GRADED, RACE, advice
 
-from warpgrade.findings.diagnosis import Diagnostic, Place
+from warpgrade.findings.diagnosis import Diagnostic, Place, Related
 from warpgrade.grading import result as results
-from warpgrade.report import failures, terminal
+from warpgrade.report import failures, findings, terminal
 
 LOST = "an illegal memory access was encountered (cudaErrorIllegalAddress)"
 
@@ -76,6 +76,20 @@ def test_kernels_that_are_wrong_come_before_the_predictions_that_run_them() -> N
     # Predictions are right or wrong whatever a kernel counts.
     assert shown(other, counts).startswith("Fix this first: prelab: warps\n")
     assert shown(prelab, counts).startswith("Fix this first: prelab: sectors\n")
+
+
+def test_what_fell_with_the_last_change_comes_first() -> None:
+    prelab = failed("prelab: warps", "your answer: 0, expected 4", signs=("counters",))
+    slow = failed("loads little", "sectors: 9, expected at most 4", signs=("counters",))
+    assert [test.name for test in failures.in_order([prelab, slow])] == ["prelab: warps", "loads little"]
+    assert failures.in_order([prelab, slow], {"loads little"})[0] is slow
+
+
+def test_another_party_of_whom_nothing_is_known_is_not_mentioned() -> None:
+    unknown = msgspec.structs.replace(RACE, related=[Related("written by", Place())])
+    assert "written by" in shown(failed("adds", "wrong", RACE))
+    assert "written by" not in shown(failed("adds", "wrong", unknown))
+    assert "written by" not in findings.describe(findings.Finding(unknown, ("adds",)))
 
 
 def test_a_finding_has_the_numbers_of_the_test_to_begin_with() -> None:

@@ -173,6 +173,10 @@ def test_what_does_not_compile_is_told_by_nvcc(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert "broken.cu does not compile" in done.stderr
     assert "broken.cu(1): error: expected an expression" in done.stderr
+    source.write_text("__global__ void k() {}\nint main() { k(); }\n")
+    assert "k<<<blocks, threads>>>(…)" in warpgrade("broken.cu", cwd=tmp_path).stderr
+    source.rename(tmp_path / "broken.cpp")
+    assert "the ending .cu" in warpgrade("broken.cpp", cwd=tmp_path).stderr
 
 
 def test_what_newer_cuda_took_away_is_told_with_its_successor(tmp_path: Path) -> None:

@@ -159,7 +159,7 @@ TEST_CASE("a deadlock is named") {
 TEST_CASE("printf writes each thread's text, assert ends the kernel") {
     Machine m;
     m.launch("say", {2}, {32}, 3);
-    CHECK(m.gpu->take_output() ==
+    CHECK(m.gpu->take_output().text ==
           "block 0 thread 0:  4.50 text x 1099511627776 %\nblock 0 thread 1:  4.50 text x 1099511627776 %\n"
           "block 1 thread 0:  4.50 text x 1099511627776 %\nblock 1 thread 1:  4.50 text x 1099511627776 %\n");
     const auto in = m.upload(std::vector<int>{1, 2, -3, -4});

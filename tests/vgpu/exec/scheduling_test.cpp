@@ -184,7 +184,7 @@ TEST_CASE("printf in kernels writes as the host's does, and returns the number o
     Machine m = scheduling();
     const auto results = m.upload(ints(6));
     m.launch("print_everything", {1}, {1}, results);
-    CHECK(m.gpu->take_output() ==
+    CHECK(m.gpu->take_output().text ==
           "[   42|42   |00042|+42|ff|0XFF|10]\n[     7|0.667|text  |te]\n"
           "[q|      text|%|-5000000000|18446744073709551615|4464|1|4]\n"
           "[1.234568e+04|1e-10|0x1p+0|   3.142]\nplain\n0x1234 (null)\n");
@@ -198,14 +198,14 @@ TEST_CASE("printf reads its texts wherever they are, as far as it goes, and no f
     text.push_back(0);
     const auto a = m.upload(std::vector<char>{'g', 'g', 0}), b = m.upload(text);
     m.launch("print_from_everywhere", {1}, {1}, a, 0);
-    CHECK(m.gpu->take_output() == "gg sss lll\n");
+    CHECK(m.gpu->take_output().text == "gg sss lll\n");
     const auto results = m.upload(ints(5));
     m.launch("print_limits", {1}, {1}, results, b, -6000);
     const std::string digits = "123456789";
     const auto spaces = [](int n) { return std::string(static_cast<std::size_t>(n), ' '); };
-    CHECK(m.gpu->take_output() == digits + digits + digits + "123450|" + std::string(4096, 'a') + "|" + spaces(4095) +
-                                      "1|2" + spaces(4095) + "|" + std::string(4095, '0') +
-                                      "3|%q 7|+8   |44 4464 xend ");
+    CHECK(m.gpu->take_output().text == digits + digits + digits + "123450|" + std::string(4096, 'a') + "|" +
+                                           spaces(4095) + "1|2" + spaces(4095) + "|" + std::string(4095, '0') +
+                                           "3|%q 7|+8   |44 4464 xend ");
     CHECK(m.download(results) == std::vector<int>{32, 1, 4, 5, 0});
     CHECK_THAT(message_of([&] { m.launch("print_from_everywhere", {1}, {1}, std::uint64_t{16}, 0); },
                           device::error::illegal_address),
@@ -216,9 +216,11 @@ TEST_CASE("printf's buffer is a ring: the newest lines stay") {
     Machine m = scheduling();
     CHECK(m.gpu->set_limit(device::Limit::PrintfFifoSize, 1 << 20) == 1 << 20);
     m.launch("print_much", {1}, {1}, 20000);
-    const std::string text = m.gpu->take_output();
+    const auto [text, dropped_bytes, dropped_lines] = m.gpu->take_output();
     CHECK(text.size() <= 1 << 20);
     CHECK(text.size() > (1 << 20) - 102);
+    CHECK(dropped_lines == 9619);
+    CHECK(dropped_bytes == 9619 * 101);
     CHECK(text.substr(0, 8) == "0009619 ");
     CHECK(text.substr(text.size() - 101, 7) == "0019999");
 }

@@ -255,7 +255,7 @@ TEST_CASE("printf that is declared in another way than CUDA's is given nothing t
                   1'000'000, "h100", no_checks);
         const auto out = m.upload(std::vector<u32>(1));
         m.launch("k", {1}, {1}, out);
-        return std::pair(m.download(out)[0], m.gpu->take_output());
+        return std::pair(m.download(out)[0], m.gpu->take_output().text);
     };
     using Printed = std::pair<u32, std::string>;
     const std::string result = "ld.param.b32 %r1, [r];";

@@ -1,0 +1,138 @@
+"""What a compiler's first error asks for, in one line, where the compiler does not say it itself."""
+
+from __future__ import annotations
+
+import re
+import time
+
+import pytest
+
+from warpgrade.compiling import compile_errors, toolchain
+from warpgrade.compiling.build import Builder
+from warpgrade.compiling.failure import BuildFailure
+from warpgrade.lab import labs
+from warpgrade.machine import device
+from warpgrade.machine.paths import find_layout
+from warpgrade.machine.sandbox import Sandbox
+
+LAYOUT = find_layout()
+INCLUDE = '#include "reverse.h"\n'
+CALLS_HOST = 'calling a {kind}("{name}") from a __global__ function("k") is not allowed'
+INCOMPATIBLE = 'argument of type "{}" is incompatible with parameter of type "{}"'
+OVERLOADED = (
+    'no instance of overloaded function "{}" matches the argument list\n            argument types are: ({}, int)'
+)
+
+
+@pytest.mark.parametrize(
+    ("error", "says"),
+    [
+        (OVERLOADED.format("cudaMalloc", "float *"), "put & before the pointer that cudaMalloc is to set"),
+        (OVERLOADED.format("cudaMalloc", "float"), ""),
+        (OVERLOADED.format("cudaMalloc", "float **"), ""),
+        (OVERLOADED.format("cudaMemcpyToSymbol", "float *"), ""),
+        (OVERLOADED.format("atomicAdd", "int"), "put & before the first argument of atomicAdd"),
+        (OVERLOADED.format("atomicAdd", "float *"), ""),
+        (INCOMPATIBLE.format("cudaEvent_t", "cudaEvent_t *"), "put & before that argument"),
+        (INCOMPATIBLE.format("float *", "void **"), "put & before that argument"),
+        (INCOMPATIBLE.format("const float **", "const float *"), "without &"),
+        (INCOMPATIBLE.format("float", "const void *"), "without * before it"),
+        (INCOMPATIBLE.format("const float *", "float *"), ""),
+        ("a host function call cannot be configured\n      add<<<blocks, 4>>>(a);\n      ^",
+         "put __global__ before the definition of add:"),
+        ("a host function call cannot be configured\n      add<32> <<<blocks, 4>>>(a);\n      ^",
+         "put __global__ before the definition of add:"),
+        ("a __global__ function call must be configured\n      add(a, b);\n      ^", "add<<<blocks, threads>>>(…)"),
+        (CALLS_HOST.format(kind="__host__ function", name="plus(int)"), "put __device__ before the definition of plus"),
+        (CALLS_HOST.format(kind="constexpr __host__ function", name="std::max"), "std::max runs on the host only"),
+        ('calling a __device__ function("__syncthreads") from a __host__ function("k") is not allowed',
+         "put __global__ before the definition of k if"),
+        ('identifier "BLOCK" is undefined in device code', "pass BLOCK as an argument, or make it constexpr"),
+        ("‘__global__’ does not name a type", "the ending .cu"),
+        ('expected a ";"', "or at the end of the line before"),
+        ('identifier "flot" is undefined', ""),
+    ],
+)  # fmt: skip
+def test_advice(error: str, says: str) -> None:
+    advice = compile_errors.advice(f'a.cu(3): warning #549-D: it is an "error": no\n\na.cu(9): error: {error}\n')
+    assert says in advice
+    assert bool(says) == bool(advice)
+
+
+def test_only_the_first_error_is_advised_on() -> None:
+    assert not compile_errors.advice('a.cu(1): error: identifier "q" is undefined\n\na.cu(2): error: expected a ";"\n')
+    assert not compile_errors.advice("")
+
+
+def test_ptxas_speaks_of_kernels_and_bytes() -> None:
+    words = compile_errors.readable(
+        "ptxas error   : Entry function '_Z3addPKfS0_Pfi' uses too much shared data (0x10000 bytes, 0xc000 max)\n"
+    )
+    assert words.strip() == "ptxas error: kernel add has 65,536 bytes of __shared__ arrays; 49,152 is the most"
+    assert "make them smaller" in compile_errors.advice(words)
+
+
+@pytest.mark.parametrize(
+    ("symbol", "name"),
+    [
+        ("_Z3addPKf", "add"),
+        ("_ZN4mine3addEPf", "mine::add"),
+        ("_ZN12_GLOBAL__N_13addEPf", "add"),
+        ("_Z4tileILi32EEvPf", "tile<…>"),
+        ("add", "add"),
+        ("_Z", "_Z"),
+        ("_Z9999x", "x"),
+    ],
+)
+def test_names_of_kernels(symbol: str, name: str) -> None:
+    assert compile_errors.kernel_name(symbol) == name
+
+
+def test_other_functions_of_the_same_name_are_left_out() -> None:
+    error = 'a.cu(1): error: no instance of overloaded function "atomicAdd" matches\n    atomicAdd(x, 1);\n    ^\n'
+    notes = "<a.h>(1): note #3326-D: function does not match\n  float4 atomicAdd(float4 *a);\n         ^\n\n"
+    assert (
+        compile_errors.readable(f'{error}{notes}1 error detected in the compilation of "a.cu".\n').strip()
+        == error.strip()
+    )
+
+
+def test_hostile_words_are_read_in_linear_time() -> None:
+    start = time.process_time()
+    for piece in ("error ", "error: ", "<a>(1): note #", "ptxas error : Entry function '_Z", " :error #1"):
+        compile_errors.advice(compile_errors.readable(piece * 200_000))
+        compile_errors.advice(compile_errors.readable((piece + "\n  ") * 200_000))
+    assert time.process_time() - start < 20
+
+
+@pytest.mark.labs
+@pytest.mark.parametrize(
+    ("before", "after", "hint"),
+    [
+        ("cudaMalloc(&", "cudaMalloc(", "put & before"),
+        ("__global__ ", "", "put __global__ before the definition"),
+        (INCLUDE, INCLUDE + "__global__ void k(int* b) { __shared__ int a[20000]; a[*b] = 1; *b = a[3]; }\n",
+         "make them smaller"),
+        (INCLUDE, INCLUDE + "int f() { return flot; }\n", ""),
+    ],
+)  # fmt: skip
+def test_what_nvcc_says_is_understood(before: str, after: str, hint: str) -> None:
+    lab = labs.find(LAYOUT, "reverse")
+    text = (LAYOUT.references / "reverse" / "reverse.cu").read_text(encoding="utf-8")
+    assert before in text
+    broken = text.replace(before, after)
+    prelab = (LAYOUT.starters / "reverse" / "prelab.cpp").read_bytes()
+    builder = Builder(
+        LAYOUT, lab, toolchain.find(LAYOUT), Sandbox(LAYOUT.program("warpgrade-sandbox")),
+        device.resolve(LAYOUT, "auto").architecture, LAYOUT.library(f"binding-{lab.name}"),
+    )  # fmt: skip
+    with pytest.raises(BuildFailure) as failed:
+        builder.build({"reverse.cu": broken.encode(), "prelab.cpp": prelab})
+    problem = failed.value.problem
+    if hint:
+        assert hint in problem.hint
+    else:
+        assert problem.hint == (
+            "fix the first error first; it often causes the later ones" if "errors" in problem.message else ""
+        )
+    assert not re.search(r"detected in the compilation|_Z\d|0x", problem.detail)
