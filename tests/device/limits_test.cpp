@@ -260,21 +260,15 @@ TEST_CASE("a journal keeps the first errors of calls, and the last one that has 
     CHECK(report.internal_error == "first");  // it is broken for good
 }
 
-TEST_CASE("what is printed goes to the program once, as far as there is room") {
+TEST_CASE("what is printed goes to the program once") {
     Journal journal;
     CHECK_FALSE(journal.has_output());
-    journal.print("ab");
-    journal.print("cd");
+    journal.print({"ab"});
+    journal.print({"cd"});
     CHECK(journal.has_output());
     CHECK(journal.take_worker_output() == "abcd");
     CHECK_FALSE(journal.has_output());
     CHECK(journal.take().output == "abcd");
-    journal.print(std::string((1 << 20) - 1, 'x'));
-    journal.print("yz");
-    const auto report = journal.take();
-    CHECK(report.output.size() == 1 << 20);
-    CHECK(report.output.back() == 'y');
-    CHECK(report.truncated == std::set<std::string>{"output"});
 }
 
 TEST_CASE("a journal is full when it has as many launches as are told") {

@@ -65,11 +65,11 @@ TEST_CASE("a journal says which of its lists are not complete") {
     Journal journal;
     CHECK(journal.take().truncated.empty());
     for (std::size_t i = 0; i < RecordLimits::max_allocations; ++i) journal.add_allocation("cudaMalloc", 4);
-    journal.print(std::string(RecordLimits::max_output_bytes, 'x'));
+    journal.print({std::string(RecordLimits::max_output_bytes, 'x')});
     CHECK(journal.take().truncated.empty());
     for (std::size_t i = 0; i <= RecordLimits::max_allocations; ++i) journal.add_allocation("cudaMalloc", 4);
-    journal.print(std::string(RecordLimits::max_output_bytes, 'x'));
-    journal.print("y");
+    journal.print({std::string(RecordLimits::max_output_bytes, 'x')});
+    journal.print({"y"});
     CHECK(journal.take().truncated == std::set<std::string>{"allocations", "output"});
     CHECK(journal.take().truncated.empty());
 }
