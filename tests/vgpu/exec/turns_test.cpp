@@ -8,12 +8,12 @@ using vgpu::test::Machine;
 namespace {
 
 // The number of times that warps have run each line.
-std::vector<std::uint64_t> executed(const std::string& lines, device::Dim3 block, std::uint64_t limit = 50'000'000) {
+std::vector<std::uint64_t> executed(const std::string& lines, device::Dim3 block, device::Dim3 grid = {1}) {
     constexpr device::Checks none{false, false, false, false};
-    Machine m(1, vgpu::test::snippet(lines), limit, "h100", none);
+    Machine m(1, vgpu::test::snippet(lines), 50'000'000, "h100", none);
     const auto a = m.upload(std::vector<std::uint32_t>(256)), b = m.upload(std::vector<std::uint32_t>(256));
     std::vector<std::uint64_t> counts(20);
-    for (const auto& line : m.launch("k", {1}, block, a, b).lines) counts.at(line.line) = line.counters.inst_executed;
+    for (const auto& line : m.launch("k", grid, block, a, b).lines) counts.at(line.line) = line.counters.inst_executed;
     return counts;
 }
 
@@ -35,6 +35,20 @@ TEST_CASE("lanes that wait for others of their warp ask 64 times, then step back
 
 TEST_CASE("a warp that waits for another one asks 512 times in its turn") {
     CHECK(executed(wait("ld.volatile.global.u32", 32), {64})[3] == 513);
+    // 73 times a round: after seven rounds it has asked 511 times, so its turn is one of eight.
+    std::string loads;
+    for (int i = 1; i < 73; ++i) loads += "ld.volatile.global.u32 %r1, [%a]; ";
+    CHECK(executed(wait(loads + "ld.volatile.global.u32", 32), {64})[3] == 9 * 73);
+}
+
+TEST_CASE("a block that waits for one that has not started has 4097 turns, then others start beside it") {
+    const auto counts = executed(
+        "mov.u32 %r1, %ctaid.x;\nsetp.eq.u32 %p1, %r1, 1;\n@%p1 bra SET;\nWAIT: nanosleep.u32 1;\n"
+        "ld.global.u32 %r2, [%a];\nsetp.eq.u32 %p2, %r2, 0;\n@%p2 bra WAIT;\nbra DONE;\n"
+        "SET: st.global.u32 [%a], 1;\nDONE:",
+        {32}, {2});
+    CHECK(counts[5] == 4097 * 512 + 1);
+    CHECK(counts[9] == 1);
 }
 
 TEST_CASE("a warp that waits without synchronising has a turn of 2^20 instructions") {
