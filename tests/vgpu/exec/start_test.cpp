@@ -123,6 +123,18 @@ TEST_CASE("a register that was never written is 0, whatever the block before lef
     for (std::size_t i = 0; i < found.size(); ++i) CHECK(found[i] == (i % 3 == 2 ? 71 : 0));
 }
 
+TEST_CASE("a return that no lane takes is passed by") {
+    Machine m(1,
+              kernel("{\n.param .b32 n;\n.param .b32 r;\nst.param.b32 [n], %n;\ncall (r), f, (n);\n"
+                     "ld.param.b32 %r1, [r];\n}\nst.global.u32 [%o], %r1;",
+                     1,
+                     ".func (.param .b32 r) f(.param .b32 n) {\n.reg .b32 %a;\n.reg .pred %p;\nld.param.u32 %a, [n];\n"
+                     "st.param.b32 [r], 5;\nsetp.gt.u32 %p, %a, 99;\n@%p ret;\nst.param.b32 [r], %a;\nret;\n}\n"));
+    const auto out = m.upload(std::vector<u32>(32));
+    m.launch("k", {1}, {32}, out);
+    for (u32 t = 0; t < 32; ++t) CHECK(m.download(out)[t] == t);
+}
+
 // The second block's outer call keeps a value while it makes an inner one, which the first block's does not.
 TEST_CASE("calls of a block find no activation of the block before it") {
     Machine m(1,

@@ -72,6 +72,29 @@ TEST_CASE("blocks that say nothing to each other run one after the other, howeve
     CHECK(m.download(a)[0] == 7);
 }
 
+TEST_CASE("a loop is held against the budget every 2^14 instructions") {
+    Machine m(1, vgpu::test::snippet("mov.u32 %r1, 0;\nMORE: add.u32 %r1, %r1, 1;\nbra MORE;"), 200'000);
+    const auto a = m.upload(std::vector<std::uint32_t>(1));
+    m.analysis->take_records();
+    CHECK_THAT(vgpu::test::message_of([&] { m.launch("k", {1}, {32}, a, a); }, device::error::launch_timeout),
+               Contains("is still in this loop"));
+    const auto executed = m.analysis->take_records().at(0).counters->inst_executed;
+    CHECK(executed >= 13u << 14);
+    CHECK(executed < (13u << 14) + 2 * 13);  // a round more each time
+}
+
+TEST_CASE("two waiting parts of a warp take turns, also when both have stepped back") {
+    // The lower half waits for the upper one, which waits for the other warp.
+    const auto counts = executed(
+        "setp.ge.u32 %p1, %t, 32;\n@%p1 bra OTHER;\nsetp.ge.u32 %p1, %t, 16;\n@%p1 bra UPPER;\n"
+        "LOWER: ld.volatile.global.u32 %r1, [%a];\nsetp.eq.u32 %p2, %r1, 0;\n@%p2 bra LOWER;\nbra DONE;\n"
+        "UPPER: ld.volatile.global.u32 %r1, [%a+4];\nsetp.eq.u32 %p2, %r1, 0;\n@%p2 bra UPPER;\n"
+        "st.volatile.global.u32 [%a], 1;\nbra DONE;\nOTHER: st.volatile.global.u32 [%a+4], 1;\nDONE:",
+        {64});
+    CHECK(counts[5] == 321);
+    CHECK(counts[9] == 257);
+}
+
 TEST_CASE("calls and jumps by a table count towards the budget as loops do") {
     const auto message = [](const std::string& lines, const std::string& functions) {
         Machine m(1, vgpu::test::snippet(lines, functions), 200'000);
