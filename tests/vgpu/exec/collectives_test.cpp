@@ -188,7 +188,7 @@ TEST_CASE("groups of a warp meet in two branches each, also where one takes the 
         "setp.eq.u32 %p3, %r1, 0;\nxor.b32 %r5, %t, 3;\nadd.u32 %r6, %t, 100;\nsetp.lt.u32 %p4, %t, 24;\n"
         "selp.b32 %r4, 0xff0000, 0xff000000, %p4;\n@%p1 bra UPPER;\n" +
         half("LOWER", "0xffff") + "UPPER:\n" + half("UPPER", "%r4") +
-        "DONE: st.global.u32 [%pb], %r2;\nst.global.u32 [%pb+128], %r3;");
+        "DONE: bar.warp.sync 0xffffffff;\nst.global.u32 [%pb], %r2;\nst.global.u32 [%pb+128], %r3;");
     CHECK(s.run().empty());
     const auto found = s.result();
     for (unsigned t = 0; t < 32; ++t) {
