@@ -28,7 +28,6 @@ constexpr std::uint64_t warp_slice = 1 << 20;    // instructions of one turn, fo
 }  // namespace
 
 Turn WarpRunner::run() {
-    w.sync_operations = 0;
     w.slice_end = w.clock + warp_slice;
     std::uint32_t spent = 0;
     for (;;) {
@@ -61,15 +60,13 @@ int WarpRunner::pick() {
         if (best < 0 || before(s, splits[static_cast<std::size_t>(best)])) best = static_cast<int>(i);
     }
     if (best < 0 || splits.size() == 1) return best;
-    for (std::size_t i = splits.size(); i-- > 0;) {
-        if (static_cast<int>(i) == best) continue;
+    for (std::size_t i = splits.size(); static_cast<int>(--i) > best;) {  // the best is the first at its place
         Split& chosen = splits[static_cast<std::size_t>(best)];
         if (splits[i].state != Split::State::Ready || splits[i].pc != chosen.pc || splits[i].frame != chosen.frame)
             continue;
         chosen.mask |= splits[i].mask;
         chosen.last = std::min(chosen.last, splits[i].last);
         splits.erase(splits.begin() + static_cast<std::ptrdiff_t>(i));
-        if (static_cast<int>(i) < best) --best;
     }
     return best;
 }
@@ -281,7 +278,6 @@ bool run_block(Executor& e, BlockState& block) {
             ran = true;
             spinning |= WarpRunner(e, block, w).run() == Turn::Spins;
         }
-        if (block.warps_done == block.warps.size()) break;
         if (!ran) raise_deadlock(e, block);
         if (spinning) return false;
     }

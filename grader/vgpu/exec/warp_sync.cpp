@@ -154,7 +154,7 @@ void WarpRunner::perform_if_complete(std::uint32_t members, std::uint32_t kind) 
     std::uint32_t arrived = 0;
     for (const Split& s : w.splits)
         if (waits_for_it(s)) arrived |= s.mask;
-    if (arrived == 0 || (members & w.live & ~arrived) != 0) return;
+    if ((members & w.live & ~arrived) != 0) return;
     if ((members & ~arrived) != 0 && !w.watch.exited_lanes.empty())
         for (const Split& s : w.splits)
             if (waits_for_it(s)) report_missed_collective(w, *s.waiting_insn, members, s.mask);
@@ -216,8 +216,7 @@ void WarpRunner::exit_lanes(std::uint32_t lanes, std::uint32_t last) {
             if (w.splits[i].state == Split::State::AtCollective)
                 perform_if_complete(w.splits[i].members, w.splits[i].waiting_insn->collective);
     }
-    for (std::uint32_t id = 0; id < block.barriers.size(); ++id)
-        if (block.barriers[id].arrived && !block.barriers[id].expected) complete(id);
+    for (std::uint32_t id = 0; id < block.barriers.size(); ++id) complete(id);
 }
 
 }  // namespace warpgrade::vgpu

@@ -63,6 +63,7 @@ void for_many(const std::function<void(const Lanes&)>& f) {
                                                 l + l / 16,
                                                 l == 31 ? 90 : l,
                                                 l % 8 + l / 8 * 24,
+                                                l % 8 + (3 - l / 8) * 24,
                                                 8 * l,
                                                 l ^ 8,
                                                 any() % 64,

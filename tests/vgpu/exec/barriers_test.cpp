@@ -57,6 +57,18 @@ TEST_CASE("a barrier for 64 threads is met by a warp that is not full") {
           std::vector<u32>(40, 0));
 }
 
+TEST_CASE("threads that exit while all others wait release them, at whichever barrier") {
+    for (const u32 staying : {1u, 31u, 32u, 40u, 64u})
+        for (const std::string barrier : {"0", "15"}) {
+            CAPTURE(staying, barrier);
+            std::vector<u32> expected(96);
+            std::fill_n(expected.begin(), staying, staying);
+            CHECK(apply<u32, u32>("setp.ne.u32 %t, %a, 0; setp.ge.u32 %u, %i, " + std::to_string(staying) +
+                                      "; @!%u bra WAIT; exit; WAIT: bar.red.popc.u32 %d, " + barrier + ", %t;",
+                                  std::vector<u32>(96, 1)) == expected);
+        }
+}
+
 // The second warp waits only when it is asked to: barrier 3 is for the first warp alone.
 TEST_CASE("barriers of other numbers and of fewer threads are apart") {
     std::vector<u32> expected(64, 2);

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "support/contains.hpp"
+#include "vgpu/checks/snippet.hpp"
 #include "vgpu/machine.hpp"
 
 using namespace warpgrade;
@@ -172,4 +173,30 @@ TEST_CASE("grid.sync needs a cooperative launch, and one that fits") {
     CHECK_THAT(message_of([&] { m.launch("grid_is_valid", {100000}, {1024}, out); },
                           device::error::cooperative_launch_too_large),
                Contains("the cooperative launch has 100000 blocks"));
+}
+
+// The upper half has two masks at each of two instructions; it has not come when the lower half is complete.
+TEST_CASE("groups of a warp meet in two branches each, also where one takes the opposite of its predicate") {
+    const auto half = [](const std::string& name, const std::string& mask) {
+        return "@%p2 bra " + name + "ODD;\nvote.sync.ballot.b32 %r2, %p3, " + mask +
+               ";\nshfl.sync.idx.b32 %r3, %t, %r5, 0x1f, " + mask + ";\nbra DONE;\n" + name +
+               "ODD: vote.sync.ballot.b32 %r2, !%p3, " + mask + ";\nshfl.sync.idx.b32 %r3, %r6, %r5, 0x1f, " + mask +
+               ";\nbra DONE;\n";
+    };
+    vgpu::test::Snippet s(
+        "setp.ge.u32 %p1, %t, 16;\nand.b32 %r1, %t, 1;\nsetp.ne.u32 %p2, %r1, 0;\nrem.u32 %r1, %t, 3;\n"
+        "setp.eq.u32 %p3, %r1, 0;\nxor.b32 %r5, %t, 3;\nadd.u32 %r6, %t, 100;\nsetp.lt.u32 %p4, %t, 24;\n"
+        "selp.b32 %r4, 0xff0000, 0xff000000, %p4;\n@%p1 bra UPPER;\n" +
+        half("LOWER", "0xffff") + "UPPER:\n" + half("UPPER", "%r4") +
+        "DONE: bar.warp.sync 0xffffffff;\nst.global.u32 [%pb], %r2;\nst.global.u32 [%pb+128], %r3;");
+    CHECK(s.run().empty());
+    const auto found = s.result();
+    for (unsigned t = 0; t < 32; ++t) {
+        CAPTURE(t);
+        const unsigned members = t < 16 ? 0xffffu : t < 24 ? 0xff0000u : 0xff000000u, from = t ^ 3;
+        unsigned expected = 0;
+        for (unsigned u = 0; u < 32; ++u) expected |= unsigned{(u % 3 == 0) != (u % 2 == 1)} << u;
+        CHECK(found[t] == (expected & members));
+        CHECK(found[32 + t] == (from % 2 ? from + 100 : from));
+    }
 }

@@ -108,6 +108,10 @@ TEST_CASE(
     CHECK(sum.l2_read_sectors == all.l2_read_sectors);
     CHECK(sum.l2_write_sectors == all.l2_write_sectors);
     CHECK(sum.shared_store_bank_conflicts == all.shared_store_bank_conflicts);
+    // The second block finds in L2 what the first one has loaded.
+    const Counters& load = serial.lines.at(1);
+    CHECK((load.l2_read_sectors == 16 && load.l2_read_hits == 8 && load.dram_read_sectors == 8));
+    CHECK(serial.lines.at(3).l2_write_sectors == 16);
     // Each warp's second load of the same data hits L1.
     CHECK(serial.lines.at(9).global_load_l1_hits == 16);
     CHECK(serial.lines.at(1).global_load_l1_hits == 0);

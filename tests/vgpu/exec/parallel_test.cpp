@@ -107,6 +107,17 @@ TEST_CASE("blocks that read what others write give the serial result") {
     });
 }
 
+TEST_CASE("what an abandoned attempt has executed does not count towards the budget") {
+    const auto instructions = [](unsigned threads, std::uint64_t limit) {
+        Machine m(threads, vgpu::test::read_text(WG_TEST_KERNELS), limit, "h100", no_checks);
+        m.may_be_wrong = true;
+        const auto d = m.upload(std::vector<int>(20000));
+        return m.launch("shift_in_place", {79}, {256}, d, 20000).counters.inst_executed;
+    };
+    const auto needed = instructions(1, 200'000'000);
+    CHECK(instructions(8, needed + needed / 8) == needed);
+}
+
 TEST_CASE("the last block to arrive sums what the others wrote") {
     check_always_the_same([](unsigned threads, const device::Checks& checks) {
         Machine m = machine(threads, checks);

@@ -111,6 +111,51 @@ TEST_CASE("a block finds nothing of the one before it: shared and local memory a
     CHECK(m.download(out) == std::vector<u32>(3 * 4 * 40, 0xCDCDCDCD));
 }
 
+TEST_CASE("a register that was never written is 0, whatever the block before left there") {
+    Machine m(1,
+              kernel("st.global.u32 [%o], %r7;\nst.global.u32 [%o+4], %r1;\nmov.u32 %r7, 77;\nmov.u32 %r1, 71;\n"
+                     "st.global.u32 [%o+8], %r7;\nst.global.u32 [%o+8], %r1;",
+                     3),
+              1'000'000, "h100", no_checks);
+    const auto out = m.upload(std::vector<u32>(3 * 64, 5));
+    m.launch("k", {2}, {32}, out);
+    const auto found = m.download(out);
+    for (std::size_t i = 0; i < found.size(); ++i) CHECK(found[i] == (i % 3 == 2 ? 71 : 0));
+}
+
+TEST_CASE("a return that no lane takes is passed by") {
+    Machine m(1,
+              kernel("{\n.param .b32 n;\n.param .b32 r;\nst.param.b32 [n], %n;\ncall (r), f, (n);\n"
+                     "ld.param.b32 %r1, [r];\n}\nst.global.u32 [%o], %r1;",
+                     1,
+                     ".func (.param .b32 r) f(.param .b32 n) {\n.reg .b32 %a;\n.reg .pred %p;\nld.param.u32 %a, [n];\n"
+                     "st.param.b32 [r], 5;\nsetp.gt.u32 %p, %a, 99;\n@%p ret;\nst.param.b32 [r], %a;\nret;\n}\n"));
+    const auto out = m.upload(std::vector<u32>(32));
+    m.launch("k", {1}, {32}, out);
+    for (u32 t = 0; t < 32; ++t) CHECK(m.download(out)[t] == t);
+}
+
+// The second block's outer call keeps a value while it makes an inner one, which the first block's does not.
+TEST_CASE("calls of a block find no activation of the block before it") {
+    Machine m(1,
+              kernel("{\n.param .b32 n;\n.param .b32 r;\nst.param.b32 [n], %n;\ncall (r), outer, (n);\n"
+                     "ld.param.b32 %r1, [r];\n}\nst.global.u32 [%o], %r1;",
+                     1,
+                     ".func (.param .b32 r) inner(.param .b32 n) {\n.reg .b32 %a, %b, %c, %d;\nld.param.u32 %a, [n];\n"
+                     "add.u32 %b, %a, 1;\nadd.u32 %c, %b, 1;\nadd.u32 %d, %c, 998;\nst.param.b32 [r], %d;\nret;\n}\n"
+                     ".func (.param .b32 r) outer(.param .b32 n) {\n.reg .b32 %a, %b, %c;\n.reg .pred %p;\n"
+                     "ld.param.u32 %a, [n];\nmov.u32 %b, 0;\nmul.lo.u32 %c, %a, 7;\nsetp.lt.u32 %p, %a, 32;\n"
+                     "@%p bra DONE;\n{\n.param .b32 m;\n.param .b32 s;\nst.param.b32 [m], %a;\n"
+                     "call (s), inner, (m);\nld.param.b32 %b, [s];\n}\nDONE:\nadd.u32 %b, %b, %c;\n"
+                     "st.param.b32 [r], %b;\nret;\n}\n"),
+              1'000'000, "h100", no_checks);
+    const auto out = m.upload(std::vector<u32>(64));
+    m.launch("k", {2}, {32}, out);
+    std::vector<u32> expected(64);
+    for (u32 t = 0; t < 64; ++t) expected[t] = 7 * t + (t < 32 ? 0 : t + 1000);
+    CHECK(m.download(out) == expected);
+}
+
 TEST_CASE("a function's local array is fresh at each call") {
     Machine m(1,
               kernel("{\n.param .b32 r;\ncall (r), f, ();\nld.param.b32 %r1, [r];\n}\n"
@@ -278,6 +323,60 @@ TEST_CASE("reads take the time of the memory that lies behind them: a small arra
     };
     CHECK(time(256) < 0.9 * time(1 << 22));
     CHECK(time(256) < time(1 << 16));
+}
+
+TEST_CASE("the host's memory takes the time of the link, and managed memory comes over it once") {
+    for (const char* access : {"ld.global.u32 %r1, [%o];", "st.global.u32 [%o], %n;"}) {
+        CAPTURE(access);
+        Machine m(1, kernel(access, 1), 10'000'000, "h100", no_checks);
+        constexpr u32 blocks = 256;
+        const auto time = [&](std::uint64_t address) {
+            return m.launch("k", {blocks}, {256}, vgpu::test::Buffer<u32>{address, 0}).duration_ns;
+        };
+        const auto shared = [&](const char* call) {
+            return m.gpu->allocate_host_visible(blocks * 1024, 0, call).address;
+        };
+        const auto there = m.upload(std::vector<u32>(blocks * 256)).address, mapped = shared("cudaMallocHost"),
+                   managed = shared("cudaMallocManaged");
+        const double usual = time(there);
+        CHECK(time(there) == usual);
+        for (int i = 0; i < 2; ++i) {
+            const double linked = time(mapped);
+            CHECK(linked > 1.1 * usual);
+            CHECK(linked < 100 * usual);
+        }
+        const double first = time(managed);
+        CHECK((first > 1.5 * usual && first < 100 * usual));
+        CHECK(time(managed) < 1.1 * usual);
+    }
+}
+
+TEST_CASE("lanes that part take time, even where they execute nothing apart") {
+    for (const char* branch : {"@%p1 bra L0;", "brx.idx %r2, ts;"}) {
+        const auto run = [&](const std::string& mask) {
+            Machine m(1,
+                      kernel("ts: .branchtargets L0, L1;\nmov.u32 %r1, 0;\nand.b32 %r2, %n, " + mask +
+                                 ";\nsetp.eq.u32 %p1, %r2, 1;\nMORE:\n" + branch +
+                                 "\nL0:\nL1:\nadd.u32 %r1, %r1, 1;\nsetp.lt.u32 %p2, %r1, 1000;\n@%p2 bra MORE;",
+                             1),
+                      10'000'000, "h100:4", no_checks);
+            return m.launch("k", {8}, {256}, m.upload(std::vector<u32>(1)));
+        };
+        CAPTURE(branch);
+        const auto apart = run("1"), together = run("0");
+        CHECK(apart.duration_ns > 1.05 * together.duration_ns);
+        CHECK(apart.duration_ns < 10 * together.duration_ns);
+    }
+}
+
+TEST_CASE("the block that executes most is known by how much that is") {
+    Machine m(1, kernel("mov.u32 %r1, %ctaid.x;\nMORE:\nadd.u32 %r2, %r1, 1;\nsetp.eq.u32 %p1, %r1, 0;\n"
+                        "sub.u32 %r1, %r1, 1;\n@!%p1 bra MORE;",
+                        1));
+    const auto out = m.upload(std::vector<u32>(1));
+    const auto one = m.launch("k", {1}, {64}, out), three = m.launch("k", {3}, {64}, out);
+    CHECK(one.most_block_instructions == one.counters.inst_executed);
+    CHECK(three.most_block_instructions - one.most_block_instructions == 2 * 2 * 4);  // rounds of four, by two warps
 }
 
 TEST_CASE("an instruction that wrote to an object of malloc's does not write to it once it is freed") {

@@ -8,12 +8,12 @@ using vgpu::test::Machine;
 namespace {
 
 // The number of times that warps have run each line.
-std::vector<std::uint64_t> executed(const std::string& lines, device::Dim3 block, std::uint64_t limit = 50'000'000) {
+std::vector<std::uint64_t> executed(const std::string& lines, device::Dim3 block, device::Dim3 grid = {1}) {
     constexpr device::Checks none{false, false, false, false};
-    Machine m(1, vgpu::test::snippet(lines), limit, "h100", none);
+    Machine m(1, vgpu::test::snippet(lines), 50'000'000, "h100", none);
     const auto a = m.upload(std::vector<std::uint32_t>(256)), b = m.upload(std::vector<std::uint32_t>(256));
     std::vector<std::uint64_t> counts(20);
-    for (const auto& line : m.launch("k", {1}, block, a, b).lines) counts.at(line.line) = line.counters.inst_executed;
+    for (const auto& line : m.launch("k", grid, block, a, b).lines) counts.at(line.line) = line.counters.inst_executed;
     return counts;
 }
 
@@ -35,12 +35,31 @@ TEST_CASE("lanes that wait for others of their warp ask 64 times, then step back
 
 TEST_CASE("a warp that waits for another one asks 512 times in its turn") {
     CHECK(executed(wait("ld.volatile.global.u32", 32), {64})[3] == 513);
+    // 73 times a round: after seven rounds it has asked 511 times, so its turn is one of eight.
+    std::string loads;
+    for (int i = 1; i < 73; ++i) loads += "ld.volatile.global.u32 %r1, [%a]; ";
+    CHECK(executed(wait(loads + "ld.volatile.global.u32", 32), {64})[3] == 9 * 73);
+}
+
+TEST_CASE("a block that waits for one that has not started has 4097 turns, then others start beside it") {
+    const auto counts = executed(
+        "mov.u32 %r1, %ctaid.x;\nsetp.eq.u32 %p1, %r1, 1;\n@%p1 bra SET;\nWAIT: nanosleep.u32 1;\n"
+        "ld.global.u32 %r2, [%a];\nsetp.eq.u32 %p2, %r2, 0;\n@%p2 bra WAIT;\nbra DONE;\n"
+        "SET: st.global.u32 [%a], 1;\nDONE:",
+        {32}, {2});
+    CHECK(counts[5] == 4097 * 512 + 1);
+    CHECK(counts[9] == 1);
 }
 
 TEST_CASE("a warp that waits without synchronising has a turn of 2^20 instructions") {
-    const auto counts = executed(wait("ld.global.u32", 32), {64});
-    CHECK(counts[3] == 349'524);
-    CHECK(counts[7] == 1);
+    // One of three such loops is just at its end then.
+    std::string before;
+    for (const std::uint64_t rounds : {349'524u, 349'523u, 349'523u}) {
+        const auto counts = executed(before + wait("ld.global.u32", 32), {64});
+        CHECK(counts[3] == rounds);
+        CHECK(counts[7] == 1);
+        before += "mov.u32 %r1, 0; ";
+    }
 }
 
 TEST_CASE("blocks that say nothing to each other run one after the other, however long each takes") {
@@ -56,6 +75,41 @@ TEST_CASE("blocks that say nothing to each other run one after the other, howeve
     m.launch("k", {2}, {1}, a, b);
     CHECK(m.download(b)[0] == 0);
     CHECK(m.download(a)[0] == 7);
+}
+
+TEST_CASE("a turn ends in a loop, not where lanes part") {
+    std::string loads;
+    for (int i = 0; i < 600; ++i) loads += "ld.volatile.global.u32 %r1, [%a]; ";
+    vgpu::test::Snippet s("setp.ge.u32 %p1, %t, 32;\n@%p1 bra READ;\n" + loads +
+                              "\nand.b32 %r1, %t, 1;\nsetp.eq.u32 %p2, %r1, 0;\n@%p2 bra EVEN;\nmov.u32 %r1, 7;\n"
+                              "EVEN: st.volatile.global.u32 [%a], 3;\nbra DONE;\n"
+                              "READ: ld.volatile.global.u32 %r2, [%a];\nst.global.u32 [%pb], %r2;\nDONE:",
+                          "", 1, {false, false, false, false});
+    s.run({1}, {64});
+    CHECK(s.result()[40] == 3);
+}
+
+TEST_CASE("a loop is held against the budget every 2^14 instructions") {
+    Machine m(1, vgpu::test::snippet("mov.u32 %r1, 0;\nMORE: add.u32 %r1, %r1, 1;\nbra MORE;"), 200'000);
+    const auto a = m.upload(std::vector<std::uint32_t>(1));
+    m.analysis->take_records();
+    CHECK_THAT(vgpu::test::message_of([&] { m.launch("k", {1}, {32}, a, a); }, device::error::launch_timeout),
+               Contains("is still in this loop"));
+    const auto executed = m.analysis->take_records().at(0).counters->inst_executed;
+    CHECK(executed >= 13u << 14);
+    CHECK(executed < (13u << 14) + 2 * 13);  // a round more each time
+}
+
+TEST_CASE("two waiting parts of a warp take turns, also when both have stepped back") {
+    // The lower half waits for the upper one, which waits for the other warp.
+    const auto counts = executed(
+        "setp.ge.u32 %p1, %t, 32;\n@%p1 bra OTHER;\nsetp.ge.u32 %p1, %t, 16;\n@%p1 bra UPPER;\n"
+        "LOWER: ld.volatile.global.u32 %r1, [%a];\nsetp.eq.u32 %p2, %r1, 0;\n@%p2 bra LOWER;\nbra DONE;\n"
+        "UPPER: ld.volatile.global.u32 %r1, [%a+4];\nsetp.eq.u32 %p2, %r1, 0;\n@%p2 bra UPPER;\n"
+        "st.volatile.global.u32 [%a], 1;\nbra DONE;\nOTHER: st.volatile.global.u32 [%a+4], 1;\nDONE:",
+        {64});
+    CHECK(counts[5] == 321);
+    CHECK(counts[9] == 257);
 }
 
 TEST_CASE("calls and jumps by a table count towards the budget as loops do") {
