@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <set>
 
+#include "device/fresh_memory.hpp"
 #include "judge/signs.hpp"
 
 namespace warpgrade::judge {
@@ -16,6 +19,15 @@ constexpr std::size_t few = 3;  // wrong elements below which a pattern of value
 constexpr double largest_half = 65504;
 
 bool same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
+
+// Whether this is what a register holds that nothing was stored into.
+bool is_fresh_register(double value) {
+    std::uint64_t bits;
+    std::memset(&bits, device::fresh_register_byte, sizeof bits);
+    const auto half = static_cast<std::uint32_t>(bits);
+    return value == std::bit_cast<double>(bits) || value == std::bit_cast<float>(half) ||
+           value == std::bit_cast<std::int32_t>(half);
+}
 
 bool about_equal(double a, double b) {
     return same(a, b) || std::abs(a - b) <= 1e-5 * std::max(std::abs(a), std::abs(b));
@@ -104,8 +116,15 @@ std::optional<Pattern> find_value_pattern(const ComparedElements& c) {
     const std::size_t first = c.wrong[0];
     const bool one = c.wrong.size() == 1;
     if (c.unwritten == c.wrong.size())
-        return Pattern{{sign::unwritten},
-                       fmt::format(": {} the pattern of device memory that nothing had written when it was read",
+        return Pattern{
+            {sign::unwritten},
+            fmt::format(": {} the pattern of memory that nothing had written when it was read: device memory, or "
+                        "an array without __shared__",
+                        one ? "it holds" : "they hold")};
+    if (all_wrong(c, [&](std::size_t i) { return is_fresh_register(c.got[i]); }))
+        return Pattern{{sign::constant},
+                       fmt::format(": {} what a variable holds that was never given a value, such as a sum that does "
+                                   "not begin with 0",
                                    one ? "it holds" : "they hold")};
     if (all_wrong(c, [&](std::size_t i) { return std::isnan(c.got[i]); }))
         return Pattern{{sign::nan}, one ? ": it is NaN" : ": all of them are NaN"};

@@ -155,8 +155,12 @@ TEST_CASE("device memory that nothing wrote, and what was there before the call,
     float fresh;
     std::memset(&fresh, 0xCD, sizeof fresh);
     const auto memory = told(1, 64, [=](auto& v) { std::fill(v.begin(), v.end(), fresh); });
-    CHECK_THAT(memory.first_line, Contains("they hold the pattern of device memory that nothing had written"));
+    CHECK_THAT(memory.first_line, Contains("they hold the pattern of memory that nothing had written"));
     CHECK(memory.signs == Signs{"wrong", "unwritten", "all"});
+
+    std::memset(&fresh, 0xF1, sizeof fresh);
+    const auto variable = told(1, 64, [=](auto& v) { v[7] = v[20] = v[33] = fresh + 1; });
+    CHECK_THAT(variable.first_line, Contains("what a variable holds that was never given a value"));
 
     std::vector<float> right{1, 2, 3, 4}, got{1, 2, 30, 40};
     const auto bytes = std::as_bytes(std::span(got));

@@ -115,7 +115,7 @@ void Grid::start_block(Executor& e, BlockState& block, std::uint64_t linear) con
     for (std::uint32_t i = 0; i < warps; ++i) {
         Warp& w = block.warps[i];
         std::byte* registers = block.storage.get() + i * warp_bytes;
-        std::memset(registers, 0, frame);  // makes reads of unwritten registers deterministic
+        std::memset(registers, device::fresh_register_byte, frame);
         w.base[0] = registers;
         w.base[1] = const_cast<std::byte*>(code.constants.data());
         w.base[2] = registers + frame;

@@ -57,7 +57,7 @@ std::uint32_t WarpRunner::free_frame(std::uint32_t bytes) {
     w.frame_storage.resize(w.frames.size());
     w.frame_storage[index] = aligned_bytes(bytes);
     w.frame_storage_bytes += bytes;
-    std::memset(w.frame_storage[index].get(), 0, bytes);
+    std::memset(w.frame_storage[index].get(), device::fresh_register_byte, bytes);
     w.frames[index].registers = w.frame_storage[index].get();
     w.frames[index].storage_bytes = bytes;
     return index;

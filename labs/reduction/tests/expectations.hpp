@@ -3,22 +3,23 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <vector>
 
 #include "judge/judge.hpp"
 #include "reduction.h"
 
-// Whole numbers from 1 up whose sum stays below 2^24: single precision holds each sum of some of them, so that every
-// order of the additions gives the same, exact result. Up to 4096 elements they have 12 bits; half precision and TF32
-// hold 11. None is zero, and neither is a sum.
-inline std::vector<float> whole_numbers(int n) {
-    return warpgrade::judge::integers<float>(n, 1, std::min(4095, ((1 << 24) - 1) / std::max(n, 1)));
+// Quarters from 1/4 up whose sum stays below 2^22: single precision holds each sum of some of them, so that every order
+// of the additions gives the same, exact result, and an int holds none of it. Up to 4096 elements they have 12 bits;
+// half precision and TF32 hold 11. None is zero, and neither is a sum.
+inline std::vector<float> quarters(int n) {
+    auto x = warpgrade::judge::integers<float>(n, 1, std::min(4095, ((1 << 24) - 1) / std::max(n, 1)));
+    for (float& value : x) value /= 4;
+    return x;
 }
 
 inline std::vector<float> exact_sum(const std::vector<float>& x) {
-    std::int64_t sum = 0;
-    for (const float value : x) sum += static_cast<std::int64_t>(value);
+    double sum = 0;
+    for (const float value : x) sum += static_cast<double>(value);
     return {static_cast<float>(sum)};
 }
 
@@ -45,7 +46,7 @@ template <auto version>
 void check_sum(int n, int block_size) {
     using namespace warpgrade::judge;
     INFO("n = " << n << ", block_size = " << block_size);
-    const auto x = whole_numbers(n);
+    const auto x = quarters(n);
     const auto run = submission().profile<version>(in(x), n, block_size);
     const auto& sum = run.output;
     CHECK_THAT(sum, equals_exactly(exact_sum(x)));
@@ -56,7 +57,7 @@ void check_sum(int n, int block_size) {
 template <auto version>
 warpgrade::judge::Profile profile_sum(int n, int block_size) {
     using namespace warpgrade::judge;
-    const auto x = whole_numbers(n);
+    const auto x = quarters(n);
     const auto run = submission().profile<version>(in(x), n, block_size);
     INFO("the counters are looked at once the sum is right");  // little work for a wrong sum proves nothing
     const auto& sum = run.output;
@@ -86,7 +87,7 @@ template <auto version>
 void check_no_mistakes(int n, int block_size) {
     using namespace warpgrade::judge;
     INFO("n = " << n << ", block_size = " << block_size);
-    const auto x = whole_numbers(n);
+    const auto x = quarters(n);
     const auto run = submission().profile<version>(in(x), n, block_size);
     CHECK_THAT(run, clean());
     const auto& sum = run.output;

@@ -78,7 +78,7 @@ TEST_CASE("NaN and infinity reach the sum", "[hidden]") {
     const float infinity = std::numeric_limits<float>::infinity();
     const float not_a_number = std::numeric_limits<float>::quiet_NaN();
     for_each_version([&]<auto version>() {
-        auto x = whole_numbers(n);
+        auto x = quarters(n);
         // In the upper lanes of the last warp of a block, whether a thread takes one element, two or four: where a
         // reduction that leaves something out is sure to leave it out.
         const auto parts = permutation(n / 128);
@@ -103,7 +103,7 @@ TEST_CASE("NaN and infinity reach the sum", "[hidden]") {
 TEST_CASE("empty arrays and impossible blocks launch nothing", "[hidden]") {
     for_each_version([]<auto version>() {
         check_sum<version>(100, 32);
-        const auto x = whole_numbers(100);
+        const auto x = quarters(100);
         for (const auto& [n, block_size] : std::vector<std::pair<int, int>>{
                  {0, 64}, {-1, 64}, {100, 0}, {100, 16}, {100, 96}, {100, -32}, {100, 2048}}) {
             INFO("n = " << n << ", block_size = " << block_size);

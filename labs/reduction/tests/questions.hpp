@@ -23,7 +23,7 @@ inline void check_predicted_sum(int n, int block_size, int launches_described, i
                                 const warpgrade::judge::Slips& sector_slips = {}) {
     using namespace warpgrade::judge;
     INFO("n = " << n << ", per_block = " << block_size);
-    const auto run = submission().profile<reduce_sequential>(in(whole_numbers(n)), n, block_size);
+    const auto run = submission().profile<reduce_sequential>(in(quarters(n)), n, block_size);
     check_prediction(submission().call<launches_of_sum>(n, block_size), launches(run), launches_described,
                      launch_slips);
     check_prediction(submission().call<sectors_of_sum>(n, block_size), sectors_loaded(run), sectors_described,
@@ -37,7 +37,7 @@ void check_predicted_block(int version, int n, int block_size, int barriers_desc
                            const warpgrade::judge::Slips& store_slips = {}) {
     using namespace warpgrade::judge;
     INFO("version " << version << ", block_size = " << block_size);
-    const auto run = submission().profile<sum>(in(whole_numbers(n)), n, block_size);
+    const auto run = submission().profile<sum>(in(quarters(n)), n, block_size);
     const auto counters = run.launches.empty() ? run.total() : counted(run.launches.front());
     const double each = barriers(counters).number.value() / std::max(warps(counters).number.value(), 1.0);
     check_prediction(submission().call<barriers_of_block>(version, block_size),

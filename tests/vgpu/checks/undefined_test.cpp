@@ -212,7 +212,8 @@ TEST_CASE("each lane has written its own elements of a local array") {
     // Each lane uses its own element, then the next one, which it has not written.
     const std::string each = "mov.u64 %l1, own;\nadd.s64 %l1, %l1, %o;\nst.local.u32 [%l1], %t;\n";
     CHECK(run(each + "ld.local.u32 %r1, [%l1];\n" + use).empty());
-    CHECK(run(each + "@!%p1 ld.local.u32 %r1, [own+8];\n" + use) == Findings{{rule, 5, 4, 0, 1}});
+    CHECK(run(each + "setp.ne.u32 %p1, %t, %t;\n@!%p1 ld.local.u32 %r1, [own+8];\n" + use) ==
+          Findings{{rule, 6, 5, 0, 1}});
     CHECK(run(each +
               "st.local.u32 [own], %t;\nld.local.u32 %r1, [own+4];\nsetp.eq.u32 %p1, %t, 0;\n"
               "selp.u32 %r1, 0, %r1, %p1;\n" +
