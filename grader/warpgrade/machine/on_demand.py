@@ -28,8 +28,7 @@ def require_lab(layout: Layout, lab: str, say: Callable[[str], None] = lambda te
     """Build what grading `lab` needs, or bring it up to date; raises GraderError."""
     wanted = (layout.build, lab)
     if wanted not in _up_to_date and os.environ.get(ALLOWED) and os.access(layout.build, os.W_OK):
-        what = f"the judge of lab {lab}"
-        build_target(layout, f"lab-{lab}", what, lambda done, total: say(f"building {what}, step {done}/{total}"))
+        _build(layout, f"lab-{lab}", f"the judge of lab {lab}", say)
         _up_to_date.add(wanted)
 
 
@@ -37,8 +36,7 @@ def require_kit(layout: Layout, say: Callable[[str], None] = lambda text: None) 
     """Return the folder of headers and libraries that judges are built with: a package's, or made of the checkout's."""
     kit = layout.kit
     if layout.native is None and (layout.build, "") not in _up_to_date and os.access(layout.build, os.W_OK):
-        what = "the libraries of judges"
-        build_target(layout, "kit", what, lambda done, total: say(f"building {what}, step {done}/{total}"))
+        _build(layout, "kit", "the libraries of judges", say)
         done = subprocess.run(
             ["cmake", "--install", str(layout.build), "--component", "native", "--prefix", str(kit)],
             stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False,
@@ -49,6 +47,10 @@ def require_kit(layout: Layout, say: Callable[[str], None] = lambda text: None) 
     if not (kit / "include").is_dir():
         raise GraderError(f"{kit} is missing", hint=f"run {COMMAND} doctor, or install the package again")
     return kit
+
+
+def _build(layout: Layout, target: str, what: str, say: Callable[[str], None]) -> None:
+    build_target(layout, target, what, lambda done, total: say(f"building {what}, step {done}/{total}"))
 
 
 def build_target(layout: Layout, target: str, what: str, show: Callable[[int, int], None]) -> None:

@@ -81,12 +81,14 @@ def render_result(result: Result, findings: Sequence[Finding], folder: Path | No
         *(tag("pre", note) if "\n" in note else tag("p", note) for note in export.notes(result)),
     ]
     rows = export.rows(result)
+    first_name = ""
     if first is not None:
-        row = next(each for each in rows if each.name == one_line(first.name, export.NAME_WIDTH))
+        row = rows[result.tests.index(first)]
+        first_name = row.name
         mine = [one for one in findings if first.name in one.tests and one.diagnostic.severity == "error"]
         body.append(_card(row, mine[:1], sources))
     if result.problem is None:
-        body += [tag("h2", "Tests"), *_tests(rows, first.name if first else "")]
+        body += [tag("h2", "Tests"), *_tests(rows, first_name)]
         body += [tag("figure", Markup(svg), tag("figcaption", title, class_="dim"), class_="picture")
                  for title, svg in pictures.draw_speed(result)]  # fmt: skip
     body += _kernels(kernels, "Counted in all tests whose numbers you may see.", findings, sources)
