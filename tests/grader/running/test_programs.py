@@ -25,6 +25,7 @@ def run(name: str) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", ["thrust_algorithms", "cub_device", "cub_block"])
 def test_a_program_of_the_cuda_core_libraries_computes_what_the_host_does(name: str) -> None:
     done = run(name)
