@@ -106,6 +106,7 @@ def launch(*arguments: str | Path, folder: Path | None = None, root: Path = LAYO
     )  # fmt: skip
 
 
+@pytest.mark.nightly  # each commit sets up from nothing anyway, with the tests
 def test_the_first_command_of_the_readme_in_a_fresh_checkout(tmp_path: Path) -> None:
     # Configures and builds from nothing. What it compiles, ccache has from this checkout's own build.
     root = tmp_path / "warpgrade"
