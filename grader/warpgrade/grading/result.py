@@ -12,7 +12,7 @@ import msgspec
 from warpgrade.compiling.failure import Problem
 from warpgrade.compiling.warnings import CompilerWarning
 from warpgrade.findings.diagnosis import Diagnostic
-from warpgrade.machine import device
+from warpgrade.machine import device, schemas
 from warpgrade.machine.sandbox import Kind
 
 SCHEMA: Final = "warpgrade/result/1"
@@ -184,13 +184,7 @@ def json_schema() -> bytes:
 
     All keys are required: a result is written with every key, also where it may be empty.
     """
-    schema = msgspec.json.schema(Result)
-    for definition in schema["$defs"].values():
-        definition["description"] = " ".join(definition["description"].split())
+    document = schemas.schema("Warpgrade result, version 1", Result)
+    for definition in document["$defs"].values():
         definition["required"] = list(definition["properties"])
-    document = {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "Warpgrade result, version 1",
-        **schema,
-    }
-    return msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n"
+    return schemas.text(document).encode() + b"\n"
