@@ -167,7 +167,7 @@ def _by_message(one: Diagnostic) -> str:
                 "set a __device__ variable, use cudaMemcpyToSymbol."
             )
         case "memcheck/use-after-free" if one.message.startswith("copies "):
-            return "Free the memory behind the last copy that uses it."
+            return "Free the memory only after the last copy that uses it."
     return ""
 
 

@@ -95,7 +95,7 @@ def test_what_to_do_about_an_access_out_of_bounds_depends_on_where_it_went(messa
         ("launch/configuration", "the block has 0 threads in x", "", "rule's own"),
         ("memcheck/copy-direction", "the destination is host memory", "cudaMemcpy(&d_n, &n, 4, …);", "without &"),
         ("memcheck/copy-direction", "the destination is host memory", "cudaMemcpy(d_n, &n, 4, …);", "rule's own"),
-        ("memcheck/use-after-free", "copies 4 bytes from `d_x`, which was freed", "", "behind the last copy"),
+        ("memcheck/use-after-free", "copies 4 bytes from `d_x`, which was freed", "", "after the last copy"),
         ("memcheck/use-after-free", "reads 4 bytes of `d_x`, which was freed", "", "rule's own"),
     ],
 )
