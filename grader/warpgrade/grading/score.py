@@ -21,10 +21,22 @@ _MESSAGE_LINES, _MESSAGE_WIDTH = 100, 2000
 _OUTPUT_LINES, _OUTPUT_WIDTH = 40, 400  # of what a program printed in a test
 _ENDED = re.compile(r"your program called exit\(\d+\) inside \w+(?:\n|$)")
 _FAILED_CALL = re.compile(r"^\S+:\d+: .*\(cudaError\w+\)$")  # as CHECK prints it
-_BAD_COPY = re.compile(r": cudaMemcpy\w*\(.*\(cudaErrorInvalidValue\)$")
-_HINT_ON_COPY = (
-    "Does cudaMalloc set each of the copy's pointers to device memory, before the copy? And do its size, in bytes, and "
-    "its direction fit the two?"
+# What to do about a call that CHECK ended the program for, where the checks found nothing.
+_HINTS_ON_CALLS = (
+    (
+        re.compile(r": cudaMemcpy\w*\(.*\(cudaErrorInvalidValue\)$"),
+        "Does cudaMalloc set each of the copy's pointers to device memory, before the copy? And do its size, in bytes, "
+        "and its direction fit the two?",
+    ),
+    (
+        re.compile(r": cudaMemcpy(?:To|From)Symbol\w*\(.*\(cudaErrorInvalidSymbol\)$"),
+        "cudaMemcpyToSymbol and cudaMemcpyFromSymbol take the __device__ variable itself, without & before it.",
+    ),
+    (
+        re.compile(r"\(cudaErrorInvalidResourceHandle\)$"),
+        "Is each stream and each event created (cudaStreamCreate, cudaEventCreate) before it is used, and destroyed "
+        "only after that?",
+    ),
 )
 
 
@@ -116,8 +128,10 @@ def _hint(item: TestItem | SpeedItem, case: Case) -> str:
     # What a submission can choose by the data of a hidden test must not show in it.
     if item.hidden or case.status == "error":
         return item.hint
-    if _BAD_COPY.search(_failed_call(case)) and not any(one.severity == "error" for one in case.diagnostics):
-        return _HINT_ON_COPY
+    if (call := _failed_call(case)) and not any(one.severity == "error" for one in case.diagnostics):
+        for pattern, hint in _HINTS_ON_CALLS:
+            if pattern.search(call):
+                return hint
     return hints.choose(item.hint, item.hints, case.signs, tags=case.tags, diagnostics=case.diagnostics)
 
 

@@ -43,6 +43,10 @@ def test_the_call_for_which_check_ended_the_program_stands_in_the_message(lab: L
     test = told(f"{ended}\n  in add(n = 3)", f"begins\n{call}\n")
     assert (test.message, test.output) == (f"{ended}: {call}\n  in add(n = 3)", "begins")
     assert "Does cudaMalloc set each of the copy's pointers" in test.hint
+    symbol = told(ended, "add.cu:41: cudaMemcpyToSymbol(&n, &m, 4): invalid device symbol (cudaErrorInvalidSymbol)")
+    assert "without & before it" in symbol.hint
+    handle = "add.cu:41: cudaStreamDestroy(s): invalid resource handle (cudaErrorInvalidResourceHandle)"
+    assert "cudaStreamCreate" in told(ended, handle).hint
     assert told(ended, "begins").message == ended
     assert told("your program crashed", call).output == call
     assert "cudaMalloc" not in told(ended, call.replace("cudaMemcpy(", "cudaFree(")).hint
