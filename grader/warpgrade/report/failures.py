@@ -9,6 +9,7 @@ from typing import Final
 from warpgrade.findings.diagnosis import Diagnostic
 from warpgrade.grading.result import TestResult
 from warpgrade.lab.failure_tags import COUNTERS
+from warpgrade.report import checks
 
 _ON_DEVICE: Final = "on the device: "
 _ENDED: Final = "your program called exit("
@@ -57,7 +58,7 @@ def message(test: TestResult) -> str:
     """Return the message; of a failed kernel or call only its name, if a finding below explains it."""
     one = _what_failed(test)
     if one is None:
-        return test.message
+        return checks.in_message(test)
     what = f"kernel {one.kernel}" if one.kernel else "a CUDA call"
     where = f" at {one.place.text}" if one.place.text else ""
     rest = [line for line in test.message.split("\n")[1:] if not line.lstrip().startswith(_AFTER_FAILURE)]
