@@ -20,6 +20,7 @@ from warpgrade.machine.errors import GraderError
 from warpgrade.machine.text import bounded, clean, clean_tree, number
 
 SPEEDUP = "speedup"
+PRELAB = "prelab: "  # begins the names of tests of questions asked before a lab; docs/labs.md
 _MESSAGE_LINES, _MESSAGE_WIDTH = 100, 2000
 _OUTPUT_LINES, _OUTPUT_WIDTH = 40, 400  # of what a program printed in a test
 _ENDED = re.compile(r"your program called exit\(\d+\) inside \w+(?:\n|$)")
@@ -68,7 +69,9 @@ def _score_item(item: TestItem | SpeedItem, case: Case | None, device_kind: devi
             message="the judge gave no verdict on this test",
         )  # fmt: skip
     status, message, points = case.status, _message(case), 0.0
-    checks = [Check(**clean_tree(msgspec.structs.asdict(check))) for check in case.checks]
+    # Limits of questions are their answers.
+    judged = [] if item.name.startswith(PRELAB) else case.checks
+    checks = [Check(**clean_tree(msgspec.structs.asdict(check))) for check in judged]
     if status == "pass" and isinstance(item, TestItem):
         # Something is left of whatever is within a band.
         points = item.points if case.part == 1 else min(max(round(item.points * case.part, 1), 0.1), item.points)

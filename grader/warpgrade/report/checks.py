@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 
 from warpgrade.grading.result import Check, TestResult
 from warpgrade.grading.score import SPEEDUP
 from warpgrade.machine.text import clean
 
+SIGNS = {"is": "= ", "at most": "≤ ", "at least": "≥ ", "below": "< ", "between": ""}  # for tables
 _LIMITS = {"is": "exactly ", "at most": "", "at least": "at least ", "below": "less than ", "between": ""}
 _GROUPED_FROM = 10_000
 _JUDGES = re.compile(r"(-?[\d,]+(?:\.\d+)?(?:e[+-]\d+)?)\b.{0,40}(?:, expected |; all points at )")
 
 
-def numbers(check: Check) -> tuple[str, str, str]:
-    """Return now, good and limit as words; good is empty if it is not known, or said by the limit."""
+def numbers(check: Check, limits: Mapping[str, str] = _LIMITS) -> tuple[str, str, str]:
+    """Return now, good and limit as words; good is empty if it is not known, or said by the limit.
+
+    limits: what stands before a limit, by relation.
+    """
     show = _short
     if len({_short(one) for one in _values(check)}) < len(set(_values(check))):
         show = _exact  # show the digits that differ
@@ -23,7 +28,7 @@ def numbers(check: Check) -> tuple[str, str, str]:
     upper = "" if check.upper is None else f" to {show(check.upper)}"
     known = check.good is not None and check.relation != "is"
     good = f"{show(check.good)}{unit}" if known and check.good is not None else ""
-    return f"{show(check.now)}{unit}", good, f"{_LIMITS[check.relation]}{show(check.limit)}{upper}{unit}"
+    return f"{show(check.now)}{unit}", good, f"{limits[check.relation]}{show(check.limit)}{upper}{unit}"
 
 
 def line(check: Check) -> str:

@@ -8,6 +8,7 @@ from typing import Final
 
 from warpgrade.findings.diagnosis import Diagnostic
 from warpgrade.grading.result import TestResult
+from warpgrade.grading.score import PRELAB
 from warpgrade.lab.failure_tags import COUNTERS
 from warpgrade.report import checks
 
@@ -16,7 +17,6 @@ _ENDED: Final = "your program called exit("
 _AFTER_FAILURE: Final = (f"({_ENDED}", "note: launch", "note: copy")  # what follows from a failure
 _CALLED: Final = re.compile(r"^your program called exit\(\d+\) inside \w+: ")
 _CUDA_ERROR: Final = re.compile(r"\(cudaError\w+\)$")  # ends what CHECK prints
-PRELAB: Final = "prelab: "  # begins the names of tests of questions asked before a lab; docs/labs.md
 
 
 def in_order(tests: Iterable[TestResult], fell: Collection[str] = ()) -> list[TestResult]:

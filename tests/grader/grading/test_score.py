@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from warpgrade.grading import result, score
 from warpgrade.grading.judge import Case, JudgeCheck, JudgeMeasurement
-from warpgrade.lab import good_numbers
+from warpgrade.lab import good_numbers, labs
 from warpgrade.lab.good_numbers import GoodNumber, GoodNumbers
 from warpgrade.lab.labs import Lab, curve_mistake
 from warpgrade.machine.errors import GraderError
@@ -66,6 +67,13 @@ def test_what_the_reference_counts_stands_beside_what_was_counted_on_its_device(
 def test_a_speed_up_is_held_against_where_all_points_begin(lab: Lab) -> None:
     (check,) = by_name(score.score_tests(lab, ALL, "vgpu"))["speed"].checks
     assert (check.now, check.relation, check.limit, check.outcome) == (2.0, "at least", 3.0, "part")
+
+
+def test_limits_of_questions_are_their_answers_and_stay_out_of_the_result(lab: Lab) -> None:
+    item = labs.TestItem("prelab: loads", points=1)
+    asked = Lab(lab.name, lab.folder, msgspec.structs.replace(lab.file, test=[item], speed=[]))
+    case = Case(name=item.name, status="fail", checks=[JudgeCheck("your answer", 0, "is", 42, "fail")])
+    assert score.score_tests(asked, {item.name: case}, "vgpu")[0].checks == []
 
 
 def test_the_call_for_which_check_ended_the_program_stands_in_the_message(lab: Lab) -> None:
