@@ -97,10 +97,11 @@ def _roofline(counted: Sequence[Kernel], device: Mapping[str, Any]) -> Iterator[
 
 
 def _timeline(result: Result) -> Iterator[Markup]:
-    """Yield the timeline of the test that has most to show: streams, then launches."""
+    """Yield the timeline of the test that has most to show, if there is one with several streams."""
     seen = [(test.name, _collect(test.launches).timeline) for test in result.tests]
     name, events = max(seen, key=lambda one: (len({each.stream for each in one[1]}), len(one[1])), default=("", []))
-    yield timeline.picture(events, f"Timeline of “{one_line(name, WIDTH)}”")
+    if len({each.stream for each in events}) > 1:
+        yield timeline.picture(events, f"Timeline of “{one_line(name, WIDTH)}”")
 
 
 def _page(title: str, body: Sequence[Markup], device: str) -> bytes:

@@ -9,6 +9,7 @@ from warpgrade.report import profile
 from warpgrade.report.html import svg
 from warpgrade.report.html.device_rates import WARP, Rates, dram_bytes
 from warpgrade.report.html.elements import Markup, render
+from warpgrade.report.html.versions import first_line
 from warpgrade.running.profile import Kernel
 
 _HEIGHT, _LEFT, _TOP, _BOTTOM = 240, 34, 10, 205
@@ -19,6 +20,7 @@ def section(kernels: Sequence[Kernel], rates: Rates) -> Markup:
     """Return the picture with a table of its points; nothing if no kernel moved data."""
     shown = [each for each in kernels if dram_bytes(each.counters) and each.total_ns > 0][:_MAX_KERNELS]
     shown = [each for each in shown if each.counters.get("thread_inst_executed", 0) > 0]
+    shown.sort(key=first_line)
     if not shown:
         return Markup()
     peak = rates.warp_instructions * WARP

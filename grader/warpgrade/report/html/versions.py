@@ -30,8 +30,8 @@ def speed(tests: Sequence[TestResult]) -> Markup:
     found = [(test, check) for test in tests for check in test.checks if check.name == SPEEDUP and check.now > 0]
     rows = []
     for test, check in found:
-        now, good, limit = checks.numbers(check)
-        rows.append(svg.Bar(test.name, check.now, f"{now}{f', good {good}' if good else ''}, all points {limit}"))
+        now, good, limit = checks.numbers(check, {check.relation: ""})
+        rows.append(svg.Bar(test.name, check.now, f"{now}{f', good {good}' if good else ''}, all points at {limit}"))
     told = "; ".join(f"{row.label}: {row.words}" for row in rows)
     whole = max((value for _, check in found for value in (check.good or 0, check.limit)), default=0)
     return svg.bars("Speed-up over the starter", told, rows, whole=whole) if rows else Markup()
@@ -42,7 +42,7 @@ def kernels(counted: Sequence[Kernel]) -> Markup:
     pictures = []
     for title, above, below, caption in _RATIOS:
         rows = []
-        for kernel in sorted(counted, key=_first_line)[:_MAX_KERNELS]:
+        for kernel in sorted(counted, key=first_line)[:_MAX_KERNELS]:
             sums = [sum(kernel.counters.get(name, 0) for name in names) for names in (above, below)]
             if sums[1] > 0:
                 ratio = sums[0] / sums[1]
@@ -53,6 +53,6 @@ def kernels(counted: Sequence[Kernel]) -> Markup:
     return Markup().join(pictures)
 
 
-def _first_line(kernel: Kernel) -> tuple[str, int]:
-    """Order kernels as they stand in the source, which is that of the versions."""
+def first_line(kernel: Kernel) -> tuple[str, int]:
+    """Return where a kernel begins: kernels stand in the source in the order of the versions."""
     return min(((line.file, line.line) for line in kernel.lines), default=("", 0))
