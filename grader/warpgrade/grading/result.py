@@ -28,12 +28,32 @@ class Measurement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     unit: str = ""
 
 
+class Check(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A number that a test holds against a limit.
+
+    relation: of `between`, the limits are `limit` and `upper`. words: where the limit comes from.
+    outcome: `part` if the number is nearly good. good: what the reference has in the same check on the same device;
+    null where that is not known.
+    """
+
+    name: str
+    now: float
+    relation: Literal["is", "at most", "at least", "below", "between"]
+    limit: float
+    outcome: Literal["pass", "part", "fail"]
+    unit: str = ""
+    upper: float | None = None
+    words: str = ""
+    good: float | None = None
+
+
 class TestResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What became of one test. `error` is the grader's, `pending` waits for a device; neither is a zero.
 
     signs: names of what is known about a failure, such as `transposed` (grading/hints.py).
     output: the last lines that the program printed in the test, in its own words.
     diagnostics: what the device's checks found while it ran, in the submission's own lines.
+    checks: the numbers that it held against limits, of a speed test its speed-up.
     """
 
     name: str
@@ -51,6 +71,7 @@ class TestResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     measurements: list[Measurement] = []
     launches: list[dict[str, Any]] = []
     diagnostics: list[Diagnostic] = []
+    checks: list[Check] = []
 
 
 class Score(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
