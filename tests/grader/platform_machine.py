@@ -13,7 +13,7 @@ from warpgrade.compiling import toolchain
 from warpgrade.machine.paths import find_layout
 
 # Of what the wheel needs. They stand in for a package index, which tests have none of.
-NEEDED = ("click", "rich", "msgspec", "markdown-it-py", "mdurl", "pygments", "pyyaml")
+NEEDED = ("click", "rich", "msgspec", "markdown-it-py", "mdurl", "pygments", "pyyaml", "jinja2", "markupsafe")
 _SYSTEM = ("usr", "etc", "bin", "sbin", "lib", "lib32", "lib64")
 
 

@@ -11,18 +11,11 @@ import msgspec
 from warpgrade.cohort.row import Mark, Row
 from warpgrade.grading.result import Result
 from warpgrade.machine.text import bounded, clean, number, one_line
-from warpgrade.report import export, failures, findings, hidden, html, page
-from warpgrade.report.html import Markup, tag
+from warpgrade.report import export, failures, findings, hidden
+from warpgrade.report.html import tests
+from warpgrade.report.html.elements import page, render
 
 _WIDTH = 300
-_STYLE = (
-    page.TEST_STYLE
-    + """
-.grade { font-size: 2rem; font-weight: 700; margin: 1rem 0 0 }
-.grade small { font-size: 1rem; font-weight: 400 }
-.steps { max-width: 34rem }
-"""
-)
 
 
 @dataclass(frozen=True)
@@ -197,35 +190,6 @@ def _hidden(row: export.Row) -> str:
 
 def render_html(feedback: Feedback) -> bytes:
     """Return it as a page that stands alone."""
-    grade = (
-        tag("p", _grade(feedback.grade), class_="grade") if feedback.grade else tag("p", "No grade yet", class_="grade")
-    )
-    body: list[Markup] = [
-        tag(
-            "header", tag("h1", feedback.title), tag("div", feedback.who), tag("div", feedback.handed_in, class_="dim")
-        ),
-        grade,
-    ]
-    if feedback.steps:
-        body.append(tag("table", (_step(step) for step in feedback.steps), class_="steps"))
-    body += [tag("pre", note) if "\n" in note else tag("p", note) for note in feedback.notes]
-    if feedback.comments:
-        body.append(tag("h2", "Comments on your code"))
-        body.append(tag("table", (_step(each) for each in feedback.comments)))
-    if feedback.tests:
-        body.append(tag("h2", "Tests"))
-        body.append(tag("table", (page.test_row(row, feedback.first) for row in feedback.tests)))
-    if feedback.found:
-        body.append(tag("h2", "What the checks found"))
-        body += [tag("pre", each) for each in feedback.found]
-    return html.page(f"{feedback.title}: {feedback.who}", (Markup(f"\n{each}") for each in body), style=_STYLE)
-
-
-def _grade(grade: str) -> list[str]:
-    points, space, rest = grade.partition(" ")
-    return [points, tag("small", space, rest)]
-
-
-def _step(step: Step) -> Markup:
-    why = [tag("div", line, class_="dim") for line in step.why.split("\n") if line]
-    return tag("tr", tag("td", step.what, why), tag("td", step.points, class_="number"))
+    table = tests.section(feedback.tests, feedback.first) if feedback.tests else ""
+    body = render("feedback.html", feedback=feedback, tests=table)
+    return page(f"{feedback.title}: {feedback.who}", [body])

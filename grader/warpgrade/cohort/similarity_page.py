@@ -12,8 +12,8 @@ from rich.text import Text
 
 from warpgrade.cohort.similarity import MIN_TOKENS, Pair, Piece, Side, Similar
 from warpgrade.machine.text import clean_tree, listing, number, one_line
-from warpgrade.report import html
-from warpgrade.report.html import Markup, tag
+from warpgrade.report.html import elements
+from warpgrade.report.html.elements import Markup, tag
 
 _MAX_WIDTH = 120
 _NAME_WIDTH = 100
@@ -22,13 +22,6 @@ _CAUTION = (
     "Similar code has many reasons: the same idea, the same help, the same page on the web. Look at the pieces, and "
     "talk to the students. This is no grade, and no proof."
 )
-_STYLE = """
-.sides { display: grid; grid-template-columns: 1fr 1fr; gap: 0 .75rem; margin: .5rem 0 1rem }
-.sides > div { min-width: 0 }
-.sides pre { white-space: pre; overflow-x: auto; overflow-wrap: normal; tab-size: 4 }
-section { border-top: 2px solid var(--line); margin-top: 2rem }
-@media (max-width: 48rem) { .sides { grid-template-columns: 1fr } }
-"""
 
 
 def show(console: Console, found: Similar, *, top: int = 20) -> None:
@@ -139,7 +132,7 @@ def page(found: Similar, title: str) -> bytes:
         rows = (_row(place, pair, _whose(found, pair)) for place, pair in enumerate(found.pairs, start=1))
         body.append(tag("table", head, rows))
     body += [_section(place, pair) for place, pair in enumerate(found.pairs, start=1)]
-    return html.page(title, (Markup(f"\n{each}") for each in body), style=_STYLE, width="80rem")
+    return elements.page(title, body, width="full")
 
 
 def _row(place: int, pair: Pair, names: Sequence[str]) -> Markup:
@@ -163,14 +156,14 @@ def _section(place: int, pair: Pair) -> Markup:
         "section", tag("h2", f"{place}. {_name(pair.left)} and {_name(pair.right)}"),
         tag("p", _share(pair.left_percent, pair.left), " and ", _share(pair.right_percent, pair.right),
             f": {pair.tokens} tokens in {len(pair.pieces) + pair.more} piece{'s' if len(pair.pieces) > 1 else ''}"),
-        (_sides(piece) for piece in pair.pieces), more, id=f"pair{place}",
+        (_sides(piece) for piece in pair.pieces), more, id=f"pair{place}", class_="pair",
     )  # fmt: skip
 
 
 def _sides(piece: Piece) -> Markup:
     sides = (tag("div", tag("div", _where(side), class_="dim"), tag("pre", _unindented(side.text)))
              for side in (piece.left, piece.right))  # fmt: skip
-    return tag("div", (Markup(f"\n{side}") for side in sides), class_="sides")
+    return tag("div", sides, class_="sides")
 
 
 def _unindented(text: str) -> str:

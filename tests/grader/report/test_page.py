@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import html
 import html.parser
+import re
 from pathlib import Path
 
 import msgspec
@@ -16,7 +20,8 @@ from warpgrade.findings import diagnosis
 from warpgrade.findings.diagnosis import Place
 from warpgrade.grading.result import FileInfo, Result
 from warpgrade.lab.labs import Lab
-from warpgrade.report import findings, page
+from warpgrade.report import findings
+from warpgrade.report.html import elements, page
 from warpgrade.running.profile import Kernel, Line, Profile
 
 SOURCE = "__global__ void k(float* a) {\n    a[threadIdx.x] += 1;\n    __syncthreads();\n}\n"
@@ -73,20 +78,22 @@ def test_the_page_shows_what_to_fix_with_its_line_and_what_each_line_costs(tmp_p
     result = graded(tmp_path)
     found = findings.result_findings(result)
     content = page.render_result(result, found, tmp_path)
-    elements = Elements(content)
-    words = "".join(elements.words)
+    read = Elements(content)
+    words = "".join(read.words)
     assert f"Fix this first: {result.tests[0].name}" in words
     assert words.count("2 wrong") == 1, "the failure to begin with is told once"
-    links = [given["href"] or "" for tag, given in elements.found if tag == "a"]
+    links = [given["href"] or "" for tag, given in read.found if tag == "a"]
     assert links == ["#toy.cu-L2"]
-    assert {link[1:] for link in links} <= set(elements.ids())
+    assert {link[1:] for link in links} <= set(read.ids())
     assert "25 %" in words
     assert "75 %" in words
-    assert "--instructions:45%" in content.decode(), "75 % of the instructions, in 60 % of the colour"
-    titles = [given.get("title") for _, given in elements.found]
+    heats = [given["class"] for tag, given in read.found if tag == "td" and "heat" in (given.get("class") or "")]
+    assert heats == ["number heat instructions-5", "number heat instructions-15 sectors-20", *["number heat"] * 3]
+    assert ".instructions-15 { --instructions: 45% }" in content.decode(), "75 % of it in 60 % of the colour"
+    titles = [given.get("title") for _, given in read.found]
     assert "300 instructions" in titles
     assert "8 sectors" in titles
-    choices = [given["id"] for tag, given in elements.found if tag == "input"]
+    choices = [given["id"] for tag, given in read.found if tag == "input"]
     assert choices[-2:] == ["heat0-instructions", "heat0-sectors"], "nothing has bank conflicts"
 
 
@@ -107,9 +114,9 @@ def test_advice_stands_at_its_kernel_the_weightiest_first(tmp_path: Path) -> Non
 
 def test_tests_with_points_to_gain_come_first_and_all_are_there(tmp_path: Path) -> None:
     result = graded(tmp_path)
-    elements = Elements(page.render_result(result, [], tmp_path))
-    assert next(given["id"] for tag, given in elements.found if tag == "input" and "checked" in given) == "tests-lost"
-    rows = [given for tag, given in elements.found if tag == "tr" and given.get("class") in ("lost", "kept")]
+    read = Elements(page.render_result(result, [], tmp_path))
+    assert next(given["id"] for tag, given in read.found if tag == "input" and "checked" in given) == "tests-lost"
+    rows = [given for tag, given in read.found if tag == "tr" and given.get("class") in ("lost", "kept")]
     assert len(rows) == len(result.tests)
     passed = msgspec.structs.replace(result, tests=[test for test in result.tests if test.points == test.max_points])
     assert passed.tests
@@ -133,7 +140,21 @@ def test_a_program_that_was_run_has_its_kernels_and_lines(tmp_path: Path, monkey
     assert "3.00 µs on the device" in content
     assert 'href="#toy.cu-L2"' in content
     assert 'id="toy.cu-L2"' in content
-    assert "--instructions:45%" in content
+    assert "number heat instructions-15" in content
+
+
+def test_the_policy_allows_the_pages_own_style_and_script_alone() -> None:
+    content = elements.page("a <title>", [], style="p { margin: 0 }", script="let a = 1 < 2;").decode()
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', content)
+    assert policy is not None
+    given = dict(each.split(" ", 1) for each in html.unescape(policy[1]).split("; "))
+    for rule, element in (("style-src", "style"), ("script-src", "script")):
+        inside = re.search(rf"<{element}>(.*?)</{element}>", content, re.DOTALL)
+        assert inside is not None
+        digest = base64.b64encode(hashlib.sha256(inside[1].encode()).digest()).decode()
+        assert given.pop(rule) == f"'sha256-{digest}'"
+    assert set(given.values()) == {"'none'"}
+    assert "script" not in elements.page("still", []).decode()
 
 
 @ANY
@@ -153,10 +174,13 @@ def test_words_of_others_stay_words(lab: Lab, words: str, line: int, tmp_path: P
     ):
         for tag, given_ in Elements(content).found:
             assert tag in KNOWN, tag
-            assert not [name for name in given_ if name.startswith("on") or name in ("src", "srcset", "action")]
+            assert not [
+                name for name in given_ if name.startswith("on") or name in ("src", "srcset", "action", "style")
+            ]
             assert (given_.get("href") or "#").startswith("#")
 
 
+FORBIDDEN = ("src", "srcset", "action", "style")
 KNOWN = {
     "html", "head", "meta", "title", "style", "body", "header", "footer", "section", "h1", "h2", "div", "p", "pre",
     "table", "tr", "td", "th", "span", "strong", "a", "details", "summary", "input", "label", "figure", "figcaption",

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from warpgrade.report import page
 from warpgrade.report.format import Report, file_format
 
 
 def _encode(report: Report) -> bytes:
+    from warpgrade.report.html import page  # noqa: PLC0415  only where a page is made
+
     if report.result is not None:
         return page.render_result(report.result, report.findings, report.folder)
     return page.render_profile(report.profile, report.findings) if report.profile is not None else b""

@@ -1,0 +1,107 @@
+"""The source with heat: each line's share of a counter that the reader chooses, and the findings at their lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from warpgrade.machine.text import number
+from warpgrade.report import profile
+from warpgrade.report.findings import Finding
+from warpgrade.report.html.elements import Markup, render
+from warpgrade.report.html.parts import anchor, show_finding
+from warpgrade.running.profile import Counters, Kernel
+
+_MAX_FILES = 8
+_STEPS = 20
+_DARKEST = 60  # per cent of the colour, so that the text stays readable
+_MIN_SHARE = 0.001  # of a counter's sum; what is less is not shown at its line
+
+# What the source may be coloured by: the title, and the counters that it adds up.
+HEAT: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
+    "instructions": ("instructions", ("inst_executed",)),
+    "sectors": ("sectors", ("global_load_sectors", "global_store_sectors", "atomic_sectors")),
+    "conflicts": ("bank conflicts", ("shared_load_bank_conflicts", "shared_store_bank_conflicts")),
+    "divergence": ("divergent branches", ("divergent_branches",)),
+}
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file: its name, its lines, and {line: {name in HEAT: sum of its counters}}."""
+
+    name: str
+    lines: list[str]
+    counted: dict[int, Counters]
+
+
+def read_submission(folder: Path | None, names: Iterable[str], kernels: Sequence[Kernel]) -> Iterator[Source]:
+    """Yield the files that were graded, where they are still in the folder."""
+    if folder is None:
+        return
+    for name in names:
+        if lines := profile.source_lines(folder / name):
+            yield Source(name, lines, _add_up_lines(kernels, name))
+
+
+def read_program(kernels: Sequence[Kernel]) -> Iterator[Source]:
+    """Yield the files that the kernels' lines come from."""
+    for file in sorted({line.file for kernel in kernels for line in kernel.lines}):
+        yield Source(profile.from_here(file), profile.source_lines(Path(file)), _add_up_lines(kernels, file))
+
+
+def section(sources: Sequence[Source], findings: Sequence[Finding]) -> Markup:
+    """Return the files in which something was counted or found."""
+    files = []
+    for place, source in enumerate(sources[:_MAX_FILES]):
+        found: dict[int, list[Finding]] = {}
+        for one in findings:
+            if one.diagnostic.place.file == source.name and one.diagnostic.severity != "advice":
+                found.setdefault(one.diagnostic.place.line, []).append(one)
+        if not source.counted and not found:
+            continue
+        sums = {heat: sum(row[heat] for row in source.counted.values()) for heat in HEAT}
+        choices = {heat: HEAT[heat][0] for heat in HEAT if sums[heat]}
+        rows = [_line(source, at, sums, found.get(at, [])) for at in range(1, len(source.lines) + 1)]
+        files.append({"name": source.name, "group": f"heat{place}", "choices": choices, "rows": rows})
+    return render("source.html", files=files)
+
+
+def _add_up_lines(kernels: Sequence[Kernel], file: str) -> dict[int, Counters]:
+    """Return {line: {name in HEAT: sum of its counters}}."""
+    sums: dict[int, Counters] = {}
+    for line in (line for kernel in kernels for line in kernel.lines if line.file == file):
+        into = sums.setdefault(line.line, {})
+        for heat, (_, counters) in HEAT.items():
+            into[heat] = into.get(heat, 0) + sum(line.counters.get(counter, 0) for counter in counters)
+    return sums
+
+
+def _line(source: Source, at: int, sums: Counters, found: Sequence[Finding]) -> dict[str, Any]:
+    counted = source.counted.get(at, {})
+    shares = {heat: counted[heat] / sums[heat] for heat in counted if counted[heat] >= _MIN_SHARE * sums[heat] > 0}
+    heats = [
+        {"name": heat, "share": number(100 * share), "count": f"{counted[heat]:,} {HEAT[heat][0]}",
+         "class": f"{heat}-{max(1, round(_STEPS * share))}"}
+        for heat, share in shares.items()
+    ]  # fmt: skip
+    return {
+        "at": at, "text": source.lines[at - 1], "anchor": anchor(source.name, at), "heats": heats,
+        "found": [show_finding(one, ()) for one in found],
+    }  # fmt: skip
+
+
+def style() -> str:
+    """Return the rules that show the counter that is chosen for each file.
+
+    A class for each step of the colour: the page's policy forbids `style` attributes.
+    """
+    rules = []
+    for heat in HEAT:
+        chosen = ",".join(f"#heat{place}-{heat}:checked ~ .source" for place in range(_MAX_FILES))
+        rules.append(f":is({chosen}) .heat {{ background: color-mix(in srgb, var(--bad) var(--{heat}, 0%), "
+                     f"transparent) }} :is({chosen}) .heat .{heat} {{ display: inline }}")  # fmt: skip
+        rules += [f".{heat}-{step} {{ --{heat}: {_DARKEST * step // _STEPS}% }}" for step in range(1, _STEPS + 1)]
+    return "\n".join(rules)
