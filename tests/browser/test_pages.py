@@ -13,6 +13,14 @@ EVERY = pytest.mark.parametrize("name", PAGES)
 
 
 @EVERY
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing(name: str, theme: str, opening: Opener, tmp_path: Path) -> None:
+    with opening(PAGES[name](tmp_path), theme=theme) as opened:
+        opened.unfold()
+        assert opened.findings() == []
+
+
+@EVERY
 @pytest.mark.parametrize("width", [320, 768, 1400])
 def test_nothing_is_wider_than_the_window(name: str, width: int, opening: Opener, tmp_path: Path) -> None:
     with opening(PAGES[name](tmp_path), width=width) as opened:
