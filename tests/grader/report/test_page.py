@@ -184,5 +184,5 @@ FORBIDDEN = ("src", "srcset", "action", "style")
 KNOWN = {
     "html", "head", "meta", "title", "style", "body", "header", "footer", "section", "h1", "h2", "div", "p", "pre",
     "table", "tr", "td", "th", "span", "strong", "a", "details", "summary", "input", "label", "figure", "figcaption",
-    "svg", "rect", "text", "line",
+    "svg", "rect", "text", "line", "main",
 }  # fmt: skip
