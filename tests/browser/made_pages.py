@@ -6,11 +6,12 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import class_of_sixty
 import msgspec
 from class_rows import KAI
 from samples import GRADED, LEAK, RACE, advice
 
-from warpgrade.cohort import feedback_text, similarity_page
+from warpgrade.cohort import class_page, feedback_text, similarity_page
 from warpgrade.cohort.similarity import Pair, Piece, Side, Similar
 from warpgrade.findings.diagnosis import Place
 from warpgrade.grading.result import FileInfo, Result
@@ -93,6 +94,15 @@ def write_similarity(folder: Path) -> Path:
     file = folder / "similarity.html"
     file.write_bytes(similarity_page.page(found, "Matrix multiplication: similar submissions"))
     return file
+
+
+def write_class(folder: Path) -> Path:
+    store = class_of_sixty.make(folder)
+    store.save_aliases({"s001": "amber otter k7q2"})
+    pair = {"left": "Ada", "right": "Kai", "left_percent": 93.0, "right_percent": 70.0, "tokens": 120}
+    (folder / "similar.json").write_bytes(msgspec.json.encode({"compared": 60, "pairs": [pair]}))
+    class_of_sixty.write(store)
+    return folder / class_page.PAGE
 
 
 PAGES: dict[str, Callable[[Path], Path]] = {

@@ -91,5 +91,7 @@ def test_without_scripts_all_of_it_is_there(name: str, opening: Opener, tmp_path
 @EVERY
 def test_on_paper_no_control_is_left(name: str, opening: Opener, tmp_path: Path) -> None:
     with opening(PAGES[name](tmp_path), media="print") as opened:
-        assert [one for one in opened.page.locator("label, button, select").all() if one.is_visible()] == []
+        assert [
+            one for one in opened.page.locator("label, select, button:not(th button)").all() if one.is_visible()
+        ] == []
         assert opened.page.locator("h1").is_visible()
