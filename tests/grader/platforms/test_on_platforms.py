@@ -295,6 +295,9 @@ def test_gitlab(kind: str, machine: Machine, made: Callable[[str], Path], tmp_pa
     assert int(suite.attrib["tests"]) == sum(not item.hidden for item in LAB.items)
     for entry in json.loads((place / "code-quality.json").read_text()):
         assert entry["location"]["path"] in FILES
+    words = (place / "summary.md").read_text()
+    assert "of the public tests" in words
+    assert ("Fix this first" in words) == (kind == "starter")
 
 
 @pytest.mark.parametrize("kind", KINDS)

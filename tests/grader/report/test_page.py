@@ -201,5 +201,5 @@ FORBIDDEN = ("src", "srcset", "action", "style")
 KNOWN = {
     "html", "head", "meta", "title", "style", "body", "header", "footer", "section", "h1", "h2", "div", "p", "pre",
     "table", "tr", "td", "th", "span", "strong", "a", "details", "summary", "input", "label", "figure", "figcaption",
-    "svg", "desc", "rect", "text", "polyline", "circle",
+    "svg", "desc", "rect", "text", "polyline", "circle", "line", "main",
 }  # fmt: skip
