@@ -15,6 +15,8 @@ from warpgrade.report import failures, hidden
 _SAME_CAUSE = 3
 # As grader/vgpu/ops/resolve.cpp words it.
 _BELOW_ZERO = re.compile(r"^\w+ \S+ bytes?, \S+ bytes? before |\(-\d+ converted to unsigned\)")
+_BEYOND = re.compile(r" past the end of ")
+_NO_SHARED = re.compile(r" but the launch gives the block none")
 _OF_BLOCK = re.compile(r" past the end of the block's \S+ bytes? of (?:dynamic )?shared memory")
 _OF_ARRAY = re.compile(r" past the end of `[^`]+` \([^)]*\) in shared memory")
 _TOO_MANY_THREADS = re.compile(
@@ -22,6 +24,8 @@ _TOO_MANY_THREADS = re.compile(
 )  # grader/vgpu/virtual_gpu.cpp words it
 _NO_BLOCKS = re.compile(r"the grid has 0 blocks")
 _COPY_TO_ADDRESS = re.compile(r"\bcudaMemcpy(?:Async)?\(\s*&\s*\w+\s*,")
+_ALL_WRITE = re.compile(r" that other threads write at the same time")
+_ONE_WRITER = "Let one thread alone change an element: does each thread have elements of its own?"
 _LOOP_HEAD = re.compile(r"\bfor\s*\([^;]*;[^;]*;[^)]*\)")
 _CHANGE = re.compile(r"\b(?P<name>\w+)(?:\[[^\]]*\])*\s*(?:\+\+|--|[-+*/%&|^]=)(?P<behind>.*)")
 
@@ -134,10 +138,9 @@ def _barrier(races: list[Diagnostic], gaps: list[tuple[int, int]]) -> str:
     first = races[0]
     if first.barrier is not None and first.related[0].place.text == first.place.text:
         if _changes_one(first.place.source):
-            return (
-                "Let one thread alone change an element: does each thread have elements of its own? Where all of them "
-                "add to the same one, use atomicAdd."
-            )
+            return f"{_ONE_WRITER} Where all of them add to the same one, use atomicAdd."
+        if _ALL_WRITE.search(first.message):
+            return _ONE_WRITER
         name = "__syncwarp()" if of_warp else "__syncthreads()"
         return f"Read into a variable first, then call {name}, and write after it."
     return ""
@@ -153,7 +156,7 @@ def _by_message(one: Diagnostic) -> str:
     """Return the help for what the message says, where the rule's own help is wrong or too general; else ""."""
     match one.rule:
         case "memcheck/out-of-bounds":
-            return _bounds(one.message)
+            return _bounds(one)
         case "launch/configuration" if _TOO_MANY_THREADS.match(one.message):
             return (
                 "The launch is kernel<<<blocks, threads>>>, the number of blocks first. Where a block would have too "
@@ -171,7 +174,15 @@ def _by_message(one: Diagnostic) -> str:
     return ""
 
 
-def _bounds(message: str) -> str:
+def _bounds(one: Diagnostic) -> str:
+    message = one.message
+    if _NO_SHARED.search(message):
+        return "Give the launch the size in bytes: <<<blocks, threads, elements * sizeof(element)>>>."
+    if one.thread and not any(one.thread.thread + one.thread.block) and _BEYOND.search(message):
+        return (
+            "Too many threads are not the reason, for the first of all goes beyond the end: is the index right, does a "
+            "loop end one turn too late (< or <=?), and is the size in bytes, count * sizeof(element)?"
+        )
     if _BELOW_ZERO.search(message):
         return "The index is negative: find out which threads have no such element, and give them a case of their own."
     if _OF_BLOCK.search(message):

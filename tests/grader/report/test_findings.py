@@ -77,6 +77,7 @@ def test_several_tests_that_found_the_same_show_it_once() -> None:
         ("reads 4 bytes directly past the end of the block's 100 bytes of dynamic shared memory", "third argument"),
         ("writes 4 bytes directly past the end of `s` (1,024 bytes) in shared memory", "declaration"),
         ("writes 4 bytes directly past the end of `d_x` (1,024 bytes)", "Compare the index first."),
+        ("writes 4 bytes of shared memory, but the launch gives the block none: its size is the third", "<<<blocks"),
         ("", "Compare the index first."),
     ],
 )
@@ -85,6 +86,19 @@ def test_what_to_do_about_an_access_out_of_bounds_depends_on_where_it_went(messa
     assert words in finding.help
     (told,) = findings.result_findings(result_of((True, [msgspec.structs.replace(HIDDEN, message=message)])))
     assert told.help == "Compare the index first."  # of a hidden test, nothing that depends on its data
+
+
+@pytest.mark.parametrize("memory", ["`d_x` (4,096 bytes)", "the block's 1,024 bytes of shared memory"])
+def test_where_the_first_thread_goes_beyond_the_end_it_is_not_that_there_are_too_many(memory: str) -> None:
+    def advice(message: str, thread: Thread) -> str:
+        (finding,) = as_findings(msgspec.structs.replace(HIDDEN, message=message, thread=thread))
+        return finding.help
+
+    beyond = f"reads 4 bytes directly past the end of {memory}"
+    first = Thread((0, 0, 0), (0, 0, 0))
+    assert "one turn too late" in advice(beyond, first)
+    assert "one turn too late" not in advice(beyond, Thread((0, 0, 0), (1, 0, 0)))
+    assert "is negative" in advice(f"reads 4 bytes, 4 bytes before {memory}", first)
 
 
 @pytest.mark.parametrize(
@@ -124,6 +138,18 @@ def test_a_race_of_threads_that_change_one_element_asks_for_an_atomic(source: st
     )  # fmt: skip
     (finding,) = as_findings(race)
     assert words in finding.help
+
+
+def test_threads_that_write_different_values_to_one_element_need_one_writer() -> None:
+    place = Place("sum.cu", 3, source="    sums[warp] = value;")
+    race = msgspec.structs.replace(
+        RACE, rule="racecheck/warp", place=place, related=[Related("written by", place, RACE.thread)],
+        message="writes an element of `sums` that other threads write at the same time, with different values",
+        barrier=Barrier([], of_warp=False),
+    )  # fmt: skip
+    (finding,) = as_findings(race)
+    assert finding.help.startswith("Let one thread alone change an element")
+    assert "atomicAdd" not in finding.help
 
 
 def test_a_race_that_came_out_either_way_is_shown_once() -> None:
