@@ -104,7 +104,9 @@ def _with_place_of_hang(
         return test
     first, *rest = test.message.split("\n")
     source = own.line(*found).strip()
-    first += f": host code was at {found[0]}:{found[1]}" + (f", `{source}`" if source else "")
+    # Host code that stands at a launch has asked for it, and waits for the kernel.
+    told = "the kernel did not end that was launched at" if "<<<" in source else "host code was at"
+    first += f": {told} {found[0]}:{found[1]}" + (f", `{source}`" if source else "")
     return msgspec.structs.replace(test, message="\n".join([first, *rest]))
 
 

@@ -52,12 +52,14 @@ def test_where_not_even_lines_can_be_read_the_verdicts_stay() -> None:
 HOST = {"my.cu": b"int main() {\n    for (;;) {}  \n\n}\n"}
 
 
-def read(message: str, code: int | None, words: bytes = b"", **launch: object) -> tuple[str, list[dict[str, object]]]:
+def read(
+    message: str, code: int | None, words: bytes = b"", files: dict[str, bytes] = HOST, **launch: object
+) -> tuple[str, list[dict[str, object]]]:
     test = msgspec.structs.replace(
         GRADED.tests[0], diagnostics=[], launches=[launch] if launch else [], message=message
     )
     stops = {test.name: [code]} if code is not None else {"another": [17]}
-    (after,) = own_lines.read([test], stops, HOST, [17], words, [], "lines")
+    (after,) = own_lines.read([test], stops, files, [17], words, [], "lines")
     return after.message, after.launches
 
 
@@ -67,6 +69,10 @@ def test_where_host_code_hung_is_told_in_the_first_line_by_the_innermost_frame_o
     assert read("it did not finish\nand more", 17, words)[0] == told
     assert read("it did not finish", 17, words.replace(b"my.cu:2", b"my.cu:3"))[0] == (
         "it did not finish: host code was at my.cu:3"
+    )
+    launch = {"my.cu": HOST["my.cu"].replace(b"for (;;) {}", b"k<<<1, 64>>>(n);")}
+    assert read("it did not finish", 17, words, launch)[0] == (
+        "it did not finish: the kernel did not end that was launched at my.cu:2, `k<<<1, 64>>>(n);`"
     )
     for nothing in (b"", b"0x10\n??:0\n", b"0x10\n/usr/include/x.h:9\n", b"0x11\n/a/submission/my.cu:2\n"):
         assert read("it did not finish", 17, nothing)[0] == "it did not finish"
