@@ -26,7 +26,8 @@ namespace {
 
 bool is_uniform(const Pattern& pattern) {
     const auto name = pattern.signs[0];
-    return name == sign::unwritten || name == sign::zeros || name == sign::nan || name == sign::constant;
+    return name == sign::unwritten || name == sign::zeros || name == sign::nan || name == sign::constant ||
+           name == sign::unset;
 }
 
 // True if all wrong elements are as before the call. Fewer than four bytes may be so by chance.

@@ -17,16 +17,31 @@ namespace {
 
 constexpr std::size_t few = 3;  // wrong elements below which a pattern of values may be chance
 constexpr double largest_half = 65504;
+constexpr double most_threads = 4096;  // that are added up; with more, any large number would nearly be a multiple
 
 bool same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
+
+// Whether `value` is `fresh`, or a sum in which some threads' parts began with it and the rest are too small to show.
+bool is_sum_of(double fresh, double value) {
+    const double times = value / fresh, whole = std::round(times);
+    return whole >= 1 && whole <= most_threads && std::abs(times - whole) <= 1e-6 * whole;
+}
 
 // Whether this is what a register holds that nothing was stored into.
 bool is_fresh_register(double value) {
     std::uint64_t bits;
     std::memset(&bits, device::fresh_register_byte, sizeof bits);
     const auto half = static_cast<std::uint32_t>(bits);
-    return value == std::bit_cast<double>(bits) || value == std::bit_cast<float>(half) ||
+    return is_sum_of(std::bit_cast<double>(bits), value) || is_sum_of(std::bit_cast<float>(half), value) ||
            value == std::bit_cast<std::int32_t>(half);
+}
+
+std::optional<Pattern> find_unset_variable(const ComparedElements& c) {
+    if (!std::ranges::all_of(c.wrong, [&](std::size_t i) { return is_fresh_register(c.got[i]); })) return std::nullopt;
+    return Pattern{{sign::unset},
+                   fmt::format(": {} what a variable holds that was never given a value, such as a sum that does not "
+                               "begin with 0",
+                               c.wrong.size() == 1 ? "it holds" : "they hold")};
 }
 
 bool about_equal(double a, double b) {
@@ -121,11 +136,7 @@ std::optional<Pattern> find_value_pattern(const ComparedElements& c) {
             fmt::format(": {} the pattern of memory that nothing had written when it was read: device memory, or "
                         "an array without __shared__",
                         one ? "it holds" : "they hold")};
-    if (all_wrong(c, [&](std::size_t i) { return is_fresh_register(c.got[i]); }))
-        return Pattern{{sign::constant},
-                       fmt::format(": {} what a variable holds that was never given a value, such as a sum that does "
-                                   "not begin with 0",
-                                   one ? "it holds" : "they hold")};
+    if (auto found = find_unset_variable(c)) return found;
     if (all_wrong(c, [&](std::size_t i) { return std::isnan(c.got[i]); }))
         return Pattern{{sign::nan}, one ? ": it is NaN" : ": all of them are NaN"};
     if (all_wrong(c, [&](std::size_t i) { return c.got[i] == 0; }))
@@ -225,7 +236,10 @@ std::optional<Pattern> find_place_pattern(const ComparedElements& c) {
 
 std::optional<Pattern> find_pattern(const ComparedElements& c) {
     if (c.wrong.empty()) return std::nullopt;
-    if (c.expected.size() == 1) return find_half_overflow(c);
+    if (c.expected.size() == 1) {
+        auto unset = find_unset_variable(c);
+        return unset ? unset : find_half_overflow(c);
+    }
     const auto value = find_value_pattern(c), place = find_place_pattern(c);
     if (!value) return place;
     if (!place) return value;

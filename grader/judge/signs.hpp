@@ -10,8 +10,8 @@ namespace warpgrade::judge::sign {
 inline constexpr std::string_view time_out = "time-out", crash = "crash", device_fault = "device-fault",
                                   cuda_error = "cuda-error", origin = "origin", race = "race";
 // What is wrong with the values.
-inline constexpr std::string_view wrong = "wrong", unwritten = "unwritten", zeros = "zeros", nan = "nan",
-                                  transposed = "transposed", reversed = "reversed", shifted = "shifted",
+inline constexpr std::string_view wrong = "wrong", unwritten = "unwritten", unset = "unset", zeros = "zeros",
+                                  nan = "nan", transposed = "transposed", reversed = "reversed", shifted = "shifted",
                                   factor = "factor", constant = "constant", precision = "precision";
 // Where they are wrong.
 inline constexpr std::string_view all = "all", stride = "stride", tail = "tail", edge = "edge", tile = "tile",

@@ -161,6 +161,11 @@ TEST_CASE("device memory that nothing wrote, and what was there before the call,
     std::memset(&fresh, 0xF1, sizeof fresh);
     const auto variable = told(1, 64, [=](auto& v) { v[7] = v[20] = v[33] = fresh + 1; });
     CHECK_THAT(variable.first_line, Contains("what a variable holds that was never given a value"));
+    CHECK(variable.signs == Signs{"wrong", "unset"});
+    const auto sum = told(1, 1, [=](auto& v) { v[0] = 256 * fresh + 1000; });
+    CHECK_THAT(sum.first_line, Contains(": it holds what a variable holds that was never given a value"));
+    CHECK(told(1, 1, [=](auto& v) { v[0] = 2.5f * fresh; }).signs == Signs{"wrong"});
+    CHECK(told(1, 1, [](auto& v) { v[0] = -1e6f; }).signs == Signs{"wrong"});
 
     std::vector<float> right{1, 2, 3, 4}, got{1, 2, 30, 40};
     const auto bytes = std::as_bytes(std::span(got));

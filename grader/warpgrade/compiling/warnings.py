@@ -29,6 +29,11 @@ _HOST = re.compile(
 _REMARK = re.compile(r'^Remark: The warnings can be suppressed with "-diag-suppress <warning-number>"\n+', re.MULTILINE)
 # Declared and never used: of all warnings the least telling.
 _MINOR = {"177", "550"}
+# What makes results wrong wherever it runs.
+_MISTAKE = re.compile(
+    r'^use of "=" where "==" may have been intended|'
+    r"is used before its value is set|cannot be directly (?:read|written) in a host function|is used uninitialized"
+)
 
 
 class CompilerWarning(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -43,6 +48,11 @@ class CompilerWarning(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def place(self) -> str:
         """Return `matmul.cu:41`."""
         return f"{self.file}:{self.line}"
+
+    @property
+    def is_mistake(self) -> bool:
+        """Tell whether what it warns of hardly ever gives a right result."""
+        return _MISTAKE.search(self.text) is not None
 
 
 def find(words: Iterable[str], files: Mapping[str, bytes]) -> list[CompilerWarning]:

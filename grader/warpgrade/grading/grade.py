@@ -134,7 +134,9 @@ def grade(
             recall.store(files, verdicts.cases, verdicts.device)
         verdicts.cases = {**known, **verdicts.cases}
         cases = unsupported.settle_unsupported(verdicts.cases, lambda: builder.device_code(files), budget.analysis)
-        tests = score.score_tests(lab, cases, target.kind, public_only=options.public_only, only=options.only)
+        tests = score.score_tests(
+            lab, cases, target.kind, public_only=options.public_only, only=options.only, warnings=warnings
+        )
         tests = score.add_good_numbers(tests, good_numbers.read(lab), str(verdicts.device.get("name", "")))
         stops = {name: case.stopped_at for name, case in cases.items() if case.stopped_at}
         tests, left_out = own_lines.show(

@@ -14,6 +14,9 @@ from warpgrade.lab.failure_tags import COUNTERS, DEVICE_FAULT, ENDED, PRECISION,
 _PLACES: Final = ("stride", "tile", "tail", "edge")  # where nothing was written
 _RACE_FIRST: Final = "Fix the race that the checks found first: it may well be the cause."
 # Their own help says all; a lab's hint on its kernel's indices does not fit.
+_UNINITIALIZED_FIRST: Final = (
+    "Fix the use of uninitialized memory that the checks found first: it may well be the cause."
+)
 _EXPLAINED: Final = {"memcheck/host-pointer", "launch/runaway", "launch/configuration"}
 _PRECISION: Final = (
     "Only precision is missing. Keep every element, product and sum in the type of the contract (not in half or TF32), "
@@ -29,14 +32,20 @@ def choose(
     *,
     tags: Collection[str] = (),
     diagnostics: Sequence[Diagnostic] = (),
+    warned: str = "",
 ) -> str:
-    """Return the hint for a public test that failed or lost points; `hint` is the lab's for want of a better one."""
+    """Return the hint for a public test that failed or lost points; `hint` is the lab's for want of a better one.
+
+    warned: the line of a mistake that the compiler warns of.
+    """
     found = {one.rule.partition("/")[0] for one in diagnostics if one.severity == "error"}
     known = set(signs)
     if "racecheck" in found:
         known = {*known, RACE} - {UNWRITTEN}  # what came too late is no gap in the work
     if "initcheck" in found and WRONG[-1] in known:
         known = {*known, UNINITIALIZED} - {UNWRITTEN}  # what was computed has no value, but was
+    if warned and not found and known.intersection([*WRONG, UNWRITTEN]):
+        return f"Fix what the compiler warns of at {warned} first: it may well be the cause."
     if ended := known.intersection(ENDED):
         if DEVICE_FAULT in ended and any(one.rule in _EXPLAINED for one in diagnostics):
             return ""
@@ -50,5 +59,7 @@ def choose(
         return told
     if RACE in known:
         return _RACE_FIRST
+    if UNINITIALIZED in known:
+        return _UNINITIALIZED_FIRST
     counts = any(tag.strip("[]") in ("counter", "speed") for tag in tags)
     return _RESULT_FIRST if counts else hint

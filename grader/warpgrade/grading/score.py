@@ -9,6 +9,7 @@ from typing import Literal
 
 import msgspec
 
+from warpgrade.compiling.warnings import CompilerWarning
 from warpgrade.grading import hints
 from warpgrade.grading.judge import Case
 from warpgrade.grading.result import Check, Measurement, Score, TestResult
@@ -61,6 +62,7 @@ def score_tests(
     *,
     public_only: bool = False,
     only: Sequence[str] = (),
+    warnings: Sequence[CompilerWarning] = (),
 ) -> list[TestResult]:
     """Return one result for each test of the lab that was to run, in the lab's order.
 
@@ -70,10 +72,11 @@ def score_tests(
     if unknown:
         raise GraderError(f"labs/{lab.name}/lab.toml has no entry for the test “{unknown[0]}”")
     items = lab.chosen(public_only=public_only, only=only)
-    return [_score_item(item, cases.get(item.name), device_kind) for item in items]
+    warned = next((one.place for one in warnings if one.is_mistake), "")
+    return [_score_item(item, cases.get(item.name), device_kind, warned) for item in items]
 
 
-def _score_item(item: TestItem | SpeedItem, case: Case | None, device_kind: device.Kind) -> TestResult:
+def _score_item(item: TestItem | SpeedItem, case: Case | None, device_kind: device.Kind, warned: str) -> TestResult:
     kind: Literal["test", "speed"] = "speed" if isinstance(item, SpeedItem) else "test"
     if case is None:
         return TestResult(
@@ -107,7 +110,7 @@ def _score_item(item: TestItem | SpeedItem, case: Case | None, device_kind: devi
         hidden=item.hidden,
         tags=list(case.tags),
         message=message,
-        hint=_hint(item, case) if status != "pending" and points < item.points else "",
+        hint=_hint(item, case, warned) if status != "pending" and points < item.points else "",
         signs=[sign for sign in case.signs if sign in FAILURE_TAGS],
         output=_last_lines(case.output, _failed_call(case)),
         seconds=round(case.seconds, 3),
@@ -174,7 +177,7 @@ def _failed_call(case: Case) -> str:
     return last if len(last) <= _OUTPUT_WIDTH and _FAILED_CALL.search(last) else ""
 
 
-def _hint(item: TestItem | SpeedItem, case: Case) -> str:
+def _hint(item: TestItem | SpeedItem, case: Case, warned: str) -> str:
     # What a submission can choose by the data of a hidden test must not show in it.
     if item.hidden or case.status == "error":
         return item.hint
@@ -182,7 +185,10 @@ def _hint(item: TestItem | SpeedItem, case: Case) -> str:
         for pattern, hint in _HINTS_ON_CALLS:
             if pattern.search(call):
                 return hint
-    return hints.choose(item.hint, item.hints, case.signs, tags=case.tags, diagnostics=case.diagnostics)
+    return hints.choose(
+        item.hint, item.hints, case.signs, tags=case.tags, diagnostics=case.diagnostics,
+        warned="" if item.name.startswith(PRELAB) else warned,
+    )  # fmt: skip
 
 
 def _last_lines(output: str, told: str = "") -> str:

@@ -10,12 +10,16 @@ import msgspec
 import pytest
 from samples import LEAK, RACE
 
-from warpgrade.grading import hints
+from warpgrade.compiling.warnings import CompilerWarning
+from warpgrade.grading import hints, score
+from warpgrade.grading.judge import Case
 from warpgrade.lab import labs
 from warpgrade.lab.failure_tags import COUNTERS, FAILURE_TAGS, UNINITIALIZED
+from warpgrade.lab.labs import Lab
 from warpgrade.machine.errors import GraderError
 from warpgrade.machine.paths import find_layout
 
+SOME = labs.find(find_layout(), "vecadd")
 LAB = "Which index must threadIdx.x choose?"
 
 
@@ -31,7 +35,7 @@ def test_the_labs_hint_for_what_failed_comes_before_its_general_one() -> None:
     assert hints.choose(LAB, {}, []) == LAB
 
 
-@pytest.mark.parametrize("sign", ["time-out", "device-fault", "cuda-error", "unwritten", "origin"])
+@pytest.mark.parametrize("sign", ["time-out", "device-fault", "cuda-error", "unwritten", "unset", "origin"])
 def test_no_hint_on_the_kernel_where_the_call_did_not_end_well(sign: str) -> None:
     assert chosen("wrong", sign) == ""
     assert chosen("crash") == "the host"
@@ -62,9 +66,32 @@ def test_uninitialized_memory_has_a_hint_of_its_own_where_results_are_wrong() ->
     found = [msgspec.structs.replace(RACE, rule="initcheck/shared")]
     own = {"uninitialized": "the halo", "all": "the mask"}
     assert hints.choose(LAB, own, ["wrong", "all"], diagnostics=found) == "the halo"
-    assert hints.choose(LAB, {}, ["wrong", "all"], diagnostics=found) == LAB
+    assert "uninitialized memory" in hints.choose(LAB, {}, ["wrong", "all"], diagnostics=found)
+    assert hints.choose(LAB, {"all": "the mask"}, ["wrong", "all"], diagnostics=found) == "the mask"
     assert hints.choose(LAB, own, [], diagnostics=found) == LAB
     assert hints.choose(LAB, {**own, "unwritten": "?"}, ["wrong", "unwritten", "all"], diagnostics=found) == "the halo"
+
+
+def test_a_mistake_that_the_compiler_warns_of_is_first_to_fix_where_results_are_wrong(tmp_path: Path) -> None:
+    assert "at sum.cu:3 first" in chosen("wrong", "zeros", "tail", warned="sum.cu:3")
+    assert "at sum.cu:3 first" in chosen("wrong", "unwritten", warned="sum.cu:3")
+    assert chosen("crash", warned="sum.cu:3") == "the host"
+    assert chosen(warned="sum.cu:3") == "neighbours"
+    assert "race" in chosen("wrong", diagnostics=[RACE], warned="sum.cu:3")
+
+    def told(name: str, text: str) -> str:
+        (test,) = score.score_tests(
+            Lab(name, tmp_path, msgspec.structs.replace(SOME.file, test=[labs.TestItem(name, points=1)], speed=[])),
+            {name: Case(name=name, status="fail", signs=["wrong"])}, "vgpu",
+            warnings=[CompilerWarning("a.cu", 7, text)],
+        )  # fmt: skip
+        return test.hint
+
+    unset = 'variable "sum" is used before its value is set'
+    assert "at a.cu:7 first" in told("adds", unset)
+    assert "at a.cu:7 first" in told("adds", 'a __device__ variable "n" cannot be directly read in a host function')
+    assert told("adds", 'variable "n" was declared but never referenced') == ""
+    assert told("prelab: sums", unset) == ""
 
 
 def test_values_that_are_nearly_right_say_what_to_keep() -> None:
