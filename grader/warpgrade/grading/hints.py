@@ -9,14 +9,24 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from warpgrade.findings.diagnosis import Diagnostic
-from warpgrade.lab.failure_tags import COUNTERS, DEVICE_FAULT, ENDED, PRECISION, RACE, UNINITIALIZED, UNWRITTEN, WRONG
+from warpgrade.lab.failure_tags import (
+    COUNTERS,
+    DEVICE_FAULT,
+    ENDED,
+    PRECISION,
+    RACE,
+    UNINITIALIZED,
+    UNSET,
+    UNWRITTEN,
+    WRONG,
+)  # fmt: skip
 
 _PLACES: Final = ("stride", "tile", "tail", "edge")  # where nothing was written
 _RACE_FIRST: Final = "Fix the race that the checks found first: it may well be the cause."
-# Their own help says all; a lab's hint on its kernel's indices does not fit.
 _UNINITIALIZED_FIRST: Final = (
     "Fix the use of uninitialized memory that the checks found first: it may well be the cause."
 )
+# Their own help says all; a lab's hint on its kernel's indices does not fit.
 _EXPLAINED: Final = {"memcheck/host-pointer", "launch/runaway", "launch/configuration"}
 _PRECISION: Final = (
     "Only precision is missing. Keep every element, product and sum in the type of the contract (not in half or TF32), "
@@ -44,7 +54,7 @@ def choose(
         known = {*known, RACE} - {UNWRITTEN}  # what came too late is no gap in the work
     if "initcheck" in found and WRONG[-1] in known:
         known = {*known, UNINITIALIZED} - {UNWRITTEN}  # what was computed has no value, but was
-    if warned and not found and known.intersection([*WRONG, UNWRITTEN]):
+    if warned and not found and not known.intersection(ENDED) - {UNWRITTEN, UNSET}:
         return f"Fix what the compiler warns of at {warned} first: it may well be the cause."
     if ended := known.intersection(ENDED):
         if DEVICE_FAULT in ended and any(one.rule in _EXPLAINED for one in diagnostics):
