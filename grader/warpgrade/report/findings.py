@@ -179,9 +179,10 @@ def _bounds(one: Diagnostic) -> str:
     if _NO_SHARED.search(message):
         return "Give the launch the size in bytes: <<<blocks, threads, elements * sizeof(element)>>>."
     if one.thread and not any(one.thread.thread + one.thread.block) and _BEYOND.search(message):
+        size = "the launch's third argument" if _OF_BLOCK.search(message) else "the size that was asked for"
         return (
             "Too many threads are not the reason, for the first of all goes beyond the end: is the index right, does a "
-            "loop end one turn too late (< or <=?), and is the size in bytes, count * sizeof(element)?"
+            f"loop end one turn too late (< or <=?), and is {size} in bytes, count * sizeof(element)?"
         )
     if _BELOW_ZERO.search(message):
         return "The index is negative: find out which threads have no such element, and give them a case of their own."

@@ -88,8 +88,11 @@ def test_what_to_do_about_an_access_out_of_bounds_depends_on_where_it_went(messa
     assert told.help == "Compare the index first."  # of a hidden test, nothing that depends on its data
 
 
-@pytest.mark.parametrize("memory", ["`d_x` (4,096 bytes)", "the block's 1,024 bytes of shared memory"])
-def test_where_the_first_thread_goes_beyond_the_end_it_is_not_that_there_are_too_many(memory: str) -> None:
+@pytest.mark.parametrize(
+    ("memory", "size"),
+    [("`d_x` (4,096 bytes)", "asked for"), ("the block's 1,024 bytes of shared memory", "third argument")],
+)
+def test_where_the_first_thread_goes_beyond_the_end_it_is_not_that_there_are_too_many(memory: str, size: str) -> None:
     def advice(message: str, thread: Thread) -> str:
         (finding,) = as_findings(msgspec.structs.replace(HIDDEN, message=message, thread=thread))
         return finding.help
@@ -97,6 +100,7 @@ def test_where_the_first_thread_goes_beyond_the_end_it_is_not_that_there_are_too
     beyond = f"reads 4 bytes directly past the end of {memory}"
     first = Thread((0, 0, 0), (0, 0, 0))
     assert "one turn too late" in advice(beyond, first)
+    assert size in advice(beyond, first)
     assert "one turn too late" not in advice(beyond, Thread((0, 0, 0), (1, 0, 0)))
     assert "is negative" in advice(f"reads 4 bytes, 4 bytes before {memory}", first)
 

@@ -1,0 +1,49 @@
+"""What labs say of mistakes that beginners make: the hint leads to the line, or to the cause."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+from samples import RACE
+
+from warpgrade.grading import hints
+from warpgrade.lab import labs
+from warpgrade.machine.paths import find_layout
+
+# lab, test, the judge's signs, the check that found something, words of the hint
+MISTAKES = [
+    ("first", "add_vectors adds whole blocks", "device-fault", "memcheck", "Each of the three arrays"),
+    ("first", "gray_image turns an image gray", "wrong constant tail", "", "Columns come from x and rows from y"),
+    ("vecadd", "vecadd_managed adds in managed memory, without copies", "wrong unwritten", "", "destination first"),
+    ("vecadd", "vecadd_mapped adds in the host's memory, without copies", "wrong unwritten", "", "destination first"),
+    ("vecadd", "vecadd_mapped adds in the host's memory, without copies", "device-fault", "memcheck",
+     "cudaHostGetDevicePointer"),
+    ("vecadd", "vecadd_streams does each piece in a stream of its own", "wrong unwritten tail", "",
+     "elements, not bytes"),
+    ("vecadd", "count_above counts on both sides", "origin", "", "where does the host's loop begin?"),
+    ("reverse", "dynamic_reverse_symbol reverses up to 1024 elements", "wrong unwritten", "", "cudaMemcpyToSymbol"),
+    ("reverse", "rows_padded reverses every row", "device-fault", "memcheck", "rows are as dense as before"),
+    ("matmul", "matmul_columns multiplies", "wrong all", "", "(+=)"),
+    ("matmul", "matmul_columns multiplies", "device-fault", "memcheck", "which turn of the loop is the last"),
+    ("matmul", "matmul_tiled multiplies square matrices", "wrong all", "", "which index of each does the loop run"),
+    ("matmul", "matmul_tiled multiplies rectangular matrices", "wrong", "racecheck", "the length of its rows"),
+    ("matmul", "matmul_registers multiplies", "wrong", "", "in A, B and C as in the tiles"),
+    ("matmul", "stretch: matmul_registers uses each load from shared memory four times", "", "", "and no more"),
+    ("reduction", "reduce_strided adds up", "device-fault", "memcheck", "which is the last stride"),
+    ("reduction", "reduce_sequential adds up", "device-fault", "memcheck", "half of the block"),
+    ("reduction", "reduce_first_add adds up", "wrong", "", "blockDim.x apart"),
+    ("reduction", "reduce_shuffle adds up", "wrong", "", "adds what the shuffle brings"),
+    ("reduction", "reduce_shuffle adds up", "wrong", "racecheck", "One lane of each warp stores"),
+    ("reduction", "reduce_grid_stride adds up", "device-fault", "memcheck", "n / 4 elements"),
+    ("reduction", "divergent_warps counts the example of 32 threads in warps of 8", "wrong zeros", "", "copied back"),
+    ("reduction", "the checks find no mistakes in versions 2 to 6", "", "racecheck", "only thread 0"),
+    ("transpose", "transpose_naive transposes whole tiles", "wrong transposed", "", "B is A as it was"),
+    ("transpose", "transpose_naive transposes whole tiles", "device-fault", "memcheck", "rows of B are `rows` long"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("lab", "name", "signs", "check", "words"), MISTAKES)
+def test_the_hint_is_about_the_mistake(lab: str, name: str, signs: str, check: str, words: str) -> None:
+    (item,) = (item for item in labs.find(find_layout(), lab).items if item.name == name)
+    found = [msgspec.structs.replace(RACE, rule=f"{check}/of a kind")] if check else []
+    assert words in hints.choose(item.hint, item.hints, signs.split(), diagnostics=found)
