@@ -178,23 +178,23 @@ def _bounds(one: Diagnostic) -> str:
     message = one.message
     if _NO_SHARED.search(message):
         return "Give the launch the size in bytes: <<<blocks, threads, elements * sizeof(element)>>>."
+    if _BELOW_ZERO.search(message):
+        return "The index is negative: find out which threads have no such element, and give them a case of their own."
+    if _OF_ARRAY.search(message):
+        return (
+            "The last element has the index size - 1: compare the index, the size in the array's declaration, and the "
+            "number of threads in each direction of the block."
+        )
     if one.thread and not any(one.thread.thread + one.thread.block) and _BEYOND.search(message):
         size = "the launch's third argument" if _OF_BLOCK.search(message) else "the size that was asked for"
         return (
             "Too many threads are not the reason, for the first of all goes beyond the end: is the index right, does a "
             f"loop end one turn too late (< or <=?), and is {size} in bytes, count * sizeof(element)?"
         )
-    if _BELOW_ZERO.search(message):
-        return "The index is negative: find out which threads have no such element, and give them a case of their own."
     if _OF_BLOCK.search(message):
         return (
             "Compare the index with the size of the shared memory: the launch's third argument gives it in bytes, "
             "elements times sizeof(element)."
-        )
-    if _OF_ARRAY.search(message):
-        return (
-            "The last element has the index size - 1: compare the index, the size in the array's declaration, and the "
-            "number of threads in each direction of the block."
         )
     return ""
 

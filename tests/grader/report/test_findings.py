@@ -102,6 +102,7 @@ def test_where_the_first_thread_goes_beyond_the_end_it_is_not_that_there_are_too
     assert "one turn too late" in advice(beyond, first)
     assert size in advice(beyond, first)
     assert "one turn too late" not in advice(beyond, Thread((0, 0, 0), (1, 0, 0)))
+    assert "declaration" in advice("reads 4 bytes directly past the end of `s` (256 bytes) in shared memory", first)
     assert "is negative" in advice(f"reads 4 bytes, 4 bytes before {memory}", first)
 
 
