@@ -13,6 +13,7 @@ from warpgrade.lab.failure_tags import (
     COUNTERS,
     DEVICE_FAULT,
     ENDED,
+    HOST_POINTER,
     PRECISION,
     RACE,
     UNINITIALIZED,
@@ -48,6 +49,7 @@ def choose(
 
     warned: the line of a mistake that the compiler warns of.
     """
+    rules = {one.rule for one in diagnostics}
     found = {one.rule.partition("/")[0] for one in diagnostics if one.severity == "error"}
     known = set(signs)
     if "racecheck" in found:
@@ -57,8 +59,8 @@ def choose(
     if warned and not found and not known.intersection(ENDED) - {UNWRITTEN, UNSET}:
         return f"Fix what the compiler warns of at {warned} first: it may well be the cause."
     if ended := known.intersection(ENDED):
-        if DEVICE_FAULT in ended and any(one.rule in _EXPLAINED for one in diagnostics):
-            return ""
+        if DEVICE_FAULT in ended and rules & _EXPLAINED:
+            return hints.get(HOST_POINTER, "") if "memcheck/host-pointer" in rules else ""
         where = _PLACES if UNWRITTEN in ended else ()
         return next((hints[sign] for sign in (*where, *ENDED) if sign in known and sign in hints), "")
     if not known.intersection(WRONG):
@@ -69,7 +71,7 @@ def choose(
         return told
     if RACE in known:
         return _RACE_FIRST
-    if UNINITIALIZED in known:
+    if UNINITIALIZED in known and "initcheck/absent-lane" not in rules:
         return _UNINITIALIZED_FIRST
     counts = any(tag.strip("[]") in ("counter", "speed") for tag in tags)
     return _RESULT_FIRST if counts else hint

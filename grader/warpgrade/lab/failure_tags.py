@@ -12,6 +12,7 @@ COUNTERS: Final = "counters"  # right results, but a counter or the speed is not
 RACE: Final = "race"
 UNINITIALIZED: Final = "uninitialized"
 DEVICE_FAULT: Final = "device-fault"
+HOST_POINTER: Final = "host-pointer"  # a device fault of its own kind: no index is wrong
 UNWRITTEN: Final = "unwritten"  # an output is as it was before, or holds device memory that nothing wrote
 UNSET: Final = "unset"  # a variable of the kernel has no value
 
@@ -24,4 +25,4 @@ WRONG: Final = (
     RACE, UNINITIALIZED, "nan", "zeros", "transposed", "reversed", "shifted", "factor", "constant", PRECISION, "stride",
     "tile", "tail", "edge", "single", "all", "wrong",
 )  # fmt: skip
-FAILURE_TAGS: Final = frozenset([*ENDED, *WRONG, COUNTERS])
+FAILURE_TAGS: Final = frozenset([*ENDED, HOST_POINTER, *WRONG, COUNTERS])

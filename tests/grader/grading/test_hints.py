@@ -14,7 +14,7 @@ from warpgrade.compiling.warnings import CompilerWarning
 from warpgrade.grading import hints, score
 from warpgrade.grading.judge import Case
 from warpgrade.lab import labs
-from warpgrade.lab.failure_tags import COUNTERS, FAILURE_TAGS, UNINITIALIZED
+from warpgrade.lab.failure_tags import COUNTERS, FAILURE_TAGS, HOST_POINTER, UNINITIALIZED
 from warpgrade.lab.labs import Lab
 from warpgrade.machine.errors import GraderError
 from warpgrade.machine.paths import find_layout
@@ -46,6 +46,10 @@ def test_a_fault_that_explains_itself_has_no_hint_on_indices(rule: str) -> None:
     own = {"device-fault": "the last block"}
     fault = msgspec.structs.replace(RACE, rule=rule)
     assert hints.choose(LAB, own, ["device-fault"], diagnostics=[fault]) == ""
+    named = {**own, "host-pointer": "the array's name"}
+    assert hints.choose(LAB, named, ["device-fault"], diagnostics=[fault]) == (
+        "the array's name" if rule == "memcheck/host-pointer" else ""
+    )
     beyond = msgspec.structs.replace(RACE, rule="memcheck/out-of-bounds")
     assert hints.choose(LAB, own, ["device-fault"], diagnostics=[beyond]) == "the last block"
 
@@ -68,6 +72,8 @@ def test_uninitialized_memory_has_a_hint_of_its_own_where_results_are_wrong() ->
     assert hints.choose(LAB, own, ["wrong", "all"], diagnostics=found) == "the halo"
     assert "uninitialized memory" in hints.choose(LAB, {}, ["wrong", "all"], diagnostics=found)
     assert hints.choose(LAB, {"all": "the mask"}, ["wrong", "all"], diagnostics=found) == "the mask"
+    absent = [msgspec.structs.replace(RACE, rule="initcheck/absent-lane")]
+    assert hints.choose(LAB, {}, ["wrong", "all"], diagnostics=absent) == LAB
     assert hints.choose(LAB, own, [], diagnostics=found) == LAB
     assert hints.choose(LAB, {**own, "unwritten": "?"}, ["wrong", "unwritten", "all"], diagnostics=found) == "the halo"
 
@@ -117,7 +123,7 @@ def test_where_the_checks_found_a_mistake_counters_are_not_what_failed() -> None
 def test_the_judges_signs_are_the_ones_that_are_known() -> None:
     header = (find_layout().root / "grader" / "judge" / "signs.hpp").read_text(encoding="utf-8")
     named = set(re.findall(r'= "([a-z-]+)"', header))
-    assert named == FAILURE_TAGS - {COUNTERS, UNINITIALIZED}
+    assert named == FAILURE_TAGS - {COUNTERS, HOST_POINTER, UNINITIALIZED}
 
 
 def test_a_lab_can_only_name_what_can_be_known(tmp_path: Path) -> None:
