@@ -69,6 +69,8 @@ class Analysis {
     [[nodiscard]] virtual bool keeps_origin() const { return false; }
     // False if launches are checked and do nothing.
     [[nodiscard]] virtual bool runs_kernels() const { return true; }
+    // Which bytes of its arguments the kernel reads, as far as the last of them; nothing where that is not known.
+    [[nodiscard]] virtual std::optional<std::vector<bool>> read_arguments(FunctionId) const { return std::nullopt; }
     virtual void begin_call() {}  // numbers launches from 1 again and forgets all writers
     // The last writer of each 4-byte word, starting at the address.
     virtual void read_writers(DevicePtr, std::span<WriterTag> words) const { std::ranges::fill(words, writer::nobody); }

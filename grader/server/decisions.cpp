@@ -214,9 +214,15 @@ Decision make_decision(Op op, std::span<const std::byte> payload,
     return decision;
 }
 
+device::FunctionId launched_function(const Decision& decision) {
+    return decision.op == Op::launch && decision.payload.size() >= launch_params
+               ? field<device::FunctionId>(decision, 0)
+               : device::FunctionId{};
+}
+
 void clear_unread_arguments(Decision& launch, const std::vector<bool>& read) {
-    for (std::size_t i = 0; i < read.size() && launch_params + i < launch.payload.size(); ++i)
-        if (!read[i]) launch.payload[launch_params + i] = {};
+    for (std::size_t i = 0; launch_params + i < launch.payload.size(); ++i)
+        if (i >= read.size() || !read[i]) launch.payload[launch_params + i] = {};
 }
 
 std::span<const std::byte> arguments_of(const Decision& decision) {

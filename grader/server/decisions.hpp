@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "device/device.hpp"
 #include "device/protocol.hpp"
 #include "server/device_names.hpp"
 
@@ -27,7 +28,10 @@ struct Decision {
 [[nodiscard]] Decision make_decision(wire::Op op, std::span<const std::byte> payload,
                                      const std::function<std::uint64_t(std::uint64_t)>& canonical);
 
-// Makes equal what the kernel does not read of a launch's arguments, such as the padding of a struct.
+// The kernel that a launch asks for; 0 if it is no launch.
+[[nodiscard]] device::FunctionId launched_function(const Decision& decision);
+// Makes equal what the kernel does not read of a launch's arguments, such as the padding of a struct. Those behind the
+// end of `read` it does not read.
 void clear_unread_arguments(Decision& launch, const std::vector<bool>& read);
 
 // A launch's arguments; empty for other requests.

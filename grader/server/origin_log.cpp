@@ -45,6 +45,8 @@ std::uint64_t OriginLog::canonical(std::uint64_t address) {
 void OriginLog::record_decision(wire::Op op, std::span<const std::byte> payload) {
     if (!enabled() || !is_decision(op)) return;
     Decision decision = make_decision(op, payload, [&](std::uint64_t address) { return canonical(address); });
+    if (const FunctionId function = launched_function(decision))
+        if (const auto read = analysis_->read_arguments(function)) clear_unread_arguments(decision, *read);
     decision_bytes_ += decision.payload.size() + sizeof decision;
     if (decision_bytes_ > max_decision_bytes)
         overflowed_ = true;

@@ -141,6 +141,9 @@ class VirtualGpu final : public ClockedDevice {
     [[nodiscard]] bool talks_to_host(device::FunctionId function) const override {
         return find(function).kernel->code.talks_to_host;
     }
+    [[nodiscard]] std::optional<std::vector<bool>> read_arguments(device::FunctionId function) const override {
+        return find(function).kernel->code.read_arguments;
+    }
     device::SymbolInfo find_symbol(device::ModuleId module, std::string_view name) override {
         return module_of(module).symbol(name);
     }

@@ -96,6 +96,25 @@ TEST_CASE("decisions: what a launch is made of, to the last byte of each field")
     CHECK(told(made(a), made(b)) == "launch 1 is another one than with other inputs");
 }
 
+TEST_CASE("decisions: what a kernel does not read of its arguments is the same in each run") {
+    Launch launch;
+    launch.kernel = 7;
+    launch.arguments = {0x11, 0x2222222200000022, 0x33};
+    auto mine = made(launch);
+    CHECK(launched_function(mine) == 7);
+    CHECK(launched_function(made(Op::fill, Region::range(device_memory, 64))) == 0);
+    CHECK(launched_function(Decision{Op::launch, {}}) == 0);
+    launch.arguments = {0x11, 0x4444444400000022, 0x55};
+    auto other = made(launch);
+    std::vector<bool> read(12, true);
+    clear_unread_arguments(mine, read), clear_unread_arguments(other, read);
+    CHECK(mine.payload == other.payload);
+    launch.arguments = {0x11, 0x2222222200000023};
+    auto another = made(launch);
+    clear_unread_arguments(another, read);
+    CHECK(another.payload != other.payload);
+}
+
 TEST_CASE("decisions: copies, fills and allocations are told in their own words") {
     const auto range = [](std::uint64_t bytes) { return Region::range(device_memory, bytes); };
     CHECK(told(made(Op::write, range(8)), made(Op::write, range(12))) ==

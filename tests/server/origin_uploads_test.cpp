@@ -27,6 +27,8 @@ struct Run {
         [[nodiscard]] bool keeps_origin() const override { return true; }
         std::vector<HostData> take_host_data() override { return std::exchange(host_data, {}); }
         [[nodiscard]] bool runs_kernels() const override { return runs; }
+        [[nodiscard]] std::optional<std::vector<bool>> read_arguments(FunctionId) const override { return read; }
+        std::optional<std::vector<bool>> read;
         std::vector<HostData> host_data;
         bool runs = true;
     };
@@ -212,6 +214,14 @@ TEST_CASE("two runs: a single word that host code has computed is seen, in whate
               run.up(run.allocate(1), Numbers{static_cast<int>(sum_of(run))});
           }) == Problem::unexpected_upload);
     CHECK(problem_of([&](Run& run) { run.launch({1024, sum_of(run)}); }) == Problem::value_dependent);
+    CHECK(problem_of([&](Run& run) {  // in the padding of a struct
+              run.device.read = std::vector<bool>(4, true);
+              run.launch({1024, sum_of(run)});
+          }) == Problem::none);
+    CHECK(problem_of([&](Run& run) {
+              run.device.read = std::vector<bool>(8, true);
+              run.launch({1024, sum_of(run)});
+          }) == Problem::value_dependent);
     CHECK(problem_of([&](Run& run) { run.launch({}, 1 + sum_of(run) % 64); }) == Problem::value_dependent);
     CHECK(problem_of([&](Run& run) { run.launch({}, 1, 1 + sum_of(run) % 64); }) == Problem::value_dependent);
     CHECK(problem_of([&](Run& run) { run.fill(run.allocate(1), static_cast<std::uint8_t>(sum_of(run)), 4); }) ==

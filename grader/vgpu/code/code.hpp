@@ -250,6 +250,7 @@ struct Code {
     unsigned granule_shift = 2;             // no access of shared or global memory crosses a granule of 2^this bytes
     unsigned local_granule_shift = 2;       // the same for local memory
     bool orders_memory = false;             // has fences, or accesses that acquire and release
+    std::vector<bool> read_arguments;       // by byte of a launch's arguments; what follows the last one is not read
     bool talks_to_host = false;             // has volatile accesses, or accesses whose order the host can see
     std::uint32_t warp_sync = ~0u;          // index into `collectives` of the one that orders memory: __syncwarp()
     std::uint32_t static_shared_bytes = 0;  // as on a device: without gaps between variables

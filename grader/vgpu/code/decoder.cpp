@@ -194,6 +194,12 @@ Ref FunctionDecoder::sink(unsigned) {
 
 Ref FunctionDecoder::carry() { return carry_; }
 
+void CodeBuilder::read_argument(const ParameterPlace& place, std::size_t from, std::size_t bytes) {
+    const std::size_t begin = place.offset + from, end = begin + bytes;
+    if (code.read_arguments.size() < end) code.read_arguments.resize(end);
+    std::fill_n(code.read_arguments.begin() + static_cast<std::ptrdiff_t>(begin), bytes, true);
+}
+
 std::optional<ParameterPlace> FunctionDecoder::parameter(const std::string& name) const {
     const auto& parameters = builder.parameters[index_];
     const auto it = parameters.find(name);
@@ -204,7 +210,10 @@ std::optional<SymbolPlace> FunctionDecoder::symbol(const std::string& name) cons
     if (const auto it = locals_.find(name); it != locals_.end()) return SymbolPlace{Space::Local, it->second, 0};
     if (const auto it = builder.shared.find(name); it != builder.shared.end())
         return SymbolPlace{Space::Shared, it->second, 0};
-    if (const auto p = parameter(name); p && p->kernel) return SymbolPlace{Space::Param, p->offset, p->bytes};
+    if (const auto p = parameter(name); p && p->kernel) {
+        builder.read_argument(*p, 0, p->bytes);
+        return SymbolPlace{Space::Param, p->offset, p->bytes};
+    }
     if (const auto it = builder.symbols.find(name); it != builder.symbols.end()) {
         if (it->second.space == Space::Shared) {  // extern
             builder.code.names_dynamic_shared = true;

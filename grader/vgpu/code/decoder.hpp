@@ -65,6 +65,7 @@ class CodeBuilder {
     Ref constant(std::uint64_t bits, unsigned bytes);
     Ref table(std::span<const Ref> entries);
     std::uint32_t function(const ptx::Function& f);
+    void read_argument(const ParameterPlace& place, std::size_t from, std::size_t bytes);
     void place_shared(const ptx::Variable& v);
     void place_dynamic_shared();  // once all static ones are placed
 };

@@ -391,6 +391,7 @@ void decode_param(InsnBuilder& b, const ptx::Operand& address, ptx::Type t, unsi
     if (place->kernel) {
         if (O == Op::Store) b.refuse("kernel parameters are read-only");
         b.out.offset = static_cast<std::int64_t>(place->offset) + address.offset;
+        b.function.builder.read_argument(*place, static_cast<std::size_t>(address.offset), bytes);
         by_memory_type(b, t, width, [&]<class Mem, class Reg>() {
             b.handlers({run_load_kernel_param<Mem, Reg>, run_load_kernel_param<Mem, Reg>});
         });
