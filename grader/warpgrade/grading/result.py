@@ -72,6 +72,7 @@ class TestResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     launches: list[dict[str, Any]] = []
     diagnostics: list[Diagnostic] = []
     checks: list[Check] = []
+    begun: bool = True
 
 
 class Score(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
