@@ -4,9 +4,12 @@
 #pragma once
 
 #include <cmath>
+#include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
+#include "judge/context.hpp"
 #include "judge/errors.hpp"
 #include "judge/judge.hpp"
 
@@ -85,6 +88,25 @@ template <class T>
 void check_prediction(T predicted, const Measure& measured, double described, const Slips& slips, double within = 0) {
     explain_slip(predicted, slips);
     CHECK_THAT(predicted, predicts(measured, described).within(within));
+}
+
+// A prediction that was asked for before the kernel ran, which may end the program; its message names the question.
+template <class T>
+struct Asked {
+    T answer;
+    std::string call;
+};
+template <auto question, class... Arguments>
+auto predict(const Arguments&... arguments) {
+    auto answer = submission().call<question>(arguments...);
+    return Asked<decltype(answer)>{std::move(answer), context().last_call};
+}
+
+template <class T>
+void check_prediction(const Asked<T>& predicted, const Measure& measured, double described, const Slips& slips,
+                      double within = 0) {
+    context().last_call = predicted.call;
+    check_prediction(predicted.answer, measured, described, slips, within);
 }
 
 }  // namespace warpgrade::judge

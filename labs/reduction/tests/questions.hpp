@@ -23,8 +23,8 @@ inline void check_predicted_sum(int n, int block_size, int launches_described, i
                                 const warpgrade::judge::Slips& sector_slips = {}) {
     using namespace warpgrade::judge;
     INFO("n = " << n << ", per_block = " << block_size);
-    const auto predicted_launches = submission().call<launches_of_sum>(n, block_size);
-    const auto predicted_sectors = submission().call<sectors_of_sum>(n, block_size);
+    const auto predicted_launches = predict<launches_of_sum>(n, block_size);
+    const auto predicted_sectors = predict<sectors_of_sum>(n, block_size);
     const auto x = quarters(n);
     const auto run = own_run<reduce_sequential>(equals_exactly(exact_sum(x)), in(x), n, block_size);
     check_prediction(predicted_launches, launches(run), launches_described, launch_slips);
@@ -38,8 +38,8 @@ void check_predicted_block(int version, int n, int block_size, int barriers_desc
                            const warpgrade::judge::Slips& store_slips = {}) {
     using namespace warpgrade::judge;
     INFO("version " << version << ", block_size = " << block_size);
-    const auto predicted_barriers = submission().call<barriers_of_block>(version, block_size);
-    const auto predicted_stores = submission().call<stores_of_block>(version, block_size);
+    const auto predicted_barriers = predict<barriers_of_block>(version, block_size);
+    const auto predicted_stores = predict<stores_of_block>(version, block_size);
     const auto x = quarters(n);
     const auto run = own_run<sum>(equals_exactly(exact_sum(x)), in(x), n, block_size);
     const auto counters = run.launches.empty() ? run.total() : counted(run.launches.front());

@@ -145,4 +145,5 @@ TEST_CASE("the checks find no mistakes in dynamic_reverse_three", "[public][chec
 TEST_CASE("the checks find no mistakes in rows_padded", "[public][checks]") {
     const auto run = check_rows<rows_padded>(64);
     CHECK_THAT(run, clean());
+    profile_begun<rows_padded>(inout(distinct_integers(64 * ROW_WIDTH)), 64);  // in the starter as rows_strided
 }

@@ -41,8 +41,8 @@ inline int counted_conflicts(int rows, int pitch) {
 inline void ask_traffic(int n) {
     using namespace warpgrade::judge;
     INFO("n = " << n);
-    const auto predicted_barriers = submission().call<reverse_barriers>(n);
-    const auto predicted_requests = submission().call<reverse_requests>(n);
+    const auto predicted_barriers = predict<reverse_barriers>(n);
+    const auto predicted_requests = predict<reverse_requests>(n);
     const auto before = distinct_integers(n);
     const auto run = own_run<dynamic_reverse_n>(equals_exactly(reversed(before)), inout(before), n);
     const double warps_of_block = static_cast<double>(warps_of(n));

@@ -12,7 +12,7 @@
 
 inline void check_predicted_block_scan(int n, int described, const warpgrade::judge::Slips& slips = {}) {
     using namespace warpgrade::judge;
-    const auto predicted = submission().call<block_scan_requests>(n);
+    const auto predicted = predict<block_scan_requests>(n);
     const auto x = for_scans(n);
     const auto run = own_run<block_scan>(equals_exactly(oracle::scan(x, BLOCK_SIZE)), in(x), out<int>(n), n);
     check_prediction(predicted, shared_requests(run), described, slips);
@@ -22,8 +22,8 @@ inline void check_predicted_scan(int n, int launches_described, int sectors_desc
                                  const warpgrade::judge::Slips& launch_slips = {},
                                  const warpgrade::judge::Slips& sector_slips = {}) {
     using namespace warpgrade::judge;
-    const auto predicted_launches = submission().call<scan_launches>(n);
-    const auto predicted_sectors = submission().call<scan_sectors>(n);
+    const auto predicted_launches = predict<scan_launches>(n);
+    const auto predicted_sectors = predict<scan_sectors>(n);
     const auto x = for_scans(n);
     const auto run = own_run<scan>(equals_exactly(oracle::scan(x, n)), in(x), out<int>(n), n);
     check_prediction(predicted_launches, launches(run), launches_described, launch_slips);

@@ -13,7 +13,7 @@ template <auto function>
 void ask_sectors(int version, std::uint64_t described, int n) {
     using namespace warpgrade::judge;
     INFO("version " << version << ", n = " << n);
-    const auto predicted = submission().call<step_sectors>(version, n);
+    const auto predicted = predict<step_sectors>(version, n);
     const auto d = lengths(n);
     const auto run = own_run<function>(equals_exactly(oracle::step(d, n)), out<float>(n * n), in(d), n);
     check_prediction(predicted, sectors_loaded(run), static_cast<double>(described), {});

@@ -1,12 +1,13 @@
 """Makes a lab's prelab that knows nothing but what `check --only prelab` tells: a table of constants.
 
-    PYTHONPATH=grader:tests/grader python tests/grader/lab/constant_table.py LAB > tests/grader/lab/tables/LAB.cpp
+    PYTHONPATH=grader python tests/grader/constant_table.py LAB > tests/grader/lab/tables/LAB.cpp
 
 It answers all questions with 1 or a number that a message has told, and asks again until the messages tell no more.
 """
 
 from __future__ import annotations
 
+import contextlib
 import re
 import sys
 import tempfile
@@ -21,9 +22,11 @@ from warpgrade.machine.paths import find_layout
 
 _ROUNDS = 20
 _PRELAB = "prelab.cpp"
-_DEFINITION = re.compile(r"^(?P<type>[\w ]+) (?P<name>\w+)\((?P<parameters>[^)]*)\) *\{", re.MULTILINE)
+_DEFINITION = re.compile(
+    r"^(?P<type>\w[\w ]*) (?P<name>\w+)\((?P<parameters>[^)]*)\) *\{\n(?:.*\n)*?\}\n", re.MULTILINE
+)
 _ASKED = re.compile(r"in (\w+)\(([^()]*)\)")
-_TOLD = re.compile(r"your answer: (\S+), expected (?:at \w+ )?(\S+)|: predicted (\S+?),? (.*)")
+_TOLD = re.compile(r"your answer: \S+, expected (?P<right>\S+)|: predicted (?P<predicted>\S+?)[,;]? (?P<rest>.*)")
 _MEASURED = re.compile(r"measured (\S+)|contract describes it takes (\S+),")
 _FACTOR = re.compile(r"too (small|large)(?: by a factor of (\S+))?")
 
@@ -31,54 +34,54 @@ Table = dict[str, dict[tuple[str, ...], float]]
 
 
 def source(lab: Lab, table: Table) -> str:
-    """Return the starter's prelab with each function's body replaced by a table; functions of arrays stay."""
+    """Return the starter's prelab with a table in place of each function's body; functions of arrays stay."""
     text = (lab.starter_folder / _PRELAB).read_text(encoding="utf-8")
-    parts, at = [], 0
-    for match in _DEFINITION.finditer(text):
+
+    def with_table(match: re.Match[str]) -> str:
+        if "*" in match["parameters"] or match["type"] == "void":
+            return match[0]
         names = [one.split()[-1] for one in match["parameters"].split(",") if one.strip()]
-        end = text.index("\n}\n", match.end()) + 3 if "}" not in text[match.end() :].split("\n")[0] else 0
-        end = end or text.index("}\n", match.end()) + 2
-        if not {"*", "void"}.isdisjoint({*match["parameters"], match["type"]}) or match["type"].startswith("static"):
-            continue
-        rows = [
-            f"    if ({' && '.join(f'{n} == {v}' for n, v in zip(names, values, strict=True))}) return {answer:.17g};"
-            for values, answer in table.get(match["name"], {}).items()
-            if len(values) == len(names)
-        ]
-        body = "\n".join([*rows, "    return 1;"])
-        parts += [text[at : match.start()], f"{match['type']} {match['name']}({match['parameters']}) {{\n{body}\n}}\n"]
-        at = end
-    return "".join([*parts, text[at:]])
+        rows = []
+        for values, answer in table.get(match["name"], {}).items():
+            if len(values) == len(names):
+                asked = " && ".join(f"{name} == {value}" for name, value in zip(names, values, strict=True))
+                rows.append(f"    if ({asked or 1}) return {answer:.17g};")
+        return "\n".join([f"{match['type']} {match['name']}({match['parameters']}) {{", *rows, "    return 1;\n}\n"])
+
+    return _DEFINITION.sub(with_table, text)
 
 
 def learn(table: Table, result: Result) -> bool:
     """Put what the messages tell into the table; return whether that is anything new."""
     before = {name: dict(rows) for name, rows in table.items()}
     for test in result.tests:
-        told: tuple[float, str] | None = None
+        told: float | None = None
         for line in test.message.split("\n"):
             if match := _TOLD.search(line):
-                told = _number(match[1] or match[3], match[2] or "", match[4] or "")
+                told = _told(match)
             elif (asked := _ASKED.search(line)) and told is not None:
                 values = tuple(one.split("= ")[-1].replace(",", "") for one in asked[2].split(", "))
-                table.setdefault(asked[1], {})[values] = told[0]
+                table.setdefault(asked[1], {})[values] = told
                 told = None
     return table != before
 
 
-def _number(answered: str, expected: str, rest: str) -> tuple[float, str] | None:
-    def read(text: str) -> float:
-        return {"true": 1.0, "false": 0.0}.get(text) if text in ("true", "false") else float(text.replace(",", ""))  # type: ignore[return-value]
+def _told(match: re.Match[str]) -> float | None:
+    """Return the right answer, as far as the message tells it."""
+    if match["right"]:
+        return _read(match["right"])
+    if measured := _MEASURED.search(match["rest"]):
+        return _read(measured[1] or measured[2])
+    answered, off = _read(match["predicted"]), _FACTOR.search(match["rest"])
+    if answered is None or off is None:
+        return None
+    factor = float(off[2] or 1)
+    return answered * factor if off[1] == "small" else answered / factor
 
-    try:
-        if expected:
-            return read(expected), "expected"
-        if measured := _MEASURED.search(rest):
-            return read(measured[1] or measured[2]), "measured"
-        if (off := _FACTOR.search(rest)) and off[2]:
-            return (read(answered) * read(off[2]) if off[1] == "small" else read(answered) / read(off[2])), "factor"
-    except ValueError:
-        pass
+
+def _read(text: str) -> float | None:
+    with contextlib.suppress(ValueError):
+        return float({"true": "1", "false": "0"}.get(text, text).rstrip(",;").replace(",", ""))
     return None
 
 
