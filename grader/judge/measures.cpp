@@ -199,10 +199,15 @@ bool Prediction::is_near(double value, double right) const {
 bool Prediction::match_described(double value) const {
     const double right = described_->value();
     if (is_near(value, right)) return true;
-    std::string message = fmt::format("{}: predicted {}, which is too {}", measured_.name, text(Number(value)),
-                                      value < right ? "small" : "large");
+    const char* const size = value < right ? "small" : "large";
     const double factor = value < right ? right / value : value / right;
-    if (std::isfinite(factor) && factor > 0) message += fmt::format(" by a factor of {:.2g}", factor);
+    std::string message = fmt::format("{}: predicted {}, which is ", measured_.name, text(Number(value)));
+    if (!std::isfinite(factor) || factor <= 0)
+        message += fmt::format("too {}", size);
+    else if (factor < 1.1)
+        message += fmt::format("a little too {}", size);
+    else
+        message += fmt::format("too {} by a factor of {:.2g}", size, factor);
     detail::explain_failure(std::move(message));
     return false;
 }

@@ -331,6 +331,8 @@ TEST_CASE("where nothing is measured yet, a wrong prediction is told how far off
     CHECK(context().failure == "sectors: predicted 1024, which is too small by a factor of 4");
     CHECK(!predicted(6144, predicts(none, 4096)));
     CHECK(context().failure == "sectors: predicted 6144, which is too large by a factor of 1.5");
+    CHECK(!predicted(4100, predicts(none, 4096)));
+    CHECK(context().failure == "sectors: predicted 4100, which is a little too large");
     CHECK(!predicted(0, predicts(none, 4096)));
     CHECK(context().failure == "sectors: predicted 0, which is too small");
     CHECK(predicted(4500, predicts(none, 4096).within(0.1)));
