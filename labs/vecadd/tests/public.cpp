@@ -102,11 +102,13 @@ TEST_CASE("count_above counts on both sides", "[public][counter]") {
 
 TEST_CASE("the checks find no mistakes in vecadd_managed", "[public][checks]") {
     const auto run = profile_sum<vecadd_managed>(uniform(odd_size), uniform(odd_size), odd_size);
+    check_shared_by_both_sides(run, odd_size, "cudaMallocManaged", "managed memory");  // the starter's copies are right
     CHECK_THAT(run, clean());
 }
 
 TEST_CASE("the checks find no mistakes in vecadd_mapped", "[public][checks]") {
     const auto run = profile_sum<vecadd_mapped>(uniform(odd_size), uniform(odd_size), odd_size);
+    check_shared_by_both_sides(run, odd_size, "cudaHost", "page-locked host memory");
     CHECK_THAT(run, clean());
 }
 
