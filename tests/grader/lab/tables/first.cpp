@@ -58,13 +58,9 @@ int pixel_offset(int x, int y, int channel, int width) {
     return 1;
 }
 
-bool nvcc_builds(int oldest, int virtual_architecture, const int* real, int count) {
-    return false;
-}
+bool nvcc_builds(int oldest, int virtual_architecture, const int* real, int count) { return false; }
 
-bool runs_on(int device, int ptx, const int* cubins, int count) {
-    return false;
-}
+bool runs_on(int device, int ptx, const int* cubins, int count) { return false; }
 
 // --- Predictions
 

