@@ -9,8 +9,6 @@ namespace warpgrade::judge::sign {
 // Why a call failed.
 inline constexpr std::string_view time_out = "time-out", crash = "crash", device_fault = "device-fault",
                                   cuda_error = "cuda-error", origin = "origin", race = "race";
-// Right results, but not counters.
-inline constexpr std::string_view counters = "counters";
 // What is wrong with the values.
 inline constexpr std::string_view wrong = "wrong", unwritten = "unwritten", zeros = "zeros", nan = "nan",
                                   transposed = "transposed", reversed = "reversed", shifted = "shifted",
