@@ -7,6 +7,7 @@
 
 #include "judge/context.hpp"
 #include "judge/errors.hpp"
+#include "judge/signs.hpp"
 
 namespace warpgrade::judge {
 namespace {
@@ -42,6 +43,7 @@ bool has_begun(const Profile& baseline, const Profile& submission) {
 void require_begun(const Profile& baseline, const Profile& submission) {
     if (submission.launches.empty()) throw SubmissionFailure("no kernel was launched that the result comes from");
     if (has_begun(baseline, submission)) return;
+    context().add_sign(sign::unbegun);
     throw SubmissionFailure(
         "this function still does just what it does in the starter: is its own kernel written, and is it launched?");
 }

@@ -220,6 +220,7 @@ TEST_CASE("a function that counts just what the starter's does is not begun") {
     require_begun(base, mine);
     mine.launches[0].counters->inst_executed = 16;
     CHECK_THROWS_AS(require_begun(base, mine), SubmissionFailure);
+    CHECK(context().signs == std::vector<std::string>{"unbegun"});
     mine.launches[0].counters->global_load_sectors = 1;
     require_begun(base, mine);
     CHECK_THROWS_AS(require_begun(base, profile({}, 200)), SubmissionFailure);

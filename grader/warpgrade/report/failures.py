@@ -9,7 +9,7 @@ from typing import Final
 from warpgrade.findings.diagnosis import Diagnostic
 from warpgrade.grading.result import TestResult
 from warpgrade.grading.score import PRELAB
-from warpgrade.lab.failure_tags import COUNTERS
+from warpgrade.lab.failure_tags import COUNTERS, UNBEGUN
 from warpgrade.report import checks
 
 _ON_DEVICE: Final = "on the device: "
@@ -56,7 +56,7 @@ def _rank(test: TestResult) -> int:
 
 def is_wrong(test: TestResult) -> bool:
     """Tell whether the program did something wrong, other than to count or to take too much."""
-    return bool(set(test.signs) - {COUNTERS})
+    return bool(set(test.signs) - {COUNTERS, UNBEGUN})
 
 
 def message(test: TestResult) -> str:
